@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+SWIFT ?= swift
+# One set of flags for all that is not a test, so that it is built once.
+RELEASE := -c release --static-swift-stdlib
+THREADKEEPER = $$($(SWIFT) build $(RELEASE) --show-bin-path)/threadkeeper
+SWIFT_SOURCES := Sources Tests Package.swift \
+  $(if $(shell find examples -name '*.swift' -print -quit 2>/dev/null),examples)
+
+.PHONY: help run demo test lint format build bench clean prepare compile
+
+help: ## Show this list
+	@echo 'threadkeeper: keeps the Thread credentials of a home. Goals:'
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
+	  while IFS='|' read -r goal text; do printf '  make %-8s %s\n' "$$goal" "$$text"; done
+	@echo "Arguments for the command: make run ARGS='--help'"
+
+# State lies in the project unless a variable says otherwise; `clean` leaves it alone.
+run: export THREADKEEPER_STATE_DIRECTORY ?= $(CURDIR)/.threadkeeper
+run: prepare compile ## Run it here, with a private broker and its state in .threadkeeper
+	@exec "$(THREADKEEPER)" run $(ARGS)
+
+demo: prepare compile ## Watch a simulated home for a minute; leaves nothing behind
+	@exec "$(THREADKEEPER)" demo $(ARGS)
+
+# Lint comes first, so that the last lines are the tests' own.
+test: prepare lint ## Check the style, build everything, run all tests
+	$(SWIFT) build --build-tests
+	$(SWIFT) test --skip-build --disable-xctest $(ARGS)
+
+lint: prepare ## Check the style of the sources
+	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_SOURCES)
+
+format: prepare ## Put the sources into style
+	$(SWIFT) format --in-place --recursive --parallel $(SWIFT_SOURCES)
+
+build: prepare compile ## Build the program that can be installed; prints where it lies
+	@program="$(THREADKEEPER)"; echo "built $$program ($$(du -h "$$program" | cut -f1))"
+
+bench: prepare compile ## Measure throughput, latency and footprint on this machine
+	$(SWIFT) build $(RELEASE) --product threadkeeper-bench
+	@exec "$(THREADKEEPER)-bench" $(ARGS)
+
+clean: ## Remove what was built; the state in .threadkeeper stays
+	rm -rf .build
+
+prepare:
+	@.ci/prepare
+
+compile:
+	$(SWIFT) build $(RELEASE) --product threadkeeper

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why octets are not a dataset: what is wrong, where, and what was expected.
+///
+/// It never holds an octet of a value, so it may be logged, published and shown.
+public struct DatasetError: Error, Sendable, Equatable {
+  /// The reasons, in the order in which they are tested. The raw values are stable.
+  public enum Code: String, Sendable, Hashable, CaseIterable {
+    /// Not hexadecimal text, or an odd number of digits.
+    case notHex = "not_hex"
+    /// More than 254 octets.
+    case tooLong = "too_long"
+    /// A TLV says more octets than are left.
+    case truncated = "truncated"
+    /// A type occurs twice, known or unknown.
+    case duplicateTLV = "duplicate_tlv"
+    /// The value of a known type has a wrong number of octets.
+    case badLength = "bad_length"
+    /// The value of a known type is out of its range.
+    case badValue = "bad_value"
+    /// The dataset is not complete.
+    case missingTLV = "missing_tlv"
+  }
+
+  /// The reason.
+  public let code: Code
+  /// The type octet of the TLV concerned; `nil` where it is not about one TLV.
+  public let type: UInt8?
+  /// Octets from the beginning of the dataset to the type octet of the TLV concerned. For `not_hex`
+  /// half the place of the character, for `too_long` the first octet too many, for `missing_tlv`
+  /// the end.
+  public let offset: Int
+  /// What is wrong and what was expected, as a sentence for people. Never an octet of a value.
+  public let message: String
+
+  /// - Parameters:
+  ///   - code: the reason.
+  ///   - type: the type octet of the TLV concerned.
+  ///   - offset: octets from the beginning of the dataset.
+  ///   - message: a sentence without any octet of a value.
+  public init(code: Code, type: UInt8?, offset: Int, message: String) {
+    self.code = code
+    self.type = type
+    self.offset = offset
+    self.message = message
+  }
+
+  /// The name of the TLV concerned; `nil` where its type is unknown or where there is none.
+  public var tlvName: String? {
+    type.flatMap(TLVType.init(rawValue:))?.name
+  }
+}
+
+extension DatasetError.Code: Comparable {
+  /// The earlier one is tested is the smaller one.
+  public static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
+
+  private var rank: Int {
+    switch self {
+    case .notHex: 0
+    case .tooLong: 1
+    case .truncated: 2
+    case .duplicateTLV: 3
+    case .badLength: 4
+    case .badValue: 5
+    case .missingTLV: 6
+    }
+  }
+}
+
+extension DatasetError: CustomStringConvertible {
+  /// The code and the message: `bad_length: Network Key at octet 50 has 8 octets, expected 16`.
+  public var description: String { "\(code.rawValue): \(message)" }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Octets as hexadecimal text, two digits each.
+package enum Hexadecimal {
+  /// Why text is not hexadecimal.
+  enum NotHexadecimal: Error {
+    /// The character at this place, counted in octets of UTF-8 from 0, is no digit.
+    case strangeCharacter(position: Int)
+    /// All are digits, but they are so many.
+    case oddCount(Int)
+
+    /// Where the text stops making sense.
+    var position: Int {
+      switch self {
+      case .strangeCharacter(let position): position
+      case .oddCount(let count): count
+      }
+    }
+  }
+
+  /// Lower-case text of octets.
+  package static func encode(_ octets: some Sequence<UInt8>) -> String {
+    octets.withContiguousStorageIfAvailable(text(of:))
+      ?? Array(octets).withUnsafeBufferPointer(text(of:))
+  }
+
+  /// The octets of text in upper or lower case; `nil` when it has anything else than pairs of digits.
+  package static func decode(_ text: some StringProtocol) -> [UInt8]? {
+    try? octets(of: text)
+  }
+
+  /// The octets of text in upper or lower case.
+  static func octets(of text: some StringProtocol) throws(NotHexadecimal) -> [UInt8] {
+    let outcome =
+      text.utf8.withContiguousStorageIfAvailable(parse)
+      ?? Array(text.utf8).withUnsafeBufferPointer(parse)
+    return try outcome.get()
+  }
+
+  /// Text without the white space of ASCII around it.
+  static func trimmed(_ text: String) -> Substring {
+    let isSpace = { (character: UInt8) in character == 0x20 || (0x09...0x0D).contains(character) }
+    let utf8 = text.utf8
+    guard let first = utf8.firstIndex(where: { !isSpace($0) }),
+      let last = utf8.lastIndex(where: { !isSpace($0) })
+    else { return "" }
+    return Substring(utf8[first...last])
+  }
+
+  private static func text(of octets: UnsafeBufferPointer<UInt8>) -> String {
+    String(unsafeUninitializedCapacity: octets.count * 2) { text in
+      for (index, octet) in octets.enumerated() {
+        text[index * 2] = character(octet >> 4)
+        text[index * 2 + 1] = character(octet & 0x0F)
+      }
+      return octets.count * 2
+    }
+  }
+
+  private static func parse(_ text: UnsafeBufferPointer<UInt8>) -> Result<[UInt8], NotHexadecimal> {
+    var strange: Int?
+    let octets = [UInt8](unsafeUninitializedCapacity: text.count / 2) { octets, count in
+      while count < text.count / 2 {
+        let high = digit(text[count * 2])
+        let low = digit(text[count * 2 + 1])
+        // A digit is at most 0x0F, and what is no digit is 0xFF.
+        guard high | low <= 0x0F else {
+          strange = count * 2 + (high <= 0x0F ? 1 : 0)
+          return
+        }
+        octets[count] = high << 4 | low
+        count += 1
+      }
+    }
+    if let strange { return .failure(.strangeCharacter(position: strange)) }
+    if text.count.isMultiple(of: 2) { return .success(octets) }
+    let last = text.count - 1
+    return .failure(
+      digit(text[last]) <= 0x0F ? .oddCount(text.count) : .strangeCharacter(position: last))
+  }
+
+  private static func character(_ digit: UInt8) -> UInt8 {
+    digit < 10 ? 0x30 + digit : 0x61 - 10 + digit
+  }
+
+  /// 0 to 15, or 0xFF for what is no digit.
+  private static func digit(_ character: UInt8) -> UInt8 {
+    let decimal = character &- 0x30
+    if decimal < 10 { return decimal }
+    let letter = (character | 0x20) &- 0x61
+    return letter < 6 ? letter + 10 : 0xFF
+  }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A timestamp of a dataset. It counts changes; it need not be a time of day.
+///
+/// ```
+/// | seconds, 48 bits | ticks, 15 bits | authoritative, 1 bit |
+/// ```
+///
+/// Order and equality are those of (seconds, ticks). The authoritative bit says only whether the
+/// clock was good, and has no part in either.
+///
+/// Thread specification: Active Timestamp TLV and Pending Timestamp TLV.
+public struct Timestamp: Sendable {
+  /// Seconds since 1970-01-01, 48 bits. Many networks begin with 1 and count.
+  public let seconds: UInt64
+  /// 1/32768 of a second, 15 bits.
+  public let ticks: UInt16
+  /// Whether the time came from a source that knows it.
+  public let isAuthoritative: Bool
+
+  static let maximumSeconds: UInt64 = (1 << 48) - 1
+
+  /// - Parameters:
+  ///   - seconds: at most 2⁴⁸ − 1; `nil` is returned for more.
+  ///   - ticks: at most 2¹⁵ − 1; `nil` is returned for more.
+  ///   - isAuthoritative: whether the time came from a source that knows it.
+  public init?(seconds: UInt64, ticks: UInt16 = 0, isAuthoritative: Bool = false) {
+    guard seconds <= Self.maximumSeconds, ticks < 1 << 15 else { return nil }
+    self.seconds = seconds
+    self.ticks = ticks
+    self.isAuthoritative = isAuthoritative
+  }
+
+  init(octets: ArraySlice<UInt8>) {
+    let value = UInt64(bigEndianOctets: octets)
+    seconds = value >> 16
+    ticks = UInt16(truncatingIfNeeded: value >> 1) & 0x7FFF
+    isAuthoritative = value & 1 == 1
+  }
+
+  private init(unchecked seconds: UInt64, like other: Timestamp) {
+    self.seconds = seconds
+    ticks = other.ticks
+    isAuthoritative = other.isAuthoritative
+  }
+
+  /// The same timestamp, this many seconds later; the greatest one where there is no later one.
+  public func later(bySeconds seconds: UInt64 = 1) -> Timestamp {
+    let left = Self.maximumSeconds - self.seconds
+    return Timestamp(unchecked: self.seconds + min(seconds, left), like: self)
+  }
+
+  var octets: [UInt8] {
+    (seconds << 16 | UInt64(ticks) << 1 | (isAuthoritative ? 1 : 0)).bigEndianOctets
+  }
+
+  private var order: UInt64 { seconds << 15 | UInt64(ticks) }
+}
+
+extension Timestamp: Comparable, Hashable {
+  /// Equal (seconds, ticks).
+  public static func == (left: Timestamp, right: Timestamp) -> Bool { left.order == right.order }
+  /// Smaller (seconds, ticks).
+  public static func < (left: Timestamp, right: Timestamp) -> Bool { left.order < right.order }
+  /// Hashes (seconds, ticks).
+  public func hash(into hasher: inout Hasher) { hasher.combine(order) }
+}
+
+extension Timestamp: CustomStringConvertible {
+  /// For instance `1`, or `1 and 16384 ticks`.
+  public var description: String { ticks == 0 ? "\(seconds)" : "\(seconds) and \(ticks) ticks" }
+}
