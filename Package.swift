@@ -12,7 +12,18 @@ let package = Package(
   dependencies: [],
   targets: [
     // Floor 0: system libraries, and what is pure.
+    .systemLibrary(
+      name: "CLibSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+    .systemLibrary(
+      name: "CLibSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .target(name: "ThreadDataset"),
+
+    // Floor 1: one outside thing each.
+    .target(name: "SodiumCrypto", dependencies: ["CLibSodium"]),
+    .target(name: "SQLiteDatabase", dependencies: ["CLibSQLite"]),
+
+    // Floor 2: the encrypted store, and what travels on the broker.
+    .target(name: "KeychainCore", dependencies: ["SodiumCrypto", "SQLiteDatabase"]),
 
     // Tests: a target for each target, and what they share.
     .testTarget(

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SodiumCrypto
+
+/// Sixteen octets that stand for attributes in an index without telling them: BLAKE2b-128 under
+/// the index key over
+///
+///     domain 1 | form 1 | (attribute tag 1 | length 4 | canonical octets) …
+///
+/// Domain 1: the primary key, every attribute of it, a missing one with length 0. Domain 2: one
+/// attribute. What it leaks is which items have an attribute in common.
+struct BlindIndex {
+  static let length = 16
+
+  private enum Domain: UInt8 {
+    case primaryKey = 1
+    case attribute = 2
+  }
+
+  let key: GuardedKey
+
+  func primaryKey(
+    of form: RowForm, _ attributes: [ItemAttribute: AttributeValue]
+  ) throws -> [UInt8] {
+    var message = Self.message(.primaryKey, form)
+    for attribute in form.primaryKey {
+      Self.append(attribute, attributes[attribute] ?? .data([]), to: &message)
+    }
+    return try hash(&message)
+  }
+
+  /// Nil where there is nothing to find: an empty attribute is not indexed.
+  func side(
+    _ attribute: ItemAttribute?, of form: RowForm, _ attributes: [ItemAttribute: AttributeValue]
+  ) throws -> [UInt8]? {
+    guard let attribute, let value = attributes[attribute], !value.isEmpty else { return nil }
+    var message = Self.message(.attribute, form)
+    Self.append(attribute, value, to: &message)
+    return try hash(&message)
+  }
+
+  private static func message(_ domain: Domain, _ form: RowForm) -> [UInt8] {
+    var message: [UInt8] = []
+    message.reserveCapacity(128)
+    message.append(domain.rawValue)
+    message.append(form.rawValue)
+    return message
+  }
+
+  private static func append(
+    _ attribute: ItemAttribute, _ value: AttributeValue, to message: inout [UInt8]
+  ) {
+    message.append(attribute.rawValue)
+    value.withCanonicalOctets { octets in
+      withUnsafeBytes(of: UInt32(clamping: octets.count).bigEndian) {
+        message.append(contentsOf: $0)
+      }
+      message.append(contentsOf: octets)
+    }
+  }
+
+  private func hash(_ message: inout [UInt8]) throws -> [UInt8] {
+    defer { wipe(&message) }
+    return try [UInt8](unsafeUninitializedCapacity: Self.length) { buffer, count in
+      try message.withUnsafeBytes { message in
+        try key.withUnsafeBytes { key in
+          try BLAKE2b.hash(
+            message, key: key,
+            into: UnsafeMutableRawBufferPointer(
+              start: buffer.baseAddress, count: Self.length))
+        }
+      }
+      count = Self.length
+    }
+  }
+}

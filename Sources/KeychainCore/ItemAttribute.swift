@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An attribute of an item, by the octet that stands for it on the disk: part of the format, never
+/// given to another attribute. 1…127 are Keychain Services' own, 192…255 are this project's; one
+/// that this version does not know is kept as it is.
+package struct ItemAttribute: RawRepresentable, Hashable, Sendable {
+  package let rawValue: UInt8
+
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  package static let account = Self(rawValue: 1)
+  package static let service = Self(rawValue: 2)
+  package static let accessGroup = Self(rawValue: 3)
+  package static let synchronizable = Self(rawValue: 4)
+  package static let label = Self(rawValue: 5)
+  /// "Description" in Keychain Services: the kind of item.
+  package static let itemDescription = Self(rawValue: 6)
+  package static let comment = Self(rawValue: 7)
+  package static let generic = Self(rawValue: 8)
+  package static let creator = Self(rawValue: 9)
+  package static let type = Self(rawValue: 10)
+  package static let isInvisible = Self(rawValue: 11)
+  package static let isNegative = Self(rawValue: 12)
+  package static let creationDate = Self(rawValue: 13)
+  package static let modificationDate = Self(rawValue: 14)
+  package static let accessControl = Self(rawValue: 15)
+
+  package static let securityDomain = Self(rawValue: 24)
+  package static let server = Self(rawValue: 25)
+  package static let protocolType = Self(rawValue: 26)
+  package static let authenticationType = Self(rawValue: 27)
+  package static let port = Self(rawValue: 28)
+  package static let path = Self(rawValue: 29)
+
+  package static let certificateType = Self(rawValue: 32)
+  package static let certificateEncoding = Self(rawValue: 33)
+  package static let subject = Self(rawValue: 34)
+  package static let issuer = Self(rawValue: 35)
+  package static let serialNumber = Self(rawValue: 36)
+  package static let subjectKeyID = Self(rawValue: 37)
+  package static let publicKeyHash = Self(rawValue: 38)
+
+  package static let keyClass = Self(rawValue: 48)
+  /// `klbl`: for a private key, the hash of its public key.
+  package static let applicationLabel = Self(rawValue: 49)
+  package static let applicationTag = Self(rawValue: 50)
+  package static let keyCreator = Self(rawValue: 51)
+  package static let keyType = Self(rawValue: 52)
+  package static let keySize = Self(rawValue: 53)
+  package static let effectiveKeySize = Self(rawValue: 54)
+  package static let startDate = Self(rawValue: 55)
+  package static let endDate = Self(rawValue: 56)
+  package static let isPermanent = Self(rawValue: 57)
+  package static let canEncrypt = Self(rawValue: 58)
+  package static let canDecrypt = Self(rawValue: 59)
+  package static let canDerive = Self(rawValue: 60)
+  package static let canSign = Self(rawValue: 61)
+  package static let canVerify = Self(rawValue: 62)
+  package static let canWrap = Self(rawValue: 63)
+  package static let canUnwrap = Self(rawValue: 64)
+  package static let isSensitive = Self(rawValue: 65)
+  package static let isExtractable = Self(rawValue: 66)
+  package static let tokenID = Self(rawValue: 67)
+
+  /// Of a Thread credential: the router belongs to the preferred network.
+  package static let preferredMember = Self(rawValue: 192)
+}

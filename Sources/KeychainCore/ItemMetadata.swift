@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SodiumCrypto
+
+/// What the metadata part of an item says, before it is sealed:
+///
+///     accessibility 1 | secret version (LEB128) | attribute … | 0x80 00 … to a multiple of 128
+///     attribute = tag 1 | length << 3 | kind (LEB128) | octets
+///
+/// Kinds: 0 text (UTF-8), 1 data, 2 integer and 3 date (shortest big-endian two's complement),
+/// 4 false, 5 true. Attributes are in the order of their tags.
+struct ItemMetadata {
+  static let block = 128
+
+  var accessible: Accessibility
+  /// The version of the item in which its secret was last written: binds the one to the other.
+  var secretVersion: Int64
+  var attributes: [ItemAttribute: AttributeValue]
+
+  /// Encoded and padded. The caller wipes it.
+  func encoded() -> [UInt8] {
+    var octets: [UInt8] = []
+    octets.reserveCapacity(Self.block * 2)
+    octets.append(accessible.rawValue)
+    Self.append(UInt64(bitPattern: secretVersion), to: &octets)
+    for (attribute, value) in attributes.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      octets.append(attribute.rawValue)
+      value.withCanonicalOctets { canonical in
+        // A truth value is all in its kind.
+        let count = value.kind >= 4 ? 0 : canonical.count
+        Self.append(UInt64(count) << 3 | UInt64(value.kind), to: &octets)
+        octets.append(contentsOf: canonical.prefix(count))
+      }
+    }
+    let count = octets.count
+    octets.append(0x80)
+    octets.append(
+      contentsOf: repeatElement(0, count: Padding.paddedCount(count, block: Self.block) - count - 1)
+    )
+    return octets
+  }
+
+  /// Reads what `encoded` wrote. Only authentic octets come here, so an error means a defect or a
+  /// store of a newer version.
+  init(decoding padded: UnsafeRawBufferPointer) throws {
+    // Not in constant time, unlike a secret's: what it says is about to be compared and printed.
+    let end = padded.lastIndex { $0 != 0 }
+    guard let count = end, padded[count] == 0x80 else { throw SodiumError.badPadding }
+    var reader = Reader(octets: UnsafeRawBufferPointer(rebasing: padded[..<count]))
+    guard let accessible = Accessibility(rawValue: try reader.octet()) else {
+      throw SodiumError.badPadding
+    }
+    self.accessible = accessible
+    secretVersion = Int64(bitPattern: try reader.number())
+    attributes = Dictionary(minimumCapacity: 12)
+    while !reader.isAtEnd {
+      let attribute = ItemAttribute(rawValue: try reader.octet())
+      let head = try reader.number()
+      let octets = try reader.take(head >> 3)
+      attributes[attribute] = try AttributeValue(kind: UInt8(head & 7), octets)
+    }
+  }
+
+  init(
+    accessible: Accessibility, secretVersion: Int64, attributes: [ItemAttribute: AttributeValue]
+  ) {
+    self.accessible = accessible
+    self.secretVersion = secretVersion
+    self.attributes = attributes
+  }
+
+  private static func append(_ number: UInt64, to octets: inout [UInt8]) {
+    var rest = number
+    while rest >= 0x80 {
+      octets.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    octets.append(UInt8(truncatingIfNeeded: rest))
+  }
+
+  private struct Reader {
+    let octets: UnsafeRawBufferPointer
+    var position = 0
+
+    var isAtEnd: Bool { position >= octets.count }
+
+    mutating func octet() throws -> UInt8 {
+      guard position < octets.count else { throw SodiumError.badPadding }
+      defer { position += 1 }
+      return octets[position]
+    }
+
+    mutating func number() throws -> UInt64 {
+      var result: UInt64 = 0
+      for shift in stride(from: 0, to: 64, by: 7) {
+        let next = try octet()
+        result |= UInt64(next & 0x7F) << UInt64(shift)
+        if next < 0x80 { return result }
+      }
+      throw SodiumError.badPadding
+    }
+
+    mutating func take(_ count: UInt64) throws -> UnsafeRawBufferPointer {
+      guard count <= UInt64(octets.count - position) else { throw SodiumError.badPadding }
+      defer { position += Int(count) }
+      return UnsafeRawBufferPointer(rebasing: octets[position..<(position + Int(count))])
+    }
+  }
+}
+
+extension AttributeValue {
+  fileprivate var kind: UInt8 {
+    switch self {
+    case .string: 0
+    case .data: 1
+    case .integer: 2
+    case .date: 3
+    case .bool(let value): value ? 5 : 4
+    }
+  }
+
+  fileprivate init(kind: UInt8, _ octets: UnsafeRawBufferPointer) throws {
+    switch kind {
+    case 0: self = .string(String(decoding: octets, as: UTF8.self))
+    case 1: self = .data(Array(octets))
+    case 2: self = .integer(try Self.number(octets))
+    case 3: self = .date(microseconds: try Self.number(octets))
+    case 4: self = .bool(false)
+    case 5: self = .bool(true)
+    default: throw SodiumError.badPadding
+    }
+  }
+
+  private static func number(_ octets: UnsafeRawBufferPointer) throws -> Int64 {
+    guard octets.count <= 8 else { throw SodiumError.badPadding }
+    var result: Int64 = octets.first.map { $0 >= 0x80 ? -1 : 0 } ?? 0
+    for octet in octets { result = result << 8 | Int64(octet) }
+    return result
+  }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SQLiteDatabase
+import SodiumCrypto
+
+/// A row of `items` in the making.
+struct ItemRow {
+  let id: ItemID
+  let itemClass: ItemClass
+  let version: Int64
+  let metadata: ItemMetadata
+  let form: RowForm
+  var classKey = KeyID.none
+  var indexEpoch: UInt32 = 0
+  var primaryIndex: [UInt8] = []
+  var index1: [UInt8]?
+  var index2: [UInt8]?
+  var wrappedKey: [UInt8] = []
+  var sealedMetadata: [UInt8] = []
+  var sealedSecret: [UInt8] = []
+  var secretTag = ItemID(high: 0, low: 0)
+
+  /// Secrets are padded to a multiple of this, so that a length tells little.
+  static let secretBlock = 64
+
+  init(id: ItemID, itemClass: ItemClass, version: Int64, metadata: ItemMetadata) {
+    self.id = id
+    self.itemClass = itemClass
+    self.version = version
+    self.metadata = metadata
+    form = RowForm(itemClass, metadata.attributes)
+  }
+
+  /// Where the parts of an item belong. The metadata binds the version of the item, and tells the
+  /// version in which the secret was written: so neither is ever paired with an older other.
+  static func metadataPlace(
+    _ store: StoreID, _ id: ItemID, form: UInt8, version: Int64
+  ) -> SealedPart.Place {
+    .init(role: .metadata, store: store, subject: id, itemClass: form, version: version)
+  }
+
+  static func secretPlace(
+    _ store: StoreID, _ id: ItemID, _ itemClass: ItemClass, version: Int64
+  ) -> SealedPart.Place {
+    .init(
+      role: .secret, store: store, subject: id, itemClass: itemClass.rawValue, version: version)
+  }
+
+  static func itemKeyPlace(_ store: StoreID, _ id: ItemID) -> SealedPart.Place {
+    .init(role: .itemKey, store: store, subject: id)
+  }
+
+  /// Seals the metadata, and computes the indexes over the same attributes.
+  mutating func sealMetadata(
+    _ keychain: Keychain, nonce: Slice<UnsafeRawBufferPointer>, in tx: WriteTransaction
+  ) throws {
+    let metadataKey = try keychain.currentKey(.metadata, in: tx)
+    var plaintext = metadata.encoded()
+    defer { wipe(&plaintext) }
+    guard plaintext.count <= NewItem.attributesLimit else { throw Keychain.tooLarge("attributes") }
+    sealedMetadata = try metadataKey.key.withUnsafeBytes { key in
+      try plaintext.withUnsafeBytes { plaintext in
+        try SealedPart.seal(
+          plaintext,
+          at: Self.metadataPlace(keychain.storeID, id, form: form.rawValue, version: version),
+          by: metadataKey.id, key: key, nonce: UnsafeRawBufferPointer(rebasing: nonce))
+      }
+    }
+    let indexKey = try keychain.currentKey(.blindIndex, in: tx)
+    let index = BlindIndex(key: indexKey.key)
+    indexEpoch = indexKey.id.epoch
+    primaryIndex = try index.primaryKey(of: form, metadata.attributes)
+    index1 = try index.side(form.sideIndexes.first, of: form, metadata.attributes)
+    index2 = try index.side(form.sideIndexes.second, of: form, metadata.attributes)
+  }
+
+  mutating func sealSecret(
+    _ keychain: Keychain, _ secret: SecretBytes, itemKey: UnsafeRawBufferPointer,
+    nonce: Slice<UnsafeRawBufferPointer>
+  ) throws {
+    let count = secret.count
+    sealedSecret = try withScratchMemory(Padding.paddedCount(count, block: Self.secretBlock)) {
+      padded in
+      secret.withUnsafeBytes { padded.copyMemory(from: $0) }
+      Padding.pad(padded, count: count)
+      return try SealedPart.seal(
+        UnsafeRawBufferPointer(padded),
+        at: Self.secretPlace(
+          keychain.storeID, id, itemClass, version: metadata.secretVersion),
+        by: .none, key: itemKey, nonce: UnsafeRawBufferPointer(rebasing: nonce))
+    }
+    secretTag = sealedSecret.tag
+  }
+
+  mutating func wrap(
+    _ keychain: Keychain, itemKey: UnsafeRawBufferPointer,
+    by classKey: (id: KeyID, key: GuardedKey), nonce: Slice<UnsafeRawBufferPointer>
+  ) throws {
+    self.classKey = classKey.id
+    wrappedKey = try classKey.key.withUnsafeBytes { key in
+      try SealedPart.seal(
+        itemKey, at: Self.itemKeyPlace(keychain.storeID, id), by: classKey.id, key: key,
+        nonce: UnsafeRawBufferPointer(rebasing: nonce))
+    }
+  }
+
+  func manifestElement(rowID: Int64) -> ManifestElement {
+    .item(
+      .init(
+        rowID: rowID, form: form.rawValue, id: id, version: version,
+        metadataTag: sealedMetadata.tag,
+        secretTag: secretTag, indexEpoch: indexEpoch, primaryIndex: ItemID(primaryIndex),
+        index1: index1.flatMap { ItemID($0) }, index2: index2.flatMap { ItemID($0) },
+        classKey: classKey, wrappedKeyTag: wrappedKey.tag))
+  }
+
+  func item(rowID: Int64) -> Item {
+    Item(
+      rowID: rowID, id: id, itemClass: itemClass, accessible: metadata.accessible,
+      attributes: metadata.attributes, version: version, secretVersion: metadata.secretVersion)
+  }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import SodiumCrypto
+
+/// A key file: 32 random octets as one line of 64 lower-case hexadecimal digits, so that it can be
+/// printed and typed in again. 32 raw octets are read too.
+enum KeyFile {
+  static let length = 32
+
+  /// Makes the file; false when there is one already.
+  static func createIfAbsent(_ path: String) throws(KeychainError) -> Bool {
+    try StoreLocation.makeDirectory(StoreLocation.parent(of: path))
+    if StoreLocation.isThere(path) { return false }
+    // Under another name until it is whole: a kill leaves nothing that looks like a key file.
+    let draft = path + ".new"
+    unlink(draft)
+    let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o400)
+    guard descriptor >= 0 else { throw .system("make the key file", path: draft) }
+    defer {
+      close(descriptor)
+      unlink(draft)
+    }
+    let isWritten = withScratchMemory(length * 3 + 1) { memory in
+      let raw = UnsafeMutableRawBufferPointer(rebasing: memory[..<length])
+      let text = UnsafeMutableRawBufferPointer(rebasing: memory[length...])
+      RandomOctets.fill(raw)
+      for (position, octet) in raw.enumerated() {
+        text[position * 2] = digit(octet >> 4)
+        text[position * 2 + 1] = digit(octet & 15)
+      }
+      text[length * 2] = UInt8(ascii: "\n")
+      return write(descriptor, text.baseAddress, text.count) == text.count && fsync(descriptor) == 0
+    }
+    guard isWritten else { throw .system("write the key file", path: draft) }
+    // Unlike a renaming, a link replaces nothing.
+    guard link(draft, path) == 0 else {
+      if errno == EEXIST { return false }
+      throw .system("make the key file", path: path)
+    }
+    StoreLocation.syncDirectory(StoreLocation.parent(of: path))
+    return true
+  }
+
+  static func read(_ path: String) throws(KeychainError) -> SecretBytes {
+    guard try StoreLocation.checkFile(path, remedy: "chmod 400") else {
+      throw KeychainError(
+        .authFailed, "there is no key file at \(path): put it back from where it was kept")
+    }
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else { throw .system("open the key file", path: path) }
+    defer { close(descriptor) }
+    let key = withScratchMemory(256) { memory -> SecretBytes? in
+      let count = Glibc.read(descriptor, memory.baseAddress, memory.count)
+      return decode(UnsafeRawBufferPointer(rebasing: memory.prefix(max(count, 0))))
+    }
+    guard let key else {
+      throw KeychainError(
+        .authFailed, "\(path) is no key file: it should be one line of 64 hexadecimal digits")
+    }
+    return key
+  }
+
+  private static func decode(_ octets: UnsafeRawBufferPointer) -> SecretBytes? {
+    if octets.count == length { return SecretBytes(copying: octets) }
+    let isWhite: (UInt8) -> Bool = { $0 == 0x0A || $0 == 0x0D || $0 == 0x20 }
+    var end = octets.count
+    while end > 0, isWhite(octets[end - 1]) { end -= 1 }
+    guard end == length * 2 else { return nil }
+    return SecretBytes(capacity: length) { memory in
+      for position in 0..<length {
+        guard let high = octets[position * 2].hexadecimalDigit,
+          let low = octets[position * 2 + 1].hexadecimalDigit
+        else { return 0 }
+        memory[position] = high << 4 | low
+      }
+      return length
+    }.whole(length)
+  }
+
+  private static func digit(_ value: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+  }
+}
+
+extension SecretBytes {
+  /// Nil unless all octets were filled.
+  fileprivate func whole(_ length: Int) -> SecretBytes? { count == length ? self : nil }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SodiumCrypto
+
+/// The keys that are in memory now, roots among them.
+struct KeyRing {
+  private(set) var keys: [KeyID: GuardedKey]
+  /// The newest of each purpose, whether it could be opened or not.
+  private(set) var current: [KeyPurpose: KeyID] = [:]
+  /// Every epoch of the index key: while the index is being renewed there are two.
+  private(set) var indexKeys: [GuardedKey] = []
+
+  init(roots: [KeyID: GuardedKey]) {
+    keys = [:]
+    for (id, key) in roots { add(key, as: id) }
+  }
+
+  mutating func add(_ key: GuardedKey, as id: KeyID) {
+    if keys.updateValue(key, forKey: id) == nil, id.purpose == .blindIndex { indexKeys.append(key) }
+    know(id)
+  }
+
+  /// Notes that there is such a key.
+  mutating func know(_ id: KeyID) {
+    guard id.epoch > current[id.purpose]?.epoch ?? 0 else { return }
+    current[id.purpose] = id
+  }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SodiumCrypto
+
+/// A row of `key_slots`. Its payload is the root keys, sealed by a subkey of the slot's secret
+/// (`crypto_kdf`, number 1, context "tk-slot1"), each as `key id 4 | key 32`; every other column is
+/// bound to it.
+struct KeySlotRow {
+  var slot: KeySlot
+  /// Of a passphrase: algorithm 1 (1 = Argon2id, version 1.3) | passes 4 | memory 8 | salt 16.
+  var parameters: [UInt8]
+
+  private static let entryLength = 4 + KeyArena.keyLength
+
+  /// What is bound to the payload, and counted by the manifest:
+  /// `kind 8 | created 8 | label length 4 | label | parameters`.
+  static func columns(
+    kind: Int64, created: Int64, label: String, parameters: [UInt8]
+  ) -> [UInt8] {
+    var octets: [UInt8] = []
+    withUnsafeBytes(of: kind.bigEndian) { octets.append(contentsOf: $0) }
+    withUnsafeBytes(of: created.bigEndian) { octets.append(contentsOf: $0) }
+    let label = Array(label.utf8)
+    withUnsafeBytes(of: UInt32(clamping: label.count).bigEndian) { octets.append(contentsOf: $0) }
+    return octets + label + parameters
+  }
+
+  private var columns: [UInt8] {
+    Self.columns(
+      kind: Int64(slot.kind.rawValue), created: slot.created, label: slot.label,
+      parameters: parameters)
+  }
+
+  private func place(_ store: StoreID) -> SealedPart.Place {
+    SealedPart.Place(role: .slot, store: store, subject: slot.id, extra: columns)
+  }
+
+  func manifestElement(number: Int64, payload: [UInt8]) -> ManifestElement {
+    .slot(id: slot.id, number: number, tag: payload.tag, columns: columns)
+  }
+
+  func seal(
+    _ roots: [(KeyID, GuardedKey)], store: StoreID, slotKey: GuardedKey
+  ) throws -> [UInt8] {
+    try withScratchMemory(XChaCha20Poly1305.nonceLength + roots.count * Self.entryLength) {
+      memory in
+      let nonce = UnsafeMutableRawBufferPointer(rebasing: memory[..<24])
+      let payload = UnsafeMutableRawBufferPointer(rebasing: memory[24...])
+      RandomOctets.fill(nonce)
+      for (position, (id, key)) in roots.enumerated() {
+        let start = position * Self.entryLength
+        payload.storeBytes(of: id.rawValue.bigEndian, toByteOffset: start, as: UInt32.self)
+        key.withUnsafeBytes { octets in
+          UnsafeMutableRawBufferPointer(rebasing: payload[(start + 4)...])
+            .copyMemory(from: octets)
+        }
+      }
+      return try slotKey.withUnsafeBytes { slotKey in
+        try SealedPart.seal(
+          UnsafeRawBufferPointer(payload), at: place(store), by: .none, key: slotKey,
+          nonce: UnsafeRawBufferPointer(nonce))
+      }
+    }
+  }
+
+  func open(
+    _ payload: [UInt8], store: StoreID, slotKey: GuardedKey, in arena: KeyArena
+  ) throws -> [KeyID: GuardedKey] {
+    try payload.withUnsafeBytes { sealed in
+      try withScratchMemory(SealedPart.plaintextCount(sealed)) { memory in
+        try slotKey.withUnsafeBytes { slotKey in
+          try SealedPart.open(sealed, at: place(store), key: slotKey, into: memory)
+        }
+        var roots: [KeyID: GuardedKey] = [:]
+        for start in stride(from: 0, to: memory.count, by: Self.entryLength) {
+          guard start + Self.entryLength <= memory.count else { throw SodiumError.badPadding }
+          let id = UInt32(
+            bigEndian: memory.loadUnaligned(fromByteOffset: start, as: UInt32.self))
+          let octets = memory[(start + 4)..<(start + Self.entryLength)]
+          roots[KeyID(rawValue: id)] = try arena.key(
+            copying: UnsafeRawBufferPointer(rebasing: octets))
+        }
+        return roots
+      }
+    }
+  }
+
+  /// The key that seals the payload. For a passphrase this takes as long as its parameters say.
+  func slotKey(from secret: SecretBytes, in arena: KeyArena) throws -> GuardedKey {
+    try withScratchMemory(KeyFile.length) { source in
+      switch slot.kind {
+      case .keyFile:
+        try secret.withUnsafeBytes { octets in
+          guard octets.count == source.count else {
+            throw SodiumError.wrongLength(expected: source.count, found: octets.count)
+          }
+          source.copyMemory(from: octets)
+        }
+      case .passphrase:
+        let hash = try PassphraseParameters(decoding: parameters)
+        try hash.salt.withUnsafeBytes { salt in
+          try Argon2id.derive(from: secret, salt: salt, parameters: hash.cost, into: source)
+        }
+      }
+      return try arena.key { memory in
+        try KeyDerivation.derive(
+          1, context: "tk-slot1", from: UnsafeRawBufferPointer(source), into: memory)
+      }
+    }
+  }
+}

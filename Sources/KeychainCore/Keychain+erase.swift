@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SQLiteDatabase
+
+extension Keychain {
+  /// Drives what was deleted out of the write-ahead log: the pages in the database are zeroed by
+  /// `secure_delete`, but older ones lie in the log until it is cut. Does nothing when nothing was
+  /// deleted and no secret changed. False when a reader holds the log: try again.
+  package func eraseDeletedPages() throws(KeychainError) -> Bool {
+    guard access == .readWrite, state.withLock({ $0.owesErasure }) else { return true }
+    return try KeychainError.wrap("erasing deleted items") {
+      // Asked for again by whoever deletes something from here on.
+      state.withLock { $0.owesErasure = false }
+      do {
+        if try database.checkpointTruncate() { return true }
+      } catch {
+        state.withLock { $0.owesErasure = true }
+        throw error
+      }
+      state.withLock { $0.owesErasure = true }
+      return false
+    }
+  }
+
+  /// What is due from time to time: call it about once a second.
+  package func tick() throws(KeychainError) {
+    guard access == .readWrite else { return }
+    if case .healthy = condition {
+      // What was deleted has to go, whatever becomes of the anchor.
+      do { try anchor.writeIfDue() } catch { noteAnchorFailure(error) }
+    }
+    _ = try eraseDeletedPages()
+  }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SQLiteDatabase
+
+extension Keychain {
+  /// After opening: loads the keys, compares the store with its anchor and, if it is small, with
+  /// its manifest.
+  func examine(_ found: Anchor.Found) throws {
+    let generation: UInt64? = try database.read { tx in
+      try loadKeys(in: tx)
+      do {
+        let manifest = try readManifest(in: tx).0
+        return manifest.generation
+      } catch let error where !(error is SQLiteError) {
+        fail(.manifestUnreadable)
+        return nil
+      }
+    }
+    guard let generation else { return }
+    let path = location.anchorPath(storeID)
+    switch found {
+    case .generation(let anchored) where anchored > generation:
+      fail(.rolledBack(behindBy: anchored - generation))
+      return
+    case .generation: break
+    case .missing: note(.anchorMissing(path: path))
+    case .unreadable: note(.anchorUnreadable(path: path))
+    }
+    if access == .readWrite { noteCommit(generation) }
+    let items = try database.read { tx in try count(in: tx) }
+    if items <= options.verifiedAtOpening { try verify() }
+  }
+
+  /// Takes a store that is older than its anchor for the true one, from now on.
+  ///
+  /// - Throws: `param` when it was not rolled back.
+  package func acceptRollback() throws(KeychainError) {
+    guard access == .readWrite else {
+      throw KeychainError(.readOnly, "the store is open for reading only")
+    }
+    guard case .readOnly(.rolledBack(let behindBy)) = condition else {
+      throw KeychainError(.param, "the store was not rolled back: there is nothing to accept")
+    }
+    state.withLock { $0.condition = .healthy }
+    do {
+      guard try verify().matchesManifest else { return }
+      try KeychainError.wrap("accepting the rollback") {
+        try database.write { tx in
+          let ledger = try ledgerForChange(tx)
+          // Beyond the anchor: whatever was lost stays lost, and is never mistaken for newer.
+          guard ledger.manifest?.advance(by: behindBy) == true else {
+            throw Self.noGenerationLeft()
+          }
+        }
+      }
+    } catch {
+      fail(.rolledBack(behindBy: behindBy))
+      throw error
+    }
+    flushAnchor()
+  }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SQLiteDatabase
+
+extension Keychain {
+  /// The items that a query means, in the order of their rows; empty when there are none. Secrets
+  /// are not opened, so this works while classes are locked.
+  ///
+  /// Fast with a whole primary key (one look-up) or an indexed attribute (`RowForm`); every other
+  /// query opens all rows. A large walk goes in pages, with `limit` and `after`.
+  ///
+  /// - Throws: `decode` when a row that may be meant was altered.
+  package func items(
+    matching query: ItemQuery, in tx: ReadTransaction
+  ) throws(KeychainError) -> [Item] {
+    try KeychainError.wrap("searching") {
+      if let limit = query.limit, limit <= 0 { return [] }
+      switch try plan(query, in: tx) {
+      case .row(let rowID):
+        return try collect(
+          query, [[.integer(rowID)]], in: tx,
+          "SELECT id, uuid, class, version, metadata FROM items WHERE id = ?")
+      case .primary(let keys):
+        return try collect(
+          query, keys.map { [.blob($0)] }, in: tx,
+          """
+          SELECT id, uuid, class, version, metadata FROM items WHERE primary_index = ?
+          """)
+      case .first(let values, let attribute):
+        return try collect(
+          query, values.map { [.blob($0), .integer(query.firstRow)] }, indexed: attribute, in: tx,
+          """
+          SELECT id, uuid, class, version, metadata FROM items
+          WHERE index_1 = ? AND id >= ? ORDER BY id
+          """)
+      case .second(let values, let attribute):
+        return try collect(
+          query, values.map { [.blob($0), .integer(query.firstRow)] }, indexed: attribute, in: tx,
+          """
+          SELECT id, uuid, class, version, metadata FROM items
+          WHERE index_2 = ? AND id >= ? ORDER BY id
+          """)
+      case .scan:
+        return try collect(
+          query, [[.integer(query.firstRow)]], in: tx,
+          """
+          SELECT id, uuid, class, version, metadata FROM items
+          WHERE id >= ? ORDER BY id
+          """)
+      }
+    }
+  }
+
+  private func plan(_ query: ItemQuery, in tx: ReadTransaction) throws -> SearchPlan {
+    let (condition, keys) = state.withLock { ($0.condition, $0.ring.indexKeys) }
+    // An altered index would hide an item.
+    if case .readOnly(let reason) = condition, reason.hidesItems { return .scan }
+    return try SearchPlan(query, indexes: keys.map(BlindIndex.init)) {
+      if let tx = tx as? WriteTransaction, let manifest = ledger(tx).manifest {
+        return manifest.threadCredentials > 0
+      }
+      return try readManifest(in: tx).0.threadCredentials > 0
+    }
+  }
+
+  /// Runs `sql` with each of `bindings` and keeps what the query means.
+  private func collect(
+    _ query: ItemQuery, _ bindings: [[SQLiteValue]], indexed: ItemAttribute? = nil,
+    in tx: ReadTransaction, _ sql: StaticString
+  ) throws -> [Item] {
+    var found: [Item] = []
+    for values in bindings {
+      var foundHere = 0
+      try tx.forEach(sql, bound: values) { row in
+        guard let item = try readable(row, query, in: tx) else { return true }
+        if let indexed, let wanted = query.attributes[indexed] {
+          // The row was found by this value: if it says another, its index was altered.
+          guard item[indexed]?.matches(wanted) == true else {
+            throw corrupt(row: item.rowID, "its index")
+          }
+        }
+        guard item.rowID >= query.firstRow, query.matches(item) else { return true }
+        found.append(item)
+        foundHere += 1
+        return query.limit.map { foundHere < $0 } ?? true
+      }
+    }
+    if found.isEmpty { try checkListing() }
+    guard bindings.count > 1 else { return found }
+    found.sort { $0.rowID < $1.rowID }
+    return query.limit.map { Array(found.prefix($0)) } ?? found
+  }
+
+  private func readable(
+    _ row: SQLiteRow, _ query: ItemQuery, in tx: ReadTransaction
+  ) throws -> Item? {
+    do {
+      return try item(from: row, in: tx)
+    } catch let error as KeychainError
+      where error.status == .decode && query.unreadable == .skip
+    {
+      return nil
+    }
+  }
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SQLiteDatabase
+import SodiumCrypto
+
+extension Keychain {
+  /// The key `id`, from memory or from its record.
+  ///
+  /// - Throws: `interactionNotAllowed` when only a session key opens it and there is none,
+  ///   `decode` when its record is missing or was altered.
+  func key(_ id: KeyID, in tx: ReadTransaction) throws -> GuardedKey {
+    if let key = state.withLock({ $0.ring.keys[id] }) { return key }
+    if let tx = tx as? WriteTransaction, let key = ledger(tx).newKeys[id] { return key }
+    let key = try loadKey(id, in: tx)
+    state.withLock { $0.ring.add(key, as: id) }
+    return key
+  }
+
+  /// The newest key for `purpose`. A class gets its first key here, when it is first used.
+  func currentKey(
+    _ purpose: KeyPurpose, in tx: WriteTransaction
+  ) throws -> (id: KeyID, key: GuardedKey) {
+    let known = state.withLock { state in
+      state.ring.current[purpose].map { (id: $0, key: state.ring.keys[$0]) }
+    }
+    if let known, let key = known.key { return (known.id, key) }
+    if let known { return (known.id, try key(known.id, in: tx)) }
+    if let (id, key) = ledger(tx).newKeys.first(where: { $0.key.purpose == purpose }) {
+      return (id, key)
+    }
+    if let id = try newestKey(purpose, in: tx) { return (id, try key(id, in: tx)) }
+    return try makeKey(KeyID(purpose, epoch: 1), in: tx)
+  }
+
+  private func newestKey(_ purpose: KeyPurpose, in tx: ReadTransaction) throws -> KeyID? {
+    let first = Int64(KeyID(purpose, epoch: 0).rawValue)
+    return try tx.first(
+      "SELECT id FROM keys WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1",
+      .integer(first), .integer(first | 0xFF_FFFF)
+    ) { KeyID(rawValue: UInt32(truncatingIfNeeded: $0.integer(0))) }
+  }
+
+  /// Makes a key, writes its record and keeps it for this transaction; once that is committed it
+  /// joins the others.
+  func makeKey(_ id: KeyID, in tx: WriteTransaction) throws -> (id: KeyID, key: GuardedKey) {
+    guard let wrapperPurpose = id.purpose.accessibility.map(\.wrapper) ?? .master else {
+      throw KeychainError(
+        .unimplemented, "items for this device only are not supported by this version")
+    }
+    return try makeKey(id, by: currentWrapper(wrapperPurpose), in: tx)
+  }
+
+  @discardableResult
+  func makeKey(
+    _ id: KeyID, by wrapper: (id: KeyID, key: GuardedKey), in tx: WriteTransaction
+  ) throws -> (id: KeyID, key: GuardedKey) {
+    let key = try arena.randomKey()
+    let wrapped = try KeyRecord.wrap(
+      key, id: id, store: storeID, by: wrapper.id, wrapper: wrapper.key)
+    let ledger = try ledgerForChange(tx)
+    try insertRecord(wrapped, of: id, ledger, in: tx)
+    ledger.newKeys[id] = key
+    return (id, key)
+  }
+
+  func insertRecord(
+    _ wrapped: [UInt8], of id: KeyID, _ ledger: ChangeLedger, in tx: WriteTransaction
+  ) throws {
+    do {
+      try tx.execute(
+        "INSERT INTO keys (id, wrapped) VALUES (?, ?)", .integer(Int64(id.rawValue)),
+        .blob(wrapped))
+    } catch let error as SQLiteError where error.isDuplicate {
+      // Never to be taken for a duplicate item.
+      throw KeychainError(.internalError, "the store has such a key already: \(error)")
+    }
+    try ledger.insert(.key(id, tag: wrapped.tag))
+  }
+
+  private func currentWrapper(_ purpose: KeyPurpose) throws -> (id: KeyID, key: GuardedKey) {
+    let known = state.withLock { state in
+      state.ring.current[purpose].map { (id: $0, key: state.ring.keys[$0]) }
+    }
+    guard let known else { throw locked() }
+    guard let key = known.key else { throw SodiumError.notAuthentic }
+    return (known.id, key)
+  }
+
+  private func loadKey(_ id: KeyID, in tx: ReadTransaction) throws -> GuardedKey {
+    let wrapped = try tx.first(
+      "SELECT wrapped FROM keys WHERE id = ?", .integer(Int64(id.rawValue))
+    ) { $0.blob(0) }
+    guard let wrapped else {
+      throw KeychainError(.decode, "a key of the store is missing: restore a backup")
+    }
+    return try unwrap(wrapped, id: id)
+  }
+
+  /// Opens the record of a key with its wrapper, if that is in memory.
+  func unwrap(_ wrapped: [UInt8], id: KeyID) throws -> GuardedKey {
+    try wrapped.withUnsafeBytes { wrapped in
+      let wrapperID = try SealedPart.keyID(of: wrapped)
+      let (wrapper, isKnown) = state.withLock { state in
+        (state.ring.keys[wrapperID], state.ring.current[wrapperID.purpose] != nil)
+      }
+      guard let wrapper else {
+        // Known but not in memory: its record did not open.
+        if wrapperID.purpose == .session, !isKnown { throw locked() }
+        throw SodiumError.notAuthentic
+      }
+      return try KeyRecord.unwrap(
+        wrapped, id: id, store: storeID, wrapper: wrapper, in: arena)
+    }
+  }
+
+  /// Reads every record that can be opened now. The order of the ids brings the session key before
+  /// the classes that it wraps.
+  func loadKeys(in tx: ReadTransaction) throws {
+    let records = try tx.all("SELECT id, wrapped FROM keys ORDER BY id") {
+      (KeyID(rawValue: UInt32(truncatingIfNeeded: $0.integer(0))), $0.blob(1))
+    }
+    for (id, wrapped) in records {
+      // A record that does not open is answered for when it is needed.
+      if let key = try? unwrap(wrapped, id: id) {
+        state.withLock { $0.ring.add(key, as: id) }
+      } else {
+        state.withLock { $0.ring.know(id) }
+      }
+    }
+    for purpose in [KeyPurpose.metadata, .blindIndex, .manifest] {
+      let isThere = state.withLock { state in
+        state.ring.current[purpose].flatMap { state.ring.keys[$0] } != nil
+      }
+      guard isThere else {
+        throw KeychainError(
+          .decode, "a key of the store is missing or was altered: restore a backup")
+      }
+    }
+  }
+
+  /// The answer where the session key is missing.
+  func locked() -> KeychainError {
+    // Perhaps it is not locked, and somebody took the key's record away.
+    do { try checkListing() } catch { return error }
+    return KeychainError(
+      .interactionNotAllowed, "this class of items is locked: unlock the store with its passphrase")
+  }
+}
+
+extension [UInt8] {
+  /// The tag at the end of a sealed part.
+  var tag: ItemID {
+    withUnsafeBytes { octets in
+      ItemID(UnsafeRawBufferPointer(rebasing: octets.suffix(16))) ?? ItemID(high: 0, low: 0)
+    }
+  }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SQLiteDatabase
+import SodiumCrypto
+
+extension Keychain {
+  /// The secret of an item, as it is now (the item may have been changed since it was read).
+  ///
+  /// - Throws: `itemNotFound` when it is gone, `interactionNotAllowed` when its class is locked,
+  ///   `decode` when the row was altered.
+  package func secret(of item: Item, in tx: ReadTransaction) throws(KeychainError) -> SecretBytes {
+    try KeychainError.wrap("reading a secret") {
+      let secret = try tx.first(
+        """
+        SELECT uuid, class, version, class_key, metadata, wrapped_key, secret
+        FROM items WHERE id = ?
+        """, .integer(item.rowID)
+      ) { row in try self.secret(of: item, from: row, in: tx) }
+      guard let found = secret, let secret = found else {
+        try checkListing()
+        throw Self.notFound()
+      }
+      return secret
+    }
+  }
+
+  private func secret(
+    of item: Item, from row: SQLiteRow, in tx: ReadTransaction
+  ) throws -> SecretBytes? {
+    guard row.withBlob(0, { ItemID($0) }) == item.id else { return nil }
+    let version = row.integer(2)
+    var secretVersion = item.secretVersion
+    if version != item.version {
+      guard let form = UInt8(exactly: row.integer(1)).flatMap(RowForm.init) else {
+        throw corrupt(row: item.rowID, "its class")
+      }
+      secretVersion = try row.withBlob(4) { sealed in
+        try openMetadata(
+          sealed, row: item.rowID, id: item.id, form: form, version: version, in: tx
+        ).secretVersion
+      }
+    }
+    let classKey = KeyID(rawValue: UInt32(truncatingIfNeeded: row.integer(3)))
+    return try row.withBlob(5) { wrapped in
+      try withItemKey(wrapped, row: item.rowID, id: item.id, classKey: classKey, in: tx) { key in
+        try row.withBlob(6) { sealed in
+          do {
+            return try openSecret(sealed, of: item, version: secretVersion, key: key)
+          } catch is SodiumError {
+            throw corrupt(row: item.rowID, "the secret")
+          }
+        }
+      }
+    }
+  }
+
+  private func openSecret(
+    _ sealed: UnsafeRawBufferPointer, of item: Item, version: Int64, key: UnsafeRawBufferPointer
+  ) throws -> SecretBytes {
+    guard try SealedPart.keyID(of: sealed) == .none else { throw SodiumError.notAuthentic }
+    return try SecretBytes(capacity: SealedPart.plaintextCount(sealed)) { padded in
+      try SealedPart.open(
+        sealed, at: ItemRow.secretPlace(storeID, item.id, item.itemClass, version: version),
+        key: key, into: padded)
+      return try Padding.unpaddedCount(
+        UnsafeRawBufferPointer(padded), block: ItemRow.secretBlock)
+    }
+  }
+
+  static func notFound() -> KeychainError {
+    KeychainError(.itemNotFound, "there is no such item any more")
+  }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SQLiteDatabase
+import SodiumCrypto
+
+extension Keychain {
+  /// The ways into the store, oldest first.
+  package func slots() throws(KeychainError) -> [KeySlot] {
+    try KeychainError.wrap("listing the key slots") {
+      try checkListing()
+      return try database.read { try KeySlotRow.all(in: $0).map(\.row.slot) }
+    }
+  }
+
+  /// Adds a way into the store. A key file that does not exist is made.
+  ///
+  /// With the first passphrase, items "when unlocked" are out of reach of the key files; so the
+  /// store must have been opened in a way that reaches them. What is added or changed from then on
+  /// stays out of reach even with an older copy of the store (`renewSession`).
+  @discardableResult
+  package func addKeySlot(
+    _ secret: KeySlotSecret, label: String = ""
+  ) throws(KeychainError) -> KeySlot {
+    try checkWritable()
+    return try KeychainError.wrap("adding a key slot") {
+      if case .keyFile(let path) = secret { _ = try KeyFile.createIfAbsent(path) }
+      let octets = try secret.octets()
+      let new = try KeySlotRow(new: secret.kind, label: label, options: options)
+      // Before the transaction: a passphrase takes its time.
+      let slotKey = try new.slotKey(from: octets, in: arena)
+      return try database.write { tx in
+        let ledger = try ledgerForChange(tx)
+        var roots = [try root(.master)]
+        if new.slot.kind.holdsSession { roots.append(try sessionForSlot(ledger, in: tx)) }
+        let element = try new.insert(roots, store: storeID, slotKey: slotKey, in: tx)
+        try ledger.insert(element)
+        ledger.owesErasure = true
+        return KeySlot(
+          number: tx.lastInsertedRowID, id: new.slot.id, kind: new.slot.kind, label: label,
+          created: new.slot.created)
+      }
+    }
+  }
+
+  /// Takes a way into the store away. Whoever copied the store and had that key can still open the
+  /// copy.
+  ///
+  /// - Throws: `itemNotFound`, `param` for the last slot.
+  package func removeKeySlot(_ number: Int64) throws(KeychainError) {
+    try checkWritable()
+    try KeychainError.wrap("removing a key slot") {
+      try database.write { tx in
+        let ledger = try ledgerForChange(tx)
+        let slots = try KeySlotRow.all(in: tx)
+        guard let (row, payload) = slots.first(where: { $0.row.slot.number == number }) else {
+          throw KeychainError(.itemNotFound, "there is no key slot \(number)")
+        }
+        guard slots.count > 1 else {
+          throw KeychainError(.param, "this is the only key slot: add another one first")
+        }
+        let others = slots.filter { $0.row.slot.number != number }
+        if row.slot.kind.holdsSession, !others.contains(where: { $0.row.slot.kind.holdsSession }) {
+          try insertSessionRecord(ledger, in: tx)
+        }
+        try tx.execute("DELETE FROM key_slots WHERE id = ?", .integer(number))
+        try ledger.remove(row.manifestElement(number: number, payload: payload))
+        ledger.owesErasure = true
+      }
+    }
+  }
+}

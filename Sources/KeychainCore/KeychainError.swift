@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A refusal: the number that Keychain Services would answer, and words that say what, where and
+/// what to do. Never a secret.
+package struct KeychainError: Error, Equatable, Sendable, CustomStringConvertible {
+  package typealias Status = KeychainStatus
+
+  package let status: Status
+  package let message: String
+  /// Who holds the store, when that is the reason.
+  package let lockHolder: LockHolder?
+
+  package init(_ status: Status, _ message: String, lockHolder: LockHolder? = nil) {
+    self.status = status
+    self.message = message
+    self.lockHolder = lockHolder
+  }
+
+  package var description: String { "\(message) (\(status.rawValue))" }
+}

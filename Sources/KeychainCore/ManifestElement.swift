@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SodiumCrypto
+
+/// One row as the manifest counts it. What is hashed:
+///
+///     item: 1 | form 1 | item 16 | version 8 | metadata tag 16 | secret tag 16
+///           | index epoch 4 | primary index 16 | present 1 | index 1 16 | index 2 16 | row id 8
+///           | class key 4 | wrapped key tag 16
+///     slot: 2 | slot 16 | payload tag 16 | number 8 | its other columns
+///     key:  3 | key id 4 | tag 16
+///
+/// A tag covers all that its part binds. Who renews a class key changes the element of every item
+/// that it wraps.
+enum ManifestElement {
+  struct ItemRow {
+    var rowID: Int64
+    var form: UInt8
+    var id: ItemID
+    var version: Int64
+    var metadataTag: ItemID
+    var secretTag: ItemID
+    var indexEpoch: UInt32
+    var primaryIndex: ItemID?
+    var index1: ItemID?
+    var index2: ItemID?
+    var classKey: KeyID
+    var wrappedKeyTag: ItemID
+  }
+
+  case item(ItemRow)
+  case slot(id: ItemID, number: Int64, tag: ItemID, columns: [UInt8])
+  case key(KeyID, tag: ItemID)
+
+  func hash(key: GuardedKey) throws -> (UInt64, UInt64, UInt64, UInt64) {
+    try withUnsafeTemporaryAllocation(byteCount: 32 + room, alignment: 16) { memory in
+      let output = UnsafeMutableRawBufferPointer(rebasing: memory[..<32])
+      let message = UnsafeMutableRawBufferPointer(rebasing: memory[32...])
+      let count = write(to: message)
+      try key.withUnsafeBytes { key in
+        try BLAKE2b.hash(
+          UnsafeRawBufferPointer(rebasing: message[..<count]), key: key, into: output)
+      }
+      func word(_ offset: Int) -> UInt64 {
+        UInt64(littleEndian: output.load(fromByteOffset: offset, as: UInt64.self))
+      }
+      return (word(0), word(8), word(16), word(24))
+    }
+  }
+
+  /// The most octets that are hashed.
+  private var room: Int {
+    if case .slot(_, _, _, let columns) = self { 41 + columns.count } else { 139 }
+  }
+
+  private func write(to message: UnsafeMutableRawBufferPointer) -> Int {
+    switch self {
+    case .item(let row):
+      let none = ItemID(high: 0, low: 0)
+      message[0] = 1
+      message[1] = row.form
+      row.id.write(to: message, at: 2)
+      message.storeBytes(of: row.version.bigEndian, toByteOffset: 18, as: Int64.self)
+      row.metadataTag.write(to: message, at: 26)
+      row.secretTag.write(to: message, at: 42)
+      message.storeBytes(of: row.indexEpoch.bigEndian, toByteOffset: 58, as: UInt32.self)
+      (row.primaryIndex ?? none).write(to: message, at: 62)
+      message[78] =
+        (row.primaryIndex == nil ? 0 : 1) | (row.index1 == nil ? 0 : 2)
+        | (row.index2 == nil ? 0 : 4)
+      (row.index1 ?? none).write(to: message, at: 79)
+      (row.index2 ?? none).write(to: message, at: 95)
+      message.storeBytes(of: row.rowID.bigEndian, toByteOffset: 111, as: Int64.self)
+      message.storeBytes(
+        of: row.classKey.rawValue.bigEndian, toByteOffset: 119, as: UInt32.self)
+      row.wrappedKeyTag.write(to: message, at: 123)
+      return 139
+    case .slot(let id, let number, let tag, let columns):
+      message[0] = 2
+      id.write(to: message, at: 1)
+      tag.write(to: message, at: 17)
+      message.storeBytes(of: number.bigEndian, toByteOffset: 33, as: Int64.self)
+      columns.withUnsafeBytes {
+        UnsafeMutableRawBufferPointer(rebasing: message[41...]).copyMemory(from: $0)
+      }
+      return 41 + columns.count
+    case .key(let id, let tag):
+      message[0] = 3
+      message.storeBytes(of: id.rawValue.bigEndian, toByteOffset: 1, as: UInt32.self)
+      tag.write(to: message, at: 5)
+      return 21
+    }
+  }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SodiumCrypto
+
+/// An item to be added.
+package struct NewItem: Sendable {
+  /// The most octets of a secret, and of all attributes together.
+  package static let secretLimit = 16 << 20
+  package static let attributesLimit = 1 << 20
+
+  package var itemClass: ItemClass
+  /// The dates are stamped, unless they are given (an import gives them).
+  package var attributes: [ItemAttribute: AttributeValue]
+  package var secret: SecretBytes
+  package var accessible: Accessibility
+
+  package init(
+    _ itemClass: ItemClass, attributes: [ItemAttribute: AttributeValue], secret: SecretBytes,
+    accessible: Accessibility = .whenUnlocked
+  ) {
+    self.itemClass = itemClass
+    self.attributes = attributes
+    self.secret = secret
+    self.accessible = accessible
+  }
+}

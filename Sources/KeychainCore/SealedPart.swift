@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SodiumCrypto
+
+/// Everything encrypted in the store has this form:
+///
+///     format 1 | key id 4 | nonce 24 | ciphertext n | tag 16
+///
+/// Numbers are big-endian. The additional data says what it is and where it belongs:
+///
+///     role 1 | format 1 | key id 4 | store 16 | subject 16 | class 1 | version 8 | extra n
+///
+/// so that nothing opens in another place, in another store, or as another version.
+struct SealedPart {
+  static let format: UInt8 = 1
+  static let headLength = 29
+  static let overhead = headLength + XChaCha20Poly1305.tagLength
+
+  /// What a sealed part is. Part of the format.
+  enum Role: UInt8 {
+    case metadata = 1
+    case secret = 2
+    case itemKey = 3
+    case keyRecord = 4
+    case slot = 5
+    case manifest = 6
+  }
+
+  /// Where a sealed part belongs.
+  struct Place {
+    let role: Role
+    let store: StoreID
+    var subject = ItemID(high: 0, low: 0)
+    var itemClass: UInt8 = 0
+    var version: Int64 = 0
+    var extra: [UInt8] = []
+  }
+
+  /// Seals `plaintext`. `nonce`: 24 random octets, never used again.
+  static func seal(
+    _ plaintext: UnsafeRawBufferPointer, at place: Place, by keyID: KeyID,
+    key: UnsafeRawBufferPointer, nonce: UnsafeRawBufferPointer
+  ) throws -> [UInt8] {
+    try withAdditionalData(of: place, by: keyID, format: format) { additionalData in
+      try [UInt8](unsafeUninitializedCapacity: plaintext.count + overhead) { buffer, count in
+        let output = UnsafeMutableRawBufferPointer(buffer)
+        output[0] = format
+        output.storeBytes(of: keyID.rawValue.bigEndian, toByteOffset: 1, as: UInt32.self)
+        UnsafeMutableRawBufferPointer(rebasing: output[5..<headLength]).copyMemory(from: nonce)
+        let sealed = headLength..<(plaintext.count + overhead)
+        try XChaCha20Poly1305.seal(
+          plaintext, additionalData: additionalData, nonce: nonce, key: key,
+          into: UnsafeMutableRawBufferPointer(rebasing: output[sealed]))
+        count = sealed.upperBound
+      }
+    }
+  }
+
+  /// The octets in a sealed part, before it is opened.
+  static func plaintextCount(_ sealed: UnsafeRawBufferPointer) throws -> Int {
+    guard sealed.count >= overhead else {
+      throw SodiumError.wrongLength(expected: overhead, found: sealed.count)
+    }
+    return sealed.count - overhead
+  }
+
+  /// The key that a part was sealed with. Not to be trusted before it opens.
+  static func keyID(of sealed: UnsafeRawBufferPointer) throws -> KeyID {
+    guard sealed.count >= overhead, sealed[0] == format else { throw SodiumError.notAuthentic }
+    return KeyID(
+      rawValue: UInt32(bigEndian: sealed.loadUnaligned(fromByteOffset: 1, as: UInt32.self)))
+  }
+
+  /// The last sixteen octets: the manifest knows a part by them.
+  static func tag(of sealed: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: sealed.suffix(XChaCha20Poly1305.tagLength))
+  }
+
+  /// Opens `sealed` into `output`, which has as many octets as `plaintextCount` says.
+  static func open(
+    _ sealed: UnsafeRawBufferPointer, at place: Place, key: UnsafeRawBufferPointer,
+    into output: UnsafeMutableRawBufferPointer
+  ) throws {
+    let keyID = try keyID(of: sealed)
+    try withAdditionalData(of: place, by: keyID, format: sealed[0]) { additionalData in
+      try XChaCha20Poly1305.open(
+        UnsafeRawBufferPointer(rebasing: sealed[headLength...]), additionalData: additionalData,
+        nonce: UnsafeRawBufferPointer(rebasing: sealed[5..<headLength]), key: key, into: output)
+    }
+  }
+
+  private static func withAdditionalData<R>(
+    of place: Place, by keyID: KeyID, format: UInt8,
+    _ body: (UnsafeRawBufferPointer) throws -> R
+  ) rethrows -> R {
+    try withUnsafeTemporaryAllocation(byteCount: 47 + place.extra.count, alignment: 8) { data in
+      data[0] = place.role.rawValue
+      data[1] = format
+      data.storeBytes(of: keyID.rawValue.bigEndian, toByteOffset: 2, as: UInt32.self)
+      place.store.write(to: data, at: 6)
+      place.subject.write(to: data, at: 22)
+      data[38] = place.itemClass
+      data.storeBytes(of: place.version.bigEndian, toByteOffset: 39, as: Int64.self)
+      if !place.extra.isEmpty {
+        UnsafeMutableRawBufferPointer(rebasing: data[47...]).copyBytes(from: place.extra)
+      }
+      return try body(UnsafeRawBufferPointer(data))
+    }
+  }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SodiumCrypto
+
+/// Sixteen octets that name something, kept as two words in big-endian order.
+package protocol SixteenOctets: Hashable, Sendable, CustomStringConvertible {
+  var high: UInt64 { get }
+  var low: UInt64 { get }
+  init(high: UInt64, low: UInt64)
+}
+
+extension SixteenOctets {
+  /// Nil when there are not sixteen octets.
+  package init?(_ octets: UnsafeRawBufferPointer) {
+    guard octets.count == 16 else { return nil }
+    self.init(
+      high: UInt64(bigEndian: octets.loadUnaligned(as: UInt64.self)),
+      low: UInt64(bigEndian: octets.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+  }
+
+  package init?(_ octets: [UInt8]) {
+    guard let value = octets.withUnsafeBytes({ Self($0) }) else { return nil }
+    self = value
+  }
+
+  package static func random() -> Self {
+    withScratchMemory(16) { memory in
+      RandomOctets.fill(memory)
+      return Self(
+        high: memory.load(as: UInt64.self), low: memory.load(fromByteOffset: 8, as: UInt64.self))
+    }
+  }
+
+  package var octets: [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: 16) { buffer, count in
+      write(to: UnsafeMutableRawBufferPointer(buffer), at: 0)
+      count = 16
+    }
+  }
+
+  func write(to memory: UnsafeMutableRawBufferPointer, at offset: Int) {
+    memory.storeBytes(of: high.bigEndian, toByteOffset: offset, as: UInt64.self)
+    memory.storeBytes(of: low.bigEndian, toByteOffset: offset + 8, as: UInt64.self)
+  }
+
+  /// 32 lower-case hexadecimal digits.
+  package var description: String { octets.hexadecimal }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+extension StoreLocation {
+  /// Makes the directory, and those above it, for this user alone.
+  static func makeDirectory(_ path: String) throws(KeychainError) {
+    if mkdir(path, 0o700) == 0 {
+      syncDirectory(parent(of: path))
+      return
+    }
+    if errno == EEXIST { return }
+    guard errno == ENOENT, !path.isEmpty, path != "." else {
+      throw .system("make the directory", path: path)
+    }
+    try makeDirectory(parent(of: path))
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
+      throw .system("make the directory", path: path)
+    }
+    syncDirectory(parent(of: path))
+  }
+
+  /// Makes the names in a directory last. A file system that cannot do it keeps names in order
+  /// anyway.
+  static func syncDirectory(_ path: String) {
+    let descriptor = open(path.isEmpty ? "/" : path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { return }
+    fsync(descriptor)
+    close(descriptor)
+  }
+
+  /// Whether something has that name, as far as this user can see.
+  static func isThere(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+  /// Refuses a directory that others could read or change, or that belongs to another.
+  static func checkDirectory(_ path: String) throws(KeychainError) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { throw .system("find the directory", path: path) }
+    guard status.st_mode & S_IFMT == S_IFDIR else {
+      throw KeychainError(.notAvailable, "\(path) is no directory")
+    }
+    try check(status, path: path, remedy: "chmod 700")
+  }
+
+  /// Refuses a file that others could read or change, or that belongs to another. False when there
+  /// is none. The file is not opened: closing it would drop SQLite's locks on it.
+  @discardableResult
+  static func checkFile(_ path: String, remedy: String = "chmod 600") throws(KeychainError) -> Bool
+  {
+    var status = stat()
+    guard lstat(path, &status) == 0 else {
+      if errno == ENOENT { return false }
+      throw .system("look at", path: path)
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw KeychainError(.notAvailable, "\(path) is no ordinary file")
+    }
+    try check(status, path: path, remedy: remedy)
+    return true
+  }
+
+  /// All that the store consists of.
+  func checkFiles() throws(KeychainError) {
+    try Self.checkDirectory(directory)
+    for path in [databasePath, lockPath] + logPaths { try Self.checkFile(path) }
+    if Self.isThere(anchorDirectory) { try Self.checkDirectory(anchorDirectory) }
+  }
+
+  private static func check(
+    _ status: stat, path: String, remedy: String
+  ) throws(KeychainError) {
+    guard status.st_uid == geteuid() else {
+      throw KeychainError(
+        .notAvailable,
+        "\(path) belongs to user \(status.st_uid), this program runs as user \(geteuid()):"
+          + " run it as the owner, or give it the file with chown")
+    }
+    guard status.st_mode & 0o077 == 0 else {
+      let mode = String(status.st_mode & 0o777, radix: 8)
+      throw KeychainError(
+        .notAvailable,
+        "\(path) is open to other users (mode \(mode)): close it with \(remedy) \(path)")
+    }
+  }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLibSQLite
+
+/// One open handle and its prepared statements.
+// Unchecked because SQLite's handle is not thread-safe in the mode used here: a connection has one
+// user at a time, and is handed on under a lock (the writer's, or the pool's).
+final class SQLiteConnection: @unchecked Sendable {
+  private(set) var handle: OpaquePointer?
+  private let busyTimeout: Int32
+  /// By the address of the SQL: a StaticString lies at one place for the life of the process.
+  private var statements: [UnsafePointer<UInt8>: PreparedStatement] = [:]
+
+  init(path: String, flags: Int32, options: SQLiteDatabase.Options) throws(SQLiteError) {
+    var opened: OpaquePointer?
+    let result = sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX, options.vfs)
+    guard result == SQLITE_OK, let opened else {
+      let error = SQLiteError(result, on: opened)
+      sqlite3_close_v2(opened)
+      throw error
+    }
+    handle = opened
+    busyTimeout = options.busyTimeout
+    sqlite3_extended_result_codes(opened, 1)
+    sqlite3_busy_timeout(opened, options.busyTimeout)
+  }
+
+  deinit { close() }
+
+  func close() {
+    statements = [:]
+    // v2 waits for nothing: it is what is left if a statement were still out.
+    if let handle { sqlite3_close_v2(handle) }
+    handle = nil
+  }
+
+  /// Whether a transaction is open on this connection.
+  var isInTransaction: Bool { handle.map { sqlite3_get_autocommit($0) == 0 } ?? false }
+
+  /// Runs SQL of this program that takes no values, for pragmas and the like.
+  func run(_ sql: String) throws(SQLiteError) {
+    guard let handle else { throw .misuse("the database is closed", statement: sql) }
+    let result = sqlite3_exec(handle, sql, nil, nil, nil)
+    guard result == SQLITE_OK else { throw SQLiteError(result, on: handle, statement: sql) }
+  }
+
+  /// The first column of the first row that a pragma answers with.
+  func text(_ sql: StaticString) throws(SQLiteError) -> String? {
+    guard let handle else { throw .misuse("the database is closed", statement: "\(sql)") }
+    let statement = try PreparedStatement(sql, on: handle)
+    guard try step(statement.pointer, sql), let text = sqlite3_column_text(statement.pointer, 0)
+    else { return nil }
+    return String(cString: text)
+  }
+
+  /// Runs a statement that is used again and again.
+  func perform(_ sql: StaticString) throws {
+    try withStatement(sql, []) { _ = try step($0, sql) }
+  }
+
+  /// Runs `body` so that a lock of another connection is an answer and nothing to wait for.
+  func withoutWaiting<R>(_ body: (OpaquePointer) throws -> R) throws -> R {
+    guard let handle else { throw SQLiteError.misuse("the database is closed") }
+    sqlite3_busy_timeout(handle, 0)
+    defer { sqlite3_busy_timeout(handle, busyTimeout) }
+    return try body(handle)
+  }
+
+  /// Lends a prepared statement with its values bound, and puts it back afterwards.
+  func withStatement<R>(
+    _ sql: StaticString, _ values: [SQLiteValue], _ body: (OpaquePointer) throws -> R
+  ) throws -> R {
+    let prepared = try take(sql)
+    let statement = prepared.pointer
+    defer {
+      sqlite3_reset(statement)
+      sqlite3_clear_bindings(statement)
+      prepared.isInUse = false
+    }
+    try bind(values, to: statement, sql)
+    return try body(statement)
+  }
+
+  /// One step: true when there is a row.
+  func step(_ statement: OpaquePointer, _ sql: StaticString) throws(SQLiteError) -> Bool {
+    switch sqlite3_step(statement) {
+    case SQLITE_ROW: return true
+    case SQLITE_DONE: return false
+    case let code: throw SQLiteError(code, on: handle, statement: "\(sql)")
+    }
+  }
+
+  /// A statement that nobody uses now. Inside of its own rows it is prepared a second time.
+  private func take(_ sql: StaticString) throws(SQLiteError) -> PreparedStatement {
+    guard let handle else { throw .misuse("the database is closed", statement: "\(sql)") }
+    guard sql.hasPointerRepresentation else { throw .misuse("not a statement") }
+    let cached = statements[sql.utf8Start]
+    if let cached, !cached.isInUse {
+      cached.isInUse = true
+      return cached
+    }
+    let prepared = try PreparedStatement(sql, on: handle)
+    if cached == nil { statements[sql.utf8Start] = prepared }
+    return prepared
+  }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLibSQLite
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+extension SQLiteError {
+  /// The error that a connection has just met.
+  init(_ code: Int32, on handle: OpaquePointer?, statement: String? = nil) {
+    // Still that of the call that failed: SQLite keeps it for few errors only.
+    let systemError = errno
+    var extended = code
+    var message = String(cString: sqlite3_errstr(code))
+    var kind: Kind?
+    if let handle, sqlite3_errcode(handle) & 0xFF == code & 0xFF {
+      extended = sqlite3_extended_errcode(handle)
+      message = String(cString: sqlite3_errmsg(handle))
+      kind = Kind(systemError: systemError, resultCode: code)
+    }
+    self.init(
+      kind: kind ?? Kind(resultCode: extended), code: extended, message: message,
+      statement: statement)
+  }
+
+  static func misuse(_ message: String, statement: String? = nil) -> SQLiteError {
+    SQLiteError(kind: .misuse, code: SQLITE_MISUSE, message: message, statement: statement)
+  }
+}
+
+extension SQLiteError.Kind {
+  /// SQLite calls nearly everything that a write meets an error of input and output; the operating
+  /// system knows better.
+  fileprivate init?(systemError: Int32, resultCode: Int32) {
+    guard resultCode & 0xFF == SQLITE_IOERR else { return nil }
+    switch systemError {
+    case EROFS, EPERM, EACCES: self = .readOnly
+    case ENOSPC, EDQUOT, EFBIG: self = .full
+    default: return nil
+    }
+  }
+
+  /// The low octet is the primary code.
+  init(resultCode: Int32) {
+    switch resultCode & 0xFF {
+    case SQLITE_FULL: self = .full
+    case SQLITE_READONLY, SQLITE_PERM: self = .readOnly
+    case SQLITE_BUSY, SQLITE_LOCKED: self = .busy
+    case SQLITE_CORRUPT: self = .corrupt
+    case SQLITE_IOERR, SQLITE_CANTOPEN: self = .io
+    case SQLITE_CONSTRAINT: self = .constraint
+    case SQLITE_INTERRUPT: self = .interrupted
+    case SQLITE_NOTADB: self = .notADatabase
+    case SQLITE_MISUSE: self = .misuse
+    default: self = .other
+    }
+  }
+}

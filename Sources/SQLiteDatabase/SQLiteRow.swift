@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLibSQLite
+
+/// The row that a statement stands on; valid only inside of the closure that was given it.
+///
+/// Columns count from 0. Where the column holds another kind, SQLite converts: NULL reads as 0 or
+/// as nothing.
+package struct SQLiteRow {
+  let statement: OpaquePointer
+
+  package func isNull(_ column: Int32) -> Bool {
+    sqlite3_column_type(statement, column) == SQLITE_NULL
+  }
+
+  package func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
+
+  package func real(_ column: Int32) -> Double { sqlite3_column_double(statement, column) }
+
+  package func bool(_ column: Int32) -> Bool { integer(column) != 0 }
+
+  /// UTF-8; what is not is repaired with U+FFFD.
+  package func text(_ column: Int32) -> String {
+    guard let characters = sqlite3_column_text(statement, column) else { return "" }
+    let count = Int(sqlite3_column_bytes(statement, column))
+    return String(decoding: UnsafeBufferPointer(start: characters, count: count), as: UTF8.self)
+  }
+
+  package func blob(_ column: Int32) -> [UInt8] { withBlob(column) { Array($0) } }
+
+  /// Lends the octets without a copy.
+  @inlinable
+  package func withBlob<R>(
+    _ column: Int32, _ body: (UnsafeRawBufferPointer) throws -> R
+  ) rethrows -> R {
+    try body(octets(column))
+  }
+
+  /// Good until the row is left, or the column is asked for as another kind.
+  @usableFromInline
+  func octets(_ column: Int32) -> UnsafeRawBufferPointer {
+    // The order matters: asking for the blob may convert it, and then its length changes.
+    let start = sqlite3_column_blob(statement, column)
+    let count = Int(sqlite3_column_bytes(statement, column))
+    return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count)
+  }
+
+  package func integerIfPresent(_ column: Int32) -> Int64? {
+    isNull(column) ? nil : integer(column)
+  }
+  package func realIfPresent(_ column: Int32) -> Double? { isNull(column) ? nil : real(column) }
+  package func textIfPresent(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
+  package func blobIfPresent(_ column: Int32) -> [UInt8]? { isNull(column) ? nil : blob(column) }
+}

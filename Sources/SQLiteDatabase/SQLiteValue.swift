@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A value bound to a statement. SQLite's five storage classes.
+package enum SQLiteValue: Equatable, Sendable {
+  case null
+  case integer(Int64)
+  case real(Double)
+  case text(String)
+  case blob([UInt8])
+
+  /// NULL when there is nothing.
+  package static func optional(_ value: Int64?) -> Self { value.map(Self.integer) ?? .null }
+  package static func optional(_ value: String?) -> Self { value.map(Self.text) ?? .null }
+  package static func optional(_ value: [UInt8]?) -> Self { value.map(Self.blob) ?? .null }
+  /// SQLite has no truth values: 1 or 0.
+  package static func bool(_ value: Bool) -> Self { .integer(value ? 1 : 0) }
+}
+
+extension SQLiteValue: CustomStringConvertible, CustomDebugStringConvertible {
+  /// The kind and the length: a value may be a secret.
+  package var description: String {
+    switch self {
+    case .null: "null"
+    case .integer: "integer"
+    case .real: "real"
+    case .text(let text): "text <\(text.utf8.count) octets>"
+    case .blob(let octets): "blob <\(octets.count) octets>"
+    }
+  }
+  package var debugDescription: String { description }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLibSodium
+
+/// BLAKE2b (RFC 7693), keyed: a pseudorandom function and a message authentication code.
+package enum BLAKE2b {
+  /// Writes the hash of `message` under `key` (16…64 octets) to `output` (16…64 octets). The
+  /// length of the output is part of what is hashed.
+  package static func hash(
+    _ message: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer,
+    into output: UnsafeMutableRawBufferPointer
+  ) throws(SodiumError) {
+    guard (16...64).contains(output.count) else {
+      throw .wrongLength(expected: 32, found: output.count)
+    }
+    guard (16...64).contains(key.count) else {
+      throw .wrongLength(expected: 32, found: key.count)
+    }
+    let result = crypto_generichash_blake2b(
+      try output.someOctets(), output.count, message.octets, UInt64(message.count), key.octets,
+      key.count)
+    guard result == 0 else { throw .notAuthentic }
+  }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLibSodium
+
+/// Guarded memory for long-lived keys of 32 octets: locked into RAM where the limit allows it,
+/// left out of core dumps, and with unreadable pages on both sides.
+///
+/// One `sodium_malloc` costs some 60 µs and four pages, so keys share a region.
+package final class KeyArena: Sendable {
+  /// The length of every key, in octets.
+  package static let keyLength = 32
+  /// One page: sodium_malloc aligns the end of a region, so a whole page is aligned at both ends.
+  private static let keysInRegion = 128
+
+  private struct Regions {
+    var bases: [UInt] = []
+    var free: [UInt] = []
+  }
+  // Addresses as numbers, because a pointer is not Sendable; each is touched by its owner alone.
+  private let regions = Locked(Regions())
+
+  package init() {}
+
+  deinit {
+    // Every key holds its arena, so none is left.
+    regions.withLock { regions in
+      for base in regions.bases { sodium_free(UnsafeMutableRawPointer(bitPattern: base)) }
+    }
+  }
+
+  /// A new key that `body` fills.
+  package func key<E: Error>(
+    initializing body: (UnsafeMutableRawBufferPointer) throws(E) -> Void
+  ) throws -> GuardedKey {
+    let key = try GuardedKey(arena: self, address: takeSlot())
+    try key.initialize(body)
+    return key
+  }
+
+  /// A new random key.
+  package func randomKey() throws -> GuardedKey {
+    try key { memory in
+      if let base = memory.baseAddress { randombytes_buf(base, memory.count) }
+    }
+  }
+
+  /// A copy of 32 octets.
+  package func key(copying octets: UnsafeRawBufferPointer) throws -> GuardedKey {
+    guard octets.count == Self.keyLength else {
+      throw SodiumError.wrongLength(expected: Self.keyLength, found: octets.count)
+    }
+    return try key { $0.copyMemory(from: octets) }
+  }
+
+  private func takeSlot() throws(SodiumError) -> UInt {
+    // Without it sodium_malloc ends the process.
+    try Sodium.initialize()
+    let slot = regions.withLock { regions -> UInt? in
+      if regions.free.isEmpty {
+        guard let base = sodium_malloc(Self.keysInRegion * Self.keyLength) else { return nil }
+        let address = UInt(bitPattern: base)
+        regions.bases.append(address)
+        regions.free = (0..<Self.keysInRegion).map { address + UInt($0 * Self.keyLength) }
+      }
+      return regions.free.popLast()
+    }
+    guard let slot else { throw .outOfMemory }
+    return slot
+  }
+
+  func giveBack(_ address: UInt) {
+    if let pointer = UnsafeMutableRawPointer(bitPattern: address) {
+      sodium_memzero(pointer, Self.keyLength)
+    }
+    regions.withLock { $0.free.append(address) }
+  }
+}

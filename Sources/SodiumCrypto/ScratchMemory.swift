@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLibSodium
+
+// Inlinable, like all of this module that lends octets: a caller that is not compiled together with it
+// would pay more for the closures than for the encryption.
+
+/// Memory for the length of one call, on the stack where it is small, zeroed afterwards.
+@inlinable
+package func withScratchMemory<R>(
+  _ count: Int, _ body: (UnsafeMutableRawBufferPointer) throws -> R
+) rethrows -> R {
+  try withUnsafeTemporaryAllocation(byteCount: count, alignment: 16) { memory in
+    defer { zero(memory) }
+    return try body(memory)
+  }
+}
+
+@usableFromInline
+func zero(_ memory: UnsafeMutableRawBufferPointer) {
+  if let base = memory.baseAddress { sodium_memzero(base, memory.count) }
+}
+
+/// Zeroes octets that held a secret.
+package func wipe(_ octets: inout [UInt8]) {
+  octets.withUnsafeMutableBytes { zero($0) }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLibSodium
+
+/// Octets that must not be seen: zeroed when released, compared in constant time, and printed
+/// only by their number.
+///
+/// Long-lived keys belong in a `KeyArena`; this is for what comes and goes.
+// Unchecked because the compiler cannot know it: the memory is written before init returns and
+// not again until deinit, when nobody else holds it.
+package final class SecretBytes: KeyMaterial, @unchecked Sendable {
+  @usableFromInline let memory: UnsafeMutableRawBufferPointer
+  /// The number of octets.
+  package let count: Int
+
+  /// Makes room for `capacity` octets, lets `body` fill them and keeps the number it returns.
+  @inlinable
+  package init<E: Error>(
+    capacity: Int, initializing body: (UnsafeMutableRawBufferPointer) throws(E) -> Int
+  ) throws(E) {
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: max(capacity, 1), alignment: 16)
+    do {
+      count = min(max(try body(.init(rebasing: memory[..<capacity])), 0), capacity)
+      self.memory = memory
+    } catch {
+      Self.release(memory)
+      throw error
+    }
+  }
+
+  /// Copies `octets`. The original stays where it is: zeroing that is the caller's part.
+  package convenience init(copying octets: some Collection<UInt8>) {
+    self.init(capacity: octets.count) { memory in
+      memory.copyBytes(from: octets)
+      return memory.count
+    }
+  }
+
+  /// Octets from the system's random source.
+  package convenience init(random count: Int) {
+    self.init(capacity: count) { memory in
+      if let base = memory.baseAddress { randombytes_buf(base, memory.count) }
+      return memory.count
+    }
+  }
+
+  deinit { Self.release(memory) }
+
+  @inlinable
+  package func withUnsafeBytes<R, E: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(E) -> R
+  ) throws(E) -> R {
+    // The memory is zeroed as soon as this is released.
+    defer { withExtendedLifetime(self) {} }
+    return try body(UnsafeRawBufferPointer(rebasing: memory[..<count]))
+  }
+
+  @usableFromInline
+  static func release(_ memory: UnsafeMutableRawBufferPointer) {
+    zero(memory)
+    memory.deallocate()
+  }
+}
+
+extension SecretBytes: Equatable {
+  /// Takes the same time whatever the octets are; only the lengths show.
+  package static func == (left: SecretBytes, right: SecretBytes) -> Bool {
+    guard left.count == right.count else { return false }
+    guard left.count > 0 else { return true }
+    return left.withUnsafeBytes { first in
+      right.withUnsafeBytes { second in
+        guard let a = first.baseAddress, let b = second.baseAddress else { return false }
+        return sodium_memcmp(a, b, first.count) == 0
+      }
+    }
+  }
+}
+
+extension SecretBytes: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  package var description: String { "<\(count) octets>" }
+  package var debugDescription: String { description }
+  package var customMirror: Mirror { Mirror(self, children: []) }
+}
