@@ -13,6 +13,8 @@ let package = Package(
   targets: [
     // Floor 0: system libraries, and what is pure.
     .systemLibrary(
+      name: "CLibMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
+    .systemLibrary(
       name: "CLibSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(
       name: "CLibSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
@@ -21,6 +23,8 @@ let package = Package(
     // Floor 1: one outside thing each.
     .target(name: "SodiumCrypto", dependencies: ["CLibSodium"]),
     .target(name: "SQLiteDatabase", dependencies: ["CLibSQLite"]),
+    .target(name: "MosquittoClient", dependencies: ["CLibMosquitto"]),
+    .target(name: "EmbeddedBroker"),
 
     // Floor 2: the encrypted store, and what travels on the broker.
     .target(name: "KeychainCore", dependencies: ["SodiumCrypto", "SQLiteDatabase"]),

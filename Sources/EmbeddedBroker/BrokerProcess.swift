@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Glibc
+import Synchronization
+
+/// A child process with a thread that waits for its end.
+///
+/// The same thread starts it, and that matters: "die with your parent" means the thread that made
+/// the child, and threads of an executor come and go.
+final class BrokerProcess: Sendable {
+  struct Command: Sendable {
+    var program: String
+    var arguments: [String]
+    /// Where standard output and error go; emptied first.
+    var logFile: String
+  }
+
+  private struct State {
+    var identifier: pid_t = 0
+    var spawnError: Int32 = 0
+    /// As `waitpid` has it.
+    var status: Int32?
+    var end: (@Sendable (Int32) -> Void)?
+  }
+
+  private let state = Mutex(State())
+  private let started = DispatchSemaphore(value: 0)
+  private let ended = DispatchSemaphore(value: 0)
+
+  var identifier: pid_t { state.withLock { $0.identifier } }
+  var status: Int32? { state.withLock { $0.status } }
+
+  init(_ command: Command) throws(EmbeddedBrokerError) {
+    let code = Self.startThread { [self] in
+      let spawned = Self.spawn(command)
+      state.withLock {
+        $0.identifier = spawned.identifier
+        $0.spawnError = spawned.error
+      }
+      started.signal()
+      if spawned.error == 0 { waitForEnd(spawned.identifier) }
+    }
+    guard code == 0 else { throw .system("pthread_create", code) }
+    started.wait()
+    let error = state.withLock { $0.spawnError }
+    guard error == 0 else { throw .system("starting `\(command.program)`", error) }
+  }
+
+  /// Calls `end` with the status once it has ended, also when it already has. One only.
+  func whenEnded(_ end: @escaping @Sendable (Int32) -> Void) {
+    let status = state.withLock { state -> Int32? in
+      state.end = end
+      return state.status
+    }
+    if let status { end(status) }
+  }
+
+  func signal(_ signal: Int32) {
+    state.withLock {
+      // Not after it has been waited for: the number may belong to somebody else by then.
+      if $0.status == nil, $0.identifier > 0 { _ = Glibc.kill($0.identifier, signal) }
+    }
+  }
+
+  /// False when it has not ended in that time.
+  func waitForEnd(within limit: Duration) -> Bool {
+    let nanoseconds =
+      limit.components.seconds * 1_000_000_000
+      + limit.components.attoseconds / 1_000_000_000
+    guard ended.wait(timeout: .now() + .nanoseconds(Int(nanoseconds))) == .success else {
+      return false
+    }
+    ended.signal()
+    return true
+  }
+
+  private func waitForEnd(_ identifier: pid_t) {
+    // First without taking the number away from it, so that a signal can't meet a stranger.
+    var information = siginfo_t()
+    while waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+    let end = state.withLock { state -> (@Sendable (Int32) -> Void)? in
+      var status: Int32 = 0
+      while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
+      state.status = status
+      return state.end
+    }
+    ended.signal()
+    end?(status ?? 0)
+  }
+
+  // MARK: Making it
+
+  private static func spawn(_ command: Command) -> (identifier: pid_t, error: Int32) {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    posix_spawn_file_actions_addopen(
+      &actions, 1, command.logFile, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0o600)
+    posix_spawn_file_actions_adddup2(&actions, 1, 2)
+    // A socket that the child held open as well would never be closed for the other side.
+    for descriptor in PrivateFile.names(in: "/proc/self/fd").compactMap(Int32.init)
+    where descriptor > 2 {
+      posix_spawn_file_actions_addclose(&actions, descriptor)
+    }
+
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    sigemptyset(&none)
+    var all = sigset_t()
+    sigfillset(&all)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setsigdefault(&attributes, &all)
+    // A group of its own: Ctrl-C is for us, who then stop it in order.
+    posix_spawnattr_setpgroup(&attributes, 0)
+    posix_spawnattr_setflags(
+      &attributes,
+      Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP))
+
+    var identifier: pid_t = 0
+    let error = withCStrings([command.program] + command.arguments) { arguments in
+      withCStrings(["PATH=/usr/sbin:/usr/bin:/sbin:/bin"]) { environment in
+        posix_spawn(&identifier, command.program, &actions, &attributes, arguments, environment)
+      }
+    }
+    return (identifier, error)
+  }
+
+  private static func withCStrings<R>(
+    _ strings: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> R
+  ) -> R {
+    let copies: [UnsafeMutablePointer<CChar>?] = strings.map { strdup($0) } + [nil]
+    defer { for copy in copies { free(copy) } }
+    return body(copies)
+  }
+
+  private final class Body: Sendable {
+    let run: @Sendable () -> Void
+    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+  }
+
+  /// A detached thread that takes no signals.
+  private static func startThread(_ body: @escaping @Sendable () -> Void) -> Int32 {
+    let box = Unmanaged.passRetained(Body(body))
+    var signals = sigset_t()
+    var before = sigset_t()
+    sigfillset(&signals)
+    pthread_sigmask(SIG_SETMASK, &signals, &before)
+    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+    var thread = pthread_t()
+    let code = pthread_create(
+      &thread, nil,
+      { argument in
+        if let argument { Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run() }
+        return nil
+      }, box.toOpaque())
+    if code == 0 { pthread_detach(thread) } else { box.release() }
+    return code
+  }
+}

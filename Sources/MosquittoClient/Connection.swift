@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLibMosquitto
+import Glibc
+
+/// One connection from CONNECT to its end, on the client's thread.
+///
+/// A turn of the loop is: wait, read a batch, have it stored, publish, write. Nothing is written
+/// between the first read of a batch and the handler's return.
+final class Connection {
+  enum End {
+    case stopped
+    /// A stop came during the look-up and nobody waits for this thread any more.
+    case abandoned
+    /// The configuration has changed.
+    case reconnect
+    case lost(ConnectionLoss, ReconnectSchedule.Acceptance?)
+  }
+
+  let configuration: MosquittoConfiguration
+  let handler: any MosquittoHandler
+  let mailbox: ClientMailbox
+  let handle: MosquittoHandle
+  var record: HandleRecord { handle.record }
+
+  var window = PublishWindow(maximum: 0)
+  /// Asked for, and not answered yet: packet identifier to subscription.
+  var subscribing: [Int32: MosquittoConfiguration.Subscription] = [:]
+  var refusals: [SubscriptionRefusal] = []
+  /// When the last publication was acknowledged.
+  var settledAt: ContinuousClock.Instant?
+  /// Whether the handler may have something to publish.
+  var isHungry = false
+  /// Packets queued since the last write.
+  var queued = 0
+  /// The socket has not taken all of the last write.
+  private(set) var isBlocked = false
+  /// More may be waiting than the socket shows: the last batch was full.
+  var hasMore = false
+  var farewell: Farewell?
+
+  private var acceptedAt: ContinuousClock.Instant?
+  /// When the TCP connection was there.
+  private var startedAt = ContinuousClock.now
+  private var nextTick = ContinuousClock.now
+  private let tickInterval: Duration
+
+  init(
+    _ configuration: MosquittoConfiguration, mailbox: ClientMailbox,
+    handler: any MosquittoHandler
+  ) throws(MosquittoError) {
+    self.configuration = configuration
+    self.mailbox = mailbox
+    self.handler = handler
+    handle = try MosquittoHandle(configuration)
+    // The library wants a look "around once per second"; a long keep-alive can do with fewer.
+    tickInterval = .seconds(min(5, max(1, Int(configuration.keepAlive) / 10)))
+  }
+
+  var isAccepted: Bool { acceptedAt != nil }
+
+  private var acceptance: ReconnectSchedule.Acceptance? {
+    guard let acceptedAt, let answer = record.answer else { return nil }
+    let keepsSession = !configuration.cleanStart && configuration.sessionExpiry > 0
+    return ReconnectSchedule.Acceptance(
+      lifetime: acceptedAt.duration(to: .now),
+      isSessionKnown: answer.sessionPresent || !keepsSession,
+      wasPublishing: !window.isEmpty || settledAt.map { $0 + .milliseconds(250) > .now } ?? false)
+  }
+
+  func run() -> End {
+    guard mailbox.beginConnecting() else { return .stopped }
+    defer { handle.close() }
+    let failure = connect()
+    guard mailbox.endConnecting() else { return .abandoned }
+    if let failure { return .lost(ConnectionLoss(failure), nil) }
+    startedAt = .now
+    do throws(ConnectionLoss) {
+      while true {
+        if let end = try turn() { return end }
+      }
+    } catch {
+      if let farewell { return farewell.end }
+      return .lost(error, acceptance)
+    }
+  }
+
+  private func connect() -> MosquittoError? {
+    do throws(MosquittoError) {
+      try handle.connect()
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// One round. Nil: and another.
+  private func turn() throws(ConnectionLoss) -> End? {
+    let ready = wait()
+    if ready.isWoken {
+      mailbox.signal.clear()
+      isHungry = true
+      noticeWishes()
+    }
+    if let farewell, !isAccepted { return farewell.end }
+    try keepAlive()
+    if ready.isReadable || hasMore { try intake() }
+    if isAccepted { publish() }
+    if let end = try sayGoodbye() { return end }
+    try write(isReady: ready.isWritable)
+    if let farewell, farewell.isSaid, !handle.isOpen { return farewell.end }
+    if ready.isBroken, !isAccepted { throw lostBeforeAnswer() }
+    return nil
+  }
+
+  // MARK: Waiting
+
+  private struct Ready {
+    var isReadable = false
+    var isWritable = false
+    var isBroken = false
+    var isWoken = false
+  }
+
+  private func wait() -> Ready {
+    let wantsWrite = handle.wantsWrite
+    var descriptors = (
+      pollfd(
+        fd: handle.socket, events: Int16(POLLIN) | (wantsWrite ? Int16(POLLOUT) : 0), revents: 0),
+      pollfd(fd: mailbox.signal.descriptor, events: Int16(POLLIN), revents: 0)
+    )
+    withUnsafeMutableBytes(of: &descriptors) { bytes in
+      let list = bytes.bindMemory(to: pollfd.self)
+      _ = poll(list.baseAddress, nfds_t(list.count), timeout)
+    }
+    let socket = Int32(descriptors.0.revents)
+    var ready = Ready()
+    ready.isBroken = socket & (POLLERR | POLLHUP | POLLNVAL) != 0
+    ready.isReadable = socket & POLLIN != 0 || ready.isBroken
+    ready.isWritable = socket & POLLOUT != 0
+    ready.isWoken = descriptors.1.revents != 0
+    return ready
+  }
+
+  private var timeout: Int32 {
+    if hasMore || (isHungry && canPublish) { return 0 }
+    var deadline = nextTick
+    if !isAccepted { deadline = min(deadline, startedAt + configuration.answerLimit) }
+    if let farewell { deadline = min(deadline, farewell.deadline) }
+    return max(.zero, ContinuousClock.now.duration(to: deadline)).milliseconds
+  }
+
+  private func keepAlive() throws(ConnectionLoss) {
+    let now = ContinuousClock.now
+    if !isAccepted, now >= startedAt + configuration.answerLimit {
+      throw ConnectionLoss(.noAnswer(configuration))
+    }
+    guard now >= nextTick else { return }
+    nextTick = now + tickInterval
+    try check(handle.tick())
+  }
+
+  // MARK: Writing
+
+  /// Sends acknowledgements and publications. Only called when no message waits for the handler.
+  private func write(isReady: Bool) throws(ConnectionLoss) {
+    guard handle.isOpen, handle.wantsWrite, isReady || queued > 0 else { return }
+    let result = handle.write(packets: queued)
+    queued = 0
+    isBlocked = handle.wantsWrite
+    settle()
+    if farewell?.isSaid == true { return }
+    try check(result)
+  }
+
+  // MARK: Ends
+
+  func accepted(_ answer: HandleRecord.Answer) {
+    acceptedAt = .now
+    handle.logErrors(false)
+    let limit = Int(answer.receiveMaximum ?? .max)
+    window = PublishWindow(maximum: min(limit, Int(configuration.sendMaximum)))
+    handler.connected(
+      MosquittoSession(
+        sessionPresent: answer.sessionPresent, protocolVersion: configuration.protocolVersion,
+        serverReceiveMaximum: answer.receiveMaximum, publishWindow: window.maximum,
+        isRetainAvailable: answer.isRetainAvailable,
+        maximumPacketSize: answer.maximumPacketSize, sessionExpiry: answer.sessionExpiry,
+        serverKeepAlive: answer.serverKeepAlive))
+    isHungry = true
+  }
+
+  /// Throws when a call of the library has failed, or has found the broker's goodbye.
+  func check(_ result: Int32) throws(ConnectionLoss) {
+    if let code = record.answer?.code, code != 0 {
+      throw ConnectionLoss(MosquittoError(connack: code, configuration))
+    }
+    guard result == MOSQ_ERR_SUCCESS.rawValue else {
+      throw ConnectionLoss(handle.error(result, answered: isAccepted))
+    }
+    guard handle.isOpen else {
+      throw ConnectionLoss(MosquittoError(disconnect: record.disconnectCode ?? 0, configuration))
+    }
+  }
+
+  private func lostBeforeAnswer() -> ConnectionLoss {
+    ConnectionLoss(
+      .closedBeforeAnswer("\(configuration.host):\(configuration.port)", configuration))
+  }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Messages read and not yet handed over. A pure value.
+struct IntakeBatch {
+  let maximumMessages: Int
+  let maximumOctets: Int
+  private(set) var messages: [IncomingMessage] = []
+  private(set) var octets = 0
+
+  init(maximumMessages: Int, maximumOctets: Int) {
+    self.maximumMessages = maximumMessages
+    self.maximumOctets = maximumOctets
+  }
+
+  var isEmpty: Bool { messages.isEmpty }
+  var isFull: Bool { messages.count >= maximumMessages || octets >= maximumOctets }
+
+  mutating func append(_ message: IncomingMessage) {
+    octets += message.topic.utf8.count + message.payload.count
+    messages.append(message)
+  }
+
+  /// Empties the batch, but keeps its storage for the next.
+  mutating func clear() {
+    messages.removeAll(keepingCapacity: true)
+    octets = 0
+  }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How to reach the broker, and how much to take from it at once.
+package struct MosquittoConfiguration: Sendable {
+  /// Name or address of the broker.
+  package var host: String
+  package var port: UInt16
+  /// The name of the session at the broker; two clients with one name throw each other out.
+  package var clientID: String
+  package var username: String?
+  package var password: String?
+  package var protocolVersion: ProtocolVersion
+  /// Nil: no TLS.
+  package var tls: TLS?
+  /// Seconds of silence before a ping; 0 for none, else at least 5.
+  package var keepAlive: UInt16
+  /// Seconds that the broker keeps the session, with what arrives for it, while the client is
+  /// away. 3.1.1 brokers know only kept and not kept: there 0 means the same as `cleanStart`.
+  package var sessionExpiry: UInt32
+  /// How many unacknowledged messages the broker may send (MQTT 5). A broker with a backlog can
+  /// exceed it, so the batch limits below hold on their own.
+  package var receiveMaximum: UInt16
+  /// How many publications may be under way; the broker's own limit is respected where lower.
+  package var sendMaximum: UInt16
+  /// Largest packet that the broker may send (MQTT 5), in octets; what is larger, it drops.
+  package var maximumPacketSize: UInt32?
+  /// True throws an old session away. On 3.1.1 this is the clean session flag.
+  package var cleanStart: Bool
+  package var subscriptions: [Subscription]
+  /// What the broker publishes for us when the connection dies without a goodbye.
+  package var lastWill: Publication?
+  /// Most messages handed to the handler at once: one commit, one round of acknowledgements.
+  package var batchMessages: Int
+  /// Most octets of topic and payload handed over at once. The message that passes the mark is
+  /// still part of the batch.
+  package var batchOctets: Int
+  /// Time from the TCP connection to the broker's answer to CONNECT.
+  package var answerLimit: Duration
+  /// Time that `stop` gives the publications under way, before the connection is closed anyway.
+  package var stopLimit: Duration
+  package var reconnect: Backoff
+
+  package init(
+    host: String, port: UInt16 = 1883, clientID: String, username: String? = nil,
+    password: String? = nil, protocolVersion: ProtocolVersion = .v5, tls: TLS? = nil,
+    keepAlive: UInt16 = 60, sessionExpiry: UInt32 = 0, receiveMaximum: UInt16 = 1000,
+    sendMaximum: UInt16 = 100, maximumPacketSize: UInt32? = nil, cleanStart: Bool = false,
+    subscriptions: [Subscription] = [], lastWill: Publication? = nil, batchMessages: Int = 500,
+    batchOctets: Int = 4 << 20, answerLimit: Duration = .seconds(20),
+    stopLimit: Duration = .seconds(3), reconnect: Backoff = Backoff()
+  ) {
+    self.host = host
+    self.port = port
+    self.clientID = clientID
+    self.username = username
+    self.password = password
+    self.protocolVersion = protocolVersion
+    self.tls = tls
+    self.keepAlive = keepAlive
+    self.sessionExpiry = sessionExpiry
+    self.receiveMaximum = receiveMaximum
+    self.sendMaximum = sendMaximum
+    self.maximumPacketSize = maximumPacketSize
+    self.cleanStart = cleanStart
+    self.subscriptions = subscriptions
+    self.lastWill = lastWill
+    self.batchMessages = batchMessages
+    self.batchOctets = batchOctets
+    self.answerLimit = answerLimit
+    self.stopLimit = stopLimit
+    self.reconnect = reconnect
+  }
+}
+
+extension MosquittoConfiguration {
+  package enum ProtocolVersion: Sendable {
+    case v5
+    case v311
+  }
+
+  /// Paths of PEM files.
+  package struct TLS: Sendable, Equatable {
+    /// The authorities that may have signed the broker's certificate.
+    package var caFile: String
+    /// The client's own certificate, for brokers that ask for one; together with `keyFile`.
+    package var certificateFile: String?
+    package var keyFile: String?
+
+    package init(caFile: String, certificateFile: String? = nil, keyFile: String? = nil) {
+      self.caFile = caFile
+      self.certificateFile = certificateFile
+      self.keyFile = keyFile
+    }
+  }
+
+  package struct Subscription: Sendable, Equatable {
+    package var filter: String
+    package var qos: QualityOfService
+    /// When the broker refuses it: true ends the connection (and tries again later), false only
+    /// reports it in `MosquittoHandler.subscribed`.
+    package var isRequired: Bool
+
+    package init(_ filter: String, qos: QualityOfService = 1, isRequired: Bool = true) {
+      self.filter = filter
+      self.qos = qos
+      self.isRequired = isRequired
+    }
+
+    package init(filter: String, qos: QualityOfService = 1, isRequired: Bool = true) {
+      self.init(filter, qos: qos, isRequired: isRequired)
+    }
+  }
+
+  /// Waiting times between connections: doubling from `initial` to `ceiling`.
+  package struct Backoff: Sendable, Equatable {
+    package var initial: Duration
+    package var ceiling: Duration
+    /// Which part of each wait is left to chance, 0 to 1, so that the clients of a broker that
+    /// restarts don't all come back in the same moment.
+    package var jitter: Double
+    /// A connection that lived this long starts the doubling anew.
+    package var stableAfter: Duration
+
+    package init(
+      initial: Duration = .seconds(1), ceiling: Duration = .seconds(60), jitter: Double = 0.5,
+      stableAfter: Duration = .seconds(30)
+    ) {
+      self.initial = initial
+      self.ceiling = ceiling
+      self.jitter = jitter
+      self.stableAfter = stableAfter
+    }
+  }
+}

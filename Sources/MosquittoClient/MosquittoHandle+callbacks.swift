@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLibMosquitto
+import Glibc
+
+extension MosquittoHandle {
+  func setCallbacks() {
+    mosquitto_connect_v5_callback_set(pointer) { _, object, code, flags, properties in
+      guard let record = HandleRecord.at(object) else { return }
+      record.packets += 1
+      record.answer = HandleRecord.Answer(code, flags, properties)
+    }
+    mosquitto_disconnect_v5_callback_set(pointer) { _, object, code, _ in
+      HandleRecord.at(object)?.disconnectCode = code
+    }
+    mosquitto_message_v5_callback_set(pointer) { _, object, message, properties in
+      guard let record = HandleRecord.at(object), let message else { return }
+      record.append(message.pointee, properties)
+      // The library reads on while there is no EAGAIN. Its own wake-up pipe, which nobody empties
+      // here, leaves one behind after some 278 acknowledgements, and data that TLS has already
+      // taken from the socket would then wait for ever. When the batch is full, it is just what
+      // makes the library stop.
+      errno = record.batch.isFull ? EAGAIN : 0
+    }
+    mosquitto_publish_v5_callback_set(pointer) { _, object, identifier, code, _ in
+      guard let record = HandleRecord.at(object) else { return }
+      record.packets += 1
+      record.published.append(
+        HandleRecord.Published(
+          identifier: UInt16(truncatingIfNeeded: identifier), code: code,
+          wasWritten: record.isWriting))
+    }
+    mosquitto_subscribe_callback_set(pointer) { _, object, identifier, count, codes in
+      guard let record = HandleRecord.at(object) else { return }
+      record.packets += 1
+      let granted = UnsafeBufferPointer(start: codes, count: Int(count))
+      record.granted.append(
+        HandleRecord.Granted(identifier: identifier, codes: Array(granted)))
+    }
+    logErrors(true)
+  }
+
+  /// The library formats every packet for a log callback, so it has one only while it is needed.
+  func logErrors(_ wanted: Bool) {
+    guard wanted else {
+      mosquitto_log_callback_set(pointer, nil)
+      record.errorLog = []
+      return
+    }
+    mosquitto_log_callback_set(pointer) { _, object, level, text in
+      guard level == MOSQ_LOG_ERR, let text, let record = HandleRecord.at(object) else { return }
+      // A handful says it; a broken peer must not fill the memory.
+      if record.errorLog.count < 8 { record.errorLog.append(String(cString: text)) }
+    }
+  }
+}
+
+extension HandleRecord {
+  /// The record lives as long as the handle, and the library calls only from inside the handle's
+  /// functions, on its thread.
+  fileprivate static func at(_ pointer: UnsafeMutableRawPointer?) -> HandleRecord? {
+    pointer.map { Unmanaged<HandleRecord>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  fileprivate func append(_ message: mosquitto_message, _ properties: OpaquePointer?) {
+    packets += 1
+    guard let topic = message.topic else { return }
+    var incoming = IncomingMessage(
+      topic: String(cString: topic),
+      payload: [UInt8](
+        UnsafeRawBufferPointer(
+          start: message.payload, count: message.payload == nil ? 0 : Int(message.payloadlen))),
+      qos: message.qos == 0 ? .atMostOnce : .atLeastOnce,
+      isRetained: message.retain)
+    if properties != nil {
+      incoming.responseTopic = PropertyList.string(properties, MQTT_PROP_RESPONSE_TOPIC)
+      incoming.correlationData = PropertyList.octets(properties, MQTT_PROP_CORRELATION_DATA)
+      incoming.messageExpiry = PropertyList.uint32(properties, MQTT_PROP_MESSAGE_EXPIRY_INTERVAL)
+    }
+    batch.append(incoming)
+  }
+}
+
+extension HandleRecord.Answer {
+  fileprivate init(_ code: Int32, _ flags: Int32, _ properties: OpaquePointer?) {
+    self.init(code: code, sessionPresent: flags & 1 != 0)
+    guard properties != nil else { return }
+    receiveMaximum = PropertyList.uint16(properties, MQTT_PROP_RECEIVE_MAXIMUM)
+    maximumPacketSize = PropertyList.uint32(properties, MQTT_PROP_MAXIMUM_PACKET_SIZE)
+    isRetainAvailable = PropertyList.byte(properties, MQTT_PROP_RETAIN_AVAILABLE) != 0
+    sessionExpiry = PropertyList.uint32(properties, MQTT_PROP_SESSION_EXPIRY_INTERVAL)
+    serverKeepAlive = PropertyList.uint16(properties, MQTT_PROP_SERVER_KEEP_ALIVE)
+  }
+}
