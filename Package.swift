@@ -28,6 +28,12 @@ let package = Package(
 
     // Floor 2: the encrypted store, and what travels on the broker.
     .target(name: "KeychainCore", dependencies: ["SodiumCrypto", "SQLiteDatabase"]),
+    .target(name: "BridgeProtocol", dependencies: ["SodiumCrypto", "ThreadDataset"]),
+
+    // Floor 3: Thread credentials as keychain items.
+    .target(
+      name: "ThreadCredentialStore",
+      dependencies: ["KeychainCore", "SodiumCrypto", "SQLiteDatabase", "ThreadDataset"]),
 
     // Tests: a target for each target, and what they share.
     .testTarget(

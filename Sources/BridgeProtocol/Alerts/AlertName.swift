@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Alerts by the names that dashboards and automations see. The raw values of `number` are stored.
+package enum AlertName: String, CaseIterable, Codable, Sendable {
+  case preferredNetworkMismatch = "PreferredNetworkMismatch"
+  case datasetConflict = "DatasetConflict"
+  case staleDataset = "StaleDataset"
+  case credentialsMissing = "CredentialsMissing"
+  case borderRouterOffline = "BorderRouterOffline"
+  case wellKnownNetworkKey = "WellKnownNetworkKey"
+  case noPreferredNetwork = "NoPreferredNetwork"
+  case plaintextCredentials = "PlaintextCredentials"
+  case messagesDropped = "MessagesDropped"
+  case sessionLost = "SessionLost"
+  case storeReadOnly = "StoreReadOnly"
+
+  package enum Severity: String, Codable, Sendable {
+    case critical, warning, info
+  }
+
+  package var severity: Severity {
+    switch self {
+    case .datasetConflict, .wellKnownNetworkKey, .storeReadOnly: .critical
+    case .noPreferredNetwork, .plaintextCredentials: .info
+    default: .warning
+    }
+  }
+
+  /// The number that stands for this alert in the store; never reused.
+  package var number: Int64 {
+    switch self {
+    case .preferredNetworkMismatch: 0
+    case .datasetConflict: 1
+    case .staleDataset: 2
+    case .credentialsMissing: 3
+    case .borderRouterOffline: 4
+    case .wellKnownNetworkKey: 5
+    case .noPreferredNetwork: 6
+    case .plaintextCredentials: 7
+    case .messagesDropped: 8
+    case .sessionLost: 9
+    case .storeReadOnly: 10
+    }
+  }
+
+  package init?(number: Int64) {
+    guard let name = Self.allCases.first(where: { $0.number == number }) else { return nil }
+    self = name
+  }
+
+  /// Alerts that are about one border router.
+  package static let ofRouters: [AlertName] = [
+    .preferredNetworkMismatch, .datasetConflict, .staleDataset, .credentialsMissing,
+    .borderRouterOffline, .wellKnownNetworkKey,
+  ]
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// `alert/<fingerprint>`, retained, and the body of alert events.
+package struct AlertState: Encodable, Sendable {
+  package enum Status: String, Codable, Sendable {
+    case firing, resolved
+  }
+
+  /// Seconds for which a resolved alert stays on the broker.
+  package static let resolvedRetention = 86_400
+
+  package var v = 1
+  package var fingerprint: String
+  package var name: AlertName
+  package var status: Status
+  package var home: String
+  package var facts: AlertFacts
+  package var startsAt: WireTime
+  package var updatedAt: WireTime
+  package var endsAt: WireTime?
+  /// Counts what was said about this alert.
+  package var sequence: Int64
+  /// Set in events only.
+  package var eventType: String?
+
+  package init(
+    fingerprint: String, name: AlertName, status: Status, home: String, facts: AlertFacts,
+    startsAt: WireTime, updatedAt: WireTime, endsAt: WireTime?, sequence: Int64
+  ) {
+    self.fingerprint = fingerprint
+    self.name = name
+    self.status = status
+    self.home = home
+    self.facts = facts
+    self.startsAt = startsAt
+    self.updatedAt = updatedAt
+    self.endsAt = endsAt
+    self.sequence = sequence
+  }
+
+  enum CodingKeys: String, CodingKey {
+    case v, fingerprint, alertname, status, severity, home
+    case startsAt = "starts_at"
+    case updatedAt = "updated_at"
+    case endsAt = "ends_at"
+    case sequence = "seq"
+    case eventType = "event_type"
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(v, forKey: .v)
+    try container.encode(fingerprint, forKey: .fingerprint)
+    try container.encode(name, forKey: .alertname)
+    try container.encode(status, forKey: .status)
+    try container.encode(name.severity, forKey: .severity)
+    try container.encode(home, forKey: .home)
+    try container.encode(startsAt, forKey: .startsAt)
+    try container.encode(updatedAt, forKey: .updatedAt)
+    try container.encode(endsAt, forKey: .endsAt)
+    try container.encode(sequence, forKey: .sequence)
+    try container.encodeIfPresent(eventType, forKey: .eventType)
+    try facts.encode(to: encoder)
+  }
+}

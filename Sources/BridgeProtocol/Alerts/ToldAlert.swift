@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What was true of an alert when an event told of it. Stored with the event: the alert itself goes on,
+/// and may be forgotten, while the event waits for the broker.
+package struct ToldAlert: Codable, Hashable, Sendable {
+  package let name: AlertName
+  package let facts: AlertFacts
+  /// Milliseconds since 1970.
+  package let startsAt: Int64
+  package let sequence: Int64
+
+  package init(name: AlertName, facts: AlertFacts, startsAt: WireTime, sequence: Int64) {
+    self.name = name
+    self.facts = facts
+    self.startsAt = startsAt.milliseconds
+    self.sequence = sequence
+  }
+}

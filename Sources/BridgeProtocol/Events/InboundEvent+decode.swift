@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadDataset
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Reads the JSON of events. One for each thread: it keeps its parser.
+package struct InboundEventDecoder {
+  private let decoder = JSONDecoder()
+
+  package init() {}
+
+  /// - Throws: a `Rejection` that names the code, the field and the offset.
+  package func decode(_ payload: [UInt8], as kind: InboundEventKind) throws(Rejection)
+    -> InboundEvent
+  {
+    try checkSize(payload)
+    if let fields = InboundEventFields(scanning: payload) { return try event(kind, fields) }
+    return try event(kind, parse(payload))
+  }
+
+  private func parse(_ payload: [UInt8]) throws(Rejection) -> InboundEventFields {
+    try checkShape(payload)
+    do {
+      return try decoder.decode(InboundEventFields.self, from: Data(payload))
+    } catch let error as DecodingError {
+      throw Rejection(error, in: payload)
+    } catch {
+      throw Rejection.notJSON(payload)
+    }
+  }
+
+  private func checkSize(_ payload: [UInt8]) throws(Rejection) {
+    guard payload.count <= InboundLimits.payloadOctets else {
+      throw Rejection(
+        .tooLarge,
+        message: "a payload has at most \(InboundLimits.payloadOctets) octets, this one has "
+          + "\(payload.count)")
+    }
+  }
+
+  /// Encoding and depth, before a parser is let near the payload.
+  private func checkShape(_ payload: [UInt8]) throws(Rejection) {
+    var depth = 0
+    var inText = false
+    var escaped = false
+    for (offset, octet) in payload.enumerated() {
+      if inText {
+        if escaped {
+          escaped = false
+        } else if octet == UInt8(ascii: "\\") {
+          escaped = true
+        } else if octet == UInt8(ascii: "\"") {
+          inText = false
+        }
+        continue
+      }
+      switch octet {
+      case UInt8(ascii: "\""): inText = true
+      case UInt8(ascii: "{"), UInt8(ascii: "["):
+        depth += 1
+        if depth > InboundLimits.nesting {
+          throw Rejection(
+            .tooDeep, offset: offset,
+            message: "objects and arrays may be nested \(InboundLimits.nesting) deep")
+        }
+      case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+      // No text outside of a text has it, but JSON in UTF-16 does, and the parser would read that.
+      case 0: throw Rejection.notJSON(payload)
+      default: break
+      }
+    }
+    if let offset = invalidUTF8(payload) {
+      throw Rejection(.invalidUTF8, offset: offset, message: "the payload is not UTF-8")
+    }
+  }
+
+  /// Where the first octet lies that is not UTF-8.
+  private func invalidUTF8(_ payload: [UInt8]) -> Int? {
+    guard String(validating: payload, as: UTF8.self) == nil else { return nil }
+    var parser = Unicode.UTF8.ForwardParser()
+    var octets = payload.makeIterator()
+    var offset = 0
+    while case .valid(let scalar) = parser.parseScalar(from: &octets) { offset += scalar.count }
+    return offset
+  }
+
+  private func event(_ kind: InboundEventKind, _ fields: InboundEventFields) throws(Rejection)
+    -> InboundEvent
+  {
+    if fields.isSealed {
+      throw Rejection(
+        .unsupported, field: "sealed", message: "sealed events are not enabled on this keeper")
+    }
+    var event = InboundEvent(kind: kind, subject: try subject(kind, fields))
+    event.order = try order(fields)
+    event.name = try text(fields.name, "name")
+    event.vendor = try text(fields.vendor, "vendor")
+    event.model = try text(fields.model, "model")
+    event.accessPoint = try text(fields.accessPoint, "access_point")
+    event.ssid = try text(fields.ssid, "ssid")
+    event.previousSSID = try text(fields.previousSSID, "previous_ssid")
+    if let address = fields.extendedAddress {
+      guard let octets = Hexadecimal.decode(address), octets.count == 8 else {
+        throw Rejection(
+          .badValue, field: "ext_address", message: "expected 16 hex digits (8 octets)")
+      }
+      event.extendedAddress = octets
+    }
+    event.dataset = try dataset(kind, fields)
+    if kind == .ssid, event.ssid == nil {
+      throw Rejection(
+        .missingField, field: "ssid", message: "an ssid event needs the new network name in `ssid`")
+    }
+    return event
+  }
+
+  private func subject(_ kind: InboundEventKind, _ fields: InboundEventFields) throws(Rejection)
+    -> InboundEvent.Subject
+  {
+    guard let text = fields.borderAgentID else {
+      if kind == .ssid, let accessPoint = try self.text(fields.accessPoint, "access_point") {
+        return .accessPoint(accessPoint)
+      }
+      throw Rejection(
+        .missingField, field: "border_agent_id",
+        message: "expected `border_agent_id` with 16 or 32 hex digits")
+    }
+    guard let agent = BorderAgentID(hex: text) else {
+      throw Rejection(
+        .badBorderAgentID, field: "border_agent_id",
+        message: "expected 16 or 32 hex digits, found \(text.utf8.count) characters")
+    }
+    return .router(agent)
+  }
+
+  private func order(_ fields: InboundEventFields) throws(Rejection) -> InboundEvent.Order {
+    if let sequence = fields.sequence { return .sequence(sequence) }
+    if let identifier = try text(fields.identifier, "id") { return .identifier(identifier) }
+    return .none
+  }
+
+  private func dataset(_ kind: InboundEventKind, _ fields: InboundEventFields) throws(Rejection)
+    -> OperationalDataset?
+  {
+    guard let hex = fields.dataset else {
+      if kind == .dataset {
+        throw Rejection(
+          .missingField, field: "dataset",
+          message: "a dataset event needs the operational dataset's TLVs as hex in `dataset`")
+      }
+      return nil
+    }
+    guard kind == .announce || kind == .dataset else { return nil }
+    do {
+      let dataset = try OperationalDataset(hex: hex)
+      try dataset.requireComplete()
+      guard dataset.kind == .complete else {
+        throw Rejection(
+          .incompleteDataset, field: "dataset",
+          message: "this is a pending dataset; publish the active one when it takes effect")
+      }
+      return dataset
+    } catch let error as DatasetError {
+      throw Rejection(error, field: "dataset")
+    } catch let error as Rejection {
+      throw error
+    } catch {
+      throw Rejection(.badDataset, field: "dataset", message: "the dataset could not be read")
+    }
+  }
+
+  private func text(_ value: String?, _ field: String) throws(Rejection) -> String? {
+    guard let value else { return nil }
+    // Counting characters takes its time, and there are never more of them than octets.
+    if value.utf8.count <= InboundLimits.textCharacters { return value }
+    guard value.utf8.count <= 4 * InboundLimits.textCharacters,
+      value.count <= InboundLimits.textCharacters
+    else {
+      throw Rejection(
+        .badValue, field: field,
+        message: "a text has at most \(InboundLimits.textCharacters) characters")
+    }
+    return value
+  }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadDataset
+
+/// An event as a border router or a Wi-Fi watcher published it: checked, but not yet believed.
+package struct InboundEvent: Hashable, Sendable {
+  /// Whom the event is about.
+  package enum Subject: Hashable, Sendable {
+    case router(BorderAgentID)
+    /// `ssid` events may name the access point instead of the border router.
+    case accessPoint(String)
+  }
+
+  /// How a repetition is told from news. Without it nothing is deduplicated.
+  package enum Order: Hashable, Sendable {
+    case none
+    /// Rises for this user and router.
+    case sequence(UInt64)
+    /// Any text, unique among the last eight of this user and router.
+    case identifier(String)
+  }
+
+  package let kind: InboundEventKind
+  package let subject: Subject
+  package var order = Order.none
+  package var name: String?
+  package var vendor: String?
+  package var model: String?
+  /// The extended address, 8 octets.
+  package var extendedAddress: [UInt8]?
+  package var accessPoint: String?
+  package var dataset: OperationalDataset?
+  package var ssid: String?
+  package var previousSSID: String?
+
+  package init(kind: InboundEventKind, subject: Subject) {
+    self.kind = kind
+    self.subject = subject
+  }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The `event_type` of what is published on `bridge/event` and `router/<id>/event`.
+///
+/// One incoming message can have several outcomes, so they are a set; the raw values are stored.
+package struct OutboundEventTypes: OptionSet, Hashable, Sendable {
+  package let rawValue: Int64
+
+  package init(rawValue: Int64) {
+    self.rawValue = rawValue
+  }
+
+  package static let routerAnnounced = Self(rawValue: 1 << 0)
+  package static let routerLeft = Self(rawValue: 1 << 1)
+  package static let datasetStored = Self(rawValue: 1 << 2)
+  package static let datasetUpdated = Self(rawValue: 1 << 3)
+  package static let datasetIgnored = Self(rawValue: 1 << 4)
+  package static let ssidChanged = Self(rawValue: 1 << 5)
+  package static let preferredChanged = Self(rawValue: 1 << 6)
+  package static let messageRejected = Self(rawValue: 1 << 7)
+  package static let alertRaised = Self(rawValue: 1 << 8)
+  package static let alertUpdated = Self(rawValue: 1 << 9)
+  package static let alertResolved = Self(rawValue: 1 << 10)
+
+  /// In the order in which they are published.
+  package static let names: [(type: Self, name: String)] = [
+    (.routerAnnounced, "router_announced"), (.datasetStored, "dataset_stored"),
+    (.datasetUpdated, "dataset_updated"), (.datasetIgnored, "dataset_ignored"),
+    (.preferredChanged, "preferred_changed"), (.ssidChanged, "ssid_changed"),
+    (.routerLeft, "router_left"), (.messageRejected, "message_rejected"),
+    (.alertRaised, "alert_raised"), (.alertUpdated, "alert_updated"),
+    (.alertResolved, "alert_resolved"),
+  ]
+
+  package static let alert: Self = [.alertRaised, .alertUpdated, .alertResolved]
+}

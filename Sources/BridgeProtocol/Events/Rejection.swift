@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadDataset
+
+/// Why a message was not acted upon. Names the place and the remedy, never a payload.
+package struct Rejection: Error, Hashable, Sendable {
+  /// Stable names: they are counted, published and written into automations.
+  package enum Code: String, CaseIterable, Sendable {
+    case invalidTopic = "invalid_topic"
+    case unknownEvent = "unknown_event"
+    case tooLarge = "too_large"
+    case tooDeep = "too_deep"
+    case invalidUTF8 = "invalid_utf8"
+    case invalidJSON = "invalid_json"
+    case wrongType = "wrong_type"
+    case missingField = "missing_field"
+    case badValue = "bad_field"
+    case badBorderAgentID = "bad_border_agent_id"
+    case badDataset = "bad_dataset"
+    case incompleteDataset = "incomplete_dataset"
+    case unsupported = "unsupported"
+    case notAuthorized = "not_authorized"
+    case notFound = "not_found"
+    case outOfOrder = "out_of_order"
+    case retained
+    case damagedCredentials = "damaged_credentials"
+  }
+
+  package let code: String
+  /// The field of the JSON object, where one is to blame.
+  package let field: String?
+  /// The name of the TLV, where one is to blame.
+  package let tlv: String?
+  /// Octets from the start of the dataset, or of the payload.
+  package let offset: Int?
+  /// One sentence: what was expected, what was found, how to mend it.
+  package let message: String
+
+  package init(_ code: Code, field: String? = nil, offset: Int? = nil, message: String) {
+    self.code = code.rawValue
+    self.field = field
+    self.tlv = nil
+    self.offset = offset
+    self.message = message
+  }
+
+  /// A dataset was refused: the code is that of the dataset's own rules.
+  package init(_ error: DatasetError, field: String) {
+    self.code = error.code.rawValue
+    self.field = field
+    self.tlv = error.tlvName
+    self.offset = error.offset
+    self.message = error.message
+  }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// `bridge/info`, retained. An allow-list: what is not named here is not published.
+package struct BridgeInfo: Encodable, Sendable, Equatable {
+  package struct Preferred: Encodable, Sendable, Equatable {
+    package var networkName: String
+    package var extendedPANID: String
+
+    package init(networkName: String, extendedPANID: String) {
+      self.networkName = networkName
+      self.extendedPANID = extendedPANID
+    }
+
+    enum CodingKeys: String, CodingKey {
+      case networkName = "network_name"
+      case extendedPANID = "ext_pan_id"
+    }
+  }
+
+  package var v = 1
+  package var version: String
+  package var instanceID: String
+  package var home: String
+  package var preferredNetwork: Preferred?
+  package var routers: Int
+  package var networks: Int
+  /// Seconds for which a condition must last before its alert is raised.
+  package var alertsHold: Int
+  package var onMismatch: String
+  package var followMembers: String
+  package var offlineAfter: Int
+
+  package init(
+    version: String, instanceID: String, home: String, preferredNetwork: Preferred?,
+    routers: Int, networks: Int, alertsHold: Int, onMismatch: String, followMembers: String,
+    offlineAfter: Int
+  ) {
+    self.version = version
+    self.instanceID = instanceID
+    self.home = home
+    self.preferredNetwork = preferredNetwork
+    self.routers = routers
+    self.networks = networks
+    self.alertsHold = alertsHold
+    self.onMismatch = onMismatch
+    self.followMembers = followMembers
+    self.offlineAfter = offlineAfter
+  }
+
+  enum CodingKeys: String, CodingKey {
+    case v, version
+    case instanceID = "instance_id"
+    case home
+    case preferredNetwork = "preferred_network"
+    case routers, networks
+    case alertsHold = "alerts_hold"
+    case onMismatch = "on_mismatch"
+    case followMembers = "follow_members"
+    case offlineAfter = "offline_after"
+  }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// `router/<border_agent_id>`, retained. No secret has a place here.
+package struct RouterState: Encodable, Sendable {
+  package var v = 1
+  package var home: String
+  package var borderAgentID: String
+  package var name: String?
+  package var vendor: String?
+  package var model: String?
+  package var extendedAddress: String?
+  package var user: String
+  /// `online` or `offline`.
+  package var availability: String
+  package var credentials: CredentialState
+  package var extendedPANID: String?
+  package var networkName: String?
+  package var channel: Int?
+  package var panID: Int?
+  /// Seconds of the Active Timestamp.
+  package var activeTimestamp: UInt64?
+  /// `match`, `mismatch` or `none`.
+  package var preferred: String
+  package var ssid: String?
+  package var accessPoint: String?
+  package var firstSeen: WireTime
+  package var datasetChangedAt: WireTime?
+
+  package init(
+    home: String, borderAgentID: String, user: String, isOnline: Bool, credentials: CredentialState,
+    preferred: String, firstSeen: WireTime
+  ) {
+    self.home = home
+    self.borderAgentID = borderAgentID
+    self.user = user
+    self.availability = isOnline ? "online" : "offline"
+    self.credentials = credentials
+    self.preferred = preferred
+    self.firstSeen = firstSeen
+  }
+
+  enum CodingKeys: String, CodingKey {
+    case v, home
+    case borderAgentID = "border_agent_id"
+    case name, vendor, model
+    case extendedAddress = "ext_address"
+    case user, availability, credentials
+    case extendedPANID = "ext_pan_id"
+    case networkName = "network_name"
+    case channel
+    case panID = "pan_id"
+    case activeTimestamp = "active_timestamp"
+    case preferred, ssid
+    case accessPoint = "access_point"
+    case firstSeen = "first_seen"
+    case datasetChangedAt = "dataset_changed_at"
+  }
+}

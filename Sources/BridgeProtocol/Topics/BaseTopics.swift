@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The base topic of every home, and the way back from a topic to its home.
+package struct BaseTopics: Hashable, Sendable {
+  /// A home's name and the topic below which all of its messages live.
+  package struct Home: Hashable, Sendable {
+    package let name: String
+    package let base: String
+
+    package init(name: String, base: String) {
+      self.name = name
+      self.base = base
+    }
+  }
+
+  /// In the order of the settings. The first one carries what concerns the keeper as a whole.
+  package let homes: [Home]
+
+  package init(_ homes: [Home]) {
+    self.homes = homes
+  }
+
+  /// Splits a topic into its home and what follows the base topic; `nil` for a foreign topic.
+  ///
+  /// A base topic may lie below another one: the longest that fits is meant.
+  package func split(_ topic: String) -> (home: Home, rest: Substring)? {
+    let octets = topic.utf8
+    var found: (home: Home, rest: Substring)?
+    for home in homes where octets.starts(with: home.base.utf8) {
+      let rest = octets.dropFirst(home.base.utf8.count)
+      guard rest.first == UInt8(ascii: "/") else { continue }
+      if let found, found.home.base.utf8.count >= home.base.utf8.count { continue }
+      found = (home, Substring(rest.dropFirst()))
+    }
+    return found
+  }
+
+  /// The base topic of a home; empty for one that the settings do not name.
+  package func base(of home: String) -> String { homes.first { $0.name == home }?.base ?? "" }
+
+  /// One subscription for each home: everything that is said to the keeper.
+  package var intakeFilters: [String] { homes.map { "\($0.base)/in/#" } }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where a message came from and what it claims to be: `<base>/in/<user>/<kind>`.
+///
+/// The user is the broker's login. MQTT does not tell a receiver who published, so the broker's
+/// access list must let a login write below its own name only.
+package struct InboundTopic: Hashable, Sendable {
+  /// What a topic below `in/<user>/` stands for.
+  package enum Purpose: Hashable, Sendable {
+    case event(InboundEventKind)
+    /// `request/<command>`: a question to the keeper.
+    case request(String)
+  }
+
+  package let home: String
+  package let user: String
+  package let purpose: Purpose
+}
+
+extension InboundTopic {
+  /// Reads the topic below the base topic of `home`.
+  ///
+  /// - Throws: `Rejection` with the code `invalid_topic` or `unknown_event`.
+  package init(_ topic: Substring, belowBaseOf home: String) throws(Rejection) {
+    // At octets, as the broker's access list does it: to Swift, a slash and an accent after it are one
+    // character.
+    let levels = topic.utf8.split(
+      separator: UInt8(ascii: "/"), maxSplits: 3, omittingEmptySubsequences: false
+    ).map(Substring.init)
+    guard levels.count >= 3, levels[0] == "in", !levels[1].isEmpty else {
+      throw Rejection(.invalidTopic, message: "expected in/<user>/<event>")
+    }
+    guard levels[1].utf8.count <= InboundLimits.userOctets else {
+      throw Rejection(
+        .invalidTopic,
+        message: "a user's name has at most \(InboundLimits.userOctets) octets here")
+    }
+    self.home = home
+    self.user = String(levels[1])
+    if levels[2] == "request", levels.count == 4, !levels[3].isEmpty {
+      self.purpose = .request(String(levels[3]))
+    } else if levels.count == 3, let kind = InboundEventKind(rawValue: String(levels[2])) {
+      self.purpose = .event(kind)
+    } else {
+      throw Rejection(
+        .unknownEvent,
+        message: "expected one of "
+          + InboundEventKind.allCases.map(\.rawValue).joined(separator: ", "))
+    }
+  }
+}

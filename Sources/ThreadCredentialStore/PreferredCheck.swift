@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadDataset
+
+/// A router's dataset against the preferred network of its home.
+package enum PreferredCheck: Hashable, Sendable {
+  /// There is no preferred network, or the router has no dataset.
+  case none
+  /// All essential parameters are equal; the timestamps need not be.
+  case match
+  /// Another Extended PAN ID, or content that a later timestamp makes newer than the preferred.
+  case mismatch([DatasetParameter])
+  /// The preferred network with an older dataset: the router has not followed.
+  case stale([DatasetParameter])
+  /// The preferred network with other content of the same age.
+  case conflict([DatasetParameter])
+
+  package init(_ dataset: OperationalDataset?, preferred: OperationalDataset?) {
+    guard let dataset, let preferred else {
+      self = .none
+      return
+    }
+    let differences = dataset.essentialDifferences(from: preferred)
+    if differences.isEmpty {
+      self = .match
+      return
+    }
+    switch dataset.relation(to: preferred) {
+    case .older: self = .stale(differences)
+    case .conflict: self = .conflict(differences)
+    case .match, .newer, .mismatch: self = .mismatch(differences)
+    }
+  }
+
+  /// `match`, `mismatch` or `none`, as it is published.
+  package var name: String {
+    switch self {
+    case .none: "none"
+    case .match: "match"
+    case .mismatch, .stale, .conflict: "mismatch"
+    }
+  }
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeychainCore
+import SQLiteDatabase
+import SodiumCrypto
+import ThreadDataset
+
+/// Thread credentials, their owners and the preferred network of every home, as keychain items.
+///
+/// | what | service | account | group | secret |
+/// |---|---|---|---|---|
+/// | credential | `thread-network/<home>` | border agent id | the team | dataset |
+/// | owner of a router that left | `thread-owner/<home>` | border agent id | internal | empty |
+/// | preferred network | `thread-preferred/<home>` | empty | internal | dataset |
+///
+/// Every call takes the transaction that it belongs to.
+package struct ThreadCredentialStore: Sendable {
+  /// Items in this group decide who may do what; no client of the keychain can name it.
+  package static let internalGroup = "threadkeeper.internal"
+
+  package let keychain: Keychain
+
+  package init(_ keychain: Keychain) {
+    self.keychain = keychain
+  }
+
+  /// - Throws: `KeychainError` with `readOnly` when the store is not what its manifest and anchor say:
+  ///   then nothing may be decided by it, nor written beside it.
+  package func checkWritable() throws {
+    if case .readOnly(let reason) = keychain.condition {
+      throw KeychainError(.readOnly, "\(reason)")
+    }
+  }
+
+  /// The credential of a border router, whichever team owns it.
+  package func credential(
+    of agent: BorderAgentID, in home: String, _ tx: ReadTransaction
+  ) throws -> ThreadCredential? {
+    guard let item = try item(of: agent, in: home, tx) else { return nil }
+    return try credential(from: item, agent: agent, home: home, tx)
+  }
+
+  /// All credentials of a home, in the order in which they came.
+  ///
+  /// - Returns: the credentials, and the routers whose datasets are damaged. An item whose attributes
+  ///   are damaged is in neither: nobody can tell whose it is.
+  package func all(
+    in home: String, _ tx: ReadTransaction
+  ) throws -> (readable: [ThreadCredential], damaged: [BorderAgentID]) {
+    var readable: [ThreadCredential] = []
+    var damaged: [BorderAgentID] = []
+    for item in try items(in: home, tx) {
+      guard let agent = BorderAgentID(hex: item[.account]?.string ?? "") else { continue }
+      do {
+        readable.append(try credential(from: item, agent: agent, home: home, tx))
+      } catch let error as KeychainError where error.status == .decode {
+        damaged.append(agent)
+      }
+    }
+    return (readable, damaged)
+  }
+
+  package func count(in home: String, _ tx: ReadTransaction) throws -> Int {
+    try items(in: home, tx).count
+  }
+
+  /// The team that owns a border agent id: it holds its credentials, or held them when it left.
+  package func owner(
+    of agent: BorderAgentID, in home: String, _ tx: ReadTransaction
+  ) throws -> String? {
+    if let item = try item(of: agent, in: home, tx) { return item.accessGroup }
+    return try formerOwner(of: agent, in: home, tx)
+  }
+
+  /// The team that held the credentials of a border agent id that has none now.
+  package func formerOwner(
+    of agent: BorderAgentID, in home: String, _ tx: ReadTransaction
+  ) throws -> String? {
+    try formerOwnerItem(of: agent, in: home, tx)?[.label]?.string
+  }
+
+  /// - Throws: `KeychainError` with `duplicateItem` when any team holds this border agent id.
+  package func add(
+    _ dataset: OperationalDataset, of agent: BorderAgentID, team: String, in home: String,
+    followsPreferred: Bool, _ tx: WriteTransaction
+  ) throws {
+    var attributes = Self.attributes(of: dataset)
+    attributes[.service] = .string(Self.service(home))
+    attributes[.account] = .string(agent.description)
+    attributes[.accessGroup] = .string(team)
+    attributes[.preferredMember] = .bool(followsPreferred)
+    _ = try keychain.add(
+      NewItem(
+        .genericPassword, attributes: attributes, secret: SecretBytes(copying: dataset.octets),
+        accessible: .afterFirstUnlock), in: tx)
+  }
+
+  package func update(
+    _ credential: ThreadCredential, to dataset: OperationalDataset, followsPreferred: Bool,
+    _ tx: WriteTransaction
+  ) throws {
+    var attributes = Self.attributes(of: dataset)
+    attributes[.preferredMember] = .bool(followsPreferred)
+    _ = try keychain.update(
+      credential.item, attributes: attributes, secret: SecretBytes(copying: dataset.octets), in: tx)
+  }
+
+  package func update(
+    _ credential: ThreadCredential, followsPreferred: Bool, _ tx: WriteTransaction
+  ) throws {
+    _ = try keychain.update(
+      credential.item, attributes: [.preferredMember: .bool(followsPreferred)], secret: nil, in: tx)
+  }
+
+  /// Deletes the credential; the border agent id goes on belonging to its team.
+  package func delete(_ credential: ThreadCredential, _ tx: WriteTransaction) throws {
+    try delete(credential.item, of: credential.agent, in: credential.home, tx)
+  }
+
+  /// Deletes the credential of a border agent id without opening its dataset, which may be damaged.
+  ///
+  /// - Returns: whether there was one.
+  package func delete(
+    of agent: BorderAgentID, in home: String, _ tx: WriteTransaction
+  ) throws -> Bool {
+    guard let item = try item(of: agent, in: home, tx) else { return false }
+    try delete(item, of: agent, in: home, tx)
+    return true
+  }
+
+  private func delete(
+    _ item: Item, of agent: BorderAgentID, in home: String, _ tx: WriteTransaction
+  ) throws {
+    try keychain.delete(item, in: tx)
+    guard try formerOwnerItem(of: agent, in: home, tx) == nil else { return }
+    _ = try keychain.add(
+      NewItem(
+        .genericPassword,
+        attributes: [
+          .service: .string(Self.ownerService(home)),
+          .account: .string(agent.description),
+          .accessGroup: .string(Self.internalGroup),
+          .label: .string(item.accessGroup),
+        ], secret: SecretBytes(copying: []), accessible: .afterFirstUnlock), in: tx)
+  }
+
+  // MARK: - Items
+
+  static func service(_ home: String) -> String { "thread-network/\(home)" }
+  static func ownerService(_ home: String) -> String { "thread-owner/\(home)" }
+  static func preferredService(_ home: String) -> String { "thread-preferred/\(home)" }
+
+  static func attributes(of dataset: OperationalDataset) -> [ItemAttribute: AttributeValue] {
+    [
+      .generic: .data(dataset.extendedPANID?.octets ?? []),
+      .label: .string(dataset.networkName ?? ""),
+    ]
+  }
+
+  private func items(in home: String, _ tx: ReadTransaction) throws -> [Item] {
+    try keychain.items(
+      matching: ItemQuery(
+        .genericPassword, [.service: .string(Self.service(home))], unreadable: .skip), in: tx)
+  }
+
+  private func item(
+    of agent: BorderAgentID, in home: String, _ tx: ReadTransaction
+  ) throws -> Item? {
+    try keychain.items(
+      matching: ItemQuery(
+        .genericPassword,
+        [.service: .string(Self.service(home)), .account: .string(agent.description)], limit: 1),
+      in: tx
+    ).first
+  }
+
+  private func formerOwnerItem(
+    of agent: BorderAgentID, in home: String, _ tx: ReadTransaction
+  ) throws -> Item? {
+    try keychain.items(
+      matching: ItemQuery(
+        .genericPassword,
+        [
+          .service: .string(Self.ownerService(home)), .account: .string(agent.description),
+          .accessGroup: .string(Self.internalGroup),
+        ], limit: 1), in: tx
+    ).first
+  }
+
+  func credential(
+    from item: Item, agent: BorderAgentID, home: String, _ tx: ReadTransaction
+  ) throws -> ThreadCredential {
+    let secret = try keychain.secret(of: item, in: tx)
+    return ThreadCredential(
+      home: home, agent: agent, team: item.accessGroup,
+      dataset: try OperationalDataset(octets: secret.withUnsafeBytes { Array($0) }),
+      followsPreferred: item[.preferredMember]?.bool ?? false, item: item)
+  }
+}
