@@ -9,7 +9,10 @@ let package = Package(
   products: [
     .library(name: "ThreadDataset", targets: ["ThreadDataset"])
   ],
-  dependencies: [],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
+  ],
   targets: [
     // Floor 0: system libraries, and what is pure.
     .systemLibrary(
@@ -34,6 +37,16 @@ let package = Package(
     .target(
       name: "ThreadCredentialStore",
       dependencies: ["KeychainCore", "SodiumCrypto", "SQLiteDatabase", "ThreadDataset"]),
+
+    // Floor 4: the service and its settings.
+    .target(
+      name: "Bridge",
+      dependencies: [
+        "BridgeProtocol", "KeychainCore", "MosquittoClient", "SQLiteDatabase", "SodiumCrypto",
+        "ThreadCredentialStore", "ThreadDataset",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ]),
 
     // Tests: a target for each target, and what they share.
     .testTarget(

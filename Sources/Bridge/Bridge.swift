@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import KeychainCore
+import Logging
+import MosquittoClient
+import ServiceLifecycle
+import ThreadCredentialStore
+
+/// The service: events in, credentials and alerts on disk, state and events out.
+package final class Bridge: Service {
+  /// Messages that are committed together.
+  package static let batchMessages = 500
+  /// A batch of so many messages is part of a burst: at the pace of a home, a handful come together.
+  /// Less than a full batch, because a broker that is busy sends smaller ones, and publications would
+  /// keep it busy.
+  private static let burstMessages = 100
+  /// Publications given out for each batch while a burst lasts: a few in a hundred messages, so that
+  /// the broker's and the disk's time goes to the intake.
+  private static let burstPortion = 10
+
+  /// Days for which the broker keeps the sessions, and with them what routers say meanwhile. A keeper
+  /// that is gone for longer is not coming back, and its queue should go too.
+  private static let sessionDays: UInt32 = 30
+
+  package let monitor: BridgeMonitor
+  private let intake: MosquittoClient
+  private let status: MosquittoClient
+  private let ticker: Ticker
+  private let topics: BaseTopics
+  private let logger: Logger
+
+  /// - Parameters:
+  ///   - connection: host, login and the like; client ids, subscriptions and the last will are set here.
+  ///   - clientID: the beginning of both client ids.
+  package init(
+    _ configuration: BridgeConfiguration, connection: MosquittoConfiguration, clientID: String,
+    keychain: Keychain, clock: any Clock = SystemClock(), logger: Logger
+  ) throws {
+    let store = ThreadCredentialStore(keychain)
+    let startedAt = clock.now()
+    let retired = try BridgeStart.prepare(
+      configuration, store: store, now: startedAt)
+    let monitor = BridgeMonitor()
+    let overview = AlertsOverviewSource(topics: configuration.topics, monitor: monitor)
+    let outbox = try Outbox(
+      database: keychain.database, topics: configuration.topics, overview: overview)
+    for old in retired { outbox.clear(base: old.base, of: old.home) }
+    // A broker that kept our session knows nothing of the new base topics.
+    let owes = try keychain.database.read { try EventLedger.owesRepublication($0) }
+    if !retired.isEmpty || owes { outbox.republishAll() }
+    let pace = PublicationPace(fullBatch: Self.burstMessages, portion: Self.burstPortion)
+    let statusConnection = StatusConnection(
+      outbox: outbox, pace: pace, monitor: monitor,
+      reports: BridgeReports(
+        database: keychain.database, configuration: configuration,
+        instanceID: keychain.storeID.description, overview: overview, monitor: monitor,
+        startedAt: startedAt),
+      topics: configuration.topics, clock: clock, logger: logger)
+    let status = MosquittoClient(
+      Self.statusConfiguration(connection, clientID: clientID, topics: configuration.topics),
+      handler: statusConnection)
+    let wake: @Sendable () -> Void = { status.wake() }
+    let intakeConnection = Intake(
+      configuration: configuration, store: store, monitor: monitor, outbox: outbox, pace: pace,
+      clock: clock, logger: logger, committed: wake)
+    intake = MosquittoClient(
+      Self.intakeConfiguration(connection, clientID: clientID, topics: configuration.topics),
+      handler: intakeConnection)
+    ticker = Ticker(
+      configuration: configuration, store: store, monitor: monitor, outbox: outbox, pace: pace,
+      status: statusConnection, clock: clock, logger: logger,
+      tellWaiting: { intakeConnection.tellRejections() }, ticked: wake)
+    self.status = status
+    self.monitor = monitor
+    self.topics = configuration.topics
+    self.logger = logger
+  }
+
+  /// Runs until the service group shuts down, or until a connection ends for good: then it throws words.
+  package func run() async throws {
+    try await withGracefulShutdownHandler {
+      try await serve()
+    } onGracefulShutdown: {
+      self.stop()
+    }
+  }
+
+  /// The same without a service group: runs until `stop()`.
+  package func serve() async throws {
+    ticker.start()
+    defer { ticker.stop() }
+    defer { logger.info("stopped") }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await self.status.run() }
+      group.addTask { try await self.intake.run() }
+      do {
+        // One of them cannot go on: the other one ends cleanly.
+        try await group.next()
+        stop()
+        try await group.waitForAll()
+      } catch {
+        stop()
+        throw error
+      }
+    }
+  }
+
+  /// Ends both connections cleanly; `run` returns when they have.
+  package func stop() {
+    intake.stop()
+    status.stop(
+      finalPublications: topics.homes.map {
+        Publication(
+          topic: OutboundTopic(base: $0.base).state,
+          payload: WireJSON().encode(BridgeState.stopped),
+          retain: true)
+      })
+  }
+
+  private static func intakeConfiguration(
+    _ connection: MosquittoConfiguration, clientID: String, topics: BaseTopics
+  ) -> MosquittoConfiguration {
+    var intake = connection
+    intake.clientID = "\(clientID)-intake"
+    intake.subscriptions = topics.intakeFilters.map { .init(filter: $0, qos: 1) }
+    intake.batchMessages = batchMessages
+    intake.sessionExpiry = sessionDays * 86_400
+    intake.cleanStart = false
+    return intake
+  }
+
+  private static func statusConfiguration(
+    _ connection: MosquittoConfiguration, clientID: String, topics: BaseTopics
+  ) -> MosquittoConfiguration {
+    var status = connection
+    status.clientID = "\(clientID)-status"
+    status.subscriptions = [
+      .init(filter: StatusConnection.homeAssistantBirth, qos: 0, isRequired: false),
+      .init(filter: StatusConnection.droppedMessages, qos: 0, isRequired: false),
+    ]
+    status.sessionExpiry = sessionDays * 86_400
+    status.cleanStart = false
+    if let home = topics.homes.first {
+      status.lastWill = Publication(
+        topic: OutboundTopic(base: home.base).state,
+        payload: WireJSON().encode(BridgeState.offline),
+        retain: true)
+    }
+    return status
+  }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ThreadCredentialStore
+
+/// What the settings decide for the bridge.
+package struct BridgeConfiguration: Sendable {
+  package var version: String
+  package var topics: BaseTopics
+  /// The team that a user of the broker speaks for.
+  package var team: @Sendable (_ user: String) -> String = { $0 }
+  /// Seconds for which a condition must last before its alert is raised.
+  package var alertsHold = 30
+  package var following = PreferredDecision.Following.sameNetwork
+  /// Seconds of silence after which a router that sends heartbeats counts as offline; 0 = never.
+  package var offlineAfter = 300
+
+  package init(version: String, topics: BaseTopics) {
+    self.version = version
+    self.topics = topics
+  }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import SQLiteDatabase
+import ThreadCredentialStore
+import ThreadDataset
+
+/// Brings the bridge's tables in line with the settings before the first message.
+enum BridgeStart {
+  /// A base topic that a home no longer uses.
+  struct RetiredBase: Sendable {
+    let home: String
+    let base: String
+  }
+
+  /// - Returns: the base topics to be emptied.
+  static func prepare(
+    _ configuration: BridgeConfiguration, store: ThreadCredentialStore, now: WireTime
+  ) throws -> [RetiredBase] {
+    let database = store.keychain.database
+    // A store that was put back or tampered with is not to be written, nor believed.
+    if case .readOnly = store.keychain.condition { return [] }
+    try database.migrate(BridgeSchema.component, BridgeSchema.migrations)
+    return try database.write { tx in
+      let stored = try HomeLedger.all(tx)
+      for home in configuration.topics.homes {
+        guard let record = stored.first(where: { $0.name == home.name }) else {
+          try HomeLedger.insert(home, tx)
+          continue
+        }
+        try HomeLedger.setReevaluation(after: 0, of: record.id, tx)
+      }
+      try dropOrphans(
+        BatchApplier(configuration: configuration, store: store, now: now, tx))
+      return retiredBases(stored, configuration)
+    }
+  }
+
+  /// Base topics that a home has no more, also because the home itself is no more in the settings.
+  private static func retiredBases(
+    _ stored: [HomeRecord], _ configuration: BridgeConfiguration
+  ) -> [RetiredBase] {
+    stored.compactMap { record in
+      guard !record.baseTopic.isEmpty,
+        record.baseTopic != configuration.topics.base(of: record.name)
+      else { return nil }
+      return RetiredBase(home: record.name, base: record.baseTopic)
+    }
+  }
+
+  /// Notes the base topics of now, once the broker holds nothing below the old ones.
+  static func settleBases(_ configuration: BridgeConfiguration, _ tx: WriteTransaction) throws {
+    for record in try HomeLedger.all(tx) {
+      let base = configuration.topics.base(of: record.name)
+      if record.baseTopic != base { try HomeLedger.setBaseTopic(base, of: record.id, tx) }
+    }
+  }
+
+  /// Alerts about routers that are gone, or about users that speak for none, would fire for ever.
+  private static func dropOrphans(_ batch: BatchApplier) throws {
+    for alert in try AlertLedger.active(batch.tx) where try isOrphan(alert, batch) {
+      try batch.apply(alert.phase == .held ? .drop : .resolve, to: alert, wanted: nil, new: alert)
+    }
+    try batch.finish()
+  }
+
+  private static func isOrphan(_ alert: AlertRecord, _ batch: BatchApplier) throws -> Bool {
+    if alert.name == .plaintextCredentials {
+      return try !RouterLedger.hasRouters(of: alert.subject, home: alert.home, batch.tx)
+    }
+    guard AlertName.ofRouters.contains(alert.name), let agent = BorderAgentID(hex: alert.subject)
+    else { return false }
+    return try RouterLedger.find(agent, home: alert.home, batch.tx)?.isPresent != true
+  }
+}

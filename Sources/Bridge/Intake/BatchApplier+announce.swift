@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ThreadCredentialStore
+import ThreadDataset
+
+/// `announce` and `dataset`: the router is here, and this is what it runs on.
+extension BatchApplier {
+  func applyAnnounce(
+    _ event: InboundEvent, to ordered: RouterRecord, stored: RouterRecord?,
+    credential: ThreadCredential?, user: String, home: HomeContext
+  ) throws {
+    var router = ordered
+    router.name = event.name ?? router.name
+    router.vendor = event.vendor ?? router.vendor
+    router.model = event.model ?? router.model
+    router.extendedAddress = event.extendedAddress ?? router.extendedAddress
+    router.accessPoint = event.accessPoint ?? router.accessPoint
+    router.isPresent = true
+    router.isOnline = true
+    router.lastSeen = now
+
+    var record = EventRecord(time: now, home: home.record.id)
+    record.router = router.agent
+    record.user = user
+    if stored?.isPresent != true {
+      record.types.insert(.routerAnnounced)
+      noteRouter(in: home, change: 1)
+    }
+    var current = credential?.dataset
+    if let incoming = event.dataset {
+      try plaintextSeen(from: user, home: home)
+      let change = DatasetDecision(stored: current, incoming: incoming)
+      let wasMember = try isMember(credential, home: home)
+      try decidePreferred(
+        change, incoming: incoming, isMember: wasMember, home: home, record: &record)
+      let follows = Membership.follows(
+        wasMember: wasMember, dataset: change.isStored ? incoming : current ?? incoming,
+        preferred: try preferredNetwork(of: home))
+      try storeDataset(
+        incoming, change, credential: credential, follows: follows, user: user, home: home,
+        router: &router, record: &record)
+      if change.isStored { current = incoming }
+    } else if let current {
+      // Only a registry that has lost the router knows less than the store.
+      if router.network == nil {
+        router.credential = .stored
+        router.describe(current, at: now)
+      }
+    } else {
+      router.credential = .missing
+    }
+    try finish(
+      router, stored: stored, dataset: current, record: record, trigger: event.kind.rawValue,
+      home: home)
+    if let stored, stored.isPresent, !BrokerUser.isSame(stored.user, user) {
+      try plaintextEnded(of: stored.user, home: home)
+    }
+  }
+
+  /// Whether what is stored belongs to the preferred network of now. The stored mark alone may be that
+  /// of an earlier preferred network, which the walk has not come to yet.
+  private func isMember(_ credential: ThreadCredential?, home: HomeContext) throws -> Bool {
+    guard let credential, credential.followsPreferred else { return false }
+    return try credential.dataset.extendedPANID == preferredNetwork(of: home)?.extendedPANID
+  }
+
+  private func decidePreferred(
+    _ change: DatasetDecision, incoming: OperationalDataset, isMember: Bool, home: HomeContext,
+    record: inout EventRecord
+  ) throws {
+    let decision = PreferredDecision(
+      preferred: try preferredNetwork(of: home), isMember: isMember, change: change,
+      incoming: incoming, following: configuration.following)
+    guard decision != .keep else { return }
+    try setPreferred(incoming, in: home)
+    record.types.insert(.preferredChanged)
+  }
+
+  /// Makes a dataset the preferred network of a home; every router is then checked anew.
+  func setPreferred(_ dataset: OperationalDataset, in home: HomeContext) throws {
+    noteNetworkShown(try preferredNetwork(of: home)?.extendedPANID, in: home)
+    try store.setPreferredNetwork(of: home.record.name, to: dataset, tx)
+    try HomeLedger.setPreferred(dataset, of: home.record.id, tx)
+    home.preferred = .some(dataset)
+    home.isPreferredNew = true
+    home.needsLook = true
+    noteNetworkShown(dataset.extendedPANID, in: home)
+  }
+
+  private func storeDataset(
+    _ incoming: OperationalDataset, _ change: DatasetDecision, credential: ThreadCredential?,
+    follows: Bool, user: String, home: HomeContext, router: inout RouterRecord,
+    record: inout EventRecord
+  ) throws {
+    router.credential = .stored
+    switch change {
+    case .store:
+      try store.add(
+        incoming, of: router.agent, team: configuration.team(user), in: home.record.name,
+        followsPreferred: follows, tx)
+      record.types.insert(.datasetStored)
+    case .keep:
+      if let credential, credential.followsPreferred != follows {
+        try store.update(credential, followsPreferred: follows, tx)
+      }
+      if router.network == nil { router.describe(incoming, at: now) }
+      return
+    case .update(let names), .move(_, let names):
+      if let credential {
+        try store.update(credential, to: incoming, followsPreferred: follows, tx)
+      }
+      record.types.insert(.datasetUpdated)
+      record.detail.differs = names.map(\.rawValue)
+      if case .move(let previous, _) = change {
+        record.detail.previousExtendedPANID = previous?.description
+      }
+    case .ignoreOlder:
+      router.credential = .stale
+      record.types.insert(.datasetIgnored)
+      record.detail.reason = "older"
+      return
+    case .conflict(let names):
+      router.credential = .conflict
+      record.types.insert(.datasetIgnored)
+      record.detail.reason = "conflict"
+      record.detail.differs = names.map(\.rawValue)
+      return
+    }
+    router.describe(incoming, at: now)
+    record.detail.networkName = incoming.networkName
+    record.network = incoming.extendedPANID
+  }
+}

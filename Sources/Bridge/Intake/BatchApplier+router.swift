@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ThreadCredentialStore
+import ThreadDataset
+
+/// The other events, and the end that all of them have in common.
+extension BatchApplier {
+  func applyPresence(
+    _ kind: InboundEventKind, to ordered: RouterRecord, stored: RouterRecord, home: HomeContext
+  ) throws {
+    var router = ordered
+    router.isOnline = kind == .heartbeat
+    if kind == .heartbeat {
+      router.beats = true
+      router.lastSeen = now
+    }
+    // The numbers are those of a user: they must not be written without it.
+    if router.isOnline == stored.isOnline, BrokerUser.isSame(router.user, stored.user) {
+      try RouterLedger.touch(router, tx)
+      return
+    }
+    try finishUnchangedDataset(router, stored: stored, trigger: kind.rawValue, home: home)
+  }
+
+  func applySSID(_ event: InboundEvent, to stored: RouterRecord, home: HomeContext) throws {
+    guard let ssid = event.ssid else { return }
+    let previous = event.previousSSID ?? stored.ssid
+    guard ssid != stored.ssid else { return }
+    var router = stored
+    router.previousSSID = previous
+    router.ssid = ssid
+    var record = EventRecord(time: now, home: home.record.id)
+    record.router = router.agent
+    let dataset = try store.credential(of: router.agent, in: home.record.name, tx)?.dataset
+    if let previous, previous != ssid {
+      record.types.insert(.ssidChanged)
+      record.detail.ssid = ssid
+      record.detail.previousSSID = previous
+      record.detail.preferred =
+        PreferredCheck(dataset, preferred: try preferredNetwork(of: home)).name
+    }
+    try finish(
+      router, stored: stored, dataset: dataset, record: record,
+      trigger: record.types.isEmpty ? "ssid" : "ssid_changed", home: home)
+  }
+
+  /// The router left the Thread network: its credentials go, and what was said about it is taken back.
+  func applyLeave(
+    to known: RouterRecord?, ordered: RouterRecord, credential: ThreadCredential?,
+    home: HomeContext
+  ) throws {
+    if let credential { try store.delete(credential, tx) }
+    guard var router = known else {
+      if credential == nil { countDuplicate() }
+      // A row without an id is not stored: then there is no number to remember either.
+      if ordered.id != 0 { try RouterLedger.update(ordered, tx) }
+      return
+    }
+    var record = EventRecord(time: now, types: .routerLeft, home: home.record.id)
+    record.router = router.agent
+    record.network = router.network
+    record.user = ordered.user
+    record.detail.networkName = router.networkName
+    noteNetwork(in: home, from: router.contribution, to: nil)
+    if try isLastOfPreferred(router, home: home) {
+      record.detail.message =
+        "the last border router of the preferred network left; it stays preferred"
+    }
+    try append(record)
+    try applyAlerts([:], to: &router, home: home)
+    if ordered.order.isEmpty {
+      try RouterLedger.delete(router, tx)
+    } else {
+      var gone = RouterRecord(
+        home: home.record.id, agent: router.agent, user: ordered.user, now: now)
+      gone.id = router.id
+      gone.isPresent = false
+      gone.isOnline = false
+      gone.order = ordered.order
+      try RouterLedger.update(gone, tx)
+    }
+    for user in Set([router.user, ordered.user]) { try plaintextEnded(of: user, home: home) }
+    noteRouter(in: home, change: -1)
+  }
+
+  private func isLastOfPreferred(_ router: RouterRecord, home: HomeContext) throws -> Bool {
+    guard let network = router.network,
+      try preferredNetwork(of: home)?.extendedPANID == network
+    else { return false }
+    return try routers(on: network, home: home) == 0
+  }
+
+  /// For changes that leave the dataset alone but may change what is to be said.
+  func finishUnchangedDataset(
+    _ router: RouterRecord, stored: RouterRecord, trigger: String, home: HomeContext
+  ) throws {
+    var record = EventRecord(time: now, home: home.record.id)
+    record.router = router.agent
+    try finish(
+      router, stored: stored,
+      dataset: try readableDataset(of: router.agent, home: home), record: record, trigger: trigger,
+      home: home)
+  }
+
+  /// Checks against the preferred network, counts, alerts, and writes the row.
+  func finish(
+    _ changed: RouterRecord, stored: RouterRecord?, dataset: OperationalDataset?,
+    record: EventRecord, trigger: String, home: HomeContext
+  ) throws {
+    var router = changed
+    let preferred = try preferredNetwork(of: home)
+    let check = PreferredCheck(dataset, preferred: preferred)
+    router.preferred = check.name
+    if let stored, record.types.isEmpty, router.showsTheSame(as: stored) {
+      try RouterLedger.touch(router, tx)
+      return
+    }
+    router.generation = try append(record)
+    noteNetwork(
+      in: home, from: stored?.contribution, to: router.contribution,
+      dataset: router.datasetChangedAt == now ? dataset : nil)
+    let wanted = RouterAlertConditions(
+      router: router, check: check, dataset: dataset, preferred: preferred, trigger: trigger
+    ).wanted
+    try applyAlerts(wanted, to: &router, home: home)
+    if stored == nil {
+      try RouterLedger.insert(router, tx)
+    } else {
+      try RouterLedger.update(router, tx)
+    }
+  }
+}
+
+extension RouterRecord {
+  /// Equal in all that is published or checked; signs of life and numbers apart.
+  func showsTheSame(as other: RouterRecord) -> Bool {
+    var a = self
+    var b = other
+    guard BrokerUser.isSame(a.user, b.user) else { return false }
+    a.lastSeen = b.lastSeen
+    a.order = b.order
+    a.beats = b.beats
+    a.generation = b.generation
+    b.alerts = a.alerts
+    return a == b
+  }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import Logging
+
+/// What a person who reads the log wants to know of a batch: who came and went, which alerts rose and
+/// fell. A fleet that starts all at once fills no disk with it.
+struct BatchNews {
+  private struct Line {
+    let level: Logger.Level
+    let text: Logger.Message
+    let metadata: Logger.Metadata
+  }
+
+  private static let lines = 10
+
+  private var kept: [Line] = []
+  private var more = 0
+
+  mutating func add(_ level: Logger.Level, _ text: Logger.Message, _ metadata: Logger.Metadata) {
+    if kept.count < Self.lines {
+      kept.append(Line(level: level, text: text, metadata: metadata))
+    } else {
+      more += 1
+    }
+  }
+
+  /// Called when the batch is committed: before, it is no news.
+  func log(to logger: Logger) {
+    for line in kept { logger.log(level: line.level, line.text, metadata: line.metadata) }
+    if more > 0 { logger.info("and more like this", metadata: ["count": "\(more)"]) }
+  }
+}
+
+extension BatchNews {
+  private static let words: [(types: OutboundEventTypes, text: Logger.Message)] = [
+    (.routerAnnounced, "border router announced"), (.routerLeft, "border router left"),
+    (.datasetUpdated, "dataset changed"), (.datasetIgnored, "dataset ignored"),
+    (.ssidChanged, "SSID changed"), (.preferredChanged, "preferred network changed"),
+  ]
+
+  mutating func add(_ event: EventRecord) {
+    for (types, text) in Self.words where !event.types.isDisjoint(with: types) {
+      guard kept.count < Self.lines else {
+        more += 1
+        continue
+      }
+      var metadata: Logger.Metadata = [:]
+      metadata["border_agent_id"] = event.router.map { "\($0)" }
+      metadata["ext_pan_id"] = event.network.map { "\($0)" }
+      metadata["network_name"] = event.detail.networkName.map { "\($0)" }
+      metadata["reason"] = event.detail.reason.map { "\($0)" }
+      add(.info, text, metadata)
+    }
+  }
+
+  mutating func add(_ type: OutboundEventTypes, _ alert: AlertRecord) {
+    add(
+      type == .alertResolved ? .info : .warning,
+      type == .alertResolved ? "alert resolved" : "alert",
+      ["alertname": "\(alert.name.rawValue)", "summary": "\(alert.facts.summary)"])
+  }
+}

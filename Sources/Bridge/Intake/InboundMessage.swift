@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import MosquittoClient
+
+/// A message after everything that can be said of it without the store.
+enum InboundMessage: Sendable {
+  /// Where a message came from, as far as its topic tells.
+  struct Origin: Sendable {
+    var home: String
+    var user: String?
+    var topic: String
+  }
+
+  /// Indirect, because an event is large and a message is passed on a few times.
+  indirect case event(InboundEvent, user: String, Origin)
+  case rejected(Rejection, Origin)
+  /// Not below any base topic: the broker sent what nobody asked for.
+  case foreign
+}
+
+/// Turns what the broker delivers into messages. Belongs to one thread.
+struct MessageReader {
+  /// Octets of a topic that are repeated in a rejection. Characters would be no limit: one can have
+  /// any number of marks.
+  private static let topicShown = 400
+
+  let topics: BaseTopics
+  private let decoder = InboundEventDecoder()
+  /// The topic that was read last: a router that has much to say says it on one topic.
+  private var last: (text: String, home: String, topic: Result<InboundTopic, Rejection>)?
+
+  init(topics: BaseTopics) {
+    self.topics = topics
+  }
+
+  private mutating func readTopic(_ text: String) -> (
+    home: String, topic: Result<InboundTopic, Rejection>
+  )? {
+    if let last, last.text.hasOctets(of: text) { return (last.home, last.topic) }
+    guard let (home, rest) = topics.split(text) else { return nil }
+    let topic = Result { () throws(Rejection) in
+      try InboundTopic(rest, belowBaseOf: home.name)
+    }
+    last = (text, home.name, topic)
+    return (home.name, topic)
+  }
+
+  private static func shown(_ topic: String) -> String {
+    guard topic.utf8.count > topicShown else { return topic }
+    // A character that is cut in two becomes a replacement character.
+    return String(decoding: topic.utf8.prefix(topicShown), as: UTF8.self)
+  }
+
+  mutating func read(_ message: IncomingMessage) -> InboundMessage {
+    guard let (home, topic) = readTopic(message.topic) else { return .foreign }
+    // Who clears a retained topic does what the keeper asks for.
+    if message.isRetained, message.payload.isEmpty { return .foreign }
+    let origin = InboundMessage.Origin(
+      home: home, user: try? topic.get().user, topic: Self.shown(message.topic))
+    do throws(Rejection) {
+      guard !message.isRetained else {
+        throw Rejection(
+          .retained,
+          message: "retained messages are ignored, since they would act again at every start; "
+            + "publish it without the retain flag and clear the topic")
+      }
+      let topic = try topic.get()
+      switch topic.purpose {
+      case .request:
+        throw Rejection(.unsupported, message: "requests are not answered by this version")
+      case .event(let kind):
+        let event = try decoder.decode(message.payload, as: kind)
+        return .event(event, user: topic.user, origin)
+      }
+    } catch {
+      return .rejected(error, origin)
+    }
+  }
+}

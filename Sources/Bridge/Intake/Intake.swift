@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import KeychainCore
+import Logging
+import MosquittoClient
+import SQLiteDatabase
+import Synchronization
+import ThreadCredentialStore
+
+/// The connection that listens: a batch becomes one transaction, and the acknowledgements leave when
+/// it is committed. It publishes nothing.
+final class Intake: MosquittoHandler {
+  private let configuration: BridgeConfiguration
+  private let store: ThreadCredentialStore
+  private let monitor: BridgeMonitor
+  private let outbox: Outbox
+  private let pace: PublicationPace
+  private let clock: any Clock
+  private let logger: Logger
+  private let committed: @Sendable () -> Void
+  /// Only the connection's own thread comes here; the lock is for the compiler's peace.
+  private let reader: Mutex<MessageReader>
+  /// Whether the broker had our session at the last connection, until that is stored.
+  private let owedSession = Mutex<Bool?>(nil)
+  private let untold = Mutex<[String: Untold]>([:])
+
+  /// Rejections that no line of the log has told yet.
+  private struct Untold {
+    var count: Int64 = 0
+    var nextLine = WireTime(milliseconds: 0)
+  }
+
+  /// - Parameter committed: called after every batch: there may be something to publish.
+  init(
+    configuration: BridgeConfiguration, store: ThreadCredentialStore, monitor: BridgeMonitor,
+    outbox: Outbox, pace: PublicationPace, clock: any Clock, logger: Logger,
+    committed: @escaping @Sendable () -> Void
+  ) {
+    self.configuration = configuration
+    self.store = store
+    self.monitor = monitor
+    self.outbox = outbox
+    self.pace = pace
+    self.clock = clock
+    self.logger = logger
+    self.committed = committed
+    self.reader = Mutex(MessageReader(topics: configuration.topics))
+  }
+
+  func connected(_ session: MosquittoSession) {
+    logger.info("intake connected", metadata: ["session_present": "\(session.sessionPresent)"])
+    // A loss that is still owed is not made good by a session that was found since.
+    owedSession.withLock { $0 = $0 == false ? false : session.sessionPresent }
+    do {
+      try store.checkWritable()
+      try noteOwedSession()
+      committed()
+    } catch {
+      storeFailed(error)
+    }
+  }
+
+  /// Stores what the last connection found. If it could not, the next batch does: a lost session must
+  /// not be forgotten because the disk was full just then.
+  private func noteOwedSession() throws {
+    guard let isPresent = owedSession.withLock({ $0 }) else { return }
+    let news = try store.keychain.database.write { try noteSession(isPresent: isPresent, $0) }
+    owedSession.withLock { $0 = nil }
+    news.log(to: logger)
+  }
+
+  /// Only now is everything that is published also heard.
+  func subscribed(refused: [SubscriptionRefusal]) {
+    monitor.update {
+      $0.isIntakeConnected = true
+      $0.listeningSince = $0.storeProblem == nil ? clock.now() : nil
+      $0.lastConnectionProblem = nil
+    }
+    committed()
+  }
+
+  func received(_ batch: [IncomingMessage]) throws {
+    let messages = reader.withLock { reader in batch.map { reader.read($0) } }
+    do {
+      try store.checkWritable()
+      try noteOwedSession()
+      let (counts, news) = try store.keychain.database.write { tx in
+        let applier = try BatchApplier(
+          configuration: configuration, store: store, now: clock.now(), tx)
+        for message in messages { try applier.apply(message) }
+        try applier.finish()
+        try notePublished(tx)
+        return (applier.counts, applier.news)
+      }
+      monitor.count(counts)
+      // A broker sends what waited in the session first, and answers the subscription after it.
+      monitor.update { $0.isIntakeConnected = true }
+      if monitor.storeWorks(at: clock.now(), inBatch: true) {
+        logger.notice("the store can be written again")
+      }
+      news.log(to: logger)
+      tellRejections(counts.rejected)
+    } catch {
+      storeFailed(error)
+      throw error
+    }
+    pace.batchCommitted(messages: batch.count)
+    committed()
+  }
+
+  func publications(upTo limit: Int) -> [Publication] { [] }
+
+  func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {}
+
+  func disconnected(_ event: MosquittoDisconnection) {
+    monitor.update {
+      $0.intakeReconnects += 1
+      $0.lastConnectionProblem = event.error.message
+      $0.isIntakeConnected = false
+      $0.listeningSince = nil
+    }
+    logger.warning("intake disconnected", metadata: ["reason": "\(event.error.message)"])
+  }
+
+  /// One line for each reason in ten seconds, however many messages there are: who floods the keeper
+  /// must not flood the log too. Every single one is on `bridge/event`.
+  func tellRejections(_ rejected: [String: Int64] = [:]) {
+    let now = clock.now()
+    let due = untold.withLock { untold -> [(String, Int64)] in
+      for (code, number) in rejected { untold[code, default: Untold()].count += number }
+      return untold.keys.sorted().compactMap { code in
+        guard let waiting = untold[code], waiting.count > 0, waiting.nextLine <= now else {
+          return nil
+        }
+        untold[code] = Untold(nextLine: now.adding(seconds: 10))
+        return (code, waiting.count)
+      }
+    }
+    for (code, number) in due {
+      logger.warning("messages rejected", metadata: ["code": "\(code)", "count": "\(number)"])
+    }
+  }
+
+  private func notePublished(_ tx: WriteTransaction) throws {
+    let published = outbox.published
+    if published > 0, try EventLedger.published(tx) < published {
+      try EventLedger.setPublished(published, tx)
+    }
+  }
+
+  /// A broker that has forgotten the session has also forgotten what waited in it.
+  private func noteSession(isPresent: Bool, _ tx: WriteTransaction) throws -> BatchNews {
+    let wasConnected =
+      try tx.first("SELECT intake_connected FROM outbox") { $0.integer(0) != 0 } ?? false
+    let applier = try BatchApplier(
+      configuration: configuration, store: store, now: clock.now(), tx)
+    if let home = applier.servedHomes.first {
+      try applier.applyAlert(
+        .sessionLost, subject: "", wanted: wasConnected && !isPresent ? .sessionLost : nil,
+        home: home, hold: 0)
+    }
+    if !wasConnected { try tx.execute("UPDATE outbox SET intake_connected = 1") }
+    try applier.finish()
+    return applier.news
+  }
+
+  private func storeFailed(_ error: any Error) {
+    let reason = StoreFailure.reason(error, path: store.keychain.location.directory)
+    if monitor.storeFailed(reason, at: clock.now(), inBatch: true) {
+      logger.error("intake stands still", metadata: ["reason": "\(reason)"])
+    }
+    committed()
+  }
+}
+
+extension AlertFacts {
+  static let sessionLost = AlertFacts(
+    summary: "the broker has forgotten the keeper's session; events sent meanwhile are lost",
+    remedy: "Set `persistence true` on the broker. Routers that announce themselves again are "
+      + "taken up; this resolves with the next connection that finds its session.")
+}

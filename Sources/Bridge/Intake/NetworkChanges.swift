@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ThreadDataset
+
+/// Collects what a batch changes of networks, so that a network is written once however many routers
+/// of it had something to say.
+struct NetworkChanges {
+  private struct Key: Hashable {
+    let home: Int64
+    let network: ExtendedPANID
+  }
+
+  private struct Change {
+    var routers = 0
+    var online = 0
+    var dataset: OperationalDataset?
+
+    /// The newest of the batch, whichever came first.
+    mutating func show(_ other: OperationalDataset) {
+      if let mine = dataset?.activeTimestamp, let others = other.activeTimestamp, mine > others {
+        return
+      }
+      dataset = other
+    }
+  }
+
+  private var changes: [Key: Change] = [:]
+
+  mutating func note(
+    home: Int64, from before: NetworkContribution?, to after: NetworkContribution?,
+    dataset: OperationalDataset?
+  ) {
+    guard before != after || dataset != nil else { return }
+    if let before {
+      changes[Key(home: home, network: before.network), default: Change()].routers -= 1
+      changes[Key(home: home, network: before.network), default: Change()].online -=
+        before.isOnline ? 1 : 0
+    }
+    if let after {
+      let key = Key(home: home, network: after.network)
+      changes[key, default: Change()].routers += 1
+      changes[key, default: Change()].online += after.isOnline ? 1 : 0
+      if let dataset, dataset.extendedPANID == after.network {
+        changes[key, default: Change()].show(dataset)
+      }
+    }
+  }
+
+  /// The network looks different although its counts are the same.
+  mutating func noteShown(_ network: ExtendedPANID, home: Int64) {
+    changes[Key(home: home, network: network), default: Change()].routers += 0
+  }
+
+  /// Routers that came to a network less those that went.
+  func routersChange(of network: ExtendedPANID, home: Int64) -> Int {
+    changes[Key(home: home, network: network)]?.routers ?? 0
+  }
+
+  mutating func apply(to batch: BatchApplier) throws {
+    for (key, change) in changes {
+      let home = try batch.home(key.home)
+      var record =
+        try NetworkLedger.find(key.network, home: key.home, batch.tx)
+        ?? NetworkRecord(
+          network: key.network, name: "", channel: nil, panID: nil, activeSeconds: nil, routers: 0,
+          online: 0, generation: 0)
+      record.routers = max(0, record.routers + change.routers)
+      record.online = max(0, record.online + change.online)
+      var event = EventRecord(time: batch.now, home: key.home)
+      event.network = key.network
+      record.generation = try batch.append(event)
+      let preferred = try batch.preferredNetwork(of: home)
+      let isPreferred = preferred?.extendedPANID == key.network
+      if isPreferred, let preferred {
+        // Anybody can name an Extended PAN ID that is on the air: of the preferred network only its own
+        // dataset is shown.
+        record.show(preferred)
+      } else if let dataset = change.dataset {
+        record.describe(dataset)
+      }
+      if record.routers == 0, !isPreferred {
+        try NetworkLedger.delete(key.network, home: key.home, batch.tx)
+      } else {
+        try NetworkLedger.save(record, home: key.home, batch.tx)
+      }
+    }
+    changes.removeAll()
+  }
+}
+
+extension NetworkRecord {
+  /// Shows the newest dataset that a router of this network has.
+  fileprivate mutating func describe(_ dataset: OperationalDataset) {
+    let seconds = dataset.activeTimestamp?.seconds ?? 0
+    if let activeSeconds, !name.isEmpty, seconds < activeSeconds { return }
+    show(dataset)
+  }
+
+  fileprivate mutating func show(_ dataset: OperationalDataset) {
+    name = dataset.networkName ?? ""
+    channel = dataset.channel.map { Int($0.number) }
+    panID = dataset.panID.map(Int.init)
+    activeSeconds = dataset.activeTimestamp?.seconds ?? 0
+  }
+}

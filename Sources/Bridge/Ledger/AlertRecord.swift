@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+
+/// An alert's row.
+package struct AlertRecord: Sendable {
+  /// The raw values are stored.
+  package enum Phase: Int64, Sendable {
+    /// The condition holds, but not long enough yet. Nobody is told.
+    case held = 0
+    case firing = 1
+    case resolved = 2
+  }
+
+  package let fingerprint: AlertFingerprint
+  let home: Int64
+  package let name: AlertName
+  /// The border agent id, the user, or empty for the home itself.
+  package let subject: String
+  package var phase: Phase
+  /// What was told last, or will be told first.
+  package var facts: AlertFacts
+  /// What a resolved alert will say whose condition holds again, if that lasts.
+  var heldFacts: AlertFacts?
+  /// When the condition began. Stored, so that a restart does not begin the hold anew.
+  var heldSince: WireTime
+  package var startsAt: WireTime?
+  package var updatedAt: WireTime
+  package var endsAt: WireTime?
+  package var sequence: Int64
+
+  /// Whether the broker has heard of it: it fires, or it fired and its condition may hold again.
+  var wasTold: Bool { phase != .held || endsAt != nil }
+
+  /// Takes note of what is to be said if the condition lasts.
+  mutating func hold(_ wanted: AlertFacts) {
+    if wasTold { heldFacts = wanted } else { facts = wanted }
+  }
+
+  package func state(home: String) -> AlertState {
+    AlertState(
+      fingerprint: fingerprint.description, name: name,
+      status: phase == .firing ? .firing : .resolved, home: home, facts: facts,
+      startsAt: startsAt ?? heldSince, updatedAt: updatedAt, endsAt: endsAt, sequence: sequence)
+  }
+}

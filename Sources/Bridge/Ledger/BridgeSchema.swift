@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SQLiteDatabase
+
+/// The bridge's own tables, beside the keychain's in the same file. Nothing in them is secret, and no
+/// decision about access reads them.
+package enum BridgeSchema {
+  package static let component = "bridge"
+
+  package static let migrations = [
+    Migration("homes, routers, networks, alerts, events") { tx in
+      // `preferred` mirrors the sealed preferred network for display. `reevaluate_after` is the row
+      // id up to which routers have been checked anew after the preferred network changed.
+      try tx.execute(
+        """
+        CREATE TABLE home (
+          id INTEGER PRIMARY KEY,
+          name TEXT NOT NULL UNIQUE,
+          base_topic TEXT NOT NULL,
+          preferred BLOB,
+          preferred_name TEXT,
+          routers INTEGER NOT NULL DEFAULT 0,
+          reevaluate_after INTEGER)
+        """)
+      try tx.execute(
+        """
+        CREATE TABLE router (
+          id INTEGER PRIMARY KEY,
+          home INTEGER NOT NULL REFERENCES home (id),
+          agent BLOB NOT NULL,
+          user TEXT NOT NULL,
+          name TEXT, vendor TEXT, model TEXT, ext_address BLOB, access_point TEXT,
+          ssid TEXT, previous_ssid TEXT,
+          present INTEGER NOT NULL,
+          online INTEGER NOT NULL,
+          beats INTEGER NOT NULL,
+          credential TEXT NOT NULL,
+          network BLOB, network_name TEXT, channel INTEGER, pan_id INTEGER,
+          active_seconds INTEGER,
+          preferred TEXT NOT NULL,
+          first_seen INTEGER NOT NULL,
+          last_seen INTEGER NOT NULL,
+          dataset_changed INTEGER,
+          seq_high INTEGER, seq_window INTEGER, recent_ids TEXT,
+          alerts INTEGER NOT NULL,
+          generation INTEGER NOT NULL,
+          UNIQUE (home, agent))
+        """)
+      try tx.execute(
+        """
+        CREATE INDEX router_access_point ON router (home, access_point)
+          WHERE access_point IS NOT NULL
+        """)
+      try tx.execute(
+        """
+        CREATE TABLE network (
+          id INTEGER PRIMARY KEY,
+          home INTEGER NOT NULL REFERENCES home (id),
+          ext_pan_id BLOB NOT NULL,
+          name TEXT NOT NULL, channel INTEGER, pan_id INTEGER, active_seconds INTEGER,
+          routers INTEGER NOT NULL,
+          online INTEGER NOT NULL,
+          generation INTEGER NOT NULL,
+          UNIQUE (home, ext_pan_id))
+        """)
+      try tx.execute(
+        """
+        CREATE TABLE alert (
+          id INTEGER PRIMARY KEY,
+          fingerprint BLOB NOT NULL UNIQUE,
+          home INTEGER NOT NULL REFERENCES home (id),
+          name INTEGER NOT NULL,
+          subject TEXT NOT NULL,
+          phase INTEGER NOT NULL,
+          facts TEXT NOT NULL,
+          held_since INTEGER NOT NULL,
+          starts_at INTEGER,
+          updated_at INTEGER NOT NULL,
+          ends_at INTEGER,
+          seq INTEGER NOT NULL,
+          held_facts TEXT)
+        """)
+      try tx.execute("CREATE INDEX alert_phase ON alert (phase, updated_at)")
+      // One row for what one message or tick brought about; gone once the broker has it.
+      try tx.execute(
+        """
+        CREATE TABLE event (
+          id INTEGER PRIMARY KEY,
+          at INTEGER NOT NULL,
+          types INTEGER NOT NULL,
+          home INTEGER NOT NULL,
+          router BLOB, network BLOB, alert BLOB, user TEXT, detail TEXT)
+        """)
+      // `published` is the id up to which the broker has acknowledged everything.
+      try tx.execute(
+        """
+        CREATE TABLE outbox (
+          id INTEGER PRIMARY KEY CHECK (id = 1),
+          published INTEGER NOT NULL,
+          intake_connected INTEGER NOT NULL,
+          republish INTEGER NOT NULL DEFAULT 0,
+          dropped INTEGER,
+          probes INTEGER NOT NULL DEFAULT 0)
+        """)
+      try tx.execute("INSERT INTO outbox (id, published, intake_connected) VALUES (1, 0, 0)")
+    }
+  ]
+}

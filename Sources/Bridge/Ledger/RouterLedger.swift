@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import SQLiteDatabase
+import ThreadDataset
+
+/// The registry of border routers.
+enum RouterLedger {
+  static func find(_ agent: BorderAgentID, home: Int64, _ tx: ReadTransaction) throws
+    -> RouterRecord?
+  {
+    try tx.first(
+      "SELECT * FROM router WHERE home = ? AND agent = ?", .integer(home), .blob(agent.octets),
+      row: RouterRecord.init(row:))
+  }
+
+  static func find(accessPoint: String, home: Int64, _ tx: ReadTransaction) throws
+    -> [RouterRecord]
+  {
+    try tx.all(
+      "SELECT * FROM router WHERE home = ? AND access_point = ? AND present = 1",
+      .integer(home), .text(accessPoint), row: RouterRecord.init(row:))
+  }
+
+  /// Routers of one home in the order of their row ids; for walks in small steps.
+  ///
+  /// The plus keeps SQLite from the index by home: it would gather and sort the whole home for every
+  /// page.
+  static func page(home: Int64, after id: Int64, limit: Int, _ tx: ReadTransaction) throws
+    -> [RouterRecord]
+  {
+    try tx.all(
+      "SELECT * FROM router WHERE id > ? AND +home = ? AND present = 1 ORDER BY id LIMIT ?",
+      .integer(id), .integer(home), .integer(Int64(limit)), row: RouterRecord.init(row:))
+  }
+
+  /// Routers, over all homes, that have been silent since before `deadline`; looks at `limit` rows.
+  static func silent(
+    after id: Int64, limit: Int, before deadline: WireTime, _ tx: ReadTransaction
+  ) throws -> (silent: [RouterRecord], last: Int64?) {
+    let last = try tx.first(
+      "SELECT max(id) FROM (SELECT id FROM router WHERE id > ? ORDER BY id LIMIT ?)",
+      .integer(id), .integer(Int64(limit))
+    ) { $0.integerIfPresent(0) }
+    guard let last, let last else { return ([], nil) }
+    let silent = try tx.all(
+      """
+      SELECT * FROM router
+       WHERE id > ? AND id <= ? AND present = 1 AND online = 1 AND beats = 1 AND last_seen < ?
+      """,
+      .integer(id), .integer(last), .integer(deadline.milliseconds), row: RouterRecord.init(row:))
+    return (silent, last)
+  }
+
+  static func hasRouters(of user: String, home: Int64, _ tx: ReadTransaction) throws -> Bool {
+    try tx.first(
+      "SELECT 1 FROM router WHERE home = ? AND user = ? AND present = 1 LIMIT 1",
+      .integer(home), .text(user)
+    ) { _ in true } ?? false
+  }
+
+  static func insert(_ router: RouterRecord, _ tx: WriteTransaction) throws {
+    try tx.execute(
+      """
+      INSERT INTO router (home, agent, user, name, vendor, model, ext_address, access_point, ssid,
+        previous_ssid, present, online, beats, credential, network, network_name, channel, pan_id,
+        active_seconds, preferred, first_seen, last_seen, dataset_changed, seq_high, seq_window,
+        recent_ids, alerts, generation)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """,
+      .integer(router.home), .blob(router.agent.octets), .text(router.user), .init(router.name),
+      .init(router.vendor), .init(router.model), .init(router.extendedAddress),
+      .init(router.accessPoint), .init(router.ssid), .init(router.previousSSID),
+      .init(router.isPresent), .init(router.isOnline), .init(router.beats),
+      .text(router.credential.rawValue), .init(router.network?.octets), .init(router.networkName),
+      .init(router.channel), .init(router.panID), .init(bits: router.activeSeconds),
+      .text(router.preferred), .integer(router.firstSeen.milliseconds),
+      .integer(router.lastSeen.milliseconds), .init(router.datasetChangedAt),
+      .init(bits: router.order.high), .init(bits: router.order.seen),
+      .init(router.order.identifierText), .integer(router.alerts), .integer(router.generation))
+  }
+
+  static func update(_ router: RouterRecord, _ tx: WriteTransaction) throws {
+    try tx.execute(
+      """
+      UPDATE router SET user = ?, name = ?, vendor = ?, model = ?, ext_address = ?,
+        access_point = ?, ssid = ?, previous_ssid = ?, present = ?, online = ?, beats = ?,
+        credential = ?, network = ?, network_name = ?, channel = ?, pan_id = ?,
+        active_seconds = ?, preferred = ?, last_seen = ?, dataset_changed = ?, seq_high = ?,
+        seq_window = ?, recent_ids = ?, alerts = ?, generation = ?
+       WHERE id = ?
+      """,
+      .text(router.user), .init(router.name), .init(router.vendor), .init(router.model),
+      .init(router.extendedAddress), .init(router.accessPoint), .init(router.ssid),
+      .init(router.previousSSID), .init(router.isPresent), .init(router.isOnline),
+      .init(router.beats), .text(router.credential.rawValue), .init(router.network?.octets),
+      .init(router.networkName), .init(router.channel), .init(router.panID),
+      .init(bits: router.activeSeconds), .text(router.preferred),
+      .integer(router.lastSeen.milliseconds), .init(router.datasetChangedAt),
+      .init(bits: router.order.high), .init(bits: router.order.seen),
+      .init(router.order.identifierText), .integer(router.alerts), .integer(router.generation),
+      .integer(router.id))
+  }
+
+  /// The short way for a sign of life that changes nothing else.
+  static func touch(_ router: RouterRecord, _ tx: WriteTransaction) throws {
+    try tx.execute(
+      """
+      UPDATE router SET last_seen = ?, beats = ?, seq_high = ?, seq_window = ?, recent_ids = ?
+       WHERE id = ?
+      """,
+      .integer(router.lastSeen.milliseconds), .init(router.beats), .init(bits: router.order.high),
+      .init(bits: router.order.seen), .init(router.order.identifierText), .integer(router.id))
+  }
+
+  static func delete(_ router: RouterRecord, _ tx: WriteTransaction) throws {
+    try tx.execute("DELETE FROM router WHERE id = ?", .integer(router.id))
+  }
+}

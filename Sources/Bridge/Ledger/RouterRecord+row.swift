@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import SQLiteDatabase
+import ThreadDataset
+
+extension RouterRecord {
+  /// From a row of `SELECT * FROM router`; the order of the columns is that of the schema.
+  init(row: SQLiteRow) throws {
+    guard let agent = row.withBlob(2, BorderAgentID.init(octets:)) else {
+      throw LedgerError(table: "router", column: "agent")
+    }
+    self.init(
+      home: row.integer(1), agent: agent, user: row.text(3),
+      now: WireTime(milliseconds: row.integer(21)))
+    id = row.integer(0)
+    name = row.textIfPresent(4)
+    vendor = row.textIfPresent(5)
+    model = row.textIfPresent(6)
+    extendedAddress = row.blobIfPresent(7)
+    accessPoint = row.textIfPresent(8)
+    ssid = row.textIfPresent(9)
+    previousSSID = row.textIfPresent(10)
+    isPresent = row.integer(11) != 0
+    isOnline = row.integer(12) != 0
+    beats = row.integer(13) != 0
+    credential = CredentialState(rawValue: row.text(14)) ?? .missing
+    network = row.withBlob(15, ExtendedPANID.init(octets:))
+    networkName = row.textIfPresent(16)
+    channel = row.integerIfPresent(17).map(Int.init)
+    panID = row.integerIfPresent(18).map(Int.init)
+    activeSeconds = row.integerIfPresent(19).map(UInt64.init(bitPattern:))
+    preferred = row.text(20)
+    lastSeen = WireTime(milliseconds: row.integer(22))
+    datasetChangedAt = row.integerIfPresent(23).map(WireTime.init(milliseconds:))
+    order.high = row.integerIfPresent(24).map(UInt64.init(bitPattern:))
+    order.seen = UInt64(bitPattern: row.integerIfPresent(25) ?? 0)
+    order.identifiers = SequenceWindow.identifiers(row.textIfPresent(26))
+    alerts = row.integer(27)
+    generation = row.integer(28)
+  }
+}
+
+/// A row that the bridge cannot have written.
+package struct LedgerError: Error, CustomStringConvertible {
+  let table: String
+  let column: String
+
+  package var description: String {
+    "the table \(table) holds a value in \(column) that the bridge cannot have written; "
+      + "restore the store from a backup"
+  }
+}

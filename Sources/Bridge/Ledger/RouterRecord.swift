@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ThreadDataset
+
+/// A border router's row in the registry.
+package struct RouterRecord: Hashable, Sendable {
+  var id: Int64 = 0
+  var home: Int64
+  package var agent: BorderAgentID
+  /// The broker's user that spoke for it last.
+  package var user: String
+  package var name: String?
+  package var vendor: String?
+  package var model: String?
+  package var extendedAddress: [UInt8]?
+  package var accessPoint: String?
+  package var ssid: String?
+  var previousSSID: String?
+  /// On the Thread network. A router that left keeps its row only to know its sequence numbers.
+  package var isPresent = true
+  package var isOnline = true
+  /// It sends heartbeats, so its silence means something.
+  var beats = false
+  package var credential = CredentialState.missing
+  package var network: ExtendedPANID?
+  package var networkName: String?
+  package var channel: Int?
+  package var panID: Int?
+  package var activeSeconds: UInt64?
+  /// `match`, `mismatch` or `none`.
+  package var preferred = "none"
+  package var firstSeen: WireTime
+  package var lastSeen: WireTime
+  package var datasetChangedAt: WireTime?
+  var order = SequenceWindow()
+  /// Bit n: the alert with the number n is held or firing for this router.
+  var alerts: Int64 = 0
+  /// The id of the event that changed it last.
+  var generation: Int64 = 0
+
+  init(home: Int64, agent: BorderAgentID, user: String, now: WireTime) {
+    self.home = home
+    self.agent = agent
+    self.user = user
+    self.firstSeen = now
+    self.lastSeen = now
+  }
+
+  /// How people call it; the id where its name shows nothing.
+  var displayName: String {
+    guard let name, name.contains(where: { !$0.isWhitespace }) else { return agent.description }
+    return name
+  }
+
+  /// What it adds to its network's counts.
+  var contribution: NetworkContribution? {
+    guard isPresent, let network else { return nil }
+    return NetworkContribution(network: network, isOnline: isOnline)
+  }
+
+  mutating func describe(_ dataset: OperationalDataset, at now: WireTime) {
+    network = dataset.extendedPANID
+    networkName = dataset.networkName
+    channel = dataset.channel.map { Int($0.number) }
+    panID = dataset.panID.map(Int.init)
+    activeSeconds = dataset.activeTimestamp?.seconds
+    datasetChangedAt = now
+  }
+
+  mutating func forgetDataset() {
+    network = nil
+    networkName = nil
+    channel = nil
+    panID = nil
+    activeSeconds = nil
+  }
+
+  /// The retained state that is published for it.
+  package func state(home: String) -> RouterState {
+    var state = RouterState(
+      home: home, borderAgentID: agent.description, user: user, isOnline: isOnline,
+      credentials: credential,
+      preferred: preferred, firstSeen: firstSeen)
+    state.name = name
+    state.vendor = vendor
+    state.model = model
+    state.extendedAddress = extendedAddress.map(Hexadecimal.encode)
+    state.extendedPANID = network?.description
+    state.networkName = networkName
+    state.channel = channel
+    state.panID = panID
+    state.activeTimestamp = activeSeconds
+    state.ssid = ssid
+    state.accessPoint = accessPoint
+    state.datasetChangedAt = datasetChangedAt
+    return state
+  }
+}

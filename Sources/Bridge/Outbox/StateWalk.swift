@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import MosquittoClient
+import SQLiteDatabase
+
+/// Goes through all that is retained, a few rows at a time: to publish it anew, or to empty its topics.
+struct StateWalk {
+  private static let step = 32
+
+  private enum Stage { case routers, networks, alerts, bridge }
+
+  /// Homes that are left to do, with the base topic to write below.
+  private var homes: [(name: String, base: String)]
+  private var stage = Stage.routers
+  private var cursor: Int64 = 0
+  let isClearing: Bool
+  /// Whether the topics about the keeper itself are emptied, too.
+  private let includesBridge: Bool
+
+  init(publishing topics: BaseTopics) {
+    homes = topics.homes.map { ($0.name, $0.base) }
+    isClearing = false
+    includesBridge = false
+  }
+
+  /// - Parameter includesBridge: not where another home lives now, whose they are.
+  init(clearing base: String, of home: String, includesBridge: Bool) {
+    homes = [(home, base)]
+    isClearing = true
+    self.includesBridge = includesBridge
+  }
+
+  /// Empty when there is nothing left.
+  mutating func next(_ renderer: PublicationRenderer, _ tx: ReadTransaction) throws
+    -> [Publication]
+  {
+    while let (name, base) = homes.first {
+      guard let home = renderer.homes.values.first(where: { $0.name == name }) else {
+        homes.removeFirst()
+        continue
+      }
+      let publications = try step(home, OutboundTopic(base: base), renderer, tx)
+      guard publications.isEmpty else { return cleared(publications) }
+      cursor = 0
+      switch stage {
+      case .routers: stage = .networks
+      case .networks: stage = .alerts
+      case .alerts: stage = .bridge
+      case .bridge:
+        stage = .routers
+        homes.removeFirst()
+      }
+    }
+    return []
+  }
+
+  private mutating func step(
+    _ home: HomeRecord, _ topic: OutboundTopic, _ renderer: PublicationRenderer,
+    _ tx: ReadTransaction
+  ) throws -> [Publication] {
+    switch stage {
+    case .routers:
+      let routers = try RouterLedger.page(home: home.id, after: cursor, limit: Self.step, tx)
+      cursor = routers.last?.id ?? cursor
+      return routers.flatMap { renderer.states(of: $0, home: home, topic) }
+    case .networks:
+      let rows = try NetworkLedger.page(home: home.id, after: cursor, limit: Self.step, tx)
+      cursor = rows.last?.id ?? cursor
+      return rows.map { renderer.state(of: $0.network, home: home, topic) }
+    case .alerts:
+      let rows = try AlertLedger.told(home: home.id, after: cursor, limit: Self.step, tx)
+      cursor = rows.last?.id ?? cursor
+      return rows.map { renderer.state(of: $0.alert, home: home, topic) }
+    case .bridge:
+      guard includesBridge, cursor == 0 else { return [] }
+      cursor = 1
+      return [topic.state, topic.info, topic.health, topic.alerts].map {
+        Publication(topic: $0, payload: [], retain: true)
+      }
+    }
+  }
+
+  private func cleared(_ publications: [Publication]) -> [Publication] {
+    isClearing
+      ? publications.map { Publication(topic: $0.topic, payload: [], retain: true) }
+      : publications
+  }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ThreadCredentialStore
+import ThreadDataset
+
+/// Which alerts a router's state calls for, and what they say.
+///
+/// Every one names the router, the network, what differs (names, never values) and what to do.
+struct RouterAlertConditions {
+  let router: RouterRecord
+  let check: PreferredCheck
+  let dataset: OperationalDataset?
+  let preferred: OperationalDataset?
+  let trigger: String
+
+  var wanted: [AlertName: AlertFacts] {
+    var wanted: [AlertName: AlertFacts] = [:]
+    switch check {
+    case .none, .match: break
+    case .mismatch(let names): wanted[.preferredNetworkMismatch] = mismatch(names)
+    case .stale(let names): wanted[.staleDataset] = staleAgainstPreferred(names)
+    case .conflict(let names): wanted[.datasetConflict] = conflictWithPreferred(names)
+    }
+    switch router.credential {
+    case .stored: break
+    case .missing: wanted[.credentialsMissing] = missing
+    case .stale where wanted[.staleDataset] == nil: wanted[.staleDataset] = staleReport
+    case .conflict where wanted[.datasetConflict] == nil:
+      wanted[.datasetConflict] = conflictingReport
+    case .stale, .conflict: break
+    }
+    if !router.isOnline { wanted[.borderRouterOffline] = offline }
+    if dataset?.networkKey?.isWellKnown == true { wanted[.wellKnownNetworkKey] = wellKnownKey }
+    return wanted
+  }
+
+  private var name: String { router.displayName }
+  private var network: String { router.networkName ?? "its network" }
+  private var preferredName: String { preferred?.networkName ?? "the preferred network" }
+
+  private func facts(_ summary: String, _ remedy: String, differs: [DatasetParameter]? = nil)
+    -> AlertFacts
+  {
+    var facts = AlertFacts(summary: summary, remedy: remedy)
+    facts.router = router.agent.description
+    facts.routerName = router.name
+    facts.networkName = router.networkName
+    facts.extendedPANID = router.network?.description
+    facts.preferredNetworkName = preferred?.networkName
+    facts.preferredExtendedPANID = preferred?.extendedPANID?.description
+    facts.differs = differs?.map(\.rawValue)
+    facts.trigger = trigger
+    return facts
+  }
+
+  private func mismatch(_ names: [DatasetParameter]) -> AlertFacts {
+    let isSameNetwork = dataset?.extendedPANID == preferred?.extendedPANID
+    return facts(
+      isSameNetwork
+        ? "\(name) has other credentials for the preferred network \(preferredName)"
+        : "\(name) is on \(network), not on the preferred network \(preferredName)",
+      isSameNetwork
+        ? "Give \(name) the current credentials of \(preferredName), or let a router that was on it "
+          + "before bring the new ones."
+        : "Give \(name) the credentials of \(preferredName) in its own app or page; if \(network) is "
+          + "where it should be, move the other routers there instead.",
+      differs: names)
+  }
+
+  private func staleAgainstPreferred(_ names: [DatasetParameter]) -> AlertFacts {
+    facts(
+      "\(name) still uses an older dataset of the preferred network \(preferredName)",
+      "Wait for it to follow, or restart \(name); if it stays behind, give it the current dataset.",
+      differs: names)
+  }
+
+  private func conflictWithPreferred(_ names: [DatasetParameter]) -> AlertFacts {
+    facts(
+      "\(name) and the preferred network \(preferredName) have datasets of the same age "
+        + "that differ",
+      "Set one of them with a later active timestamp, so that all routers take it.", differs: names)
+  }
+
+  private var staleReport: AlertFacts {
+    facts(
+      "\(name) reported an older dataset of \(network) than it had before",
+      "Check whether \(name) was restored or reset; give it the current dataset of \(network).")
+  }
+
+  private var conflictingReport: AlertFacts {
+    facts(
+      "\(name) reported a dataset of \(network) that differs from the stored one of the same age",
+      "Set the right dataset on \(name) with a later active timestamp.")
+  }
+
+  private var missing: AlertFacts {
+    facts(
+      "\(name) announced itself without a dataset, so its credentials are not kept",
+      "Let its publisher send `dataset` with the active operational dataset.")
+  }
+
+  private var offline: AlertFacts {
+    facts(
+      "\(name) cannot be reached", "Check its power and its network connection.")
+  }
+
+  private var wellKnownKey: AlertFacts {
+    facts(
+      "\(network) uses a network key that is printed in public documentation",
+      "Form a new network with a random key: with this one, anybody nearby can join and listen.")
+  }
+}
+
+extension AlertFacts {
+  static let noPreferredNetwork = AlertFacts(
+    summary: "no network is preferred, so no router can be checked",
+    remedy: "Announce a border router with its dataset: the first network becomes preferred.")
+
+  static func plaintextCredentials(user: String) -> AlertFacts {
+    var facts = AlertFacts(
+      summary: "\(user) sends network keys unsealed through the broker",
+      remedy: "Use TLS, an access list and no retained messages; a broker with persistence keeps "
+        + "queued messages, keys included, in its own file.")
+    facts.user = user
+    return facts
+  }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import KeychainCore
+import SQLiteDatabase
+import ThreadCredentialStore
+
+/// What the bridge knows, for those who only want to look: it reads a snapshot, beside a running
+/// daemon too.
+package struct BridgeRegistry: Sendable {
+  /// Everything that is active, but no more of a list than a person or a script will read at once.
+  package static let listed = 100_000
+
+  private let database: SQLiteDatabase
+
+  package init(_ database: SQLiteDatabase) {
+    self.database = database
+  }
+
+  /// Makes the bridge's tables, so that a store can be looked at before the first run.
+  package static func prepare(
+    _ configuration: BridgeConfiguration, keychain: Keychain, clock: any Clock = SystemClock()
+  ) throws {
+    _ = try BridgeStart.prepare(
+      configuration, store: ThreadCredentialStore(keychain), now: clock.now())
+  }
+
+  package func homes() throws -> [HomeRecord] {
+    try database.read { try HomeLedger.all($0) }
+  }
+
+  package func routers(in home: HomeRecord) throws -> [RouterRecord] {
+    try database.read {
+      try RouterLedger.page(home: home.id, after: 0, limit: Self.listed, $0)
+    }
+  }
+
+  package func networks(in home: HomeRecord) throws -> [NetworkRecord] {
+    try database.read { try NetworkLedger.all(home: home.id, $0) }
+  }
+
+  /// - Parameter all: with those that were resolved within the last day.
+  package func alerts(in home: HomeRecord, all: Bool) throws -> [AlertRecord] {
+    try database.read {
+      all
+        ? try AlertLedger.told(home: home.id, after: 0, limit: Self.listed, $0).map(\.alert)
+        : try AlertLedger.firing(home: home.id, limit: Self.listed, $0)
+    }
+  }
+
+  package func activeAlerts(in home: HomeRecord) throws -> Int {
+    try database.read {
+      try AlertLedger.countsBySeverity(home: home.id, $0).values.reduce(0, +)
+    }
+  }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import Synchronization
+
+/// How the bridge is, kept in memory: what `bridge/health` says, and what cannot be stored because the
+/// store itself is what fails.
+package final class BridgeMonitor: Sendable {
+  package enum Intake: Sendable, Equatable {
+    case connecting
+    case running
+    /// Words that say what is wrong and what to do.
+    case backingOff(String)
+  }
+
+  package struct Snapshot: Sendable {
+    /// The two connections, as far as this process knows.
+    package var isIntakeConnected = false
+    /// Since when everything that routers say has been heard and kept. Who is not listened to is not
+    /// silent.
+    package var listeningSince: WireTime?
+    package var isStatusConnected = false
+    package var lastConnectionProblem: String?
+    package var storeProblem: StoreProblem?
+    package var intakeReconnects: Int64 = 0
+    package var received: Int64 = 0
+    package var rejected: Int64 = 0
+    package var retainedIgnored: Int64 = 0
+    package var duplicatesIgnored: Int64 = 0
+    package var publicationsRefused: Int64 = 0
+
+    package var intake: Intake {
+      if let storeProblem { return .backingOff(storeProblem.reason) }
+      return isIntakeConnected ? .running : .connecting
+    }
+  }
+
+  /// The store cannot be written.
+  package struct StoreProblem: Sendable, Equatable {
+    package let reason: String
+    package let since: WireTime
+    /// Whether a batch failed. A tick that succeeds proves nothing then: its few octets may fit where
+    /// a batch does not.
+    var stopsIntake: Bool
+    /// When it was met last.
+    var seen: WireTime
+
+    package static func == (a: StoreProblem, b: StoreProblem) -> Bool {
+      a.reason == b.reason && a.since == b.since
+    }
+  }
+
+  /// Seconds without a failure after which an intake that is connected, and so would have been sent
+  /// again what it refused, counts as well.
+  static let quietSeconds = 15
+
+  private let state = Mutex(Snapshot())
+
+  package init() {}
+
+  package var snapshot: Snapshot { state.withLock { $0 } }
+
+  func update(_ change: (inout Snapshot) -> Void) { state.withLock { change(&$0) } }
+
+  func count(_ batch: BatchCounts) {
+    state.withLock {
+      $0.received += batch.received
+      $0.retainedIgnored += batch.retained
+      $0.duplicatesIgnored += batch.duplicates
+      $0.rejected += batch.rejected.values.reduce(0, +)
+    }
+  }
+
+  /// - Returns: whether this is news.
+  @discardableResult
+  func storeFailed(_ reason: String, at now: WireTime, inBatch: Bool) -> Bool {
+    state.withLock {
+      $0.listeningSince = nil
+      let before = $0.storeProblem
+      $0.storeProblem = StoreProblem(
+        reason: reason, since: before?.since ?? now,
+        stopsIntake: inBatch || before?.stopsIntake == true, seen: now)
+      return before?.reason != reason
+    }
+  }
+
+  /// A write succeeded: that of a batch, or that of a tick.
+  ///
+  /// - Returns: whether this is news.
+  @discardableResult
+  func storeWorks(at now: WireTime, inBatch: Bool) -> Bool {
+    state.withLock {
+      guard let problem = $0.storeProblem else { return false }
+      let isQuiet =
+        $0.isIntakeConnected && problem.seen.adding(seconds: Self.quietSeconds) <= now
+      guard inBatch || !problem.stopsIntake || isQuiet else { return false }
+      $0.storeProblem = nil
+      if $0.isIntakeConnected { $0.listeningSince = now }
+      return true
+    }
+  }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import SQLiteDatabase
+
+/// Reads from the registry what `bridge/info`, `bridge/health` and `bridge/alerts` say.
+struct BridgeReports: Sendable {
+  struct Report {
+    var infos: [(BaseTopics.Home, BridgeInfo)] = []
+    var health: BridgeHealth?
+    var overviews: [(BaseTopics.Home, AlertsOverview)] = []
+  }
+
+  let database: SQLiteDatabase
+  let configuration: BridgeConfiguration
+  let instanceID: String
+  let overview: AlertsOverviewSource
+  let monitor: BridgeMonitor
+  let startedAt: WireTime
+
+  func report(isHealthDue: Bool, now: WireTime) throws -> Report {
+    try database.read { tx in
+      var report = Report()
+      let records = try HomeLedger.all(tx)
+      var routers = 0
+      var networks = 0
+      var active = 0
+      for home in configuration.topics.homes {
+        guard let record = records.first(where: { $0.name == home.name }) else { continue }
+        let info = try self.info(of: record, tx)
+        let overview = try self.overview.overview(of: record, tx)
+        report.infos.append((home, info))
+        report.overviews.append((home, overview))
+        routers += info.routers
+        networks += info.networks
+        active += overview.active
+      }
+      if isHealthDue {
+        report.health = health(
+          routers: routers, networks: networks, active: active,
+          waiting: try EventLedger.waiting(tx), now: now)
+      }
+      return report
+    }
+  }
+
+  private func info(of home: HomeRecord, _ tx: ReadTransaction) throws -> BridgeInfo {
+    BridgeInfo(
+      version: configuration.version, instanceID: instanceID, home: home.name,
+      preferredNetwork: home.preferred.map {
+        .init(networkName: home.preferredName ?? "", extendedPANID: $0.description)
+      },
+      routers: home.routers,
+      networks: try NetworkLedger.count(home: home.id, tx),
+      alertsHold: configuration.alertsHold, onMismatch: "alert",
+      followMembers: configuration.following == .any ? "any" : "same_network",
+      offlineAfter: configuration.offlineAfter)
+  }
+
+  private func health(routers: Int, networks: Int, active: Int, waiting: Int64, now: WireTime)
+    -> BridgeHealth
+  {
+    let snapshot = monitor.snapshot
+    let (intake, reason): (String, String?) =
+      switch snapshot.intake {
+      case .running: ("running", nil)
+      case .connecting: ("connecting", snapshot.lastConnectionProblem)
+      case .backingOff(let reason): ("backing_off", reason)
+      }
+    return BridgeHealth(
+      intake: intake, reason: reason,
+      uptimeSeconds: (now.milliseconds - startedAt.milliseconds) / 1000, routers: routers,
+      networks: networks, alertsActive: active, messagesReceived: snapshot.received,
+      messagesRejected: snapshot.rejected, retainedIgnored: snapshot.retainedIgnored,
+      duplicatesIgnored: snapshot.duplicatesIgnored, eventsWaiting: waiting,
+      publicationsRefused: snapshot.publicationsRefused,
+      intakeReconnects: snapshot.intakeReconnects)
+  }
+}

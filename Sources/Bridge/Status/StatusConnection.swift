@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import Logging
+import MosquittoClient
+import SQLiteDatabase
+import Synchronization
+
+/// The connection that speaks: it holds the last will and publishes all that the keeper says. It needs
+/// no write to the store, so it can say why the intake stands still.
+final class StatusConnection: MosquittoHandler {
+  static let homeAssistantBirth = "homeassistant/status"
+  static let droppedMessages = "$SYS/broker/publish/messages/dropped"
+
+  private struct State {
+    var isConnected = false
+    var queue: [Publication] = []
+    var lastInfo: [String: BridgeInfo] = [:]
+    var nextHealth: WireTime?
+    var toldIntake: BridgeMonitor.Intake?
+    var toldStoreProblem: BridgeMonitor.StoreProblem?
+    /// What the broker should hold of it. No walk brings it, because no row has it.
+    var storeAlert: Publication?
+    var nextRepublish: WireTime?
+    /// When Home Assistant, which has started, is told everything.
+    var birthDue: WireTime?
+    var dropped: Int64?
+    var warnedReasons: Set<String> = []
+  }
+
+  private let outbox: Outbox
+  private let pace: PublicationPace
+  private let monitor: BridgeMonitor
+  private let reports: BridgeReports
+  private let topics: BaseTopics
+  private let clock: any Clock
+  private let logger: Logger
+  private let json = Mutex(WireJSON())
+  private let state = Mutex(State())
+
+  init(
+    outbox: Outbox, pace: PublicationPace, monitor: BridgeMonitor, reports: BridgeReports,
+    topics: BaseTopics, clock: any Clock, logger: Logger
+  ) {
+    self.outbox = outbox
+    self.pace = pace
+    self.monitor = monitor
+    self.reports = reports
+    self.topics = topics
+    self.clock = clock
+    self.logger = logger
+  }
+
+  func connected(_ session: MosquittoSession) {
+    logger.info("status connected", metadata: ["session_present": "\(session.sessionPresent)"])
+    outbox.restart()
+    // A broker that has forgotten us has forgotten what it retained, too: that does not wait.
+    if !session.sessionPresent { republish() }
+    monitor.update { $0.isStatusConnected = true }
+    let online = encode(BridgeState.online)
+    state.withLock { state in
+      state.isConnected = true
+      state.queue = topics.homes.map {
+        Publication(topic: OutboundTopic(base: $0.base).state, payload: online, retain: true)
+      }
+      state.lastInfo.removeAll()
+      state.nextHealth = nil
+    }
+    periodic(now: clock.now(), isFirst: true)
+  }
+
+  /// Home Assistant's birth, and the broker's own count of what it dropped.
+  func received(_ batch: [IncomingMessage]) throws {
+    for message in batch {
+      let text = String(decoding: message.payload, as: UTF8.self)
+      if message.topic == Self.homeAssistantBirth, text == "online", !message.isRetained {
+        // A random delay spares the broker when many devices answer one birth.
+        let due = clock.now().adding(seconds: Int.random(in: 1...10))
+        state.withLock { $0.birthDue = $0.birthDue ?? max(due, $0.nextRepublish ?? due) }
+      } else if message.topic == Self.droppedMessages, let count = Int64(text) {
+        state.withLock { $0.dropped = count }
+      }
+    }
+  }
+
+  func publications(upTo limit: Int) -> [Publication] {
+    let urgent = state.withLock { state in
+      let taken = Array(state.queue.prefix(limit))
+      state.queue.removeFirst(taken.count)
+      return taken
+    }
+    let room = pace.allowed(limit - urgent.count)
+    guard room > 0 else { return urgent }
+    do {
+      return urgent + (try outbox.next(room))
+    } catch {
+      logger.error("the outbox cannot be read", metadata: ["error": "\(error)"])
+      return urgent
+    }
+  }
+
+  func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {
+    if case .refused(let error) = outcome {
+      monitor.update { $0.publicationsRefused += 1 }
+      let isNews = state.withLock { $0.warnedReasons.insert(error.message).inserted }
+      if isNews {
+        logger.error("the broker refuses publications", metadata: ["reason": "\(error.message)"])
+      }
+    }
+    outbox.acknowledge(token)
+  }
+
+  func disconnected(_ event: MosquittoDisconnection) {
+    monitor.update {
+      $0.isStatusConnected = false
+      $0.lastConnectionProblem = event.error.message
+    }
+    state.withLock { $0.isConnected = false }
+    logger.warning("status disconnected", metadata: ["reason": "\(event.error.message)"])
+  }
+
+  /// The broker's count of messages that it has dropped since it started.
+  var droppedMessages: Int64? { state.withLock { $0.dropped } }
+
+  /// What is due by the clock: health, changed info, and the alert that the store cannot hold.
+  func periodic(now: WireTime, isFirst: Bool = false) {
+    guard state.withLock({ $0.isConnected }) else { return }
+    let isBorn = state.withLock { state in
+      guard let due = state.birthDue, due <= now else { return false }
+      state.birthDue = nil
+      return true
+    }
+    if isBorn { republish() }
+    do {
+      let intake = monitor.snapshot.intake
+      let due = state.withLock {
+        $0.toldIntake != intake || $0.nextHealth.map { $0 <= now } ?? true
+      }
+      // Asked for before the overviews are made: what comes up in between is told the next time.
+      let problem = monitor.snapshot.storeProblem
+      let report = try reports.report(isHealthDue: due, now: now)
+      state.withLock { state in
+        for (home, info) in report.infos where state.lastInfo[home.name] != info {
+          state.lastInfo[home.name] = info
+          state.queue.append(
+            Publication(
+              topic: OutboundTopic(base: home.base).info, payload: encode(info), retain: true))
+        }
+        if let health = report.health {
+          state.nextHealth = now.adding(seconds: BridgeHealth.intervalSeconds)
+          state.toldIntake = intake
+          state.queue += publications(of: health)
+        }
+        tell(problem, &state, overviews: report.overviews, isFirst: isFirst, now: now)
+      }
+    } catch {
+      logger.error("the registry cannot be read", metadata: ["error": "\(error)"])
+    }
+  }
+
+  private func publications(of health: BridgeHealth) -> [Publication] {
+    topics.homes.map {
+      Publication(
+        topic: OutboundTopic(base: $0.base).health, payload: encode(health), retain: true,
+        messageExpiry: BridgeHealth.expirySeconds)
+    }
+  }
+
+  /// - Parameter isFirst: of this connection. The broker may hold what an earlier one said, or what
+  ///   an earlier process said that has since been ended.
+  private func tell(
+    _ problem: BridgeMonitor.StoreProblem?, _ state: inout State,
+    overviews: [(BaseTopics.Home, AlertsOverview)], isFirst: Bool, now: WireTime
+  ) {
+    let told = state.toldStoreProblem
+    let isNews = problem != told
+    if isFirst || isNews {
+      for (home, overview) in overviews {
+        state.queue.append(
+          Publication(
+            topic: OutboundTopic(base: home.base).alerts, payload: encode(overview), retain: true))
+      }
+    }
+    guard let home = topics.homes.first else { return }
+    let topic = OutboundTopic(base: home.base)
+    let fingerprint = AlertFingerprint(home: home.name, name: .storeReadOnly, subject: "")
+    if isNews, let subject = problem ?? told {
+      var alert = AlertsOverviewSource.storeAlert(
+        subject, home: home.name, endsAt: problem == nil ? now : nil)
+      let retained = Publication(
+        topic: topic.alert(fingerprint), payload: encode(alert), retain: true,
+        messageExpiry: problem == nil ? UInt32(AlertState.resolvedRetention) : nil)
+      state.storeAlert = retained
+      alert.eventType =
+        problem == nil ? "alert_resolved" : told == nil ? "alert_raised" : "alert_updated"
+      state.queue += [retained, Publication(topic: topic.alertEvent, payload: encode(alert))]
+      state.toldStoreProblem = problem
+      state.nextHealth = nil
+    } else if isFirst {
+      // The connection before may have ended with it on the way, or a keeper before us while it fired.
+      state.queue.append(
+        state.storeAlert
+          ?? Publication(topic: topic.alert(fingerprint), payload: [], retain: true))
+    }
+  }
+
+  /// Home Assistant is answered at most once a minute; whoever asks again sooner has to wait.
+  private func republish() {
+    let next = clock.now().adding(seconds: 60)
+    state.withLock { $0.nextRepublish = next }
+    outbox.republishAll()
+  }
+
+  private func encode(_ value: some Encodable) -> [UInt8] { json.withLock { $0.encode(value) } }
+}

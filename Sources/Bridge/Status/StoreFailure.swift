@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeychainCore
+import SQLiteDatabase
+
+/// The store's failures in words that a person can act upon.
+enum StoreFailure {
+  static func reason(_ error: any Error, path: String) -> String {
+    switch error {
+    case let error as SQLiteError:
+      switch error.kind {
+      case .full: diskFull(path)
+      case .readOnly: readOnly(path)
+      case .busy: "another program keeps the store in \(path) locked; stop it"
+      case .corrupt, .notADatabase:
+        "the store in \(path) is damaged; restore it from a backup"
+      case .io: "the disk that holds \(path) fails (\(error.message)); check it"
+      default: "the store in \(path) refuses to write: \(error.message)"
+      }
+    case let error as KeychainError:
+      switch error.status {
+      case .diskFull: diskFull(path)
+      default: error.message
+      }
+    default: "\(error)"
+    }
+  }
+
+  private static func diskFull(_ path: String) -> String {
+    "the disk that holds \(path) is full; free some space, and intake resumes by itself"
+  }
+
+  private static func readOnly(_ path: String) -> String {
+    "the store in \(path) cannot be written; make the disk and its files writable again, "
+      + "and intake resumes by itself"
+  }
+}

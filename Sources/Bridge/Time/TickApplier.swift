@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import SQLiteDatabase
+import ThreadCredentialStore
+import ThreadDataset
+
+/// What time brings: alerts that have been held long enough, routers that fell silent, routers to check
+/// anew. It goes the way of a message: a decision, inside a transaction.
+struct TickApplier {
+  /// Alerts raised or forgotten in one tick.
+  private static let alertsAtOnce = 200
+  /// Rows looked at in one tick, so that intake never waits for a walk.
+  private static let presenceStep = 5_000
+  private static let reevaluationStep = 200
+
+  let batch: BatchApplier
+  /// Since when everything that routers say has been heard; nil while it is not.
+  let listeningSince: WireTime?
+
+  /// - Parameter presenceCursor: the row id up to which this walk has looked for silent routers.
+  func apply(presenceCursor: inout Int64) throws {
+    try raiseDueAlerts()
+    try forgetResolvedAlerts()
+    try noticeSilence(cursor: &presenceCursor)
+    for home in batch.servedHomes { try reevaluate(home) }
+    try batch.finish()
+  }
+
+  private func raiseDueAlerts() throws {
+    let deadline = batch.now.adding(seconds: -batch.configuration.alertsHold)
+    for alert in try AlertLedger.due(heldBefore: deadline, limit: Self.alertsAtOnce, batch.tx) {
+      try batch.apply(.raise, to: alert, wanted: nil, new: alert)
+    }
+  }
+
+  private func forgetResolvedAlerts() throws {
+    let deadline = batch.now.adding(seconds: -AlertState.resolvedRetention)
+    let gone = try AlertLedger.resolved(before: deadline, limit: Self.alertsAtOnce, batch.tx)
+    for alert in gone {
+      try AlertLedger.delete(alert.fingerprint, batch.tx)
+      var event = EventRecord(time: batch.now, home: alert.home)
+      event.alert = alert.fingerprint
+      try batch.append(event)
+    }
+  }
+
+  private func noticeSilence(cursor: inout Int64) throws {
+    let limit = batch.configuration.offlineAfter
+    // A keeper that was away, or a broker that was, has heard nobody: that is no silence of theirs.
+    guard limit > 0, let listeningSince,
+      listeningSince.adding(seconds: limit) <= batch.now
+    else { return }
+    let (silent, last) = try RouterLedger.silent(
+      after: cursor, limit: Self.presenceStep, before: batch.now.adding(seconds: -limit), batch.tx)
+    cursor = last ?? 0
+    for stored in silent {
+      var router = stored
+      router.isOnline = false
+      try batch.finishUnchangedDataset(
+        router, stored: stored, trigger: "silence", home: batch.home(stored.home))
+    }
+  }
+
+  /// The preferred network changed, or the keeper started: what is true of every router now?
+  private func reevaluate(_ home: HomeContext) throws {
+    guard let cursor = home.record.reevaluateAfter, !home.isPreferredNew else { return }
+    let routers = try RouterLedger.page(
+      home: home.record.id, after: cursor, limit: Self.reevaluationStep, batch.tx)
+    for router in routers { try batch.reevaluate(router, home: home) }
+    let isDone = routers.count < Self.reevaluationStep
+    try HomeLedger.setReevaluation(
+      after: isDone ? nil : routers.last?.id, of: home.record.id, batch.tx)
+  }
+}
+
+extension BatchApplier {
+  /// Checks one router against the preferred network as it is now.
+  func reevaluate(_ stored: RouterRecord, home: HomeContext) throws {
+    let preferred = try preferredNetwork(of: home)
+    let credential = try readableCredential(of: stored.agent, home: home)
+    if let credential {
+      let follows = Membership.follows(
+        wasMember: credential.followsPreferred, dataset: credential.dataset, preferred: preferred)
+      if follows != credential.followsPreferred {
+        try store.update(credential, followsPreferred: follows, tx)
+      }
+    }
+    var router = stored
+    let check = PreferredCheck(credential?.dataset, preferred: preferred)
+    router.preferred = check.name
+    if router.preferred != stored.preferred {
+      var record = EventRecord(time: now, home: home.record.id)
+      record.router = router.agent
+      router.generation = try append(record)
+    }
+    let wanted = RouterAlertConditions(
+      router: router, check: check, dataset: credential?.dataset, preferred: preferred,
+      trigger: "preferred_changed"
+    ).wanted
+    try applyAlerts(wanted, to: &router, home: home)
+    if router != stored { try RouterLedger.update(router, tx) }
+  }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import Dispatch
+import Logging
+import SQLiteDatabase
+import Synchronization
+import ThreadCredentialStore
+
+/// Turns the clock into transactions, once a second.
+final class Ticker: Sendable {
+  private let configuration: BridgeConfiguration
+  private let store: ThreadCredentialStore
+  private let monitor: BridgeMonitor
+  private let outbox: Outbox
+  private let pace: PublicationPace
+  private let status: StatusConnection
+  private let clock: any Clock
+  private let logger: Logger
+  private let tellWaiting: @Sendable () -> Void
+  private let ticked: @Sendable () -> Void
+  private let presenceCursor = Mutex<Int64>(0)
+  private let areBasesSettled = Mutex(false)
+  private let droppedGrew = Mutex<WireTime?>(nil)
+  private let queue = DispatchQueue(label: "threadkeeper.ticker")
+  private let timer = Mutex<(any DispatchSourceTimer)?>(nil)
+
+  /// - Parameters:
+  ///   - tellWaiting: called in every tick: lines of the log may be due.
+  ///   - ticked: called after every tick: there may be something to publish.
+  init(
+    configuration: BridgeConfiguration, store: ThreadCredentialStore, monitor: BridgeMonitor,
+    outbox: Outbox, pace: PublicationPace, status: StatusConnection, clock: any Clock,
+    logger: Logger, tellWaiting: @escaping @Sendable () -> Void,
+    ticked: @escaping @Sendable () -> Void
+  ) {
+    self.configuration = configuration
+    self.store = store
+    self.monitor = monitor
+    self.outbox = outbox
+    self.pace = pace
+    self.status = status
+    self.clock = clock
+    self.logger = logger
+    self.tellWaiting = tellWaiting
+    self.ticked = ticked
+  }
+
+  func start(every interval: DispatchTimeInterval = .seconds(1)) {
+    timer.withLock { timer in
+      let source = DispatchSource.makeTimerSource(queue: queue)
+      source.setEventHandler { [self] in tick() }
+      source.schedule(deadline: .now() + interval, repeating: interval)
+      source.resume()
+      timer = source
+    }
+  }
+
+  /// Returns when the last tick is over.
+  func stop() {
+    timer.withLock {
+      $0?.cancel()
+      $0 = nil
+    }
+    queue.sync {}
+    writeTick()
+  }
+
+  private func tick() {
+    writeTick()
+    pace.look()
+    status.periodic(now: clock.now())
+    ticked()
+  }
+
+  private func writeTick() {
+    let now = clock.now()
+    do {
+      try store.checkWritable()
+      try store.keychain.database.write { tx in
+        let batch = try BatchApplier(
+          configuration: configuration, store: store, now: now, tx)
+        let cursor = try presenceCursor.withLock { cursor in
+          var next = cursor
+          try TickApplier(batch: batch, listeningSince: monitor.snapshot.listeningSince)
+            .apply(presenceCursor: &next)
+          return next
+        }
+        presenceCursor.withLock { $0 = cursor }
+        try watchDroppedMessages(batch)
+        try noteWalks(tx)
+        // A store that failed is tried with a real write: only that tells whether it works again.
+        if monitor.snapshot.storeProblem != nil { try EventLedger.probe(tx) }
+        let published = outbox.published
+        if try EventLedger.published(tx) < published {
+          try EventLedger.setPublished(published, tx)
+        }
+        tx.afterCommit("bridge log") { [logger] in batch.news.log(to: logger) }
+      }
+      try store.keychain.tick()
+      tellWaiting()
+      if monitor.storeWorks(at: now, inBatch: false) {
+        logger.notice("the store can be written again")
+      }
+    } catch {
+      let reason = StoreFailure.reason(error, path: store.keychain.location.directory)
+      if monitor.storeFailed(reason, at: now, inBatch: false) {
+        logger.error("the store cannot be written", metadata: ["reason": "\(reason)"])
+      }
+    }
+  }
+
+  /// A walk that ends with the process is begun again by the next one.
+  private func noteWalks(_ tx: WriteTransaction) throws {
+    let owes = outbox.isRepublishing
+    if try EventLedger.owesRepublication(tx) != owes {
+      try EventLedger.setOwesRepublication(owes, tx)
+    }
+    guard !outbox.isWalking, !areBasesSettled.withLock({ $0 }) else { return }
+    try BridgeStart.settleBases(configuration, tx)
+    areBasesSettled.withLock { $0 = true }
+  }
+
+  /// Firing while the broker's count of dropped messages grows, and for ten minutes after. The last
+  /// count is stored, so that what was dropped while the keeper was away is noticed too.
+  private func watchDroppedMessages(_ batch: BatchApplier) throws {
+    guard let home = batch.servedHomes.first else { return }
+    if let count = status.droppedMessages {
+      let before = try EventLedger.droppedMessages(batch.tx)
+      if let before, count > before { droppedGrew.withLock { $0 = batch.now } }
+      if before != count { try EventLedger.setDroppedMessages(count, batch.tx) }
+    }
+    let isRecent =
+      droppedGrew.withLock { $0 }.map { batch.now < $0.adding(seconds: 600) } ?? false
+    try batch.applyAlert(
+      .messagesDropped, subject: "", wanted: isRecent ? .messagesDropped : nil, home: home,
+      hold: 0)
+  }
+}
+
+extension AlertFacts {
+  static let messagesDropped = AlertFacts(
+    summary: "the broker drops messages that it cannot queue",
+    remedy: "Set `max_queued_messages 1000000` and a bound in `max_queued_bytes` on the broker.")
+}
