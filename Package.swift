@@ -49,9 +49,36 @@ let package = Package(
       ]),
 
     // Tests: a target for each target, and what they share.
+    .target(
+      name: "TestKit",
+      dependencies: [
+        "Bridge", "BridgeProtocol", "EmbeddedBroker", "KeychainCore", "MosquittoClient",
+        "SQLiteDatabase", "ThreadDataset",
+      ],
+      path: "Tests/TestKit"),
     .testTarget(
       name: "ThreadDatasetTests", dependencies: ["ThreadDataset"],
       resources: [.copy("Vectors")]),
+    .testTarget(name: "SodiumCryptoTests", dependencies: ["SodiumCrypto", "TestKit"]),
+    .testTarget(name: "SQLiteDatabaseTests", dependencies: ["SQLiteDatabase", "TestKit"]),
+    .testTarget(name: "MosquittoClientTests", dependencies: ["MosquittoClient", "TestKit"]),
+    .testTarget(name: "EmbeddedBrokerTests", dependencies: ["EmbeddedBroker", "TestKit"]),
+    .testTarget(
+      name: "KeychainCoreTests", dependencies: ["KeychainCore", "SodiumCrypto", "TestKit"]),
+    .testTarget(
+      name: "BridgeProtocolTests", dependencies: ["BridgeProtocol", "TestKit", "ThreadDataset"]),
+    .testTarget(
+      name: "ThreadCredentialStoreTests",
+      dependencies: [
+        "KeychainCore", "SQLiteDatabase", "TestKit", "ThreadCredentialStore", "ThreadDataset",
+      ]),
+    .testTarget(
+      name: "BridgeTests",
+      dependencies: [
+        "Bridge", "BridgeProtocol", "KeychainCore", "MosquittoClient", "SQLiteDatabase", "TestKit",
+        "ThreadCredentialStore", "ThreadDataset",
+        .product(name: "Logging", package: "swift-log"),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import Testing
+
+@Suite("Alert names")
+struct AlertNameTests {
+  static let pinned: [(AlertName, String, Int64, AlertName.Severity)] = [
+    (.preferredNetworkMismatch, "PreferredNetworkMismatch", 0, .warning),
+    (.datasetConflict, "DatasetConflict", 1, .critical),
+    (.staleDataset, "StaleDataset", 2, .warning),
+    (.credentialsMissing, "CredentialsMissing", 3, .warning),
+    (.borderRouterOffline, "BorderRouterOffline", 4, .warning),
+    (.wellKnownNetworkKey, "WellKnownNetworkKey", 5, .critical),
+    (.noPreferredNetwork, "NoPreferredNetwork", 6, .info),
+    (.plaintextCredentials, "PlaintextCredentials", 7, .info),
+    (.messagesDropped, "MessagesDropped", 8, .warning),
+    (.sessionLost, "SessionLost", 9, .warning),
+    (.storeReadOnly, "StoreReadOnly", 10, .critical),
+  ]
+
+  @Test("Names, stored numbers and severities stay as they are", arguments: pinned)
+  func stable(name: AlertName, text: String, number: Int64, severity: AlertName.Severity) {
+    #expect(name.rawValue == text)
+    #expect(name.number == number)
+    #expect(AlertName(number: number) == name)
+    #expect(name.severity == severity)
+  }
+
+  @Test("None is forgotten here, and no number is used twice")
+  func complete() {
+    #expect(Self.pinned.map(\.0) == AlertName.allCases)
+    #expect(Set(AlertName.allCases.map(\.number)).count == AlertName.allCases.count)
+    #expect(AlertName(number: 11) == nil)
+    #expect(AlertName(number: -1) == nil)
+  }
+
+  @Test("The alerts of routers fit into the bits of a router's row")
+  func bits() {
+    #expect(AlertName.ofRouters.map(\.number) == [0, 1, 2, 3, 4, 5])
+  }
+
+  @Test("The words for severities")
+  func severities() {
+    #expect(AlertName.Severity.critical.rawValue == "critical")
+    #expect(AlertName.Severity.warning.rawValue == "warning")
+    #expect(AlertName.Severity.info.rawValue == "info")
+  }
+}

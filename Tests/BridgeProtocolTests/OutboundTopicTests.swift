@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import Testing
+import ThreadDataset
+
+@Suite("Outbound topics")
+struct OutboundTopicTests {
+  let topic = OutboundTopic(base: "lets/3b")
+
+  @Test("Topics about the keeper")
+  func bridge() {
+    #expect(topic.state == "lets/3b/bridge/state")
+    #expect(topic.info == "lets/3b/bridge/info")
+    #expect(topic.health == "lets/3b/bridge/health")
+    #expect(topic.alerts == "lets/3b/bridge/alerts")
+    #expect(topic.event == "lets/3b/bridge/event")
+    #expect(topic.alertEvent == "lets/3b/bridge/event/alert")
+  }
+
+  @Test("Topics about one thing carry its id in lower case")
+  func things() throws {
+    let agent = try #require(BorderAgentID(hex: "A1B2C3D4E5F60718"))
+    #expect(topic.router(agent) == "lets/3b/router/a1b2c3d4e5f60718")
+    #expect(topic.availability(agent) == "lets/3b/router/a1b2c3d4e5f60718/availability")
+    #expect(topic.routerEvent(agent) == "lets/3b/router/a1b2c3d4e5f60718/event")
+    let network = try #require(ExtendedPANID(hex: "1111111122222222"))
+    #expect(topic.network(network) == "lets/3b/network/1111111122222222")
+    let fingerprint = try #require(AlertFingerprint(octets: [0, 1, 2, 3, 4, 5, 6, 0xFF]))
+    #expect(topic.alert(fingerprint) == "lets/3b/alert/00010203040506ff")
+  }
+
+  @Test("A long id with eight zero octets at its end has the topics of the short one")
+  func alias() throws {
+    let short = try #require(BorderAgentID(hex: "a1b2c3d4e5f60718"))
+    let long = try #require(BorderAgentID(hex: "a1b2c3d4e5f607180000000000000000"))
+    #expect(topic.router(long) == topic.router(short))
+  }
+
+  @Test("Nothing that is published comes back in")
+  func loop() throws {
+    let topics = BaseTopics([.init(name: "home", base: "lets/3b")])
+    let agent = try #require(BorderAgentID(hex: "a1b2c3d4e5f60718"))
+    for published in [topic.state, topic.event, topic.alertEvent, topic.routerEvent(agent)] {
+      let rest = try #require(topics.split(published)).rest
+      #expect(throws: Rejection.self) { try InboundTopic(rest, belowBaseOf: "home") }
+    }
+  }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import Testing
+
+@testable import Bridge
+
+@Suite("How the bridge is")
+struct BridgeMonitorTests {
+  private let monitor = BridgeMonitor()
+  private let now = WireTime(milliseconds: 0)
+
+  @Test("A failure is news once, and keeps its beginning")
+  func failure() {
+    #expect(monitor.storeFailed("full", at: now, inBatch: true))
+    #expect(!monitor.storeFailed("full", at: now.adding(seconds: 5), inBatch: true))
+    #expect(monitor.storeFailed("read-only", at: now.adding(seconds: 9), inBatch: true))
+    #expect(monitor.snapshot.storeProblem?.since == now)
+    #expect(monitor.snapshot.intake == .backingOff("read-only"))
+  }
+
+  @Test("A batch that is written ends it; that is news once")
+  func batchWorks() {
+    #expect(!monitor.storeWorks(at: now, inBatch: true))
+    monitor.storeFailed("full", at: now, inBatch: true)
+    #expect(monitor.storeWorks(at: now, inBatch: true))
+    #expect(!monitor.storeWorks(at: now, inBatch: true))
+    #expect(monitor.snapshot.intake == .connecting)
+  }
+
+  @Test("A tick that is written ends what a tick began, and what a batch began after a quiet time")
+  func tickWorks() {
+    monitor.storeFailed("full", at: now, inBatch: false)
+    #expect(monitor.storeWorks(at: now, inBatch: false))
+    monitor.storeFailed("full", at: now, inBatch: true)
+    let later = now.adding(seconds: BridgeMonitor.quietSeconds)
+    #expect(!monitor.storeWorks(at: later, inBatch: false))
+    monitor.update { $0.isIntakeConnected = true }
+    #expect(!monitor.storeWorks(at: later.adding(seconds: -1), inBatch: false))
+    #expect(monitor.storeWorks(at: later, inBatch: false))
+    #expect(monitor.snapshot.intake == .running)
+  }
+
+  @Test("Batches add up")
+  func counts() {
+    var counts = BatchCounts()
+    counts.received = 5
+    counts.retained = 1
+    counts.duplicates = 2
+    counts.rejected = ["not_hex": 3, "too_deep": 1]
+    for _ in 0..<2 { monitor.count(counts) }
+    let snapshot = monitor.snapshot
+    #expect(snapshot.received == 10)
+    #expect(snapshot.retainedIgnored == 2)
+    #expect(snapshot.duplicatesIgnored == 4)
+    #expect(snapshot.rejected == 8)
+  }
+}

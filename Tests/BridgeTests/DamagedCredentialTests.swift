@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import KeychainCore
+import TestKit
+import Testing
+
+@testable import Bridge
+
+@Suite("Damaged credentials")
+struct DamagedCredentialTests {
+  let keeper: Keeper
+
+  init() throws {
+    keeper = try Keeper()
+    try keeper.announce(Agent.living, .home, at: 5)
+    try keeper.announce(Agent.attic, .home, at: 5)
+    try keeper.say(.heartbeat, Agent.living)
+    try keeper.damageCredential(of: Agent.living)
+    _ = try keeper.takeEvents()
+  }
+
+  @Test("What concerns them is refused by name, and the rest of the batch arrives")
+  func batch() throws {
+    for kind in [InboundEventKind.announce, .dataset, .leave] {
+      let fields: [String: Any] =
+        kind == .leave ? [:] : ["dataset": try SampleNetwork.home.dataset(at: 6).hex]
+      let counts = try keeper.receive([
+        try keeper.message(.announce, Agent.attic, ["name": "Attic \(kind)"]),
+        try keeper.message(kind, Agent.living, fields),
+        try keeper.message(.announce, Agent.garage, ["name": "Garage \(kind)"]),
+      ])
+      #expect(counts.rejected == ["damaged_credentials": 1])
+      #expect(try keeper.router(Agent.attic)?.name == "Attic \(kind)")
+      #expect(try keeper.router(Agent.garage)?.name == "Garage \(kind)")
+      let event = try #require(try keeper.takeEvents().first { $0.types == .messageRejected })
+      #expect(event.detail.field == "border_agent_id")
+      #expect(event.detail.message?.contains("credentials delete") == true)
+    }
+    #expect(try keeper.router(Agent.living)?.networkName == "home")
+    #expect(try keeper.home().routers == 3)
+  }
+
+  @Test("The remedy that is named works")
+  func remedy() throws {
+    #expect(
+      try CredentialRemoval.remove(
+        try agent(Agent.living), home: "home", configuration: keeper.configuration,
+        keychain: keeper.temporary.keychain, clock: keeper.clock))
+    #expect(try keeper.router(Agent.living)?.credential == .missing)
+    #expect(try keeper.announce(Agent.living, .home, at: 6).rejected.isEmpty)
+    #expect(try keeper.credential(Agent.living)?.dataset.activeTimestamp?.seconds == 6)
+  }
+
+  @Test("The clock goes on for everybody else: silence, alerts, checks")
+  func ticks() throws {
+    try keeper.say(.heartbeat, Agent.attic)
+    try keeper.announce(Agent.garage, .guest, at: 1)
+    try keeper.announce(Agent.attic, SampleNetwork.home.with { $0.channel = 20 }, at: 6)
+    for _ in 0..<7 { try keeper.pass(100) }
+    #expect(try keeper.home().reevaluateAfter == nil)
+    #expect(try keeper.router(Agent.attic)?.isOnline == false)
+    #expect(try keeper.router(Agent.living)?.isOnline == false)
+    #expect(try keeper.firing().contains("PreferredNetworkMismatch \(Agent.garage)"))
+    #expect(try keeper.firing().contains("BorderRouterOffline \(Agent.attic)"))
+  }
+
+  @Test("A damaged preferred network stops the intake with words, rather than be guessed")
+  func preferred() throws {
+    try keeper.database.write { tx in
+      let rows = try tx.all("SELECT id FROM items", row: { $0.integer(0) })
+      for row in rows {
+        var octets = try #require(
+          try tx.first("SELECT secret FROM items WHERE id = ?", .integer(row)) { $0.blob(0) })
+        octets[octets.count / 2] ^= 1
+        try tx.execute("UPDATE items SET secret = ? WHERE id = ?", .blob(octets), .integer(row))
+      }
+    }
+    let error = #expect(throws: PreferredNetworkDamaged.self) {
+      try keeper.announce(Agent.garage, .guest, at: 1)
+    }
+    let reason = StoreFailure.reason(try #require(error), path: "/x")
+    #expect(reason.contains("preferred network") && reason.contains("backup"))
+    #expect(try keeper.router(Agent.garage) == nil)
+  }
+}

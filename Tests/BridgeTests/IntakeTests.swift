@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import KeychainCore
+import Logging
+import MosquittoClient
+import SQLiteDatabase
+import Synchronization
+import TestKit
+import Testing
+
+@testable import Bridge
+
+/// The intake's handler, told what a client would tell it.
+@Suite("The connection that listens")
+struct IntakeTests {
+  let keeper: Keeper
+  let monitor = BridgeMonitor()
+  let outbox: Outbox
+  let intake: Intake
+  private let wakes = Wakes()
+
+  final class Wakes: Sendable {
+    private let number = Mutex(0)
+    var count: Int { number.withLock { $0 } }
+    func add() { number.withLock { $0 += 1 } }
+  }
+
+  init() throws {
+    keeper = try Keeper()
+    outbox = try keeper.outbox(monitor)
+    intake = Intake(
+      configuration: keeper.configuration, store: keeper.store, monitor: monitor, outbox: outbox,
+      pace: PublicationPace(fullBatch: 500, portion: 10), clock: keeper.clock,
+      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+      committed: { [wakes] in wakes.add() })
+  }
+
+  private func connect(sessionPresent: Bool) {
+    intake.connected(
+      MosquittoSession(
+        sessionPresent: sessionPresent, protocolVersion: .v5, publishWindow: 20))
+    intake.subscribed(refused: [])
+  }
+
+  private func disconnect() {
+    intake.disconnected(
+      MosquittoDisconnection(
+        error: MosquittoError(.connectionLost, "lost"), wasConnected: true, failures: 1,
+        retryDelay: .seconds(1)))
+  }
+
+  @Test("When it returns, the batch is on disk, counted, and somebody is told to publish")
+  func received() throws {
+    let before = wakes.count
+    try intake.received([
+      try keeper.message(
+        .announce, Agent.living, ["dataset": try SampleNetwork.home.dataset(at: 1).hex]),
+      IncomingMessage(topic: "threadkeeper/in/anna/announce", payload: []),
+      try keeper.message(.leave, Agent.attic),
+    ])
+    #expect(wakes.count > before)
+    #expect(monitor.snapshot.received == 3)
+    #expect(monitor.snapshot.rejected == 1)
+    #expect(monitor.snapshot.duplicatesIgnored == 1)
+    try keeper.restart()
+    #expect(try keeper.router(Agent.living)?.isPresent == true)
+  }
+
+  @Test("It publishes nothing")
+  func publishesNothing() throws {
+    try keeper.announce(Agent.living, .home, at: 1)
+    #expect(intake.publications(upTo: 1_000).isEmpty)
+  }
+
+  @Test("What the broker has acknowledged is noted with the next batch, and its rows are dropped")
+  func mark() throws {
+    try keeper.announce(Agent.living, .home, at: 1)
+    _ = try outbox.drain()
+    let published = outbox.published
+    #expect(published > 0)
+    #expect(try keeper.database.read { try EventLedger.published($0) } == 0)
+    try intake.received([try keeper.message(.heartbeat, Agent.living)])
+    #expect(try keeper.database.read { try EventLedger.published($0) } == published)
+    #expect(try keeper.database.read { try EventLedger.page(after: 0, limit: 9, $0) }.isEmpty)
+  }
+
+  @Test("A store that fails leaves the batch unacknowledged, and says why")
+  func storeFails() throws {
+    connect(sessionPresent: true)
+    #expect(monitor.snapshot.intake == .running)
+    let message = try keeper.message(
+      .announce, Agent.living, ["dataset": try SampleNetwork.home.dataset(at: 1).hex])
+    keeper.temporary.keychain.close()
+    #expect(throws: (any Error).self) { try intake.received([message]) }
+    guard case .backingOff(let reason) = monitor.snapshot.intake else {
+      Issue.record("intake is \(monitor.snapshot.intake)")
+      return
+    }
+    #expect(!reason.isEmpty)
+    #expect(monitor.snapshot.received == 0)
+  }
+
+  @Test("A session that the broker lost is an alert, until the next that it kept")
+  func sessionLost() throws {
+    // The very first one is always new.
+    connect(sessionPresent: false)
+    #expect(try keeper.firing().isEmpty)
+    disconnect()
+    connect(sessionPresent: true)
+    #expect(try keeper.firing().isEmpty)
+    disconnect()
+    connect(sessionPresent: false)
+    #expect(try keeper.firing() == ["SessionLost"])
+    disconnect()
+    connect(sessionPresent: true)
+    #expect(try keeper.firing().isEmpty)
+  }
+
+  @Test("Lost connections are counted, and it runs when it is subscribed again")
+  func connections() {
+    #expect(monitor.snapshot.intake == .connecting)
+    connect(sessionPresent: true)
+    #expect(monitor.snapshot.intake == .running)
+    disconnect()
+    #expect(monitor.snapshot.intake == .connecting)
+    #expect(monitor.snapshot.intakeReconnects == 1)
+    #expect(monitor.snapshot.lastConnectionProblem == "lost")
+    connect(sessionPresent: true)
+    #expect(monitor.snapshot.intake == .running)
+    #expect(monitor.snapshot.lastConnectionProblem == nil)
+  }
+}

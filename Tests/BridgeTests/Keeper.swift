@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import Foundation
+import KeychainCore
+import MosquittoClient
+import SQLiteDatabase
+import TestKit
+import Testing
+import ThreadCredentialStore
+import ThreadDataset
+
+@testable import Bridge
+
+/// The bridge without its connections: a real store, messages as the broker delivers them, and a clock
+/// that is turned by hand.
+final class Keeper {
+  let temporary: TemporaryStore
+  let clock = ManualClock()
+  var configuration: BridgeConfiguration
+  /// What the last batch came to.
+  private(set) var counts = BatchCounts()
+  private var presenceCursor: Int64 = 0
+  private var eventsTaken: Int64 = 0
+
+  init(
+    homes: [BaseTopics.Home] = [.init(name: "home", base: "threadkeeper")],
+    teams: [String: String] = [:], change: (inout BridgeConfiguration) -> Void = { _ in }
+  ) throws {
+    temporary = try TemporaryStore()
+    configuration = BridgeConfiguration(version: "test", topics: BaseTopics(homes))
+    configuration.team = { teams[$0] ?? $0 }
+    change(&configuration)
+    try start()
+  }
+
+  var database: SQLiteDatabase { temporary.keychain.database }
+  var store: ThreadCredentialStore { ThreadCredentialStore(temporary.keychain) }
+
+  @discardableResult
+  func start() throws -> [BridgeStart.RetiredBase] {
+    presenceCursor = 0
+    return try BridgeStart.prepare(configuration, store: store, now: clock.now())
+  }
+
+  /// The broker has acknowledged that the old base topics are empty.
+  func settleBases() throws {
+    try database.write { try BridgeStart.settleBases(configuration, $0) }
+  }
+
+  func restart() throws {
+    try temporary.reopen()
+    try start()
+  }
+
+  // MARK: What comes in
+
+  /// One batch, one transaction.
+  @discardableResult
+  func receive(_ messages: [IncomingMessage]) throws -> BatchCounts {
+    var reader = MessageReader(topics: configuration.topics)
+    counts = try database.write { tx in
+      let batch = try BatchApplier(
+        configuration: configuration, store: store, now: clock.now(), tx)
+      for message in messages { try batch.apply(reader.read(message)) }
+      try batch.finish()
+      return batch.counts
+    }
+    return counts
+  }
+
+  @discardableResult
+  func say(
+    _ kind: InboundEventKind, _ agent: String, user: String = "anna", base: String = "threadkeeper",
+    _ fields: [String: Any] = [:]
+  ) throws -> BatchCounts {
+    try receive([try message(kind, agent, user: user, base: base, fields)])
+  }
+
+  /// An announcement with a dataset.
+  @discardableResult
+  func announce(
+    _ agent: String, _ network: SampleNetwork, at seconds: UInt64, user: String = "anna",
+    base: String = "threadkeeper", _ fields: [String: Any] = [:]
+  ) throws -> BatchCounts {
+    let dataset = try network.dataset(at: seconds)
+    return try say(
+      .announce, agent, user: user, base: base, fields.merging(["dataset": dataset.hex]) { $1 })
+  }
+
+  func message(
+    _ kind: InboundEventKind, _ agent: String, user: String = "anna", base: String = "threadkeeper",
+    _ fields: [String: Any] = [:]
+  ) throws -> IncomingMessage {
+    var fields = fields
+    if fields["access_point"] == nil || kind != .ssid { fields["border_agent_id"] = agent }
+    return IncomingMessage(
+      topic: "\(base)/in/\(user)/\(kind.rawValue)",
+      payload: Array(try JSONSerialization.data(withJSONObject: fields)))
+  }
+
+  /// Listens since the beginning, unless a test says otherwise.
+  var listeningSince: WireTime? = WireTime(milliseconds: 0)
+
+  /// Turns the clock by so many seconds and lets the bridge notice.
+  func pass(_ seconds: Int = 0) throws {
+    clock.advance(seconds: seconds)
+    try database.write { tx in
+      let batch = try BatchApplier(
+        configuration: configuration, store: store, now: clock.now(), tx)
+      try TickApplier(batch: batch, listeningSince: listeningSince).apply(
+        presenceCursor: &presenceCursor)
+    }
+  }
+
+  // MARK: What is there
+
+  func home(_ name: String = "home") throws -> HomeRecord {
+    try #require(try database.read { try HomeLedger.all($0) }.first { $0.name == name })
+  }
+
+  func router(_ agent: String, home name: String = "home") throws -> RouterRecord? {
+    let home = try home(name)
+    return try database.read {
+      try RouterLedger.find(try #require(BorderAgentID(hex: agent)), home: home.id, $0)
+    }
+  }
+
+  func network(_ network: SampleNetwork, home name: String = "home") throws -> NetworkRecord? {
+    let home = try home(name)
+    let identity = try #require(ExtendedPANID(hex: network.extendedPANID))
+    return try database.read { try NetworkLedger.find(identity, home: home.id, $0) }
+  }
+
+  func credential(_ agent: String, home: String = "home") throws -> ThreadCredential? {
+    try database.read {
+      try store.credential(of: try #require(BorderAgentID(hex: agent)), in: home, $0)
+    }
+  }
+
+  func preferred(_ home: String = "home") throws -> OperationalDataset? {
+    try database.read { try store.preferredNetwork(of: home, $0) }
+  }
+
+  func alert(_ name: AlertName, _ subject: String = "", home: String = "home") throws
+    -> AlertRecord?
+  {
+    let fingerprint = AlertFingerprint(home: home, name: name, subject: subject)
+    return try database.read { try AlertLedger.find(fingerprint, $0) }
+  }
+
+  /// Names of the alerts that fire, with their subjects; sorted.
+  func firing(home name: String = "home") throws -> [String] {
+    let home = try home(name)
+    return try database.read { try AlertLedger.firing(home: home.id, limit: 1_000, $0) }
+      .map { $0.subject.isEmpty ? $0.name.rawValue : "\($0.name.rawValue) \($0.subject)" }.sorted()
+  }
+
+  /// The event rows since the last call.
+  func takeEvents() throws -> [EventRecord] {
+    let events = try database.read { try EventLedger.page(after: eventsTaken, limit: 100_000, $0) }
+    eventsTaken = events.last?.id ?? eventsTaken
+    return events
+  }
+
+  /// Names of what happened since the last call, in order; state changes have none.
+  func takeNames() throws -> [String] {
+    try takeEvents().flatMap { event in
+      OutboundEventTypes.names.filter { event.types.contains($0.type) }.map(\.name)
+    }
+  }
+}
+
+/// Border agent ids that tests use.
+enum Agent {
+  static let living = "a1b2c3d4e5f60718"
+  static let attic = "deadbeefcafe0042"
+  static let garage = "b0b0b0b0c1c1c1c1d2d2d2d2e3e3e3e3"
+}
+
+extension Keeper {
+  /// Alters an octet of what is stored for a router.
+  func damageCredential(of agent: String, home: String = "home") throws {
+    let credential = try #require(try credential(agent, home: home))
+    try damageRow(holding: credential)
+  }
+
+  private func damageRow(holding credential: ThreadCredential) throws {
+    let rows = try database.read { tx in
+      try tx.all("SELECT id FROM items ORDER BY id") { $0.integer(0) }
+    }
+    for row in rows {
+      try flipSecret(of: row)
+      let isDamaged = try isUnreadable(credential)
+      if isDamaged { return }
+      try flipSecret(of: row)
+    }
+    Issue.record("there is no row to damage")
+  }
+
+  private func isUnreadable(_ credential: ThreadCredential) throws -> Bool {
+    do {
+      _ = try database.read {
+        try store.credential(of: credential.agent, in: credential.home, $0)
+      }
+      return false
+    } catch let error as KeychainError where error.status == .decode {
+      return true
+    }
+  }
+
+  /// Done twice, nothing has changed.
+  private func flipSecret(of row: Int64) throws {
+    try database.write { tx in
+      var octets = try #require(
+        try tx.first("SELECT secret FROM items WHERE id = ?", .integer(row)) { $0.blob(0) })
+      octets[octets.count / 2] ^= 1
+      try tx.execute("UPDATE items SET secret = ? WHERE id = ?", .blob(octets), .integer(row))
+    }
+  }
+}
+
+func agent(_ hex: String) throws -> BorderAgentID {
+  try #require(BorderAgentID(hex: hex))
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import MosquittoClient
+import TestKit
+import Testing
+import ThreadDataset
+
+@testable import Bridge
+
+@Suite("The life of a border router")
+struct LifecycleTests {
+  let keeper: Keeper
+
+  init() throws {
+    keeper = try Keeper()
+  }
+
+  @Test("An announcement with a dataset stores the credentials and tells of it")
+  func announce() throws {
+    try keeper.announce(
+      Agent.living, .home, at: 1,
+      [
+        "name": "Living room", "vendor": "Acme", "model": "BR-1", "access_point": "ap-3",
+        "ext_address": "0011223344556677",
+      ])
+    let router = try #require(try keeper.router(Agent.living))
+    #expect(router.isPresent && router.isOnline)
+    #expect(router.user == "anna")
+    #expect(router.name == "Living room")
+    #expect(router.vendor == "Acme")
+    #expect(router.model == "BR-1")
+    #expect(router.accessPoint == "ap-3")
+    #expect(router.extendedAddress == [0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77])
+    #expect(router.credential == .stored)
+    #expect(router.networkName == "home")
+    #expect(router.channel == 15)
+    #expect(router.panID == 0x1234)
+    #expect(router.activeSeconds == 1)
+    #expect(router.preferred == "match")
+    #expect(router.firstSeen == keeper.clock.now())
+    #expect(router.datasetChangedAt == keeper.clock.now())
+    let credential = try #require(try keeper.credential(Agent.living))
+    #expect(credential.dataset == (try SampleNetwork.home.dataset(at: 1)))
+    #expect(credential.team == "anna")
+    #expect(try keeper.takeNames() == ["router_announced", "dataset_stored", "preferred_changed"])
+    #expect(try keeper.home().routers == 1)
+    #expect(try keeper.network(.home)?.routers == 1)
+    #expect(try keeper.network(.home)?.online == 1)
+    #expect(try keeper.network(.home)?.name == "home")
+  }
+
+  @Test("A router is read back from its row as it was written")
+  func row() throws {
+    try keeper.announce(
+      Agent.garage, .home, at: (1 << 48) - 1,
+      ["name": "a", "vendor": "b", "model": "c", "access_point": "d", "seq": UInt64.max, "id": "x"])
+    try keeper.say(.ssid, Agent.garage, ["ssid": "e", "previous_ssid": "f"])
+    try keeper.say(.heartbeat, Agent.garage, ["id": "y\nz"])
+    let read = try #require(try keeper.router(Agent.garage))
+    #expect(read.activeSeconds == (1 << 48) - 1)
+    #expect(read.order.high == .max)
+    #expect(read.order.identifiers == ["y\nz"])
+    #expect(read.ssid == "e" && read.previousSSID == "f")
+    try keeper.database.write { try RouterLedger.update(read, $0) }
+    #expect(try keeper.router(Agent.garage) == read)
+  }
+
+  @Test("The same announcement again changes nothing, is told nobody, and is a sign of life")
+  func announceAgain() throws {
+    try keeper.announce(Agent.living, .home, at: 1, ["name": "Living room"])
+    let before = try #require(try keeper.router(Agent.living))
+    _ = try keeper.takeEvents()
+    keeper.clock.advance(seconds: 20)
+    for _ in 0..<3 { try keeper.announce(Agent.living, .home, at: 1, ["name": "Living room"]) }
+    #expect(try keeper.takeEvents().isEmpty)
+    var after = try #require(try keeper.router(Agent.living))
+    #expect(after.lastSeen == keeper.clock.now())
+    after.lastSeen = before.lastSeen
+    #expect(after == before)
+  }
+
+  @Test("An announcement with less leaves alone what it does not name")
+  func partialAnnounce() throws {
+    try keeper.announce(Agent.living, .home, at: 1, ["name": "Living room", "vendor": "Acme"])
+    try keeper.say(.announce, Agent.living, ["model": "BR-2"])
+    let router = try #require(try keeper.router(Agent.living))
+    #expect(router.name == "Living room")
+    #expect(router.vendor == "Acme")
+    #expect(router.model == "BR-2")
+    #expect(router.credential == .stored)
+    #expect(router.networkName == "home")
+  }
+
+  @Test("Without a dataset the router is there and its credentials are missing, until they come")
+  func announceWithoutDataset() throws {
+    try keeper.say(.announce, Agent.living)
+    #expect(try keeper.router(Agent.living)?.credential == .missing)
+    #expect(try keeper.router(Agent.living)?.preferred == "none")
+    #expect(try keeper.takeNames() == ["router_announced"])
+    #expect(try keeper.home().routers == 1)
+    try keeper.say(
+      .dataset, Agent.living, ["dataset": try SampleNetwork.home.dataset(at: 1).hex])
+    #expect(try keeper.router(Agent.living)?.credential == .stored)
+    #expect(try keeper.takeNames() == ["dataset_stored", "preferred_changed"])
+    #expect(try keeper.home().routers == 1)
+    #expect(try keeper.network(.home)?.routers == 1)
+  }
+
+  @Test("A newer dataset takes the place of the stored one and says what changed")
+  func update() throws {
+    try keeper.announce(Agent.living, .home, at: 1)
+    _ = try keeper.takeEvents()
+    keeper.clock.advance(seconds: 5)
+    let moved = SampleNetwork.home.with { $0.channel = 20 }
+    try keeper.say(.dataset, Agent.living, ["dataset": try moved.dataset(at: 2).hex])
+    let event = try #require(try keeper.takeEvents().first { !$0.types.isEmpty })
+    #expect(event.types == [.datasetUpdated, .preferredChanged])
+    #expect(event.detail.differs == ["channel"])
+    #expect(event.detail.networkName == "home")
+    #expect(try keeper.router(Agent.living)?.channel == 20)
+    #expect(try keeper.router(Agent.living)?.datasetChangedAt == keeper.clock.now())
+    #expect(try keeper.network(.home)?.channel == 20)
+    #expect(try keeper.network(.home)?.activeSeconds == 2)
+    #expect(try keeper.credential(Agent.living)?.dataset == (try moved.dataset(at: 2)))
+  }
+
+  @Test("Leaving deletes the credentials, and the router is forgotten but for its numbers")
+  func leave() throws {
+    try keeper.announce(Agent.living, .home, at: 1, ["seq": 7])
+    try keeper.announce(Agent.attic, .home, at: 1)
+    _ = try keeper.takeEvents()
+    for (agent, seq) in [(Agent.living, 8), (Agent.attic, nil)] as [(String, Int?)] {
+      try keeper.say(.leave, agent, seq.map { ["seq": $0] } ?? [:])
+      #expect(try keeper.credential(agent) == nil)
+    }
+    #expect(try keeper.takeNames() == ["router_left", "router_left"])
+    let gone = try #require(try keeper.router(Agent.living))
+    #expect(!gone.isPresent)
+    #expect(gone.network == nil && gone.name == nil)
+    #expect(gone.order.high == 8)
+    #expect(try keeper.router(Agent.attic) == nil)
+    #expect(try keeper.home().routers == 0)
+  }
+
+  @Test("Announce, leave and the same announcement again are three events")
+  func comeBack() throws {
+    for _ in 0..<3 {
+      try keeper.announce(Agent.living, .home, at: 1)
+      try keeper.say(.leave, Agent.living)
+    }
+    try keeper.announce(Agent.living, .home, at: 1)
+    #expect(
+      try keeper.takeNames() == ["router_announced", "dataset_stored", "preferred_changed"]
+        + Array(repeating: ["router_left", "router_announced", "dataset_stored"], count: 3)
+        .flatMap { $0 })
+    #expect(try keeper.home().routers == 1)
+    #expect(try keeper.network(.home)?.routers == 1)
+  }
+
+  @Test("Who is not there cannot leave; that is a repetition, no fault")
+  func leaveTwice() throws {
+    #expect(try keeper.say(.leave, Agent.living).duplicates == 1)
+    try keeper.announce(Agent.living, .home, at: 1, ["seq": 1])
+    try keeper.say(.leave, Agent.living, ["seq": 2])
+    let counts = try keeper.say(.leave, Agent.living, ["seq": 3])
+    #expect(counts.duplicates == 1)
+    #expect(counts.rejected.isEmpty)
+    #expect(try keeper.home().routers == 0)
+  }
+
+  @Test("Being out of reach is not leaving")
+  func presence() throws {
+    try keeper.announce(Agent.living, .home, at: 1)
+    _ = try keeper.takeEvents()
+    try keeper.say(.offline, Agent.living)
+    #expect(try keeper.router(Agent.living)?.isOnline == false)
+    #expect(try keeper.network(.home)?.online == 0)
+    #expect(try keeper.network(.home)?.routers == 1)
+    #expect(try keeper.credential(Agent.living) != nil)
+    #expect(try keeper.takeNames().isEmpty)
+    try keeper.say(.offline, Agent.living)
+    #expect(try keeper.takeEvents().isEmpty)
+    try keeper.say(.heartbeat, Agent.living)
+    #expect(try keeper.router(Agent.living)?.isOnline == true)
+    #expect(try keeper.network(.home)?.online == 1)
+  }
+
+  @Test("An announcement brings a router back into reach")
+  func announceIsPresence() throws {
+    try keeper.announce(Agent.living, .home, at: 1)
+    try keeper.say(.offline, Agent.living)
+    try keeper.say(.announce, Agent.living)
+    #expect(try keeper.router(Agent.living)?.isOnline == true)
+    #expect(try keeper.network(.home)?.online == 1)
+  }
+
+  @Test("A router that sends heartbeats is out of reach when it falls silent, another one is not")
+  func silence() throws {
+    try keeper.announce(Agent.living, .home, at: 1)
+    try keeper.announce(Agent.attic, .home, at: 1)
+    try keeper.say(.heartbeat, Agent.living)
+    try keeper.pass(300)
+    #expect(try keeper.router(Agent.living)?.isOnline == true)
+    for _ in 0..<2 { try keeper.pass(1) }
+    #expect(try keeper.router(Agent.living)?.isOnline == false)
+    #expect(try keeper.router(Agent.attic)?.isOnline == true)
+    #expect(try keeper.network(.home)?.online == 1)
+    try keeper.say(.heartbeat, Agent.living)
+    for _ in 0..<4 {
+      for _ in 0..<2 { try keeper.pass(100) }
+      try keeper.say(.heartbeat, Agent.living)
+    }
+    #expect(try keeper.router(Agent.living)?.isOnline == true)
+  }
+
+  @Test("With a limit of 0 nobody is taken for silent")
+  func noSilence() throws {
+    keeper.configuration.offlineAfter = 0
+    try keeper.announce(Agent.living, .home, at: 1)
+    try keeper.say(.heartbeat, Agent.living)
+    for _ in 0..<3 { try keeper.pass(1_000_000) }
+    #expect(try keeper.router(Agent.living)?.isOnline == true)
+  }
+
+  @Test(
+    "Who has not announced itself is told to do so",
+    arguments: [InboundEventKind.heartbeat, .offline])
+  func unknownRouter(kind: InboundEventKind) throws {
+    #expect(try keeper.say(kind, Agent.living).rejected == ["not_found": 1])
+    try keeper.announce(Agent.living, .home, at: 1, ["seq": 1])
+    try keeper.say(.leave, Agent.living, ["seq": 2])
+    #expect(try keeper.say(kind, Agent.living, ["seq": 3]).rejected == ["not_found": 1])
+  }
+
+  @Test("A registry that has lost a router takes it up again from the store")
+  func lostRow() throws {
+    for fields in [[:], ["dataset": try SampleNetwork.home.dataset(at: 1).hex]] {
+      let keeper = try Keeper()
+      try keeper.announce(Agent.living, .home, at: 1)
+      try keeper.database.write { tx in
+        try tx.execute("DELETE FROM router")
+        try tx.execute("UPDATE home SET routers = 0")
+        try tx.execute("UPDATE network SET routers = 0, online = 0")
+      }
+      try keeper.say(.announce, Agent.living, fields)
+      #expect(try keeper.router(Agent.living)?.credential == .stored)
+      try Recount(keeper: keeper, comment: "lost row").check()
+    }
+  }
+
+  @Test("A leave deletes the credentials of a router that the registry has lost")
+  func leaveWithoutRow() throws {
+    try keeper.announce(Agent.living, .home, at: 1)
+    try keeper.database.write { tx in _ = try tx.execute("DELETE FROM router") }
+    try keeper.say(.leave, Agent.living)
+    #expect(try keeper.credential(Agent.living) == nil)
+  }
+
+  @Test("A heartbeat of another login of the team leaves the numbers of both in order")
+  func twoLogins() throws {
+    let keeper = try Keeper(teams: ["anna": "family", "bert": "family"])
+    try keeper.announce(Agent.living, .home, at: 1, user: "anna", ["seq": 100])
+    try keeper.say(.heartbeat, Agent.living, user: "bert", ["seq": 5])
+    #expect(try keeper.router(Agent.living)?.user == "bert")
+    #expect(try keeper.router(Agent.living)?.order.high == 5)
+    #expect(try keeper.say(.heartbeat, Agent.living, user: "bert", ["seq": 5]).duplicates == 1)
+  }
+
+  @Test("Who was not listened to was not silent", arguments: [nil, 0, 299])
+  func notListening(secondsOfListening: Int?) throws {
+    let keeper = try Keeper()
+    try keeper.announce(Agent.living, .home, at: 1)
+    try keeper.say(.heartbeat, Agent.living)
+    keeper.listeningSince = secondsOfListening.map {
+      keeper.clock.now().adding(seconds: 3600 - $0)
+    }
+    try keeper.pass(3600)
+    #expect(try keeper.router(Agent.living)?.isOnline == true)
+    keeper.listeningSince = keeper.clock.now().adding(seconds: -300)
+    try keeper.pass()
+    try keeper.pass()
+    #expect(try keeper.router(Agent.living)?.isOnline == false)
+  }
+}

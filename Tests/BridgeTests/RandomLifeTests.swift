@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import MosquittoClient
+import TestKit
+import Testing
+import ThreadCredentialStore
+import ThreadDataset
+
+@testable import Bridge
+
+/// Random lives of a home, held against a model of its rules and against a recount of its tables.
+@Suite("Whatever happens in a home, its numbers are right")
+struct RandomLifeTests {
+  private static let networks: [SampleNetwork] = [
+    .home, .home, .home, .guest, SampleNetwork.home.with { $0.channel = 20 },
+    SampleNetwork.home.with { $0.networkKey = "00000000000000000000000000000001" },
+    SampleNetwork.guest.with { $0.name = "other" },
+  ]
+  private static let agents = (0..<5).map { Fleet.agent($0) }
+  private static let users = ["anna", "anna", "anton", "anton", "bert"]
+
+  /// Fixed seeds, and one that is new each time; a failure names its own.
+  static let seeds: [UInt64] = [1, 2, 3, .random(in: 0 ... .max)]
+
+  @Test("Step by step, against the model", arguments: seeds)
+  func steps(seed: UInt64) throws {
+    var generator = RepeatableGenerator(seed: seed)
+    let keeper = try Keeper(teams: ["anna": "family", "anton": "family"])
+    let followsAny = Bool.random(using: &generator)
+    keeper.configuration.following = followsAny ? .any : .sameNetwork
+    var model = RandomLifeModel(followsAny: followsAny)
+    for step in 0..<300 {
+      let comment: Comment = "seed \(seed), step \(step)"
+      try act(keeper, &model, &generator, comment)
+      // The model knows no walk: it is let come to its end.
+      while try keeper.home().reevaluateAfter != nil { try keeper.pass() }
+      try compare(keeper, model, comment)
+      if step % 50 == 49 { try keeper.restart() }
+      if step.isMultiple(of: 5) { try Recount(keeper: keeper, comment: comment).check() }
+    }
+  }
+
+  @Test("In batches, with the walk under way, against a recount", arguments: seeds)
+  func batches(seed: UInt64) throws {
+    var generator = RepeatableGenerator(seed: seed)
+    let keeper = try Keeper(teams: ["anna": "family", "anton": "family"])
+    keeper.configuration.following = Bool.random(using: &generator) ? .any : .sameNetwork
+    for step in 0..<25 {
+      let comment: Comment = "seed \(seed), step \(step)"
+      var messages: [IncomingMessage] = []
+      for _ in 0..<Int.random(in: 1...25, using: &generator) {
+        messages.append(try randomMessage(keeper, &generator))
+      }
+      try keeper.receive(messages)
+      try Recount(keeper: keeper, comment: comment).check()
+      if Bool.random(using: &generator) {
+        try keeper.pass(Int.random(in: 0...40, using: &generator))
+        try Recount(keeper: keeper, comment: comment).check()
+      }
+      if Int.random(in: 0..<10, using: &generator) == 0 {
+        try keeper.restart()
+        try Recount(keeper: keeper, comment: comment).check()
+      }
+    }
+  }
+
+  private func act(
+    _ keeper: Keeper, _ model: inout RandomLifeModel, _ generator: inout RepeatableGenerator,
+    _ comment: Comment
+  ) throws {
+    let agent = Self.agents.randomElement(using: &generator) ?? ""
+    let user = Self.users.randomElement(using: &generator) ?? ""
+    let team = keeper.configuration.team(user)
+    switch Int.random(in: 0..<24, using: &generator) {
+    case 0...16:
+      let dataset = RandomLifeModel.Dataset(
+        network: Self.networks.randomElement(using: &generator) ?? .home,
+        // Around the preferred network's own time, where the decisions are.
+        seconds: max(2, model.preferred?.seconds ?? 5) + .random(in: 0...4, using: &generator) - 2)
+      let counts = try keeper.announce(agent, dataset.network, at: dataset.seconds, user: user)
+      #expect(counts.rejected.isEmpty == model.announce(agent, dataset, team: team), comment)
+    case 17:
+      let counts = try keeper.say(.announce, agent, user: user)
+      #expect(counts.rejected.isEmpty == model.announce(agent, nil, team: team), comment)
+    case 18, 19:
+      let counts = try keeper.say(.leave, agent, user: user)
+      #expect(counts.rejected.isEmpty == model.leave(agent, team: team), comment)
+    case 20, 21:
+      let kind = [InboundEventKind.heartbeat, .offline].randomElement(using: &generator)
+      let counts = try keeper.say(kind ?? .offline, agent, user: user)
+      #expect(counts.rejected.isEmpty == model.hears(agent, team: team), comment)
+    case 22:
+      try keeper.pass(Int.random(in: 0...40, using: &generator))
+    default:
+      let isThere = model.stored[agent] != nil
+      let isRemoved = try CredentialRemoval.remove(
+        try #require(BorderAgentID(hex: agent)), home: "home", configuration: keeper.configuration,
+        keychain: keeper.temporary.keychain, clock: keeper.clock)
+      #expect(isRemoved == isThere, comment)
+      model.removeCredential(agent)
+    }
+  }
+
+  private func compare(_ keeper: Keeper, _ model: RandomLifeModel, _ comment: Comment) throws {
+    #expect(
+      try keeper.preferred() == model.preferred.map { try $0.network.dataset(at: $0.seconds) },
+      comment)
+    for agent in Self.agents {
+      let credential = try keeper.credential(agent)
+      #expect(
+        credential?.dataset
+          == (try model.stored[agent].map { try $0.network.dataset(at: $0.seconds) }),
+        comment)
+      #expect((credential?.followsPreferred ?? false) == model.members.contains(agent), comment)
+      if let credential { #expect(credential.team == model.owners[agent], comment) }
+      #expect(
+        (try keeper.router(agent)?.isPresent ?? false) == model.present.contains(agent), comment)
+    }
+  }
+
+  private func randomMessage(_ keeper: Keeper, _ generator: inout RepeatableGenerator) throws
+    -> IncomingMessage
+  {
+    let agent = Self.agents.randomElement(using: &generator) ?? ""
+    let user = Self.users.randomElement(using: &generator) ?? ""
+    var fields: [String: Any] = [:]
+    if Bool.random(using: &generator) {
+      fields["seq"] = UInt64.random(in: 1...400, using: &generator)
+    }
+    let kind = InboundEventKind.allCases.randomElement(using: &generator) ?? .announce
+    switch kind {
+    case .announce, .dataset:
+      let network = Self.networks.randomElement(using: &generator) ?? .home
+      fields["dataset"] = try network.dataset(at: .random(in: 1...6, using: &generator)).hex
+      fields["access_point"] = "ap-\(Int.random(in: 0...2, using: &generator))"
+    case .ssid:
+      fields["ssid"] = "ssid-\(Int.random(in: 0...3, using: &generator))"
+      if Bool.random(using: &generator) { fields["access_point"] = "ap-1" }
+    default: break
+    }
+    return try keeper.message(kind, agent, user: user, fields)
+  }
+}

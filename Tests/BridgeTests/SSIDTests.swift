@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import TestKit
+import Testing
+
+@testable import Bridge
+
+@Suite("SSID changes")
+struct SSIDTests {
+  let keeper: Keeper
+
+  init() throws {
+    keeper = try Keeper()
+    try keeper.announce(Agent.living, .home, at: 1, ["access_point": "ap-3"])
+    _ = try keeper.takeEvents()
+  }
+
+  @Test("The first SSID is remembered; there is nothing that it could have changed from")
+  func first() throws {
+    try keeper.say(.ssid, Agent.living, ["ssid": "cellar"])
+    #expect(try keeper.router(Agent.living)?.ssid == "cellar")
+    #expect(try keeper.takeNames().isEmpty)
+  }
+
+  @Test("A change is told with the check against the preferred network")
+  func change() throws {
+    try keeper.say(.ssid, Agent.living, ["ssid": "cellar"])
+    _ = try keeper.takeEvents()
+    try keeper.say(.ssid, Agent.living, ["ssid": "attic"])
+    let event = try #require(try keeper.takeEvents().first)
+    #expect(event.types == .ssidChanged)
+    #expect(event.detail.ssid == "attic")
+    #expect(event.detail.previousSSID == "cellar")
+    #expect(event.detail.preferred == "match")
+    #expect(try keeper.router(Agent.living)?.ssid == "attic")
+  }
+
+  @Test("Who knows the old name says so, and the first report is a change already")
+  func named() throws {
+    try keeper.say(.ssid, Agent.living, ["ssid": "attic", "previous_ssid": "cellar"])
+    #expect(try keeper.takeNames() == ["ssid_changed"])
+  }
+
+  @Test("The same SSID again is no change")
+  func again() throws {
+    for _ in 0..<3 {
+      try keeper.say(.ssid, Agent.living, ["ssid": "attic", "previous_ssid": "cellar"])
+    }
+    try keeper.say(.ssid, Agent.living, ["ssid": "attic"])
+    #expect(try keeper.takeNames() == ["ssid_changed"])
+  }
+
+  @Test("On the wrong network the alert names the change as what brought it up")
+  func trigger() throws {
+    try keeper.announce(Agent.attic, .guest, at: 1)
+    try keeper.say(.ssid, Agent.attic, ["ssid": "a", "previous_ssid": "b"])
+    let event = try #require(try keeper.takeEvents().last { $0.types == .ssidChanged })
+    #expect(event.detail.preferred == "mismatch")
+    #expect(try keeper.alert(.preferredNetworkMismatch, Agent.attic) != nil)
+  }
+
+  @Test("The access point stands for all routers that named it")
+  func accessPoint() throws {
+    try keeper.announce(Agent.attic, .home, at: 1, ["access_point": "ap-3"])
+    try keeper.announce(Agent.garage, .home, at: 1, ["access_point": "ap-4"])
+    _ = try keeper.takeEvents()
+    try keeper.say(
+      .ssid, "", ["access_point": "ap-3", "ssid": "attic", "previous_ssid": "cellar"])
+    #expect(try keeper.router(Agent.living)?.ssid == "attic")
+    #expect(try keeper.router(Agent.attic)?.ssid == "attic")
+    #expect(try keeper.router(Agent.garage)?.ssid == nil)
+    #expect(try keeper.takeNames() == ["ssid_changed", "ssid_changed"])
+  }
+
+  @Test("An access point that no router named is not found, nor one whose router left")
+  func unknownAccessPoint() throws {
+    #expect(
+      try keeper.say(.ssid, "", ["access_point": "ap-9", "ssid": "a"]).rejected == ["not_found": 1])
+    try keeper.say(.leave, Agent.living)
+    #expect(
+      try keeper.say(.ssid, "", ["access_point": "ap-3", "ssid": "a"]).rejected == ["not_found": 1])
+    #expect(
+      try keeper.say(.ssid, Agent.living, ["ssid": "a"]).rejected == ["not_found": 1])
+  }
+
+  @Test("A Wi-Fi watcher with a login of its own may tell, and becomes owner of nothing")
+  func watcher() throws {
+    try keeper.say(.ssid, Agent.living, user: "wifi", ["ssid": "a", "previous_ssid": "b"])
+    #expect(try keeper.takeNames() == ["ssid_changed"])
+    #expect(try keeper.router(Agent.living)?.user == "anna")
+    #expect(try keeper.credential(Agent.living)?.team == "anna")
+  }
+
+  @Test(
+    "One damaged credential does not keep the change from the other routers of the access point")
+  func damagedNeighbour() throws {
+    try keeper.announce(Agent.attic, .home, at: 1, ["access_point": "ap-3"])
+    try keeper.damageCredential(of: Agent.living)
+    _ = try keeper.takeEvents()
+    try keeper.say(
+      .ssid, "", ["access_point": "ap-3", "ssid": "attic", "previous_ssid": "cellar"])
+    #expect(try keeper.router(Agent.attic)?.ssid == "attic")
+  }
+}

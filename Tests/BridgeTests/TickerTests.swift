@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import Logging
+import MosquittoClient
+import SQLiteDatabase
+import TestKit
+import Testing
+
+@testable import Bridge
+
+@Suite("The clock's part")
+struct TickerTests {
+  let keeper: Keeper
+  let monitor = BridgeMonitor()
+  let outbox: Outbox
+  let status: StatusConnection
+  let ticker: Ticker
+
+  init() throws {
+    keeper = try Keeper()
+    let topics = keeper.configuration.topics
+    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    let pace = PublicationPace(fullBatch: 500, portion: 10)
+    outbox = try keeper.outbox(monitor)
+    status = StatusConnection(
+      outbox: outbox, pace: pace, monitor: monitor,
+      reports: BridgeReports(
+        database: keeper.database, configuration: keeper.configuration, instanceID: "instance",
+        overview: AlertsOverviewSource(topics: topics, monitor: monitor), monitor: monitor,
+        startedAt: keeper.clock.now()), topics: topics, clock: keeper.clock, logger: logger)
+    ticker = Ticker(
+      configuration: keeper.configuration, store: keeper.store, monitor: monitor, outbox: outbox,
+      pace: pace, status: status, clock: keeper.clock, logger: logger, tellWaiting: {}, ticked: {})
+  }
+
+  private func ticking(_ body: () async throws -> Void) async throws {
+    ticker.start(every: .milliseconds(2))
+    defer { ticker.stop() }
+    try await body()
+  }
+
+  @Test("Alerts are raised when the clock says so")
+  func alerts() async throws {
+    try keeper.announce(Agent.living, .home, at: 1)
+    try keeper.say(.offline, Agent.living)
+    try await ticking {
+      keeper.clock.advance(seconds: 30)
+      try await eventually("the alert") {
+        try keeper.firing().contains("BorderRouterOffline \(Agent.living)")
+      }
+    }
+  }
+
+  @Test("What the broker acknowledged is noted, at the latest when the keeper stops")
+  func mark() async throws {
+    try keeper.announce(Agent.living, .home, at: 1)
+    try await ticking {
+      _ = try outbox.drain()
+      try await eventually("the mark") {
+        try keeper.database.read { try EventLedger.published($0) } == outbox.published
+      }
+    }
+    try keeper.announce(Agent.attic, .home, at: 1)
+    _ = try outbox.drain()
+    ticker.stop()
+    #expect(try keeper.database.read { try EventLedger.published($0) } == outbox.published)
+  }
+
+  @Test("Messages that the broker drops are an alert while it goes on, and for ten minutes after")
+  func droppedMessages() async throws {
+    func count(_ number: Int) throws {
+      try status.received([
+        IncomingMessage(
+          topic: StatusConnection.droppedMessages, payload: Array("\(number)".utf8), qos: 0)
+      ])
+    }
+    func noted() throws -> Int64? {
+      try keeper.database.read { try EventLedger.droppedMessages($0) }
+    }
+    try count(0)
+    ticker.stop()
+    #expect(try keeper.firing().isEmpty)
+    try count(3)
+    try await ticking {
+      try await eventually("the alert") { try keeper.firing() == ["MessagesDropped"] }
+      keeper.clock.advance(seconds: 599)
+      try count(4)
+      try await eventually("the count") { try noted() == 4 }
+      keeper.clock.advance(seconds: 599)
+    }
+    #expect(try keeper.firing() == ["MessagesDropped"])
+    keeper.clock.advance(seconds: 1)
+    ticker.stop()
+    #expect(try keeper.firing().isEmpty)
+  }
+
+  @Test("What was dropped while the keeper was away is noticed when it is back")
+  func droppedMeanwhile() throws {
+    try keeper.database.write { try EventLedger.setDroppedMessages(3, $0) }
+    try status.received([
+      IncomingMessage(topic: StatusConnection.droppedMessages, payload: Array("9".utf8), qos: 0)
+    ])
+    ticker.stop()
+    #expect(try keeper.firing() == ["MessagesDropped"])
+  }
+
+  @Test("A keeper that starts knows of no dropped message: an old alert ends")
+  func droppedMessagesOfAnEarlierKeeper() throws {
+    try keeper.database.write { tx in
+      let batch = try BatchApplier(
+        configuration: keeper.configuration, store: keeper.store, now: keeper.clock.now(), tx)
+      let home = try #require(batch.servedHomes.first)
+      try batch.applyAlert(
+        .messagesDropped, subject: "", wanted: .messagesDropped, home: home, hold: 0)
+    }
+    #expect(try keeper.firing() == ["MessagesDropped"])
+    ticker.stop()
+    #expect(try keeper.firing().isEmpty)
+  }
+
+  @Test("A store that failed is told, and tried again until it takes a write")
+  func storeProblem() throws {
+    monitor.storeFailed("the disk is full", at: keeper.clock.now(), inBatch: false)
+    ticker.stop()
+    #expect(monitor.snapshot.storeProblem == nil)
+    keeper.temporary.keychain.close()
+    ticker.stop()
+    #expect(monitor.snapshot.storeProblem != nil)
+  }
+}

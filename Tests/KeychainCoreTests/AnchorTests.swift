@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeychainCore
+import TestKit
+import Testing
+
+@Suite struct AnchorTests {
+  private let store: TemporaryStore
+  private var anchorPath: String {
+    store.location.anchorDirectory + "/\(store.keychain.storeID).anchor"
+  }
+
+  init() throws {
+    store = try TemporaryStore()
+    try store.keychain.add(Sample.password("old"))
+  }
+
+  private func anchor() throws -> UInt64? {
+    let text = try String(contentsOfFile: anchorPath, encoding: .utf8)
+    guard text.hasPrefix("generation "), text.hasSuffix("\n") else { return nil }
+    return UInt64(text.dropFirst(11).dropLast())
+  }
+
+  /// Keeps a copy of the store's file, changes the store, and puts the copy back.
+  private func rollBack() throws {
+    try store.reopen()
+    store.keychain.close()
+    let path = store.location.databasePath
+    let copy = store.path + "/copy"
+    try FileManager.default.copyItem(atPath: path, toPath: copy)
+    try store.reopen()
+    try store.keychain.add(Sample.password("new 1"))
+    try store.keychain.add(Sample.password("new 2"))
+    try store.reopen {
+      try FileManager.default.removeItem(atPath: path)
+      try FileManager.default.moveItem(atPath: copy, toPath: path)
+      chmod(path, 0o600)
+    }
+  }
+
+  @Test func theAnchorIsWrittenAtClosing() throws {
+    let before = try #require(try anchor())
+    for number in 0..<5 { try store.keychain.add(Sample.password("user \(number)")) }
+    store.keychain.close()
+    #expect(try #require(try anchor()) == before + 5)
+  }
+
+  @Test func theAnchorIsWrittenAtMostOnceInAnInterval() throws {
+    var options = KeychainOptions()
+    options.anchorInterval = 3_600_000_000_000
+    let store = try TemporaryStore(options: options)
+    let path = store.location.anchorDirectory + "/\(store.keychain.storeID).anchor"
+    func text() throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
+    try store.keychain.add(Sample.password("first"))
+    let first = try text()
+    try store.keychain.add(Sample.password("second"))
+    try store.keychain.tick()
+    #expect(try text() == first)
+    store.keychain.close()
+    #expect(try text() != first)
+  }
+
+  @Test func aRolledBackStoreIsReadOnlyUntilThatIsAccepted() throws {
+    try rollBack()
+    let keychain = store.keychain
+    #expect(keychain.condition == .readOnly(.rolledBack(behindBy: 2)))
+    #expect(try keychain.items(ItemQuery()).count == 1)
+    refuses(.readOnly) { try keychain.add(Sample.password("x")) }
+    let item = try #require(try keychain.items(ItemQuery()).first)
+    refuses(.readOnly) { try keychain.delete(item) }
+    refuses(.readOnly) { try keychain.update(item, attributes: [:]) }
+    refuses(.readOnly) { try keychain.addKeySlot(.keyFile(path: store.path + "/spare")) }
+    try store.reopen()
+    #expect(store.keychain.condition == .readOnly(.rolledBack(behindBy: 2)))
+
+    try store.keychain.acceptRollback()
+    #expect(store.keychain.condition == .healthy)
+    try store.keychain.add(Sample.password("x"))
+    try store.reopen()
+    #expect(store.keychain.condition == .healthy && store.keychain.notices.isEmpty)
+    refuses(.param) { try store.keychain.acceptRollback() }
+  }
+
+  @Test func aReaderSeesTheRollbackToo() throws {
+    try rollBack()
+    let beside = try store.openBeside()
+    #expect(beside.condition == .readOnly(.rolledBack(behindBy: 2)))
+    refuses(.readOnly) { try beside.acceptRollback() }
+  }
+
+  @Test func aMissingAnchorIsMadeAnewAndReported() throws {
+    let path = anchorPath
+    try store.reopen { try FileManager.default.removeItem(atPath: path) }
+    #expect(store.keychain.condition == .healthy)
+    #expect(store.keychain.notices == [.anchorMissing(path: path)])
+    #expect(try anchor() != nil)
+    try store.reopen()
+    #expect(store.keychain.notices.isEmpty)
+  }
+
+  @Test(arguments: [
+    "", "generation", "generation x\n", "generation -1\n", "x 1\n",
+    "generation 9223372036854775808\n", "generation 18446744073709551615\n",
+  ])
+  func anAnchorThatCannotBeReadIsReported(_ text: String) throws {
+    let path = anchorPath
+    try store.reopen { try text.write(toFile: path, atomically: false, encoding: .utf8) }
+    #expect(store.keychain.condition == .healthy)
+    #expect(store.keychain.notices == [.anchorUnreadable(path: path)])
+    #expect(try anchor() != nil)
+  }
+
+  @Test func anAnchorThatCannotBeWrittenIsReportedAndNothingElseFails() throws {
+    let directory = store.location.anchorDirectory
+    try FileManager.default.removeItem(atPath: directory)
+    try store.keychain.add(Sample.password("x"))
+    store.keychain.close()
+    let isReported = store.keychain.notices.contains {
+      if case .anchorNotWritten = $0 { true } else { false }
+    }
+    #expect(isReported)
+  }
+
+  @Test func anAnchorAtTheEndOfAllNumbersIsARollbackThatCannotBeAccepted() throws {
+    let path = anchorPath
+    try store.reopen {
+      try "generation \(Int64.max)\n".write(toFile: path, atomically: false, encoding: .utf8)
+    }
+    guard case .readOnly(.rolledBack) = store.keychain.condition else {
+      Issue.record("\(store.keychain.condition)")
+      return
+    }
+    refuses(.internalError) { try store.keychain.acceptRollback() }
+    try store.reopen { try FileManager.default.removeItem(atPath: path) }
+    try store.keychain.add(Sample.password("new"))
+  }
+
+  @Test func aRollbackThatCannotBeVerifiedIsNotAccepted() throws {
+    try rollBack()
+    store.keychain.close()
+    #expect(throws: KeychainError.self) { try store.keychain.acceptRollback() }
+    #expect(store.keychain.condition == .readOnly(.rolledBack(behindBy: 2)))
+  }
+
+  @Test func theStoreMayBeAheadOfItsAnchor() throws {
+    try store.reopen {
+      try "generation 1\n".write(toFile: anchorPath, atomically: false, encoding: .utf8)
+    }
+    #expect(store.keychain.condition == .healthy && store.keychain.notices.isEmpty)
+  }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeychainCore
+import SodiumCrypto
+import TestKit
+import Testing
+
+@Suite struct ErasureTests {
+  /// What nobody may find: as it is, and as it could be written by mistake.
+  private static func forms(of octets: [UInt8]) -> [String: Data] {
+    let data = Data(octets)
+    let hex = octets.map { String(format: "%02x", $0) }.joined()
+    return [
+      "raw": data, "hex": Data(hex.utf8), "capitals": Data(hex.uppercased().utf8),
+      "base64": Data(data.base64EncodedString().utf8.prefix(octets.count / 3 * 4)),
+    ]
+  }
+
+  /// The files of a store, key file and anchor included, that have `needle` in them.
+  private func files(of store: TemporaryStore, with needle: Data) throws -> [String] {
+    let all = try FileManager.default.subpathsOfDirectory(atPath: store.path)
+    #expect(all.contains("store/store.sqlite3"))
+    return all.filter { name in
+      let data = FileManager.default.contents(atPath: store.path + "/" + name)
+      return data?.range(of: needle) != nil
+    }
+  }
+
+  private func expectNowhere(
+    _ octets: [UInt8], in store: TemporaryStore, _ when: String,
+    _ location: SourceLocation = #_sourceLocation
+  ) throws {
+    for (form, needle) in Self.forms(of: octets) {
+      let found = try files(of: store, with: needle)
+      #expect(found.isEmpty, "\(form), \(when)", sourceLocation: location)
+    }
+  }
+
+  @Test(arguments: [KeychainOptions.Erasure.immediate, .deferred])
+  func noSecretAndNoAttributeIsInAnyFile(_ erasure: KeychainOptions.Erasure) throws {
+    var options = KeychainOptions()
+    options.erasure = erasure
+    let store = try TemporaryStore(options: options)
+    let keychain = store.keychain
+    let secret = RandomOctets.make(48)
+    let second = RandomOctets.make(48)
+    let name = RandomOctets.make(30)
+    func expectNothing(_ when: String) throws {
+      for octets in [secret, second, name] { try expectNowhere(octets, in: store, when) }
+    }
+    let item = try keychain.add(
+      NewItem(
+        .genericPassword, attributes: [.account: .data(name), .label: .data(name)],
+        secret: SecretBytes(copying: secret), accessible: .whenUnlocked))
+    try expectNothing("after adding")
+    try keychain.update(item, secret: SecretBytes(copying: second))
+    try expectNothing("after changing the secret")
+    try keychain.update(item, attributes: [.account: .data(name + [1])])
+    try expectNothing("after changing the account")
+    try store.reopen()
+    try expectNothing("after reopening")
+    try store.keychain.delete(item)
+    try expectNothing("after deleting")
+  }
+
+  @Test func theKeysAreInNoFileOfTheStore() throws {
+    let store = try TemporaryStore()
+    let text = try String(contentsOfFile: store.keyFilePath, encoding: .utf8)
+    let key = stride(from: 0, to: 64, by: 2).compactMap {
+      UInt8(text.dropFirst($0).prefix(2), radix: 16)
+    }
+    #expect(key.count == 32)
+    #expect(try files(of: store, with: Data(key)) == [])
+    #expect(try files(of: store, with: Data(text.utf8.prefix(64))) == ["store.key"])
+  }
+
+  /// The sealed secret as it lies on the disk: it must go too, because its key may leak later.
+  private func sealedSecret(of item: Item, in keychain: Keychain) throws -> Data {
+    let sealed = try keychain.database.read { tx in
+      try tx.first("SELECT secret FROM items WHERE id = ?", .integer(item.rowID)) { $0.blob(0) }
+    }
+    return Data(try #require(sealed))
+  }
+
+  @Test func whatWasDeletedOrReplacedLeavesNoCiphertext() throws {
+    let store = try TemporaryStore()
+    let keychain = store.keychain
+    let item = try keychain.add(Sample.password("anna"))
+    let first = try sealedSecret(of: item, in: keychain)
+    #expect(try !files(of: store, with: first).isEmpty)
+    try keychain.update(item, secret: Sample.secret("second"))
+    #expect(try files(of: store, with: first).isEmpty)
+    let second = try sealedSecret(of: item, in: keychain)
+    try keychain.delete(item)
+    #expect(try files(of: store, with: second).isEmpty)
+  }
+
+  @Test func deferredErasureWaitsForItsOwner() throws {
+    var options = KeychainOptions()
+    options.erasure = .deferred
+    let store = try TemporaryStore(options: options)
+    let keychain = store.keychain
+    let item = try keychain.add(Sample.password("anna"))
+    let sealed = try sealedSecret(of: item, in: keychain)
+    try keychain.delete(item)
+    #expect(try !files(of: store, with: sealed).isEmpty)
+    #expect(try keychain.eraseDeletedPages())
+    #expect(try files(of: store, with: sealed).isEmpty)
+  }
+
+  @Test func aReaderPutsErasureOffAndTheTickMakesUpForIt() throws {
+    let store = try TemporaryStore()
+    let keychain = store.keychain
+    let item = try keychain.add(Sample.password("anna"))
+    let sealed = try sealedSecret(of: item, in: keychain)
+    try keychain.database.read { tx in
+      _ = try keychain.items(matching: ItemQuery(), in: tx)
+      try keychain.delete(item)
+      #expect(try !files(of: store, with: sealed).isEmpty)
+      #expect(try !keychain.eraseDeletedPages())
+    }
+    try keychain.tick()
+    #expect(try files(of: store, with: sealed).isEmpty)
+  }
+
+  @Test func theTickErasesWhereTheAnchorCannotBeWritten() throws {
+    var options = KeychainOptions()
+    options.erasure = .deferred
+    options.anchorInterval = 0
+    let store = try TemporaryStore(options: options)
+    let item = try store.keychain.add(Sample.password("anna"))
+    let sealed = try sealedSecret(of: item, in: store.keychain)
+    try FileManager.default.removeItem(atPath: store.location.anchorDirectory)
+    try store.keychain.delete(item)
+    try store.keychain.tick()
+    #expect(try files(of: store, with: sealed).isEmpty)
+    #expect(!store.keychain.notices.isEmpty)
+  }
+
+  @Test func whatAKilledProcessDeletedIsErasedByTheNextOne() async throws {
+    var options = KeychainOptions()
+    options.erasure = .deferred
+    let store = try TemporaryStore(options: options)
+    let item = try store.keychain.add(Sample.password("anna"))
+    let sealed = try sealedSecret(of: item, in: store.keychain)
+    store.keychain.close()
+    let (directory, key) = (store.location.directory, store.keyFilePath)
+    await #expect(processExitsWith: .signal(SIGKILL)) {
+      [directory = directory as String, key = key as String] in
+      var options = KeychainOptions()
+      options.erasure = .deferred
+      let keychain = try Keychain.open(
+        at: StoreLocation(directory: directory), with: .keyFile(path: key), options: options)
+      let item = try #require(try keychain.items(ItemQuery()).first)
+      try keychain.delete(item)
+      kill(getpid(), SIGKILL)
+    }
+    #expect(try !files(of: store, with: sealed).isEmpty)
+    try store.reopen()
+    try store.keychain.tick()
+    #expect(try files(of: store, with: sealed).isEmpty)
+  }
+
+  @Test func whatIsNotErasedYetIsErasedAtClosing() throws {
+    var options = KeychainOptions()
+    options.erasure = .deferred
+    let store = try TemporaryStore(options: options)
+    let item = try store.keychain.add(Sample.password("anna"))
+    let sealed = try sealedSecret(of: item, in: store.keychain)
+    try store.keychain.delete(item)
+    store.keychain.close()
+    #expect(try files(of: store, with: sealed).isEmpty)
+  }
+}

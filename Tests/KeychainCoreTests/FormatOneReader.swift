@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLibSodium
+import Foundation
+import Testing
+
+/// Reads a store of format 1 with plain SQLite and plain libsodium.
+struct FormatOneReader {
+  let raw: RawStore
+  private let store: [UInt8]
+  /// By their ids.
+  let keys: [Int: [UInt8]]
+
+  init(_ raw: RawStore, keyFile: String) throws {
+    self.raw = raw
+    store = try Self.blob(raw.run("SELECT uuid FROM store")[0][0])
+    let text = try String(contentsOfFile: keyFile, encoding: .utf8)
+    let secret = stride(from: 0, to: 64, by: 2).compactMap {
+      UInt8(text.dropFirst($0).prefix(2), radix: 16)
+    }
+
+    let slot = try raw.run("SELECT uuid, kind, created, label, parameters, payload FROM key_slots")[
+      0]
+    guard case .integer(let kind) = slot[1], case .integer(let created) = slot[2],
+      case .text(let label) = slot[3]
+    else { throw Malformed() }
+    let columns =
+      Self.octets(kind, 8) + Self.octets(created, 8) + Self.octets(Int64(label.count), 4) + label
+      + (try Self.blob(slot[4]))
+    let roots = try Self.open(
+      Self.blob(slot[5]), key: Self.subkey(1, "tk-slot1", secret), role: 5, store: store,
+      subject: Self.blob(slot[0]), extra: columns)
+    // One entry: the master key, 1 << 24 | 1.
+    try #require(roots.count == 36 && Array(roots[0..<4]) == [1, 0, 0, 1])
+    let master = Array(roots[4...])
+
+    var keys: [Int: [UInt8]] = [:]
+    for row in try raw.run("SELECT id, wrapped FROM keys ORDER BY id") {
+      guard case .integer(let id) = row[0] else { throw Malformed() }
+      let wrapped = try Self.blob(row[1])
+      let wrapper = Array(wrapped[1..<5]) == [1, 0, 0, 1] ? master : keys[2 << 24 | 1]
+      keys[Int(id)] = try Self.open(
+        wrapped, key: Self.subkey(UInt64(id >> 24), "tk-wrap1", #require(wrapper)), role: 4,
+        store: store, subject: Self.octets(0, 8) + Self.octets(id, 8))
+    }
+    self.keys = keys
+  }
+
+  struct Malformed: Error {}
+
+  func metadata(row: Int64) throws -> [UInt8] {
+    let row = try raw.run("SELECT uuid, class, version, metadata FROM items WHERE id = \(row)")[0]
+    guard case .integer(let form) = row[1], case .integer(let version) = row[2] else {
+      throw Malformed()
+    }
+    return try Self.open(
+      Self.blob(row[3]), key: key(8 << 24 | 1), role: 1, store: store, subject: Self.blob(row[0]),
+      classOctet: UInt8(form), version: version)
+  }
+
+  func secret(row: Int64, classOctet: UInt8, version: Int64) throws -> [UInt8] {
+    let row = try raw.run(
+      "SELECT uuid, class_key, wrapped_key, secret FROM items WHERE id = \(row)")[0]
+    guard case .integer(let classKey) = row[1] else { throw Malformed() }
+    let itemKey = try Self.open(
+      Self.blob(row[2]), key: key(Int(classKey)), role: 3, store: store,
+      subject: Self.blob(row[0]))
+    return try Self.open(
+      Self.blob(row[3]), key: itemKey, role: 2, store: store, subject: Self.blob(row[0]),
+      classOctet: classOctet, version: version)
+  }
+
+  func manifest() throws -> [UInt8] {
+    try Self.open(
+      Self.blob(raw.run("SELECT sealed FROM manifest")[0][0]),
+      key: Self.subkey(1, "tk-mani1", key(10 << 24 | 1)),
+      role: 6, store: store, subject: [UInt8](repeating: 0, count: 16))
+  }
+
+  /// The sum that the manifest should have: every element's hash, as a number, modulo 2^256.
+  func manifestSum() throws -> [UInt8] {
+    var sum = [UInt8](repeating: 0, count: 32)
+    for element in try elements() {
+      // The hash is little-endian.
+      let key = Self.subkey(2, "tk-mani1", try key(10 << 24 | 1))
+      let hash = Self.hash(element, key: key, count: 32)
+      var carry = 0
+      for position in 0..<32 {
+        carry += Int(sum[position]) + Int(hash[position])
+        sum[position] = UInt8(carry & 255)
+        carry >>= 8
+      }
+    }
+    return sum.reversed()
+  }
+
+  private func elements() throws -> [[UInt8]] {
+    let none = [UInt8](repeating: 0, count: 16)
+    var elements: [[UInt8]] = []
+    for row in try raw.run(
+      "SELECT id, class, uuid, version, metadata, secret, index_epoch, primary_index, index_1,"
+        + " index_2, class_key, wrapped_key FROM items")
+    {
+      let indexes = row[8...9].map { value in
+        if case .blob(let octets) = value { octets } else { none }
+      }
+      let present = 1 | (row[8] == .null ? 0 : 2) | (row[9] == .null ? 0 : 4)
+      var element: [UInt8] = [1, UInt8(try Self.number(row[1]))] + (try Self.blob(row[2]))
+      element += Self.octets(try Self.number(row[3]), 8)
+      element += try Self.blob(row[4]).suffix(16) + Self.blob(row[5]).suffix(16)
+      element += Self.octets(try Self.number(row[6]), 4) + (try Self.blob(row[7]))
+      element +=
+        [UInt8(present)] + indexes[0] + indexes[1] + Self.octets(try Self.number(row[0]), 8)
+      element += Self.octets(try Self.number(row[10]), 4) + (try Self.blob(row[11])).suffix(16)
+      elements.append(element)
+    }
+    for row in try raw.run(
+      "SELECT id, uuid, payload, kind, created, label, parameters FROM key_slots")
+    {
+      guard case .text(let label) = row[5] else { throw Malformed() }
+      var element: [UInt8] = [2] + (try Self.blob(row[1])) + (try Self.blob(row[2])).suffix(16)
+      element += Self.octets(try Self.number(row[0]), 8) + Self.octets(try Self.number(row[3]), 8)
+      element += Self.octets(try Self.number(row[4]), 8) + Self.octets(Int64(label.count), 4)
+      elements.append(element + label + (try Self.blob(row[6])))
+    }
+    for row in try raw.run("SELECT id, wrapped FROM keys") {
+      elements.append(
+        [3] + Self.octets(try Self.number(row[0]), 4) + (try Self.blob(row[1])).suffix(16))
+    }
+    return elements
+  }
+
+  func hash(_ message: [UInt8], keyID: Int, count: Int) throws -> [UInt8] {
+    Self.hash(message, key: try key(keyID), count: count)
+  }
+
+  private static func hash(_ message: [UInt8], key: [UInt8], count: Int) -> [UInt8] {
+    var output = [UInt8](repeating: 0, count: count)
+    crypto_generichash(&output, count, message, UInt64(message.count), key, key.count)
+    return output
+  }
+
+  private func key(_ id: Int) throws -> [UInt8] { try #require(keys[id]) }
+
+  /// `format 1 | key id 4 | nonce 24 | ciphertext | tag 16`, with the additional data
+  /// `role 1 | format 1 | key id 4 | store 16 | subject 16 | class 1 | version 8 | extra`.
+  private static func open(
+    _ sealed: [UInt8], key: [UInt8], role: UInt8, store: [UInt8], subject: [UInt8],
+    classOctet: UInt8 = 0, version: Int64 = 0, extra: [UInt8] = []
+  ) throws -> [UInt8] {
+    try #require(sealed[0] == 1 && subject.count == 16)
+    let additionalData =
+      [role] + sealed[0..<5] + store + subject + [classOctet] + octets(version, 8) + extra
+    var output = [UInt8](repeating: 0, count: sealed.count - 45)
+    let result = crypto_aead_xchacha20poly1305_ietf_decrypt(
+      &output, nil, nil, Array(sealed[29...]), UInt64(sealed.count - 29), additionalData,
+      UInt64(additionalData.count), Array(sealed[5..<29]), key)
+    try #require(result == 0, "role \(role) does not open")
+    return output
+  }
+
+  private static func subkey(_ number: UInt64, _ context: String, _ key: [UInt8]) -> [UInt8] {
+    var output = [UInt8](repeating: 0, count: 32)
+    crypto_kdf_derive_from_key(&output, 32, number, context, key)
+    return output
+  }
+
+  private static func octets(_ number: Int64, _ count: Int) -> [UInt8] {
+    (0..<count).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
+  }
+
+  private static func blob(_ value: RawStore.Value) throws -> [UInt8] {
+    guard case .blob(let octets) = value else { throw Malformed() }
+    return octets
+  }
+
+  private static func number(_ value: RawStore.Value) throws -> Int64 {
+    guard case .integer(let number) = value else { throw Malformed() }
+    return number
+  }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeychainCore
+import TestKit
+import Testing
+
+/// Format 1, read by a program that shares nothing with the store but libsodium: whoever changes
+/// the format breaks this, and has to think of the stores that exist.
+@Suite struct LayoutTests {
+  private let store: TemporaryStore
+  private let item: Item
+  private let reader: FormatOneReader
+
+  init() throws {
+    let clock = ManualTime(1_700_000_000_123_456)
+    var options = KeychainOptions()
+    options.now = { clock.now }
+    store = try TemporaryStore(options: options)
+    var credential = Sample.credential("a1b2c3d4e5f60718", secret: "a dataset")
+    credential.attributes[.port] = .integer(-129)
+    let added = try store.keychain.add(credential)
+    clock.now += 1
+    // Its third version, whose secret is of the second.
+    try store.keychain.update(added, secret: Sample.secret("the second dataset"))
+    item = try store.keychain.update(added, attributes: [.isNegative: .bool(false)])
+    try store.keychain.add(Sample.password("anna"))
+    store.keychain.close()
+    reader = try FormatOneReader(
+      RawStore(store.location.databasePath), keyFile: store.keyFilePath)
+  }
+
+  @Test func theTablesAreThese() throws {
+    let schema = try reader.raw.run(
+      "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")
+    let lines = schema.map { row in
+      row.map { value -> String in
+        guard case .text(let text) = value else { return "" }
+        return String(decoding: text, as: UTF8.self).split(whereSeparator: \.isWhitespace)
+          .joined(separator: " ")
+      }.joined(separator: ": ")
+    }
+    #expect(
+      lines == [
+        "items: CREATE TABLE items ( id INTEGER PRIMARY KEY, uuid BLOB NOT NULL,"
+          + " class INTEGER NOT NULL, version INTEGER NOT NULL, class_key INTEGER NOT NULL,"
+          + " index_epoch INTEGER NOT NULL, primary_index BLOB NOT NULL, index_1 BLOB,"
+          + " index_2 BLOB, wrapped_key BLOB NOT NULL, metadata BLOB NOT NULL,"
+          + " secret BLOB NOT NULL) STRICT",
+        "items_index_1: CREATE INDEX items_index_1 ON items (index_1) WHERE index_1 IS NOT NULL",
+        "items_index_2: CREATE INDEX items_index_2 ON items (index_2) WHERE index_2 IS NOT NULL",
+        "items_primary: CREATE UNIQUE INDEX items_primary ON items (primary_index)",
+        "key_slots: CREATE TABLE key_slots ( id INTEGER PRIMARY KEY AUTOINCREMENT,"
+          + " uuid BLOB NOT NULL UNIQUE, kind INTEGER NOT NULL, label TEXT NOT NULL,"
+          + " created INTEGER NOT NULL, parameters BLOB NOT NULL, payload BLOB NOT NULL) STRICT",
+        "keys: CREATE TABLE keys (id INTEGER PRIMARY KEY, wrapped BLOB NOT NULL) STRICT",
+        "manifest: CREATE TABLE manifest (id INTEGER PRIMARY KEY CHECK (id = 1),"
+          + " sealed BLOB NOT NULL) STRICT",
+        "migrations: CREATE TABLE migrations ( component TEXT NOT NULL, version INTEGER NOT NULL,"
+          + " name TEXT NOT NULL, PRIMARY KEY (component, version)) WITHOUT ROWID",
+        "sqlite_sequence: CREATE TABLE sqlite_sequence(name,seq)",
+        "store: CREATE TABLE store (id INTEGER PRIMARY KEY CHECK (id = 1),"
+          + " uuid BLOB NOT NULL) STRICT",
+      ])
+    #expect(try reader.raw.run("PRAGMA application_id") == [[.integer(0x544B_5354)]])
+    #expect(try reader.raw.run("PRAGMA user_version") == [[.integer(1)]])
+  }
+
+  @Test func theKeysAreThese() throws {
+    // Purpose << 24 | epoch: session 2, metadata 8, index 9, manifest 10, audit 11, and the class
+    // "after first unlock" 17.
+    #expect(reader.keys.keys.sorted() == [2, 8, 9, 10, 11, 17].map { $0 << 24 | 1 })
+  }
+
+  @Test func theMetadataSaysThis() throws {
+    let plaintext = try reader.metadata(row: item.rowID)
+    #expect(plaintext.count == 128)
+    var expected: [UInt8] = [1, 2]
+    func attribute(_ tag: UInt8, _ kind: UInt8, _ octets: [UInt8]) {
+      // All but one are shorter than 16 octets, so that length << 3 | kind fits into one.
+      let head = octets.count << 3 | Int(kind)
+      expected +=
+        [tag] + (head < 128 ? [UInt8(head)] : [UInt8(head & 127) | 128, UInt8(head >> 7)])
+      expected += octets
+    }
+    attribute(1, 0, Array("a1b2c3d4e5f60718".utf8))
+    attribute(2, 0, Array("thread-network/home".utf8))
+    attribute(3, 0, Array("team-a".utf8))
+    attribute(5, 0, Array("MyHome".utf8))
+    attribute(8, 1, [0x11, 0x11, 0x11, 0x11, 0x22, 0x22, 0x22, 0x22])
+    attribute(12, 4, [])
+    attribute(13, 3, Self.created)
+    attribute(14, 3, Self.modified)
+    attribute(28, 2, [0xFF, 0x7F])
+    attribute(192, 5, [])
+    expected.append(0x80)
+    expected += [UInt8](repeating: 0, count: 128 - expected.count)
+    #expect(plaintext == expected)
+  }
+
+  /// 1,700,000,000,123,456 µs in seven octets, and one more.
+  private static let created: [UInt8] = [0x06, 0x0A, 0x24, 0x18, 0x20, 0x22, 0x40]
+  private static let modified: [UInt8] = [0x06, 0x0A, 0x24, 0x18, 0x20, 0x22, 0x41]
+
+  @Test func theSecretIsThis() throws {
+    let plaintext = try reader.secret(row: item.rowID, classOctet: 1, version: 2)
+    let secret = Array("the second dataset".utf8)
+    #expect(plaintext == secret + [0x80] + [UInt8](repeating: 0, count: 63 - secret.count))
+  }
+
+  @Test func theIndexesAreThese() throws {
+    let row = try reader.raw.run(
+      "SELECT class, class_key, index_epoch, primary_index, index_1, index_2 FROM items"
+        + " WHERE id = ?", [.integer(item.rowID)])[0]
+    #expect(Array(row[0...2]) == [.integer(16), .integer(17 << 24 | 1), .integer(1)])
+    func entry(_ tag: UInt8, _ octets: [UInt8]) -> [UInt8] {
+      [tag, 0, 0, 0, UInt8(octets.count)] + octets
+    }
+    let primary =
+      [1, 16] + entry(1, Array("a1b2c3d4e5f60718".utf8))
+      + entry(2, Array("thread-network/home".utf8)) + entry(4, [])
+    #expect(row[3] == .blob(try reader.hash(primary, keyID: 9 << 24 | 1, count: 16)))
+    let network = [2, 16] + entry(8, [0x11, 0x11, 0x11, 0x11, 0x22, 0x22, 0x22, 0x22])
+    #expect(row[4] == .blob(try reader.hash(network, keyID: 9 << 24 | 1, count: 16)))
+    #expect(row[5] == .null)
+  }
+
+  @Test func theIndexesOfAPasswordAreThese() throws {
+    let row = try reader.raw.run(
+      "SELECT class, primary_index, index_1, index_2 FROM items WHERE id <> ?",
+      [.integer(item.rowID)])[0]
+    #expect(row[0] == .integer(1))
+    func entry(_ tag: UInt8, _ text: String) -> [UInt8] {
+      [tag, 0, 0, 0, UInt8(text.utf8.count)] + Array(text.utf8)
+    }
+    let primary =
+      [1, 1] + entry(1, "anna") + entry(2, "mail") + entry(3, "own") + entry(4, "")
+    for (column, message) in [
+      (1, primary), (2, [2, 1] + entry(2, "mail")), (3, [2, 1] + entry(1, "anna")),
+    ] {
+      #expect(row[column] == .blob(try reader.hash(message, keyID: 9 << 24 | 1, count: 16)))
+    }
+  }
+
+  @Test func theManifestCountsThis() throws {
+    // Five transactions: the making, two items, two changes.
+    let plaintext = try reader.manifest()
+    #expect(plaintext.count == 56)
+    func number(_ offset: Int) -> Int {
+      plaintext[offset..<(offset + 8)].reduce(0) { $0 << 8 | Int($1) }
+    }
+    #expect([number(0), number(8), number(16)] == [5, 2, 1])
+    let sum: [UInt8] = try reader.manifestSum()
+    #expect([UInt8](plaintext[24...]) == sum)
+  }
+}

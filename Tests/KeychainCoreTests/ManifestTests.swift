@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SodiumCrypto
+import Testing
+
+@testable import KeychainCore
+
+@Suite struct ManifestTests {
+  private let key: GuardedKey
+
+  init() throws { key = try KeyArena().randomKey() }
+
+  private func element(_ number: Int64, version: Int64 = 1) -> ManifestElement {
+    let id = ItemID(high: 0, low: UInt64(bitPattern: number))
+    return .item(
+      .init(
+        rowID: number, form: 16, id: id, version: version, metadataTag: id, secretTag: id,
+        indexEpoch: 1, primaryIndex: id, index1: nil, index2: nil,
+        classKey: KeyID(rawValue: 17 << 24 | 1), wrappedKeyTag: id))
+  }
+
+  @Test func theOrderMakesNoDifference() throws {
+    var first = Manifest()
+    var second = Manifest()
+    for number in 0..<20 { try first.insert(element(Int64(number)), key: key) }
+    for number in (0..<20).reversed() { try second.insert(element(Int64(number)), key: key) }
+    #expect(first == second && first.items == 20 && first.threadCredentials == 20)
+  }
+
+  @Test func whatIsTakenOutLeavesNothing() throws {
+    var manifest = Manifest()
+    try manifest.insert(element(1), key: key)
+    let one = manifest
+    for number in 2..<40 { try manifest.insert(element(Int64(number)), key: key) }
+    #expect(manifest != one)
+    for number in 2..<40 { try manifest.remove(element(Int64(number)), key: key) }
+    #expect(manifest == one)
+    try manifest.remove(element(1), key: key)
+    #expect(manifest == Manifest())
+  }
+
+  @Test func theSameRowTwiceIsNotTheSameAsNever() throws {
+    var manifest = Manifest()
+    try manifest.insert(element(1), key: key)
+    try manifest.insert(element(1), key: key)
+    #expect(!manifest.hasSameContents(as: Manifest()))
+  }
+
+  @Test func aVersionAndAKeyMakeADifference() throws {
+    var first = Manifest()
+    var second = Manifest()
+    var third = Manifest()
+    try first.insert(element(1), key: key)
+    try second.insert(element(1, version: 2), key: key)
+    try third.insert(element(1), key: KeyArena().randomKey())
+    #expect(!first.hasSameContents(as: second) && !first.hasSameContents(as: third))
+  }
+
+  @Test func itComesBackAsItWent() throws {
+    var manifest = Manifest()
+    manifest.generation = 77
+    for number in 0..<5 { try manifest.insert(element(Int64(number)), key: key) }
+    var octets = [UInt8](repeating: 0, count: Manifest.length)
+    let again = try octets.withUnsafeMutableBytes { memory in
+      manifest.encode(to: memory)
+      return try Manifest(decoding: UnsafeRawBufferPointer(memory))
+    }
+    #expect(again == manifest)
+  }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeychainCore
+import SQLiteDatabase
+import TestKit
+import Testing
+
+/// Every way of searching must give the same answers; which one is taken shows in its speed only.
+@Suite struct SearchTests {
+  private let store: TemporaryStore
+  private var keychain: Keychain { store.keychain }
+
+  init() throws {
+    store = try TemporaryStore()
+    let keychain = store.keychain
+    try keychain.database.write { tx in
+      for number in 0..<6 {
+        try keychain.add(
+          Sample.password("user \(number % 3)", service: "service \(number % 2)"), in: tx)
+      }
+      for number in 0..<4 {
+        try keychain.add(
+          Sample.credential(
+            "a1b2c3d4e5f6071\(number)", team: number < 2 ? "team-a" : "team-b",
+            network: [UInt8(number % 2), 0, 0, 0, 0, 0, 0, 1]), in: tx)
+      }
+      try keychain.add(Sample.internetPassword("user 1", server: "example.org"), in: tx)
+      try keychain.add(Sample.internetPassword("user 1", server: "example.org", port: 8883), in: tx)
+      var synced = Sample.password("user 0", service: "service 0")
+      synced.attributes[.synchronizable] = .bool(true)
+      try keychain.add(synced, in: tx)
+    }
+  }
+
+  private func count(_ query: ItemQuery) throws -> Int { try keychain.items(query).count }
+
+  @Test func byTheWholePrimaryKey() throws {
+    let key: [ItemAttribute: AttributeValue] = [
+      .account: .string("user 0"), .service: .string("service 0"), .accessGroup: .string("own"),
+    ]
+    #expect(try count(ItemQuery(.genericPassword, key)) == 1)
+    #expect(try count(ItemQuery(.genericPassword, key, synchronizable: .yes)) == 1)
+    #expect(try count(ItemQuery(.genericPassword, key, synchronizable: .any)) == 2)
+    #expect(try count(ItemQuery(.genericPassword, key, synchronizable: .any, limit: 1)) == 1)
+    #expect(try count(ItemQuery(.genericPassword, key, accessible: .always)) == 0)
+    var labelled = key
+    labelled[.label] = .string("no such label")
+    #expect(try count(ItemQuery(.genericPassword, labelled)) == 0)
+  }
+
+  @Test func byThePrimaryKeyInSomeGroups() throws {
+    let key: [ItemAttribute: AttributeValue] = [
+      .account: .string("user 0"), .service: .string("service 0"),
+    ]
+    #expect(try count(ItemQuery(.genericPassword, key, accessGroups: ["other", "own"])) == 1)
+    #expect(try count(ItemQuery(.genericPassword, key, accessGroups: ["other"])) == 0)
+    #expect(try count(ItemQuery(.genericPassword, key, accessGroups: [])) == 0)
+    let many = (0..<100).map { "group \($0)" } + ["own"]
+    #expect(try count(ItemQuery(.genericPassword, key, accessGroups: many)) == 1)
+  }
+
+  @Test func byAnIndexedAttribute() throws {
+    #expect(try count(ItemQuery(.genericPassword, [.service: .string("service 0")])) == 3)
+    #expect(
+      try count(ItemQuery(.genericPassword, [.service: .string("service 0")], limit: 2)) == 2)
+    #expect(try count(ItemQuery(.genericPassword, [.service: .string("no service")])) == 0)
+    #expect(try count(ItemQuery(.internetPassword, [.server: .string("example.org")])) == 2)
+    #expect(try count(ItemQuery(.internetPassword, [.account: .string("user 1")])) == 2)
+  }
+
+  @Test func byTheNetworkOfThreadCredentials() throws {
+    let home: AttributeValue = .string("thread-network/home")
+    let network: AttributeValue = .data([1, 0, 0, 0, 0, 0, 0, 1])
+    #expect(try count(ItemQuery(.genericPassword, [.service: home])) == 4)
+    #expect(try count(ItemQuery(.genericPassword, [.service: home, .generic: network])) == 2)
+    #expect(try count(ItemQuery(.genericPassword, [.generic: network])) == 2)
+    #expect(
+      try count(
+        ItemQuery(
+          .genericPassword, [.service: home, .generic: network], accessGroups: ["team-a"])) == 1)
+  }
+
+  @Test func byAccountAlone() throws {
+    // A Thread credential has no account in an index, and is found all the same.
+    #expect(
+      try count(ItemQuery(.genericPassword, [.account: .string("a1b2c3d4e5f60712")])) == 1)
+    #expect(try count(ItemQuery(.genericPassword, [.account: .string("user 2")])) == 2)
+    let service = ItemQuery(.genericPassword, [.service: .string("thread-network/home")])
+    for item in try keychain.items(service) { try keychain.delete(item) }
+    #expect(try count(ItemQuery(.genericPassword, [.account: .string("user 2")])) == 2)
+    #expect(
+      try count(ItemQuery(.genericPassword, [.account: .string("a1b2c3d4e5f60712")])) == 0)
+  }
+
+  @Test func byWhatIsInNoIndex() throws {
+    #expect(try count(ItemQuery()) == 12)
+    #expect(try count(ItemQuery(synchronizable: .any)) == 13)
+    #expect(try count(ItemQuery(.internetPassword)) == 2)
+    #expect(try count(ItemQuery(.internetPassword, [.port: .integer(8883)])) == 1)
+    #expect(try count(ItemQuery(accessible: .always)) == 2)
+    #expect(try count(ItemQuery(accessGroups: ["team-a"])) == 2)
+    #expect(try count(ItemQuery(.genericPassword, [.preferredMember: .bool(true)])) == 4)
+    #expect(try count(ItemQuery(.certificate)) == 0)
+    #expect(try count(ItemQuery(limit: 0)) == 0)
+  }
+
+  @Test func byAnEmptyAttribute() throws {
+    try keychain.add(Sample.password("nobody", service: ""))
+    #expect(try count(ItemQuery(.genericPassword, [.service: .string("")])) == 1)
+    #expect(
+      try count(ItemQuery(.genericPassword, [.service: .string(""), .account: .string("nobody")]))
+        == 1)
+  }
+
+  @Test func byReference() throws {
+    let item = try #require(try keychain.items(ItemQuery(.internetPassword)).first)
+    #expect(try keychain.items(ItemQuery(reference: item.reference)).map(\.id) == [item.id])
+    let wrong = ItemReference(rowID: item.rowID + 1, id: item.id)
+    #expect(try keychain.items(ItemQuery(reference: wrong)).isEmpty)
+  }
+
+  @Test func inPages() throws {
+    var rows: [Int64] = []
+    while true {
+      let page = try keychain.items(
+        ItemQuery(synchronizable: .any, limit: 5, after: rows.last ?? 0))
+      if page.isEmpty { break }
+      #expect(page.count <= 5)
+      rows += page.map(\.rowID)
+    }
+    #expect(rows.count == 13 && rows == rows.sorted() && Set(rows).count == 13)
+  }
+
+  @Test func theyAreCounted() throws {
+    func counts(in tx: ReadTransaction) throws -> [Int] {
+      let classes: [ItemClass?] = [nil, .genericPassword, .internetPassword, .key]
+      return try classes.map { try keychain.count(of: $0, in: tx) }
+    }
+    #expect(try keychain.database.read { try counts(in: $0) } == [13, 11, 2, 0])
+    let inside = try keychain.database.write { tx in
+      try keychain.add(Sample.password("new"), in: tx)
+      return try counts(in: tx)
+    }
+    #expect(inside == [14, 12, 2, 0])
+  }
+}

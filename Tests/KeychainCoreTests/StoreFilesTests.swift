@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeychainCore
+import TestKit
+import Testing
+
+@Suite struct StoreFilesTests {
+  private func mode(_ path: String) throws -> Int? {
+    try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+  }
+
+  @Test func filesAreForTheOwnerAlone() throws {
+    let store = try TemporaryStore()
+    try store.keychain.add(Sample.password("anna"))
+    for directory in [store.location.directory, store.location.anchorDirectory] {
+      #expect(try mode(directory) == 0o700)
+      for file in try FileManager.default.contentsOfDirectory(atPath: directory) {
+        #expect(try mode(directory + "/" + file) == 0o600, "\(file)")
+      }
+    }
+    #expect(FileManager.default.fileExists(atPath: store.location.databasePath + "-wal"))
+  }
+
+  @Test(arguments: ["directory", "store.sqlite3", "store.sqlite3-wal", "store.lock", "key"])
+  func aFileThatOthersCanReadIsRefused(_ name: String) throws {
+    let store = try TemporaryStore()
+    try store.keychain.add(Sample.password("anna"))
+    let path =
+      switch name {
+      case "directory": store.location.directory
+      case "key": store.keyFilePath
+      default: store.location.directory + "/" + name
+      }
+    let beside = try store.openBeside()
+    beside.close()
+    chmod(path, name == "directory" ? 0o750 : 0o640)
+    do {
+      _ = try store.openBeside()
+      Issue.record("opened in spite of \(path)")
+    } catch let error as KeychainError {
+      #expect(error.status == .notAvailable && error.message.contains("chmod"))
+    }
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "only root can give a file away"))
+  func aFileOfAnotherUserIsRefused() throws {
+    let store = try TemporaryStore()
+    chown(store.location.databasePath, 65534, 65534)
+    refuses(.notAvailable) { _ = try store.openBeside() }
+  }
+
+  @Test func aLinkIsRefused() throws {
+    let store = try TemporaryStore()
+    store.keychain.close()
+    let moved = store.path + "/moved.sqlite3"
+    try FileManager.default.moveItem(atPath: store.location.databasePath, toPath: moved)
+    try FileManager.default.createSymbolicLink(
+      atPath: store.location.databasePath, withDestinationPath: moved)
+    refuses(.notAvailable) { _ = try store.openBeside() }
+  }
+
+  @Test func whereThereIsNoStoreThatIsSaid() throws {
+    let directory = try TemporaryDirectory()
+    let location = StoreLocation(directory: directory.file("none"))
+    #expect(!Keychain.exists(at: location))
+    refuses(.noSuchKeychain) {
+      _ = try Keychain.open(at: location, with: .keyFile(path: directory.file("key")))
+    }
+    let store = try TemporaryStore()
+    #expect(Keychain.exists(at: store.location))
+    store.keychain.close()
+    refuses(.duplicateKeychain) {
+      _ = try Keychain.create(at: store.location, slots: [store.keyFile])
+    }
+  }
+
+  @Test(arguments: ["-wal", "-shm", "-journal"])
+  func theLogOfAnEarlierStoreIsNotPlayedIntoANewOne(_ suffix: String) throws {
+    let directory = try TemporaryDirectory()
+    let location = StoreLocation(directory: directory.file("store"))
+    let key = KeySlotSecret.keyFile(path: directory.file("key"))
+    try Keychain.create(at: location, slots: [key]).close()
+    try FileManager.default.removeItem(atPath: location.databasePath)
+    let leftover = location.databasePath + suffix
+    try Data("of another store".utf8).write(to: URL(fileURLWithPath: leftover))
+    do {
+      _ = try Keychain.create(at: location, slots: [key])
+      Issue.record("made beside \(leftover)")
+    } catch {
+      #expect(error.status == .notAvailable && error.message.contains(leftover))
+    }
+    #expect(FileManager.default.contents(atPath: leftover) == Data("of another store".utf8))
+  }
+
+  @Test func anAnchorThatOthersCanReachIsRefused() throws {
+    let store = try TemporaryStore()
+    let anchor = store.location.anchorDirectory + "/\(store.keychain.storeID).anchor"
+    for (path, mode) in [(anchor, 0o600), (store.location.anchorDirectory, 0o700)] {
+      chmod(path, mode_t(mode | 0o022))
+      refuses(.notAvailable) { _ = try store.openBeside() }
+      chmod(path, mode_t(mode))
+      try store.openBeside().close()
+    }
+  }
+
+  @Test func halfAKeyFileIsInNobodysWay() throws {
+    let directory = try TemporaryDirectory()
+    let key = directory.file("key")
+    try Data("0123".utf8).write(to: URL(fileURLWithPath: key + ".new"))
+    let location = StoreLocation(directory: directory.file("store"))
+    try Keychain.create(at: location, slots: [.keyFile(path: key)]).close()
+    #expect(try mode(key) == 0o400)
+    #expect(!FileManager.default.fileExists(atPath: key + ".new"))
+  }
+
+  @Test func whatAnInterruptedCreationLeftIsInNobodysWay() throws {
+    let directory = try TemporaryDirectory()
+    let location = StoreLocation(directory: directory.file("store"))
+    try FileManager.default.createDirectory(
+      atPath: location.directory, withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700])
+    let leftover = location.directory + "/store.sqlite3.unfinished"
+    try Data("half a store".utf8).write(to: URL(fileURLWithPath: leftover))
+    #expect(!Keychain.exists(at: location))
+    let keychain = try Keychain.create(
+      at: location, slots: [.keyFile(path: directory.file("key"))])
+    #expect(keychain.condition == .healthy && keychain.notices.isEmpty)
+    #expect(!FileManager.default.fileExists(atPath: leftover))
+  }
+
+  @Test func aFailedCreationLeavesNoKeyFile() throws {
+    let disk = FaultyDisk()
+    disk.arm(.full(at: 3))
+    var options = KeychainOptions()
+    options.vfs = disk.name
+    let directory = try TemporaryDirectory()
+    let location = StoreLocation(directory: directory.file("store"))
+    let key = directory.file("key")
+    refuses(.diskFull) {
+      _ = try Keychain.create(at: location, slots: [.keyFile(path: key)], options: options)
+    }
+    #expect(!Keychain.exists(at: location) && !FileManager.default.fileExists(atPath: key))
+    disk.repair()
+    _ = try Keychain.create(at: location, slots: [.keyFile(path: key)], options: options)
+  }
+
+  @Test(arguments: ["application_id", "user_version"])
+  func aFileOfAnotherFormatIsRefused(_ pragma: String) throws {
+    let store = try TemporaryStore()
+    store.keychain.close()
+    let raw = try RawStore(store.location.databasePath)
+    try raw.run("PRAGMA \(pragma) = 2")
+    raw.close()
+    refuses(pragma == "user_version" ? .notAvailable : .decode) { _ = try store.openBeside() }
+  }
+
+  @Test func aStoreWithNewerTablesIsRefused() throws {
+    let store = try TemporaryStore()
+    store.keychain.close()
+    let raw = try RawStore(store.location.databasePath)
+    try raw.run("INSERT INTO migrations VALUES ('keychain', 2, 'of the future')")
+    raw.close()
+    refuses(.notAvailable) { _ = try store.openBeside() }
+  }
+
+  @Test func whatIsNoDatabaseIsRefused() throws {
+    let store = try TemporaryStore()
+    store.keychain.close()
+    try Data(repeating: 7, count: 8192).write(
+      to: URL(fileURLWithPath: store.location.databasePath))
+    refuses(.decode) { _ = try store.openBeside() }
+    refuses(.decode) { _ = try Keychain.open(at: store.location, with: store.keyFile) }
+  }
+
+  @Test(arguments: [
+    "CREATE TRIGGER planted AFTER INSERT ON items BEGIN DELETE FROM items WHERE id = 1; END",
+    "CREATE INDEX planted ON items (metadata)", "DROP INDEX items_primary",
+    "ALTER TABLE items RENAME COLUMN secret TO other",
+  ])
+  func tablesThatWereAlteredAreRefused(_ sql: String) throws {
+    let store = try TemporaryStore()
+    store.keychain.close()
+    let raw = try RawStore(store.location.databasePath)
+    try raw.run(sql)
+    raw.close()
+    refuses(.decode) { _ = try store.openBeside() }
+  }
+}

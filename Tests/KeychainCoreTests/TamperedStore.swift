@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeychainCore
+import SodiumCrypto
+import TestKit
+import Testing
+
+/// A store with a few items of every form, and a check that it never tells anything wrong about
+/// them: the right answer, or a refusal.
+struct TamperedStore {
+  let store: TemporaryStore
+  /// What the store held, with the secrets.
+  private let expected: [(item: Item, secret: SecretBytes)]
+  /// All that there is, with what fills the pages.
+  private let ids: Set<ItemID>
+  private let slots: [KeySlot]
+  let raw: RawStore
+
+  /// - Parameter filling: further items, so that the trees of the file have several levels.
+  init(filling: Int = 0) throws {
+    store = try TemporaryStore()
+    let keychain = store.keychain
+    try keychain.addKeySlot(.keyFile(path: store.path + "/spare.key"), label: "spare")
+    for item in [
+      Sample.password("anna"), Sample.credential("a1b2c3d4e5f60718"),
+      Sample.internetPassword("berta", server: "example.org"),
+      Sample.password("clara", secret: "another", accessible: .whenUnlocked),
+    ] { try keychain.add(item) }
+    expected = try keychain.items(ItemQuery()).map { ($0, try keychain.secret(of: $0)) }
+    try keychain.database.write { tx in
+      for number in 0..<filling {
+        _ = try keychain.add(Sample.password("filling \(number)"), in: tx)
+      }
+    }
+    ids = Set(try keychain.items(ItemQuery()).map(\.id))
+    slots = try keychain.slots()
+    keychain.close()
+    raw = try RawStore(store.location.databasePath)
+  }
+
+  /// Opens the store beside the raw connection and asks for everything in every way. Returns the
+  /// condition, or nil when the store was refused as a whole.
+  @discardableResult
+  func examine(_ comment: String) throws -> StoreCondition? {
+    let keychain: Keychain
+    do {
+      keychain = try store.openBeside()
+    } catch is KeychainError {
+      return nil
+    }
+    defer { keychain.close() }
+    for (item, secret) in expected {
+      for query in Self.queries(for: item) {
+        check(comment) {
+          let found = try keychain.items(query)
+          try #require(found.map(\.id) == [item.id], "found \(found.count)")
+          try #require(found[0].attributes == item.attributes)
+          try #require(found[0].accessible == item.accessible)
+          try #require(found[0].itemClass == item.itemClass)
+        }
+      }
+      check(comment) { try #require(try keychain.secret(of: item) == secret) }
+    }
+    check(comment) {
+      let all = try keychain.items(ItemQuery(synchronizable: .any))
+      try #require(Set(all.map(\.id)) == ids)
+    }
+    check(comment) { try #require(try count(nil, keychain) == ids.count) }
+    check(comment) { try #require(try count(.genericPassword, keychain) == ids.count - 1) }
+    check(comment) { try #require(try keychain.slots() == slots) }
+    return keychain.condition
+  }
+
+  private func count(_ itemClass: ItemClass?, _ keychain: Keychain) throws -> Int {
+    try keychain.database.read { try keychain.count(of: itemClass, in: $0) }
+  }
+
+  /// By the whole primary key, by an indexed attribute, by one that is in no index, by reference.
+  private static func queries(for item: Item) -> [ItemQuery] {
+    let key = item.attributes.filter { item.itemClass.primaryKey.contains($0.key) }
+    var whole = key
+    for attribute in item.itemClass.primaryKey where whole[attribute] == nil {
+      if attribute != .synchronizable { whole[attribute] = .string("") }
+    }
+    let account = item.attributes.filter { $0.key == .account }
+    return [
+      ItemQuery(item.itemClass, whole), ItemQuery(item.itemClass, account), ItemQuery(nil, account),
+      ItemQuery(reference: item.reference),
+    ]
+  }
+
+  /// An answer must be right; the only refusal is -26275.
+  private func check(_ comment: String, _ body: () throws -> Void) {
+    do {
+      try body()
+    } catch let error as KeychainError where error.status == .decode {
+    } catch {
+      Issue.record("\(comment): \(error)")
+    }
+  }
+}

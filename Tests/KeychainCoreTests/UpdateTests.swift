@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeychainCore
+import TestKit
+import Testing
+
+@Suite struct UpdateTests {
+  @Test func onlyWhatIsGivenChanges() throws {
+    let store = try TemporaryStore()
+    let keychain = store.keychain
+    let item = try keychain.add(Sample.password("anna"))
+    let labelled = try keychain.update(item, attributes: [.label: .string("Anna's")])
+    #expect(labelled[.label] == .string("Anna's") && labelled[.account] == .string("anna"))
+    #expect(try keychain.secret(of: labelled) == Sample.secret("secret"))
+    let renewed = try keychain.update(labelled, secret: Sample.secret("new"))
+    #expect(renewed[.label] == .string("Anna's"))
+    let bare = try keychain.update(renewed, removing: [.label])
+    #expect(bare[.label] == nil)
+    try store.reopen()
+    let found = try #require(try store.keychain.items(ItemQuery()).first)
+    #expect(found.attributes == bare.attributes && found.version == 4)
+    #expect(try store.keychain.secret(of: found) == Sample.secret("new"))
+    #expect(store.keychain.condition == .healthy)
+  }
+
+  @Test func anItemThatWasReadEarlierStillGivesItsSecret() throws {
+    let store = try TemporaryStore()
+    let keychain = store.keychain
+    let old = try keychain.add(Sample.password("anna"))
+    try keychain.update(old, secret: Sample.secret("second"))
+    #expect(try keychain.secret(of: old) == Sample.secret("second"))
+    try keychain.update(old, attributes: [.label: .string("x")])
+    #expect(try keychain.secret(of: old) == Sample.secret("second"))
+  }
+
+  @Test func aChangedPrimaryKeyIsFoundUnderItsNewNameOnly() throws {
+    let store = try TemporaryStore()
+    let keychain = store.keychain
+    let item = try keychain.add(Sample.password("anna"))
+    try keychain.update(item, attributes: [.account: .string("berta")])
+    func named(_ account: String) throws -> Int {
+      try keychain.items(
+        ItemQuery(.genericPassword, [.account: .string(account), .service: .string("mail")])
+      ).count
+    }
+    #expect(try named("anna") == 0 && named("berta") == 1)
+    try keychain.add(Sample.password("anna"))
+    #expect(try named("anna") == 1)
+  }
+
+  @Test func aCollisionChangesNothing() throws {
+    let store = try TemporaryStore()
+    let keychain = store.keychain
+    let anna = try keychain.add(Sample.password("anna"))
+    try keychain.add(Sample.password("berta", secret: "other"))
+    try keychain.database.write { tx in
+      refuses(.duplicateItem) {
+        try keychain.update(
+          anna, attributes: [.account: .string("berta")], secret: Sample.secret("lost"), in: tx)
+      }
+      // The transaction goes on.
+      try keychain.add(Sample.password("carla"), in: tx)
+    }
+    try store.reopen()
+    #expect(store.keychain.condition == .healthy)
+    #expect(try store.keychain.items(ItemQuery()).count == 3)
+    #expect(try store.keychain.secret(of: anna) == Sample.secret("secret"))
+  }
+
+  @Test func anotherAccessibilityWrapsTheKeyAnew() throws {
+    let store = try TemporaryStore()
+    let keychain = store.keychain
+    let item = try keychain.add(Sample.password("anna", accessible: .always))
+    let moved = try keychain.update(item, accessible: .whenUnlocked)
+    #expect(moved.accessible == .whenUnlocked)
+    try store.reopen()
+    let found = try #require(try store.keychain.items(ItemQuery()).first)
+    #expect(found.accessible == .whenUnlocked)
+    #expect(try store.keychain.secret(of: found) == Sample.secret("secret"))
+    #expect(try store.keychain.items(ItemQuery(accessible: .always)).isEmpty)
+  }
+
+  @Test func aPasswordThatBecomesAThreadCredentialFollowsItsRules() throws {
+    let store = try TemporaryStore()
+    let keychain = store.keychain
+    let item = try keychain.add(Sample.password("a1b2c3d4e5f60718", group: "team-a"))
+    let moved = try keychain.update(
+      item,
+      attributes: [.service: .string("thread-network/home"), .generic: .data([1, 2, 3])])
+    #expect(try keychain.secret(of: moved) == Sample.secret("secret"))
+    refuses(.duplicateItem) {
+      try keychain.add(Sample.credential("a1b2c3d4e5f60718", team: "team-b"))
+    }
+    try store.reopen()
+    #expect(store.keychain.condition == .healthy)
+    let query = ItemQuery(
+      .genericPassword,
+      [.service: .string("thread-network/home"), .generic: .data([1, 2, 3])])
+    #expect(try store.keychain.items(query).count == 1)
+    // And back again.
+    try store.keychain.update(moved, attributes: [.service: .string("mail")])
+    #expect(try store.keychain.items(query).isEmpty)
+    #expect(
+      try store.keychain.items(ItemQuery(.genericPassword, [.service: .string("mail")])).count == 1)
+    #expect(try store.keychain.verify(.everything) == VerificationReport(items: 1))
+  }
+
+  @Test(arguments: Accessibility.allCases.filter(\.isThisDeviceOnly))
+  func itemsForThisDeviceOnlyAreNotSupportedYet(_ accessible: Accessibility) throws {
+    let store = try TemporaryStore()
+    refuses(.unimplemented) { try store.keychain.add(Sample.password("x", accessible: accessible)) }
+    let item = try store.keychain.add(Sample.password("x"))
+    refuses(.unimplemented) { try store.keychain.update(item, accessible: accessible) }
+    #expect(try store.keychain.verify(.everything) == VerificationReport(items: 1))
+  }
+}

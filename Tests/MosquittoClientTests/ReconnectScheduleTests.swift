@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import MosquittoClient
+
+@Suite("The schedule of attempts")
+struct ReconnectScheduleTests {
+  typealias Acceptance = ReconnectSchedule.Acceptance
+
+  let backoff = MosquittoConfiguration.Backoff(
+    initial: .seconds(1), ceiling: .seconds(60), jitter: 0.5, stableAfter: .seconds(30))
+
+  @Test("Waits double from the beginning to the ceiling, for ever")
+  func doubling() {
+    var schedule = ReconnectSchedule()
+    var waits: [Duration] = []
+    for _ in 0..<100 { waits.append(schedule.lost(nil, silently: false, backoff, chance: 0)) }
+    #expect(Array(waits[..<8]) == [1, 2, 4, 8, 16, 32, 60, 60].map { Duration.seconds($0) })
+    #expect(waits.last == .seconds(60))
+    #expect(schedule.failures == 100)
+  }
+
+  @Test("Chance takes away up to its part of a wait, and adds nothing")
+  func jitter() {
+    for chance in [0.0, 0.25, 0.999] {
+      var schedule = ReconnectSchedule()
+      let wait = schedule.lost(nil, silently: false, backoff, chance: chance)
+      #expect(wait <= .seconds(1))
+      #expect(wait >= .milliseconds(500))
+    }
+  }
+
+  @Test("Only a connection that lived long enough starts the doubling anew")
+  func stability() {
+    var schedule = ReconnectSchedule()
+    for _ in 0..<3 { _ = schedule.lost(nil, silently: false, backoff, chance: 0) }
+    let short = Acceptance(lifetime: .seconds(29), isSessionKnown: true)
+    #expect(schedule.lost(short, silently: false, backoff, chance: 0) == .seconds(8))
+    let long = Acceptance(lifetime: .seconds(30), isSessionKnown: true)
+    #expect(schedule.lost(long, silently: false, backoff, chance: 0) == .seconds(1))
+  }
+
+  @Test("Silent drops in a row soon after being let in are suspected, then believed")
+  func takeover() {
+    var schedule = ReconnectSchedule()
+    let long = Acceptance(lifetime: .seconds(9999), isSessionKnown: false)
+    let short = Acceptance(lifetime: .seconds(2), isSessionKnown: true)
+    var states: [String] = []
+    var waits: [Duration] = []
+    for accepted in [long, short, short, short, short] {
+      waits.append(schedule.lost(accepted, silently: true, backoff, chance: 0))
+      states.append(
+        schedule.isTakenOver ? "yes" : schedule.suspectsTakeover ? "perhaps" : "no")
+    }
+    #expect(states == ["no", "no", "perhaps", "perhaps", "yes"])
+    #expect(Array(waits[..<4]) == [.seconds(1), .zero, .zero, .zero])
+  }
+
+  @Test("A suspicion makes it look at once, and a broker that is not there makes it wait again")
+  func restart() {
+    var schedule = ReconnectSchedule()
+    let short = Acceptance(lifetime: .seconds(2), isSessionKnown: true)
+    var waits: [Duration] = []
+    for _ in 0..<3 {
+      waits.append(schedule.lost(short, silently: true, backoff, chance: 0))
+      waits.append(schedule.lost(short, silently: true, backoff, chance: 0))
+      waits.append(schedule.lost(nil, silently: false, backoff, chance: 0))
+      #expect(!schedule.suspectsTakeover)
+    }
+    #expect(waits == [1, 0, 4, 8, 0, 32, 60, 0, 60].map { Duration.seconds($0) })
+  }
+
+  @Test("A reason, a refusal, a long life or an unknown session end the suspicion")
+  func noTakeover() {
+    let short = Acceptance(lifetime: .seconds(2), isSessionKnown: true)
+    let innocent: [(Acceptance?, Bool)] = [
+      (short, false), (nil, false), (nil, true),
+      (Acceptance(lifetime: .seconds(11), isSessionKnown: true), true),
+      (Acceptance(lifetime: .seconds(2), isSessionKnown: false), true),
+      (Acceptance(lifetime: .seconds(2), isSessionKnown: true, wasPublishing: true), true),
+    ]
+    for (accepted, silently) in innocent {
+      var schedule = ReconnectSchedule()
+      for _ in 0..<20 {
+        _ = schedule.lost(short, silently: true, backoff, chance: 0)
+        _ = schedule.lost(accepted, silently: silently, backoff, chance: 0)
+        #expect(!schedule.suspectsTakeover)
+      }
+    }
+  }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SQLiteDatabase
+import TestKit
+import Testing
+
+@Suite struct StatementTests {
+  @Test(arguments: [
+    SQLiteValue.null, .integer(.min), .integer(.max), .real(1.5), .text(""), .text("Zoë\u{0}x"),
+    .blob([]), .blob([0, 1, 255]),
+  ])
+  func aValueComesBackAsItWent(_ value: SQLiteValue) throws {
+    let test = try TemporaryDatabase()
+    let found = try test.database.write { tx in
+      try tx.execute("INSERT INTO notes (data) VALUES (?)", value)
+      return try tx.first("SELECT data, typeof(data) FROM notes") { row -> SQLiteValue in
+        switch row.text(1) {
+        case "null": .null
+        case "integer": .integer(row.integer(0))
+        case "real": .real(row.real(0))
+        case "text": .text(row.text(0))
+        default: .blob(row.blob(0))
+        }
+      }
+    }
+    #expect(found == value)
+  }
+
+  @Test func nothingIsToldFromZero() throws {
+    let test = try TemporaryDatabase()
+    try test.database.read { tx in
+      _ = try tx.first("SELECT NULL, 0, '', x''") { row in
+        #expect(row.integerIfPresent(0) == nil && row.integer(0) == 0)
+        #expect(row.textIfPresent(0) == nil && row.blobIfPresent(0) == nil)
+        #expect(row.realIfPresent(0) == nil)
+        #expect(row.integerIfPresent(1) == 0 && row.realIfPresent(1) == 0)
+        #expect(row.textIfPresent(2) == "" && row.blobIfPresent(3) == [])
+        #expect(row.withBlob(0) { $0.count } == 0)
+      }
+    }
+  }
+
+  @Test func executeTellsHowManyRowsChanged() throws {
+    let test = try TemporaryDatabase()
+    try test.database.write { tx in
+      for number in 0..<3 { try test.add("\(number)", in: tx) }
+      #expect(tx.lastInsertedRowID == 3)
+      #expect(try tx.execute("UPDATE notes SET data = 1 WHERE id > 1") == 2)
+      #expect(try tx.execute("SELECT 1") == 0)
+      #expect(try tx.execute("DELETE FROM notes WHERE id > 7") == 0)
+    }
+  }
+
+  @Test func aStatementCanRunInsideOfItsOwnRows() throws {
+    let test = try TemporaryDatabase()
+    let pairs = try test.database.write { tx in
+      for number in 0..<3 { try test.add("\(number)", in: tx) }
+      func walk(_ depth: Int) throws -> [String] {
+        try tx.all("SELECT text FROM notes ORDER BY id") { row in
+          depth == 0 ? row.text(0) : row.text(0) + (try walk(depth - 1)).joined()
+        }
+      }
+      return try walk(1)
+    }
+    #expect(pairs == ["0012", "1012", "2012"])
+  }
+
+  @Test func aFailedStatementCanBeUsedAgain() throws {
+    let test = try TemporaryDatabase()
+    try test.database.write { tx in
+      try test.add("one", in: tx)
+      #expect(throws: SQLiteError.self) { try test.add("one", in: tx) }
+      try test.add("two", in: tx)
+    }
+    #expect(try test.notes() == ["one", "two"])
+  }
+
+  @Test func theNumberOfValuesIsChecked() throws {
+    let test = try TemporaryDatabase()
+    #expect {
+      try test.database.read { tx in
+        try tx.first("SELECT ? + ?", .integer(1)) { $0.integer(0) }
+      }
+    } throws: {
+      ($0 as? SQLiteError)?.kind == .misuse
+    }
+  }
+
+  @Test func aValueIsNotPrinted() {
+    #expect("\(SQLiteValue.text("swordfish"))" == "text <9 octets>")
+    #expect("\([SQLiteValue.blob([1, 2])])" == "[blob <2 octets>]")
+    #expect("\(SQLiteValue.integer(4711))" == "integer")
+  }
+}

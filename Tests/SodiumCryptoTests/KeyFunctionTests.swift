@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SodiumCrypto
+import Testing
+
+/// The expected octets come from Python's hashlib (BLAKE2b, the key derivation, which is BLAKE2b
+/// with salt and personalization) and from OpenSSL (Argon2id).
+@Suite struct KeyFunctionTests {
+  private let key = Array<UInt8>(0..<32)
+
+  private func output(
+    _ count: Int, _ body: (UnsafeMutableRawBufferPointer) throws -> Void
+  ) throws -> [UInt8] {
+    var octets = [UInt8](repeating: 0, count: count)
+    try octets.withUnsafeMutableBytes(body)
+    return octets
+  }
+
+  private func blake2b(_ message: [UInt8], key: [UInt8], _ count: Int) throws -> [UInt8] {
+    try output(count) { output in
+      try message.withUnsafeBytes { message in
+        try key.withUnsafeBytes { try BLAKE2b.hash(message, key: $0, into: output) }
+      }
+    }
+  }
+
+  private func subkey(_ number: UInt64, _ context: StaticString) throws -> [UInt8] {
+    try output(32) { output in
+      try key.withUnsafeBytes {
+        try KeyDerivation.derive(number, context: context, from: $0, into: output)
+      }
+    }
+  }
+
+  private func argon2id(
+    _ passphrase: String, salt: [UInt8] = Array(0..<16), _ parameters: Argon2id.Parameters
+  ) throws -> [UInt8] {
+    try output(32) { output in
+      try salt.withUnsafeBytes {
+        try Argon2id.derive(
+          from: SecretBytes(copying: Array(passphrase.utf8)), salt: $0, parameters: parameters,
+          into: output)
+      }
+    }
+  }
+
+  @Test func blake2bAgreesWithTheReference() throws {
+    #expect(
+      try blake2b([], key: Array(0..<64), 64)
+        == hex(
+          "10ebb67700b1868efb4417987acf4690ae9d972fb7a590c2f02871799aaa4786"
+            + "b5e996e8f0f4eb981fc214b005f42d2ff4233499391653df7aefcbc13fc51568"))
+    #expect(
+      try blake2b(Array("abc".utf8), key: key, 32)
+        == hex("d63a32d3e44738d7907f964316c241adaba0abfeabc32349677578a15a203f7f"))
+    #expect(
+      try blake2b(Array("abc".utf8), key: key, 16) == hex("1a64be47e4729d951c302ee543f97cf3"))
+  }
+
+  @Test func blake2bRefusesShortKeysAndOutputs() {
+    #expect(throws: SodiumError.self) { try blake2b([], key: [1, 2, 3], 32) }
+    #expect(throws: SodiumError.self) { try blake2b([], key: key, 8) }
+  }
+
+  @Test func subkeysAgreeWithTheReference() throws {
+    #expect(
+      try subkey(0, "tk-wrap1")
+        == hex("78478cfb3508ec4511ae6257c841a937e0c73dea6064c8c62448049e51841f6c"))
+    #expect(
+      try subkey(1, "tk-wrap1")
+        == hex("1274f2ad7f6b61c67e661408ed3c55129aab7180b73ba1ed20fb1e22f6743197"))
+    #expect(
+      try subkey((1 << 40) + 3, "tk-wrap1")
+        == hex("35b370b2aa205bfb76b9a67768ac1526ccc37288a5419fd4d6c6288a7518cdbb"))
+  }
+
+  @Test func aContextHasEightOctets() {
+    #expect(throws: SodiumError.self) { try subkey(1, "short") }
+  }
+
+  @Test func argon2idAgreesWithTheReference() throws {
+    #expect(
+      try argon2id("correct horse battery staple", .floor)
+        == hex("c05ce4c4dd7e0e45ee6011cc59d068ade47df1b01fc0cf9cd4678bdf68a5b7b0"))
+  }
+
+  @Test(arguments: [
+    Argon2id.Parameters(operations: 1, memory: 64 << 20),
+    Argon2id.Parameters(operations: 2, memory: 63 << 20),
+    Argon2id.Parameters(operations: 17, memory: 64 << 20),
+    Argon2id.Parameters(operations: 2, memory: 2 << 30),
+    Argon2id.Parameters(operations: -1, memory: -1),
+  ])
+  func argon2idRefusesWhatIsTooWeakOrTooMuch(_ parameters: Argon2id.Parameters) {
+    #expect(throws: SodiumError.self) { try argon2id("x", parameters) }
+  }
+}

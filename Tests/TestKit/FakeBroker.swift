@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Synchronization
+
+/// A broker that knows just enough MQTT to accept a client, send it messages and note in which
+/// order everything happens.
+///
+/// Packets are read both by a thread of its own and, in `mark` and `events`, by the caller: what
+/// the client had written before the call is then in the list before the call returns.
+package final class FakeBroker: Sendable {
+  package enum Event: Equatable, Sendable {
+    case connected(clientID: String, cleanStart: Bool)
+    case subscribed(String)
+    case acknowledged(UInt16)
+    case published(topic: String, identifier: UInt16)
+    case pinged
+    case disconnected
+    case closed
+    /// Put in by the test.
+    case mark(String)
+  }
+
+  package struct Behaviour: Sendable {
+    package var sessionPresent = true
+    /// Told to the client (MQTT 5).
+    package var receiveMaximum: UInt16?
+    /// The answer to CONNECT; nil gives none.
+    package var connectCode: UInt8? = 0
+    /// Whether publications of the client are acknowledged at once.
+    package var acknowledges = true
+    /// The code for a subscription.
+    package var subscribeCode: UInt8 = 1
+
+    package init() {}
+  }
+
+  struct State {
+    var connection: FakeConnection?
+    var events: [Event] = []
+    var behaviour: Behaviour
+    var nextIdentifier: UInt16 = 1
+    var isStopped = false
+    var connections = 0
+  }
+
+  package let port: UInt16
+  let listener: FakeListener
+  let state: Mutex<State>
+
+  /// - Parameter certificates: with them the client talks TLS with `openssl s_server`, which hands
+  ///   the plain octets on. It puts up to 16 KiB into one TLS record, many packets at once.
+  package init(_ behaviour: Behaviour = Behaviour(), certificates: TestCertificates? = nil) throws {
+    listener = try certificates.map { try FakeListener(tls: $0) } ?? FakeListener()
+    port = listener.port
+    state = Mutex(State(behaviour: behaviour))
+    let thread = Thread { [weak self] in
+      while let self, self.serve() {}
+    }
+    thread.start()
+  }
+
+  deinit {
+    stop()
+  }
+
+  package func stop() {
+    state.withLock {
+      $0.isStopped = true
+      $0.connection?.close()
+      $0.connection = nil
+    }
+    listener.close()
+  }
+
+  // MARK: For the test
+
+  /// All that happened so far.
+  package var events: [Event] {
+    state.withLock { state in
+      drain(&state)
+      return state.events
+    }
+  }
+
+  package var acknowledgements: [UInt16] {
+    events.compactMap { if case .acknowledged(let identifier) = $0 { identifier } else { nil } }
+  }
+
+  package var connectionCount: Int { state.withLock { $0.connections } }
+
+  /// Notes that something happened on the test's side.
+  package func mark(_ text: String) {
+    state.withLock { state in
+      drain(&state)
+      state.events.append(.mark(text))
+    }
+  }
+
+  package func change(_ change: (inout Behaviour) -> Void) {
+    state.withLock { change(&$0.behaviour) }
+  }
+
+  /// Sends QoS 1 messages in one piece.
+  ///
+  /// - Returns: their packet identifiers.
+  @discardableResult
+  package func publish(_ messages: [(topic: String, payload: [UInt8])]) -> [UInt16] {
+    state.withLock { state in
+      var octets: [UInt8] = []
+      var identifiers: [UInt16] = []
+      for message in messages {
+        identifiers.append(state.nextIdentifier)
+        octets += FakePacket.publish(
+          message.topic, message.payload, identifier: state.nextIdentifier,
+          isVersion5: state.connection?.isVersion5 ?? true)
+        state.nextIdentifier = state.nextIdentifier % 65_535 + 1
+      }
+      state.connection?.send(octets)
+      return identifiers
+    }
+  }
+
+  /// Sends a packet as it is.
+  package func send(_ octets: [UInt8]) {
+    state.withLock { $0.connection?.send(octets) }
+  }
+
+  package func dropConnection() {
+    state.withLock {
+      $0.connection?.close()
+      $0.connection = nil
+    }
+  }
+
+  // MARK: Serving
+
+  /// One look at what the client does.
+  private func serve() -> Bool {
+    let (isStopped, descriptor) = state.withLock { ($0.isStopped, $0.connection?.input ?? -1) }
+    if isStopped { return false }
+    guard descriptor >= 0 else {
+      if let connection = listener.accept(within: 20) {
+        state.withLock {
+          $0.connection = connection
+          $0.connections += 1
+        }
+      }
+      return true
+    }
+    var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    poll(&poller, 1, 20)
+    state.withLock { drain(&$0) }
+    return true
+  }
+
+  /// Reads and answers what has come, without waiting.
+  private func drain(_ state: inout State) {
+    guard let connection = state.connection else { return }
+    let isOpen = connection.receive()
+    while let packet = connection.nextPacket() { answer(packet, &state) }
+    if !isOpen, state.connection === connection {
+      state.events.append(.closed)
+      connection.close()
+      state.connection = nil
+    }
+  }
+
+  private func answer(_ packet: FakePacket, _ state: inout State) {
+    guard let connection = state.connection else { return }
+    switch packet.kind {
+    case .connect:
+      let connect = packet.connect
+      connection.isVersion5 = connect.isVersion5
+      state.events.append(
+        .connected(clientID: connect.clientID, cleanStart: connect.cleanStart))
+      guard let code = state.behaviour.connectCode else { return }
+      connection.send(
+        FakePacket.connectAnswer(
+          sessionPresent: state.behaviour.sessionPresent, code: code,
+          receiveMaximum: state.behaviour.receiveMaximum, isVersion5: connect.isVersion5))
+    case .subscribe:
+      state.events.append(.subscribed(packet.filter(isVersion5: connection.isVersion5)))
+      connection.send(
+        FakePacket.subscribeAnswer(
+          identifier: packet.identifier, code: state.behaviour.subscribeCode,
+          isVersion5: connection.isVersion5))
+    case .publish:
+      let identifier = packet.publishIdentifier
+      state.events.append(.published(topic: packet.topic, identifier: identifier))
+      if identifier != 0, state.behaviour.acknowledges {
+        connection.send(FakePacket.acknowledgement(identifier))
+      }
+    case .acknowledgement: state.events.append(.acknowledged(packet.identifier))
+    case .ping:
+      state.events.append(.pinged)
+      connection.send([0xD0, 0])
+    case .disconnect: state.events.append(.disconnected)
+    case .other: break
+    }
+  }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EmbeddedBroker
+import Foundation
+
+/// The broker's side of one connection: a socket, or the two pipes of `openssl s_server`.
+///
+/// `@unchecked`: only used under the lock of the `FakeBroker` that owns it.
+final class FakeConnection: @unchecked Sendable {
+  let input: Int32
+  private let output: Int32
+  private let onClose: () -> Void
+  private var buffer: [UInt8] = []
+  private var isClosed = false
+  var isVersion5 = true
+
+  init(input: Int32, output: Int32, onClose: @escaping () -> Void) {
+    self.input = input
+    self.output = output
+    self.onClose = onClose
+    _ = fcntl(input, F_SETFL, fcntl(input, F_GETFL) | O_NONBLOCK)
+  }
+
+  deinit { close() }
+
+  /// Reads all that has come, without waiting; false at the end of the connection.
+  func receive() -> Bool {
+    var chunk = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = read(input, &chunk, chunk.count)
+      guard count > 0 else { return count < 0 && (errno == EAGAIN || errno == EINTR) }
+      buffer += chunk[..<count]
+    }
+  }
+
+  func nextPacket() -> FakePacket? { FakePacket.take(from: &buffer) }
+
+  /// Writes all of it, waiting where the client is slow to read.
+  func send(_ octets: [UInt8]) {
+    var rest = octets[...]
+    while !rest.isEmpty, !isClosed {
+      let count = rest.withUnsafeBytes { write(output, $0.baseAddress, $0.count) }
+      if count > 0 {
+        rest = rest.dropFirst(count)
+      } else if errno == EAGAIN {
+        var poller = pollfd(fd: output, events: Int16(POLLOUT), revents: 0)
+        poll(&poller, 1, 1000)
+      } else {
+        return
+      }
+    }
+  }
+
+  func close() {
+    guard !isClosed else { return }
+    isClosed = true
+    onClose()
+  }
+}
+
+/// Where connections come from.
+final class FakeListener: Sendable {
+  let port: UInt16
+  private let descriptor: Int32
+  private let certificates: TestCertificates?
+
+  init(backlog: Int32 = 8) throws {
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    certificates = nil
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    var address = Self.address(0)
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let socket = descriptor
+    let code = withUnsafeMutableBytes(of: &address) { bytes -> Int32 in
+      let address = bytes.bindMemory(to: sockaddr.self).baseAddress
+      guard bind(socket, address, length) == 0, listen(socket, backlog) == 0 else { return errno }
+      return getsockname(socket, address, &length)
+    }
+    guard code == 0 else { throw POSIXError(.init(rawValue: code) ?? .EINVAL) }
+    port = UInt16(bigEndian: address.sin_port)
+  }
+
+  static func address(_ port: UInt16) -> sockaddr_in {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+    return address
+  }
+
+  init(tls certificates: TestCertificates) throws {
+    descriptor = -1
+    self.certificates = certificates
+    port = try LoopbackPort.free()
+  }
+
+  /// A connection, if one comes in that many milliseconds.
+  func accept(within milliseconds: Int32) -> FakeConnection? {
+    if let certificates { return try? acceptTLS(certificates) }
+    var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    guard poll(&poller, 1, milliseconds) > 0 else { return nil }
+    let client = Foundation.accept(descriptor, nil, nil)
+    guard client >= 0 else { return nil }
+    _ = fcntl(client, F_SETFD, FD_CLOEXEC)
+    return FakeConnection(input: client, output: client) { _ = Foundation.close(client) }
+  }
+
+  /// A server for one connection. It is there at once; who connects too early is refused, and
+  /// comes again.
+  private func acceptTLS(_ certificates: TestCertificates) throws -> FakeConnection {
+    let process = Process()
+    // The calling thread lives as long as the fake broker, and the server not longer.
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/setpriv")
+    process.arguments = [
+      "--pdeathsig", "KILL", "openssl", "s_server", "-quiet", "-accept", "127.0.0.1:\(port)",
+      "-naccept", "1", "-cert",
+      certificates.server, "-key", certificates.serverKey,
+    ]
+    let input = Pipe()
+    let output = Pipe()
+    process.standardInput = input
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    try process.runUnmasked()
+    return FakeConnection(
+      input: output.fileHandleForReading.fileDescriptor,
+      output: input.fileHandleForWriting.fileDescriptor
+    ) {
+      process.terminate()
+      process.waitUntilExit()
+      // The pipes live, and stay open, as long as this closure.
+      withExtendedLifetime((input, output)) {}
+    }
+  }
+
+  func close() {
+    if descriptor >= 0 { shutdown(descriptor, Int32(SHUT_RDWR)) }
+  }
+
+  deinit {
+    if descriptor >= 0 { _ = Foundation.close(descriptor) }
+  }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLibSQLite
+
+typealias SQLiteFile = UnsafeMutablePointer<sqlite3_file>
+
+/// What stands before the real file in the memory that SQLite gives to xOpen.
+private struct Head {
+  var base: sqlite3_file
+  var disk: Unmanaged<FaultyDisk>
+}
+
+private let headLength = (MemoryLayout<Head>.stride + 15) / 16 * 16
+
+private func real(_ file: SQLiteFile?) -> SQLiteFile? {
+  file.map {
+    (UnsafeMutableRawPointer($0) + headLength).assumingMemoryBound(to: sqlite3_file.self)
+  }
+}
+
+private func disk(_ file: SQLiteFile?) -> FaultyDisk? {
+  file.map {
+    UnsafeMutableRawPointer($0).assumingMemoryBound(to: Head.self).pointee.disk
+      .takeUnretainedValue()
+  }
+}
+
+private func methods(_ file: SQLiteFile?) -> sqlite3_io_methods? {
+  real(file)?.pointee.pMethods?.pointee
+}
+
+extension FaultyDisk {
+  /// The methods of every file; made once, and never gone.
+  // Written before anyone can see it, and never changed.
+  nonisolated(unsafe) private static let fileMethods: UnsafePointer<sqlite3_io_methods> = {
+    let table = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
+    table.initialize(to: makeFileMethods())
+    return UnsafePointer(table)
+  }()
+
+  func register() {
+    guard let original = sqlite3_vfs_find(nil) else { return }
+    let vfs = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
+    vfs.initialize(to: original.pointee)
+    vfs.pointee.pNext = nil
+    vfs.pointee.szOsFile = original.pointee.szOsFile + Int32(headLength)
+    let copy = UnsafeMutablePointer<CChar>.allocate(capacity: name.utf8.count + 1)
+    for (position, character) in name.utf8CString.enumerated() { copy[position] = character }
+    vfs.pointee.zName = UnsafePointer(copy)
+    vfs.pointee.pAppData = Unmanaged.passRetained(self).toOpaque()
+    vfs.pointee.xOpen = { vfs, path, file, flags, outFlags in
+      guard let original = sqlite3_vfs_find(nil), let file, let data = vfs?.pointee.pAppData else {
+        return SQLITE_CANTOPEN
+      }
+      let result = original.pointee.xOpen?(original, path, real(file), flags, outFlags)
+      let head = UnsafeMutableRawPointer(file).assumingMemoryBound(to: Head.self)
+      head.pointee.disk = Unmanaged.fromOpaque(data)
+      head.pointee.base.pMethods =
+        real(file)?.pointee.pMethods == nil ? nil : FaultyDisk.fileMethods
+      return result ?? SQLITE_CANTOPEN
+    }
+    vfs.pointee.xDelete = { vfs, path, sync in
+      guard let original = sqlite3_vfs_find(nil), let data = vfs?.pointee.pAppData else {
+        return SQLITE_IOERR
+      }
+      let disk = Unmanaged<FaultyDisk>.fromOpaque(data).takeUnretainedValue()
+      guard !disk.state.withLock({ $0.isCut }) else { return SQLITE_IOERR }
+      return original.pointee.xDelete?(original, path, sync) ?? SQLITE_IOERR
+    }
+    sqlite3_vfs_register(vfs, 0)
+  }
+
+  private static func makeFileMethods() -> sqlite3_io_methods {
+    var table = sqlite3_io_methods()
+    // Version 2: shared memory for the write-ahead log, no memory mapping.
+    table.iVersion = 2
+    table.xClose = { file in
+      if let target = real(file) { disk(file)?.forget(target) }
+      return methods(file)?.xClose?(real(file)) ?? SQLITE_OK
+    }
+    table.xRead = { file, buffer, count, offset in
+      if let code = disk(file)?.verdict(.read).code { return code }
+      return methods(file)?.xRead?(real(file), buffer, count, offset) ?? SQLITE_IOERR
+    }
+    table.xWrite = { file, buffer, count, offset in
+      guard let disk = disk(file), let target = real(file) else { return SQLITE_IOERR }
+      let (code, cut) = disk.verdict(.write)
+      if let code { return code }
+      disk.remember(target, offset: offset, count: Int(count))
+      let result = methods(file)?.xWrite?(target, buffer, count, offset) ?? SQLITE_IOERR
+      if let cut { return disk.loseUnsynced(seed: cut) }
+      return result
+    }
+    table.xTruncate = { file, size in
+      guard let disk = disk(file) else { return SQLITE_IOERR }
+      let (code, cut) = disk.verdict(.truncate)
+      if let code { return code }
+      if let cut { return disk.loseUnsynced(seed: cut) }
+      return methods(file)?.xTruncate?(real(file), size) ?? SQLITE_IOERR
+    }
+    table.xSync = { file, flags in
+      guard let disk = disk(file), let target = real(file) else { return SQLITE_IOERR }
+      let (code, cut) = disk.verdict(.sync)
+      if let code { return code }
+      if let cut { return disk.loseUnsynced(seed: cut) }
+      disk.forget(target)
+      return methods(file)?.xSync?(target, flags) ?? SQLITE_IOERR
+    }
+    table.xFileSize = { methods($0)?.xFileSize?(real($0), $1) ?? SQLITE_IOERR }
+    table.xLock = { methods($0)?.xLock?(real($0), $1) ?? SQLITE_IOERR }
+    table.xUnlock = { methods($0)?.xUnlock?(real($0), $1) ?? SQLITE_IOERR }
+    table.xCheckReservedLock = { methods($0)?.xCheckReservedLock?(real($0), $1) ?? SQLITE_IOERR }
+    table.xFileControl = { methods($0)?.xFileControl?(real($0), $1, $2) ?? SQLITE_NOTFOUND }
+    table.xSectorSize = { methods($0)?.xSectorSize?(real($0)) ?? 512 }
+    table.xDeviceCharacteristics = { methods($0)?.xDeviceCharacteristics?(real($0)) ?? 0 }
+    table.xShmMap = { methods($0)?.xShmMap?(real($0), $1, $2, $3, $4) ?? SQLITE_IOERR }
+    table.xShmLock = { methods($0)?.xShmLock?(real($0), $1, $2, $3) ?? SQLITE_IOERR }
+    table.xShmBarrier = { methods($0)?.xShmBarrier?(real($0)) }
+    table.xShmUnmap = { methods($0)?.xShmUnmap?(real($0), $1) ?? SQLITE_OK }
+    return table
+  }
+}

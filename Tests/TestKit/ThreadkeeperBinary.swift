@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// Runs the real `threadkeeper` that was built beside the tests.
+package enum ThreadkeeperBinary {
+  /// What a finished run left.
+  package struct Outcome: Sendable {
+    package let status: Int32
+    package let output: String
+    package let error: String
+
+    /// The output as a JSON object.
+    package func object() throws -> [String: any Sendable] {
+      let value = try JSONSerialization.jsonObject(with: Data(output.utf8))
+      guard let object = value as? [String: any Sendable] else { throw NoObject() }
+      return object
+    }
+  }
+
+  package struct NoObject: Error, CustomStringConvertible {
+    package var description: String { "the output is JSON, but no object" }
+  }
+
+  /// What the command reads on standard input.
+  package enum Input: Sendable {
+    case nothing
+    case text(String)
+    case file(String)
+  }
+
+  /// Runs it to its end. See `run(_:input:output:environment:)`.
+  package static func run(
+    _ arguments: String..., input: Input = .nothing, output: String? = nil,
+    environment: [String: String] = [:]
+  ) async throws -> Outcome {
+    try await run(arguments, input: input, output: output, environment: environment)
+  }
+
+  /// Runs it to its end. Input and output are files: nobody can block on a full pipe.
+  ///
+  /// - Parameter launcher: a program and its arguments that become threadkeeper, by `exec`.
+  package static func run(
+    _ arguments: [String], input: Input = .nothing, output: String? = nil,
+    environment: [String: String] = [:], launcher: [String] = []
+  ) async throws -> Outcome {
+    let directory = FileManager.default.temporaryDirectory
+      .appendingPathComponent("threadkeeper-test-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: directory) }
+
+    let outputFile = try output.map { URL(fileURLWithPath: $0) } ?? empty("output", in: directory)
+    let errorFile = try empty("error", in: directory)
+    let process = Process()
+    let command = launcher + [executable.path] + arguments
+    process.executableURL = URL(fileURLWithPath: command[0])
+    process.arguments = Array(command.dropFirst())
+    process.environment = ["PATH": "/usr/bin:/bin", "TERM": "xterm"].merging(environment) { $1 }
+    process.standardInput = try inputHandle(input, in: directory)
+    process.standardOutput = try FileHandle(forWritingTo: outputFile)
+    process.standardError = try FileHandle(forWritingTo: errorFile)
+    try await finish(process)
+    return Outcome(
+      status: process.terminationReason == .exit ? process.terminationStatus : -1,
+      output: output == nil ? try String(contentsOf: outputFile, encoding: .utf8) : "",
+      error: try String(contentsOf: errorFile, encoding: .utf8))
+  }
+
+  /// The test runner is a program in the directory of all products.
+  package static var executable: URL {
+    URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+      .deletingLastPathComponent().appendingPathComponent("threadkeeper")
+  }
+
+  private static func finish(_ process: Process) async throws {
+    try await withCheckedThrowingContinuation { continuation in
+      process.terminationHandler = { _ in continuation.resume() }
+      do {
+        try process.run()
+      } catch {
+        process.terminationHandler = nil
+        continuation.resume(throwing: error)
+      }
+    }
+  }
+
+  private static func empty(_ name: String, in directory: URL) throws -> URL {
+    let file = directory.appendingPathComponent(name)
+    try Data().write(to: file)
+    return file
+  }
+
+  private static func inputHandle(_ input: Input, in directory: URL) throws -> FileHandle {
+    switch input {
+    case .nothing:
+      return FileHandle.nullDevice
+    case .text(let text):
+      let file = directory.appendingPathComponent("input")
+      try Data(text.utf8).write(to: file)
+      return try FileHandle(forReadingFrom: file)
+    case .file(let path):
+      return try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+    }
+  }
+}

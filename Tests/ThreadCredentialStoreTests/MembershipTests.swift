@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestKit
+import Testing
+import ThreadCredentialStore
+import ThreadDataset
+
+@Suite("Who belongs to the preferred network")
+struct MembershipTests {
+  let home = SampleNetwork.home
+
+  private func follows(
+    _ wasMember: Bool, _ dataset: OperationalDataset, _ preferred: OperationalDataset?
+  ) -> Bool {
+    Membership.follows(wasMember: wasMember, dataset: dataset, preferred: preferred)
+  }
+
+  @Test("Without a preferred network nobody does")
+  func noPreferred() throws {
+    #expect(!follows(true, try home.dataset(at: 1), nil))
+  }
+
+  @Test("Who holds the preferred dataset belongs to it, of whatever time")
+  func holder() throws {
+    for seconds in [1, 5, 9] as [UInt64] {
+      #expect(follows(false, try home.dataset(at: seconds), try home.dataset(at: 5)))
+    }
+  }
+
+  @Test("Who merely names the preferred Extended PAN ID does not")
+  func stranger() throws {
+    let stranger = home.with { $0.networkKey = "00000000000000000000000000000001" }
+    for seconds in [1, 5, 1_000] as [UInt64] {
+      #expect(!follows(false, try stranger.dataset(at: seconds), try home.dataset(at: 5)))
+    }
+  }
+
+  @Test("A member stays one while it stays on the Extended PAN ID")
+  func staying() throws {
+    let preferred = try home.dataset(at: 5)
+    #expect(follows(true, try home.with { $0.channel = 20 }.dataset(at: 6), preferred))
+    #expect(!follows(true, try SampleNetwork.guest.dataset(at: 6), preferred))
+  }
+
+  @Test(
+    "A stranger that only names the preferred Extended PAN ID never moves it, whatever it reports")
+  func strangerForEver() throws {
+    var generator = RepeatableGenerator(seed: 11)
+    let preferred = try home.dataset(at: 50)
+    let stranger = home.with { $0.networkKey = "00000000000000000000000000000001" }
+    for following in [PreferredDecision.Following.sameNetwork, .any] {
+      var stored: OperationalDataset?
+      var isMember = false
+      for _ in 0..<300 {
+        let network = [stranger, stranger.with { $0.channel = 20 }, .guest]
+          .randomElement(using: &generator)
+        let incoming = try #require(network).dataset(
+          at: UInt64.random(in: 1...100, using: &generator))
+        let change = DatasetDecision(stored: stored, incoming: incoming)
+        #expect(
+          PreferredDecision(
+            preferred: preferred, isMember: isMember, change: change, incoming: incoming,
+            following: following) == .keep)
+        guard change.isStored else { continue }
+        stored = incoming
+        isMember = follows(isMember, incoming, preferred)
+        #expect(!isMember)
+      }
+    }
+  }
+}
