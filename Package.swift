@@ -11,6 +11,7 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
   ],
   targets: [
@@ -28,6 +29,7 @@ let package = Package(
     .target(name: "SQLiteDatabase", dependencies: ["CLibSQLite"]),
     .target(name: "MosquittoClient", dependencies: ["CLibMosquitto"]),
     .target(name: "EmbeddedBroker"),
+    .target(name: "Telemetry", dependencies: [.product(name: "Logging", package: "swift-log")]),
 
     // Floor 2: the encrypted store, and what travels on the broker.
     .target(name: "KeychainCore", dependencies: ["SodiumCrypto", "SQLiteDatabase"]),
@@ -47,6 +49,7 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
+    .target(name: "Settings", dependencies: [.product(name: "Yams", package: "Yams")]),
 
     // Tests: a target for each target, and what they share.
     .target(
@@ -63,6 +66,7 @@ let package = Package(
     .testTarget(name: "SQLiteDatabaseTests", dependencies: ["SQLiteDatabase", "TestKit"]),
     .testTarget(name: "MosquittoClientTests", dependencies: ["MosquittoClient", "TestKit"]),
     .testTarget(name: "EmbeddedBrokerTests", dependencies: ["EmbeddedBroker", "TestKit"]),
+    .testTarget(name: "TelemetryTests", dependencies: ["Telemetry"]),
     .testTarget(
       name: "KeychainCoreTests", dependencies: ["KeychainCore", "SodiumCrypto", "TestKit"]),
     .testTarget(
@@ -79,6 +83,7 @@ let package = Package(
         "ThreadCredentialStore", "ThreadDataset",
         .product(name: "Logging", package: "swift-log"),
       ]),
+    .testTarget(name: "SettingsTests", dependencies: ["Settings", "TestKit"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Questions about single characters.
+enum ASCII {
+  static func isLetterOrDigit(_ octet: UInt8) -> Bool {
+    switch octet {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: false
+    }
+  }
+
+  /// What names are made of: letters, digits, `-`, `_`, `.`.
+  static func isNameOctet(_ octet: UInt8) -> Bool {
+    isLetterOrDigit(octet) || octet == UInt8(ascii: "-") || octet == UInt8(ascii: "_")
+      || octet == UInt8(ascii: ".")
+  }
+
+  static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
+  }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// All that a person can set, checked: a value of this type is fit to run with.
+///
+/// `config/threadkeeper.yaml` tells every key with its default, its unit and its reason.
+/// Paths are absolute.
+package struct Settings: Sendable, Equatable {
+  package var mqtt: MQTT
+  package var store: Store
+  package var alerts: Alerts
+  package var preferred: Preferred
+  package var presence: Presence
+  package var log: Log
+  /// Team → the broker's user names in it. No user is in two of them.
+  package var teams: [String: [String]]
+  /// At least one; no base topic equals another or lies inside it.
+  package var homes: [Home]
+  /// Where state lies that has no path of its own; see `StateDirectory`.
+  package var stateDirectory: String
+
+  package init(
+    mqtt: MQTT, store: Store, alerts: Alerts, preferred: Preferred, presence: Presence, log: Log,
+    teams: [String: [String]], homes: [Home], stateDirectory: String
+  ) {
+    self.mqtt = mqtt
+    self.store = store
+    self.alerts = alerts
+    self.preferred = preferred
+    self.presence = presence
+    self.log = log
+    self.teams = teams
+    self.homes = homes
+    self.stateDirectory = stateDirectory
+  }
+
+  package struct Alerts: Sendable, Equatable {
+    /// How long a condition must hold before its alert is raised. Seconds, 0…86,400.
+    package var holdSeconds: Int = 30
+
+    package init() {}
+  }
+
+  package struct Presence: Sendable, Equatable {
+    /// Silence after which a router counts as offline. Seconds, 0…604,800; 0 = never.
+    package var offlineAfterSeconds: Int = 300
+
+    package init() {}
+  }
+
+  /// A home: its credentials, routers and alerts are its own, and so is its base topic.
+  package struct Home: Sendable, Equatable {
+    package var name: String
+    package var baseTopic: String
+
+    package init(name: String, baseTopic: String) {
+      self.name = name
+      self.baseTopic = baseTopic
+    }
+  }
+}

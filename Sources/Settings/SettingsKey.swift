@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Every key with one value, by its full name. `teams` and `homes` are mappings of their own.
+enum SettingsKey: String, CaseIterable {
+  case mqttHost = "mqtt.host"
+  case mqttPort = "mqtt.port"
+  case mqttUsername = "mqtt.username"
+  case mqttPassword = "mqtt.password"
+  case mqttClientID = "mqtt.client_id"
+  case mqttBaseTopic = "mqtt.base_topic"
+  case mqttProtocol = "mqtt.protocol"
+  case mqttCAFile = "mqtt.tls.ca_file"
+  case mqttCertFile = "mqtt.tls.cert_file"
+  case mqttKeyFile = "mqtt.tls.key_file"
+  case storePath = "store.path"
+  case storeKeyFile = "store.key_file"
+  case storeAnchorPath = "store.anchor_path"
+  case alertsHold = "alerts.hold"
+  case preferredOnMismatch = "preferred.on_mismatch"
+  case preferredFollowMembers = "preferred.follow_members"
+  case presenceOfflineAfter = "presence.offline_after"
+  case logLevel = "log.level"
+  case logFormat = "log.format"
+
+  /// Mappings whose keys a person chooses.
+  static let mappings = ["teams", "homes"]
+
+  /// `THREADKEEPER_MQTT_TLS_CA_FILE` for `mqtt.tls.ca_file`.
+  var variable: String { Self.variable(of: rawValue) }
+
+  static func variable(of name: String) -> String {
+    "THREADKEEPER_" + name.uppercased().split(separator: ".").joined(separator: "_")
+  }
+
+  /// Whether its value must not be shown.
+  var isSecret: Bool { self == .mqttPassword }
+
+  /// The words after "expected" when a value does not fit.
+  var expectation: String {
+    switch self {
+    case .mqttHost: "`embedded`, a host name or an IP address"
+    case .mqttPort: "a whole number from 1 to 65535"
+    case .mqttUsername: "1 to 256 characters, no control characters"
+    case .mqttPassword: "1 to 65535 octets of text"
+    case .mqttClientID: "1 to 64 letters, digits, `-`, `_` or `.`"
+    case .mqttBaseTopic:
+      "a topic such as `threadkeeper` or `home/thread` (no `+`, `#`, `$`, `%` or control character, "
+        + "no empty level, at most 128 octets)"
+    case .mqttProtocol: "`5` or `3.1.1`"
+    case .mqttCAFile, .mqttCertFile, .mqttKeyFile, .storeKeyFile: "the path of a file"
+    case .storePath, .storeAnchorPath: "the path of a directory"
+    case .alertsHold: "whole seconds from 0 to 86400"
+    case .preferredOnMismatch: "`alert`"
+    case .preferredFollowMembers: "`same_network` or `any`"
+    case .presenceOfflineAfter: "whole seconds from 0 to 604800"
+    case .logLevel: "`trace`, `debug`, `info`, `notice`, `warning`, `error` or `critical`"
+    case .logFormat: "`text` or `json`"
+    }
+  }
+
+  /// The names directly below a section; `""` is the file itself. Nil when there is none.
+  static func names(in section: String) -> [String]? {
+    let prefix = section.isEmpty ? "" : section + "."
+    let all = allCases.map(\.rawValue) + mappings
+    var names: [String] = []
+    for name in all where name.hasPrefix(prefix) {
+      guard let first = name.dropFirst(prefix.count).split(separator: ".").first else { continue }
+      if !names.contains(String(first)) { names.append(String(first)) }
+    }
+    return names.isEmpty ? nil : names
+  }
+}

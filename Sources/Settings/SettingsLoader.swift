@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Loads the settings: defaults, then the file, then the variables.
+package enum SettingsLoader {
+  /// Reads everything once and reports every problem in the same pass.
+  ///
+  /// - Parameters:
+  ///   - file: the configuration file; nil to search for one, see `search`.
+  ///   - environment: the process's variables.
+  ///   - stateDirectory: where state lies that no key names a place for; nil for the rule of
+  ///     `StateDirectory`.
+  ///   - otherVariables: names that begin with `THREADKEEPER_` and are read by somebody else.
+  ///   - systemFile: the last place of the search.
+  ///   - workingDirectory: what paths on the command line and in variables are relative to.
+  ///   - isRoot: whether the process runs as root.
+  package static func load(
+    file: String?, environment: [String: String], stateDirectory: String? = nil,
+    otherVariables: Set<String> = [],
+    systemFile: String = "/etc/threadkeeper/threadkeeper.yaml",
+    workingDirectory: String = currentDirectory(), isRoot: Bool = geteuid() == 0
+  ) -> SettingsResult {
+    let found = search(
+      file: file, environment: environment, systemFile: systemFile,
+      workingDirectory: workingDirectory)
+    let directory = found.map { FilePath.directory(of: $0.path) } ?? workingDirectory
+    var reader = SettingsReader(
+      environment: environment, directory: directory, workingDirectory: workingDirectory)
+    if let found { read(found, into: &reader) }
+    reader.readVariables(others: otherVariables)
+    let state = StateDirectory.path(
+      given: stateDirectory, environment: environment, workingDirectory: workingDirectory,
+      isRoot: isRoot)
+    if state == nil {
+      reader.report(
+        nil, at: .defaults,
+        "no place for the state: $HOME is not set; set THREADKEEPER_STATE_DIRECTORY")
+    }
+    let settings = reader.settings(stateDirectory: state ?? workingDirectory)
+    return SettingsResult(
+      settings: reader.hasErrors ? nil : settings, problems: reader.problems.sorted(),
+      file: found?.path)
+  }
+
+  private static func read(_ found: FoundFile, into reader: inout SettingsReader) {
+    do throws(FileFailure) {
+      let file = try TextFile(reading: found.path)
+      reader.isFileReadableByOthers = file.isReadableByOthers
+      do throws(SettingsProblem) {
+        reader.read(try YAMLDocument(parsing: file.text, origin: .file(found.shown)))
+      } catch {
+        reader.problems.append(error)
+      }
+    } catch {
+      let place: SettingsProblem.Place =
+        if let position = error.position {
+          .position(file: found.shown, line: position.line, column: position.column)
+        } else {
+          .file(found.shown)
+        }
+      reader.report(nil, at: place, "the configuration \(error.reason)")
+    }
+  }
+
+  package static func currentDirectory() -> String {
+    guard let path = getcwd(nil, 0) else { return "/" }
+    defer { free(path) }
+    return String(cString: path)
+  }
+}

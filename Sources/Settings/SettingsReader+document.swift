@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Yams
+
+extension SettingsReader {
+  /// Notes where each key of the file has its value; reports what does not belong there.
+  mutating func read(_ document: YAMLDocument) {
+    guard let root = document.root, !root.isNull else { return }
+    guard case .mapping(let mapping) = root else {
+      report(
+        nil, at: document.place(of: root),
+        "expected sections such as `mqtt:`, found \(root.kind)")
+      return
+    }
+    read(mapping, of: "", in: document)
+  }
+
+  private mutating func read(
+    _ mapping: Node.Mapping, of section: String, in document: YAMLDocument
+  ) {
+    for (name, key, value) in named(mapping, of: section, in: document) {
+      let path = section.isEmpty ? name : "\(section).\(name)"
+      if let key = SettingsKey(rawValue: path) {
+        read(value, of: key, in: document)
+      } else if SettingsKey.mappings.contains(path) {
+        mappings[path] = (document, value)
+      } else if SettingsKey.names(in: path) != nil {
+        if case .mapping(let inner) = value {
+          read(inner, of: path, in: document)
+        } else if !value.isNull {
+          report(
+            path, at: document.place(of: value), "expected a mapping of keys, found \(value.kind)")
+        }
+      } else {
+        noteUnknown(name, in: section, at: document.place(of: key))
+      }
+    }
+  }
+
+  /// The pairs of a mapping by name, each name once; what has no name or repeats one is reported.
+  mutating func named(
+    _ mapping: Node.Mapping, of section: String, in document: YAMLDocument
+  ) -> [(name: String, key: Node, value: Node)] {
+    var pairs: [(name: String, key: Node, value: Node)] = []
+    var lines: [String: SettingsProblem.Place] = [:]
+    for (key, value) in mapping {
+      let place = document.place(of: key)
+      guard case .scalar(let scalar) = key else {
+        report(
+          section.isEmpty ? nil : section, at: place,
+          "expected the name of a key, found \(key.kind)")
+        continue
+      }
+      let name = document.name(of: scalar)
+      let path = section.isEmpty ? name : "\(section).\(name)"
+      if let first = lines[name] {
+        let where_ =
+          if case .position(_, let line, _) = first { ", first given on line \(line)" } else { "" }
+        problems.append(
+          SettingsProblem(
+            place: place, key: path, message: YAMLDocument.duplicateMessage(path) + where_))
+        continue
+      }
+      lines[name] = place
+      pairs.append((name, key, value))
+    }
+    return pairs
+  }
+
+  private mutating func read(_ value: Node, of key: SettingsKey, in document: YAMLDocument) {
+    let place = document.place(of: value)
+    guard case .scalar(let scalar) = value else {
+      report(key, at: place, "expected \(key.expectation), found \(value.kind)")
+      return
+    }
+    guard !value.isNull else { return }
+    guard value.hasOwnTag else {
+      let kind: SettingsEntry.Kind = value.isPlain ? .plain : .quoted
+      sources[key] = SettingsSource(content: .text(scalar.string, kind), place: place)
+      return
+    }
+    switch scalar.tag.rawValue {
+    case "!secret":
+      sources[key] = SettingsSource(content: .secret(name: scalar.string), place: place)
+    case "!credential":
+      sources[key] = SettingsSource(content: .credential(name: scalar.string), place: place)
+    case let tag:
+      report(
+        key, at: place,
+        "unknown tag \(SettingsEntry.shown(tag)); the known ones are `!secret` and `!credential`")
+    }
+  }
+
+  private mutating func noteUnknown(
+    _ name: String, in section: String, at place: SettingsProblem.Place
+  ) {
+    let path = section.isEmpty ? name : "\(section).\(name)"
+    let siblings = SettingsKey.names(in: section) ?? []
+    let elsewhere = SettingsKey.allCases.map(\.rawValue).filter { $0.hasSuffix(".\(name)") }
+    let hint: String
+    if let nearest = NearestName.nearest(to: name, among: siblings) {
+      hint = "did you mean `\(nearest)`?"
+    } else if let key = elsewhere.first {
+      hint = "did you mean `\(key)`?"
+    } else {
+      hint = "known here: " + siblings.map { "`\($0)`" }.joined(separator: ", ")
+    }
+    problems.append(
+      SettingsProblem(
+        place: place, key: path, message: "unknown key \(SettingsEntry.shown(path)); \(hint)"))
+  }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Yams
+
+extension SettingsReader {
+  /// The homes in the order of the file; one called `home` when none is named.
+  mutating func homes(default baseTopic: String) -> [Settings.Home] {
+    let only = [Settings.Home(name: "home", baseTopic: baseTopic)]
+    guard let (document, node) = mappings["homes"], !node.isNull else { return only }
+    guard case .mapping(let mapping) = node else {
+      report(
+        "homes", at: document.place(of: node),
+        "expected a mapping from a home's name to its keys, found \(node.kind)")
+      return only
+    }
+    var homes: [Settings.Home] = []
+    for (name, key, value) in named(mapping, of: "homes", in: document) {
+      guard isFit(home: name, at: document.place(of: key)) else { continue }
+      guard let (topic, place) = topic(ofHome: name, key, value, in: document) else { continue }
+      if let other = homes.first(where: { BaseTopic.overlap($0.baseTopic, topic) }) {
+        report(
+          "homes.\(name).base_topic", at: place,
+          "\(SettingsEntry.shown(topic)) equals the base topic of the home `\(other.name)`, or one lies in the other"
+        )
+        continue
+      }
+      homes.append(Settings.Home(name: name, baseTopic: topic))
+    }
+    if !homes.isEmpty, sources[.mqttBaseTopic] != nil, baseTopic != Settings.MQTT().baseTopic,
+      !homes.contains(where: { $0.baseTopic == baseTopic })
+    {
+      warn(
+        .mqttBaseTopic, at: place(of: .mqttBaseTopic),
+        "has no effect while `homes` names base topics of its own")
+    }
+    return homes.isEmpty ? only : homes
+  }
+
+  private mutating func isFit(home: String, at place: SettingsProblem.Place) -> Bool {
+    let isFit =
+      (1...32).contains(home.utf8.count)
+      && home.utf8.allSatisfy { octet in
+        ASCII.isNameOctet(octet) && octet != UInt8(ascii: ".")
+          && !(UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(octet)
+      }
+    if !isFit {
+      report(
+        "homes", at: place,
+        "expected a home's name of 1 to 32 small letters, digits, `-` or `_`, found \(SettingsEntry.shown(home))"
+      )
+    }
+    return isFit
+  }
+
+  private mutating func topic(
+    ofHome home: String, _ key: Node, _ value: Node, in document: YAMLDocument
+  ) -> (String, SettingsProblem.Place)? {
+    let path = "homes.\(home)"
+    guard case .mapping(let mapping) = value else {
+      report(
+        path, at: document.place(of: value.isNull ? key : value),
+        "expected the key `base_topic`, found \(value.kind)")
+      return nil
+    }
+    var found: (String, SettingsProblem.Place)?
+    var isGiven = false
+    for (name, key, value) in named(mapping, of: path, in: document) {
+      guard name == "base_topic" else {
+        problems.append(
+          SettingsProblem(
+            place: document.place(of: key), key: "\(path).\(name)",
+            message:
+              "unknown key \(SettingsEntry.shown("\(path).\(name)")); did you mean `base_topic`?"))
+        continue
+      }
+      isGiven = true
+      let place = document.place(of: value)
+      if let text = value.text, BaseTopic.isFit(text) {
+        found = (text, place)
+      } else {
+        report(
+          "\(path).base_topic", at: place,
+          "expected \(SettingsKey.mqttBaseTopic.expectation), "
+            + "found \(value.text.map { SettingsEntry.shown($0) } ?? value.kind)")
+      }
+    }
+    if !isGiven {
+      report(
+        "\(path).base_topic", at: document.place(of: key),
+        "is missing; every home needs a base topic of its own")
+    }
+    return found
+  }
+}

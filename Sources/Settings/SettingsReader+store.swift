@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension SettingsReader {
+  mutating func store(stateDirectory: String) -> Settings.Store {
+    var store = Settings.Store(path: path(.storePath) ?? stateDirectory + "/store")
+    store.keyFile = path(.storeKeyFile) ?? store.keyFile
+    store.anchorPath = path(.storeAnchorPath) ?? store.anchorPath
+    if FilePath.isInside(store.keyFile, store.path) {
+      report(
+        .storeKeyFile, at: blamed(.storeKeyFile),
+        "expected a path outside `store.path`: a copy of the store would carry its own key")
+    }
+    if FilePath.isInside(store.anchorPath, store.path) {
+      report(
+        .storeAnchorPath, at: blamed(.storeAnchorPath),
+        "expected a path outside `store.path`: an anchor that is rolled back with the store "
+          + "shows nothing")
+    }
+    if FilePath.isInside(store.anchorPath, store.keyFile)
+      || FilePath.isInside(store.path, store.keyFile)
+    {
+      report(
+        .storeKeyFile, at: blamed(.storeKeyFile),
+        "expected the path of a file, found the directory of `store.path` or `store.anchor_path`")
+    }
+    return store
+  }
+
+  /// The key to look at when two paths do not go together: the one given, else the store's.
+  private func blamed(_ key: SettingsKey) -> SettingsProblem.Place {
+    sources[key] == nil ? place(of: .storePath) : place(of: key)
+  }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension SettingsReader {
+  /// An entry for text; a truth value is none, which is reported.
+  mutating func textEntry(of key: SettingsKey) -> SettingsEntry? {
+    guard let entry = entry(of: key) else { return nil }
+    guard entry.kind != .plain || !["true", "false"].contains(entry.text.lowercased()) else {
+      report(
+        key, at: entry.place,
+        "expected \(key.expectation), found a truth value; if it is meant as text, put it in quotes"
+      )
+      return nil
+    }
+    return entry
+  }
+
+  /// Text that passes the check; nil when there is none, or when it does not, which is reported.
+  mutating func text(_ key: SettingsKey, where isFit: (String) -> Bool) -> String? {
+    guard let entry = textEntry(of: key) else { return nil }
+    guard isFit(entry.text) else {
+      noteUnfit(entry, for: key)
+      return nil
+    }
+    return entry.text
+  }
+
+  /// A whole number in decimal digits. Text in quotes is none, nor are `0x1F`, `1_000`, `012`.
+  mutating func number(_ key: SettingsKey, in range: ClosedRange<Int>) -> Int? {
+    guard let entry = entry(of: key) else { return nil }
+    let digits = entry.text.utf8
+    let isDecimal =
+      digits.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+      && (digits.first != UInt8(ascii: "0") || digits.count == 1)
+    guard entry.kind != .quoted, isDecimal, let number = Int(entry.text), range.contains(number)
+    else {
+      noteUnfit(entry, for: key)
+      return nil
+    }
+    return number
+  }
+
+  /// One of a few words.
+  mutating func choice<Value: RawRepresentable<String>>(_ key: SettingsKey, among values: [Value])
+    -> Value?
+  {
+    guard let entry = entry(of: key) else { return nil }
+    if let value = Value(rawValue: entry.text) { return value }
+    let nearest =
+      entry.isHidden
+      ? nil : NearestName.nearest(to: entry.text, among: values.map(\.rawValue))
+    noteUnfit(entry, for: key, hint: nearest.map { "; did you mean `\($0)`?" } ?? "")
+    return nil
+  }
+
+  /// An absolute path.
+  mutating func path(_ key: SettingsKey) -> String? {
+    guard let entry = entry(of: key) else { return nil }
+    guard !entry.text.isEmpty, !entry.text.contains("\0"), !entry.text.contains("\n") else {
+      noteUnfit(entry, for: key)
+      return nil
+    }
+    guard
+      let path = FilePath.absolute(entry.text, in: entry.directory, home: environment["HOME"])
+    else {
+      noteUnfit(entry, for: key, hint: "; only `~/` is known, and it needs $HOME")
+      return nil
+    }
+    return path
+  }
+
+  mutating func noteUnfit(_ entry: SettingsEntry, for key: SettingsKey, hint: String = "") {
+    report(key, at: entry.place, "expected \(key.expectation), found \(entry.found)\(hint)")
+  }
+
+  /// Where the key's value was given.
+  func place(of key: SettingsKey) -> SettingsProblem.Place {
+    sources[key]?.place ?? .defaults
+  }
+}

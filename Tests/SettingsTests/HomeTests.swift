@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Settings
+import Testing
+
+struct HomeTests {
+  @Test("Without homes there is one, on the base topic of `mqtt`")
+  func one() throws {
+    let settings = try #require(try load("mqtt: {base_topic: a/b}\nhomes: {}").settings)
+    #expect(settings.homes == [.init(name: "home", baseTopic: "a/b")])
+  }
+
+  @Test("Homes come in the order of the file")
+  func several() throws {
+    let yaml = "homes:\n  z: {base_topic: t/z}\n  a-1_b: {base_topic: t/zz}\n"
+    #expect(
+      try load(yaml).settings?.homes == [
+        .init(name: "z", baseTopic: "t/z"), .init(name: "a-1_b", baseTopic: "t/zz"),
+      ])
+  }
+
+  @Test(
+    "Base topics that are equal or nested are refused",
+    arguments: [("a", "a"), ("a", "a/b"), ("a/b/c", "a"), ("a/b", "a/b/c/d")])
+  func overlap(first: String, second: String) throws {
+    let yaml = "homes:\n  x: {base_topic: \(first)}\n  y: {base_topic: \(second)}\n"
+    let found = try problems(yaml)
+    #expect(found.count == 1)
+    #expect(found.first?.hasPrefix("3:19: error: homes.y.base_topic: ") == true)
+  }
+
+  @Test("Wrong homes are refused")
+  func wrong() throws {
+    for yaml in [
+      "homes: [a]", "homes: x", "homes: {a: x}", "homes: {a: [x]}", "homes: {a: }",
+      "homes: {a: {base_topic: }}", "homes: {a: {base_topic: [x]}}", "homes: {a: {base_topic: /}}",
+      "homes: {A: {base_topic: x}}", "homes: {a.b: {base_topic: x}}",
+      "homes: {'': {base_topic: x}}",
+      "homes: {a: {base_topic: x, port: 1}}", "homes: {a: {base_topic: !secret x}}",
+      "homes: {\(String(repeating: "x", count: 33)): {base_topic: x}}",
+    ] {
+      #expect(try problems(yaml).count == 1, "\(yaml)")
+    }
+  }
+
+  @Test("A base topic that no home uses is said to be without effect")
+  func unusedBaseTopic() throws {
+    let found = try problems("mqtt: {base_topic: a}\nhomes: {h: {base_topic: b}}")
+    #expect(found.count == 1)
+    #expect(found.first?.hasPrefix("1:20: warning: mqtt.base_topic: has no effect") == true)
+    #expect(try problems("mqtt: {base_topic: b}\nhomes: {h: {base_topic: b}}") == [])
+  }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import Yams
+
+@testable import Settings
+
+struct ShippedConfigurationTests {
+  static let path = URL(fileURLWithPath: #filePath)
+    .appending(path: "../../../config/threadkeeper.yaml").standardized.path
+
+  private func load(file: String?) -> SettingsResult {
+    SettingsLoader.load(
+      file: file, environment: ["HOME": "/home/ada"], systemFile: "/nonexistent",
+      workingDirectory: "/", isRoot: false)
+  }
+
+  @Test("The shipped file says what holds without a file")
+  func equalsDefaults() throws {
+    let shipped = load(file: Self.path)
+    let defaults = load(file: nil)
+    #expect(shipped.problems.map(\.description) == [])
+    #expect(defaults.problems.map(\.description) == [])
+    #expect(defaults.file == nil)
+    #expect(try #require(shipped.settings) == #require(defaults.settings))
+  }
+
+  @Test("The shipped file has every key, and a comment before each")
+  func isComplete() throws {
+    let text = try String(contentsOfFile: Self.path, encoding: .utf8)
+    let root = try #require(try Yams.compose(yaml: text)?.mapping)
+    var names: [String] = []
+    func collect(_ mapping: Node.Mapping, _ prefix: String) {
+      for (key, value) in mapping {
+        let name = prefix + (key.string ?? "?")
+        if let inner = value.mapping, !SettingsKey.mappings.contains(name) {
+          collect(inner, name + ".")
+        } else {
+          names.append(name)
+        }
+      }
+    }
+    collect(root, "")
+    #expect(Set(names) == Set(SettingsKey.allCases.map(\.rawValue) + SettingsKey.mappings))
+    // A null is for defaults that depend on something; all others are written down.
+    let depending: Set = [
+      "mqtt.port", "mqtt.username", "mqtt.password", "mqtt.client_id", "mqtt.tls.ca_file",
+      "mqtt.tls.cert_file", "mqtt.tls.key_file", "store.path", "store.key_file",
+      "store.anchor_path",
+    ]
+    for name in names where !depending.contains(name) {
+      let node = name.split(separator: ".").reduce(Node?.some(.mapping(root))) { $0?[String($1)] }
+      #expect(node?.null == nil, "\(name) has its default written down")
+    }
+    #expect(text.components(separatedBy: "Default:").count > names.count - 2)
+  }
+
+  @Test("Every value in the shipped file counts: another one changes the settings or is refused")
+  func valuesCount() throws {
+    let text = try String(contentsOfFile: Self.path, encoding: .utf8)
+    let defaults = try #require(load(file: nil).settings)
+    let changes = [
+      ("host: embedded", "host: broker"), ("port: null", "port: 1"),
+      ("username: null", "username: ada"), ("client_id: null", "client_id: a"),
+      ("base_topic: threadkeeper", "base_topic: other"), ("protocol: 5", "protocol: 3.1.1"),
+      ("ca_file: null", "ca_file: /etc/hostname"), ("path: null", "path: /srv/a"),
+      ("\n  key_file: null", "\n  key_file: /srv/a"),
+      ("anchor_path: null", "anchor_path: /srv/a"), ("hold: 30", "hold: 31"),
+      ("follow_members: same_network", "follow_members: any"),
+      ("offline_after: 300", "offline_after: 0"), ("level: info", "level: debug"),
+      ("format: text", "format: json"), ("teams: {}", "teams: {a: [b]}"),
+      ("homes: {}", "homes: {a: {base_topic: b}}"),
+    ]
+    let directory = try ConfigurationDirectory()
+    for (line, changed) in changes {
+      try #require(text.contains(line), "\(line)")
+      try directory.write(text.replacing(line, with: changed, maxReplacements: 1), to: "a.yaml")
+      let result = load(file: directory.path + "/a.yaml")
+      #expect(result.settings != nil, "\(changed): \(result.problems)")
+      #expect(result.settings != defaults, "\(changed)")
+    }
+  }
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Settings
+import Testing
+
+/// Each key: what it takes, and what it refuses.
+struct ValueTests {
+  @Test(
+    "Whole numbers: the ends of each range are inside, the next ones outside",
+    arguments: [
+      ("mqtt", "port", ["1", "65535"], ["0", "65536", "-1", "99999999999999999999"]),
+      ("alerts", "hold", ["0", "86400"], ["-1", "86401"]),
+      ("presence", "offline_after", ["0", "604800"], ["-1", "604801"]),
+    ])
+  func ranges(section: String, key: String, good: [String], bad: [String]) throws {
+    for value in good {
+      #expect(try problems("\(section): {\(key): \(value)}") == [])
+      #expect(try problems("", [variable(section, key): value]) == [])
+    }
+    let wrongKinds = [
+      "abc", "1.5", "1e1", "0x1F", "1_0", "010", "+1", "true", "\"10\"", "'10'", "10s", ".inf",
+    ]
+    for value in bad + wrongKinds {
+      let found = try problems("\(section):\n  \(key): \(value)")
+      #expect(found.count == 1)
+      #expect(
+        found.first?.contains("2:\(5 + key.count): error: \(section).\(key): expected") == true)
+    }
+    #expect(try problems("\(section): {\(key): [1]}").first?.hasSuffix("found a list") == true)
+    #expect(
+      try problems("\(section): {\(key): {a: 1}}").first?.hasSuffix("found a mapping") == true)
+    #expect(try problems("\(section): {\(key): }") == [])
+    #expect(try problems("\(section): {\(key): null}") == [])
+  }
+
+  private func variable(_ section: String, _ key: String) -> String {
+    "THREADKEEPER_\(section.uppercased())_\(key.uppercased())"
+  }
+
+  @Test("Numbers arrive")
+  func numbers() throws {
+    let yaml = "mqtt: {port: 2}\nalerts: {hold: 3}\npresence: {offline_after: 4}"
+    let settings = try #require(try load(yaml).settings)
+    #expect(settings.mqtt.port == 2)
+    #expect(settings.alerts.holdSeconds == 3)
+    #expect(settings.presence.offlineAfterSeconds == 4)
+  }
+
+  @Test(
+    "Words: each known one arrives, others are refused",
+    arguments: [
+      ("mqtt.protocol", ["5", "3.1.1", "\"5\""], ["3.1", "4", "v5", "5.0"]),
+      ("preferred.on_mismatch", ["alert"], ["adopt", "none", "true"]),
+      ("preferred.follow_members", ["same_network", "any"], ["same-network", "all"]),
+      (
+        "log.level", ["trace", "debug", "info", "notice", "warning", "error", "critical"],
+        ["warn", "INFO", "5", "on"]
+      ),
+      ("log.format", ["text", "json"], ["xml", "JSON"]),
+    ])
+  func words(name: String, good: [String], bad: [String]) throws {
+    let parts = name.split(separator: ".")
+    for value in good { #expect(try problems("\(parts[0]): {\(parts[1]): \(value)}") == []) }
+    for value in bad + ["[a]", "{a: b}"] {
+      let found = try problems("\(parts[0]): {\(parts[1]): \(value)}")
+      #expect(found.count == 1, "\(value)")
+      #expect(found.first?.contains("error: \(name): ") == true)
+    }
+  }
+
+  @Test("Words arrive")
+  func wordsArrive() throws {
+    let yaml = """
+      mqtt: {protocol: 3.1.1}
+      preferred: {follow_members: any}
+      log: {level: trace, format: json}
+      """
+    let settings = try #require(try load(yaml).settings)
+    #expect(settings.mqtt.protocolVersion == .v311)
+    #expect(settings.preferred.followMembers == .any)
+    #expect(settings.log.level == .trace)
+    #expect(settings.log.format == .json)
+  }
+
+  @Test(
+    "Hosts that a resolver takes",
+    arguments: [
+      "broker", "broker.local", "homeassistant.local.", "192.168.1.2", "core_mosquitto",
+      "\"::1\"", "\"fe80::1%eth0\"", "xn--bcher-kva.example", "1.example",
+    ])
+  func goodHosts(host: String) throws {
+    let settings = try #require(try load("mqtt: {host: \(host)}").settings)
+    #expect(settings.mqtt.host == .named(host.replacing("\"", with: "")))
+  }
+
+  @Test(
+    "Hosts that none takes",
+    arguments: [
+      "\"\"", "a b", "a..b", "-a", "a-", "300.1.1.1", "1.2.3", "\"[::1]\"", "\"::g\"", "true",
+      "bücher",
+      "\"fe80::1%\"", "a/b", "[a]",
+    ])
+  func badHosts(host: String) throws {
+    let found = try problems("mqtt:\n  host: \(host)")
+    #expect(found.count == 1)
+    #expect(
+      found.first?.hasPrefix(
+        "2:9: error: mqtt.host: expected `embedded`, a host name or an IP address, found ") == true)
+  }
+
+  @Test("A host with a port says where the port goes; a URL is not repeated")
+  func hostMistakes() throws {
+    #expect(
+      try problems("mqtt: {host: 'broker:1884'}").first?.hasSuffix(
+        "found the text `broker:1884`; the port goes to `mqtt.port`") == true)
+    for url in ["mqtt://ada:hunter2@broker:1883", "ada:hunter2@broker"] {
+      let found = try problems("mqtt: {host: '\(url)'}", [:])
+      #expect(found.count == 1)
+      #expect(found.first?.contains("found a URL") == true)
+      #expect(found.first?.contains("hunter2") == false)
+    }
+  }
+
+  @Test("Base topics: levels of plain text")
+  func baseTopics() throws {
+    for topic in ["a", "home/thread", "Küche", "a b", String(repeating: "x", count: 128)] {
+      #expect(try load("mqtt: {base_topic: \(topic)}").settings?.homes.first?.baseTopic == topic)
+    }
+    let bad = [
+      "''", "/a", "a/", "a//b", "/", "a/+", "'#'", "a/b#", "$SYS/a", "a/$b", "'a%u'", "\"a\\nb\"",
+      "\"a\\0b\"", String(repeating: "x", count: 129),
+    ]
+    for topic in bad {
+      let found = try problems("mqtt: {base_topic: \(topic)}")
+      #expect(found.count == 1, "\(topic)")
+      #expect(found.first?.hasPrefix("1:20: error: mqtt.base_topic: expected a topic") == true)
+    }
+  }
+
+  @Test("Client ids: letters, digits, `-`, `_`, `.`")
+  func clientIDs() throws {
+    let longest = String(repeating: "x", count: 64)
+    for id in ["a", "Keeper-1_b.c", "42", longest] {
+      #expect(try load("mqtt: {client_id: \(id)}").settings?.mqtt.clientID == id)
+    }
+    for id in ["''", "a b", "a/b", "é", longest + "x", "true"] {
+      #expect(try problems("mqtt: {client_id: \(id)}").count == 1, "\(id)")
+    }
+  }
+
+  @Test("User and password: text, no control characters in the name")
+  func login() throws {
+    let yaml = "mqtt: {host: b, username: ada, password: 0123}"
+    let settings = try #require(try load(yaml).settings)
+    #expect(settings.mqtt.username == "ada")
+    #expect(settings.mqtt.password?.revealed == "0123")
+    for name in ["''", "\"a\\tb\"", "'\(String(repeating: "x", count: 257))'"] {
+      #expect(try problems("mqtt: {host: b, username: \(name)}").count == 1)
+    }
+    #expect(
+      try problems("mqtt: {host: b, password: x}") == [
+        "1:27: error: mqtt.password: needs `mqtt.username`: MQTT 3.1.1 sends no password without a "
+          + "name"
+      ])
+  }
+
+  @Test("A login without a broker is said to be without effect")
+  func unusedKeys() throws {
+    let found = try problems("mqtt: {username: a, password: b}")
+    #expect(found.count == 2)
+    #expect(
+      found.allSatisfy {
+        $0.contains("warning: ") && $0.contains("has no effect while `mqtt.host`")
+      })
+    #expect(try problems("mqtt: {host: a, username: a, password: b}") == [])
+    // A broken host is not taken for the embedded one.
+    #expect(try problems("mqtt: {host: a b, username: a, password: b}").count == 1)
+  }
+}
