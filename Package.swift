@@ -7,9 +7,11 @@ import PackageDescription
 let package = Package(
   name: "threadkeeper",
   products: [
-    .library(name: "ThreadDataset", targets: ["ThreadDataset"])
+    .library(name: "ThreadDataset", targets: ["ThreadDataset"]),
+    .executable(name: "threadkeeper", targets: ["threadkeeper"]),
   ],
   dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
@@ -51,6 +53,21 @@ let package = Package(
       ]),
     .target(name: "Settings", dependencies: [.product(name: "Yams", package: "Yams")]),
 
+    // Floor 5: the commands and the composition root.
+    .target(
+      name: "ThreadkeeperCommands",
+      dependencies: [
+        "Bridge", "BridgeProtocol", "EmbeddedBroker", "KeychainCore", "MosquittoClient",
+        "SQLiteDatabase", "Settings", "SodiumCrypto", "Telemetry", "ThreadCredentialStore",
+        "ThreadDataset",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ]),
+
+    // Floor 6.
+    .executableTarget(name: "threadkeeper", dependencies: ["ThreadkeeperCommands"]),
+
     // Tests: a target for each target, and what they share.
     .target(
       name: "TestKit",
@@ -84,6 +101,15 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(name: "SettingsTests", dependencies: ["Settings", "TestKit"]),
+    .testTarget(
+      name: "ThreadkeeperCommandsTests",
+      dependencies: ["ThreadkeeperCommands", "TestKit", "threadkeeper"]),
+    .testTarget(
+      name: "EndToEndTests",
+      dependencies: [
+        "EmbeddedBroker", "KeychainCore", "MosquittoClient", "TestKit", "ThreadDataset",
+        "threadkeeper",
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Bridge
+import KeychainCore
+import Settings
+import ThreadCredentialStore
+
+/// `threadkeeper status`
+struct StatusCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status",
+    abstract: "Show how the keeper is: the broker, the store, and what is in it.",
+    discussion: """
+      Examples:
+        threadkeeper status
+        threadkeeper status --json | jq .alerts
+      """)
+
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() throws {
+    let registry = try Registry(options)
+    let report = try StatusReport(registry)
+    try output.show(report, text: report.text)
+  }
+}
+
+/// What `status` answers.
+struct StatusReport: Encodable {
+  struct Store: Encodable {
+    let path: String
+    let id: String
+    let condition: String
+  }
+
+  struct Preferred: Encodable {
+    let home: String
+    let networkName: String
+    let extPanId: String
+  }
+
+  let version: String
+  let running: Bool
+  let pid: Int32?
+  let routers: Int
+  let networks: Int
+  let alerts: Int
+  let credentials: Int
+  let preferredNetworks: [Preferred]
+  let broker: RuntimeRecord.Broker
+  let intake: RuntimeRecord.Intake
+  let store: Store
+
+  init(_ registry: Registry) throws {
+    let settings = registry.settings
+    let holder = StoreLock.holder(of: OpenStore.location(settings))
+    let runtime = holder?.processID.flatMap { RuntimeRecord.read(settings, of: $0) }
+    let homes = try registry.registry.homes()
+    version = threadkeeperVersion
+    running = holder != nil
+    pid = holder?.processID
+    routers = homes.map(\.routers).reduce(0, +)
+    networks = try homes.map { try registry.registry.networks(in: $0).count }.reduce(0, +)
+    alerts = try homes.map { try registry.registry.activeAlerts(in: $0) }.reduce(0, +)
+    credentials = try homes.map { home in
+      try registry.keychain.database.read {
+        try ThreadCredentialStore(registry.keychain).count(in: home.name, $0)
+      }
+    }.reduce(0, +)
+    preferredNetworks = homes.compactMap { home in
+      home.preferred.map {
+        Preferred(
+          home: home.name, networkName: home.preferredName ?? "", extPanId: $0.description)
+      }
+    }
+    broker =
+      runtime?.broker ?? RuntimeRecord.Broker(settings, state: running ? .unknown : .notRunning)
+    intake = runtime?.intake ?? RuntimeRecord.Intake(state: running ? .unknown : .notRunning)
+    store = Store(
+      path: settings.store.path, id: registry.keychain.storeID.description,
+      condition: registry.keychain.condition.words)
+  }
+
+  var text: String {
+    let preferred =
+      preferredNetworks.isEmpty
+      ? "none"
+      : preferredNetworks.map { "\($0.networkName.printable) (\($0.extPanId))" }
+        .joined(separator: ", ")
+    return """
+      threadkeeper \(version), \(running ? "running as process \(pid ?? 0)" : "not running")
+      broker       \(broker.words.printable)
+      intake       \(intake.words.printable)
+      store        \(store.path), \(store.condition)
+      preferred    \(preferred)
+      routers      \(routers)
+      networks     \(networks)
+      credentials  \(credentials)
+      alerts       \(alerts)
+
+      """
+  }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// Standard output and standard error, unbuffered: a full disk is an error here, not a loss.
+package enum StandardStream: Int32, Sendable {
+  case output = 1
+  case error = 2
+
+  /// Writes all of the text.
+  ///
+  /// - Throws: `CommandFailure` with status 74 when the stream takes no more.
+  package func write(_ text: String) throws(CommandFailure) {
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(rawValue, $0.baseAddress, $0.count) }
+      if count >= 0 {
+        rest = rest.dropFirst(count)
+      } else if errno == EAGAIN {
+        waitUntilWritable()
+      } else if errno != EINTR {
+        throw CommandFailure(.inputOutput, "can't write: \(String(cString: strerror(errno)))")
+      }
+    }
+  }
+
+  /// Whether a person looks at it.
+  package var isTerminal: Bool { isatty(rawValue) == 1 }
+
+  /// A stream that is shared with other programs may be set not to block.
+  private func waitUntilWritable() {
+    var descriptor = pollfd(fd: rawValue, events: Int16(POLLOUT), revents: 0)
+    _ = poll(&descriptor, 1, -1)
+  }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension String {
+  /// The text with everything escaped that could move the cursor, hide other text or start a line.
+  ///
+  /// Names come from the radio and from the broker: a terminal must not obey them.
+  package var printable: String {
+    guard unicodeScalars.contains(where: \.isTreacherous) else { return self }
+    return unicodeScalars.reduce(into: "") { text, scalar in
+      if scalar.isTreacherous {
+        text += "\\u{\(String(scalar.value, radix: 16))}"
+      } else {
+        text.unicodeScalars.append(scalar)
+      }
+    }
+  }
+}
+
+extension Unicode.Scalar {
+  fileprivate var isTreacherous: Bool {
+    if isASCII { return value < 0x20 || value == 0x7F }
+    switch properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator: return true
+    // Of the format characters only the joiner is harmless, and needed for some emoji.
+    case .format: return value != 0x200D
+    default: return false
+    }
+  }
+}

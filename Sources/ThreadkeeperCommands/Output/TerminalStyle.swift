@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// Bold and colours for a person at a terminal; nothing at all for files, pipes and `NO_COLOR`.
+package struct TerminalStyle: Sendable {
+  /// Whether there is any style.
+  package let isOn: Bool
+
+  /// Without any style.
+  package static let plain = TerminalStyle(isOn: false)
+
+  package init(isOn: Bool) {
+    self.isOn = isOn
+  }
+
+  /// The style for a stream: on only for a terminal that can do it, and not with `NO_COLOR` set
+  /// (https://no-color.org).
+  package init(of stream: StandardStream) {
+    func isSet(_ name: String) -> Bool { getenv(name).map { $0.pointee != 0 } ?? false }
+    let isDumb = getenv("TERM").map { String(cString: $0) == "dumb" } ?? true
+    self.init(isOn: stream.isTerminal && !isDumb && !isSet("NO_COLOR"))
+  }
+
+  package func bold(_ text: String) -> String { styled("1", text) }
+  package func red(_ text: String) -> String { styled("1;31", text) }
+  package func yellow(_ text: String) -> String { styled("33", text) }
+  package func green(_ text: String) -> String { styled("32", text) }
+
+  private func styled(_ code: String, _ text: String) -> String {
+    isOn ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
+  }
+}

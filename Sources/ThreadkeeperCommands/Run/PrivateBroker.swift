@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import EmbeddedBroker
+import Logging
+import ServiceLifecycle
+import Settings
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The broker that comes with the keeper: started before it, and again whenever it dies.
+struct PrivateBroker: Service {
+  /// A broker that dies sooner than this after its start is not started again at once.
+  private static let pause = Duration.seconds(2)
+
+  let broker: EmbeddedBroker
+  private let ends: AsyncStream<EmbeddedBrokerError>
+  private let logger: Logger
+
+  /// Mosquitto's usual port where it is free and nothing else was asked for, otherwise any.
+  static func start(_ settings: Settings, logger: Logger) throws -> PrivateBroker {
+    do {
+      try FileManager.default.createDirectory(
+        atPath: settings.stateDirectory, withIntermediateDirectories: true,
+        attributes: [.posixPermissions: 0o700])
+    } catch {
+      throw CommandFailure(
+        .cannotCreate, "the state directory \(settings.stateDirectory) cannot be made",
+        remedy: "name another with --state-directory")
+    }
+    let (ends, ended) = AsyncStream.makeStream(of: EmbeddedBrokerError.self)
+    func start(port: UInt16?) throws(EmbeddedBrokerError) -> EmbeddedBroker {
+      let broker = EmbeddedBroker(
+        EmbeddedBrokerConfiguration(
+          directory: settings.stateDirectory + "/broker", port: port,
+          baseTopics: settings.homes.map(\.baseTopic)),
+        unexpectedEnd: { ended.yield($0) })
+      try broker.start()
+      return broker
+    }
+    func startAnywhere() throws(EmbeddedBrokerError) -> EmbeddedBroker {
+      do {
+        return try start(port: settings.mqtt.port)
+      } catch {
+        let isUsual = settings.mqtt.port == Settings.MQTT().port
+        guard error.reason == .portTaken, isUsual else { throw error }
+        return try start(port: nil)
+      }
+    }
+    do {
+      return PrivateBroker(broker: try startAnywhere(), ends: ends, logger: logger)
+    } catch {
+      throw CommandFailure(.unavailable, "\(error)")
+    }
+  }
+
+  private init(broker: EmbeddedBroker, ends: AsyncStream<EmbeddedBrokerError>, logger: Logger) {
+    self.broker = broker
+    self.ends = ends
+    self.logger = logger
+  }
+
+  func run() async throws {
+    var startedAt = ContinuousClock.now
+    for await end in ends.cancelOnGracefulShutdown() {
+      logger.error("the private broker is started again", metadata: ["reason": "\(end)"])
+      if startedAt.duration(to: .now) < Self.pause {
+        try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.pause) }
+      }
+      guard !Task.isShuttingDownGracefully else { return }
+      startedAt = .now
+      try await restart()
+    }
+  }
+
+  func stop() { broker.stop() }
+
+  /// On a thread of its own: it takes some hundredths of a second, and the pool has few threads.
+  private func restart() async throws {
+    let broker = broker
+    try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
+      DispatchQueue.global().async {
+        do {
+          broker.stop()
+          try broker.start()
+          done.resume()
+        } catch {
+          done.resume(throwing: CommandFailure(.unavailable, "\(error)"))
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Logging
+import Settings
+import SodiumCrypto
+import Telemetry
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// `threadkeeper run`
+struct RunCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "run",
+    abstract: "Run the keeper until it is stopped.",
+    discussion: """
+      Without a configuration it starts a private broker on a loopback port and makes an encrypted \
+      store in the state directory. Logs go to standard error. SIGTERM and SIGINT stop it cleanly.
+
+      Examples:
+        threadkeeper run
+        threadkeeper run --config /etc/threadkeeper/threadkeeper.yaml
+        THREADKEEPER_MQTT_HOST=broker.local threadkeeper run
+      """)
+
+  @OptionGroup var options: SettingsOptions
+
+  func run() async throws {
+    let settings = try options.load()
+    try? ProcessHardening.forbidCoreDumps()
+    // A reader of the log that goes away must not take the keeper with it.
+    signal(SIGPIPE, SIG_IGN)
+    let keeper = try Keeper.start(settings, logger: .init(settings.log))
+    defer { keeper.end() }
+    if let broker = keeper.privateBroker?.broker {
+      try StandardStream.error.write(
+        EmbeddedBrokerNotice(broker: broker, settings: settings).text)
+    }
+    try await keeper.run()
+  }
+}
+
+extension Logger {
+  init(_ log: Settings.Log) {
+    let level = Logger.Level(rawValue: log.level.rawValue) ?? .info
+    switch log.format {
+    case .text: self.init(label: "threadkeeper") { _ in TextLogHandler(level: level) }
+    case .json:
+      self.init(label: "threadkeeper") { JSONLogHandler(label: $0, level: level) }
+    }
+  }
+}

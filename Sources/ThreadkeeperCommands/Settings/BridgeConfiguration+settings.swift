@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Bridge
+import BridgeProtocol
+import MosquittoClient
+import Settings
+import ThreadCredentialStore
+
+extension BridgeConfiguration {
+  /// What the settings decide for the bridge.
+  init(_ settings: Settings) {
+    self.init(
+      version: threadkeeperVersion,
+      topics: BaseTopics(settings.homes.map { .init(name: $0.name, base: $0.baseTopic) }))
+    team = { settings.team(ofUser: $0) }
+    alertsHold = settings.alerts.holdSeconds
+    offlineAfter = settings.presence.offlineAfterSeconds
+    following =
+      switch settings.preferred.followMembers {
+      case .sameNetwork: .sameNetwork
+      case .any: .any
+      }
+  }
+}
+
+extension MosquittoConfiguration {
+  /// The connection to a broker that is not ours.
+  init(_ mqtt: Settings.MQTT, host: String) {
+    self.init(
+      host: host, port: mqtt.port, clientID: mqtt.clientID ?? "threadkeeper",
+      username: mqtt.username, password: mqtt.password?.revealed,
+      protocolVersion: mqtt.protocolVersion == .v5 ? .v5 : .v311,
+      tls: mqtt.tls.map {
+        TLS(caFile: $0.caFile, certificateFile: $0.certFile, keyFile: $0.keyFile)
+      })
+  }
+}

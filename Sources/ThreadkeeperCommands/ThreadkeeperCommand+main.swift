@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import KeychainCore
+import SQLiteDatabase
+
+extension ThreadkeeperCommand {
+  /// Runs the command line of this process, prints what went wrong, and ends the process.
+  ///
+  /// Wrong usage ends with 64 (`EX_USAGE`), a `CommandFailure` with its own status.
+  package static func runAndExit() async -> Never {
+    do {
+      let command = try await asyncParseAsRoot()
+      try await run(command)
+      exit(withError: ExitCode.success)
+    } catch let failure as CommandFailure {
+      end(failure)
+    } catch let error as KeychainError {
+      end(CommandFailure(error))
+    } catch let error as SQLiteError {
+      end(CommandFailure(.inputOutput, "the store cannot be read: \(error.message)"))
+    } catch {
+      guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
+      try? StandardStream.error.write(usageMessage(for: error) + "\n")
+      exit(withError: ExitCode(ExitStatus.usage.rawValue))
+    }
+  }
+
+  private static func end(_ failure: CommandFailure) -> Never {
+    failure.print()
+    exit(withError: ExitCode(failure.status.rawValue))
+  }
+
+  private static func run(_ command: any ParsableCommand) async throws {
+    if var command = command as? any AsyncParsableCommand {
+      try await command.run()
+    } else {
+      var command = command
+      try command.run()
+    }
+  }
+
+  /// What the parser says, in our spelling. It repeats an argument that it did not expect, and that
+  /// may be a dataset.
+  private static func usageMessage(for error: any Error) -> String {
+    let message = hidingSecrets(in: fullMessage(for: error))
+    return message.hasPrefix("Error:") ? "error:" + message.dropFirst(6) : message
+  }
+
+  /// Text in which a row of 32 hexadecimal digits or more is only counted: it may be a key.
+  static func hidingSecrets(in text: String) -> String {
+    var shown = ""
+    var digits = ""
+    func show() {
+      shown += digits.count < 32 ? digits : "<\(digits.count) hexadecimal digits>"
+      digits = ""
+    }
+    for character in text {
+      if character.isHexDigit {
+        digits.append(character)
+      } else {
+        show()
+        shown.append(character)
+      }
+    }
+    show()
+    return shown
+  }
+}

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The version of threadkeeper, by the rules of semantic versioning.
+package let threadkeeperVersion = "0.1.0"

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EmbeddedBroker
+import Foundation
+import TestKit
+import Testing
+
+/// What the README and the example tell people to do, done as it stands there.
+@Suite("As the README says", .inTurns, .timeLimit(.minutes(5)))
+struct HandbookTests {
+  private static let project = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
+
+  @Test("The README's router, played by hand, is stored, alarms about its key, and leaves")
+  func readme() async throws {
+    let text = try String(
+      contentsOf: Self.project.appendingPathComponent("README.md"), encoding: .utf8)
+    let block = try #require(
+      text.components(separatedBy: "```sh\n").first { $0.contains("dataset=0e08") }?
+        .components(separatedBy: "```").first)
+    let commands = block.components(separatedBy: "printf ")
+    try #require(commands.count == 3, "expected an announcement and a leave")
+    let hex = try #require(
+      commands[0].components(separatedBy: "dataset=").last?.split(separator: "\n").first)
+
+    // `make run` uses .threadkeeper in the directory of the sources.
+    let keeper = try Installation(port: nil, hold: 0)
+    let state = keeper.directory.file(".threadkeeper")
+    let daemon = try keeper.launch(stateDirectory: state)
+    try await keeper.ready(daemon)
+    func shell(_ script: String) throws {
+      try Program.check("sh", ["-c", "cd '\(keeper.directory.path)' && set -e\n\(script)"])
+    }
+    try shell(commands[0] + "printf " + commands[1])
+    try await eventually("the router") { try await keeper.json("status")["routers"] == 1 }
+    #expect(try await keeper.dataset(of: "a1b2c3d4e5f60718") == String(hex))
+    let alerts = try await keeper.json("alerts").list
+    #expect(alerts.contains { $0["alertname"] == "WellKnownNetworkKey" })
+    try shell(commands[0] + "printf " + commands[2])
+    try await eventually("the leave") { try await keeper.json("status")["credentials"] == 0 }
+    #expect(
+      try await keeper.json("alerts").list.allSatisfy { $0["alertname"] != "WellKnownNetworkKey" })
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("The example script speaks for a router, through a broker with logins")
+  func script() async throws {
+    let broker = try TestBroker(logins: EmbeddedBrokerConfiguration.Login.home)
+    let password = try #require(broker.broker.password(of: "threadkeeper"))
+    let keeper = try Installation(
+      broker, mqtt: ["username: threadkeeper", "password: '\(password)'"], hold: 0)
+    let daemon = try await keeper.start()
+    let audience = try await Audience.start(broker, user: "monitor", "threadkeeper/#")
+    let script = Self.project.appendingPathComponent("examples/border-router.sh").path
+    let environment = [
+      "MQTT_USERNAME": "border-router",
+      "MQTT_PASSWORD": try #require(broker.broker.password(of: "border-router")),
+      "MQTT_HOST": "127.0.0.1", "MQTT_PORT": "\(broker.port)",
+      "STATE_DIRECTORY": keeper.directory.file("router"), "HOME": keeper.directory.path,
+      "BORDER_AGENT_ID": "a1b2c3d4e5f60718",
+    ]
+    let home = try ThreadNetwork("home")
+    let router = BorderRouter("a1b2c3d4e5f60718")
+    func says(_ arguments: String..., dataset: String = "") throws {
+      try Program.check(
+        "sh", [script] + arguments, input: Array(dataset.utf8), environment: environment)
+    }
+    try says("announce", "--name", "Living room", "--dataset-file", "-", dataset: try home.hex())
+    try await audience.until("the router") {
+      $0.state(router.topic)?["credentials"] == "stored"
+        && $0.state(router.topic)?["name"] == "Living room"
+    }
+    try says("dataset", "--dataset-file", "-", dataset: try home.hex(at: 2, channel: 20))
+    try await audience.until("the change") { $0.state(router.topic)?["channel"] == 20 }
+    try says("ssid", "wifi-6", "wifi")
+    try await audience.until("the SSID") { $0.state(router.topic)?["ssid"] == "wifi-6" }
+    try says("offline")
+    try await audience.until("offline") {
+      $0.state("\(router.topic)/availability") == ["state": "offline"]
+    }
+    try says("heartbeat")
+    try await audience.until("online") {
+      $0.state("\(router.topic)/availability") == ["state": "online"]
+    }
+    #expect(try await keeper.dataset(of: router.agent) == (try home.hex(at: 2, channel: 20)))
+    try says("leave")
+    try await audience.until("the leave") { $0.latest[router.topic] == "" }
+    #expect(audience.look { $0.events("message_rejected") } == [])
+    #expect(try await daemon.stop() == .exit(0))
+  }
+}

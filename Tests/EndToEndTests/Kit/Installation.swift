@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeychainCore
+import TestKit
+
+/// A threadkeeper of a test's own: its configuration, its store, and the commands that look at it.
+/// All of it lies in a directory that goes with this object.
+final class Installation: Sendable {
+  let directory: TemporaryDirectory
+  let configuration: String
+  let storePath: String
+  let environment: [String: String]
+  /// A program and its arguments through which everything is started.
+  private let launcher: [String]
+
+  /// - Parameters:
+  ///   - mqtt: further lines of the section `mqtt`.
+  ///   - hold: seconds for which alerts are held.
+  ///   - more: further sections.
+  ///   - storePath: somewhere else than in the directory.
+  init(
+    port: UInt16?, mqtt: [String] = [], hold: Int = 1, more: String = "",
+    logLevel: String = "debug",
+    storePath: String? = nil, launcher: [String] = []
+  ) throws {
+    self.launcher = launcher
+    directory = try TemporaryDirectory()
+    self.storePath = storePath ?? directory.file("store")
+    configuration = directory.file("threadkeeper.yaml")
+    environment = [
+      "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin:/usr/sbin",
+      "HOME": directory.path, "TMPDIR": directory.path,
+      "THREADKEEPER_STATE_DIRECTORY": directory.file("state"),
+    ]
+    let broker = port.map { ["host: 127.0.0.1", "port: \($0)"] } ?? ["host: embedded"]
+    let lines = (broker + mqtt).map { "  \($0)\n" }.joined()
+    let text = """
+      mqtt:
+      \(lines)
+      store:
+        path: \(self.storePath)
+        key_file: \(directory.file("store.key"))
+        anchor_path: \(directory.file("anchor"))
+      alerts:
+        hold: \(hold)
+      log:
+        level: \(logLevel)
+      \(more)
+      """
+    try Data(text.utf8).write(to: URL(fileURLWithPath: configuration))
+  }
+
+  convenience init(
+    _ broker: TestBroker, mqtt: [String] = [], hold: Int = 1, more: String = "",
+    storePath: String? = nil, launcher: [String] = []
+  ) throws {
+    try self.init(
+      port: broker.port, mqtt: mqtt, hold: hold, more: more, storePath: storePath,
+      launcher: launcher)
+  }
+
+  /// Starts the daemon and does not wait for it.
+  func launch(stateDirectory: String? = nil) throws -> DaemonProcess {
+    try DaemonProcess(
+      ["run", "--config", configuration]
+        + (stateDirectory.map { ["--state-directory", $0] } ?? []), launcher: launcher,
+      environment: environment,
+      errorFile: directory.file("daemon-\(UInt64.random(in: 0 ... .max)).log"))
+  }
+
+  /// Starts the daemon and returns when everything that is said to it from now on is heard.
+  func start() async throws -> DaemonProcess {
+    let daemon = try launch()
+    try await ready(daemon)
+    return daemon
+  }
+
+  func ready(_ daemon: DaemonProcess, within limit: Duration = .seconds(60)) async throws {
+    var answer = ""
+    do {
+      try await eventually(within: limit) {
+        guard daemon.isRunning else {
+          throw DaemonProcess.Unexpected(
+            description: "the daemon ended instead of getting ready; it wrote:\n\(daemon.log)")
+        }
+        let status = try await command("status", "--json")
+        answer = status.output + status.error
+        let report = JSON(status.output)
+        return report?["pid"]?.number == Int64(daemon.identifier)
+          && report?["intake"]?["state"] == "running"
+      }
+    } catch is TimedOut {
+      throw DaemonProcess.Unexpected(
+        description: "the daemon does not get ready; it wrote:\n\(daemon.log)and status says:\n"
+          + answer)
+    }
+  }
+
+  /// Runs one of the other commands on this installation.
+  func command(_ arguments: String..., environment more: [String: String] = [:]) async throws
+    -> ThreadkeeperBinary.Outcome
+  {
+    try await ThreadkeeperBinary.run(
+      arguments + ["--config", configuration], environment: environment.merging(more) { $1 },
+      launcher: launcher)
+  }
+
+  /// The same, for an answer that must be there.
+  func json(_ arguments: String...) async throws -> JSON {
+    let outcome = try await ThreadkeeperBinary.run(
+      arguments + ["--json", "--config", configuration], environment: environment,
+      launcher: launcher)
+    guard outcome.status == 0, let value = JSON(outcome.output) else {
+      throw DaemonProcess.Unexpected(
+        description: "\(arguments) ended with \(outcome.status): \(outcome.error)")
+    }
+    return value
+  }
+
+  /// The dataset that is stored for a router, in hex.
+  func dataset(of agent: String) async throws -> String? {
+    try await json("credentials", "get", agent, "--show-secrets")["dataset"]?.text
+  }
+
+  var location: StoreLocation {
+    StoreLocation(directory: storePath, anchorDirectory: directory.file("anchor"))
+  }
+
+  /// Opens every item of the store; nobody else may have it open for writing.
+  func verify() throws -> VerificationReport {
+    let keychain = try Keychain.open(
+      at: location, with: .keyFile(path: directory.file("store.key")))
+    defer { keychain.close() }
+    return try keychain.verify(.everything)
+  }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+import Testing
+
+/// Lets only a few tests run at a time: each of them has a broker, a daemon and a store, and all at
+/// once they would mostly wait for each other.
+struct Turns: SuiteTrait, TestTrait, TestScoping {
+  let isRecursive = true
+
+  func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+  ) async throws {
+    // A suite and a test with arguments contain others, which wait for themselves.
+    guard testCase != nil else { return try await function() }
+    await Queue.shared.enter()
+    defer { Queue.shared.leave() }
+    try await function()
+  }
+
+  private final class Queue: Sendable {
+    static let shared = Queue(places: 6)
+
+    private struct State {
+      var places: Int
+      var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state: Mutex<State>
+
+    init(places: Int) {
+      state = Mutex(State(places: places))
+    }
+
+    func enter() async {
+      await withCheckedContinuation { continuation in
+        let isFree = state.withLock { state in
+          guard state.places > 0 else {
+            state.waiting.append(continuation)
+            return false
+          }
+          state.places -= 1
+          return true
+        }
+        if isFree { continuation.resume() }
+      }
+    }
+
+    func leave() {
+      let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+        guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
+        state.places += 1
+        return nil
+      }
+      next?.resume()
+    }
+  }
+}
+
+extension Trait where Self == Turns {
+  /// See `Turns`.
+  static var inTurns: Self { Turns() }
+}

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MosquittoClient
+import TestKit
+import Testing
+
+@Suite("The main job", .inTurns, .timeLimit(.minutes(5)))
+struct MainJobTests {
+  @Test("An announcement becomes encrypted credentials and retained state")
+  func announcement() async throws {
+    let broker = try TestBroker()
+    let keeper = try Installation(broker)
+    let audience = try await Audience.start(broker)
+    let daemon = try await keeper.start()
+    let publisher = try await TestPublisher.start(broker)
+    let home = try ThreadNetwork("home", channel: 15)
+    let router = BorderRouter("a1b2c3d4e5f60718")
+
+    try await publisher.publish([
+      router.says(
+        "announce", ("name", #""Living room""#), ("vendor", #""Acme""#), ("model", #""X1""#),
+        ("ext_address", #""0011223344556677""#), ("dataset", "\"\(try home.hex())\"")),
+      router.says("ssid", ("ssid", #""home-wifi""#)),
+    ])
+    try await audience.until("router, network and overview") {
+      $0.state(router.topic)?["ssid"] == "home-wifi"
+        && $0.state("threadkeeper/network/\(home.extendedPANID)")?["routers"] == 1
+        && $0.state("threadkeeper/bridge/info")?["routers"] == 1
+    }
+
+    let state = try #require(audience.state(router.topic))
+    #expect(state["v"] == 1)
+    #expect(state["home"] == "home")
+    #expect(state["border_agent_id"] == "a1b2c3d4e5f60718")
+    #expect(state["name"] == "Living room")
+    #expect(state["vendor"] == "Acme")
+    #expect(state["model"] == "X1")
+    #expect(state["ext_address"] == "0011223344556677")
+    #expect(state["user"] == "border-router")
+    #expect(state["availability"] == "online")
+    #expect(state["credentials"] == "stored")
+    #expect(state["ext_pan_id"]?.text == home.extendedPANID)
+    #expect(state["network_name"] == "home")
+    #expect(state["channel"] == 15)
+    #expect(state["pan_id"]?.number == home.panID)
+    #expect(state["active_timestamp"] == 1)
+    #expect(state["preferred"] == "match")
+    #expect(audience.state("\(router.topic)/availability") == ["state": "online"])
+
+    let network = try #require(audience.state("threadkeeper/network/\(home.extendedPANID)"))
+    #expect(network["v"] == 1)
+    #expect(network["network_name"] == "home")
+    #expect(network["channel"] == 15)
+    #expect(network["routers"] == 1)
+    #expect(network["routers_online"] == 1)
+    #expect(network["preferred"] == true)
+
+    #expect(audience.state("threadkeeper/bridge/state") == ["state": "online"])
+    let info = try #require(audience.state("threadkeeper/bridge/info"))
+    #expect(
+      info["preferred_network"]
+        == ["network_name": "home", "ext_pan_id": .text(home.extendedPANID)])
+    #expect(info["networks"] == 1)
+    #expect(info["alerts_hold"] == 1)
+    #expect(audience.state("threadkeeper/bridge/health")?["intake"] == "running")
+
+    let types = audience.look { heard in heard.events.compactMap { $0["event_type"]?.text } }
+    #expect(Set(types) == ["router_announced", "dataset_stored", "preferred_changed"])
+    #expect(audience.look { $0.latest["\(router.topic)/event"] } != nil)
+
+    // Whoever subscribes later finds the same: all of it is retained.
+    let late = try await Audience.start(broker)
+    try await late.until("what is retained") { heard in
+      [router.topic, "\(router.topic)/availability", "threadkeeper/network/\(home.extendedPANID)"]
+        .allSatisfy { heard.latest[$0] == audience.look { $0 }.latest[$0] }
+    }
+    #expect(late.look { $0.latest["threadkeeper/bridge/event"] } == nil)
+
+    #expect(try await keeper.dataset(of: router.agent) == (try home.hex()))
+    let list = try await keeper.json("credentials", "list").list
+    #expect(list.count == 1)
+    #expect(list.first?["border_agent_id"]?.text == router.agent)
+    #expect(list.first?["network_name"] == "home")
+    #expect(list.first?["dataset"] == nil)
+    #expect(try await daemon.stop() == .exit(0))
+    #expect(try await keeper.dataset(of: router.agent) == (try home.hex()))
+  }
+
+  @Test("A router on another network raises an alert after the hold, and none before")
+  func mismatch() async throws {
+    let broker = try TestBroker()
+    let keeper = try Installation(broker, hold: 2)
+    let audience = try await Audience.start(broker)
+    let daemon = try await keeper.start()
+    let publisher = try await TestPublisher.start(broker)
+    let home = try ThreadNetwork("home")
+    let guests = try ThreadNetwork("guest-thread")
+    let hub = BorderRouter("a1b2c3d4e5f60701")
+    let stray = BorderRouter("a1b2c3d4e5f60702")
+
+    try await publisher.publish([hub.announces(try home.hex())])
+    try await publisher.publish([stray.announces(try guests.hex())])
+    try await audience.until("the mismatch in the state") {
+      $0.state(stray.topic)?["preferred"] == "mismatch"
+    }
+    try await audience.until("the alert") {
+      !$0.alerts("alert_raised", "PreferredNetworkMismatch").isEmpty
+    }
+    let raised = try #require(
+      audience.look { $0.alerts("alert_raised", "PreferredNetworkMismatch") }.first)
+    // Held for two seconds of the keeper's own clock; it writes whole ones.
+    #expect(raised["starts_at"]?.text != raised["updated_at"]?.text)
+    let fingerprint = try #require(raised["fingerprint"]?.text)
+    #expect(fingerprint.count == 16)
+    let topic = "threadkeeper/alert/\(fingerprint)"
+    try await audience.until("the retained alert and the overview") {
+      $0.state(topic) != nil
+        && $0.state("threadkeeper/bridge/alerts")?["warning"] == 1
+    }
+    let alert = try #require(audience.state(topic))
+    #expect(alert["v"] == 1)
+    #expect(alert["status"] == "firing")
+    #expect(alert["severity"] == "warning")
+    #expect(alert["alertname"] == "PreferredNetworkMismatch")
+    #expect(alert["router"]?.text == stray.agent)
+    #expect(alert["network_name"] == "guest-thread")
+    #expect(alert["ext_pan_id"]?.text == guests.extendedPANID)
+    #expect(alert["preferred_network_name"] == "home")
+    #expect(alert["preferred_ext_pan_id"]?.text == home.extendedPANID)
+    #expect(alert["differs"]?.list.contains("network_key") == true)
+    #expect(alert["differs"]?.list.contains("ext_pan_id") == true)
+    #expect(alert["trigger"] == "announce")
+    #expect(alert["summary"]?.text?.contains("guest-thread") == true)
+    #expect(alert["remedy"]?.text?.isEmpty == false)
+    #expect(alert["ends_at"] == .null)
+    #expect(alert["seq"] == 1)
+    #expect(
+      try await keeper.json("alerts").list.contains { $0["fingerprint"] == raised["fingerprint"] })
+
+    try await publisher.publish([stray.changes(to: try home.hex())])
+    try await audience.until("the alert's end") {
+      !$0.alerts("alert_resolved", "PreferredNetworkMismatch").isEmpty
+        && $0.state(topic)?["status"] == "resolved"
+    }
+    #expect(audience.state(topic)?["seq"] == 2)
+    #expect(audience.state(topic)?["ends_at"] != .null)
+    #expect(audience.look { $0.alerts("alert_raised", "PreferredNetworkMismatch").count } == 1)
+    #expect(
+      try await keeper.json("alerts").list.allSatisfy {
+        $0["alertname"] != "PreferredNetworkMismatch"
+      })
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("A member that drifts away raises the alert and takes the preferred network nowhere")
+  func drift() async throws {
+    let broker = try TestBroker()
+    let keeper = try Installation(broker)
+    let audience = try await Audience.start(broker)
+    let daemon = try await keeper.start()
+    let publisher = try await TestPublisher.start(broker)
+    let home = try ThreadNetwork("home")
+    let other = try ThreadNetwork("elsewhere")
+    let router = BorderRouter("a1b2c3d4e5f60718")
+
+    try await publisher.publish([router.announces(try home.hex(at: 100))])
+    try await publisher.publish([router.changes(to: try other.hex(at: 1))])
+    try await audience.until("the alert") {
+      !$0.alerts("alert_raised", "PreferredNetworkMismatch").isEmpty
+    }
+    let updated = try #require(audience.look { $0.events("dataset_updated") }.first)
+    #expect(updated["previous_ext_pan_id"]?.text == home.extendedPANID)
+    #expect(updated["ext_pan_id"]?.text == other.extendedPANID)
+    #expect(try await keeper.dataset(of: router.agent) == (try other.hex(at: 1)))
+    #expect(
+      try await keeper.json("status")["preferred_networks"]?.list.first?["ext_pan_id"]?.text
+        == home.extendedPANID)
+    #expect(audience.look { $0.events("preferred_changed").count } == 1)
+    let network = audience.state("threadkeeper/network/\(home.extendedPANID)")
+    #expect(network?["preferred"] == true)
+    #expect(network?["routers"] == 0)
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("The preferred network follows a member's newer dataset, and nobody is alarmed")
+  func migration() async throws {
+    let broker = try TestBroker()
+    let keeper = try Installation(broker, hold: 60)
+    let audience = try await Audience.start(broker)
+    let daemon = try await keeper.start()
+    let publisher = try await TestPublisher.start(broker)
+    let home = try ThreadNetwork("home")
+    let routers = (1...3).map { BorderRouter(number: $0) }
+
+    for router in routers { try await publisher.publish([router.announces(try home.hex())]) }
+    let newer = try home.hex(at: 2, channel: 25)
+    try await publisher.publish([routers[0].changes(to: newer)])
+    try await audience.until("the others to be behind") {
+      $0.state(routers[2].topic)?["preferred"] == "mismatch"
+    }
+    for router in routers.dropFirst() {
+      try await publisher.publish([router.changes(to: newer)])
+    }
+    try await audience.until("all of them on the new channel") { heard in
+      routers.allSatisfy {
+        heard.state($0.topic)?["preferred"] == "match" && heard.state($0.topic)?["channel"] == 25
+      }
+    }
+    #expect(audience.look { $0.events("preferred_changed").count } == 2)
+    #expect(
+      audience.look { $0.alertEvents.filter { $0["router"] != nil }.isEmpty },
+      "an alert about a router although all of them followed within the hold")
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("A router that leaves takes its credentials, topics and alerts along")
+  func leaving() async throws {
+    let broker = try TestBroker()
+    let keeper = try Installation(broker, hold: 0)
+    let audience = try await Audience.start(broker)
+    let daemon = try await keeper.start()
+    let publisher = try await TestPublisher.start(broker)
+    let home = try ThreadNetwork("home")
+    let guests = try ThreadNetwork("guest-thread")
+    let hub = BorderRouter("a1b2c3d4e5f60701")
+    let stray = BorderRouter("a1b2c3d4e5f60702")
+
+    try await publisher.publish([
+      hub.announces(try home.hex()), stray.announces(try guests.hex()),
+    ])
+    try await audience.until("the alert") {
+      !$0.alerts("alert_raised", "PreferredNetworkMismatch").isEmpty
+    }
+    try await publisher.publish([stray.leaves])
+    let gone = [
+      stray.topic, "\(stray.topic)/availability", "threadkeeper/network/\(guests.extendedPANID)",
+    ]
+    try await audience.until("the topics to be emptied and the alert resolved") { heard in
+      gone.allSatisfy { heard.latest[$0] == "" }
+        && !heard.alerts("alert_resolved", "PreferredNetworkMismatch").isEmpty
+        && heard.events("router_left").count == 1
+    }
+    let refused = try await keeper.command("credentials", "get", stray.agent)
+    #expect(refused.status == 66)
+    #expect(try await keeper.json("credentials", "list").list.count == 1)
+    #expect(
+      try await keeper.json("routers").list.map { $0["border_agent_id"]?.text } == [hub.agent])
+
+    // On the broker nothing is left of it for those who come later.
+    let late = try await Audience.start(broker)
+    try await late.until("what is retained") { $0.state(hub.topic) != nil }
+    #expect(late.look { heard in gone.allSatisfy { heard.latest[$0] == nil } })
+
+    // The last one of the preferred network leaves it preferred, and that is said.
+    try await publisher.publish([hub.leaves])
+    try await audience.until("the last one's leave") { $0.events("router_left").count == 2 }
+    let last = audience.look { $0.events("router_left") }.last
+    #expect(last?["message"]?.text?.contains("stays preferred") == true)
+    let status = try await keeper.json("status")
+    #expect(status["routers"] == 0)
+    #expect(status["credentials"] == 0)
+    #expect(status["preferred_networks"]?.list.count == 1)
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("A router that belongs to another team is refused by name, and nothing changes")
+  func ownership() async throws {
+    let broker = try TestBroker()
+    let keeper = try Installation(
+      broker, more: "teams: {installers: [hub-kitchen, hub-attic]}")
+    let audience = try await Audience.start(broker)
+    let daemon = try await keeper.start()
+    let publisher = try await TestPublisher.start(broker)
+    let home = try ThreadNetwork("home")
+    let kitchen = BorderRouter("a1b2c3d4e5f60701", user: "hub-kitchen")
+    let stranger = BorderRouter("a1b2c3d4e5f60701", user: "stranger")
+    let colleague = BorderRouter("a1b2c3d4e5f60701", user: "hub-attic")
+
+    try await publisher.publish([kitchen.announces(try home.hex())])
+    try await publisher.publish([
+      stranger.changes(to: try home.hex(at: 9)), stranger.leaves, stranger.says("offline"),
+      stranger.announces(try home.hex(at: 9)),
+    ])
+    try await audience.until("four refusals") {
+      $0.events("message_rejected").count == 4
+    }
+    #expect(
+      audience.look { $0.events("message_rejected").allSatisfy { $0["code"] == "not_authorized" } })
+    #expect(try await keeper.dataset(of: kitchen.agent) == (try home.hex()))
+
+    try await publisher.publish([colleague.changes(to: try home.hex(at: 2))])
+    try await audience.until("the colleague's update, and an alert about a login that is in use") {
+      $0.events("dataset_updated").count == 1
+        && $0.alerts("alert_raised", "PlaintextCredentials").contains { $0["user"] == "hub-attic" }
+    }
+    #expect(
+      try await keeper.json("alerts").list.map { $0["user"] } == ["hub-attic"],
+      "alerts about logins that speak for no router")
+
+    // An id goes on belonging to its team when the router has left, and when its credentials are
+    // deleted by hand.
+    try await publisher.publish([kitchen.leaves])
+    try await publisher.publish([stranger.announces(try home.hex(at: 9))])
+    try await audience.until("the fifth refusal") { $0.events("message_rejected").count == 5 }
+    try await publisher.publish([kitchen.announces(try home.hex(at: 3))])
+    try await audience.until("it is back") { $0.state(kitchen.topic)?["active_timestamp"] == 3 }
+    #expect(try await daemon.stop() == .exit(0))
+    #expect(try await keeper.command("credentials", "delete", kitchen.agent).status == 0)
+    let again = try await keeper.start()
+    try await publisher.publish([stranger.announces(try home.hex(at: 9))])
+    try await audience.until("the sixth refusal") { $0.events("message_rejected").count == 6 }
+    #expect(try await keeper.json("credentials", "list").list.isEmpty)
+    #expect(try await again.stop() == .exit(0))
+  }
+}

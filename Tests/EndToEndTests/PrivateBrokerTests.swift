@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EmbeddedBroker
+import Foundation
+import MosquittoClient
+import TestKit
+import Testing
+
+@Suite("The private broker and the demonstration", .inTurns, .timeLimit(.minutes(5)))
+struct PrivateBrokerTests {
+  @Test("Two keepers, each with a broker of its own; the printed commands work as they stand")
+  func notice() async throws {
+    let keepers = try (1...2).map { _ in try Installation(port: nil, hold: 0) }
+    let daemons = [try await keepers[0].start(), try await keepers[1].start()]
+    var ports: [JSON?] = []
+    for (keeper, daemon) in zip(keepers, daemons) {
+      let status = try await keeper.json("status")
+      #expect(status["broker"]?["embedded"] == true)
+      #expect(status["broker"]?["state"] == "connected")
+      ports.append(status["broker"]?["port"])
+      let command = try #require(publishingCommand(in: daemon.log), "\(daemon.log)")
+      let home = try ThreadNetwork("home")
+      let hex = try home.hex()
+      try Program.check(
+        "sh", ["-c", command.replacingOccurrences(of: "<TLVs in hex>", with: hex)])
+      try await eventually("the router") { try await keeper.json("status")["routers"] == 1 }
+      #expect(try await keeper.dataset(of: "a1b2c3d4e5f60718") == hex)
+      let watching = try #require(watchingCommand(in: daemon.log), "\(daemon.log)")
+      let seen = try Program.check("sh", ["-c", watching + " -C 3 -W 20"])
+      #expect(seen.contains("threadkeeper/"))
+      #expect(!seen.contains(hex))
+    }
+    #expect(ports[0] != ports[1])
+    for daemon in daemons { #expect(try await daemon.stop() == .exit(0)) }
+  }
+
+  @Test("A port that is taken is said, and nothing is left running")
+  func portTaken() async throws {
+    let other = try TestBroker()
+    let keeper = try Installation(port: nil, mqtt: ["port: \(other.port)"])
+    let daemon = try keeper.launch()
+    #expect(try await daemon.end() == .exit(69))
+    #expect(daemon.log.contains("127.0.0.1:\(other.port)"))
+    #expect(daemon.log.contains("another program"))
+  }
+
+  @Test("The broker ends with the keeper, however that one ends, and keeps its port")
+  func lifeTime() async throws {
+    let port = try LoopbackPort.free()
+    let keeper = try Installation(port: nil, mqtt: ["port: \(port)"], hold: 0)
+    for _ in 1...2 {
+      let daemon = try await keeper.start()
+      let broker = try #require(brokerProcess(of: daemon))
+      try await daemon.kill9()
+      try await eventually("the broker's end") { !isAlive(broker) }
+    }
+    let daemon = try await keeper.start()
+    let broker = try #require(brokerProcess(of: daemon))
+    #expect(try await daemon.stop() == .exit(0))
+    #expect(!isAlive(broker))
+    // Its sessions and what it retained are kept: no alert about a lost session.
+    let again = try await keeper.start()
+    #expect(
+      try await keeper.json("alerts", "--all").list.allSatisfy { $0["alertname"] != "SessionLost" })
+    #expect(try await again.stop() == .exit(0))
+  }
+
+  @Test("A private broker that dies is started again")
+  func brokerDies() async throws {
+    let keeper = try Installation(port: nil, mqtt: ["port: \(try LoopbackPort.free())"], hold: 0)
+    let daemon = try await keeper.start()
+    let broker = try #require(brokerProcess(of: daemon))
+    kill(broker, SIGKILL)
+    try await eventually("another broker") {
+      brokerProcess(of: daemon).map { $0 != broker } ?? false
+    }
+    let command = try #require(publishingCommand(in: daemon.log))
+    let home = try ThreadNetwork("home")
+    let hex = try home.hex()
+    try await keeper.ready(daemon)
+    try await eventually("the router") {
+      _ = try Program.run(
+        "sh", ["-c", command.replacingOccurrences(of: "<TLVs in hex>", with: hex)])
+      return try await keeper.json("status")["routers"] == 1
+    }
+    #expect(daemon.log.contains("private broker"))
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("The demonstration ends well and leaves nothing behind")
+  func demo() async throws {
+    let directory = try TemporaryDirectory()
+    let outcome = try await ThreadkeeperBinary.run(
+      "demo", environment: ["TMPDIR": directory.path, "HOME": directory.path])
+    #expect(outcome.status == 0, "\(outcome.error)")
+    #expect(outcome.output.contains("ALERT PreferredNetworkMismatch"))
+    #expect(outcome.output.contains("RESOLVED PreferredNetworkMismatch"))
+    #expect(outcome.output.contains("Summary"))
+    #expect(outcome.error.isEmpty)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
+  }
+
+  @Test(
+    "A demonstration that is interrupted leaves nothing behind either",
+    arguments: [SIGINT, SIGTERM])
+  func interruptedDemo(signal: Int32) async throws {
+    let directory = try TemporaryDirectory()
+    let temporary = directory.file("temporary")
+    try FileManager.default.createDirectory(atPath: temporary, withIntermediateDirectories: true)
+    let demo = try DaemonProcess(
+      ["demo"], environment: ["PATH": "/usr/bin:/bin:/usr/sbin", "TMPDIR": temporary],
+      errorFile: directory.file("demo.log"))
+    try await eventually("its broker") { brokerProcess(of: demo) != nil || !demo.isRunning }
+    let broker = try #require(brokerProcess(of: demo), "it ended: \(demo.log)")
+    demo.signal(signal)
+    #expect(try await demo.end() == .exit(130))
+    try await eventually("the broker's end") { !isAlive(broker) }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: temporary).isEmpty)
+  }
+
+  /// The command that speaks as a border router, as it is printed at the start.
+  private func publishingCommand(in log: String) -> String? {
+    guard let start = log.range(of: "XDG_CONFIG_HOME="),
+      let end = log.range(of: "\nEOF\n", range: start.upperBound..<log.endIndex)
+    else { return nil }
+    return String(log[start.lowerBound..<end.upperBound])
+  }
+
+  private func watchingCommand(in log: String) -> String? {
+    guard let start = log.range(of: "XDG_CONFIG_HOME=", options: .backwards),
+      let end = log.range(of: "/#'", range: start.upperBound..<log.endIndex)
+    else { return nil }
+    return String(log[start.lowerBound..<end.upperBound])
+  }
+
+  /// The mosquitto that a process has started.
+  private func brokerProcess(of daemon: DaemonProcess) -> Int32? {
+    let path = "/proc/\(daemon.identifier)/task"
+    let tasks = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    let children = tasks.flatMap { task -> [Int32] in
+      let text = (try? String(contentsOfFile: "\(path)/\(task)/children", encoding: .utf8)) ?? ""
+      return text.split(separator: " ").compactMap { Int32($0) }
+    }
+    return children.first { child in
+      let name = try? String(contentsOfFile: "/proc/\(child)/comm", encoding: .utf8)
+      return name == "mosquitto\n" && isAlive(child)
+    }
+  }
+
+  private func isAlive(_ process: Int32) -> Bool {
+    guard let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
+      let end = status.lastIndex(of: ")")
+    else { return false }
+    return !status[end...].hasPrefix(") Z")
+  }
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestKit
+import Testing
+
+@Suite("threadkeeper dataset decode", .timeLimit(.minutes(1)))
+struct DatasetDecodeTests {
+  @Test("A table has every value but the secrets")
+  func table() async throws {
+    let outcome = try await ThreadkeeperBinary.run("dataset", "decode", DatasetSamples.home)
+    #expect(outcome.status == 0)
+    #expect(outcome.error.isEmpty)
+    let lines = outcome.output.split(separator: "\n").map {
+      $0.split(separator: " ").joined(separator: " ")
+    }
+    #expect(
+      lines == [
+        "Parameter Value", "Kind complete, 113 octets", "Network Name OpenThread-d9a0",
+        "Extended PAN ID acc214689bc40bdf", "PAN ID 0xd9a0 (55712)", "Channel 19",
+        "Channel Mask 11-26", "Active Timestamp 1", "Mesh-Local Prefix fd64:db12:25f4:7e0b::/64",
+        "Security Policy keys rotate every 672 h, flags fff8", "Network Key <16 octets>",
+        "PSKc <16 octets>", "TLV 170 <1 octet>", "TLV 187 <2 octets>",
+      ])
+    expectNoSecret(in: outcome)
+  }
+
+  @Test("A dataset on standard input is the same; white space around it does not matter")
+  func standardInput() async throws {
+    let direct = try await ThreadkeeperBinary.run("dataset", "decode", DatasetSamples.home)
+    let piped = try await ThreadkeeperBinary.run(
+      "dataset", "decode", "-", input: .text("\r\n " + DatasetSamples.home.uppercased() + "\r\n"))
+    #expect(piped.status == 0)
+    #expect(piped.output == direct.output)
+  }
+
+  @Test("JSON has numbers where scripts count, and no secret")
+  func json() async throws {
+    let outcome = try await ThreadkeeperBinary.run(
+      "dataset", "decode", "--json", DatasetSamples.homeWithWakeUpChannel)
+    #expect(outcome.status == 0)
+    let object = try outcome.object()
+    #expect(object["kind"] as? String == "complete")
+    #expect(object["octets"] as? Int == 118)
+    #expect(object["network_name"] as? String == "OpenThread-d9a0")
+    #expect(object["ext_pan_id"] as? String == "acc214689bc40bdf")
+    #expect(object["pan_id"] as? Int == 0xD9A0)
+    #expect(object["channel"] as? Int == 19)
+    #expect(object["channel_page"] as? Int == 0)
+    #expect(object["channel_mask"] as? [Int] == Array(11...26))
+    #expect(object["wake_up_channel"] as? Int == 24)
+    #expect(object["active_timestamp"] as? Int == 1)
+    #expect(object["active_timestamp_ticks"] as? Int == 0)
+    #expect(object["mesh_local_prefix"] as? String == "fd64:db12:25f4:7e0b::/64")
+    #expect(object["well_known_key"] as? Bool == false)
+    let policy = try #require(object["security_policy"] as? [String: any Sendable])
+    #expect(policy["rotation_time_hours"] as? Int == 672)
+    #expect(policy["flags"] as? String == "fff8")
+    let unknown = try #require(object["unknown"] as? [[String: any Sendable]])
+    #expect(unknown.map { $0["type"] as? Int } == [170, 187])
+    #expect(unknown.map { $0["length"] as? Int } == [1, 2])
+    #expect(unknown.allSatisfy { $0["value"] == nil })
+    for absent in ["network_key", "pskc", "pending_timestamp", "delay_timer_ms", "domain_name"] {
+      #expect(object[absent] == nil, "\(absent)")
+    }
+    expectNoSecret(in: outcome)
+  }
+
+  @Test("Secrets are there for who asks for them")
+  func secrets() async throws {
+    let outcome = try await ThreadkeeperBinary.run(
+      "dataset", "decode", "--json", "--show-secrets", "-", input: .text(DatasetSamples.home))
+    let object = try outcome.object()
+    #expect(object["network_key"] as? String == DatasetSamples.networkKey)
+    #expect(object["pskc"] as? String == DatasetSamples.pskc)
+    let unknown = try #require(object["unknown"] as? [[String: any Sendable]])
+    #expect(unknown.map { $0["value"] as? String } == ["ff", "0102"])
+    let table = try await ThreadkeeperBinary.run(
+      "dataset", "decode", "--show-secrets", DatasetSamples.home)
+    #expect(table.output.contains(DatasetSamples.networkKey))
+    #expect(table.output.contains(DatasetSamples.pskc))
+  }
+
+  @Test("A pending dataset says so, with its delay")
+  func pending() async throws {
+    let outcome = try await ThreadkeeperBinary.run(
+      "dataset", "decode", "--json", DatasetSamples.pending)
+    let object = try outcome.object()
+    #expect(object["kind"] as? String == "pending")
+    #expect(object["pending_timestamp"] as? Int == 2)
+    #expect(object["delay_timer_ms"] as? Int == 46354)
+  }
+
+  @Test("A key from public documentation is pointed at")
+  func wellKnownKey() async throws {
+    let dataset = DatasetSamples.home.replacingOccurrences(
+      of:
+        DatasetSamples.networkKey, with: "00112233445566778899aabbccddeeff")
+    let outcome = try await ThreadkeeperBinary.run("dataset", "decode", dataset)
+    #expect(outcome.output.contains("printed in public documentation"))
+    let json = try await ThreadkeeperBinary.run("dataset", "decode", "--json", dataset)
+    #expect(try json.object()["well_known_key"] as? Bool == true)
+  }
+
+  @Test("A partial dataset is refused, unless partial ones are asked for")
+  func partial() async throws {
+    let refused = try await ThreadkeeperBinary.run("dataset", "decode", DatasetSamples.partial)
+    #expect(refused.status == 65)
+    #expect(refused.output.isEmpty)
+    #expect(refused.error.contains("missing_tlv: Network Key is missing"))
+    #expect(refused.error.contains("--partial"))
+    let accepted = try await ThreadkeeperBinary.run(
+      "dataset", "decode", "--json", "--partial", DatasetSamples.partial)
+    #expect(accepted.status == 0)
+    #expect(try accepted.object()["kind"] as? String == "partial")
+  }
+
+  @Test(
+    "A bad dataset ends with 65 and says its code, TLV and offset",
+    arguments: [
+      ("killevippen", "not_hex", nil, nil, 0),
+      (String(repeating: "00", count: 255), "too_long", nil, nil, 254),
+      ("ff", "truncated", "TLV 255", 255, 0),
+      ("000300001a000300001a", "duplicate_tlv", "Channel", 0, 5),
+      ("000300001a0501aa", "bad_length", "Network Key", 5, 5),
+      ("aa00000300000a", "bad_value", "Channel", 0, 2),
+      ("000300001a", "missing_tlv", "Active Timestamp", 14, 5),
+    ] as [(String, String, String?, Int?, Int)])
+  func bad(hex: String, code: String, tlv: String?, type: Int?, offset: Int) async throws {
+    let outcome = try await ThreadkeeperBinary.run("dataset", "decode", "--json", hex)
+    #expect(outcome.status == 65)
+    #expect(outcome.error.isEmpty)
+    let error = try #require(try outcome.object()["error"] as? [String: any Sendable])
+    #expect(Set(error.keys) == ["code", "tlv", "tlv_type", "offset", "message"])
+    #expect(error["code"] as? String == code)
+    #expect(error["tlv"] as? String == tlv)
+    #expect(error["tlv_type"] as? Int == type)
+    #expect(error["offset"] as? Int == offset)
+    #expect((error["message"] as? String)?.isEmpty == false)
+
+    let plain = try await ThreadkeeperBinary.run("dataset", "decode", hex)
+    #expect(plain.status == 65)
+    #expect(plain.output.isEmpty)
+    #expect(plain.error.hasPrefix("error: bad dataset, \(code): "))
+  }
+
+  @Test(
+    "Endless input is refused without reading it to its end",
+    arguments: ["/dev/zero", "/dev/urandom"])
+  func endless(path: String) async throws {
+    let outcome = try await ThreadkeeperBinary.run(
+      "dataset", "decode", "--json", "-", input: .file(path))
+    #expect(outcome.status == 65)
+    let error = try #require(try outcome.object()["error"] as? [String: any Sendable])
+    #expect(error["code"] as? String == "too_long")
+  }
+
+  @Test("Input that can't be read ends with 66, output that can't be written with 74")
+  func streams() async throws {
+    let unreadable = try await ThreadkeeperBinary.run("dataset", "decode", "-", input: .file("/"))
+    #expect(unreadable.status == 66)
+    #expect(unreadable.error.hasPrefix("error: can't read standard input"))
+    let full = try await ThreadkeeperBinary.run(
+      "dataset", "decode", DatasetSamples.home, output: "/dev/full")
+    #expect(full.status == 74)
+    #expect(full.error.hasPrefix("error: can't write"))
+  }
+
+  @Test("A network name can't command the terminal")
+  func controlCharacters() async throws {
+    let dataset = DatasetSamples.home.replacingOccurrences(
+      of:
+        "030f4f70656e5468726561642d64396130", with: "03061b5b324a0a41")
+    let outcome = try await ThreadkeeperBinary.run("dataset", "decode", dataset)
+    #expect(outcome.status == 0)
+    #expect(!outcome.output.contains("\u{1B}"))
+    #expect(outcome.output.contains(#"Network Name       \u{1b}[2J\u{a}A"#))
+  }
+
+  private func expectNoSecret(in outcome: ThreadkeeperBinary.Outcome) {
+    for secret in [DatasetSamples.networkKey, DatasetSamples.pskc] {
+      for start in stride(from: 0, through: 24, by: 2) {
+        #expect(!outcome.output.lowercased().contains(secret.dropFirst(start).prefix(8)))
+      }
+    }
+  }
+}
