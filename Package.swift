@@ -68,6 +68,18 @@ let package = Package(
     // Floor 6.
     .executableTarget(name: "threadkeeper", dependencies: ["ThreadkeeperCommands"]),
 
+    // The figures: `make bench`. A bare subscriber and publisher in C to compare with.
+    .target(
+      name: "CBareSubscriber", dependencies: ["CLibMosquitto"],
+      path: "Tests/Benchmarks/CBareSubscriber"),
+    .executableTarget(
+      name: "threadkeeper-bench",
+      dependencies: [
+        "CBareSubscriber", "EmbeddedBroker", "MosquittoClient", "SQLiteDatabase",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Tests/Benchmarks", exclude: ["CBareSubscriber"]),
+
     // Tests: a target for each target, and what they share.
     .target(
       name: "TestKit",

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef BARE_CLIENT_H
+#define BARE_CLIENT_H
+
+#include <stdint.h>
+
+/// Monotonic nanoseconds, the same clock in every process of the machine.
+int64_t bare_now(void);
+
+/// When things happened, in nanoseconds of `bare_now`.
+struct bare_times {
+  /// The broker accepted the connection (subscriber), or the first octet was written (publisher).
+  int64_t begin;
+  /// The last message came, or the last acknowledgement.
+  int64_t end;
+};
+
+/// What a subscriber costs that keeps nothing: libmosquitto's own loop, QoS 1, a message callback
+/// that counts. Connects to the session `client_id`, which outlives it, and subscribes to `filter`.
+///
+/// Calls `ready` when the broker has answered the subscription, and returns when `expected`
+/// messages have come: 0, or an error of the library.
+int bare_subscribe(int port, const char *client_id, const char *filter, long expected,
+                   void (*ready)(void), struct bare_times *times);
+
+/// A publisher that costs next to nothing: sends `length` octets of finished PUBLISH packets with
+/// QoS 1, `count` of them, and reads as many acknowledgements. At most `window` are under way.
+///
+/// Returns 0, or an errno.
+int bare_publish(int port, const uint8_t *packets, long length, long count, long window,
+                 struct bare_times *times);
+
+#endif

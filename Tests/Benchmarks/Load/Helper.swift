@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The processes that the benchmark compares with and loads with.
+struct Helper {
+  /// When something began and ended, in nanoseconds of the monotonic clock.
+  struct Times {
+    let begin: Int64
+    let end: Int64
+  }
+
+  let program: String
+  let port: UInt16
+
+  /// Publishes a file of packets and waits for the last acknowledgement.
+  func publish(_ packets: PublishPackets, from file: String) throws -> Times {
+    try packets.write(to: file)
+    return try finish(
+      ChildProcess(program, ["publish", "\(port)", file, "\(packets.count)"], reading: .output))
+  }
+
+  /// Starts a bare subscriber, and returns when its subscription is granted.
+  func subscribe(_ base: String, expecting count: Int) throws -> ChildProcess {
+    let subscriber = try ChildProcess(
+      program, ["subscribe", "\(port)", "\(base)/in/#", "\(count)"], reading: .output)
+    _ = try subscriber.line(containing: "ready")
+    return subscriber
+  }
+
+  /// Waits for the end of a helper and reads its times.
+  func finish(_ process: ChildProcess) throws -> Times {
+    let line = try process.line(containing: "done", within: 120)
+    process.wait()
+    let numbers = line.text.split(separator: " ").compactMap { Int64($0) }
+    guard numbers.count == 2 else {
+      throw ChildProcess.Failure(description: "\(process.name) said `\(line.text)`")
+    }
+    return Times(begin: numbers[0], end: numbers[1])
+  }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import CBareSubscriber
+import Foundation
+
+/// The process of the bare subscriber. Prints `ready`, and when everything has come `done` with the
+/// times of connection and last message.
+struct SubscribeCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "subscribe", shouldDisplay: false)
+
+  @Argument var port: Int32
+  @Argument var filter: String
+  @Argument var expected: Int
+
+  func run() throws {
+    var times = bare_times()
+    let result = bare_subscribe(
+      port, "bare-subscriber", filter, expected, { Self.tell("ready") }, &times)
+    guard result == 0 else { throw ExitCode(1) }
+    Self.tell("done \(times.begin) \(times.end)")
+  }
+
+  static func tell(_ line: String) {
+    FileHandle.standardOutput.write(Data("\(line)\n".utf8))
+  }
+}
+
+/// The process of the publisher. Prints `done` with the times of first octet and last acknowledgement.
+struct PublishCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "publish", shouldDisplay: false)
+
+  @Argument var port: Int32
+  @Argument var file: String
+  @Argument var count: Int
+  @Option var window = 1000
+
+  func run() throws {
+    let packets = [UInt8](try Data(contentsOf: URL(fileURLWithPath: file)))
+    var times = bare_times()
+    let result = bare_publish(port, packets, packets.count, count, window, &times)
+    guard result == 0 else { throw ExitCode(1) }
+    SubscribeCommand.tell("done \(times.begin) \(times.end)")
+  }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One number, and what it should be.
+struct Figure: Encodable {
+  enum Unit: String, Encodable {
+    case ratio
+    case perSecond = "/s"
+    case milliseconds = "ms"
+    case megabytes = "MB"
+    case fsyncs
+
+    var digits: Int {
+      switch self {
+      case .perSecond: 0
+      case .ratio, .milliseconds: 2
+      case .megabytes, .fsyncs: 1
+      }
+    }
+  }
+
+  enum Goal {
+    case atLeast(Double)
+    case atMost(Double)
+  }
+
+  let name: String
+  let value: Double
+  let unit: Unit
+  let goal: Goal?
+  /// The values of the single rounds.
+  let samples: [Double]
+  let note: String
+
+  init(
+    _ name: String, _ value: Double, unit: Unit, goal: Goal?, samples: [Double], note: String
+  ) {
+    self.name = name
+    self.value = value
+    self.unit = unit
+    self.goal = goal
+    self.samples = samples
+    self.note = note
+  }
+
+  /// Nil where there is no goal.
+  var isMet: Bool? {
+    switch goal {
+    case .atLeast(let limit): value >= limit
+    case .atMost(let limit): value <= limit
+    case nil: nil
+    }
+  }
+
+  enum CodingKeys: String, CodingKey {
+    case name, value, unit, samples, note, met
+    case atLeast = "at_least"
+    case atMost = "at_most"
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(name, forKey: .name)
+    try container.encode(value, forKey: .value)
+    try container.encode(unit, forKey: .unit)
+    try container.encode(samples, forKey: .samples)
+    try container.encode(note, forKey: .note)
+    try container.encode(isMet, forKey: .met)
+    switch goal {
+    case .atLeast(let limit): try container.encode(limit, forKey: .atLeast)
+    case .atMost(let limit): try container.encode(limit, forKey: .atMost)
+    case nil: break
+    }
+  }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import EmbeddedBroker
+import Foundation
+
+/// A directory for stores and brokers that is gone afterwards, and the programs that are measured.
+final class Workspace {
+  let path: String
+  let keeper: String
+  /// This program, which plays subscriber and publisher in processes of their own.
+  let helper: String
+  private var counter = 0
+
+  init(in parent: String, keeper: String?) throws {
+    let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    helper = program.path
+    self.keeper =
+      keeper ?? program.deletingLastPathComponent().appendingPathComponent("threadkeeper").path
+    guard FileManager.default.isExecutableFile(atPath: self.keeper) else {
+      throw ValidationError(
+        "there is no program \(self.keeper): "
+          + "build it first, `swift build -c release -Xswiftc -static-stdlib`")
+    }
+    path = URL(fileURLWithPath: parent).appendingPathComponent("bench-\(getpid())").path
+    try FileManager.default.createDirectory(
+      atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+  }
+
+  func remove() { try? FileManager.default.removeItem(atPath: path) }
+
+  /// A path below the workspace that nobody uses yet.
+  func fresh(_ name: String) -> String {
+    counter += 1
+    return "\(path)/\(name)-\(counter)"
+  }
+
+  /// A private broker that drops nothing and saves nothing, so that only its speed matters.
+  func startBroker() throws -> EmbeddedBroker {
+    let broker = EmbeddedBroker(
+      EmbeddedBrokerConfiguration(
+        directory: fresh("broker"), persistence: false, logins: [],
+        extraConfiguration: ["max_queued_bytes 0", "log_type error"]))
+    try broker.start()
+    return broker
+  }
+}
