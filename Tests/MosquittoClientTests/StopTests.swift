@@ -119,7 +119,7 @@ struct StopTests {
     let handler = RecordingHandler()
     let client = MosquittoClient(
       MosquittoConfiguration(
-        host: "127.0.0.1", port: try LoopbackPort.free(), clientID: "a",
+        host: "127.0.0.1", port: 1, clientID: "a",
         reconnect: .init(initial: .seconds(600), ceiling: .seconds(600))), handler: handler)
     let task = Task { try await client.run() }
     try await eventually { !handler.record.disconnections.isEmpty }
