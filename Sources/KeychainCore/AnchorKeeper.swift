@@ -8,8 +8,8 @@ import SodiumCrypto
   import Musl
 #endif
 
-/// Writes the anchor, at most once in an interval: an fsync for each transaction would be too
-/// dear. What was committed within the last interval can be rolled back unnoticed.
+/// Writes the anchor, about once in an interval: an fsync for each transaction would be too dear.
+/// What was committed within the last interval can be rolled back unnoticed.
 final class AnchorKeeper: Sendable {
   private struct State {
     var committed: UInt64
@@ -27,12 +27,12 @@ final class AnchorKeeper: Sendable {
     state = Locked(State(committed: generation, written: written))
   }
 
-  /// Notes a commit, and writes if it is time to.
-  func committed(_ generation: UInt64) throws(KeychainError) {
+  /// Notes a commit, for the next write.
+  func committed(_ generation: UInt64) {
     state.withLock { $0.committed = max($0.committed, generation) }
-    try writeIfDue()
   }
 
+  /// Writes what is not written yet, if the last write is an interval ago.
   func writeIfDue() throws(KeychainError) { try write(evenIfRecent: false) }
 
   /// Writes what is not written yet.

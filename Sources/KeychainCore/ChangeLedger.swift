@@ -67,6 +67,6 @@ extension Keychain {
     }
     if let manifest = ledger.manifest { noteCommit(manifest.generation) }
     // What a reader still holds back is tried again at the next change, tick or close.
-    if owes, options.erasure == .immediate { _ = try? eraseDeletedPages() }
+    if owes, options.upkeep == .immediate { _ = try? eraseDeletedPages() }
   }
 }

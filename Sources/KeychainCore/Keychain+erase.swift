@@ -27,7 +27,7 @@ extension Keychain {
     guard access == .readWrite else { return }
     if case .healthy = condition {
       // What was deleted has to go, whatever becomes of the anchor.
-      do { try anchor.writeIfDue() } catch { noteAnchorFailure(error) }
+      flushAnchor()
     }
     _ = try eraseDeletedPages()
   }

@@ -46,7 +46,9 @@ extension Keychain {
   }
 
   func noteCommit(_ generation: UInt64) {
-    do { try anchor.committed(generation) } catch { noteAnchorFailure(error) }
+    anchor.committed(generation)
+    guard options.upkeep == .immediate else { return }
+    do { try anchor.writeIfDue() } catch { noteAnchorFailure(error) }
   }
 
   func flushAnchor() {

@@ -10,22 +10,24 @@ import SodiumCrypto
 
 /// How a keychain behaves.
 package struct KeychainOptions: Sendable {
-  /// When deleted secrets are driven out of the write-ahead log.
-  package enum Erasure: Sendable {
-    /// After each transaction that deleted an item or changed a secret.
+  /// When the work is done that a commit leaves behind: to drive deleted secrets out of the
+  /// write-ahead log, and to write the anchor.
+  package enum Upkeep: Sendable {
+    /// After the commit: the anchor at most once in `anchorInterval`, the log after each transaction
+    /// that deleted an item or changed a secret.
     case immediate
-    /// When the owner calls `eraseDeletedPages` or `tick`: the daemon does it at most once a
-    /// second.
+    /// When the owner calls `tick`, which the daemon does once a second, so that no event waits
+    /// for it.
     case deferred
   }
 
-  package var erasure = Erasure.immediate
+  package var upkeep = Upkeep.immediate
   /// For passphrase slots that are made.
   package var passwordHash = Argon2id.Parameters.standard
   /// Up to so many items the manifest is verified before `open` returns (some 10 ms); a larger
   /// store is verified by the owner, in the background.
   package var verifiedAtOpening = 2_000
-  /// The least time between two writes of the anchor, in nanoseconds.
+  /// The least time between two writes of the anchor after commits, in nanoseconds.
   package var anchorInterval: UInt64 = 1_000_000_000
   /// Microseconds since 1970, for the dates of items.
   package var now: @Sendable () -> Int64 = { KeychainOptions.systemTime() }

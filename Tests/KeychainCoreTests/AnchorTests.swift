@@ -55,10 +55,27 @@ import Testing
     try store.keychain.add(Sample.password("first"))
     let first = try text()
     try store.keychain.add(Sample.password("second"))
-    try store.keychain.tick()
     #expect(try text() == first)
     store.keychain.close()
     #expect(try text() != first)
+  }
+
+  @Test func withDeferredUpkeepNoCommitWritesTheAnchorAndATickDoes() throws {
+    var options = KeychainOptions()
+    options.upkeep = .deferred
+    options.anchorInterval = 0
+    let store = try TemporaryStore(options: options)
+    let path = store.location.anchorDirectory + "/\(store.keychain.storeID).anchor"
+    func text() throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
+    let before = try text()
+    try store.keychain.add(Sample.password("first"))
+    try store.keychain.add(Sample.password("second"))
+    #expect(try text() == before)
+    try store.keychain.tick()
+    let after = try text()
+    #expect(after != before)
+    store.keychain.close()
+    #expect(try text() == after)
   }
 
   @Test func aRolledBackStoreIsReadOnlyUntilThatIsAccepted() throws {

@@ -37,10 +37,10 @@ import Testing
     }
   }
 
-  @Test(arguments: [KeychainOptions.Erasure.immediate, .deferred])
-  func noSecretAndNoAttributeIsInAnyFile(_ erasure: KeychainOptions.Erasure) throws {
+  @Test(arguments: [KeychainOptions.Upkeep.immediate, .deferred])
+  func noSecretAndNoAttributeIsInAnyFile(_ upkeep: KeychainOptions.Upkeep) throws {
     var options = KeychainOptions()
-    options.erasure = erasure
+    options.upkeep = upkeep
     let store = try TemporaryStore(options: options)
     let keychain = store.keychain
     let secret = RandomOctets.make(48)
@@ -98,7 +98,7 @@ import Testing
 
   @Test func deferredErasureWaitsForItsOwner() throws {
     var options = KeychainOptions()
-    options.erasure = .deferred
+    options.upkeep = .deferred
     let store = try TemporaryStore(options: options)
     let keychain = store.keychain
     let item = try keychain.add(Sample.password("anna"))
@@ -126,7 +126,7 @@ import Testing
 
   @Test func theTickErasesWhereTheAnchorCannotBeWritten() throws {
     var options = KeychainOptions()
-    options.erasure = .deferred
+    options.upkeep = .deferred
     options.anchorInterval = 0
     let store = try TemporaryStore(options: options)
     let item = try store.keychain.add(Sample.password("anna"))
@@ -140,7 +140,7 @@ import Testing
 
   @Test func whatAKilledProcessDeletedIsErasedByTheNextOne() async throws {
     var options = KeychainOptions()
-    options.erasure = .deferred
+    options.upkeep = .deferred
     let store = try TemporaryStore(options: options)
     let item = try store.keychain.add(Sample.password("anna"))
     let sealed = try sealedSecret(of: item, in: store.keychain)
@@ -149,7 +149,7 @@ import Testing
     await #expect(processExitsWith: .signal(SIGKILL)) {
       [directory = directory as String, key = key as String] in
       var options = KeychainOptions()
-      options.erasure = .deferred
+      options.upkeep = .deferred
       let keychain = try Keychain.open(
         at: StoreLocation(directory: directory), with: .keyFile(path: key), options: options)
       let item = try #require(try keychain.items(ItemQuery()).first)
@@ -164,7 +164,7 @@ import Testing
 
   @Test func whatIsNotErasedYetIsErasedAtClosing() throws {
     var options = KeychainOptions()
-    options.erasure = .deferred
+    options.upkeep = .deferred
     let store = try TemporaryStore(options: options)
     let item = try store.keychain.add(Sample.password("anna"))
     let sealed = try sealedSecret(of: item, in: store.keychain)

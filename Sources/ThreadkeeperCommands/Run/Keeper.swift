@@ -73,7 +73,7 @@ struct Keeper {
 
   private static func openOrCreate(_ settings: Settings, logger: Logger) throws -> Keychain {
     var options = KeychainOptions()
-    options.erasure = .deferred
+    options.upkeep = .deferred
     guard !OpenStore.exists(settings) else {
       return try OpenStore.forWriting(settings, options: options)
     }
