@@ -29,21 +29,20 @@ package struct LogTimestamp: Sendable, Equatable {
   }
 
   func append(to line: inout [UInt8]) {
-    let secondsInDay = 86_400
-    // Never negative, so that a clock before 1970 still gives a true date.
-    let second = (seconds % secondsInDay + secondsInDay) % secondsInDay
-    let (year, month, day) = Self.civilDate(daysSince1970: (seconds - second) / secondsInDay)
-    append(year, digits: 4, to: &line)
+    var since1970 = time_t(seconds)
+    var date = tm()
+    gmtime_r(&since1970, &date)
+    append(Int(date.tm_year) + 1900, digits: 4, to: &line)
     line.append(UInt8(ascii: "-"))
-    append(month, digits: 2, to: &line)
+    append(Int(date.tm_mon) + 1, digits: 2, to: &line)
     line.append(UInt8(ascii: "-"))
-    append(day, digits: 2, to: &line)
+    append(Int(date.tm_mday), digits: 2, to: &line)
     line.append(UInt8(ascii: "T"))
-    append(second / 3600, digits: 2, to: &line)
+    append(Int(date.tm_hour), digits: 2, to: &line)
     line.append(UInt8(ascii: ":"))
-    append(second / 60 % 60, digits: 2, to: &line)
+    append(Int(date.tm_min), digits: 2, to: &line)
     line.append(UInt8(ascii: ":"))
-    append(second % 60, digits: 2, to: &line)
+    append(Int(date.tm_sec), digits: 2, to: &line)
     line.append(UInt8(ascii: "."))
     append(milliseconds, digits: 3, to: &line)
     line.append(UInt8(ascii: "Z"))
@@ -56,21 +55,5 @@ package struct LogTimestamp: Sendable, Equatable {
       line.append(UInt8(ascii: "0") + UInt8(number / divisor % 10))
       divisor /= 10
     }
-  }
-
-  /// The Gregorian date of a day. Years are counted from March, so that the leap day is a
-  /// year's last day, and in eras of 400 years, which all have 146,097 days. From year 0 on.
-  private static func civilDate(daysSince1970: Int) -> (year: Int, month: Int, day: Int) {
-    let daysSinceMarchOfYear0 = daysSince1970 + 719_468
-    let era = daysSinceMarchOfYear0 / 146_097
-    let dayOfEra = daysSinceMarchOfYear0 - era * 146_097
-    let leapDays = dayOfEra / 1_460 - dayOfEra / 36_524 + dayOfEra / 146_096
-    let yearOfEra = (dayOfEra - leapDays) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    // Months from March have 153 days in every five.
-    let monthFromMarch = (5 * dayOfYear + 2) / 153
-    let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
-    let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
-    return (era * 400 + yearOfEra + (month <= 2 ? 1 : 0), month, day)
   }
 }
