@@ -5,11 +5,11 @@ import Glibc
 /// TCP ports of 127.0.0.1.
 package enum LoopbackPort {
   /// A port that nobody listens on now.
-  package static func free() throws(EmbeddedBrokerError) -> UInt16 {
+  static func free() throws(EmbeddedBrokerError) -> UInt16 {
     try bound(to: 0)
   }
 
-  static func isFree(_ port: UInt16) -> Bool {
+  package static func isFree(_ port: UInt16) -> Bool {
     (try? bound(to: port)) != nil
   }
 

@@ -307,7 +307,7 @@ struct BrokerTests {
   @Test("TLS with a client certificate works, and a strange authority is refused in words")
   func tls() async throws {
     let certificates = try TestCertificates()
-    let port = try LoopbackPort.free()
+    let port = try UnusedPort.next()
     let broker = try TestBroker(extraConfiguration: [
       "listener \(port) 127.0.0.1", "cafile \(certificates.authority)",
       "certfile \(certificates.server)", "keyfile \(certificates.serverKey)",

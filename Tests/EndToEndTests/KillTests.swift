@@ -28,7 +28,7 @@ struct KillTests {
     let audience = try await Audience.start(broker, "threadkeeper/bridge/#")
     let home = try ThreadNetwork("home")
     let guests = try ThreadNetwork("guest-thread")
-    let load = try Load(
+    let load = Load(
       home: home, guests: guests,
       routers: (1...Self.routers).map { BorderRouter(number: $0, user: "user-\($0 % 7)") },
       wanderers: (1...Self.wanderers).map { BorderRouter(number: 0x1000 + $0, user: "wanderer") })
@@ -92,7 +92,7 @@ struct KillTests {
     let relay = try Relay(to: broker.port)
     let keeper = try Installation(port: relay.port, hold: 0)
     let audience = try await Audience.start(broker)
-    let load = try Load(
+    let load = Load(
       home: try ThreadNetwork("home"), guests: try ThreadNetwork("guest-thread"),
       routers: (1...8).map { BorderRouter(number: $0) },
       wanderers: (1...4).map { BorderRouter(number: 0x1000 + $0, user: "wanderer") })

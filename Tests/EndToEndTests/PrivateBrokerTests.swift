@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import EmbeddedBroker
 import Foundation
 import MosquittoClient
 import TestKit
@@ -46,7 +45,7 @@ struct PrivateBrokerTests {
 
   @Test("The broker ends with the keeper, however that one ends, and keeps its port")
   func lifeTime() async throws {
-    let port = try LoopbackPort.free()
+    let port = try UnusedPort.next()
     let keeper = try Installation(port: nil, mqtt: ["port: \(port)"], hold: 0)
     for _ in 1...2 {
       let daemon = try await keeper.start()
@@ -67,7 +66,7 @@ struct PrivateBrokerTests {
 
   @Test("A private broker that dies is started again")
   func brokerDies() async throws {
-    let keeper = try Installation(port: nil, mqtt: ["port: \(try LoopbackPort.free())"], hold: 0)
+    let keeper = try Installation(port: nil, mqtt: ["port: \(try UnusedPort.next())"], hold: 0)
     let daemon = try await keeper.start()
     let broker = try #require(brokerProcess(of: daemon))
     kill(broker, SIGKILL)
@@ -107,14 +106,21 @@ struct PrivateBrokerTests {
     let directory = try TemporaryDirectory()
     let temporary = directory.file("temporary")
     try FileManager.default.createDirectory(atPath: temporary, withIntermediateDirectories: true)
-    let demo = try DaemonProcess(
-      ["demo"], environment: ["PATH": "/usr/bin:/bin:/usr/sbin", "TMPDIR": temporary],
-      errorFile: directory.file("demo.log"))
-    try await eventually("its broker") { brokerProcess(of: demo) != nil || !demo.isRunning }
-    let broker = try #require(brokerProcess(of: demo), "it ended: \(demo.log)")
-    demo.signal(signal)
-    #expect(try await demo.end() == .exit(130))
-    try await eventually("the broker's end") { !isAlive(broker) }
+    // It takes three seconds; on a machine that is busy enough it is over before we look.
+    for attempt in 1... {
+      let demo = try DaemonProcess(
+        ["demo"], environment: ["PATH": "/usr/bin:/bin:/usr/sbin", "TMPDIR": temporary],
+        errorFile: directory.file("demo.log"))
+      try await eventually("its broker") { brokerProcess(of: demo) != nil || !demo.isRunning }
+      guard let broker = brokerProcess(of: demo) else {
+        try #require(attempt < 10 && demo.log.isEmpty, "it ended: \(demo.log)")
+        continue
+      }
+      demo.signal(signal)
+      #expect(try await demo.end() == .exit(130))
+      try await eventually("the broker's end") { !isAlive(broker) }
+      break
+    }
     #expect(try FileManager.default.contentsOfDirectory(atPath: temporary).isEmpty)
   }
 

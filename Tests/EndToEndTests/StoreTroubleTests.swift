@@ -181,6 +181,8 @@ struct StoreTroubleTests {
         && $0.state("threadkeeper/bridge/alerts")?["critical"] == 0
     }
     #expect(audience.look { $0.alerts("alert_raised", "StoreReadOnly").count } == 1)
-    #expect(try await keeper.json("status")["intake"]?["state"] == "running")
+    try await eventually("status without the reason") {
+      try await keeper.json("status")["intake"]?["state"] == "running"
+    }
   }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import EmbeddedBroker
 import MosquittoClient
 import TestKit
 import Testing

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import EmbeddedBroker
 import Foundation
 import MosquittoClient
 import TestKit

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import EmbeddedBroker
 import Foundation
 import MosquittoClient
 import TestKit
@@ -16,8 +15,8 @@ struct TLSTests {
   init() throws {
     let certificates = try TestCertificates()
     let ports = (
-      plain: try LoopbackPort.free(), mutual: try LoopbackPort.free(),
-      otherName: try LoopbackPort.free()
+      plain: try UnusedPort.next(), mutual: try UnusedPort.next(),
+      otherName: try UnusedPort.next()
     )
     func listener(_ port: UInt16, _ certificate: String, _ key: String) -> [String] {
       [

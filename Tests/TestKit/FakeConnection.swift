@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import EmbeddedBroker
 import Foundation
 
 /// The broker's side of one connection: a socket, or the two pipes of `openssl s_server`.
@@ -91,7 +90,7 @@ final class FakeListener: Sendable {
   init(tls certificates: TestCertificates) throws {
     descriptor = -1
     self.certificates = certificates
-    port = try LoopbackPort.free()
+    port = try UnusedPort.next()
   }
 
   /// A connection, if one comes in that many milliseconds.

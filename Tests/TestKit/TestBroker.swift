@@ -27,11 +27,12 @@ package final class TestBroker: Sendable {
     directory = try Self.temporaryDirectory()
     broker = EmbeddedBroker(
       EmbeddedBrokerConfiguration(
-        directory: directory, baseTopics: baseTopics, persistence: persistence, logins: logins,
+        directory: directory, port: try UnusedPort.next(), baseTopics: baseTopics,
+        persistence: persistence, logins: logins,
         receiveMaximum: receiveMaximum,
         extraConfiguration: (savesAtOnce
           ? ["autosave_on_changes true", "autosave_interval 1"] : [])
-          + extraConfiguration))
+          + extraConfiguration, startLimit: .seconds(60)))
     try broker.start()
   }
 

@@ -23,8 +23,7 @@ final class ChildProcess: Sendable {
 
   let name: String
   let startedAt: Int64
-  // Unsafe only to the compiler: started here, ended by `end`, and asked for its number in between.
-  nonisolated(unsafe) private let process = Process()
+  private let process = Process()
   private let state = Mutex(State())
 
   enum Stream { case output, error }
