@@ -46,6 +46,13 @@ struct BadInputTests {
       #expect(event.description.utf8.count < 1000, "\(bad.name)")
     }
     #expect(!daemon.log.contains(BadMessage.mark))
+    // The log counts them by their codes, at most one line a code in ten seconds.
+    for code in Set(all.map(\.code)) {
+      let line = daemon.log.split(separator: "\n").first {
+        $0.contains("messages rejected") && $0.contains("code=\(code) ")
+      }
+      #expect(line?.contains(" count=") == true, "\(code)")
+    }
     #expect(try await keeper.json("status")["routers"]?.number == Int64(all.count))
     #expect(try await daemon.stop() == .exit(0))
   }

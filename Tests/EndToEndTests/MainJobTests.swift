@@ -150,6 +150,15 @@ struct MainJobTests {
         $0["alertname"] != "PreferredNetworkMismatch"
       })
     #expect(try await daemon.stop() == .exit(0))
+    let lines = daemon.log.split(separator: "\n")
+    for (text, detail) in [
+      ("border router announced", "border_agent_id=\(stray.agent)"),
+      ("preferred network changed", "network_name=home"),
+      ("alert", "alertname=PreferredNetworkMismatch"),
+      ("alert resolved", "alertname=PreferredNetworkMismatch"),
+    ] {
+      #expect(lines.contains { $0.contains(" \(text)  ") && $0.contains(detail) }, "\(text)")
+    }
   }
 
   @Test("A member that drifts away raises the alert and takes the preferred network nowhere")
