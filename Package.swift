@@ -13,7 +13,6 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-    .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
   ],
   targets: [
@@ -24,6 +23,7 @@ let package = Package(
       name: "CLibSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(
       name: "CLibSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CLibYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     .target(name: "ThreadDataset"),
 
     // Floor 1: one outside thing each.
@@ -31,6 +31,7 @@ let package = Package(
     .target(name: "SQLiteDatabase", dependencies: ["CLibSQLite"]),
     .target(name: "MosquittoClient", dependencies: ["CLibMosquitto"]),
     .target(name: "EmbeddedBroker"),
+    .target(name: "YAMLReader", dependencies: ["CLibYAML"]),
     .target(name: "Telemetry", dependencies: [.product(name: "Logging", package: "swift-log")]),
 
     // Floor 2: the encrypted store, and what travels on the broker.
@@ -51,7 +52,7 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
-    .target(name: "Settings", dependencies: [.product(name: "Yams", package: "Yams")]),
+    .target(name: "Settings", dependencies: ["YAMLReader"]),
 
     // Floor 5: the commands and the composition root.
     .target(
@@ -95,6 +96,7 @@ let package = Package(
     .testTarget(name: "SQLiteDatabaseTests", dependencies: ["SQLiteDatabase", "TestKit"]),
     .testTarget(name: "MosquittoClientTests", dependencies: ["MosquittoClient", "TestKit"]),
     .testTarget(name: "EmbeddedBrokerTests", dependencies: ["EmbeddedBroker", "TestKit"]),
+    .testTarget(name: "YAMLReaderTests", dependencies: ["YAMLReader"]),
     .testTarget(name: "TelemetryTests", dependencies: ["Telemetry"]),
     .testTarget(
       name: "KeychainCoreTests", dependencies: ["KeychainCore", "SodiumCrypto", "TestKit"]),
@@ -112,7 +114,7 @@ let package = Package(
         "ThreadCredentialStore", "ThreadDataset",
         .product(name: "Logging", package: "swift-log"),
       ]),
-    .testTarget(name: "SettingsTests", dependencies: ["Settings", "TestKit"]),
+    .testTarget(name: "SettingsTests", dependencies: ["Settings", "TestKit", "YAMLReader"]),
     .testTarget(
       name: "ThreadkeeperCommandsTests",
       dependencies: ["ThreadkeeperCommands", "TestKit", "threadkeeper"]),

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Yams
+import YAMLReader
 
 extension SettingsReader {
   /// Notes where each key of the file has its value; reports what does not belong there.
   mutating func read(_ document: YAMLDocument) {
     guard let root = document.root, !root.isNull else { return }
-    guard case .mapping(let mapping) = root else {
+    guard case .mapping(let mapping) = root.content else {
       report(
         nil, at: document.place(of: root),
         "expected sections such as `mqtt:`, found \(root.kind)")
@@ -16,7 +16,7 @@ extension SettingsReader {
   }
 
   private mutating func read(
-    _ mapping: Node.Mapping, of section: String, in document: YAMLDocument
+    _ mapping: [(key: YAMLNode, value: YAMLNode)], of section: String, in document: YAMLDocument
   ) {
     for (name, key, value) in named(mapping, of: section, in: document) {
       let path = section.isEmpty ? name : "\(section).\(name)"
@@ -25,7 +25,7 @@ extension SettingsReader {
       } else if SettingsKey.mappings.contains(path) {
         mappings[path] = (document, value)
       } else if SettingsKey.names(in: path) != nil {
-        if case .mapping(let inner) = value {
+        if case .mapping(let inner) = value.content {
           read(inner, of: path, in: document)
         } else if !value.isNull {
           report(
@@ -39,26 +39,27 @@ extension SettingsReader {
 
   /// The pairs of a mapping by name, each name once; what has no name or repeats one is reported.
   mutating func named(
-    _ mapping: Node.Mapping, of section: String, in document: YAMLDocument
-  ) -> [(name: String, key: Node, value: Node)] {
-    var pairs: [(name: String, key: Node, value: Node)] = []
+    _ mapping: [(key: YAMLNode, value: YAMLNode)], of section: String, in document: YAMLDocument
+  ) -> [(name: String, key: YAMLNode, value: YAMLNode)] {
+    var pairs: [(name: String, key: YAMLNode, value: YAMLNode)] = []
     var lines: [String: SettingsProblem.Place] = [:]
     for (key, value) in mapping {
       let place = document.place(of: key)
-      guard case .scalar(let scalar) = key else {
+      guard case .scalar(let scalar) = key.content else {
         report(
           section.isEmpty ? nil : section, at: place,
           "expected the name of a key, found \(key.kind)")
         continue
       }
-      let name = document.name(of: scalar)
+      let name = scalar.text
       let path = section.isEmpty ? name : "\(section).\(name)"
       if let first = lines[name] {
         let where_ =
           if case .position(_, let line, _) = first { ", first given on line \(line)" } else { "" }
         problems.append(
           SettingsProblem(
-            place: place, key: path, message: YAMLDocument.duplicateMessage(path) + where_))
+            place: place, key: path, message: "duplicate key \(SettingsEntry.shown(path))\(where_)")
+        )
         continue
       }
       lines[name] = place
@@ -67,24 +68,22 @@ extension SettingsReader {
     return pairs
   }
 
-  private mutating func read(_ value: Node, of key: SettingsKey, in document: YAMLDocument) {
+  private mutating func read(_ value: YAMLNode, of key: SettingsKey, in document: YAMLDocument) {
     let place = document.place(of: value)
-    guard case .scalar(let scalar) = value else {
+    guard case .scalar(let scalar) = value.content else {
       report(key, at: place, "expected \(key.expectation), found \(value.kind)")
       return
     }
-    guard !value.isNull else { return }
-    guard value.hasOwnTag else {
-      let kind: SettingsEntry.Kind = value.isPlain ? .plain : .quoted
-      sources[key] = SettingsSource(content: .text(scalar.string, kind), place: place)
-      return
-    }
-    switch scalar.tag.rawValue {
+    guard !scalar.isNull else { return }
+    switch scalar.ownTag {
+    case nil:
+      let kind: SettingsEntry.Kind = scalar.isPlain ? .plain : .quoted
+      sources[key] = SettingsSource(content: .text(scalar.text, kind), place: place)
     case "!secret":
-      sources[key] = SettingsSource(content: .secret(name: scalar.string), place: place)
+      sources[key] = SettingsSource(content: .secret(name: scalar.text), place: place)
     case "!credential":
-      sources[key] = SettingsSource(content: .credential(name: scalar.string), place: place)
-    case let tag:
+      sources[key] = SettingsSource(content: .credential(name: scalar.text), place: place)
+    case let tag?:
       report(
         key, at: place,
         "unknown tag \(SettingsEntry.shown(tag)); the known ones are `!secret` and `!credential`")

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Yams
+import YAMLReader
 
 extension SettingsReader {
   /// The homes in the order of the file; one called `home` when none is named.
   mutating func homes(default baseTopic: String) -> [Settings.Home] {
     let only = [Settings.Home(name: "home", baseTopic: baseTopic)]
     guard let (document, node) = mappings["homes"], !node.isNull else { return only }
-    guard case .mapping(let mapping) = node else {
+    guard case .mapping(let mapping) = node.content else {
       report(
         "homes", at: document.place(of: node),
         "expected a mapping from a home's name to its keys, found \(node.kind)")
@@ -53,10 +53,10 @@ extension SettingsReader {
   }
 
   private mutating func topic(
-    ofHome home: String, _ key: Node, _ value: Node, in document: YAMLDocument
+    ofHome home: String, _ key: YAMLNode, _ value: YAMLNode, in document: YAMLDocument
   ) -> (String, SettingsProblem.Place)? {
     let path = "homes.\(home)"
-    guard case .mapping(let mapping) = value else {
+    guard case .mapping(let mapping) = value.content else {
       report(
         path, at: document.place(of: value.isNull ? key : value),
         "expected the key `base_topic`, found \(value.kind)")

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Yams
+import YAMLReader
 
 extension SettingsReader {
   /// Team → users. A user speaks for one team only.
   mutating func teams() -> [String: [String]] {
     guard let (document, node) = mappings["teams"], !node.isNull else { return [:] }
-    guard case .mapping(let mapping) = node else {
+    guard case .mapping(let mapping) = node.content else {
       report(
         "teams", at: document.place(of: node),
         "expected a mapping from a team to a list of user names, found \(node.kind)")
@@ -16,7 +16,7 @@ extension SettingsReader {
     var teamOfUser: [String: String] = [:]
     for (team, key, value) in named(mapping, of: "teams", in: document) {
       guard isFit(team: team, at: document.place(of: key)) else { continue }
-      guard case .sequence(let users) = value else {
+      guard case .sequence(let users) = value.content else {
         report(
           "teams.\(team)", at: document.place(of: value),
           "expected a list of user names, found \(value.kind)")
@@ -56,7 +56,7 @@ extension SettingsReader {
   }
 
   /// A name that can be one level of a topic: `in/<user>/…` says who speaks.
-  private mutating func user(_ node: Node, of team: String, at place: SettingsProblem.Place)
+  private mutating func user(_ node: YAMLNode, of team: String, at place: SettingsProblem.Place)
     -> String?
   {
     guard let name = node.text else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Yams
+import YAMLReader
 
 /// Gathers what the file and the variables say, turns it into settings, and notes every problem
 /// on the way. It goes on after each, so that a person sees all of them at once.
@@ -13,7 +13,7 @@ struct SettingsReader {
   var isFileReadableByOthers = false
 
   var sources: [SettingsKey: SettingsSource] = [:]
-  var mappings: [String: (document: YAMLDocument, node: Node)] = [:]
+  var mappings: [String: (document: YAMLDocument, node: YAMLNode)] = [:]
   var problems: [SettingsProblem] = []
 
   init(environment: [String: String], directory: String, workingDirectory: String) {

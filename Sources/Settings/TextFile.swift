@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import YAMLReader
+
 /// A small text file, read whole.
 struct TextFile {
   /// A configuration of ten thousand users is some 200 KiB; more is a mistake in the path.
