@@ -17,6 +17,21 @@ enum BaseTopic {
 
   /// Whether a message below one could be taken for one below the other.
   static func overlap(_ left: String, _ right: String) -> Bool {
-    left == right || left.hasPrefix(right + "/") || right.hasPrefix(left + "/")
+    isWithin(left, right) || isWithin(right, left)
+  }
+
+  /// Whether the topic is among those that the keeper listens to for a home on `base`: `<base>/in/#`,
+  /// which means `<base>/in` as well (MQTT 5.0, 4.7.1.2).
+  static func isHeard(_ topic: String, on base: String) -> Bool {
+    isWithin(topic, base + "/in")
+  }
+
+  /// Whether the first is the second or lies below it. Octet by octet, as a broker compares: a
+  /// level that begins with a combining accent swallows the `/` before it for Swift's characters.
+  private static func isWithin(_ topic: String, _ other: String) -> Bool {
+    let topic = topic.utf8
+    let other = other.utf8
+    return topic.starts(with: other)
+      && (topic.count == other.count || topic.dropFirst(other.count).first == UInt8(ascii: "/"))
   }
 }

@@ -26,14 +26,26 @@ extension SettingsReader {
       }
       homes.append(Settings.Home(name: name, baseTopic: topic))
     }
-    if !homes.isEmpty, sources[.mqttBaseTopic] != nil, baseTopic != Settings.MQTT().baseTopic,
+    if !homes.isEmpty { checkSpareTopic(baseTopic, beside: homes) }
+    return homes.isEmpty ? only : homes
+  }
+
+  /// Beside `homes`, `mqtt.base_topic` is heard by nobody. Where it lies on what a home listens to,
+  /// whoever publishes below it would be taken for a router of that home.
+  private mutating func checkSpareTopic(_ baseTopic: String, beside homes: [Settings.Home]) {
+    guard sources[.mqttBaseTopic] != nil else { return }
+    if let other = homes.first(where: { BaseTopic.isHeard(baseTopic, on: $0.baseTopic) }) {
+      report(
+        .mqttBaseTopic, at: place(of: .mqttBaseTopic),
+        "\(SettingsEntry.shown(baseTopic)) lies where routers speak to the home `\(other.name)` "
+          + "(\(SettingsEntry.shown(other.baseTopic + "/in/#")))")
+    } else if baseTopic != Settings.MQTT().baseTopic,
       !homes.contains(where: { $0.baseTopic == baseTopic })
     {
       warn(
         .mqttBaseTopic, at: place(of: .mqttBaseTopic),
         "has no effect while `homes` names base topics of its own")
     }
-    return homes.isEmpty ? only : homes
   }
 
   private mutating func isFit(home: String, at place: SettingsProblem.Place) -> Bool {

@@ -21,12 +21,45 @@ struct HomeTests {
 
   @Test(
     "Base topics that are equal or nested are refused",
-    arguments: [("a", "a"), ("a", "a/b"), ("a/b/c", "a"), ("a/b", "a/b/c/d")])
+    arguments: [
+      ("a", "a"), ("a", "a/b"), ("a/b/c", "a"), ("a/b", "a/b/c/d"), ("a", "a/in"),
+      ("a", "a/in/hub"), ("a/in/hub/x", "a"), ("a", "a/\u{301}b"), ("a/\u{301}b/c", "a"),
+    ])
   func overlap(first: String, second: String) throws {
     let yaml = "homes:\n  x: {base_topic: \(first)}\n  y: {base_topic: \(second)}\n"
     let found = try problems(yaml)
     #expect(found.count == 1)
     #expect(found.first?.hasPrefix("3:19: error: homes.y.base_topic: ") == true)
+  }
+
+  @Test(
+    "Base topics beside each other are fine, however alike",
+    arguments: [("a", "ab"), ("a/b", "a/c"), ("a/in", "a/inn"), ("e\u{301}", "\u{E9}"), ("a", "A")])
+  func neighbours(first: String, second: String) throws {
+    #expect(
+      try problems("homes:\n  x: {base_topic: \(first)}\n  y: {base_topic: \(second)}\n") == [])
+  }
+
+  @Test(
+    "A base topic of `mqtt` on what a home listens to is refused",
+    arguments: ["a/in", "a/in/hub", "a/in/hub/announce", "a/in/\u{301}x"])
+  func spareTopicInHome(topic: String) throws {
+    let expected =
+      "mqtt.base_topic: `\(topic)` lies where routers speak to the home `x` (`a/in/#`)"
+    let file = try problems("mqtt:\n  base_topic: \(topic)\nhomes: {x: {base_topic: a}}")
+    #expect(file == ["2:15: error: \(expected)"])
+    let variable = try problems(
+      "homes: {x: {base_topic: a}}", ["THREADKEEPER_MQTT_BASE_TOPIC": topic])
+    #expect(variable == ["THREADKEEPER_MQTT_BASE_TOPIC: error: \(expected)"])
+  }
+
+  @Test("A base topic of `mqtt` above or beside what a home listens to is only without effect")
+  func spareTopicElsewhere() throws {
+    for topic in ["a/inn", "a/b", "b", "a/in2/in"] {
+      let found = try problems("mqtt: {base_topic: \(topic)}\nhomes: {x: {base_topic: a}}")
+      #expect(found.count == 1)
+      #expect(found.first?.contains("warning: mqtt.base_topic: has no effect") == true, "\(topic)")
+    }
   }
 
   @Test("Wrong homes are refused")
