@@ -100,10 +100,7 @@ final class BrokerProcess: Sendable {
       &actions, 1, command.logFile, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0o600)
     posix_spawn_file_actions_adddup2(&actions, 1, 2)
     // A socket that the child held open as well would never be closed for the other side.
-    for descriptor in PrivateFile.names(in: "/proc/self/fd").compactMap(Int32.init)
-    where descriptor > 2 {
-      posix_spawn_file_actions_addclose(&actions, descriptor)
-    }
+    InheritedDescriptors.close(in: &actions)
 
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)

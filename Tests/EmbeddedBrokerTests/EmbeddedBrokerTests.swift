@@ -321,8 +321,12 @@ struct EmbeddedBrokerTests {
     sigemptyset(&none)
     posix_spawnattr_setsigmask(&attributes, &none)
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    InheritedDescriptors.close(in: &actions)
     var identifier: pid_t = 0
-    let code = posix_spawn(&identifier, arguments[0], nil, &attributes, &copies, environ)
+    let code = posix_spawn(&identifier, arguments[0], &actions, &attributes, &copies, environ)
     try #require(code == 0)
     return identifier
   }

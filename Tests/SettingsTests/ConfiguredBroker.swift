@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import TestKit
 import Testing
 
 /// A real mosquitto with the shipped configuration; only paths and the listener are changed.
@@ -18,7 +19,7 @@ final class ConfiguredBroker {
     directory = try ConfigurationDirectory()
     let path = directory.path
     log = "\(path)/log"
-    port = try Self.freePort()
+    port = try UnusedPort.next()
     let shipped = try String(
       contentsOfFile: "\(Self.configuration)/mosquitto.conf", encoding: .utf8)
     let changes = [
@@ -46,21 +47,28 @@ final class ConfiguredBroker {
     try directory.write(list, to: "acl")
     try directory.write("", to: "passwords")
     for user in users {
-      try ChildProcess(
-        "/usr/bin/mosquitto_passwd", ["-b", "\(path)/passwords", user, "pw"],
-        output: "\(path)/output"
-      ).waitForExit()
+      try Program.check("mosquitto_passwd", ["-b", "\(path)/passwords", user, "pw"])
     }
     process = try ChildProcess(
-      "/usr/sbin/mosquitto", ["-c", "\(path)/main.conf"], output: "\(path)/output")
+      "/usr/sbin/mosquitto", ["-c", "\(path)/main.conf"],
+      streams: (.nothing, .file("\(path)/output"), .sameAsOutput))
     try waitUntil("mosquitto runs") {
-      guard process.isRunning else { throw Failure(log: readLog() + process.text) }
+      guard process.isRunning else { throw Failure(log: readLog() + written("output")) }
       return readLog().contains(" running")
     }
   }
 
+  deinit {
+    process.signal(SIGTERM)
+    process.wait()
+  }
+
   struct Failure: Error {
     let log: String
+  }
+
+  private func written(_ file: String) -> String {
+    (try? String(contentsOfFile: "\(directory.path)/\(file)", encoding: .utf8)) ?? ""
   }
 
   func readLog() -> String {
@@ -69,11 +77,9 @@ final class ConfiguredBroker {
 
   /// Whether the broker lets the user publish there.
   func allows(_ user: String, publish topic: String, _ payload: String = "x") throws -> Bool {
-    let publisher = try ChildProcess(
-      "/usr/bin/mosquitto_pub", login(user) + ["-V", "5", "-q", "1", "-t", topic, "-m", payload],
-      output: "\(directory.path)/published")
-    publisher.waitForExit()
-    return !publisher.text.contains("ot authori")
+    let published = try Program.run(
+      "mosquitto_pub", login(user) + ["-V", "5", "-q", "1", "-t", topic, "-m", payload])
+    return !published.output.contains("ot authori")
   }
 
   /// The topic of the first message that reaches a user who listens to everything, while the
@@ -84,41 +90,23 @@ final class ConfiguredBroker {
     let subscriber = try ChildProcess(
       "/usr/bin/mosquitto_sub",
       login(user) + ["-t", "threadkeeper/#", "-C", "1", "-W", "20", "-F", "%t"],
-      output: "\(directory.path)/received")
+      streams: (.nothing, .file("\(directory.path)/received"), .sameAsOutput))
     try waitUntil("\(user) has subscribed") {
       readLog().components(separatedBy: subscribed).count > before
     }
     for topic in topics { _ = try allows("threadkeeper", publish: topic) }
-    subscriber.waitForExit()
-    return subscriber.text.trimmingCharacters(in: .newlines)
+    subscriber.wait()
+    return written("received").trimmingCharacters(in: .newlines)
   }
 
   private func login(_ user: String) -> [String] {
     ["-h", "127.0.0.1", "-p", "\(port)", "-u", user, "-P", "pw"]
   }
-
-  /// A port that nobody listens on.
-  private static func freePort() throws -> UInt16 {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    try #require(descriptor >= 0)
-    defer { close(descriptor) }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let result = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-        bind(descriptor, generic, size) == 0 && getsockname(descriptor, generic, &size) == 0
-      }
-    }
-    try #require(result)
-    return UInt16(bigEndian: address.sin_port)
-  }
 }
 
-/// Looks again and again until the condition holds; fails after 20 seconds.
+/// Looks again and again until the condition holds; fails after a minute.
 func waitUntil(_ what: String, _ condition: () throws -> Bool) throws {
-  let end = ContinuousClock.now.advanced(by: .seconds(20))
+  let end = ContinuousClock.now.advanced(by: .seconds(60))
   while try !condition() {
     try #require(ContinuousClock.now < end, "\(what)")
     usleep(5_000)

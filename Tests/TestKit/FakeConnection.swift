@@ -107,26 +107,20 @@ final class FakeListener: Sendable {
   /// A server for one connection. It is there at once; who connects too early is refused, and
   /// comes again.
   private func acceptTLS(_ certificates: TestCertificates) throws -> FakeConnection {
-    let process = Process()
+    let input = try PrivatePipe()
+    let output = try PrivatePipe()
     // The calling thread lives as long as the fake broker, and the server not longer.
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/setpriv")
-    process.arguments = [
-      "--pdeathsig", "KILL", "openssl", "s_server", "-quiet", "-accept", "127.0.0.1:\(port)",
-      "-naccept", "1", "-cert",
-      certificates.server, "-key", certificates.serverKey,
-    ]
-    let input = Pipe()
-    let output = Pipe()
-    process.standardInput = input
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
-    try process.runUnmasked()
-    return FakeConnection(
-      input: output.fileHandleForReading.fileDescriptor,
-      output: input.fileHandleForWriting.fileDescriptor
-    ) {
-      process.terminate()
-      process.waitUntilExit()
+    let process = try ChildProcess(
+      "/usr/bin/setpriv",
+      [
+        "--pdeathsig", "KILL", "openssl", "s_server", "-quiet", "-accept", "127.0.0.1:\(port)",
+        "-naccept", "1", "-cert", certificates.server, "-key", certificates.serverKey,
+      ], streams: (.descriptor(input.reading), .descriptor(output.writing), .nothing))
+    output.closeWriting()
+    input.closeReading()
+    return FakeConnection(input: output.reading, output: input.writing) {
+      process.signal(SIGTERM)
+      process.wait()
       // The pipes live, and stay open, as long as this closure.
       withExtendedLifetime((input, output)) {}
     }

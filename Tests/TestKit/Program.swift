@@ -18,22 +18,17 @@ package enum Program {
     _ name: String, _ arguments: [String], input: [UInt8] = [],
     environment: [String: String] = [:]
   ) throws -> Result {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = [name] + arguments
-    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-    let output = Pipe()
-    let standardInput = Pipe()
-    process.standardOutput = output
-    process.standardError = output
-    process.standardInput = standardInput
-    try process.runUnmasked()
-    try standardInput.fileHandleForWriting.write(contentsOf: input)
-    try standardInput.fileHandleForWriting.close()
-    let data = try output.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
+    let directory = try TemporaryDirectory()
+    try Data(input).write(to: URL(fileURLWithPath: directory.file("input")))
+    let output = directory.file("output")
+    try Data().write(to: URL(fileURLWithPath: output))
+    let end = try ChildProcess(
+      "/usr/bin/env", [name] + arguments,
+      environment: ProcessInfo.processInfo.environment.merging(environment) { $1 },
+      streams: (.file(directory.file("input")), .file(output), .sameAsOutput)
+    ).wait()
     return Result(
-      status: process.terminationStatus, output: String(decoding: data, as: UTF8.self))
+      status: end.exitStatus, output: try String(contentsOfFile: output, encoding: .utf8))
   }
 
   /// The same for what must succeed.
@@ -47,20 +42,5 @@ package enum Program {
       throw Failure(description: "\(name) ended with \(result.status): \(result.output)")
     }
     return result.output
-  }
-}
-
-extension Process {
-  /// Starts it with no signal blocked.
-  ///
-  /// Swift's executors block all signals in their threads, and a child inherits that: it would not
-  /// end at SIGTERM, and `mosquitto_sub -W` would not hear its own alarm.
-  func runUnmasked() throws {
-    var none = sigset_t()
-    var before = sigset_t()
-    sigemptyset(&none)
-    pthread_sigmask(SIG_SETMASK, &none, &before)
-    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-    try run()
   }
 }

@@ -51,17 +51,16 @@ package enum ThreadkeeperBinary {
 
     let outputFile = try output.map { URL(fileURLWithPath: $0) } ?? empty("output", in: directory)
     let errorFile = try empty("error", in: directory)
-    let process = Process()
     let command = launcher + [executable.path] + arguments
-    process.executableURL = URL(fileURLWithPath: command[0])
-    process.arguments = Array(command.dropFirst())
-    process.environment = ["PATH": "/usr/bin:/bin", "TERM": "xterm"].merging(environment) { $1 }
-    process.standardInput = try inputHandle(input, in: directory)
-    process.standardOutput = try FileHandle(forWritingTo: outputFile)
-    process.standardError = try FileHandle(forWritingTo: errorFile)
-    try await finish(process)
+    let process = try ChildProcess(
+      command[0], Array(command.dropFirst()),
+      environment: ["PATH": "/usr/bin:/bin", "TERM": "xterm"].merging(environment) { $1 },
+      streams: (
+        try stream(input, in: directory), .file(outputFile.path), .file(errorFile.path)
+      ))
+    while process.isRunning { try await Task.sleep(for: .milliseconds(2)) }
     return Outcome(
-      status: process.terminationReason == .exit ? process.terminationStatus : -1,
+      status: process.wait().exitStatus,
       output: output == nil ? try String(contentsOf: outputFile, encoding: .utf8) : "",
       error: try String(contentsOf: errorFile, encoding: .utf8))
   }
@@ -72,34 +71,24 @@ package enum ThreadkeeperBinary {
       .deletingLastPathComponent().appendingPathComponent("threadkeeper")
   }
 
-  private static func finish(_ process: Process) async throws {
-    try await withCheckedThrowingContinuation { continuation in
-      process.terminationHandler = { _ in continuation.resume() }
-      do {
-        try process.run()
-      } catch {
-        process.terminationHandler = nil
-        continuation.resume(throwing: error)
-      }
-    }
-  }
-
   private static func empty(_ name: String, in directory: URL) throws -> URL {
     let file = directory.appendingPathComponent(name)
     try Data().write(to: file)
     return file
   }
 
-  private static func inputHandle(_ input: Input, in directory: URL) throws -> FileHandle {
+  private static func stream(
+    _ input: Input, in directory: URL
+  ) throws -> ChildProcess.Stream {
     switch input {
     case .nothing:
-      return FileHandle.nullDevice
+      return .nothing
     case .text(let text):
       let file = directory.appendingPathComponent("input")
       try Data(text.utf8).write(to: file)
-      return try FileHandle(forReadingFrom: file)
+      return .file(file.path)
     case .file(let path):
-      return try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+      return .file(path)
     }
   }
 }

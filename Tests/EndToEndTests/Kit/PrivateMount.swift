@@ -9,8 +9,8 @@ import TestKit
 final class PrivateMount: Sendable {
   /// Where the file system is.
   let path: String
-  private let holder: Process
-  private let input: Pipe
+  private let holder: ChildProcess
+  private let input: PrivatePipe
   private let enter: [String]
 
   /// Whether this machine can do it.
@@ -27,35 +27,33 @@ final class PrivateMount: Sendable {
   private init(at path: String, megabytes: Int) throws {
     self.path = path
     for user in [["--user", "--map-root-user"], []] {
-      let holder = Process()
-      let input = Pipe()
-      let output = Pipe()
-      holder.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+      let input = try PrivatePipe()
+      let output = try PrivatePipe()
       let script =
         "mount -t tmpfs -o size=\(megabytes)m,mode=700 tmpfs '\(path)' && echo ready && exec cat"
-      holder.arguments = ["unshare"] + user + ["--mount", "sh", "-c", script]
-      holder.standardInput = input
-      holder.standardOutput = output
-      holder.standardError = FileHandle.nullDevice
-      try holder.run()
-      let answer = output.fileHandleForReading.availableData
-      if answer == Data("ready\n".utf8) {
+      let holder = try ChildProcess(
+        "/usr/bin/env", ["unshare"] + user + ["--mount", "sh", "-c", script],
+        streams: (.descriptor(input.reading), .descriptor(output.writing), .nothing))
+      output.closeWriting()
+      var answer = [UInt8](repeating: 0, count: 16)
+      let count = read(output.reading, &answer, answer.count)
+      if answer.prefix(max(0, count)) == Array("ready\n".utf8)[...] {
         self.holder = holder
         self.input = input
         enter =
-          ["/usr/bin/nsenter", "--target", "\(holder.processIdentifier)", "--mount"]
+          ["/usr/bin/nsenter", "--target", "\(holder.identifier)", "--mount"]
           + (user.isEmpty ? [] : ["--user", "--preserve-credentials"])
         return
       }
-      holder.waitUntilExit()
+      holder.signal(SIGKILL)
+      holder.wait()
     }
     throw Impossible()
   }
 
   deinit {
-    holder.terminate()
-    holder.waitUntilExit()
-    withExtendedLifetime(input) {}
+    holder.signal(SIGTERM)
+    holder.wait()
   }
 
   /// What must be put before a command to run it where the file system is.
