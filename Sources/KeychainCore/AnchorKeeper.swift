@@ -45,6 +45,11 @@ final class AnchorKeeper: Sendable {
       let now = Self.now()
       guard evenIfRecent || now >= state.lastWrite + interval else { return }
       state.lastWrite = now
+      // Another process that shares the store may be ahead: the anchor never goes back.
+      if case .generation(let written) = anchor.read(), written >= state.committed {
+        state.written = written
+        return
+      }
       try anchor.write(state.committed)
       state.written = state.committed
     }

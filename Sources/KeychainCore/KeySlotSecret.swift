@@ -9,6 +9,11 @@ package enum KeySlotSecret: Sendable {
   case keyFile(path: String)
   case passphrase(SecretBytes)
 
+  /// The passphrase in the first line of a file that nobody else can read.
+  package static func passphrase(inFile path: String) throws(KeychainError) -> KeySlotSecret {
+    .passphrase(try PassphraseFile.read(path))
+  }
+
   var kind: KeySlot.Kind {
     switch self {
     case .keyFile: .keyFile

@@ -7,7 +7,7 @@ extension Keychain {
   /// `secure_delete`, but older ones lie in the log until it is cut. Does nothing when nothing was
   /// deleted and no secret changed. False when a reader holds the log: try again.
   package func eraseDeletedPages() throws(KeychainError) -> Bool {
-    guard access == .readWrite, state.withLock({ $0.owesErasure }) else { return true }
+    guard access != .readOnly, state.withLock({ $0.owesErasure }) else { return true }
     return try KeychainError.wrap("erasing deleted items") {
       // Asked for again by whoever deletes something from here on.
       state.withLock { $0.owesErasure = false }
@@ -24,7 +24,7 @@ extension Keychain {
 
   /// What is due from time to time: call it about once a second.
   package func tick() throws(KeychainError) {
-    guard access == .readWrite else { return }
+    guard access != .readOnly else { return }
     if case .healthy = condition {
       // What was deleted has to go, whatever becomes of the anchor.
       flushAnchor()

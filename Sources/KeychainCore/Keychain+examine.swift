@@ -26,7 +26,7 @@ extension Keychain {
     case .missing: note(.anchorMissing(path: path))
     case .unreadable: note(.anchorUnreadable(path: path))
     }
-    if access == .readWrite { noteCommit(generation) }
+    if access != .readOnly { noteCommit(generation) }
     let items = try database.read { tx in try count(in: tx) }
     if items <= options.verifiedAtOpening { try verify() }
   }

@@ -41,7 +41,7 @@ extension Keychain {
     databaseOptions.vfs = options.vfs
     let database = try SQLiteDatabase(
       path: location.databasePath,
-      access: access == .readWrite ? .readWrite(create: false) : .readOnly,
+      access: access == .readOnly ? .readOnly : .readWrite(create: false),
       options: databaseOptions)
     // First, and before the store is read: beside a process that writes, the anchor may move on.
     let (store, found) = try database.read { tx in
@@ -58,7 +58,7 @@ extension Keychain {
     }
     // A process that was killed may have owed it.
     let probe = Keychain.State(
-      ring: KeyRing(roots: keys), owesErasure: access == .readWrite, lock: nil)
+      ring: KeyRing(roots: keys), owesErasure: access != .readOnly, lock: nil)
     let anchored: UInt64 = if case .generation(let generation) = found { generation } else { 0 }
     let keeper = AnchorKeeper(
       Anchor(path: location.anchorPath(store)), generation: 0, written: anchored,

@@ -21,6 +21,8 @@ package final class Keychain: Sendable {
     case readWrite
     /// Changes nothing, and works beside a process that holds the lock.
     case readOnly
+    /// Several processes change the store by turns: takes the lock for each `Keychain.write`.
+    case shared
   }
 
   struct State {
@@ -32,6 +34,10 @@ package final class Keychain: Sendable {
     var owesErasure = false
     var lock: StoreLock?
     var isClosed = false
+    /// Of a shared store: the keys that were there when they were last read.
+    var knownKeys: KeySetMark?
+    /// Of a shared store: others changed the ways into it.
+    var isOutdated = false
   }
 
   package let location: StoreLocation
@@ -43,6 +49,8 @@ package final class Keychain: Sendable {
   let arena: KeyArena
   let anchor: AnchorKeeper
   let state: Locked<State>
+  /// Of a shared store: the threads of this process take turns here, so that they need not poll.
+  let turn = Locked(())
 
   init(
     location: StoreLocation, database: SQLiteDatabase, storeID: StoreID, access: Access,
@@ -70,7 +78,7 @@ package final class Keychain: Sendable {
 
   /// Refuses a change of a store that is open for reading, or that is not what it should be.
   func checkWritable() throws(KeychainError) {
-    guard access == .readWrite else {
+    guard access != .readOnly else {
       throw KeychainError(.readOnly, "the store is open for reading only")
     }
     if case .readOnly(let reason) = condition {
@@ -99,7 +107,7 @@ package final class Keychain: Sendable {
       return !state.isClosed
     }
     guard wasOpen else { return }
-    if access == .readWrite {
+    if access != .readOnly {
       _ = try? eraseDeletedPages()
       if case .healthy = condition { flushAnchor() }
     }

@@ -29,6 +29,8 @@ package struct KeychainOptions: Sendable {
   package var verifiedAtOpening = 2_000
   /// The least time between two writes of the anchor after commits, in nanoseconds.
   package var anchorInterval: UInt64 = 1_000_000_000
+  /// How long to wait for another process that shares the store, in nanoseconds.
+  package var turnLimit: UInt64 = 10_000_000_000
   /// Microseconds since 1970, for the dates of items.
   package var now: @Sendable () -> Int64 = { KeychainOptions.systemTime() }
   /// A virtual file system of SQLite, for tests that need a failing disk.

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SQLiteDatabase
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A store that several processes change: each takes the lock for a transaction, and looks whether
+/// another has changed the keys since.
+extension Keychain {
+  /// Runs `body` on a snapshot.
+  package func read<R>(
+    _ body: (ReadTransaction) throws -> R
+  ) throws(KeychainError) -> R {
+    try KeychainError.wrap("reading") {
+      defer {
+        // What a reader held back when it was deleted may go now.
+        if access == .shared { _ = try? eraseDeletedPages() }
+      }
+      return try database.read { tx in
+        if access == .shared { try catchUp(in: tx) }
+        return try body(tx)
+      }
+    }
+  }
+
+  /// Runs `body` in one transaction, and in a shared store in its turn.
+  ///
+  /// - Throws: what `body` throws, and then nothing has changed; `notAvailable` when another process
+  ///   holds a shared store for longer than `KeychainOptions.turnLimit`.
+  package func write<R>(
+    _ body: (WriteTransaction) throws -> R
+  ) throws(KeychainError) -> R {
+    try KeychainError.wrap("writing") {
+      guard access == .shared else { return try database.write(body) }
+      return try turn.withLock { _ in
+        let lock = try lockInTurn()
+        return try withExtendedLifetime(lock) {
+          try database.write { tx in
+            try catchUp(in: tx)
+            return try body(tx)
+          }
+        }
+      }
+    }
+  }
+
+  /// Whether the ways into the store have changed since it was opened, by another process: it must
+  /// be opened again.
+  package var isOutdated: Bool { state.withLock { $0.isOutdated } }
+
+  /// Reads the keys again if others have changed them.
+  private func catchUp(in tx: ReadTransaction) throws {
+    let found = try KeySetMark(in: tx)
+    let known = state.withLock { $0.knownKeys }
+    guard found != known else { return }
+    if let known, !found.hasSameSlots(as: known) {
+      state.withLock { $0.isOutdated = true }
+      throw KeychainError(
+        .notAvailable, "the ways into the store were changed by another process: open it again")
+    }
+    try loadKeys(in: tx)
+    state.withLock { $0.knownKeys = found }
+  }
+
+  /// Waits until no other process has the lock.
+  private func lockInTurn() throws(KeychainError) -> StoreLock {
+    let start = Self.now()
+    var pause: UInt32 = 200
+    while true {
+      do {
+        return try StoreLock(location.lockPath)
+      } catch {
+        guard error.lockHolder != nil, Self.now() - start < options.turnLimit else { throw error }
+        usleep(pause)
+        pause = min(pause * 2, 10_000)
+      }
+    }
+  }
+
+  private static func now() -> UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+  }
+}

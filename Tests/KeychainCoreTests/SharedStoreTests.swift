@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import SodiumCrypto
+import TestKit
+import Testing
+
+@testable import KeychainCore
+
+/// Two keychains on one store, as two programs have them.
+@Suite struct SharedStoreTests {
+  private func item(_ account: String, _ accessible: Accessibility = .afterFirstUnlock) -> NewItem {
+    NewItem(
+      .genericPassword,
+      attributes: [.account: .string(account), .accessGroup: .string("own")],
+      secret: SecretBytes(copying: Array(account.utf8)), accessible: accessible)
+  }
+
+  private func shared(_ store: TemporaryStore, _ options: KeychainOptions = .init()) throws
+    -> Keychain
+  {
+    store.keychain.close()
+    return try Keychain.open(
+      at: store.location, with: store.keyFile, access: .shared, options: options)
+  }
+
+  private func accounts(_ keychain: Keychain) throws -> [String] {
+    try keychain.read { tx in
+      try keychain.items(matching: ItemQuery(.genericPassword), in: tx).map { item in
+        let secret = try keychain.secret(of: item, in: tx)
+        return secret.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+      }
+    }
+  }
+
+  @Test func eachSeesWhatTheOtherDidAndNeitherLosesAnything() throws {
+    let store = try TemporaryStore()
+    let (one, other) = (try shared(store), try shared(store))
+    for number in 0..<20 {
+      let keychain = number.isMultiple(of: 2) ? one : other
+      try keychain.write { tx in _ = try keychain.add(item("\(number)"), in: tx) }
+      #expect(try accounts(one).count == number + 1)
+      #expect(try accounts(other).count == number + 1)
+    }
+    one.close()
+    other.close()
+    try store.reopen()
+    #expect(store.keychain.condition == .healthy)
+    #expect(try store.keychain.verify(.everything).unreadable.isEmpty)
+  }
+
+  /// Both would make the first key of a class.
+  @Test func aClassGetsOneKeyWhoeverIsFirst() throws {
+    let store = try TemporaryStore()
+    let (one, other) = (try shared(store), try shared(store))
+    #expect(try accounts(other).isEmpty)
+    try one.write { tx in _ = try one.add(item("a", .always), in: tx) }
+    try other.write { tx in _ = try other.add(item("b", .always), in: tx) }
+    try one.write { tx in _ = try one.add(item("c", .whenUnlocked), in: tx) }
+    #expect(try accounts(other) == ["a", "b", "c"])
+    #expect(try accounts(one) == ["a", "b", "c"])
+  }
+
+  @Test func whoHoldsTheStoreForLongKeepsTheOthersOutOfWriting() throws {
+    let store = try TemporaryStore()
+    try store.keychain.write { tx in _ = try store.keychain.add(item("a"), in: tx) }
+    var options = KeychainOptions()
+    options.turnLimit = 50_000_000
+    let other = try Keychain.open(
+      at: store.location, with: store.keyFile, access: .shared, options: options)
+    #expect(try accounts(other) == ["a"], "reading waits for nobody")
+    let error = #expect(throws: KeychainError.self) {
+      try other.write { tx in _ = try other.add(item("b"), in: tx) }
+    }
+    #expect(error?.status == .notAvailable)
+    #expect(error?.lockHolder != nil)
+    store.keychain.close()
+    try other.write { tx in _ = try other.add(item("b"), in: tx) }
+    #expect(try accounts(other) == ["a", "b"])
+  }
+
+  @Test func aTurnEndsWhateverHappensInIt() throws {
+    struct Failure: Error {}
+    let store = try TemporaryStore()
+    let (one, other) = (try shared(store), try shared(store))
+    for _ in 0..<3 {
+      #expect(throws: KeychainError.self) {
+        try one.write { tx in
+          _ = try one.add(item("a"), in: tx)
+          throw Failure()
+        }
+      }
+      #expect(try accounts(other).isEmpty)
+    }
+    try other.write { tx in _ = try other.add(item("a"), in: tx) }
+    #expect(try accounts(one) == ["a"])
+  }
+
+  @Test func otherWaysIntoTheStoreMeanToOpenItAgain() throws {
+    let store = try TemporaryStore()
+    let one = try shared(store)
+    try one.write { tx in _ = try one.add(item("a", .whenUnlocked), in: tx) }
+    #expect(!one.isOutdated)
+    try store.reopen()
+    try store.keychain.addKeySlot(.keyFile(path: store.path + "/second.key"))
+    store.keychain.close()
+    #expect(throws: KeychainError.self) { try accounts(one) }
+    #expect(one.isOutdated)
+    #expect(throws: KeychainError.self) {
+      try one.write { tx in _ = try one.add(item("b"), in: tx) }
+    }
+    let again = try shared(store)
+    #expect(try accounts(again) == ["a"])
+  }
+
+  /// The other is ahead; this one has something to write down too.
+  @Test func theAnchorNeverGoesBack() throws {
+    let store = try TemporaryStore()
+    var options = KeychainOptions()
+    options.anchorInterval = 3_600_000_000_000
+    let (one, other) = (try shared(store, options), try shared(store, options))
+    try one.write { tx in _ = try one.add(item("a"), in: tx) }
+    try one.write { tx in _ = try one.add(item("b"), in: tx) }
+    for number in 0..<5 {
+      try other.write { tx in _ = try other.add(item("\(number)"), in: tx) }
+    }
+    func anchor() throws -> String {
+      try String(contentsOfFile: store.location.anchorPath(one.storeID), encoding: .utf8)
+    }
+    other.close()
+    let written = try anchor()
+    one.close()
+    #expect(try anchor() == written)
+    try store.reopen()
+    #expect(store.keychain.condition == .healthy)
+  }
+
+  /// What a reader held back when it was deleted goes with the next call.
+  @Test func whatWasDeletedLeavesTheLog() throws {
+    let marker = "marker-\(UUID().uuidString)"
+    let store = try TemporaryStore()
+    let one = try shared(store)
+    try one.write { tx in _ = try one.add(item(marker), in: tx) }
+    try one.read { tx in
+      // A snapshot needs the log while the item goes.
+      _ = try one.items(matching: ItemQuery(.genericPassword), in: tx)
+      try one.write { tx in
+        for item in try one.items(matching: ItemQuery(.genericPassword), in: tx) {
+          try one.delete(item, in: tx)
+        }
+      }
+      #expect(try logSize(store) > 0)
+    }
+    _ = try accounts(one)
+    #expect(try logSize(store) == 0)
+  }
+
+  private func logSize(_ store: TemporaryStore) throws -> Int {
+    let attributes = try FileManager.default.attributesOfItem(
+      atPath: store.location.databasePath + "-wal")
+    return attributes[.size] as? Int ?? -1
+  }
+}
