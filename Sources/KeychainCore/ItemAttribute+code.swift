@@ -17,6 +17,7 @@ extension ItemAttribute {
     (.isPermanent, "perm"), (.canEncrypt, "encr"), (.canDecrypt, "decr"), (.canDerive, "drve"),
     (.canSign, "sign"), (.canVerify, "vrfy"), (.canWrap, "wrap"), (.canUnwrap, "unwp"),
     (.isSensitive, "sens"), (.isExtractable, "extr"), (.tokenID, "tkid"),
+    (.syncViewHint, "vwht"),
   ]
   private static let codeByAttribute: [ItemAttribute: String] = Dictionary(
     codes, uniquingKeysWith: { first, _ in first }

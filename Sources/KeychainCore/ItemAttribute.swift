@@ -24,6 +24,7 @@ package struct ItemAttribute: RawRepresentable, Hashable, Sendable {
   package static let creationDate = Self(rawValue: 13)
   package static let modificationDate = Self(rawValue: 14)
   package static let accessControl = Self(rawValue: 15)
+  package static let syncViewHint = Self(rawValue: 16)
 
   package static let securityDomain = Self(rawValue: 24)
   package static let server = Self(rawValue: 25)

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is to happen to the items that a request means.
+package enum KeychainCall: Sendable {
+  case add
+  case search
+  case update(to: ItemRequest)
+  case delete
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SQLiteDatabase
+import SodiumCrypto
+
+extension KeychainClient {
+  /// Finds items, with their secrets if the request wants data.
+  ///
+  /// - Parameter granted: items for which a person was asked already.
+  /// - Throws: `itemNotFound`, `missingEntitlement`, `param`, `decode` when a row that may be meant
+  ///   was altered (it stays, and `Keychain.quarantine` names it), `interactionNotAllowed` when a
+  ///   secret is locked, or somebody would have to be asked and must not be.
+  package func search(
+    _ request: ItemRequest, granted: Set<ItemID> = [], in tx: ReadTransaction
+  ) throws(KeychainError) -> PresenceStep<[FoundItem]> {
+    try request.checkForSearch()
+    var found = try matches(request, limit: (request.limit ?? .one).count, in: tx)
+    guard !found.isEmpty else { throw Self.nothingFound() }
+    let asking = found.map(\.secretHolder).filter { $0.needsPresence }
+    if request.authenticationUI == .fail, !asking.isEmpty { throw Self.nobodyToAsk() }
+    let wantsSecret = request.wantsSecret
+    if wantsSecret {
+      let open = asking.filter { !granted.contains($0.id) }
+      guard open.isEmpty else { return .asks(open) }
+    }
+    for index in found.indices {
+      if wantsSecret {
+        found[index].secret = try keychain.secret(of: found[index].secretHolder, in: tx)
+      }
+      if wantsSecret || request.shape.contains(.reference), found[index].privateKey != nil {
+        found[index].certificate = try keychain.secret(of: found[index].item, in: tx)
+      }
+    }
+    return .done(found)
+  }
+
+  /// What the request means, in the order in which it was added.
+  func matches(
+    _ request: ItemRequest, limit: Int?, in tx: ReadTransaction
+  ) throws(KeychainError) -> [FoundItem] {
+    var references: [PersistentReference?] = [request.reference]
+    if let itemList = request.itemList {
+      references = itemList.filter { request.reference == nil || request.reference == $0 }
+    }
+    var found: [FoundItem] = []
+    for reference in references {
+      guard let itemClass = request.itemClass ?? reference?.itemClass,
+        reference == nil || reference?.itemClass == itemClass
+      else { continue }
+      let rest = limit.map { $0 - found.count }
+      if let rest, rest <= 0 { break }
+      switch itemClass {
+      case .stored(let stored):
+        found += try items(stored, request, reference?.reference, limit: rest, in: tx)
+          .map { FoundItem($0) }
+      case .identity:
+        found += try identities(request, reference?.reference, limit: rest, in: tx)
+      }
+    }
+    return found
+  }
+
+  private func items(
+    _ itemClass: ItemClass, _ request: ItemRequest, _ reference: ItemReference?, limit: Int?,
+    in tx: ReadTransaction
+  ) throws(KeychainError) -> [Item] {
+    let query = ItemQuery(
+      itemClass, request.comparedByStore, accessible: request.accessible,
+      accessGroups: try groups.groups(searched: request.accessGroup),
+      synchronizable: request.synchronizable ?? .no, reference: reference,
+      limit: request.isComparedByStore ? limit : nil)
+    let candidates = try keychain.items(matching: query, in: tx)
+    if request.isComparedByStore { return candidates }
+    let wanted = candidates.filter {
+      request.isMetBy($0.attributes, needsPresence: $0.needsPresence)
+    }
+    return limit.map { Array(wanted.prefix($0)) } ?? wanted
+  }
+
+  static func nothingFound() -> KeychainError {
+    KeychainError(.itemNotFound, "there is no such item")
+  }
+
+  static func nobodyToAsk() -> KeychainError {
+    KeychainError(.interactionNotAllowed, "a person would have to be asked, and must not be")
+  }
+}
+
+extension ItemRequest {
+  /// Whether the secret itself has to be opened.
+  var wantsSecret: Bool {
+    if shape.contains(.data) { return true }
+    // What a reference stands for is the certificate or the key itself.
+    guard shape.contains(.reference) else { return false }
+    switch namedClass {
+    case .stored(.genericPassword), .stored(.internetPassword), nil: return false
+    case .stored(.certificate), .stored(.key), .identity: return true
+    }
+  }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is asked of a person before a secret is given out.
+package struct PresenceQuestion: Sendable {
+  /// What each of the items demands.
+  package let demands: [AccessControl]
+  /// The words of the program that asks, if it has any.
+  package let prompt: String?
+}
+
+package enum PresenceAnswer: Sendable {
+  /// Somebody is there and agrees.
+  case present
+  /// Somebody is there and refuses: -128.
+  case refused
+  /// There is nobody to ask: -25308.
+  case nobody
+}
+
+/// Asks a person. Called without a lock or a transaction, and may take as long as a person does.
+package protocol PresenceProvider: Sendable {
+  func ask(_ question: PresenceQuestion) -> PresenceAnswer
+}
+
+/// For programs that nobody watches.
+package struct NobodyPresent: PresenceProvider {
+  package init() {}
+
+  package func ask(_ question: PresenceQuestion) -> PresenceAnswer { .nobody }
+}
+
+/// What a step answers that may need a person first. Nothing has changed when it does.
+package enum PresenceStep<Value: Sendable>: Sendable {
+  case done(Value)
+  case asks([Item])
+}
