@@ -7,6 +7,7 @@ import PackageDescription
 let package = Package(
   name: "threadkeeper",
   products: [
+    .library(name: "Security", targets: ["Security"]),
     .library(name: "ThreadDataset", targets: ["ThreadDataset"]),
     .executable(name: "threadkeeper", targets: ["threadkeeper"]),
   ],
@@ -38,7 +39,8 @@ let package = Package(
     .target(name: "KeychainCore", dependencies: ["SodiumCrypto", "SQLiteDatabase"]),
     .target(name: "BridgeProtocol", dependencies: ["SodiumCrypto", "ThreadDataset"]),
 
-    // Floor 3: Thread credentials as keychain items.
+    // Floor 3: Keychain Services for other programs, and Thread credentials as keychain items.
+    .target(name: "Security", dependencies: ["KeychainCore"]),
     .target(
       name: "ThreadCredentialStore",
       dependencies: ["KeychainCore", "SodiumCrypto", "SQLiteDatabase", "ThreadDataset"]),
@@ -102,6 +104,9 @@ let package = Package(
       name: "KeychainCoreTests", dependencies: ["KeychainCore", "SodiumCrypto", "TestKit"]),
     .testTarget(
       name: "BridgeProtocolTests", dependencies: ["BridgeProtocol", "TestKit", "ThreadDataset"]),
+    .testTarget(
+      name: "SecurityTests",
+      dependencies: ["KeychainCore", "SQLiteDatabase", "Security", "SodiumCrypto", "TestKit"]),
     .testTarget(
       name: "ThreadCredentialStoreTests",
       dependencies: [

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the keychain wants to know of an X.509 certificate (RFC 5280, section 4.1):
+///
+///     Certificate = { { [0] version?, serial, algorithm, issuer, validity, subject,
+///                       { algorithm, key }, … [3] extensions? }, algorithm, signature }
+struct CertificateFields {
+  /// 1 or 3.
+  let version: Int64
+  let serialNumber: [UInt8]
+  /// The DER of the names.
+  let issuer: [UInt8]
+  let subject: [UInt8]
+  /// The SHA-1 of the public key.
+  let publicKeyHash: [UInt8]
+  let subjectKeyID: [UInt8]?
+  /// What a person would call the subject.
+  let summary: String?
+
+  init?(_ octets: [UInt8]) {
+    guard let outer = DERElement(first: octets[...]), outer.tag == DERElement.sequence,
+      outer.whole.count == octets.count, let parts = outer.children, parts.count == 3,
+      parts[0].tag == DERElement.sequence, parts[1].tag == DERElement.sequence,
+      parts[2].tag == DERElement.bitString, var fields = parts[0].children
+    else { return nil }
+    var version: Int64 = 1
+    if fields.first?.tag == DERElement.context(0) {
+      guard let number = fields.removeFirst().children?.first?.contents, number.count == 1,
+        let value = number.first
+      else { return nil }
+      version = Int64(value) + 1
+    }
+    let tags: [UInt8] = [DERElement.integer] + Array(repeating: DERElement.sequence, count: 5)
+    guard fields.count >= 6, fields.prefix(6).map(\.tag) == tags,
+      let key = fields[5].children, key.count == 2, key[1].tag == DERElement.bitString
+    else { return nil }
+    self.version = version
+    serialNumber = Array(fields[0].contents)
+    issuer = Array(fields[2].whole)
+    subject = Array(fields[4].whole)
+    // The first octet counts the bits that do not belong to the key.
+    publicKeyHash = SHA1.hash(key[1].contents.dropFirst())
+    subjectKeyID = Self.subjectKeyID(fields.dropFirst(6))
+    summary = Self.summary(of: fields[4])
+  }
+
+  /// What tells a certificate from others.
+  var primaryKey: [ItemAttribute: AttributeValue] {
+    [
+      .certificateType: .integer(version), .issuer: .data(issuer),
+      .serialNumber: .data(serialNumber),
+    ]
+  }
+
+  /// The other attributes that follow from the certificate.
+  var derived: [ItemAttribute: AttributeValue] {
+    var attributes: [ItemAttribute: AttributeValue] = [
+      .certificateEncoding: .integer(3), .subject: .data(subject),
+      .publicKeyHash: .data(publicKeyHash),
+    ]
+    if let subjectKeyID { attributes[.subjectKeyID] = .data(subjectKeyID) }
+    if let summary { attributes[.label] = .string(summary) }
+    return attributes
+  }
+
+  /// The extension 2.5.29.14.
+  private static func subjectKeyID(_ rest: ArraySlice<DERElement>) -> [UInt8]? {
+    let extensions = rest.first { $0.tag == DERElement.context(3) }?.children?.first?.children
+    for one in extensions ?? [] {
+      guard let parts = one.children, let id = parts.first, let value = parts.last,
+        Array(id.contents) == [0x55, 0x1D, 0x0E],
+        let inner = DERElement(first: value.contents), inner.tag == DERElement.octetString
+      else { continue }
+      return Array(inner.contents)
+    }
+    return nil
+  }
+
+  /// The common name; else the unit, the organization or the country.
+  private static func summary(of name: DERElement) -> String? {
+    var found: [UInt8: String] = [:]
+    for set in name.children ?? [] {
+      for pair in set.children ?? [] {
+        // The attributes of a name are 2.5.4.x.
+        guard let parts = pair.children, parts.count == 2, parts[0].contents.count == 3,
+          parts[0].contents.starts(with: [0x55, 0x04]), let kind = parts[0].contents.last
+        else { continue }
+        found[kind] = text(parts[1])
+      }
+    }
+    return [3, 11, 10, 6].lazy.compactMap { found[$0] }.first
+  }
+
+  private static func text(_ element: DERElement) -> String? {
+    switch element.tag {
+    case 0x1E:  // BMPString: two octets a character.
+      let octets = Array(element.contents)
+      guard octets.count.isMultiple(of: 2) else { return nil }
+      let units = stride(from: 0, to: octets.count, by: 2).map {
+        UInt16(octets[$0]) << 8 | UInt16(octets[$0 + 1])
+      }
+      return String(decoding: units, as: UTF16.self)
+    default:
+      return String(decoding: element.contents, as: UTF8.self)
+    }
+  }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// An X.509 certificate.
+public final class SecCertificate: Hashable, Sendable {
+  /// The DER.
+  let octets: [UInt8]
+  let fields: CertificateFields
+  private let reference: [UInt8]?
+
+  init?(_ octets: [UInt8], reference: [UInt8]? = nil) {
+    guard let fields = CertificateFields(octets) else { return nil }
+    self.octets = octets
+    self.fields = fields
+    self.reference = reference
+  }
+
+  /// Nil when what was stored as a certificate is none.
+  convenience init?(_ found: FoundItem) {
+    guard let secret = found.itemClass == .identity ? found.certificate : found.secret else {
+      return nil
+    }
+    let reference = PersistentReference(.stored(.certificate), found.item.reference)
+    self.init(secret.withUnsafeBytes { Array($0) }, reference: reference.octets)
+  }
+
+  /// Whether both are the same octets.
+  public static func == (left: SecCertificate, right: SecCertificate) -> Bool {
+    left.octets == right.octets
+  }
+
+  /// Feeds its octets to a hasher.
+  public func hash(into hasher: inout Hasher) { hasher.combine(octets) }
+}
+
+extension SecCertificate: KeychainObject {
+  var persistentReference: PersistentReference? {
+    reference.flatMap { try? PersistentReference(decoding: $0) }
+  }
+}
+
+/// Makes a certificate of its DER; nil when it is none.
+///
+/// - Parameters:
+///   - allocator: nil.
+///   - data: the whole certificate, nothing before or after it.
+public func SecCertificateCreateWithData(
+  _ allocator: CFAllocator?, _ data: CFData
+) -> SecCertificate? {
+  SecCertificate(Array(data))
+}
+
+/// The DER of a certificate.
+public func SecCertificateCopyData(_ certificate: SecCertificate) -> CFData {
+  Data(certificate.octets)
+}
+
+/// What a person would call the certificate: the common name of its subject, or another part of it.
+public func SecCertificateCopySubjectSummary(_ certificate: SecCertificate) -> CFString? {
+  certificate.fields.summary
+}

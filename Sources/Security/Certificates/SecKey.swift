@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// A cryptographic key: its material and its attributes. It can be stored and found; signing and
+/// encrypting are other libraries' business.
+public final class SecKey: Hashable, Sendable {
+  /// In a type of its own, so that programs need not know what is in it.
+  private let contents: KeyContents
+
+  init(attributes: [ItemAttribute: AttributeValue], material: ItemSecret) {
+    contents = KeyContents(attributes: attributes, material: material, reference: nil)
+  }
+
+  /// Nil when the material was not read.
+  init?(_ found: FoundItem) {
+    let item = found.secretHolder
+    guard let material = found.secret else { return nil }
+    contents = KeyContents(
+      attributes: item.attributes, material: material,
+      reference: PersistentReference(.stored(.key), item.reference))
+  }
+
+  var attributes: [ItemAttribute: AttributeValue] { contents.attributes }
+  var material: ItemSecret { contents.material }
+
+  /// Whether both have the same material and the same primary key.
+  public static func == (left: SecKey, right: SecKey) -> Bool {
+    left.contents.primaryKey == right.contents.primaryKey && left.material == right.material
+  }
+
+  /// Feeds its application label to a hasher.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(attributes[.applicationLabel]?.data)
+  }
+}
+
+final class KeyContents: Sendable {
+  let attributes: [ItemAttribute: AttributeValue]
+  let material: ItemSecret
+  let reference: PersistentReference?
+
+  init(
+    attributes: [ItemAttribute: AttributeValue], material: ItemSecret,
+    reference: PersistentReference?
+  ) {
+    self.attributes = attributes
+    self.material = material
+    self.reference = reference
+  }
+
+  /// What tells a key from others, wherever it is stored.
+  var primaryKey: [ItemAttribute: AttributeValue] {
+    let names = Set(ItemClass.key.primaryKey).subtracting([.accessGroup, .synchronizable])
+    return attributes.filter { names.contains($0.key) }
+  }
+}
+
+extension SecKey: KeychainObject {
+  var persistentReference: PersistentReference? { contents.reference }
+  var primaryKey: [ItemAttribute: AttributeValue] { contents.primaryKey }
+}
+
+/// Makes a key of its material.
+///
+/// - Parameters:
+///   - keyData: the material, in the form that the type of the key has (PKCS #1, X9.63).
+///   - attributes: `kSecAttrKeyType`, `kSecAttrKeyClass` and others of keys.
+///   - error: gets the reason when there is no result.
+public func SecKeyCreateWithData(
+  _ keyData: CFData, _ attributes: CFDictionary, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> SecKey? {
+  do throws(KeychainError) {
+    var all = attributes
+    all[kSecClass] = kSecClassKey
+    let request = try RequestReader.request(all)
+    return SecKey(attributes: request.attributes, material: ItemSecret(copying: keyData))
+  } catch let failure {
+    error?.pointee = Unmanaged.passRetained(failure.foundationError)
+    return nil
+  }
+}
+
+/// The material of a key.
+///
+/// - Parameters:
+///   - key: a key.
+///   - error: gets the reason when there is no result; there always is one here.
+public func SecKeyCopyExternalRepresentation(
+  _ key: SecKey, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> CFData? {
+  key.material.data
+}
+
+/// The attributes of a key.
+public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? {
+  ResultWriter.dictionary(of: key.attributes)
+}

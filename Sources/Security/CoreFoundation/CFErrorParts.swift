@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// The domain of an error: for those of this library `NSOSStatusErrorDomain`.
+public func CFErrorGetDomain(_ error: CFError) -> CFString! { error.domain }
+
+/// The code of an error within its domain.
+public func CFErrorGetCode(_ error: CFError) -> CFIndex { error.code }
+
+/// What else is known of an error.
+public func CFErrorCopyUserInfo(_ error: CFError) -> CFDictionary! { error.userInfo }
+
+/// What the error says, for people.
+public func CFErrorCopyDescription(_ error: CFError) -> CFString! { error.localizedDescription }

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// Reads what a dictionary of Keychain Services says. Keys of four characters are attributes; the
+/// others begin with what they are about: `m_` matching, `r_` return, `u_` use, `v_` value.
+struct RequestReader {
+  var request: ItemRequest
+  /// What attributes are of.
+  private let itemClass: RequestClass?
+
+  /// Reads a query, or an item to be added.
+  static func request(_ dictionary: [String: Any]) throws(KeychainError) -> ItemRequest {
+    var request = ItemRequest()
+    if let value = dictionary[kSecClass] {
+      guard let code = ValueReader.text(value), let itemClass = RequestClass(code: code) else {
+        throw ValueReader.unfit(kSecClass)
+      }
+      request.itemClass = itemClass
+    }
+    if let value = dictionary[kSecValuePersistentRef] {
+      request.reference = try ValueReader.reference(value, of: kSecValuePersistentRef)
+    }
+    if let value = dictionary[kSecMatchItemList] {
+      request.itemList = try ValueReader.references(value, of: kSecMatchItemList)
+    }
+    if let value = dictionary[kSecValueRef] { try readObject(value, into: &request) }
+    var reader = RequestReader(request: request, itemClass: request.namedClass)
+    for (key, value) in dictionary { try reader.read(key, value) }
+    reader.readCertificate()
+    return reader.request
+  }
+
+  /// Reads what the items that `query` means are to become.
+  static func change(
+    _ dictionary: [String: Any], of query: ItemRequest
+  ) throws(KeychainError) -> ItemRequest {
+    var reader = RequestReader(request: ItemRequest(), itemClass: query.namedClass)
+    for (key, value) in dictionary {
+      guard key != kSecClass, key != kSecValueRef, key != kSecValuePersistentRef else {
+        throw KeychainError(.param, "an update cannot change \"\(key)\"")
+      }
+      try reader.read(key, value)
+    }
+    return reader.request
+  }
+
+  private mutating func read(_ key: String, _ value: Any) throws(KeychainError) {
+    switch key {
+    case kSecClass, kSecValueRef, kSecValuePersistentRef:
+      break  // Read first, because they say what the others mean.
+    case kSecValueData:
+      guard let data = value as? Data else { throw ValueReader.unfit(key) }
+      request.secret = ItemSecret(copying: data)
+    case kSecAttrPersistentReference:
+      request.reference = try ValueReader.reference(value, of: key)
+    case kSecUseDataProtectionKeychain:
+      break  // There is but one keychain.
+    case _ where key.utf8.count == 4:
+      try readAttribute(key, value)
+    case _ where key.hasPrefix("m_"):
+      try readMatching(key, value)
+    case _ where key.hasPrefix("r_"):
+      try readReturn(key, value)
+    case _ where key.hasPrefix("u_"):
+      try readUse(key, value)
+    default:
+      throw KeychainError(.param, "\"\(key)\" is no key of Keychain Services")
+    }
+  }
+
+  private mutating func readReturn(_ key: String, _ value: Any) throws(KeychainError) {
+    let part: ResultShape
+    switch key {
+    case kSecReturnData: part = .data
+    case kSecReturnAttributes: part = .attributes
+    case kSecReturnRef: part = .reference
+    case kSecReturnPersistentRef: part = .persistentReference
+    default: throw KeychainError(.param, "\"\(key)\" is no key of Keychain Services")
+    }
+    if try ValueReader.truth(value, of: key) { request.shape.insert(part) }
+  }
+
+  private mutating func readUse(_ key: String, _ value: Any) throws(KeychainError) {
+    switch key {
+    case kSecUseAuthenticationUI:
+      guard let text = ValueReader.text(value), let choice = AuthenticationUI(rawValue: text) else {
+        throw ValueReader.unfit(key)
+      }
+      request.authenticationUI = choice
+    case kSecUseNoAuthenticationUI:
+      if try ValueReader.truth(value, of: key) { request.authenticationUI = .fail }
+    case kSecUseOperationPrompt:
+      request.prompt = ValueReader.text(value)
+    case kSecUseItemList:
+      throw Self.unsupported(key)
+    default:
+      break  // Other keychains and contexts: there is but one keychain here.
+    }
+  }
+
+  private mutating func readAttribute(_ key: String, _ value: Any) throws(KeychainError) {
+    switch key {
+    case kSecAttrAccessGroup:
+      guard let group = ValueReader.text(value) else { throw ValueReader.unfit(key) }
+      request.accessGroup = group
+    case kSecAttrSynchronizable:
+      if ValueReader.text(value) == kSecAttrSynchronizableAny {
+        request.synchronizable = .any
+      } else {
+        request.synchronizable = try ValueReader.truth(value, of: key) ? .yes : .no
+      }
+    case kSecAttrAccessible:
+      guard let accessible = ValueReader.text(value).flatMap(Accessibility.init(code:)) else {
+        throw ValueReader.unfit(key)
+      }
+      try setAccessible(accessible)
+    case kSecAttrAccessControl:
+      guard let control = value as? SecAccessControl else { throw ValueReader.unfit(key) }
+      request.accessControl = control.conditions
+      try setAccessible(control.accessible)
+    default:
+      // A request that names no class at all is refused as a whole.
+      guard let itemClass else { return }
+      let attribute = try itemClass.attribute(code: key)
+      request.attributes[attribute] = try ValueReader.value(value, of: attribute, key: key)
+    }
+  }
+
+  /// An access control says when an item is accessible too; both may be given if they agree.
+  private mutating func setAccessible(_ accessible: Accessibility) throws(KeychainError) {
+    guard request.accessible == nil || request.accessible == accessible else {
+      throw KeychainError(
+        .param, "the access control and \"\(kSecAttrAccessible)\" contradict each other")
+    }
+    request.accessible = accessible
+  }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Adds an item to the keychain.
+///
+/// - Parameters:
+///   - attributes: the class (`kSecClass`), the secret (`kSecValueData`) and the attributes.
+///   - result: gets the item as `SecItemCopyMatching` would give it, if a `kSecReturn…` key asks.
+/// - Returns: `errSecSuccess`; `errSecDuplicateItem` when its primary key is taken;
+///   `errSecMissingEntitlement` for an access group that is not the program's; `errSecParam`,
+///   `errSecNoSuchAttr`, `errSecInteractionNotAllowed`, `errSecNotAvailable`, `errSecReadOnly` and
+///   others of the keychain and the disk.
+@discardableResult
+public func SecItemAdd(
+  _ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?
+) -> OSStatus {
+  ProgramKeychain.shared.answer {
+    let request = try RequestReader.request(attributes)
+    let item = try ProgramKeychain.shared.perform(.add, request) { try $0.add(request) }
+    result?.pointee = ResultWriter(request).value(of: [item])
+  }
+}
+
+/// Finds items of the program's access groups.
+///
+/// - Parameters:
+///   - query: the class, attributes that must be equal, and `kSecMatch…` keys. Synchronizable items
+///     are left out unless the query asks for them; the limit is one unless it says another.
+///   - result: gets what the `kSecReturn…` keys ask for: a single value for a limit of one, else an
+///     array. Just the data or the persistent reference is given as `Data`, just the reference of
+///     a certificate, key or identity as that object; everything else as a dictionary.
+/// - Returns: `errSecSuccess`; `errSecItemNotFound`; `errSecInteractionNotAllowed` when an item is
+///   locked, or needs a person and nobody can be asked; `errSecDecode` when an item was altered (it
+///   is kept); `errSecUserCanceled`, `errSecMissingEntitlement`, `errSecParam` and others.
+@discardableResult
+public func SecItemCopyMatching(
+  _ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?
+) -> OSStatus {
+  ProgramKeychain.shared.answer {
+    let request = try RequestReader.request(query)
+    let found = try ProgramKeychain.shared.perform(.search, request) { try $0.search(request) }
+    result?.pointee = ResultWriter(request).value(of: found)
+  }
+}
+
+/// Changes every item that a query means, or none of them.
+///
+/// - Parameters:
+///   - query: as for `SecItemCopyMatching`, without `kSecReturn…` and `kSecMatch…` keys.
+///   - attributesToUpdate: attributes and `kSecValueData`; what is not there stays.
+/// - Returns: `errSecSuccess`; `errSecItemNotFound`; `errSecDuplicateItem` when an item would get a
+///   primary key that is taken; `errSecParam` and others.
+@discardableResult
+public func SecItemUpdate(
+  _ query: CFDictionary, _ attributesToUpdate: CFDictionary
+) -> OSStatus {
+  ProgramKeychain.shared.answer {
+    let request = try RequestReader.request(query)
+    let change = try RequestReader.change(attributesToUpdate, of: request)
+    try ProgramKeychain.shared.perform(.update(to: change), request) {
+      _ = try $0.update(request, to: change)
+    }
+  }
+}
+
+/// Deletes every item that a query means.
+///
+/// - Parameter query: as for `SecItemCopyMatching`; no limit but `kSecMatchLimitAll`.
+/// - Returns: `errSecSuccess`; `errSecItemNotFound`; `errSecParam` and others.
+@discardableResult
+public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
+  ProgramKeychain.shared.answer {
+    let request = try RequestReader.request(query)
+    try ProgramKeychain.shared.perform(.delete, request) { _ = try $0.delete(request) }
+  }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// The keychain of this program, which Apple's systems find by themselves: where it lies, which
+/// access groups the program has, and who is asked. A program that says nothing shares one keychain
+/// with the other programs of its user, and has an access group of its own there.
+///
+///     LinuxKeychain.bootstrap(.init(directory: "/var/lib/hub/keychain", accessGroups: ["hub"]))
+public enum LinuxKeychain {
+  /// What can be chosen. What is not given comes from the environment, or is the default.
+  public struct Settings: Sendable {
+    /// The directory of the keychain's files, made when the first item is added. It is not to be
+    /// readable by others. Variable `THREADKEEPER_KEYCHAIN_DIRECTORY`; the default is
+    /// `threadkeeper/keychain` in `$XDG_DATA_HOME`, or else in `~/.local/share`. Nil when neither is
+    /// known: then every call answers -25291.
+    public var directory: String?
+    /// The file with the key that opens the keychain, made with it. Whoever has both can read
+    /// everything. Variable `THREADKEEPER_KEYCHAIN_KEY_FILE`; the default is `store.key` in the
+    /// directory.
+    public var keyFile: String?
+    /// A file with a passphrase: then the keychain is opened with that, which also opens what is
+    /// accessible "when unlocked" in a keychain with passphrases. Opening takes about a second.
+    /// Variable `THREADKEEPER_KEYCHAIN_PASSPHRASE_FILE`; there is no default.
+    public var passphraseFile: String?
+    /// The access groups of the program; new items go to the first. Variable
+    /// `THREADKEEPER_KEYCHAIN_GROUPS`, separated by commas; the default is the name of the
+    /// executable. Programs of one user can share items by naming the same group: it keeps them
+    /// apart by agreement, not by force.
+    public var accessGroups: [String]
+    /// Asks a person before a secret with an access control is given out; the parameter are the
+    /// words of `kSecUseOperationPrompt`. True: somebody agrees. False: somebody refuses (-128).
+    /// Nil: nobody can be asked (-25308), as when there is no such function.
+    public var confirmPresence: (@Sendable (String?) -> Bool?)?
+    /// Is told the reason of every answer other than success and "not found", in words that say
+    /// what to do. Never a secret.
+    public var report: (@Sendable (OSStatus, String) -> Void)?
+
+    /// Settings in which some things may be left to the environment.
+    public init(
+      directory: String? = nil, keyFile: String? = nil, passphraseFile: String? = nil,
+      accessGroups: [String] = [], confirmPresence: (@Sendable (String?) -> Bool?)? = nil,
+      report: (@Sendable (OSStatus, String) -> Void)? = nil
+    ) {
+      let environment = ProgramEnvironment()
+      self.directory = directory ?? environment.directory
+      self.keyFile = keyFile ?? environment.keyFile ?? self.directory.map { $0 + "/store.key" }
+      self.passphraseFile = passphraseFile ?? environment.passphraseFile
+      self.accessGroups = accessGroups.isEmpty ? environment.accessGroups : accessGroups
+      self.confirmPresence = confirmPresence
+      self.report = report
+    }
+  }
+
+  /// The settings in use.
+  public static var settings: Settings { ProgramKeychain.shared.settings }
+
+  /// Chooses the keychain of this program. Best called before anything else; calls that are under
+  /// way finish with the keychain that they began with.
+  public static func bootstrap(_ settings: Settings) {
+    ProgramKeychain.shared.use(settings)
+  }
+
+  /// Closes the keychain: its keys leave the memory. The next call opens it again.
+  public static func close() {
+    ProgramKeychain.shared.close()
+  }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A store that is open, and the file that it is.
+struct OpenedStore {
+  let keychain: Keychain
+  private let file: FileIdentity?
+
+  /// Whether the open file still has its name.
+  var isInPlace: Bool {
+    file != nil && file == FileIdentity(keychain.location.databasePath)
+  }
+
+  /// Opens the store that the settings name; nil when there is none and none is to be made.
+  init?(_ settings: LinuxKeychain.Settings, makingStore: Bool) throws(KeychainError) {
+    guard let directory = settings.directory, let keyFile = settings.keyFile else {
+      throw KeychainError(
+        .notAvailable,
+        "nothing says where the keychain lies: set HOME, XDG_DATA_HOME or"
+          + " THREADKEEPER_KEYCHAIN_DIRECTORY")
+    }
+    let location = StoreLocation(directory: directory + "/store")
+    var ways: [KeySlotSecret] = []
+    if let path = settings.passphraseFile { ways.append(try .passphrase(inFile: path)) }
+    ways.append(.keyFile(path: keyFile))
+    if !Keychain.exists(at: location) {
+      guard makingStore else { return nil }
+      try Self.makeStore(at: location, ways)
+    }
+    keychain = try Keychain.open(at: location, with: ways[0], access: .shared)
+    file = FileIdentity(location.databasePath)
+  }
+
+  /// Another process may do the same at the same moment: one of both makes it.
+  private static func makeStore(
+    at location: StoreLocation, _ ways: [KeySlotSecret]
+  ) throws(KeychainError) {
+    for _ in 0..<500 {
+      do {
+        try Keychain.create(at: location, slots: ways).close()
+        return
+      } catch {
+        if Keychain.exists(at: location) { return }
+        guard error.lockHolder != nil else { throw error }
+        usleep(20_000)
+      }
+    }
+    throw KeychainError(.notAvailable, "another process takes too long to make the keychain")
+  }
+}
+
+/// Tells a file from another that has its name later.
+private struct FileIdentity: Equatable {
+  private let device: dev_t
+  private let number: ino_t
+
+  /// Nil when there is no such file.
+  init?(_ path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    device = status.st_dev
+    number = status.st_ino
+  }
+}

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Security
+import Testing
+
+extension OwnKeychain {
+  /// Wrappers in the styles that programs use, compiled as they stand and at work.
+  @Suite struct ClientTests {
+    @Test func subscriptsOptionsAndAttributes() throws {
+      let store = try ProgramStore()
+      let vault = SubscriptVault(.generic(service: "mail")).label("Mail")
+      #expect(vault["anna"] == nil)
+      vault["anna"] = "hunter2"
+      #expect(vault["anna"] == "hunter2")
+      vault["anna"] = "changed 👋"
+      #expect(vault["anna"] == "changed 👋")
+      let attributes = try #require(try vault.attributes(of: "anna"))
+      #expect(attributes[String(kSecClass)] as? String == String(kSecClassGenericPassword))
+      #expect(attributes[String(kSecAttrLabel)] as? String == "Mail")
+      #expect(attributes[String(kSecAttrSynchronizable)] as? Bool == false)
+      #expect(attributes[String(kSecValuePersistentRef)] as? Data != nil)
+      #expect(attributes[String(kSecValueRef)] as? Data == nil)
+      vault["anna"] = nil
+      #expect(vault["anna"] == nil)
+      #expect(try vault.attributes(of: "anna") == nil)
+      withExtendedLifetime(store) {}
+    }
+
+    @Test func serversWithPortsAndProtocols() throws {
+      let store = try ProgramStore()
+      let url = try #require(URL(string: "https://example.com:443/login"))
+      let vault = SubscriptVault(.internet(url, .https))
+        .attributes([
+          String(kSecAttrSecurityDomain): "domain", String(kSecAttrCreator): "Creator Test",
+          String(kSecAttrType): "Type Test", String(kSecAttrIsInvisible): true,
+        ])
+      vault["anna"] = "hunter2"
+      let other = SubscriptVault(.internet(url, .http))
+      #expect(other["anna"] == nil)
+      let attributes = try #require(try vault.attributes(of: "anna"))
+      #expect(attributes[String(kSecAttrServer)] as? String == "example.com")
+      #expect(attributes[String(kSecAttrPort)] as? Int == 443)
+      #expect(attributes[String(kSecAttrPath)] as? String == "")
+      #expect(attributes[String(kSecAttrCreator)] as? String == "Creator Test")
+      #expect(attributes[String(kSecAttrIsInvisible)] as? Bool == true)
+      let proto = attributes[String(kSecAttrProtocol)] as? String
+      #expect(proto.flatMap(VaultProtocol.init(rawValue:)) == .https)
+      try vault.removeAll()
+      #expect(vault["anna"] == nil)
+      withExtendedLifetime(store) {}
+    }
+
+    @Test func synchronizableItemsAndGroupsInSubscripts() throws {
+      let store = try ProgramStore(groups: ["27AEDK3C9F.own", "27AEDK3C9F.shared"])
+      let vault = SubscriptVault(.generic(service: "mail"))
+      vault["local"] = "1"
+      _ = vault.synchronizable(true)
+      vault["away"] = "2"
+      #expect(vault.allKeys().sorted() == ["away", "local"])
+      let shared = SubscriptVault(.generic(service: "mail")).group("27AEDK3C9F.shared")
+      #expect(shared.allKeys().isEmpty)
+      shared["common"] = "3"
+      #expect(vault.allKeys().count == 3)
+      #expect(throws: VaultError(status: errSecMissingEntitlement)) {
+        try SubscriptVault(.generic(service: "mail")).group("elsewhere").set(Data(), "a")
+      }
+      #expect(VaultError(status: errSecItemNotFound).localizedDescription.contains("no such item"))
+      // The same key, synchronizable or not, is found and changed.
+      vault["local"] = "changed"
+      #expect(vault["local"] == "changed")
+      withExtendedLifetime(store) {}
+    }
+
+    @Test func guardedItemsInSubscripts() throws {
+      let store = try ProgramStore()
+      let vault = SubscriptVault(.generic(service: "mail"))
+        .accessibility(kSecAttrAccessibleAfterFirstUnlock, .userPresence)
+      try vault.set(Data("1".utf8), "anna")
+      #expect(throws: VaultError(status: errSecInteractionNotAllowed)) { try vault.get("anna") }
+      #expect(throws: VaultError(status: errSecInteractionNotAllowed)) {
+        try vault.set(Data("2".utf8), "anna")
+      }
+      #expect(throws: NSError.self) {
+        try SubscriptVault(.generic(service: "x")).accessibility("zz", .userPresence)
+          .set(Data(), "a")
+      }
+      store.use(groups: store.groups, confirmPresence: { _ in true })
+      #expect(try vault.get("anna") == Data("1".utf8))
+    }
+
+    @Test func aBoxWithPointersAndTheLastStatus() throws {
+      let store = try ProgramStore()
+      let box = PasswordBox(prefix: "test_")
+      #expect(box.set("hello :)", "one"))
+      #expect(box.string("one") == "hello :)")
+      for access in BoxAccess.allCases { #expect(box.set("again", "one", access: access)) }
+      #expect(box.string("none") == nil)
+      #expect(box.lastStatus == errSecItemNotFound)
+      #expect(box.set(Data([0xFF, 0xFE]), "binary"))
+      #expect(box.string("binary") == nil)
+      #expect(box.lastStatus == errSecInvalidEncoding)
+      #expect(box.set(true, "yes") && box.set(false, "no"))
+      #expect(box.bool("yes") == true && box.bool("no") == false && box.bool("none") == nil)
+      #expect(box.data("one", asReference: true) != box.data("one"))
+      #expect(box.allKeys == ["test_one", "test_binary", "test_yes", "test_no"])
+      #expect(box.delete("one"))
+      #expect(!box.delete("one"))
+      let large = String(repeating: "🚪", count: 25_000)
+      #expect(box.set(large, "large"))
+      #expect(box.string("large") == large)
+      #expect(box.set("", "empty"))
+      #expect(box.string("empty") == "")
+      box.synchronizable = true
+      #expect(box.set("away", "away"))
+      #expect(box.string("away") == "away")
+      #expect(box.clear())
+      #expect(box.allKeys.isEmpty)
+      #expect(!box.clear())
+      box.group = "elsewhere"
+      #expect(!box.set("x", "x"))
+      #expect(box.lastStatus == errSecMissingEntitlement)
+      withExtendedLifetime(store) {}
+    }
+
+    @Test func manyThreadsAtABox() throws {
+      let store = try ProgramStore()
+      let count = 200
+      // As such tests are written: two queues at once, and counting what worked.
+      DispatchQueue.concurrentPerform(iterations: 2) { queue in
+        let box = PasswordBox()
+        for number in 0..<count {
+          let key = "\(queue) \(number)"
+          if !box.set("value", key) || box.string(key) != "value" {
+            fatalError("\(box.lastStatus)")
+          }
+          if number.isMultiple(of: 2) { box.delete(key) }
+        }
+      }
+      #expect(PasswordBox().allKeys.count == count)
+      withExtendedLifetime(store) {}
+    }
+
+    @Test func callsThatCanBeReplaced() throws {
+      let store = try ProgramStore()
+      var client = InjectedStore(service: "mail")
+      #expect(try !client.has("anna"))
+      #expect(throws: StoreError(.notFound)) { try client.data("anna") }
+      try client.set(Data("1".utf8), "anna")
+      try client.set(Data("2".utf8), "anna")
+      #expect(try client.data("anna") == Data("2".utf8))
+      try client.set(Data(), "empty")
+      #expect(try client.data("empty") == Data())
+      #expect(try client.keys() == ["anna", "empty"])
+      try client.remove("anna")
+      #expect(throws: StoreError(.notFound)) { try client.remove("anna") }
+      client.isSynchronizable = true
+      try client.set(Data("3".utf8), "anna")
+      #expect(try client.keys() == ["anna"])
+      client.isSynchronizable = false
+      #expect(try client.keys() == ["empty"])
+      try client.removeAll()
+      try client.removeAll()
+      client.flags = .userPresence
+      try client.set(Data("4".utf8), "guarded")
+      #expect(throws: StoreError(.interactionNotAllowed)) { try client.data("guarded") }
+      client.copy = { _, result in
+        result?.pointee = "not data" as AnyObject
+        return errSecSuccess
+      }
+      #expect(throws: StoreError(.decode)) { try client.data("guarded") }
+      withExtendedLifetime(store) {}
+    }
+
+    @Test func queriesOfHashableValuesAndMigration() throws {
+      let store = try ProgramStore(groups: ["9XUJ7M53NG.app", "9XUJ7M53NG.shared"])
+      #expect(HashableQueries.groupPrefix == "9XUJ7M53NG")
+      #expect(HashableQueries.groupPrefix == "9XUJ7M53NG")
+      let old = HashableQueries.base("old")
+      let new = HashableQueries.base(
+        "new", kSecAttrAccessibleAfterFirstUnlock, group: "9XUJ7M53NG.shared")
+      let pairs = ["yo": "dawg", "we": "heard", "emoji": "👩‍👩‍👧"]
+      for (key, value) in pairs { try HashableQueries.set(value, key, old) }
+      #expect(try HashableQueries.allKeys(old) == Set(pairs.keys))
+      #expect(try HashableQueries.allKeys(new).isEmpty)
+      // Another accessibility is another set of items.
+      #expect(
+        try HashableQueries.allKeys(HashableQueries.base("old", kSecAttrAccessibleAlways)).isEmpty)
+      try HashableQueries.migrate(old, to: new, removing: true)
+      #expect(try HashableQueries.allKeys(old).isEmpty)
+      for (key, value) in pairs { #expect(try HashableQueries.get(key, new) == value) }
+      #expect(throws: HashableQueries.Failure.notFound) {
+        try HashableQueries.migrate(old, to: new, removing: false)
+      }
+      try HashableQueries.set("again", "yo", old)
+      #expect(throws: HashableQueries.Failure.conflict) {
+        try HashableQueries.migrate(old, to: new, removing: true)
+      }
+      #expect(try HashableQueries.get("yo", old) == "again")
+      // An access control in a hashable query.
+      let guarded = HashableQueries.base("guarded", flags: .userPresence)
+      try HashableQueries.set("hidden", "a", guarded)
+      #expect(try HashableQueries.allKeys(guarded) == ["a"])
+      #expect(throws: HashableQueries.Failure.status(errSecInteractionNotAllowed)) {
+        try HashableQueries.get("a", guarded)
+      }
+      withExtendedLifetime(store) {}
+    }
+
+    @Test func protocolsAndFoundationsClasses() throws {
+      struct Login: ServiceStorable {
+        let account: String
+        let service: String
+        var itemClass: CFString { kSecClassGenericPassword }
+      }
+      struct Site: ServerStorable {
+        let account: String
+        let server: String
+        let port: Int
+        var itemClass: CFString { kSecClassInternetPassword }
+      }
+      let store = try ProgramStore()
+      let login = Login(account: "anna", service: "mail")
+      #expect(login.read() == nil)
+      #expect(login.update(NSData(data: Data([1]))) == errSecItemNotFound)
+      let creator: UInt = 5
+      #expect(
+        login.create(NSData(data: Data([1])), comment: "a comment", creator: creator)
+          == errSecSuccess)
+      #expect(login.update(NSData(data: Data([2]))) == errSecSuccess)
+      let item = try #require(login.read())
+      #expect(item[String(kSecValueData)] as? NSData == NSData(data: Data([2])))
+      #expect(item[String(kSecAttrComment)] as? String == "a comment")
+      #expect(item[String(kSecAttrCreator)] as? UInt == creator)
+      #expect(item[String(kSecAttrGeneric)] as? NSData == nil)
+      let site = Site(account: "anna", server: "mail.example", port: 8080)
+      #expect(site.create(NSData(data: Data([3]))) == errSecSuccess)
+      #expect(site.read()?[String(kSecAttrPort)] as? Int == 8080)
+      #expect(login.remove() == errSecSuccess && site.remove() == errSecSuccess)
+      #expect(site.read() == nil)
+      withExtendedLifetime(store) {}
+    }
+
+    @Test func accountsAsDataAndAnotherAccessibility() throws {
+      let store = try ProgramStore()
+      let client = DataAccounts(service: "mail")
+      #expect(client.set(Data("1".utf8), "anna"))
+      #expect(client.set(Data("2".utf8), "anna"))
+      #expect(client.data("anna") == Data("2".utf8))
+      #expect(client.allKeys() == ["anna"])
+      for accessible in [kSecAttrAccessibleAfterFirstUnlock, kSecAttrAccessibleAlways] {
+        #expect(client.migrate("anna", to: accessible) == errSecSuccess)
+        #expect(client.accessibility(of: "anna") == accessible)
+        #expect(client.data("anna") == Data("2".utf8))
+        // There is one, but not of the accessibility that the update looks for.
+        #expect(!client.set(Data("3".utf8), "anna", kSecAttrAccessibleWhenUnlocked))
+        #expect(client.set(Data("2".utf8), "anna", accessible))
+      }
+      #expect(client.set(Data("👋".utf8), "👋"))
+      #expect(client.allKeys() == ["anna", "👋"])
+      DataAccounts.wipe()
+      #expect(client.allKeys().isEmpty)
+      withExtendedLifetime(store) {}
+    }
+
+    @Test func asyncCallsWithValuesOfTheProgram() async throws {
+      struct Token: Codable, Equatable {
+        let value: String
+        let expires: Date
+      }
+      let store = try ProgramStore()
+      let client = AsyncStore(service: "api")
+      let token = Token(value: "abc", expires: Date(timeIntervalSince1970: 5))
+      #expect(try await client.load(Token.self, for: "anna") == nil)
+      try await client.store(token, for: "anna")
+      try await client.store(token, for: "anna")
+      #expect(try await client.load(Token.self, for: "anna") == token)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for number in 0..<32 {
+          group.addTask { try await AsyncStore(service: "api").store(number, for: "\(number)") }
+        }
+        try await group.waitForAll()
+      }
+      #expect(try await client.load(Int.self, for: "31") == 31)
+      try await client.remove("anna")
+      try await client.remove("anna")
+      #expect(try await client.load(Token.self, for: "anna") == nil)
+      withExtendedLifetime(store) {}
+    }
+
+    @Test func everyAttributeOfAnItemByItsCase() throws {
+      let store = try ProgramStore()
+      var item = password("anna", secret("1"))
+      let given: [PasswordAttribute: Any] = [
+        .label: "label", .kind: "kind", .comment: "comment", .generic: Data([1]), .creator: 7,
+        .type: 8, .invisible: true, .negative: false, .synchronizable: true,
+        .group: "team.shared", .accessible: kSecAttrAccessibleAlways,
+      ]
+      for (attribute, value) in given { item[attribute.key] = value }
+      #expect(add(item) == errSecSuccess)
+      let found = try #require(
+        copy(password("anna", [kSecAttrSynchronizable: true, kSecReturnAttributes: true]))
+          .dictionary)
+      for attribute in PasswordAttribute.allCases {
+        let value = try #require(found[attribute.key], "\(attribute)")
+        guard let expected = given[attribute] else { continue }
+        #expect(areEqual(value as AnyObject, expected as AnyObject), "\(attribute)")
+      }
+      withExtendedLifetime(store) {}
+    }
+  }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Security
+import Testing
+
+/// In processes of their own, because the environment is the process's.
+@Suite struct EnvironmentTests {
+  @Test func theDefaultIsAKeychainOfTheUserAndAGroupOfTheProgram() async {
+    await #expect(processExitsWith: .success) {
+      for name in ["DIRECTORY", "KEY_FILE", "PASSPHRASE_FILE", "GROUPS"] {
+        unsetenv("THREADKEEPER_KEYCHAIN_" + name)
+      }
+      unsetenv("XDG_DATA_HOME")
+      setenv("HOME", "/nowhere/anna", 1)
+      let settings = LinuxKeychain.settings
+      precondition(settings.directory == "/nowhere/anna/.local/share/threadkeeper/keychain")
+      precondition(
+        settings.keyFile == "/nowhere/anna/.local/share/threadkeeper/keychain/store.key")
+      precondition(settings.passphraseFile == nil)
+      let executable = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+      let name = executable?.split(separator: "/").last.map(String.init)
+      precondition(settings.accessGroups == [name])
+    }
+  }
+
+  @Test func theDataDirectoryOfTheUserGoesFirstUnlessItIsRelative() async {
+    await #expect(processExitsWith: .success) {
+      unsetenv("THREADKEEPER_KEYCHAIN_DIRECTORY")
+      setenv("HOME", "/nowhere/anna", 1)
+      setenv("XDG_DATA_HOME", "/nowhere/data", 1)
+      precondition(
+        LinuxKeychain.Settings().directory == "/nowhere/data/threadkeeper/keychain")
+      setenv("XDG_DATA_HOME", "data", 1)
+      precondition(
+        LinuxKeychain.Settings().directory
+          == "/nowhere/anna/.local/share/threadkeeper/keychain")
+      unsetenv("XDG_DATA_HOME")
+      unsetenv("HOME")
+      precondition(LinuxKeychain.Settings().directory == nil)
+      precondition(add(password("a")) == errSecNotAvailable)
+      precondition(copy(password("a")).status == errSecNotAvailable)
+    }
+  }
+
+  @Test func variablesChoose() async {
+    await #expect(processExitsWith: .success) {
+      setenv("THREADKEEPER_KEYCHAIN_DIRECTORY", "/nowhere/keychain", 1)
+      setenv("THREADKEEPER_KEYCHAIN_KEY_FILE", "/nowhere/key", 1)
+      setenv("THREADKEEPER_KEYCHAIN_PASSPHRASE_FILE", "/nowhere/passphrase", 1)
+      setenv("THREADKEEPER_KEYCHAIN_GROUPS", "hub, 9XUJ7M53NG.shared,,hub", 1)
+      let settings = LinuxKeychain.settings
+      precondition(settings.directory == "/nowhere/keychain")
+      precondition(settings.keyFile == "/nowhere/key")
+      precondition(settings.passphraseFile == "/nowhere/passphrase")
+      precondition(settings.accessGroups == ["hub", "9XUJ7M53NG.shared", "hub"])
+      // What the program says goes first.
+      let own = LinuxKeychain.Settings(directory: "/elsewhere", accessGroups: ["own"])
+      precondition(own.directory == "/elsewhere")
+      precondition(own.keyFile == "/nowhere/key")
+      precondition(own.accessGroups == ["own"])
+      // Empty is not set.
+      setenv("THREADKEEPER_KEYCHAIN_KEY_FILE", "", 1)
+      precondition(LinuxKeychain.Settings().keyFile == "/nowhere/keychain/store.key")
+    }
+  }
+
+  @Test func aProgramThatSaysNothingHasAKeychainThatLasts() async throws {
+    let home = NSTemporaryDirectory() + "/keychain-home-" + UUID().uuidString
+    defer { try? FileManager.default.removeItem(atPath: home) }
+    await #expect(processExitsWith: .success) { [home = home as String] in
+      unsetenv("THREADKEEPER_KEYCHAIN_DIRECTORY")
+      setenv("XDG_DATA_HOME", home, 1)
+      precondition(add(password("a", secret("lasting"))) == errSecSuccess)
+    }
+    await #expect(processExitsWith: .success) { [home = home as String] in
+      unsetenv("THREADKEEPER_KEYCHAIN_DIRECTORY")
+      setenv("XDG_DATA_HOME", home, 1)
+      precondition(copy(password("a", [kSecReturnData: true])).data == Data("lasting".utf8))
+    }
+    let files = FileManager.default
+    let keychain = home + "/threadkeeper/keychain"
+    for (path, mode) in [
+      ("", 0o700), ("/store", 0o700), ("/store/store.sqlite3", 0o600), ("/store.key", 0o400),
+    ] {
+      let attributes = try files.attributesOfItem(atPath: keychain + path)
+      #expect(attributes[.posixPermissions] as? Int == mode, "\(path)")
+    }
+  }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeychainCore
+import Security
+import Testing
+
+@Suite struct ErrorTests {
+  /// The numbers that the keychain answers, by the names of SecBase.h.
+  static let answered: [(KeychainStatus, OSStatus)] = [
+    (.unimplemented, errSecUnimplemented), (.diskFull, errSecDiskFull), (.io, errSecIO),
+    (.param, errSecParam), (.writePermission, errSecWrPerm), (.allocate, errSecAllocate),
+    (.userCanceled, errSecUserCanceled), (.notAvailable, errSecNotAvailable),
+    (.readOnly, errSecReadOnly), (.authFailed, errSecAuthFailed),
+    (.noSuchKeychain, errSecNoSuchKeychain), (.duplicateKeychain, errSecDuplicateKeychain),
+    (.duplicateItem, errSecDuplicateItem), (.itemNotFound, errSecItemNotFound),
+    (.dataTooLarge, errSecDataTooLarge), (.noSuchAttribute, errSecNoSuchAttr),
+    (.interactionNotAllowed, errSecInteractionNotAllowed),
+    (.interactionRequired, errSecInteractionRequired), (.decode, errSecDecode),
+    (.missingEntitlement, errSecMissingEntitlement),
+  ]
+
+  @Test(arguments: answered)
+  func whatTheKeychainAnswersHasAName(_ status: KeychainStatus, _ constant: OSStatus) {
+    #expect(status.rawValue == constant)
+  }
+
+  @Test(arguments: everyStatus)
+  func everyErrorHasItsNumberAndAMessage(_ name: String, _ status: OSStatus, _ number: Int32) throws
+  {
+    #expect(status == number, "\(name)")
+    let message = try #require(SecCopyErrorMessageString(status, nil) as String?)
+    #expect(message.hasSuffix(".") && message.count > 15, "\(name): \(message)")
+    #expect(!message.contains("OSStatus"))
+  }
+
+  @Test func differentNumbersHaveDifferentMessagesButForFew() {
+    let numbers = Set(everyStatus.map(\.1))
+    let messages = Set(numbers.compactMap { SecCopyErrorMessageString($0, nil) })
+    #expect(messages.count >= numbers.count - 3)
+    #expect(numbers.count >= 380)
+  }
+
+  @Test func successAndUnknownNumbersHaveWordsToo() {
+    #expect(noErr == 0 && errSecSuccess == noErr)
+    #expect(SecCopyErrorMessageString(noErr, nil) == "Done: there was no error.")
+    #expect(SecCopyErrorMessageString(12345, nil) == "OSStatus 12345")
+    #expect(SecCopyErrorMessageString(-26276, nil) == "There is a defect in the software.")
+  }
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Security
+import Testing
+
+extension OwnKeychain {
+  @Suite struct IdentityTests {
+    private let material = Data("not a real key".utf8)
+
+    private func key(_ more: [String: Any] = [:]) -> [String: Any] {
+      [
+        kSecClass: kSecClassKey, kSecAttrKeyClass: kSecAttrKeyClassPrivate,
+        kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: 256,
+        kSecAttrApplicationLabel: SampleCertificate.hubKeyHash, kSecValueData: material,
+      ].merging(more) { $1 }
+    }
+
+    private func addCertificate(_ more: [String: Any] = [:]) throws {
+      let certificate = try #require(SecCertificateCreateWithData(nil, SampleCertificate.hub))
+      #expect(add([kSecValueRef: certificate].merging(more) { $1 }) == errSecSuccess)
+    }
+
+    private let identity: [String: Any] = [kSecClass: kSecClassIdentity]
+
+    @Test func aCertificateAndItsPrivateKeyAreAnIdentity() throws {
+      let store = try ProgramStore()
+      #expect(copy(identity).status == errSecItemNotFound)
+      try addCertificate()
+      #expect(copy(identity).status == errSecItemNotFound)
+      #expect(add(key()) == errSecSuccess)
+      #expect(copy(identity).status == errSecSuccess)
+
+      let answer = copy(identity.merging([kSecReturnRef: true]) { $1 })
+      let found = try #require(answer.result as? SecIdentity)
+      var certificate: SecCertificate?
+      #expect(SecIdentityCopyCertificate(found, &certificate) == errSecSuccess)
+      #expect(
+        certificate.map { SecCertificateCopyData($0) } == SampleCertificate.hub)
+      var privateKey: SecKey?
+      #expect(SecIdentityCopyPrivateKey(found, &privateKey) == errSecSuccess)
+      #expect(SecKeyCopyExternalRepresentation(try #require(privateKey), nil) == material)
+      withExtendedLifetime(store) {}
+    }
+
+    @Test func itHasTheAttributesOfBoth() throws {
+      let store = try ProgramStore()
+      try addCertificate([kSecAttrLabel: "certificate"])
+      #expect(add(key([kSecAttrLabel: "key"])) == errSecSuccess)
+      let item = copy(
+        identity.merging([kSecReturnAttributes: true, kSecReturnData: true]) { $1 }
+      ).dictionary
+      #expect(item?[kSecClass] as? String == kSecClassIdentity)
+      #expect(item?[kSecAttrLabel] as? String == "certificate")
+      #expect(item?[kSecAttrKeyType] as? String == kSecAttrKeyTypeECSECPrimeRandom)
+      #expect(item?[kSecAttrPublicKeyHash] as? Data == SampleCertificate.hubKeyHash)
+      #expect(item?[kSecValueData] as? Data == material)
+      for (name, value, status) in [
+        (kSecAttrLabel, "certificate", errSecSuccess), (kSecAttrLabel, "key", errSecItemNotFound),
+        (kSecAttrKeySizeInBits, 256, errSecSuccess), (kSecAttrKeySizeInBits, 1, errSecItemNotFound),
+      ] as [(CFString, Any, OSStatus)] {
+        #expect(copy(identity.merging([name: value]) { $1 }).status == status, "\(name)")
+      }
+      withExtendedLifetime(store) {}
+    }
+
+    @Test func publicKeysAndOtherKeysDoNotMakeOne() throws {
+      let store = try ProgramStore()
+      try addCertificate()
+      #expect(add(key([kSecAttrKeyClass: kSecAttrKeyClassPublic])) == errSecSuccess)
+      #expect(add(key([kSecAttrApplicationLabel: Data([1])])) == errSecSuccess)
+      #expect(add(key([kSecAttrApplicationLabel: Data()])) == errSecSuccess)
+      #expect(copy(identity).status == errSecItemNotFound)
+      withExtendedLifetime(store) {}
+    }
+
+    @Test func bothMustBeWithinReach() throws {
+      let store = try ProgramStore(groups: ["one", "two"])
+      try addCertificate([kSecAttrAccessGroup: "one"])
+      #expect(add(key([kSecAttrAccessGroup: "two"])) == errSecSuccess)
+      #expect(copy(identity).status == errSecSuccess)
+      store.use(groups: ["one"])
+      #expect(copy(identity).status == errSecItemNotFound)
+    }
+
+    @Test func itHasAPersistentReference() throws {
+      let store = try ProgramStore()
+      try addCertificate()
+      #expect(add(key()) == errSecSuccess)
+      let reference = try #require(
+        copy(identity.merging([kSecReturnPersistentRef: true]) { $1 }).data)
+      #expect(copy([kSecValuePersistentRef: reference, kSecReturnRef: true]).result is SecIdentity)
+      #expect(SecItemDelete(key() as CFDictionary) == errSecSuccess)
+      #expect(copy([kSecValuePersistentRef: reference]).status == errSecItemNotFound)
+      withExtendedLifetime(store) {}
+    }
+
+    @Test func deletingItTakesBothHalves() throws {
+      let store = try ProgramStore()
+      try addCertificate()
+      #expect(add(key()) == errSecSuccess)
+      #expect(add(key([kSecAttrApplicationLabel: Data([1])])) == errSecSuccess)
+      #expect(SecItemDelete(identity as CFDictionary) == errSecSuccess)
+      #expect(count(kSecClassCertificate) == 0)
+      #expect(count(kSecClassKey) == 1)
+      withExtendedLifetime(store) {}
+    }
+
+    @Test func aKeyThatAnotherCertificateNeedsStays() throws {
+      let store = try ProgramStore()
+      try addCertificate([kSecAttrLabel: "old"])
+      #expect(
+        add([
+          kSecClass: kSecClassCertificate, kSecAttrSerialNumber: Data([2]), kSecAttrLabel: "new",
+          kSecAttrPublicKeyHash: SampleCertificate.hubKeyHash,
+        ]) == errSecSuccess)
+      #expect(add(key()) == errSecSuccess)
+      #expect(
+        SecItemDelete(identity.merging([kSecAttrLabel: "old"]) { $1 } as CFDictionary)
+          == errSecSuccess)
+      #expect(count(kSecClassCertificate) == 1)
+      #expect(count(kSecClassKey) == 1)
+      withExtendedLifetime(store) {}
+    }
+
+    @Test func itIsAddedAndChangedByItsHalves() throws {
+      let store = try ProgramStore()
+      try addCertificate()
+      #expect(add(key()) == errSecSuccess)
+      let found = try #require(copy(identity.merging([kSecReturnRef: true]) { $1 }).result)
+      #expect(add([kSecValueRef: found]) == errSecParam)
+      #expect(
+        SecItemUpdate(identity as CFDictionary, [kSecAttrLabel: "x"] as CFDictionary)
+          == errSecParam)
+      withExtendedLifetime(store) {}
+    }
+
+    @Test func aKeyIsAnObjectWithMaterialAndAttributes() throws {
+      let store = try ProgramStore()
+      let made = try #require(
+        SecKeyCreateWithData(
+          material,
+          [
+            kSecAttrKeyType: kSecAttrKeyTypeRSA, kSecAttrKeyClass: kSecAttrKeyClassPrivate,
+            kSecAttrApplicationTag: Data([1]),
+          ] as CFDictionary, nil))
+      #expect(add([kSecValueRef: made, kSecAttrLabel: "made"]) == errSecSuccess)
+      let found = copy([
+        kSecClass: kSecClassKey, kSecAttrApplicationTag: Data([1]), kSecReturnRef: true,
+      ])
+      let key = try #require(found.result as? SecKey)
+      #expect(key == made)
+      #expect(SecKeyCopyExternalRepresentation(key, nil) == material)
+      #expect(SecKeyCopyAttributes(key)?[kSecAttrLabel] as? String == "made")
+      #expect(SecKeyCopyAttributes(key)?[kSecAttrKeyType] as? String == kSecAttrKeyTypeRSA)
+      #expect(SecItemDelete([kSecValueRef: key] as CFDictionary) == errSecSuccess)
+      #expect(count(kSecClassKey) == 0)
+      var error: Unmanaged<CFError>?
+      #expect(SecKeyCreateWithData(material, [kSecAttrServer: "x"] as CFDictionary, &error) == nil)
+      #expect(error?.takeRetainedValue().code == Int(errSecNoSuchAttr))
+      withExtendedLifetime(store) {}
+    }
+  }
+}

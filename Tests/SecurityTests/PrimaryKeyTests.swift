@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Security
+import Testing
+
+extension OwnKeychain {
+  @Suite struct PrimaryKeyTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+      let itemClass: CFString
+      /// A whole primary key, and another value for each of its attributes.
+      let key: [(name: CFString, value: any Sendable, other: any Sendable)]
+      /// Attributes of the class that are not part of it.
+      let beside: [(name: CFString, value: any Sendable)]
+
+      var testDescription: String { itemClass }
+
+      var item: [String: Any] {
+        var item: [String: Any] = [kSecClass: itemClass, kSecValueData: Data([1])]
+        for part in key { item[part.name] = part.value }
+        return item
+      }
+    }
+
+    static let rows = [
+      Row(
+        itemClass: kSecClassGenericPassword,
+        key: [
+          (kSecAttrAccount, "anna", "otto"), (kSecAttrService, "mail", "files"),
+          (kSecAttrAccessGroup, "team.own", "team.shared"), (kSecAttrSynchronizable, false, true),
+        ],
+        beside: [
+          (kSecAttrLabel, "a label"), (kSecAttrGeneric, Data([7])), (kSecAttrComment, "a comment"),
+          (kSecAttrAccessible, kSecAttrAccessibleAfterFirstUnlock), (kSecAttrCreator, 5),
+          (kSecAttrDescription, "a kind"), (kSecAttrType, 6), (kSecAttrIsInvisible, true),
+          (kSecAttrIsNegative, true),
+        ]),
+      Row(
+        itemClass: kSecClassInternetPassword,
+        key: [
+          (kSecAttrAccount, "anna", "otto"), (kSecAttrSecurityDomain, "here", "there"),
+          (kSecAttrServer, "mail.example", "www.example"),
+          (kSecAttrProtocol, kSecAttrProtocolIMAPS, kSecAttrProtocolHTTPS),
+          (
+            kSecAttrAuthenticationType, kSecAttrAuthenticationTypeDefault,
+            kSecAttrAuthenticationTypeHTMLForm
+          ),
+          (kSecAttrPort, 993, 443), (kSecAttrPath, "/a", "/b"),
+          (kSecAttrAccessGroup, "team.own", "team.shared"), (kSecAttrSynchronizable, false, true),
+        ],
+        beside: [
+          (kSecAttrLabel, "a label"), (kSecAttrComment, "a comment"),
+          (kSecAttrAccessible, kSecAttrAccessibleAlways),
+        ]),
+      Row(
+        itemClass: kSecClassCertificate,
+        key: [
+          (kSecAttrCertificateType, 3, 1), (kSecAttrIssuer, Data([1, 2]), Data([1, 3])),
+          (kSecAttrSerialNumber, Data([9]), Data([8])),
+          (kSecAttrAccessGroup, "team.own", "team.shared"), (kSecAttrSynchronizable, false, true),
+        ],
+        beside: [
+          (kSecAttrLabel, "a label"), (kSecAttrSubject, Data([4])),
+          (kSecAttrPublicKeyHash, Data([5])), (kSecAttrCertificateEncoding, 3),
+        ]),
+      Row(
+        itemClass: kSecClassKey,
+        key: [
+          (kSecAttrKeyClass, kSecAttrKeyClassPrivate, kSecAttrKeyClassPublic),
+          (kSecAttrApplicationLabel, Data([1]), Data([2])),
+          (kSecAttrApplicationTag, Data([3]), Data([4])), (kSecAttrCreator, 5, 6),
+          (kSecAttrKeyType, kSecAttrKeyTypeRSA, kSecAttrKeyTypeEC),
+          (kSecAttrKeySizeInBits, 2048, 4096), (kSecAttrEffectiveKeySize, 2048, 4096),
+          ("sdat", Date(timeIntervalSince1970: 1), Date(timeIntervalSince1970: 2)),
+          ("edat", Date(timeIntervalSince1970: 3), Date(timeIntervalSince1970: 4)),
+          (kSecAttrAccessGroup, "team.own", "team.shared"), (kSecAttrSynchronizable, false, true),
+        ],
+        beside: [
+          (kSecAttrLabel, "a label"), (kSecAttrCanSign, true), (kSecAttrIsPermanent, true),
+        ]),
+    ]
+
+    @Test(arguments: rows)
+    func theSamePrimaryKeyIsADuplicateWhateverElseDiffers(_ row: Row) throws {
+      let store = try ProgramStore()
+      #expect(add(row.item) == errSecSuccess)
+      #expect(add(row.item) == errSecDuplicateItem)
+      for (name, value) in row.beside {
+        var other = row.item
+        other[name] = value
+        other[kSecValueData] = Data([2])
+        #expect(add(other) == errSecDuplicateItem, "\(name) is no part of the key")
+      }
+      #expect(count(row.itemClass) == 1)
+      withExtendedLifetime(store) {}
+    }
+
+    @Test(arguments: rows)
+    func oneOtherPartOfThePrimaryKeyIsAnotherItem(_ row: Row) throws {
+      let store = try ProgramStore()
+      #expect(add(row.item) == errSecSuccess)
+      for part in row.key {
+        var other = row.item
+        other[part.name] = part.other
+        #expect(add(other) == errSecSuccess, "\(part.name) is part of the key")
+      }
+      #expect(count(row.itemClass) == row.key.count + 1)
+      withExtendedLifetime(store) {}
+    }
+
+    @Test func whatIsMissingCountsAsEmptyOrZero() throws {
+      let store = try ProgramStore()
+      #expect(add([kSecClass: kSecClassGenericPassword]) == errSecSuccess)
+      #expect(add([kSecClass: kSecClassGenericPassword]) == errSecDuplicateItem)
+      #expect(add(password("", service: "")) == errSecDuplicateItem)
+      #expect(
+        add([kSecClass: kSecClassGenericPassword, kSecAttrSynchronizable: false])
+          == errSecDuplicateItem)
+      #expect(add([kSecClass: kSecClassInternetPassword]) == errSecSuccess)
+      #expect(
+        add([kSecClass: kSecClassInternetPassword, kSecAttrPort: 0, kSecAttrPath: ""])
+          == errSecDuplicateItem)
+      withExtendedLifetime(store) {}
+    }
+
+    @Test func twoClassesNeverCollide() throws {
+      let store = try ProgramStore()
+      let classes = [
+        kSecClassGenericPassword, kSecClassInternetPassword, kSecClassCertificate, kSecClassKey,
+      ]
+      for itemClass in classes {
+        #expect(add([kSecClass: itemClass, kSecAttrLabel: "same"]) == errSecSuccess)
+      }
+      for itemClass in classes { #expect(count(itemClass) == 1) }
+      withExtendedLifetime(store) {}
+    }
+
+    /// Numbers that are given as text, as constants are, and text that is given as data.
+    @Test func theSameValueInAnotherTypeIsTheSameKey() throws {
+      let store = try ProgramStore()
+      let key: [String: Any] = [kSecClass: kSecClassKey, kSecAttrKeyType: kSecAttrKeyTypeRSA]
+      #expect(add(key) == errSecSuccess)
+      #expect(add([kSecClass: kSecClassKey, kSecAttrKeyType: 42]) == errSecDuplicateItem)
+      #expect(add(password("anna")) == errSecSuccess)
+      #expect(
+        add(password("anna", [kSecAttrAccount: Data("anna".utf8)])) == errSecDuplicateItem)
+      let server: [String: Any] = [kSecClass: kSecClassInternetPassword, kSecAttrPort: 443]
+      #expect(add(server) == errSecSuccess)
+      #expect(
+        add(server.merging([kSecAttrPort: NSNumber(value: 443)]) { $1 }) == errSecDuplicateItem)
+      #expect(add(server.merging([kSecAttrPort: "443"]) { $1 }) == errSecDuplicateItem)
+      // 0x68747073 is "htps".
+      #expect(
+        add([kSecClass: kSecClassInternetPassword, kSecAttrProtocol: kSecAttrProtocolHTTPS])
+          == errSecSuccess)
+      #expect(
+        add([kSecClass: kSecClassInternetPassword, kSecAttrProtocol: 0x6874_7073])
+          == errSecDuplicateItem)
+      withExtendedLifetime(store) {}
+    }
+  }
+}

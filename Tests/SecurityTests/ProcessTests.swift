@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Security
+import Testing
+
+extension OwnKeychain {
+  /// Programs that share a store.
+  @Suite struct ProcessTests {
+    @Test func twoProgramsThatBeginAtOnceShareOneStore() async throws {
+      let store = try ProgramStore(groups: ["parent", "shared"])
+      async let child = #expect(processExitsWith: .success) { [path = store.path as String] in
+        LinuxKeychain.bootstrap(.init(directory: path, accessGroups: ["child", "shared"]))
+        for number in 0..<60 {
+          guard add(password("child \(number)", secret("\(number)"))) == errSecSuccess else {
+            exit(2)
+          }
+          // Both want these.
+          let status = add(password("common \(number)", [kSecAttrAccessGroup: "shared"]))
+          guard [errSecSuccess, errSecDuplicateItem].contains(status) else { exit(3) }
+        }
+      }
+      for number in 0..<60 {
+        #expect(add(password("parent \(number)", secret("\(number)"))) == errSecSuccess)
+        let status = add(password("common \(number)", [kSecAttrAccessGroup: "shared"]))
+        #expect([errSecSuccess, errSecDuplicateItem].contains(status))
+      }
+      _ = await child
+      #expect(count() == 120, "the child's own are out of reach")
+      store.use(groups: ["child"])
+      #expect(copy(password("child 59", [kSecReturnData: true])).data == Data("59".utf8))
+      #expect(count() == 60)
+    }
+
+    /// The other program makes the first key of a class, which this one does not know yet.
+    @Test func whatAnotherProgramAddsIsThereAtOnce() async throws {
+      let store = try ProgramStore(groups: ["shared"])
+      #expect(add(password("parent", secret("p"))) == errSecSuccess)
+      await #expect(processExitsWith: .success) { [path = store.path as String] in
+        LinuxKeychain.bootstrap(.init(directory: path, accessGroups: ["shared"]))
+        guard copy(password("parent", [kSecReturnData: true])).data == Data("p".utf8) else {
+          exit(2)
+        }
+        for code in [kSecAttrAccessibleAlways, kSecAttrAccessibleAfterFirstUnlock] {
+          guard
+            add(password(code, secret("c").merging([kSecAttrAccessible: code]) { $1 }))
+              == errSecSuccess
+          else { exit(3) }
+        }
+        guard SecItemDelete(password("parent") as CFDictionary) == errSecSuccess else { exit(4) }
+      }
+      for code in [kSecAttrAccessibleAlways, kSecAttrAccessibleAfterFirstUnlock] {
+        #expect(copy(password(code, [kSecReturnData: true])).data == Data("c".utf8))
+        #expect(add(password("\(code) too", [kSecAttrAccessible: code])) == errSecSuccess)
+      }
+      #expect(copy(password("parent")).status == errSecItemNotFound)
+      withExtendedLifetime(store) {}
+    }
+
+    @Test func aStoreThatWasMovedAwayIsNotWrittenToAnyMore() throws {
+      let store = try ProgramStore()
+      #expect(add(password("old")) == errSecSuccess)
+      try FileManager.default.moveItem(atPath: store.path, toPath: store.path + ".moved")
+      defer { try? FileManager.default.removeItem(atPath: store.path + ".moved") }
+      #expect(copy(password("old")).status == errSecItemNotFound)
+      #expect(add(password("new")) == errSecSuccess)
+      #expect(count() == 1)
+      LinuxKeychain.bootstrap(
+        .init(directory: store.path + ".moved", accessGroups: store.groups))
+      #expect(copy(password("old")).status == errSecSuccess)
+      #expect(copy(password("new")).status == errSecItemNotFound)
+    }
+
+    @Test func aStoreThatOthersCouldReadIsRefusedWithTheReason() throws {
+      let store = try ProgramStore()
+      #expect(add(password("a")) == errSecSuccess)
+      LinuxKeychain.close()
+      chmod(store.path + "/store/store.sqlite3", 0o644)
+      let reports = Reports()
+      var settings = LinuxKeychain.settings
+      settings.report = { reports.note($0, $1) }
+      LinuxKeychain.bootstrap(settings)
+      #expect(copy(password("a")).status == errSecNotAvailable)
+      #expect(add(password("b")) == errSecNotAvailable)
+      #expect(reports.all.count == 2)
+      #expect(reports.all.first?.0 == errSecNotAvailable)
+      #expect(reports.all.first?.1.contains("chmod 600") == true)
+      chmod(store.path + "/store/store.sqlite3", 0o600)
+      #expect(copy(password("a")).status == errSecSuccess)
+      #expect(copy(password("z")).status == errSecItemNotFound)
+      #expect(reports.all.count == 2, "not found is no trouble")
+    }
+
+    @Test func withoutItsKeyFileAStoreStaysShut() throws {
+      let store = try ProgramStore()
+      #expect(add(password("a")) == errSecSuccess)
+      LinuxKeychain.close()
+      try FileManager.default.removeItem(atPath: store.path + "/store.key")
+      #expect(copy(password("a")).status == errSecAuthFailed)
+      #expect(add(password("b")) == errSecAuthFailed)
+      #expect(!FileManager.default.fileExists(atPath: store.path + "/store.key"), "no new one")
+    }
+  }
+}
+
+/// What a program was told.
+private final class Reports: Sendable {
+  private let lock = NSLock()
+  // Unchecked: touched under the lock only.
+  nonisolated(unsafe) private var list: [(OSStatus, String)] = []
+
+  func note(_ status: OSStatus, _ reason: String) {
+    lock.withLock { list.append((status, reason)) }
+  }
+
+  var all: [(OSStatus, String)] { lock.withLock { list } }
+}

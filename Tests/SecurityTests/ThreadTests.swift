@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Security
+import Synchronization
+import Testing
+
+extension OwnKeychain {
+  @Suite struct ThreadTests {
+    /// Runs `body` on so many threads at once, and gives back what they complained of.
+    private func onThreads(
+      _ count: Int, _ body: @escaping @Sendable (Int) -> String?
+    ) -> [String] {
+      let complaints = Mutex<[String]>([])
+      let group = DispatchGroup()
+      for number in 0..<count {
+        group.enter()
+        Thread.detachNewThread {
+          if let complaint = body(number) { complaints.withLock { $0.append(complaint) } }
+          group.leave()
+        }
+      }
+      group.wait()
+      return complaints.withLock { $0 }
+    }
+
+    @Test func eightThreadsWithItemsOfTheirOwnDoNotDisturbEachOther() throws {
+      let store = try ProgramStore()
+      let complaints = onThreads(8) { number in
+        for round in 0..<40 {
+          let name = "thread \(number)"
+          let (first, second) = (secret("\(number) \(round)"), secret("changed \(round)"))
+          guard add(password(name, first)) == errSecSuccess else { return "add" }
+          guard add(password(name, first)) == errSecDuplicateItem else { return "second add" }
+          let found = copy(password(name, [kSecReturnData: true]))
+          guard found.data == first[kSecValueData] as? Data else { return "search" }
+          guard
+            SecItemUpdate(password(name) as CFDictionary, second as CFDictionary) == errSecSuccess
+          else { return "update" }
+          let changed = copy(password(name, [kSecReturnData: true]))
+          guard changed.data == second[kSecValueData] as? Data else { return "second search" }
+          guard SecItemDelete(password(name) as CFDictionary) == errSecSuccess else {
+            return "delete"
+          }
+        }
+        return nil
+      }
+      #expect(complaints.isEmpty)
+      #expect(count() == 0)
+      withExtendedLifetime(store) {}
+    }
+
+    /// Add answers "duplicate" and Update "not found" when another was faster: the two races of the
+    /// flow that a keychain is for.
+    @Test func eightThreadsWithOneItemLoseNothing() throws {
+      let store = try ProgramStore()
+      let complaints = onThreads(8) { number in
+        for round in 0..<30 {
+          let value = secret("\(number) \(round)")
+          switch (number + round) % 4 {
+          case 0:
+            let status = SecItemDelete(password("one") as CFDictionary)
+            guard [errSecSuccess, errSecItemNotFound].contains(status) else { return "\(status)" }
+          case 1:
+            let found = copy(password("one", [kSecReturnData: true]))
+            guard found.status == errSecSuccess || found.status == errSecItemNotFound else {
+              return "\(found.status)"
+            }
+            if found.status == errSecSuccess, found.data == nil { return "no data" }
+          default:
+            var status = SecItemUpdate(password("one") as CFDictionary, value as CFDictionary)
+            for _ in 0..<100 where status != errSecSuccess {
+              if status == errSecItemNotFound {
+                status = add(password("one", value))
+              } else if status == errSecDuplicateItem {
+                status = SecItemUpdate(password("one") as CFDictionary, value as CFDictionary)
+              }
+            }
+            guard status == errSecSuccess else { return "\(status)" }
+          }
+        }
+        return nil
+      }
+      #expect(complaints.isEmpty)
+      #expect(count() <= 1)
+      withExtendedLifetime(store) {}
+    }
+
+    /// The first call of every thread finds no store.
+    @Test func eightThreadsMakeOneStore() throws {
+      for _ in 0..<5 {
+        let store = try ProgramStore()
+        let complaints = onThreads(8) { number in
+          let status = add(password("thread \(number)"))
+          return status == errSecSuccess ? nil : "\(status)"
+        }
+        #expect(complaints.isEmpty)
+        #expect(count() == 8)
+        withExtendedLifetime(store) {}
+      }
+    }
+
+    @Test func closingAndChoosingAnewUnderWayDisturbsNobody() throws {
+      let store = try ProgramStore()
+      let settings = LinuxKeychain.settings
+      let complaints = onThreads(4) { number in
+        for round in 0..<25 {
+          if number == 0 {
+            round.isMultiple(of: 2) ? LinuxKeychain.close() : LinuxKeychain.bootstrap(settings)
+          } else {
+            let name = "\(number) \(round)"
+            let status = add(password(name, secret(name)))
+            guard status == errSecSuccess else { return "\(status)" }
+            let found = copy(password(name, [kSecReturnData: true]))
+            guard found.data == Data(name.utf8) else { return "\(found.status)" }
+          }
+        }
+        return nil
+      }
+      #expect(complaints.isEmpty)
+      #expect(count() == 75)
+      withExtendedLifetime(store) {}
+    }
+  }
+}
