@@ -12,7 +12,7 @@ THREADKEEPER = $$($(SWIFT) build $(RELEASE) --show-bin-path)/threadkeeper
 SWIFT_SOURCES := Sources Tests Package.swift \
   $(if $(shell find examples -name '*.swift' -print -quit 2>/dev/null),examples)
 
-.PHONY: help run demo test lint format build bench clean prepare compile
+.PHONY: help run demo test lint format build bench consumer clean prepare compile
 
 help: ## Show this list
 	@echo 'threadkeeper: keeps the Thread credentials of a home. Goals:'
@@ -45,6 +45,9 @@ build: prepare compile ## Build the program that can be installed; prints where 
 bench: prepare compile ## Measure throughput, latency and footprint on this machine
 	$(SWIFT) build $(RELEASE) --product threadkeeper-bench
 	@exec "$(THREADKEEPER)-bench" $(ARGS)
+
+consumer: prepare ## Build a package that depends on this one and swift-certificates, and run it
+	@.ci/consumer
 
 clean: ## Remove what was built; the state in .threadkeeper stays
 	rm -rf .build

@@ -6,6 +6,8 @@ extension SettingsReader {
   static let ownVariables: Set<String> = [
     "THREADKEEPER_CONFIG", "THREADKEEPER_STATE_DIRECTORY",
   ]
+  /// Variables that begin like this are for programs that use the keychain.
+  static let othersVariables = "THREADKEEPER_KEYCHAIN_"
 
   /// Variables override the file. An empty one counts as not set.
   ///
@@ -27,7 +29,7 @@ extension SettingsReader {
           take(.file(path: value), from: variable, as: name)
         }
       } else if !Self.ownVariables.contains(variable), !others.contains(variable),
-        !Self.isServiceLink(variable, value)
+        !variable.hasPrefix(Self.othersVariables), !Self.isServiceLink(variable, value)
       {
         noteUnknown(variable, known: Array(settingsOf.keys) + Self.ownVariables)
       }

@@ -84,6 +84,7 @@ struct VariableTests {
         "",
         [
           "THREADKEEPER_CONFIG": "x", "THREADKEEPER_SERVICE_HOST": "10.0.0.1",
+          "THREADKEEPER_KEYCHAIN_DIRECTORY": "/x", "THREADKEEPER_KEYCHAIN_GROUPS": "a",
           "THREADKEEPER_PORT_1883_TCP_ADDR": "10.0.0.1", "THREADKEEPER_PORT": "tcp://10.0.0.1:1",
           "OTHER_MQTT_PORT": "x", "THREADKEEPER_MQTT_PORT": "", "THREADKEEPER_UNKNOWN": "",
         ]) == [])
