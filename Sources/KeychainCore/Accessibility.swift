@@ -31,13 +31,12 @@ package enum Accessibility: UInt8, CaseIterable, Sendable {
   /// Bound to a file outside of the store, and left out of every export.
   package var isThisDeviceOnly: Bool { rawValue >= 3 }
 
-  /// The key that wraps the class keys. Nil where a device key has to come in between, which this
-  /// version does not have yet.
-  var wrapper: KeyPurpose? {
+  /// The root key that wraps the class keys; for this device only, together with the device key.
+  var wrapper: KeyPurpose {
     switch self {
-    case .whenUnlocked: .session
-    case .afterFirstUnlock, .always: .master
-    default: nil
+    case .whenUnlocked, .whenUnlockedThisDeviceOnly, .whenPasscodeSetThisDeviceOnly: .session
+    case .afterFirstUnlock, .always, .afterFirstUnlockThisDeviceOnly, .alwaysThisDeviceOnly:
+      .master
     }
   }
 

@@ -4,12 +4,14 @@ import SodiumCrypto
 
 /// A key as it lies in the `keys` table: sealed by a subkey of its wrapper, which is one of the
 /// root keys (`crypto_kdf`, subkey number = the purpose of what is wrapped, context "tk-wrap1").
-/// Nothing is derived from a root but these, so every key can be renewed alone.
+/// Nothing is derived from a root but these, so every key can be renewed alone. For class keys of
+/// this device only, the subkey is hashed once more, under the device key: it takes both.
 enum KeyRecord {
   static func wrap(
-    _ key: GuardedKey, id: KeyID, store: StoreID, by wrapperID: KeyID, wrapper: GuardedKey
+    _ key: GuardedKey, id: KeyID, store: StoreID, by wrapperID: KeyID, wrapper: GuardedKey,
+    device: GuardedKey? = nil
   ) throws -> [UInt8] {
-    try withSubkey(of: wrapper, for: id) { subkey in
+    try withSubkey(of: wrapper, device, for: id) { subkey in
       try withScratchMemory(XChaCha20Poly1305.nonceLength) { nonce in
         RandomOctets.fill(nonce)
         return try key.withUnsafeBytes { octets in
@@ -23,12 +25,12 @@ enum KeyRecord {
 
   static func unwrap(
     _ wrapped: UnsafeRawBufferPointer, id: KeyID, store: StoreID, wrapper: GuardedKey,
-    in arena: KeyArena
+    device: GuardedKey? = nil, in arena: KeyArena
   ) throws -> GuardedKey {
     guard try SealedPart.plaintextCount(wrapped) == KeyArena.keyLength else {
       throw SodiumError.notAuthentic
     }
-    return try withSubkey(of: wrapper, for: id) { subkey in
+    return try withSubkey(of: wrapper, device, for: id) { subkey in
       try arena.key { memory in
         try SealedPart.open(wrapped, at: place(id, store), key: subkey, into: memory)
       }
@@ -41,14 +43,22 @@ enum KeyRecord {
   }
 
   private static func withSubkey<R>(
-    of wrapper: GuardedKey, for id: KeyID, _ body: (UnsafeRawBufferPointer) throws -> R
+    of wrapper: GuardedKey, _ device: GuardedKey?, for id: KeyID,
+    _ body: (UnsafeRawBufferPointer) throws -> R
   ) throws -> R {
-    try withScratchMemory(KeyArena.keyLength) { subkey in
+    let length = KeyArena.keyLength
+    return try withScratchMemory(2 * length) { memory in
+      let subkey = UnsafeMutableRawBufferPointer(rebasing: memory[..<length])
       try wrapper.withUnsafeBytes { root in
         try KeyDerivation.derive(
           UInt64(id.purpose.rawValue), context: "tk-wrap1", from: root, into: subkey)
       }
-      return try body(UnsafeRawBufferPointer(subkey))
+      guard let device else { return try body(UnsafeRawBufferPointer(subkey)) }
+      let both = UnsafeMutableRawBufferPointer(rebasing: memory[length...])
+      try device.withUnsafeBytes { key in
+        try BLAKE2b.hash(UnsafeRawBufferPointer(subkey), key: key, into: both)
+      }
+      return try body(UnsafeRawBufferPointer(both))
     }
   }
 }

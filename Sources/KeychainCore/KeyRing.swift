@@ -20,6 +20,12 @@ struct KeyRing {
     know(id)
   }
 
+  /// Of a purpose that has no keys any more.
+  mutating func forget(_ purpose: KeyPurpose) {
+    keys = keys.filter { $0.key.purpose != purpose }
+    current[purpose] = nil
+  }
+
   /// Notes that there is such a key.
   mutating func know(_ id: KeyID) {
     guard id.epoch > current[id.purpose]?.epoch ?? 0 else { return }

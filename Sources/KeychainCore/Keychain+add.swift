@@ -14,7 +14,7 @@ extension Keychain {
     return try KeychainError.wrap("adding an item") {
       guard new.secret.count <= NewItem.secretLimit else { throw Self.tooLarge("secret") }
       let ledger = try ledgerForChange(tx)
-      let classKey = try currentKey(new.accessible.keyPurpose, in: tx)
+      let classKey = try classKey(new.accessible, in: tx)
       var attributes = new.attributes
       let now = options.now()
       if attributes[.creationDate] == nil { attributes[.creationDate] = .date(microseconds: now) }

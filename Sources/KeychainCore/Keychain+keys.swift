@@ -32,7 +32,7 @@ extension Keychain {
     return try makeKey(KeyID(purpose, epoch: 1), in: tx)
   }
 
-  private func newestKey(_ purpose: KeyPurpose, in tx: ReadTransaction) throws -> KeyID? {
+  func newestKey(_ purpose: KeyPurpose, in tx: ReadTransaction) throws -> KeyID? {
     let first = Int64(KeyID(purpose, epoch: 0).rawValue)
     return try tx.first(
       "SELECT id FROM keys WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1",
@@ -43,11 +43,8 @@ extension Keychain {
   /// Makes a key, writes its record and keeps it for this transaction; once that is committed it
   /// joins the others.
   func makeKey(_ id: KeyID, in tx: WriteTransaction) throws -> (id: KeyID, key: GuardedKey) {
-    guard let wrapperPurpose = id.purpose.accessibility.map(\.wrapper) ?? .master else {
-      throw KeychainError(
-        .unimplemented, "items for this device only are not supported by this version")
-    }
-    return try makeKey(id, by: currentWrapper(wrapperPurpose), in: tx)
+    let wrapper = id.purpose.accessibility?.wrapper ?? .master
+    return try makeKey(id, by: currentWrapper(wrapper), in: tx)
   }
 
   @discardableResult
@@ -56,7 +53,8 @@ extension Keychain {
   ) throws -> (id: KeyID, key: GuardedKey) {
     let key = try arena.randomKey()
     let wrapped = try KeyRecord.wrap(
-      key, id: id, store: storeID, by: wrapper.id, wrapper: wrapper.key)
+      key, id: id, store: storeID, by: wrapper.id, wrapper: wrapper.key,
+      device: deviceKey(for: id, in: tx))
     let ledger = try ledgerForChange(tx)
     try insertRecord(wrapped, of: id, ledger, in: tx)
     ledger.newKeys[id] = key
@@ -109,7 +107,7 @@ extension Keychain {
         throw SodiumError.notAuthentic
       }
       return try KeyRecord.unwrap(
-        wrapped, id: id, store: storeID, wrapper: wrapper, in: arena)
+        wrapped, id: id, store: storeID, wrapper: wrapper, device: deviceKey(for: id), in: arena)
     }
   }
 

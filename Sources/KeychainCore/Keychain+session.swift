@@ -48,7 +48,8 @@ extension Keychain {
     for (id, wrapped) in records {
       guard try wrapped.withUnsafeBytes({ try SealedPart.keyID(of: $0) }) == old else { continue }
       let anew = try KeyRecord.wrap(
-        unwrap(wrapped, id: id), id: id, store: storeID, by: new.id, wrapper: new.key)
+        unwrap(wrapped, id: id), id: id, store: storeID, by: new.id, wrapper: new.key,
+        device: deviceKey(for: id))
       try tx.execute(
         "UPDATE keys SET wrapped = ? WHERE id = ?", .blob(anew), .integer(Int64(id.rawValue)))
       try ledger.remove(.key(id, tag: wrapped.tag))

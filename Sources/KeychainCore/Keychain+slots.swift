@@ -43,7 +43,7 @@ extension Keychain {
   }
 
   /// Takes a way into the store away. Whoever copied the store and had that key can still open the
-  /// copy.
+  /// copy. With the last passphrase, items "when passcode set" are deleted.
   ///
   /// - Throws: `itemNotFound`, `param` for the last slot.
   package func removeKeySlot(_ number: Int64) throws(KeychainError) {
@@ -61,6 +61,7 @@ extension Keychain {
         let others = slots.filter { $0.row.slot.number != number }
         if row.slot.kind.holdsSession, !others.contains(where: { $0.row.slot.kind.holdsSession }) {
           try insertSessionRecord(ledger, in: tx)
+          try deletePasscodeItems(ledger, in: tx)
         }
         try tx.execute("DELETE FROM key_slots WHERE id = ?", .integer(number))
         try ledger.remove(row.manifestElement(number: number, payload: payload))

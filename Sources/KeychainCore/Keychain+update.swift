@@ -42,7 +42,7 @@ extension Keychain {
         try row.sealMetadata(self, nonce: random[32..<56], in: tx)
         let classKey =
           secret != nil || isMoved
-          ? try currentKey(metadata.accessible.keyPurpose, in: tx) : nil
+          ? try classKey(metadata.accessible, in: tx) : nil
         if let secret, let classKey {
           // A new secret gets a new key: so the old one's is gone with its wrapping.
           let itemKey = UnsafeRawBufferPointer(rebasing: random[..<32])

@@ -125,7 +125,9 @@ extension Keychain {
         _ = try secret(of: item(from: row, in: tx), in: tx)
       } catch let error as KeychainError where error.status == .decode {
         report.unreadable.append(row.integer(0))
-      } catch let error as KeychainError where error.status == .interactionNotAllowed {
+      } catch let error as KeychainError
+        where error.status == .interactionNotAllowed || error.status == .notAvailable
+      {
         report.locked += 1
       }
       return true

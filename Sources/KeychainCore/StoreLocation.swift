@@ -22,6 +22,9 @@ package struct StoreLocation: Equatable, Sendable {
   /// A store that is being made lies under this name until it is whole.
   var unfinishedPath: String { directory + "/store.sqlite3.unfinished" }
 
+  /// A random key that stays on this machine: beside the store, and in no backup of it.
+  package var deviceKeyPath: String { Self.parent(of: directory) + "/device.key" }
+
   func anchorPath(_ store: StoreID) -> String { anchorDirectory + "/\(store).anchor" }
 
   static func parent(of path: String) -> String {

@@ -104,13 +104,4 @@ import Testing
       try store.keychain.items(ItemQuery(.genericPassword, [.service: .string("mail")])).count == 1)
     #expect(try store.keychain.verify(.everything) == VerificationReport(items: 1))
   }
-
-  @Test(arguments: Accessibility.allCases.filter(\.isThisDeviceOnly))
-  func itemsForThisDeviceOnlyAreNotSupportedYet(_ accessible: Accessibility) throws {
-    let store = try TemporaryStore()
-    refuses(.unimplemented) { try store.keychain.add(Sample.password("x", accessible: accessible)) }
-    let item = try store.keychain.add(Sample.password("x"))
-    refuses(.unimplemented) { try store.keychain.update(item, accessible: accessible) }
-    #expect(try store.keychain.verify(.everything) == VerificationReport(items: 1))
-  }
 }

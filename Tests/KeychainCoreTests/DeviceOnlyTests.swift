@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeychainCore
+import SodiumCrypto
+import TestKit
+import Testing
+
+@Suite struct DeviceOnlyTests {
+  private static let withoutPassphrase: [Accessibility] = [
+    .whenUnlockedThisDeviceOnly, .afterFirstUnlockThisDeviceOnly, .alwaysThisDeviceOnly,
+  ]
+  private let passphrase = KeySlotSecret.passphrase(Sample.secret("correct horse"))
+
+  private func store(_ slots: [KeySlotSecret] = []) throws -> TemporaryStore {
+    var options = KeychainOptions()
+    options.passwordHash = .floor
+    return try TemporaryStore(options: options, slots: slots)
+  }
+
+  private func sample(_ account: String, _ accessible: Accessibility) -> NewItem {
+    Sample.password(account, accessible: accessible)
+  }
+
+  @Test func theFirstSuchItemMakesTheDeviceKeyBesideTheStore() throws {
+    let store = try store()
+    let path = store.location.deviceKeyPath
+    try store.keychain.add(sample("a", .always))
+    #expect(!FileManager.default.fileExists(atPath: path))
+    let items = try Self.withoutPassphrase.map { try store.keychain.add(sample($0.code, $0)) }
+    #expect(!path.hasPrefix(store.location.directory + "/"))
+    let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
+    #expect(mode as? Int == 0o400)
+    try store.reopen()
+    for item in items {
+      #expect(try store.keychain.secret(of: item) == Sample.secret("secret"))
+    }
+    #expect(try store.keychain.verify(.everything) == VerificationReport(items: 4))
+  }
+
+  @Test func aCopyOfTheStoreAloneOpensNothingOfIt() throws {
+    let store = try store()
+    let here = try store.keychain.add(sample("here", .afterFirstUnlockThisDeviceOnly))
+    let anywhere = try store.keychain.add(sample("anywhere", .afterFirstUnlock))
+    let path = store.location.deviceKeyPath
+    try store.reopen { try FileManager.default.moveItem(atPath: path, toPath: path + ".away") }
+    #expect(store.keychain.condition == .healthy)
+    refuses(.notAvailable) { _ = try store.keychain.secret(of: here) }
+    #expect(try store.keychain.secret(of: anywhere) == Sample.secret("secret"))
+    // Its attributes are there, and no second device key is made, of whatever class.
+    #expect(try store.keychain.items(ItemQuery()).count == 2)
+    for accessible in Self.withoutPassphrase {
+      refuses(.notAvailable) { try store.keychain.add(sample("new", accessible)) }
+    }
+    #expect(!FileManager.default.fileExists(atPath: path))
+    let report = try store.keychain.verify(.everything)
+    #expect(report.locked == 1 && report.unreadable.isEmpty)
+    #expect(store.keychain.quarantine.isEmpty)
+    try store.reopen { try FileManager.default.moveItem(atPath: path + ".away", toPath: path) }
+    #expect(try store.keychain.secret(of: here) == Sample.secret("secret"))
+  }
+
+  @Test func theDeviceKeyOfAnotherMachineOpensNothing() throws {
+    let store = try store()
+    let other = try self.store()
+    try other.keychain.add(sample("other", .alwaysThisDeviceOnly))
+    let item = try store.keychain.add(sample("here", .alwaysThisDeviceOnly))
+    try store.reopen {
+      try FileManager.default.removeItem(atPath: store.location.deviceKeyPath)
+      try FileManager.default.copyItem(
+        atPath: other.location.deviceKeyPath, toPath: store.location.deviceKeyPath)
+    }
+    refuses(.decode) { _ = try store.keychain.secret(of: item) }
+  }
+
+  @Test func whatIsForWhenUnlockedHereNeedsThePassphraseToo() throws {
+    let store = try store()
+    let locked = try store.keychain.add(sample("locked", .whenUnlockedThisDeviceOnly))
+    let open = try store.keychain.add(sample("open", .afterFirstUnlockThisDeviceOnly))
+    try store.keychain.addKeySlot(passphrase)
+    #expect(try store.keychain.secret(of: locked) == Sample.secret("secret"))
+    try store.reopen()
+    refuses(.interactionNotAllowed) { _ = try store.keychain.secret(of: locked) }
+    #expect(try store.keychain.secret(of: open) == Sample.secret("secret"))
+    try store.reopen(with: passphrase)
+    #expect(try store.keychain.secret(of: locked) == Sample.secret("secret"))
+    #expect(try store.keychain.verify(.everything) == VerificationReport(items: 2))
+  }
+
+  @Test func anItemMovesFromEveryClassToEveryOther() throws {
+    let store = try store([passphrase])
+    try store.reopen(with: passphrase)
+    var item = try store.keychain.add(sample("a", .always))
+    for first in Accessibility.allCases {
+      for second in Accessibility.allCases {
+        item = try store.keychain.update(item, accessible: first)
+        item = try store.keychain.update(item, accessible: second)
+        #expect(item.accessible == second)
+        #expect(try store.keychain.secret(of: item) == Sample.secret("secret"))
+      }
+    }
+    #expect(try store.keychain.verify(.everything) == VerificationReport(items: 1))
+  }
+
+  @Test func whenPasscodeSetNeedsAPassphrase() throws {
+    let store = try store()
+    refuses(.authFailed) {
+      try store.keychain.add(sample("a", .whenPasscodeSetThisDeviceOnly))
+    }
+    let item = try store.keychain.add(sample("b", .always))
+    refuses(.authFailed) {
+      try store.keychain.update(item, accessible: .whenPasscodeSetThisDeviceOnly)
+    }
+    #expect(try store.keychain.verify(.everything) == VerificationReport(items: 1))
+  }
+
+  @Test func whenPasscodeSetDiesWithTheLastPassphrase() throws {
+    let store = try store([passphrase])
+    try store.reopen(with: passphrase)
+    let mortal = try store.keychain.add(sample("mortal", .whenPasscodeSetThisDeviceOnly))
+    let other = try store.keychain.add(sample("other", .whenUnlockedThisDeviceOnly))
+    let second = try store.keychain.addKeySlot(.passphrase(Sample.secret("second")))
+    let first = try #require(try store.keychain.slots().first { $0.kind == .passphrase })
+    try store.keychain.removeKeySlot(first.number)
+    #expect(try store.keychain.secret(of: mortal) == Sample.secret("secret"))
+    try store.keychain.removeKeySlot(second.number)
+    #expect(try store.keychain.items(ItemQuery()).map(\.id) == [other.id])
+    refuses(.itemNotFound) { _ = try store.keychain.secret(of: mortal) }
+    try store.reopen()
+    #expect(store.keychain.condition == .healthy)
+    #expect(try store.keychain.secret(of: other) == Sample.secret("secret"))
+    #expect(try store.keychain.verify(.everything) == VerificationReport(items: 1))
+  }
+
+  @Test func afterTheLastPassphraseANextOneBeginsAnew() throws {
+    let store = try store([passphrase])
+    try store.reopen(with: passphrase)
+    try store.keychain.add(sample("mortal", .whenPasscodeSetThisDeviceOnly))
+    let slot = try #require(try store.keychain.slots().first { $0.kind == .passphrase })
+    try store.keychain.removeKeySlot(slot.number)
+    try store.keychain.addKeySlot(passphrase)
+    let item = try store.keychain.add(sample("new", .whenPasscodeSetThisDeviceOnly))
+    try store.reopen(with: passphrase)
+    #expect(try store.keychain.secret(of: item) == Sample.secret("secret"))
+    #expect(try store.keychain.verify(.everything) == VerificationReport(items: 1))
+  }
+}
