@@ -26,6 +26,29 @@ extension OwnKeychain {
       withExtendedLifetime(store) {}
     }
 
+    /// Who walks over references has asked for synchronizable items before.
+    @Test func itFindsASynchronizableItemUnasked() throws {
+      let store = try ProgramStore()
+      let added = addAndCopy(
+        password(
+          "a",
+          secret("x").merging([kSecAttrSynchronizable: true, kSecReturnPersistentRef: true]) { $1 })
+      )
+      let reference = try #require(added.data)
+      #expect(
+        copy([kSecValuePersistentRef: reference, kSecReturnData: true]).data == Data("x".utf8))
+      let list: [String: Any] = [kSecMatchItemList: [reference], kSecReturnData: true]
+      #expect(copy(list).data == Data("x".utf8))
+      let no: [String: Any] = [kSecValuePersistentRef: reference, kSecAttrSynchronizable: false]
+      #expect(copy(no).status == errSecItemNotFound)
+      #expect(
+        SecItemUpdate(
+          [kSecValuePersistentRef: reference] as CFDictionary, [kSecAttrLabel: "x"] as CFDictionary)
+          == errSecSuccess)
+      #expect(SecItemDelete([kSecValuePersistentRef: reference] as CFDictionary) == errSecSuccess)
+      withExtendedLifetime(store) {}
+    }
+
     @Test func itOutlivesChangesAndTheProgram() throws {
       let store = try ProgramStore()
       #expect(add(password("a", secret("old"))) == errSecSuccess)

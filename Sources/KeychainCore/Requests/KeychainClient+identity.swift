@@ -8,12 +8,12 @@ extension KeychainClient {
   func identities(
     _ request: ItemRequest, _ reference: ItemReference?, limit: Int?, in tx: ReadTransaction
   ) throws(KeychainError) -> [FoundItem] {
-    let keys = try privateKeys(request, in: tx)
+    let keys = try privateKeys(request, reference, in: tx)
     guard !keys.isEmpty else { return [] }
     let certificates = try keychain.items(
       matching: ItemQuery(
         .certificate, accessGroups: groups.groups(searched: request.accessGroup),
-        synchronizable: request.synchronizable ?? .no, reference: reference),
+        synchronizable: request.searchedSynchronizable(reference), reference: reference),
       in: tx)
     var found: [FoundItem] = []
     for certificate in certificates {
@@ -32,13 +32,13 @@ extension KeychainClient {
 
   /// Private keys by their application label.
   private func privateKeys(
-    _ request: ItemRequest, in tx: ReadTransaction
+    _ request: ItemRequest, _ reference: ItemReference?, in tx: ReadTransaction
   ) throws(KeychainError) -> [[UInt8]: [Item]] {
     let keys = try keychain.items(
       matching: ItemQuery(
         .key, [.keyClass: .string("1")], accessible: request.accessible,
         accessGroups: groups.groups(searched: request.accessGroup),
-        synchronizable: request.synchronizable ?? .no),
+        synchronizable: request.searchedSynchronizable(reference)),
       in: tx)
     return Dictionary(grouping: keys) { $0[.applicationLabel]?.hashedOctets ?? [] }
   }

@@ -67,7 +67,7 @@ extension KeychainClient {
     let query = ItemQuery(
       itemClass, request.comparedByStore, accessible: request.accessible,
       accessGroups: try groups.groups(searched: request.accessGroup),
-      synchronizable: request.synchronizable ?? .no, reference: reference,
+      synchronizable: request.searchedSynchronizable(reference), reference: reference,
       limit: request.isComparedByStore ? limit : nil)
     let candidates = try keychain.items(matching: query, in: tx)
     if request.isComparedByStore { return candidates }
@@ -87,6 +87,11 @@ extension KeychainClient {
 }
 
 extension ItemRequest {
+  /// Nothing said means no; but a reference says which item is meant, whatever that is.
+  func searchedSynchronizable(_ reference: ItemReference?) -> ItemQuery.Synchronizable {
+    synchronizable ?? (reference == nil ? .no : .any)
+  }
+
   /// Whether the secret itself has to be opened.
   var wantsSecret: Bool {
     if shape.contains(.data) { return true }

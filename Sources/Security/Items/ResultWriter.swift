@@ -49,7 +49,7 @@ struct ResultWriter {
     dictionary.merge(Self.dictionary(of: found.attributes)) { $1 }
     let holder = found.secretHolder
     dictionary[kSecAttrAccessible] = holder.accessible.code
-    dictionary[kSecAttrSynchronizable] = NSNumber(value: found.item.isSynchronizable)
+    dictionary[kSecAttrSynchronizable] = NSNumber(value: found.item.isSynchronizable ? 1 : 0)
     dictionary[kSecAttrAccessControl] = holder.accessControl.map {
       SecAccessControl(holder.accessible, $0)
     }
@@ -101,7 +101,8 @@ extension AttributeValue {
     case .string(let text): text
     case .data(let octets): Data(octets)
     case .integer(let number): NSNumber(value: number)
-    case .bool(let truth): NSNumber(value: truth)
+    // A number, as in the original: it can be cast to `Bool` and to `Int`.
+    case .bool(let truth): NSNumber(value: truth ? 1 : 0)
     case .date(let microseconds):
       Date(timeIntervalSince1970: Double(microseconds) / 1_000_000)
     }
