@@ -50,15 +50,15 @@ extension Keychain {
       return (store, Anchor(path: location.anchorPath(store)).read())
     }
     try database.migrate(StoreSchema.component, StoreSchema.migrations)
-    let keys = try database.read { tx in
+    let (keys, mark) = try database.read { tx in
       guard try StoreSchema.isIntact(in: tx) else {
         throw KeychainError(.decode, "the tables of the store were altered: restore a backup")
       }
-      return try roots(tx, store)
+      return (try roots(tx, store), try KeySetMark(in: tx))
     }
     // A process that was killed may have owed it.
     let probe = Keychain.State(
-      ring: KeyRing(roots: keys), owesErasure: access != .readOnly, lock: nil)
+      ring: KeyRing(roots: keys), owesErasure: access != .readOnly, lock: nil, knownKeys: mark)
     let anchored: UInt64 = if case .generation(let generation) = found { generation } else { 0 }
     let keeper = AnchorKeeper(
       Anchor(path: location.anchorPath(store)), generation: 0, written: anchored,

@@ -57,7 +57,7 @@ extension Keychain {
     let found = try KeySetMark(in: tx)
     let known = state.withLock { $0.knownKeys }
     guard found != known else { return }
-    if let known, !found.hasSameSlots(as: known) {
+    guard found.hasSameSlots(as: known) else {
       state.withLock { $0.isOutdated = true }
       throw KeychainError(
         .notAvailable, "the ways into the store were changed by another process: open it again")

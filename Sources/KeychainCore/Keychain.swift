@@ -35,7 +35,7 @@ package final class Keychain: Sendable {
     var lock: StoreLock?
     var isClosed = false
     /// Of a shared store: the keys that were there when they were last read.
-    var knownKeys: KeySetMark?
+    var knownKeys: KeySetMark
     /// Of a shared store: others changed the ways into it.
     var isOutdated = false
   }

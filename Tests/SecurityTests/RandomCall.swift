@@ -11,6 +11,8 @@ enum RandomCall {
   private static let groups = ["one", "two", "three"]
   private static let accessibilities = [
     kSecAttrAccessibleWhenUnlocked, kSecAttrAccessibleAfterFirstUnlock, kSecAttrAccessibleAlways,
+    kSecAttrAccessibleWhenUnlockedThisDeviceOnly, kSecAttrAccessibleAlwaysThisDeviceOnly,
+    kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
   ]
 
   static func item(_ random: inout SplitMix) -> [String: Any] {

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// Tells the types of objects apart. The numbers mean nothing, and may change.
+public typealias CFTypeID = UInt
+
+private enum KnownType: CFTypeID {
+  case other, string, data, number, date, array, dictionary, error
+  case certificate, key, identity, accessControl
+
+  init(_ object: AnyObject?) {
+    self =
+      switch object {
+      case is SecCertificate: .certificate
+      case is SecKey: .key
+      case is SecIdentity: .identity
+      case is SecAccessControl: .accessControl
+      case is NSString: .string
+      case is NSData: .data
+      case is NSNumber: .number
+      case is NSDate: .date
+      case is NSArray: .array
+      case is NSDictionary: .dictionary
+      case is NSError: .error
+      default: .other
+      }
+  }
+}
+
+/// The type of an object, for example of a result.
+public func CFGetTypeID(_ cf: CFTypeRef?) -> CFTypeID { KnownType(cf).rawValue }
+
+/// The type of texts.
+public func CFStringGetTypeID() -> CFTypeID { KnownType.string.rawValue }
+/// The type of octets.
+public func CFDataGetTypeID() -> CFTypeID { KnownType.data.rawValue }
+/// The type of numbers; truth values come back as numbers.
+public func CFNumberGetTypeID() -> CFTypeID { KnownType.number.rawValue }
+/// The type of moments.
+public func CFDateGetTypeID() -> CFTypeID { KnownType.date.rawValue }
+/// The type of arrays.
+public func CFArrayGetTypeID() -> CFTypeID { KnownType.array.rawValue }
+/// The type of dictionaries.
+public func CFDictionaryGetTypeID() -> CFTypeID { KnownType.dictionary.rawValue }
+/// The type of errors.
+public func CFErrorGetTypeID() -> CFTypeID { KnownType.error.rawValue }
+/// The type of certificates.
+public func SecCertificateGetTypeID() -> CFTypeID { KnownType.certificate.rawValue }
+/// The type of keys.
+public func SecKeyGetTypeID() -> CFTypeID { KnownType.key.rawValue }
+/// The type of identities.
+public func SecIdentityGetTypeID() -> CFTypeID { KnownType.identity.rawValue }
+/// The type of access controls.
+public func SecAccessControlGetTypeID() -> CFTypeID { KnownType.accessControl.rawValue }
+
+/// Whether two objects say the same.
+public func CFEqual(_ cf1: CFTypeRef?, _ cf2: CFTypeRef?) -> Bool {
+  switch (cf1, cf2) {
+  case (let one as SecCertificate, let other as SecCertificate): one == other
+  case (let one as SecKey, let other as SecKey): one == other
+  case (let one as SecIdentity, let other as SecIdentity): one == other
+  case (let one as SecAccessControl, let other as SecAccessControl): one == other
+  case (let one as NSObject, let other as NSObject): one.isEqual(other)
+  default: cf1 === cf2
+  }
+}
