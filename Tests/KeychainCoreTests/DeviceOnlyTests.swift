@@ -38,6 +38,26 @@ import Testing
     #expect(try store.keychain.verify(.everything) == VerificationReport(items: 4))
   }
 
+  @Test(arguments: [
+    (Accessibility.whenUnlockedThisDeviceOnly, 19), (.afterFirstUnlockThisDeviceOnly, 20),
+    (.alwaysThisDeviceOnly, 21),
+  ])
+  func theClassKeyTakesTheDeviceKeyToo(_ accessible: Accessibility, _ purpose: Int) throws {
+    let store = try store()
+    try store.keychain.add(sample("a", accessible))
+    store.keychain.close()
+    let reader = try FormatOneReader(
+      RawStore(store.location.databasePath), keyFile: store.keyFilePath,
+      deviceKeyFile: store.location.deviceKeyPath)
+    #expect(reader.keys[purpose << 24 | 1] != nil)
+    let secret = try reader.secret(row: 1, classOctet: 1, version: 1)
+    #expect(secret.starts(with: Array("secret".utf8)))
+    // Its wrapper is the session key or the master key, which a record names in its head.
+    let head = try reader.raw.run(
+      "SELECT substr(wrapped, 2, 4) FROM keys WHERE id = \(purpose << 24 | 1)")
+    #expect(head == [[.blob([purpose == 19 ? 2 : 1, 0, 0, 1])]])
+  }
+
   @Test func aCopyOfTheStoreAloneOpensNothingOfIt() throws {
     let store = try store()
     let here = try store.keychain.add(sample("here", .afterFirstUnlockThisDeviceOnly))

@@ -11,13 +11,11 @@ struct FormatOneReader {
   /// By their ids.
   let keys: [Int: [UInt8]]
 
-  init(_ raw: RawStore, keyFile: String) throws {
+  init(_ raw: RawStore, keyFile: String, deviceKeyFile: String? = nil) throws {
     self.raw = raw
     store = try Self.blob(raw.run("SELECT uuid FROM store")[0][0])
-    let text = try String(contentsOfFile: keyFile, encoding: .utf8)
-    let secret = stride(from: 0, to: 64, by: 2).compactMap {
-      UInt8(text.dropFirst($0).prefix(2), radix: 16)
-    }
+    let secret = try Self.key(inFile: keyFile)
+    let device = try deviceKeyFile.map { try Self.key(inFile: $0) }
 
     let slot = try raw.run("SELECT uuid, kind, created, label, parameters, payload FROM key_slots")[
       0]
@@ -39,11 +37,23 @@ struct FormatOneReader {
       guard case .integer(let id) = row[0] else { throw Malformed() }
       let wrapped = try Self.blob(row[1])
       let wrapper = Array(wrapped[1..<5]) == [1, 0, 0, 1] ? master : keys[2 << 24 | 1]
+      var subkey = Self.subkey(UInt64(id >> 24), "tk-wrap1", try #require(wrapper))
+      // The classes for this device only.
+      if (19...22).contains(id >> 24) {
+        subkey = Self.hash(subkey, key: try #require(device), count: 32)
+      }
       keys[Int(id)] = try Self.open(
-        wrapped, key: Self.subkey(UInt64(id >> 24), "tk-wrap1", #require(wrapper)), role: 4,
-        store: store, subject: Self.octets(0, 8) + Self.octets(id, 8))
+        wrapped, key: subkey, role: 4, store: store,
+        subject: Self.octets(0, 8) + Self.octets(id, 8))
     }
     self.keys = keys
+  }
+
+  private static func key(inFile path: String) throws -> [UInt8] {
+    let text = try String(contentsOfFile: path, encoding: .utf8)
+    return stride(from: 0, to: 64, by: 2).compactMap {
+      UInt8(text.dropFirst($0).prefix(2), radix: 16)
+    }
   }
 
   struct Malformed: Error {}
