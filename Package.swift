@@ -31,6 +31,7 @@ let package = Package(
     .target(name: "SodiumCrypto", dependencies: ["CLibSodium"]),
     .target(name: "SQLiteDatabase", dependencies: ["CLibSQLite"]),
     .target(name: "MosquittoClient", dependencies: ["CLibMosquitto"]),
+    .target(name: "DaemonSocket"),
     .target(name: "EmbeddedBroker"),
     .target(name: "YAMLReader", dependencies: ["CLibYAML"]),
     .target(name: "Telemetry", dependencies: [.product(name: "Logging", package: "swift-log")]),
@@ -39,11 +40,15 @@ let package = Package(
     .target(name: "KeychainCore", dependencies: ["SodiumCrypto", "SQLiteDatabase"]),
     .target(name: "BridgeProtocol", dependencies: ["SodiumCrypto", "ThreadDataset"]),
 
-    // Floor 3: Keychain Services for other programs, and Thread credentials as keychain items.
+    // Floor 3: Keychain Services for other programs; Thread credentials, and the broker's password,
+    // as keychain items.
     .target(name: "Security", dependencies: ["KeychainCore"]),
     .target(
       name: "ThreadCredentialStore",
       dependencies: ["KeychainCore", "SodiumCrypto", "SQLiteDatabase", "ThreadDataset"]),
+
+    .target(
+      name: "BrokerLoginStore", dependencies: ["KeychainCore", "SQLiteDatabase", "SodiumCrypto"]),
 
     // Floor 4: the service and its settings.
     .target(
@@ -60,9 +65,9 @@ let package = Package(
     .target(
       name: "ThreadkeeperCommands",
       dependencies: [
-        "Bridge", "BridgeProtocol", "EmbeddedBroker", "KeychainCore", "MosquittoClient",
-        "SQLiteDatabase", "Settings", "SodiumCrypto", "Telemetry", "ThreadCredentialStore",
-        "ThreadDataset",
+        "Bridge", "BridgeProtocol", "BrokerLoginStore", "DaemonSocket", "EmbeddedBroker",
+        "KeychainCore", "MosquittoClient", "SQLiteDatabase", "Settings", "SodiumCrypto",
+        "Telemetry", "ThreadCredentialStore", "ThreadDataset",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -97,6 +102,7 @@ let package = Package(
     .testTarget(name: "SodiumCryptoTests", dependencies: ["SodiumCrypto", "TestKit"]),
     .testTarget(name: "SQLiteDatabaseTests", dependencies: ["SQLiteDatabase", "TestKit"]),
     .testTarget(name: "MosquittoClientTests", dependencies: ["MosquittoClient", "TestKit"]),
+    .testTarget(name: "DaemonSocketTests", dependencies: ["DaemonSocket", "TestKit"]),
     .testTarget(name: "EmbeddedBrokerTests", dependencies: ["EmbeddedBroker", "TestKit"]),
     .testTarget(name: "YAMLReaderTests", dependencies: ["YAMLReader"]),
     .testTarget(name: "TelemetryTests", dependencies: ["Telemetry"]),
@@ -112,6 +118,9 @@ let package = Package(
       dependencies: [
         "KeychainCore", "SQLiteDatabase", "TestKit", "ThreadCredentialStore", "ThreadDataset",
       ]),
+    .testTarget(
+      name: "BrokerLoginStoreTests",
+      dependencies: ["BrokerLoginStore", "KeychainCore", "SodiumCrypto", "TestKit"]),
     .testTarget(
       name: "BridgeTests",
       dependencies: [

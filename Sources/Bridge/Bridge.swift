@@ -28,6 +28,8 @@ package final class Bridge: Service {
   private let status: MosquittoClient
   private let ticker: Ticker
   private let topics: BaseTopics
+  private let connection: MosquittoConfiguration
+  private let clientID: String
   private let logger: Logger
 
   /// - Parameters:
@@ -74,7 +76,19 @@ package final class Bridge: Service {
     self.status = status
     self.monitor = monitor
     self.topics = configuration.topics
+    self.connection = connection
+    self.clientID = clientID
     self.logger = logger
+  }
+
+  /// Logs in anew, at once, with another user name or password.
+  package func useLogin(username: String?, password: String?) {
+    var connection = connection
+    connection.username = username
+    connection.password = password
+    monitor.loginChanged()
+    intake.reconfigure(Self.intakeConfiguration(connection, clientID: clientID, topics: topics))
+    status.reconfigure(Self.statusConfiguration(connection, clientID: clientID, topics: topics))
   }
 
   /// Runs until the service group shuts down, or until a connection ends for good: then it throws words.

@@ -14,6 +14,8 @@ package struct BridgeConfiguration: Sendable {
   package var following = PreferredDecision.Following.sameNetwork
   /// Seconds of silence after which a router that sends heartbeats counts as offline; 0 = never.
   package var offlineAfter = 300
+  /// What a person can do when the broker refuses the keeper's login.
+  package var loginRemedy = "Give the keeper the right user name and password."
 
   package init(version: String, topics: BaseTopics) {
     self.version = version

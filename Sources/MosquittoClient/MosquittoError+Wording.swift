@@ -188,11 +188,14 @@ extension MosquittoError {
     guard let user = configuration.username else {
       return MosquittoError(
         .credentials,
-        "the broker wants a user name and password: set `mqtt.username` and `mqtt.password`")
+        "the broker wants a user name and password: give them with `threadkeeper login`, or set "
+          + "`mqtt.username` and `mqtt.password`")
     }
     return MosquittoError(
       .credentials,
-      "the broker refused the user name or password of `mqtt.username` (`\(user)`)")
+      configuration.password == nil
+        ? "the broker wants a password for the user `\(user)`"
+        : "the broker refused the user name `\(user)` or its password")
   }
 
   /// A DISCONNECT of the broker (MQTT 5).

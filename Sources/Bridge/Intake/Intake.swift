@@ -50,6 +50,7 @@ final class Intake: MosquittoHandler {
 
   func connected(_ session: MosquittoSession) {
     logger.info("intake connected", metadata: ["session_present": "\(session.sessionPresent)"])
+    monitor.update { $0.intakeLogin = .accepted }
     // A loss that is still owed is not made good by a session that was found since.
     owedSession.withLock { $0 = $0 == false ? false : session.sessionPresent }
     do {
@@ -114,13 +115,16 @@ final class Intake: MosquittoHandler {
   func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {}
 
   func disconnected(_ event: MosquittoDisconnection) {
+    let isNews = monitor.noteRefusal(event, at: \.intakeLogin)
     monitor.update {
       $0.intakeReconnects += 1
       $0.lastConnectionProblem = event.error.message
       $0.isIntakeConnected = false
       $0.listeningSince = nil
     }
-    logger.warning("intake disconnected", metadata: ["reason": "\(event.error.message)"])
+    logger.log(
+      level: isNews ? .warning : .debug, "intake disconnected",
+      metadata: ["reason": "\(event.error.message)"])
   }
 
   /// One line for each reason in ten seconds, however many messages there are: who floods the keeper

@@ -13,6 +13,15 @@ package final class BridgeMonitor: Sendable {
     case backingOff(String)
   }
 
+  /// What the broker says to the keeper's user name and password.
+  package enum Login: Sendable, Equatable {
+    /// Nothing yet, or nothing since they were changed.
+    case unknown
+    case accepted
+    /// Words that say which user, and what the broker wants.
+    case refused(String)
+  }
+
   package struct Snapshot: Sendable {
     /// The two connections, as far as this process knows.
     package var isIntakeConnected = false
@@ -22,6 +31,9 @@ package final class BridgeMonitor: Sendable {
     package var isStatusConnected = false
     package var lastConnectionProblem: String?
     package var storeProblem: StoreProblem?
+    /// What each of the two connections was told last. That the broker is away changes nothing.
+    var intakeLogin = Login.unknown
+    var statusLogin = Login.unknown
     package var intakeReconnects: Int64 = 0
     package var received: Int64 = 0
     package var rejected: Int64 = 0
@@ -32,6 +44,15 @@ package final class BridgeMonitor: Sendable {
     package var intake: Intake {
       if let storeProblem { return .backingOff(storeProblem.reason) }
       return isIntakeConnected ? .running : .connecting
+    }
+
+    /// Refused as long as one of the connections is, accepted when both are.
+    package var login: Login {
+      switch (intakeLogin, statusLogin) {
+      case (.refused(let words), _), (_, .refused(let words)): .refused(words)
+      case (.accepted, .accepted): .accepted
+      default: .unknown
+      }
     }
   }
 
@@ -61,6 +82,14 @@ package final class BridgeMonitor: Sendable {
   package var snapshot: Snapshot { state.withLock { $0 } }
 
   func update(_ change: (inout Snapshot) -> Void) { state.withLock { change(&$0) } }
+
+  /// The user name or the password is another one from now on.
+  func loginChanged() {
+    state.withLock {
+      $0.intakeLogin = .unknown
+      $0.statusLogin = .unknown
+    }
+  }
 
   func count(_ batch: BatchCounts) {
     state.withLock {

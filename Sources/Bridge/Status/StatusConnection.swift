@@ -56,7 +56,10 @@ final class StatusConnection: MosquittoHandler {
     outbox.restart()
     // A broker that has forgotten us has forgotten what it retained, too: that does not wait.
     if !session.sessionPresent { republish() }
-    monitor.update { $0.isStatusConnected = true }
+    monitor.update {
+      $0.isStatusConnected = true
+      $0.statusLogin = .accepted
+    }
     let online = encode(BridgeState.online)
     state.withLock { state in
       state.isConnected = true
@@ -111,12 +114,15 @@ final class StatusConnection: MosquittoHandler {
   }
 
   func disconnected(_ event: MosquittoDisconnection) {
+    let isNews = monitor.noteRefusal(event, at: \.statusLogin)
     monitor.update {
       $0.isStatusConnected = false
       $0.lastConnectionProblem = event.error.message
     }
     state.withLock { $0.isConnected = false }
-    logger.warning("status disconnected", metadata: ["reason": "\(event.error.message)"])
+    logger.log(
+      level: isNews ? .warning : .debug, "status disconnected",
+      metadata: ["reason": "\(event.error.message)"])
   }
 
   /// The broker's count of messages that it has dropped since it started.

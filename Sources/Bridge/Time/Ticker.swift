@@ -88,6 +88,7 @@ final class Ticker: Sendable {
         }
         presenceCursor.withLock { $0 = cursor }
         try watchDroppedMessages(batch)
+        try watchLogin(batch)
         try noteWalks(tx)
         // A store that failed is tried with a real write: only that tells whether it works again.
         if monitor.snapshot.storeProblem != nil { try EventLedger.probe(tx) }
@@ -135,6 +136,23 @@ final class Ticker: Sendable {
     try batch.applyAlert(
       .messagesDropped, subject: "", wanted: isRecent ? .messagesDropped : nil, home: home,
       hold: 0)
+  }
+
+  /// Firing from the broker's first no to its next yes. Of a broker that is away nothing is known:
+  /// then the alert stays as it is, also over a restart.
+  private func watchLogin(_ batch: BatchApplier) throws {
+    guard let home = batch.servedHomes.first else { return }
+    let wanted: AlertFacts?
+    switch monitor.snapshot.login {
+    case .unknown: return
+    case .accepted: wanted = nil
+    case .refused(let words):
+      wanted = AlertFacts(
+        summary: words,
+        remedy: configuration.loginRemedy)
+    }
+    try batch.applyAlert(
+      .brokerAuthenticationFailed, subject: "", wanted: wanted, home: home, hold: 0)
   }
 }
 

@@ -13,6 +13,7 @@ package enum AlertName: String, CaseIterable, Codable, Sendable {
   case messagesDropped = "MessagesDropped"
   case sessionLost = "SessionLost"
   case storeReadOnly = "StoreReadOnly"
+  case brokerAuthenticationFailed = "BrokerAuthenticationFailed"
 
   package enum Severity: String, Codable, Sendable {
     case critical, warning, info
@@ -20,7 +21,8 @@ package enum AlertName: String, CaseIterable, Codable, Sendable {
 
   package var severity: Severity {
     switch self {
-    case .datasetConflict, .wellKnownNetworkKey, .storeReadOnly: .critical
+    case .datasetConflict, .wellKnownNetworkKey, .storeReadOnly, .brokerAuthenticationFailed:
+      .critical
     case .noPreferredNetwork, .plaintextCredentials: .info
     default: .warning
     }
@@ -40,6 +42,7 @@ package enum AlertName: String, CaseIterable, Codable, Sendable {
     case .messagesDropped: 8
     case .sessionLost: 9
     case .storeReadOnly: 10
+    case .brokerAuthenticationFailed: 11
     }
   }
 

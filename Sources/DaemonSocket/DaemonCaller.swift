@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Glibc
+
+/// A command's end of the socket.
+package enum DaemonCaller {
+  /// Sends a request to the daemon that listens at `path`, and waits for its answer.
+  ///
+  /// - Parameter seconds: how long the answer may take.
+  /// - Returns: nil when nobody listens there.
+  /// - Throws: `stranger` when who listens is neither the owner of the directory nor root: a
+  ///   password goes to nobody else.
+  package static func ask(
+    _ request: [UInt8], at path: String, within seconds: Int
+  ) async throws -> [UInt8]? {
+    try await withCheckedThrowingContinuation { continuation in
+      DispatchQueue.global().async {
+        continuation.resume(
+          with: Result { try call(request, at: path, within: seconds) })
+      }
+    }
+  }
+
+  private static func call(
+    _ request: [UInt8], at path: String, within seconds: Int
+  ) throws(DaemonSocketError) -> [UInt8]? {
+    guard access(path, F_OK) == 0 else { return nil }
+    let address = try SocketAddress(path)
+    let descriptor = try SocketAddress.makeSocket(path)
+    guard address.withAddress({ connect(descriptor, $0, $1) }) == 0 else {
+      let code = errno
+      close(descriptor)
+      // The name alone is what a process leaves that was killed.
+      if code == ECONNREFUSED || code == ENOENT { return nil }
+      throw .system("connect", path, code)
+    }
+    let connection = try DaemonConnection(descriptor)
+    var directory = stat()
+    guard stat(parent(of: path), &directory) == 0,
+      connection.peer.user == directory.st_uid || connection.peer.user == 0
+    else {
+      throw DaemonSocketError(
+        .stranger, "who listens on \(path) is not the owner of its directory")
+    }
+    connection.wait(atMost: seconds)
+    try connection.send(request)
+    return try connection.receive()
+  }
+
+  private static func parent(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+}

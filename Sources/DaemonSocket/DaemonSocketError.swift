@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// What went wrong on the socket between a command and the daemon.
+package struct DaemonSocketError: Error, Sendable, Equatable, CustomStringConvertible {
+  package enum Reason: Sendable {
+    /// The other side is not who it must be.
+    case stranger
+    /// It took too long.
+    case timedOut
+    /// It ended in the middle.
+    case closed
+    /// More octets than one message may have.
+    case tooLarge
+    case system
+  }
+
+  package let reason: Reason
+  /// One sentence without a full stop; never what was sent.
+  package let message: String
+
+  package init(_ reason: Reason, _ message: String) {
+    self.reason = reason
+    self.message = message
+  }
+
+  package var description: String { message }
+
+  static let closed = DaemonSocketError(.closed, "the other side has closed the connection")
+
+  static func system(_ call: String, _ path: String, _ code: Int32 = errno) -> DaemonSocketError {
+    DaemonSocketError(.system, "\(call) failed for \(path): \(String(cString: strerror(code)))")
+  }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// The address of a socket in the file system.
+///
+/// An address holds 107 octets only. A longer path is reached through the directory's descriptor,
+/// by its name in /proc: that is short, however deep the directory lies.
+struct SocketAddress: ~Copyable {
+  private static let room = 108
+
+  private let directory: Int32
+  private let path: String
+
+  init(_ path: String) throws(DaemonSocketError) {
+    guard path.utf8.count >= Self.room else {
+      self.path = path
+      directory = -1
+      return
+    }
+    let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
+    let descriptor = open(String(path[..<slash]), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .system("open", path) }
+    directory = descriptor
+    self.path = "/proc/self/fd/\(descriptor)\(path[slash...])"
+  }
+
+  deinit {
+    if directory >= 0 { close(directory) }
+  }
+
+  func withAddress<R>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { room in
+      room.copyBytes(from: path.utf8.prefix(room.count - 1))
+    }
+    return withUnsafePointer(to: address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+  }
+
+  /// A new socket, closed in programs that this one starts.
+  static func makeSocket(_ path: String) throws(DaemonSocketError) -> Int32 {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { throw .system("socket", path) }
+    return descriptor
+  }
+}
