@@ -2,6 +2,7 @@
 
 import Dispatch
 import Glibc
+import Synchronization
 
 /// A command's end of the socket.
 package enum DaemonCaller {
@@ -14,21 +15,58 @@ package enum DaemonCaller {
   package static func ask(
     _ request: [UInt8], at path: String, within seconds: Int
   ) async throws -> [UInt8]? {
-    try await withCheckedThrowingContinuation { continuation in
-      DispatchQueue.global().async {
-        continuation.resume(
-          with: Result { try call(request, at: path, within: seconds) })
+    let call = Call()
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        DispatchQueue.global().async {
+          continuation.resume(
+            with: Result { try call.make(request, at: path, within: seconds) })
+        }
+      }
+    } onCancel: {
+      call.abandon()
+    }
+  }
+
+  /// One call, which another thread may end.
+  private final class Call: Sendable {
+    private struct State {
+      var connection: DaemonConnection?
+      var isAbandoned = false
+    }
+
+    private let state = Mutex(State())
+
+    func abandon() {
+      state.withLock {
+        $0.isAbandoned = true
+        $0.connection?.abort()
+      }
+    }
+
+    func make(_ request: [UInt8], at path: String, within seconds: Int) throws -> [UInt8]? {
+      guard let connection = try DaemonCaller.connect(path) else { return nil }
+      connection.wait(atMost: seconds)
+      let isAbandoned = state.withLock {
+        $0.connection = connection
+        return $0.isAbandoned
+      }
+      if isAbandoned { throw CancellationError() }
+      do {
+        try connection.send(request)
+        return try connection.receive()
+      } catch {
+        if state.withLock({ $0.isAbandoned }) { throw CancellationError() }
+        throw error
       }
     }
   }
 
-  private static func call(
-    _ request: [UInt8], at path: String, within seconds: Int
-  ) throws(DaemonSocketError) -> [UInt8]? {
+  private static func connect(_ path: String) throws(DaemonSocketError) -> DaemonConnection? {
     guard access(path, F_OK) == 0 else { return nil }
     let address = try SocketAddress(path)
     let descriptor = try SocketAddress.makeSocket(path)
-    guard address.withAddress({ connect(descriptor, $0, $1) }) == 0 else {
+    guard address.withAddress({ Glibc.connect(descriptor, $0, $1) }) == 0 else {
       let code = errno
       close(descriptor)
       // The name alone is what a process leaves that was killed.
@@ -43,9 +81,7 @@ package enum DaemonCaller {
       throw DaemonSocketError(
         .stranger, "who listens on \(path) is not the owner of its directory")
     }
-    connection.wait(atMost: seconds)
-    try connection.send(request)
-    return try connection.receive()
+    return connection
   }
 
   private static func parent(of path: String) -> String {

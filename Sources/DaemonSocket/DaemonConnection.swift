@@ -42,6 +42,9 @@ package final class DaemonConnection: Sendable {
     return recv(descriptor, &octet, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
   }
 
+  /// Ends all waiting; from any thread.
+  func abort() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
   func send(_ message: [UInt8]) throws(DaemonSocketError) {
     guard message.count <= Self.limit else {
       throw DaemonSocketError(.tooLarge, "a message of \(message.count) octets is too large")

@@ -29,7 +29,10 @@ package struct ThreadkeeperCommand: AsyncParsableCommand {
         ]),
       CommandGroup(
         name: "Set it up",
-        subcommands: [CheckConfigCommand.self, ACLCommand.self, StoreCommand.self]),
+        subcommands: [
+          LoginCommand.self, LogoutCommand.self, CheckConfigCommand.self, ACLCommand.self,
+          StoreCommand.self,
+        ]),
       CommandGroup(name: "Tools", subcommands: [DatasetCommand.self]),
     ])
 

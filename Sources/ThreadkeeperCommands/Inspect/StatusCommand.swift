@@ -41,6 +41,23 @@ struct StatusReport: Encodable {
     let extPanId: String
   }
 
+  /// Who the keeper is at the broker, and where the password comes from.
+  struct Login: Encodable {
+    let username: String?
+    let password: LoginInUse.Source
+
+    var words: String {
+      let name = username ?? "nobody"
+      switch password {
+      case .settings: return "\(name), password from the settings"
+      case .keychain: return "\(name), password from the store"
+      case .none: return "\(name), without a password"
+      case .unreadable: return "\(name), the stored password cannot be read"
+      case .embedded: return "made by the private broker"
+      }
+    }
+  }
+
   let version: String
   let running: Bool
   let pid: Int32?
@@ -50,6 +67,7 @@ struct StatusReport: Encodable {
   let credentials: Int
   let preferredNetworks: [Preferred]
   let broker: RuntimeRecord.Broker
+  let login: Login
   let intake: RuntimeRecord.Intake
   let store: Store
 
@@ -75,6 +93,9 @@ struct StatusReport: Encodable {
           home: home.name, networkName: home.preferredName ?? "", extPanId: $0.description)
       }
     }
+    let found = try? LoginInUse.find(settings, registry.keychain)
+    login = Login(
+      username: found?.username ?? settings.mqtt.username, password: found?.source ?? .unreadable)
     broker =
       runtime?.broker ?? RuntimeRecord.Broker(settings, state: running ? .unknown : .notRunning)
     intake = runtime?.intake ?? RuntimeRecord.Intake(state: running ? .unknown : .notRunning)
@@ -92,6 +113,7 @@ struct StatusReport: Encodable {
     return """
       threadkeeper \(version), \(running ? "running as process \(pid ?? 0)" : "not running")
       broker       \(broker.words.printable)
+      login        \(login.words.printable)
       intake       \(intake.words.printable)
       store        \(store.path), \(store.condition)
       preferred    \(preferred)

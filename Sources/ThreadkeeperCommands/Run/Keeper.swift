@@ -15,6 +15,7 @@ struct Keeper {
   let keychain: Keychain
   let bridge: Bridge
   let privateBroker: PrivateBroker?
+  let login: LoginInUse
   let port: UInt16
   let logger: Logger
 
@@ -26,15 +27,22 @@ struct Keeper {
     do {
       let broker =
         try settings.mqtt.host.isEmbedded ? PrivateBroker.start(settings, logger: logger) : nil
-      let connection = MosquittoConfiguration(settings.mqtt, embeddedBroker: broker?.broker)
+      let login = findLogin(settings, keychain, logger: logger)
+      var connection = MosquittoConfiguration(settings.mqtt, embeddedBroker: broker?.broker)
+      if login.source == .keychain {
+        connection.username = login.username
+        connection.password = login.password?.revealed
+      }
+      var configuration = BridgeConfiguration(settings)
+      configuration.loginRemedy = login.remedy
       let clientID = settings.mqtt.clientID ?? "threadkeeper-\(keychain.storeID)"
       do {
         let bridge = try Bridge(
-          BridgeConfiguration(settings), connection: connection, clientID: clientID,
-          keychain: keychain, logger: logger)
+          configuration, connection: connection, clientID: clientID, keychain: keychain,
+          logger: logger)
         return Keeper(
           settings: settings, keychain: keychain, bridge: bridge, privateBroker: broker,
-          port: connection.port, logger: logger)
+          login: login, port: connection.port, logger: logger)
       } catch {
         broker?.stop()
         throw error
@@ -48,6 +56,8 @@ struct Keeper {
   /// Runs until SIGTERM or SIGINT, or until it cannot go on.
   func run() async throws {
     for notice in keychain.notices { logger.notice("\(notice)") }
+    let logins = BrokerLoginService(
+      settings, keychain: keychain, bridge: bridge, login: login, logger: logger)
     let broker = privateBroker.map { ServiceGroupConfiguration.ServiceConfiguration(service: $0) }
     let group = ServiceGroup(
       configuration: ServiceGroupConfiguration(
@@ -55,6 +65,7 @@ struct Keeper {
           .init(service: bridge),
           .init(
             service: RuntimeRecorder(settings: settings, port: port, monitor: bridge.monitor)),
+          .init(service: logins),
           .init(service: StoreVerification(keychain: keychain, logger: logger)),
         ],
         gracefulShutdownSignals: [.sigterm, .sigint],
@@ -64,11 +75,30 @@ struct Keeper {
     } catch let error as MosquittoError {
       throw CommandFailure(.unavailable, error.message)
     }
+    if logins.endedAsking {
+      throw CommandFailure(
+        .notPermitted, "the broker refuses the keeper's login, and nobody has given another",
+        remedy: "run `threadkeeper login`, or answer the question")
+    }
   }
 
   func end() {
     keychain.close()
     privateBroker?.stop()
+  }
+
+  /// Search first: what is found is used, and nobody is bothered.
+  private static func findLogin(
+    _ settings: Settings, _ keychain: Keychain, logger: Logger
+  ) -> LoginInUse {
+    do {
+      return try LoginInUse.find(settings, keychain)
+    } catch {
+      // Not the same as "not found". The rest of the keeper works, and the broker's refusal alerts.
+      let reason = (error as? KeychainError)?.message ?? "\(error)"
+      logger.error("the stored login cannot be read", metadata: ["reason": "\(reason)"])
+      return LoginInUse(username: settings.mqtt.username, password: nil, source: .unreadable)
+    }
   }
 
   private static func openOrCreate(_ settings: Settings, logger: Logger) throws -> Keychain {

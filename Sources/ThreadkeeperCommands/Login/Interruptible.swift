@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Logging
+import ServiceLifecycle
+import Synchronization
+
+/// Work that puts things right before a signal ends the program: a terminal that hides what is typed
+/// must not stay so.
+enum Interruptible {
+  /// - Throws: what `body` throws; after a signal, or for a `CancellationError`, exit status 130.
+  static func run<R: Sendable>(_ body: @escaping @Sendable () async throws -> R) async throws -> R {
+    let work = Work(body)
+    let group = ServiceGroup(
+      configuration: ServiceGroupConfiguration(
+        services: [
+          .init(
+            service: work, successTerminationBehavior: .gracefullyShutdownGroup,
+            failureTerminationBehavior: .gracefullyShutdownGroup)
+        ],
+        gracefulShutdownSignals: [.sigterm, .sigint, .sighup, .sigquit],
+        logger: Logger(label: "threadkeeper.command") { _ in SwiftLogNoOpLogHandler() }))
+    do {
+      try await group.run()
+      return try work.result()
+    } catch is CancellationError {
+      try StandardStream.error.write("Stopped. Nothing was stored.\n")
+      // What a shell reports for a program that Ctrl-C has ended.
+      throw ExitCode(130)
+    }
+  }
+
+  private final class Work<R: Sendable>: Service {
+    private let body: @Sendable () async throws -> R
+    private let outcome = Mutex<R?>(nil)
+
+    init(_ body: @escaping @Sendable () async throws -> R) { self.body = body }
+
+    func run() async throws {
+      let value = try await cancelWhenGracefulShutdown { try await self.body() }
+      outcome.withLock { $0 = value }
+    }
+
+    func result() throws -> R {
+      guard let value = outcome.withLock({ $0 }) else { throw CancellationError() }
+      return value
+    }
+  }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Bridge
+import BrokerLoginStore
+import ServiceLifecycle
+import SodiumCrypto
+
+extension BrokerLoginService {
+  private static let tries = 3
+  private static let interval = Duration.milliseconds(250)
+
+  /// Asks the person at the terminal whenever the broker refuses the login; once, until it has
+  /// accepted one. Returns when the keeper ends.
+  func askWhenRefused() async {
+    var isDeclined = false
+    while !Task.isShuttingDownGracefully, !Task.isCancelled {
+      switch bridge.monitor.snapshot.login {
+      case .refused(let words):
+        guard !isDeclined else { break }
+        setAsking(true)
+        let answered = try? await cancelWhenGracefulShutdown { try await self.ask(words) }
+        guard let answered else { return }
+        setAsking(false)
+        isDeclined = !answered
+      case .accepted: isDeclined = false
+      case .unknown: break
+      }
+      try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.interval) }
+    }
+  }
+
+  /// - Returns: false when the person will not be asked again: no answer, or none that was right.
+  private func ask(_ words: String) async throws -> Bool {
+    try await withThrowingTaskGroup(of: Bool.self) { group in
+      group.addTask { try await self.askAtTerminal(words) }
+      // Somebody else may bring the right one: then the question goes.
+      group.addTask {
+        while self.bridge.monitor.snapshot.login != .accepted {
+          try await Task.sleep(for: Self.interval)
+        }
+        return true
+      }
+      defer { group.cancelAll() }
+      return try await group.next() ?? false
+    }
+  }
+
+  private func askAtTerminal(_ words: String) async throws -> Bool {
+    let desk = try LoginDesk(settings)
+    TerminalPrompt.say("\n\(words.printable).\n")
+    for _ in 0..<Self.tries {
+      guard let login = try await loginFromTerminal(desk) else {
+        TerminalPrompt.say("The keeper goes on trying; `threadkeeper login` gives it another.\n")
+        return false
+      }
+      do {
+        try await LoginTrial(settings: settings, address: desk.address).check(login)
+        _ = try await save(login, at: desk.address)
+        TerminalPrompt.say("\(desk.address) accepts it.\n")
+        return true
+      } catch is CancellationError {
+        throw CancellationError()
+      } catch {
+        TerminalPrompt.say("\((error as? CommandFailure)?.message.printable ?? "\(error)")\n")
+      }
+    }
+    return false
+  }
+
+  /// Nil when nothing was answered.
+  private func loginFromTerminal(_ desk: LoginDesk) async throws -> BrokerLogin? {
+    var name = login.username
+    if name == nil {
+      name = try await TerminalPrompt.ask("User name at \(desk.address) (Enter: none): ")
+    }
+    guard let name, !name.isEmpty else { return nil }
+    let answer = try await TerminalPrompt.ask(
+      "Password of \(name.printable) at \(desk.address) (Enter: leave it): ", isHidden: true)
+    guard let answer, !answer.isEmpty else { return nil }
+    return BrokerLogin(
+      username: name, password: try Password.checked(Array(answer.utf8)[...]))
+  }
+}

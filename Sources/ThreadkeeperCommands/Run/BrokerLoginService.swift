@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Bridge
+import BrokerLoginStore
+import DaemonSocket
+import Dispatch
+import KeychainCore
+import Logging
+import ServiceLifecycle
+import Settings
+import SodiumCrypto
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Takes a new login while the keeper runs: from `threadkeeper login` through the socket, or from the
+/// person at the terminal when the broker refuses the one there is.
+final class BrokerLoginService: Service {
+  let settings: Settings
+  let keychain: Keychain
+  let bridge: Bridge
+  let logger: Logger
+  private let inUse: Mutex<LoginInUse>
+  private let isAsking = Mutex(false)
+
+  init(
+    _ settings: Settings, keychain: Keychain, bridge: Bridge, login: LoginInUse, logger: Logger
+  ) {
+    self.settings = settings
+    self.keychain = keychain
+    self.bridge = bridge
+    self.logger = logger
+    inUse = Mutex(login)
+  }
+
+  var login: LoginInUse { inUse.withLock { $0 } }
+
+  /// Whether the keeper was ended with a question open: then nobody has been told anything else.
+  var endedAsking: Bool { isAsking.withLock { $0 } }
+
+  func run() async throws {
+    let listener = listen()
+    defer { listener?.stop() }
+    if isStoredInUse, BrokerAddress(settings.mqtt) != nil, TerminalPrompt.isPossible {
+      await askWhenRefused()
+    } else {
+      try? await gracefulShutdown()
+    }
+  }
+
+  private func listen() -> DaemonListener? {
+    do throws(DaemonSocketError) {
+      return try DaemonListener(path: RunningKeeper.socketPath(settings)) {
+        [weak self] request, connection in
+        await self?.answer(request, connection).octets ?? []
+      }
+    } catch {
+      logger.warning(
+        "commands cannot reach this keeper; `login` needs it stopped",
+        metadata: ["reason": "\(error.message)"])
+      return nil
+    }
+  }
+
+  // MARK: From the socket
+
+  private func answer(_ octets: [UInt8], _ connection: DaemonConnection) async -> DaemonAnswer {
+    do {
+      guard let request = try? JSONDecoder().decode(DaemonRequest.self, from: Data(octets)) else {
+        throw CommandFailure(.usage, "the keeper does not know this request")
+      }
+      let desk = try LoginDesk(settings)
+      guard request.broker == "\(desk.address)" else {
+        throw CommandFailure(
+          .configuration,
+          "the running keeper speaks to \(desk.address), these settings name \(request.broker)",
+          remedy: "start the keeper again with the settings of now")
+      }
+      switch request.command {
+      case .login:
+        let login = try self.login(of: request)
+        if request.validate != false {
+          try await LoginTrial(settings: settings, address: desk.address).check(login)
+        }
+        // Whoever has given up must not find it stored.
+        guard !connection.isGone else { throw CommandFailure(.temporary, "nobody waits") }
+        let change = try await save(login, at: desk.address)
+        return DaemonAnswer(.init(stored: change.rawValue, inUse: isStoredInUse))
+      case .logout:
+        let users = try await delete(at: desk.address)
+        return DaemonAnswer(.init(deleted: users, inUse: isStoredInUse))
+      }
+    } catch let failure as CommandFailure {
+      return DaemonAnswer(failure)
+    } catch let error as KeychainError {
+      return DaemonAnswer(CommandFailure(error))
+    } catch {
+      return DaemonAnswer(CommandFailure(.inputOutput, "the store refuses it: \(error)"))
+    }
+  }
+
+  private var isStoredInUse: Bool { login.source != .settings }
+
+  private func login(of request: DaemonRequest) throws -> BrokerLogin {
+    guard let username = request.username, !username.isEmpty, let password = request.password else {
+      throw CommandFailure(.usage, "a login has a user name and a password")
+    }
+    if let own = settings.mqtt.username, own != username {
+      throw CommandFailure(
+        .configuration, "the running keeper logs in as \(own), not as \(username)",
+        remedy: "change or remove `mqtt.username`, and start the keeper again")
+    }
+    return BrokerLogin(
+      username: username, password: try Password.checked(Array(password.utf8)[...]))
+  }
+
+  // MARK: The store
+
+  /// Stores it, and goes on with it.
+  func save(_ login: BrokerLogin, at address: BrokerAddress) async throws
+    -> BrokerLoginStore.Change
+  {
+    let keychain = keychain
+    let change = try await Self.onThread {
+      let logins = BrokerLoginStore(keychain, address)
+      let known = try keychain.database.read { try logins.find(username: login.username, $0) }
+      return try keychain.database.write { try logins.save(login, over: known, $0) }
+    }
+    logger.notice(
+      "a new password for the broker is stored", metadata: ["user": "\(login.username)"])
+    use(LoginInUse(login))
+    return change
+  }
+
+  private func delete(at address: BrokerAddress) async throws -> [String] {
+    let keychain = keychain
+    let users = try await Self.onThread {
+      try keychain.database.write { try BrokerLoginStore(keychain, address).deleteAll($0) }
+    }
+    guard !users.isEmpty else { return [] }
+    logger.notice("the password for the broker is deleted")
+    use(LoginInUse(username: settings.mqtt.username, password: nil, source: .none))
+    return users
+  }
+
+  private func use(_ new: LoginInUse) {
+    let isOther = inUse.withLock { login in
+      guard login.source != .settings, login != new else { return false }
+      login = new
+      return true
+    }
+    // One that the broker has refused may be right by now.
+    guard isOther || (login == new && bridge.monitor.snapshot.login != .accepted) else { return }
+    bridge.useLogin(username: new.username, password: new.password?.revealed)
+  }
+
+  /// A commit waits for the disk, and for a batch that is being written: not in Swift's few threads.
+  private static func onThread<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws
+    -> R
+  {
+    try await withCheckedThrowingContinuation { continuation in
+      DispatchQueue.global().async { continuation.resume(with: Result { try body() }) }
+    }
+  }
+
+  func setAsking(_ asks: Bool) { isAsking.withLock { $0 = asks } }
+}
