@@ -195,7 +195,7 @@ extension MosquittoError {
       .credentials,
       configuration.password == nil
         ? "the broker wants a password for the user `\(user)`"
-        : "the broker refused the user name `\(user)` or its password")
+        : "the broker refused the user name or password of `\(user)`")
   }
 
   /// A DISCONNECT of the broker (MQTT 5).

@@ -17,6 +17,7 @@ struct AlertNameTests {
     (.messagesDropped, "MessagesDropped", 8, .warning),
     (.sessionLost, "SessionLost", 9, .warning),
     (.storeReadOnly, "StoreReadOnly", 10, .critical),
+    (.brokerAuthenticationFailed, "BrokerAuthenticationFailed", 11, .critical),
   ]
 
   @Test("Names, stored numbers and severities stay as they are", arguments: pinned)
@@ -31,7 +32,7 @@ struct AlertNameTests {
   func complete() {
     #expect(Self.pinned.map(\.0) == AlertName.allCases)
     #expect(Set(AlertName.allCases.map(\.number)).count == AlertName.allCases.count)
-    #expect(AlertName(number: 11) == nil)
+    #expect(AlertName(number: 12) == nil)
     #expect(AlertName(number: -1) == nil)
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BridgeProtocol
+import MosquittoClient
 import Testing
 
 @testable import Bridge
@@ -54,5 +55,40 @@ struct BridgeMonitorTests {
     #expect(snapshot.retainedIgnored == 2)
     #expect(snapshot.duplicatesIgnored == 4)
     #expect(snapshot.rejected == 8)
+  }
+
+  private func refusal(
+    _ words: String = "refused", reason: MosquittoError.Reason = .credentials,
+    wasConnected: Bool = false
+  ) -> MosquittoDisconnection {
+    MosquittoDisconnection(
+      error: MosquittoError(reason, words), wasConnected: wasConnected, failures: 1,
+      retryDelay: .seconds(1))
+  }
+
+  @Test("A login that is refused again for the same reason is no news")
+  func refusedLogin() {
+    #expect(monitor.noteRefusal(refusal(), at: \.intakeLogin))
+    #expect(!monitor.noteRefusal(refusal(), at: \.intakeLogin))
+    #expect(monitor.noteRefusal(refusal(), at: \.statusLogin))
+    #expect(monitor.noteRefusal(refusal("other words"), at: \.intakeLogin))
+    #expect(monitor.snapshot.login == .refused("other words"))
+    monitor.loginChanged()
+    #expect(monitor.snapshot.login == .unknown)
+    #expect(monitor.noteRefusal(refusal("other words"), at: \.intakeLogin))
+  }
+
+  @Test("Only a connection that was not made for the login's sake counts as refused")
+  func otherEnds() {
+    #expect(monitor.noteRefusal(refusal(reason: .nothingListens), at: \.intakeLogin))
+    #expect(monitor.noteRefusal(refusal(wasConnected: true), at: \.intakeLogin))
+    #expect(monitor.snapshot.login == .unknown)
+    monitor.update {
+      $0.intakeLogin = .accepted
+      $0.statusLogin = .accepted
+    }
+    #expect(monitor.snapshot.login == .accepted)
+    _ = monitor.noteRefusal(refusal(reason: .nothingListens), at: \.intakeLogin)
+    #expect(monitor.snapshot.login == .accepted)
   }
 }

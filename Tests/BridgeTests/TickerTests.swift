@@ -119,6 +119,36 @@ struct TickerTests {
     #expect(try keeper.firing().isEmpty)
   }
 
+  @Test(
+    "A refused login is an alert until both connections are let in; nothing known changes nothing")
+  func refusedLogin() throws {
+    let alert = "BrokerAuthenticationFailed"
+    ticker.stop()
+    #expect(try keeper.firing().isEmpty)
+    monitor.update {
+      $0.intakeLogin = .accepted
+      $0.statusLogin = .refused("the broker refused the user name or password of `keeper`")
+    }
+    ticker.stop()
+    #expect(try keeper.firing() == [alert])
+    let stored = try keeper.database.read { tx in
+      try AlertLedger.find(
+        AlertFingerprint(home: "home", name: .brokerAuthenticationFailed, subject: ""), tx)
+    }
+    #expect(stored?.facts.summary.contains("`keeper`") == true)
+    #expect(stored?.facts.remedy == keeper.configuration.loginRemedy)
+    // Another password, or another process that has heard nothing yet.
+    monitor.loginChanged()
+    ticker.stop()
+    #expect(try keeper.firing() == [alert])
+    monitor.update { $0.intakeLogin = .accepted }
+    ticker.stop()
+    #expect(try keeper.firing() == [alert])
+    monitor.update { $0.statusLogin = .accepted }
+    ticker.stop()
+    #expect(try keeper.firing().isEmpty)
+  }
+
   @Test("A store that failed is told, and tried again until it takes a write")
   func storeProblem() throws {
     monitor.storeFailed("the disk is full", at: keeper.clock.now(), inBatch: false)

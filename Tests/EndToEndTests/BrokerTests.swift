@@ -234,7 +234,7 @@ struct BrokerTests {
       broker, mqtt: ["username: threadkeeper", "password: not-the-right-one"])
     let daemon = try keeper.launch()
     try await eventually("words about the password") {
-      daemon.log.contains("the broker refused the user name or password of `mqtt.username`")
+      daemon.log.contains("the broker refused the user name or password of `threadkeeper`")
     }
     try await eventually("status with the reason") {
       let status = try await keeper.command("status", "--json")

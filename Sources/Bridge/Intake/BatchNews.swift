@@ -55,9 +55,11 @@ extension BatchNews {
   }
 
   mutating func add(_ type: OutboundEventTypes, _ alert: AlertRecord) {
-    add(
-      type == .alertResolved ? .info : .warning,
-      type == .alertResolved ? "alert resolved" : "alert",
-      ["alertname": "\(alert.name.rawValue)", "summary": "\(alert.facts.summary)"])
+    let isOver = type == .alertResolved
+    var metadata: Logger.Metadata = [
+      "alertname": "\(alert.name.rawValue)", "summary": "\(alert.facts.summary)",
+    ]
+    if !isOver { metadata["remedy"] = "\(alert.facts.remedy)" }
+    add(isOver ? .info : .warning, isOver ? "alert resolved" : "alert", metadata)
   }
 }

@@ -19,9 +19,10 @@ extension BrokerLoginService {
         guard !isDeclined else { break }
         setAsking(true)
         let answered = try? await cancelWhenGracefulShutdown { try await self.ask(words) }
-        guard let answered else { return }
+        // Left as it is when the keeper ends with the question open.
+        guard !Task.isShuttingDownGracefully else { return }
         setAsking(false)
-        isDeclined = !answered
+        isDeclined = answered != true
       case .accepted: isDeclined = false
       case .unknown: break
       }
@@ -49,11 +50,11 @@ extension BrokerLoginService {
     let desk = try LoginDesk(settings)
     TerminalPrompt.say("\n\(words.printable).\n")
     for _ in 0..<Self.tries {
-      guard let login = try await loginFromTerminal(desk) else {
-        TerminalPrompt.say("The keeper goes on trying; `threadkeeper login` gives it another.\n")
-        return false
-      }
       do {
+        guard let login = try await loginFromTerminal(desk) else {
+          TerminalPrompt.say("The keeper goes on trying; `threadkeeper login` gives it another.\n")
+          return false
+        }
         try await LoginTrial(settings: settings, address: desk.address).check(login)
         _ = try await save(login, at: desk.address)
         TerminalPrompt.say("\(desk.address) accepts it.\n")

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EmbeddedBroker
+import Foundation
+import TestKit
+
+/// A real Mosquitto with a password file, whose lines can be changed while it runs.
+final class PasswordBroker: Sendable {
+  let broker: TestBroker
+  private var file: String { "\(broker.directory)/passwords" }
+
+  var port: UInt16 { broker.port }
+
+  /// Lets the keeper's user in, and one who may read everything.
+  init(_ user: String, _ password: String) throws {
+    broker = try TestBroker(logins: [
+      .init("monitor", role: .monitor), .init(user, role: .keeper, password: password),
+    ])
+  }
+
+  /// Gives a user another password, and has the broker read its file again: whoever is connected with
+  /// the old one is thrown out.
+  func setPassword(of user: String, to password: String) throws {
+    try Program.check("mosquitto_passwd", ["-b", file, user, password])
+    try reload()
+  }
+
+  func remove(_ user: String) throws {
+    try Program.check("mosquitto_passwd", ["-D", file, user])
+    try reload()
+  }
+
+  private func reload() throws {
+    let text = try String(contentsOfFile: "\(broker.directory)/mosquitto.pid", encoding: .utf8)
+    guard let process = Int32(text.filter(\.isNumber)), kill(process, SIGHUP) == 0 else {
+      throw DaemonProcess.Unexpected(description: "the broker does not run")
+    }
+  }
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestKit
+import Testing
+
+@Suite("Questions at a terminal", .inTurns, .timeLimit(.minutes(5)))
+struct LoginTerminalTests {
+  private static let password = "Sesame-9c1d-right"
+  private static let other = "Sesame-7f20-other"
+
+  private let broker: PasswordBroker
+  private let keeper: Installation
+
+  init() throws {
+    broker = try PasswordBroker("keeper", Self.password)
+    keeper = try Installation(broker.broker, mqtt: ["username: keeper"])
+  }
+
+  private func atTerminal(_ arguments: String..., errorFile: String? = nil) throws
+    -> TerminalSession
+  {
+    try TerminalSession(
+      arguments + ["--config", keeper.configuration], environment: keeper.environment,
+      errorFile: errorFile)
+  }
+
+  private func store(_ password: String) async throws {
+    let answer = try await ThreadkeeperBinary.run(
+      ["login", "--password-stdin", "--config", keeper.configuration], input: .text(password),
+      environment: keeper.environment)
+    #expect(answer.status == 0, "\(answer.error)")
+  }
+
+  private var isStored: Bool {
+    get async throws { try await keeper.json("status")["login"]?["password"] == "keychain" }
+  }
+
+  @Test("login hides what is typed, asks again after a wrong password, and stores the right one")
+  func login() async throws {
+    let session = try atTerminal("login")
+    try await session.until("Password of keeper at 127.0.0.1:\(broker.port): ")
+    try await session.untilHidden()
+    session.type("Sesame-wrong\n")
+    try await session.until("Password of keeper", count: 2)
+    try await session.untilHidden()
+    session.type(Self.password + "\n")
+    #expect(try await session.end() == 0)
+    #expect(session.isEchoing)
+    #expect(session.screen.contains("refused the user name or password of `keeper`"))
+    #expect(session.screen.contains("accepts keeper"))
+    #expect(!session.screen.contains("Sesame"))
+    #expect(try await isStored)
+  }
+
+  @Test("After three wrong ones it gives up")
+  func threeWrong() async throws {
+    let session = try atTerminal("login")
+    for count in 1...3 {
+      try await session.until("Password of keeper", count: count)
+      try await session.untilHidden()
+      session.type("Sesame-wrong\n")
+    }
+    #expect(try await session.end() == 77)
+    #expect(!FileManager.default.fileExists(atPath: keeper.storePath))
+  }
+
+  @Test("A name that the settings do not have is asked for, and shown")
+  func name() async throws {
+    let keeper = try Installation(broker.broker)
+    let session = try TerminalSession(
+      ["login", "--config", keeper.configuration], environment: keeper.environment)
+    try await session.until("User name at 127.0.0.1:\(broker.port): ")
+    session.type("keeper\n")
+    try await session.until("Password of keeper")
+    try await session.untilHidden()
+    session.type(Self.password + "\n")
+    #expect(try await session.end() == 0)
+    // The next time it is proposed.
+    let again = try TerminalSession(
+      ["login", "--config", keeper.configuration], environment: keeper.environment)
+    try await again.until("(Enter: keeper)")
+    again.type("\n")
+    try await again.until("Password of keeper")
+    try await again.untilHidden()
+    again.type(Self.password + "\n")
+    #expect(try await again.end() == 0)
+  }
+
+  @Test(
+    "Ctrl-C and Ctrl-D: nothing is stored, and the terminal shows again what is typed",
+    arguments: ["\u{3}", "\u{4}"])
+  func cancelled(key: String) async throws {
+    let session = try atTerminal("login")
+    try await session.until("Password of keeper")
+    try await session.untilHidden()
+    session.type(key)
+    #expect(try await session.end() == 130)
+    #expect(session.isEchoing)
+    #expect(session.screen.contains("Nothing was stored"))
+    #expect(!FileManager.default.fileExists(atPath: keeper.storePath))
+  }
+
+  @Test("run finds a stored password and asks nothing")
+  func runFinds() async throws {
+    try await store(Self.password)
+    let session = try atTerminal("run", errorFile: keeper.directory.file("run.log"))
+    try await eventually("the connection") {
+      let status = try await keeper.command("status", "--json")
+      return JSON(status.output)?["intake"]?["state"] == "running"
+    }
+    session.type("\u{3}")
+    #expect(try await session.end() == 0)
+    #expect(!session.screen.contains("Password"))
+  }
+
+  @Test("run asks when the broker refuses, until the password is right, and stores it")
+  func runAsks() async throws {
+    try await store(Self.password)
+    try broker.setPassword(of: "keeper", to: Self.other)
+    let log = keeper.directory.file("run.log")
+    let session = try atTerminal("run", errorFile: log)
+    try await session.until("Password of keeper")
+    try await session.untilHidden()
+    session.type("Sesame-wrong\n")
+    try await session.until("Password of keeper", count: 2)
+    try await session.untilHidden()
+    session.type(Self.other + "\n")
+    try await session.until("accepts it")
+    try await eventually("the connection, and the alert's end") {
+      let status = try await keeper.json("status")
+      return status["intake"]?["state"] == "running" && status["alerts"] == 0
+    }
+    session.type("\u{3}")
+    #expect(try await session.end() == 0)
+    #expect(session.isEchoing)
+    let written = try String(contentsOfFile: log, encoding: .utf8)
+    #expect(!(session.screen + written).contains("Sesame"))
+    // The next run has it.
+    let daemon = try await keeper.start()
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("run: Ctrl-C instead of an answer ends it with 77; Enter alone leaves it trying")
+  func runDeclined() async throws {
+    var session = try atTerminal("run", errorFile: keeper.directory.file("run.log"))
+    try await session.until("Password of keeper")
+    try await session.untilHidden()
+    session.type("\u{3}")
+    #expect(try await session.end() == 77)
+    #expect(session.isEchoing)
+
+    session = try atTerminal("run", errorFile: keeper.directory.file("run.log"))
+    try await session.until("Password of keeper")
+    try await session.untilHidden()
+    session.type("\n")
+    try await session.until("goes on trying")
+    #expect(session.isEchoing)
+    try await store(Self.password)
+    try await eventually("the connection") {
+      try await keeper.json("status")["intake"]?["state"] == "running"
+    }
+    session.type("\u{3}")
+    #expect(try await session.end() == 0)
+  }
+
+  @Test("run: a login from elsewhere takes the question away")
+  func runAnsweredElsewhere() async throws {
+    let session = try atTerminal("run", errorFile: keeper.directory.file("run.log"))
+    try await session.until("Password of keeper")
+    try await session.untilHidden()
+    try await store(Self.password)
+    try await eventually("the terminal's echo") { session.isEchoing }
+    session.type("\u{3}")
+    #expect(try await session.end() == 0)
+  }
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeychainCore
+import TestKit
+import Testing
+
+@Suite("The broker's password", .inTurns, .timeLimit(.minutes(5)))
+struct LoginTests {
+  private static let password = "Sesame-9c1d-right"
+  private static let other = "Sesame-7f20-other"
+
+  private let broker: PasswordBroker
+  private let keeper: Installation
+
+  init() throws {
+    broker = try PasswordBroker("keeper", Self.password)
+    keeper = try Installation(broker.broker, mqtt: ["username: keeper"])
+  }
+
+  private func login(_ password: String, _ more: String...) async throws
+    -> ThreadkeeperBinary.Outcome
+  {
+    try await ThreadkeeperBinary.run(
+      ["login", "--password-stdin", "--json", "--config", keeper.configuration] + more,
+      input: .text(password), environment: keeper.environment)
+  }
+
+  /// The login that `status` names, and where its password comes from.
+  private func status() async throws -> JSON? { try await keeper.json("status")["login"] }
+
+  private func alerts() async throws -> [JSON] { try await keeper.json("alerts").list }
+
+  private func untilRefused(_ daemon: DaemonProcess) async throws {
+    try await eventually("the alert") {
+      try await alerts().contains { $0["alertname"] == "BrokerAuthenticationFailed" }
+    }
+    #expect(daemon.isRunning)
+  }
+
+  private func hasNowhere(_ password: String, _ outputs: String...) throws {
+    var needles = Needles()
+    needles.add("the password", Array(password.utf8.prefix(16)))
+    #expect(try needles.found(below: keeper.directory.path).finds.isEmpty)
+    for output in outputs { #expect(!output.contains(password)) }
+  }
+
+  @Test("Right: it is stored, and `run` finds it and bothers nobody")
+  func right() async throws {
+    let answer = try await login(Self.password + "\n")
+    #expect(answer.status == 0, "\(answer.error)")
+    let report = try #require(JSON(answer.output))
+    #expect(report["broker"]?.text == "127.0.0.1:\(broker.port)")
+    #expect(report["username"] == "keeper")
+    #expect(report["stored"] == "added")
+    #expect(report["validated"] == true)
+    #expect(report["keeper_running"] == false)
+    #expect(report["in_use"] == true)
+    #expect(report["new_store"]?.text?.hasSuffix("/store") == true)
+    #expect(try await status() == ["username": "keeper", "password": "keychain"])
+
+    let daemon = try await keeper.start()
+    #expect(try await alerts().isEmpty)
+    #expect(try await status() == ["username": "keeper", "password": "keychain"])
+    #expect(try await daemon.stop() == .exit(0))
+    #expect(!daemon.log.contains("refused"))
+    try hasNowhere(Self.password, answer.output, answer.error, daemon.log)
+    // Again: the same item.
+    #expect(JSON(try await login(Self.password).output)?["stored"] == "updated")
+    #expect(try keeper.verify().matchesManifest)
+  }
+
+  @Test("Wrong: 77, words without the password, and nothing is stored")
+  func wrong() async throws {
+    let answer = try await login("Sesame-wrong\n")
+    #expect(answer.status == 77)
+    #expect(answer.output.isEmpty)
+    #expect(answer.error.contains("refused the user name or password of `keeper`"))
+    #expect(!answer.error.contains("Sesame"))
+    #expect(!FileManager.default.fileExists(atPath: keeper.storePath))
+    // A wrong one leaves the right one where it is.
+    #expect(try await login(Self.password).status == 0)
+    #expect(try await login("Sesame-wrong").status == 77)
+    let daemon = try await keeper.start()
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("Not reached: 69 and nothing is stored, unless nobody wants to ask the broker")
+  func unreachable() async throws {
+    broker.broker.stop()
+    let answer = try await login(Self.password)
+    #expect(answer.status == 69)
+    #expect(answer.error.contains("nothing listens on 127.0.0.1:\(broker.port)"))
+    #expect(answer.error.contains("--no-validate"))
+    #expect(!FileManager.default.fileExists(atPath: keeper.storePath))
+    let stored = try await login(Self.password, "--no-validate")
+    #expect(stored.status == 0, "\(stored.error)")
+    #expect(JSON(stored.output)?["validated"] == false)
+    try broker.broker.start()
+    let daemon = try await keeper.start()
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("What cannot be a login is refused before anybody is asked")
+  func usage() async throws {
+    #expect(try await login("").status == 65)
+    #expect(try await login("\n").status == 65)
+    #expect(try await login(String(repeating: "x", count: 70_000)).status == 65)
+    let otherUser = try await login(Self.password, "--username", "somebody")
+    #expect(otherUser.status == 64)
+    #expect(otherUser.error.contains("keeper"))
+    let nobody = try await keeper.command("login")
+    #expect(nobody.status == 64)
+    #expect(nobody.error.contains("--password-stdin"))
+    let embedded = try Installation(port: nil)
+    for command in ["login", "logout"] {
+      let answer = try await embedded.command(command)
+      #expect(answer.status == 78)
+      #expect(answer.error.contains("mqtt.host"))
+    }
+    let nothing = try await keeper.command("logout")
+    #expect(nothing.status == 66)
+    for command in ["login", "logout"] {
+      let help = try await keeper.command(command, "--help")
+      #expect(help.status == 0)
+      #expect(help.output.contains("Examples:"))
+    }
+  }
+
+  @Test("Without a name in the settings the stored one is used")
+  func nameless() async throws {
+    let keeper = try Installation(broker.broker)
+    func login(_ more: String...) async throws -> ThreadkeeperBinary.Outcome {
+      try await ThreadkeeperBinary.run(
+        ["login", "--password-stdin", "--config", keeper.configuration] + more,
+        input: .text(Self.password), environment: keeper.environment)
+    }
+    #expect(try await login().status == 64)
+    #expect(try await login("--username", "keeper").status == 0)
+    #expect(try await login().status == 0)
+    let daemon = try await keeper.start()
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("No password at the very start: the keeper stays, alerts, and takes the first right login")
+  func none() async throws {
+    let daemon = try keeper.launch()
+    try await untilRefused(daemon)
+    let alert = try #require(try await alerts().first)
+    #expect(alert["severity"] == "critical")
+    #expect(alert["remedy"]?.text?.contains("threadkeeper login") == true)
+    let problem = try await keeper.json("status")["broker"]?["problem"]?.text
+    #expect(problem?.contains("wants a password") == true)
+    try await eventually("the log") { daemon.log.contains("BrokerAuthenticationFailed") }
+    let wrong = try await login("Sesame-wrong")
+    #expect(wrong.status == 77)
+    #expect(try await status()?["password"] == "none")
+    let right = try await login(Self.password)
+    #expect(right.status == 0, "\(right.error)")
+    #expect(JSON(right.output)?["keeper_running"] == true)
+    #expect(JSON(right.output)?["stored"] == "added")
+    try await keeper.ready(daemon, within: .seconds(10))
+    try await eventually("the alert's end") { try await alerts().isEmpty }
+    #expect(try await daemon.stop() == .exit(0))
+    try hasNowhere(Self.password, daemon.log, right.output, right.error)
+  }
+
+  @Test("Changed while running: refused, alerted, and a new login resolves it at once")
+  func changed() async throws {
+    #expect(try await login(Self.password).status == 0)
+    let daemon = try await keeper.start()
+    try broker.setPassword(of: "keeper", to: Self.other)
+    try await untilRefused(daemon)
+    #expect(try await login(Self.password).status == 77, "the old one is no good any more")
+    let audience = try await Audience.start(broker.broker, user: "monitor", "threadkeeper/#")
+    let updated = try await login(Self.other)
+    #expect(updated.status == 0, "\(updated.error)")
+    #expect(JSON(updated.output)?["stored"] == "updated")
+    try await keeper.ready(daemon, within: .seconds(10))
+    // What nobody could hear is told now, in its order; the broker keeps the end of it.
+    try await audience.until("the alert and its end") {
+      !$0.alerts("alert_raised", "BrokerAuthenticationFailed").isEmpty
+        && !$0.alerts("alert_resolved", "BrokerAuthenticationFailed").isEmpty
+    }
+    let alert = try #require(
+      audience.look { $0.alerts("alert_resolved", "BrokerAuthenticationFailed") }.first)
+    let topic = "threadkeeper/alert/\(alert["fingerprint"]?.text ?? "")"
+    try await audience.until("the resolved alert") { $0.state(topic)?["status"] == "resolved" }
+    #expect(try await alerts().isEmpty)
+    #expect(try await daemon.stop() == .exit(0))
+    try hasNowhere(Self.other, daemon.log)
+    // The next start has the new one.
+    let next = try await keeper.start()
+    #expect(try await next.stop() == .exit(0))
+  }
+
+  @Test("The user is removed, and comes back: the keeper goes on trying by itself")
+  func removed() async throws {
+    #expect(try await login(Self.password).status == 0)
+    let daemon = try await keeper.start()
+    try broker.remove("keeper")
+    try await untilRefused(daemon)
+    #expect(try await login(Self.password).status == 77)
+    try broker.setPassword(of: "keeper", to: Self.password)
+    try await keeper.ready(daemon)
+    try await eventually("the alert's end") { try await alerts().isEmpty }
+    #expect(try await daemon.stop() == .exit(0))
+    // Tried again and again, and said once for each of the two connections.
+    let lines = daemon.log.split(separator: "\n").filter {
+      $0.contains("warning") && $0.contains("refused the user name")
+        && $0.contains("disconnected")
+    }
+    #expect(lines.count == 2, "\(lines)")
+  }
+
+  @Test("logout deletes it; a running keeper loses it, and takes the next login")
+  func logout() async throws {
+    #expect(try await login(Self.password).status == 0)
+    let daemon = try await keeper.start()
+    let gone = try await keeper.json("logout")
+    #expect(gone["deleted"] == .list(["keeper"]))
+    #expect(gone["keeper_running"] == true)
+    try await untilRefused(daemon)
+    #expect(try await status()?["password"] == "none")
+    #expect(try await keeper.command("logout").status == 66)
+    #expect(try await login(Self.password).status == 0)
+    try await keeper.ready(daemon, within: .seconds(10))
+    #expect(try await daemon.stop() == .exit(0))
+    #expect(try await keeper.json("logout")["keeper_running"] == false)
+    #expect(try keeper.verify().items == 0)
+  }
+
+  @Test("A password in the settings wins, and that is said")
+  func settingsWin() async throws {
+    let keeper = try Installation(
+      broker.broker, mqtt: ["username: keeper", "password: '\(Self.password)'"])
+    func login() async throws -> JSON? {
+      let answer = try await ThreadkeeperBinary.run(
+        ["login", "--password-stdin", "--no-validate", "--json", "--config", keeper.configuration],
+        input: .text("Sesame-wrong"), environment: keeper.environment)
+      return JSON(answer.output)
+    }
+    #expect(try await login()?["in_use"] == false)
+    let daemon = try await keeper.start()
+    #expect(try await keeper.json("status")["login"]?["password"] == "settings")
+    #expect(try await login()?["in_use"] == false)
+    #expect(try await keeper.json("status")["broker"]?["state"] == "connected")
+    #expect(try await daemon.stop() == .exit(0))
+    #expect(!daemon.log.contains("refused"))
+  }
+
+  @Test("A keeper of another broker is not given the password")
+  func otherBroker() async throws {
+    #expect(try await login(Self.password).status == 0)
+    let daemon = try await keeper.start()
+    let second = try PasswordBroker("keeper", Self.password)
+    let answer = try await ThreadkeeperBinary.run(
+      ["login", "--password-stdin", "--config", keeper.configuration],
+      input: .text(Self.password),
+      environment: keeper.environment.merging(["THREADKEEPER_MQTT_PORT": "\(second.port)"]) { $1 })
+    #expect(answer.status == 78)
+    #expect(answer.error.contains("127.0.0.1:\(second.port)"))
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("A killed keeper's socket keeps nobody from logging in, nor the next keeper from listening")
+  func killed() async throws {
+    #expect(try await login(Self.password).status == 0)
+    try await (try await keeper.start()).kill9()
+    #expect(FileManager.default.fileExists(atPath: "\(keeper.storePath)/daemon.sock"))
+    #expect(JSON(try await login(Self.password).output)?["keeper_running"] == false)
+    let daemon = try await keeper.start()
+    #expect(JSON(try await login(Self.password).output)?["keeper_running"] == true)
+    #expect(try await daemon.stop() == .exit(0))
+    #expect(!FileManager.default.fileExists(atPath: "\(keeper.storePath)/daemon.sock"))
+  }
+
+  @Test("Several at once, and a keeper that starts among them: all of them end well, with one item")
+  func races() async throws {
+    #expect(try await login(Self.password).status == 0)
+    let daemon = try await withThrowingTaskGroup(of: Int32.self) { group in
+      for _ in 0..<4 { group.addTask { try await self.login(Self.password).status } }
+      let daemon = try await keeper.startPatiently()
+      for _ in 0..<2 { group.addTask { try await self.login(Self.password).status } }
+      for try await status in group { #expect(status == 0) }
+      return daemon
+    }
+    #expect(try await daemon.stop() == .exit(0))
+    #expect(try keeper.verify().items == 1)
+  }
+}
+
+extension Installation {
+  /// The same as `start`, where somebody else may have the store for a moment.
+  fileprivate func startPatiently() async throws -> DaemonProcess {
+    while true {
+      let daemon = try launch()
+      do {
+        try await ready(daemon)
+        return daemon
+      } catch {
+        guard !daemon.isRunning, try await daemon.end() == .exit(75) else { throw error }
+      }
+    }
+  }
+}

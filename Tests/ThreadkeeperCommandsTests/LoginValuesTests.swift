@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ThreadkeeperCommands
+
+@Suite("What a login is made of")
+struct LoginValuesTests {
+  @Test(
+    "One line end at the end is not part of the password",
+    arguments: [
+      ("one", "one"), ("one\n", "one"), ("one\r\n", "one"), ("one\n\n", "one\n"),
+      ("one\r", "one\r"), (" one ", " one "), ("\n", ""), ("", ""),
+    ])
+  func lineEnd(text: String, password: String) {
+    #expect(Password.withoutLineEnd(Array(text.utf8)).elementsEqual(password.utf8))
+  }
+
+  @Test("Passwords that MQTT cannot carry are refused, and not repeated")
+  func refused() throws {
+    #expect(try Password.checked([UInt8](repeating: 97, count: 65_535)[...]).count == 65_535)
+    for octets in [[], [97, 0, 98], [0xFF, 97, 98], [UInt8](repeating: 97, count: 65_536)] {
+      let failure = #expect(throws: CommandFailure.self) {
+        try Password.checked(octets[...])
+      }
+      #expect(failure?.status == .badInput)
+      #expect(failure?.message.contains("aaa") == false)
+    }
+  }
+
+  @Test("A request shows no password but in its octets")
+  func request() {
+    let request = DaemonRequest(
+      command: .login, broker: "broker.local:1883", username: "keeper", password: "Sesame-9c1d",
+      validate: true)
+    var dumped = ""
+    dump(request, to: &dumped)
+    #expect(!"\(request)\(dumped)\(String(reflecting: request))".contains("Sesame"))
+    #expect(String(decoding: request.octets, as: UTF8.self).contains("Sesame-9c1d"))
+  }
+
+  @Test("What a keeper answers comes out as it went in, with its exit status")
+  func answer() throws {
+    let failure = CommandFailure(.notPermitted, "refused", remedy: "try again")
+    #expect(throws: failure) { try DaemonAnswer(failure).result() }
+    let result = try DaemonAnswer(.init(stored: "added", inUse: true)).result()
+    #expect(result.stored == "added")
+    #expect(result.inUse)
+  }
+}
