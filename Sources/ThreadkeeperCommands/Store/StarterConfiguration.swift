@@ -33,8 +33,7 @@ enum StarterConfiguration {
     mqtt:
       # embedded starts a private broker; put the name or address of your own here.
       host: embedded
-      # username: threadkeeper
-      # password: !secret mqtt_password
+      # username: threadkeeper    # and its password: threadkeeper login
     store:
       path: \(quoted(settings.store.path))
       key_file: \(quoted(settings.store.keyFile))
