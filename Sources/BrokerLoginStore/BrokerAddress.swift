@@ -13,6 +13,9 @@ package struct BrokerAddress: Sendable, Hashable, CustomStringConvertible {
     self.isEncrypted = isEncrypted
   }
 
+  /// Names the broker and how it is spoken to: `mqtts://broker.local:8883`.
+  package var url: String { "\(isEncrypted ? "mqtts" : "mqtt")://\(self)".lowercased() }
+
   package var description: String {
     host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
   }

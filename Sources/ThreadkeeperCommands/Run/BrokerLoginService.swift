@@ -74,20 +74,24 @@ final class BrokerLoginService: Service {
         throw CommandFailure(.usage, "the keeper does not know this request")
       }
       let desk = try LoginDesk(settings)
-      guard request.broker == "\(desk.address)" else {
+      guard request.broker == desk.address.url else {
         throw CommandFailure(
           .configuration,
-          "the running keeper speaks to \(desk.address), these settings name \(request.broker)",
+          "the running keeper speaks to \(desk.address.url), these settings name \(request.broker)",
           remedy: "start the keeper again with the settings of now")
       }
       switch request.command {
       case .login:
         let login = try self.login(of: request)
+        logger.debug("a login is to be stored", metadata: ["user": "\(login.username)"])
         if request.validate != false {
           try await LoginTrial(settings: settings, address: desk.address).check(login)
         }
         // Whoever has given up must not find it stored.
-        guard !connection.isGone else { throw CommandFailure(.temporary, "nobody waits") }
+        guard !connection.isGone else {
+          logger.notice("a login is not stored", metadata: ["reason": "nobody waits for it"])
+          throw CommandFailure(.temporary, "nobody waits for it")
+        }
         let change = try await save(login, at: desk.address)
         return DaemonAnswer(.init(stored: change.rawValue, inUse: isStoredInUse))
       case .logout:

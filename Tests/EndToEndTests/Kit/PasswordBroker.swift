@@ -30,9 +30,15 @@ final class PasswordBroker: Sendable {
     try reload()
   }
 
-  private func reload() throws {
+  /// It takes connections and answers nobody, until `resume`.
+  func pause() throws { try signal(SIGSTOP) }
+  func resume() throws { try signal(SIGCONT) }
+
+  private func reload() throws { try signal(SIGHUP) }
+
+  private func signal(_ number: Int32) throws {
     let text = try String(contentsOfFile: "\(broker.directory)/mosquitto.pid", encoding: .utf8)
-    guard let process = Int32(text.filter(\.isNumber)), kill(process, SIGHUP) == 0 else {
+    guard let process = Int32(text.filter(\.isNumber)), kill(process, number) == 0 else {
       throw DaemonProcess.Unexpected(description: "the broker does not run")
     }
   }
