@@ -135,8 +135,8 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "EmbeddedBroker", "KeychainCore", "MosquittoClient", "TestKit", "ThreadDataset",
-        "threadkeeper",
+        "DaemonSocket", "EmbeddedBroker", "KeychainCore", "MosquittoClient", "TestKit",
+        "ThreadDataset", "threadkeeper",
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -33,7 +33,7 @@ struct LoginTerminalTests {
   }
 
   private var isStored: Bool {
-    get async throws { try await keeper.json("status")["login"]?["password"] == "keychain" }
+    get async throws { try await keeper.json("status")["login"]?["password_from"] == "keychain" }
   }
 
   @Test("login hides what is typed, asks again after a wrong password, and stores the right one")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DaemonSocket
 import Foundation
 import KeychainCore
 import TestKit
@@ -60,11 +61,11 @@ struct LoginTests {
     #expect(report["keeper_running"] == false)
     #expect(report["in_use"] == true)
     #expect(report["new_store"]?.text?.hasSuffix("/store") == true)
-    #expect(try await status() == ["username": "keeper", "password": "keychain"])
+    #expect(try await status() == ["username": "keeper", "password_from": "keychain"])
 
     let daemon = try await keeper.start()
     #expect(try await alerts().isEmpty)
-    #expect(try await status() == ["username": "keeper", "password": "keychain"])
+    #expect(try await status() == ["username": "keeper", "password_from": "keychain"])
     #expect(try await daemon.stop() == .exit(0))
     #expect(!daemon.log.contains("refused"))
     try hasNowhere(Self.password, answer.output, answer.error, daemon.log)
@@ -157,15 +158,16 @@ struct LoginTests {
     try await eventually("the log") { daemon.log.contains("BrokerAuthenticationFailed") }
     let wrong = try await login("Sesame-wrong")
     #expect(wrong.status == 77)
-    #expect(try await status()?["password"] == "none")
+    #expect(try await status()?["password_from"] == "none")
     let right = try await login(Self.password)
     #expect(right.status == 0, "\(right.error)")
     #expect(JSON(right.output)?["keeper_running"] == true)
     #expect(JSON(right.output)?["stored"] == "added")
     try await keeper.ready(daemon, within: .seconds(10))
     try await eventually("the alert's end") { try await alerts().isEmpty }
-    #expect(try await daemon.stop() == .exit(0))
     try hasNowhere(Self.password, daemon.log, right.output, right.error)
+    #expect(try await daemon.stop() == .exit(0))
+    try hasNowhere(Self.password)
   }
 
   @Test("Changed while running: refused, alerted, and a new login resolves it at once")
@@ -216,6 +218,30 @@ struct LoginTests {
     #expect(lines.count == 2, "\(lines)")
   }
 
+  @Test(
+    "Not reached while a keeper runs: 69, the old one stays; and a name that is none is refused")
+  func unreachableBesideKeeper() async throws {
+    #expect(try await login(Self.password).status == 0)
+    let daemon = try await keeper.start()
+    broker.broker.stop()
+    #expect(try await login(Self.other).status == 69)
+    let request = Array(
+      #"{"v":1,"command":"broker/login","broker":"mqtt://127.0.0.1:\#(broker.port)","#.utf8)
+    for rest in [
+      #""username":"a\u0000b","password":"x","validate":false}"#,
+      #""username":"keeper","password":"a\u0000b","validate":false}"#,
+      #""username":"keeper"}"#, "nonsense",
+    ] {
+      let path = "\(keeper.storePath)/daemon.sock"
+      let answer = try await DaemonCaller.ask(request + Array(rest.utf8), at: path, within: 240)
+      let text = String(decoding: try #require(answer), as: UTF8.self)
+      #expect(JSON(text)?["status"] == "error", "\(text)")
+    }
+    try broker.broker.start()
+    try await keeper.ready(daemon)
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
   @Test("logout deletes it; a running keeper loses it, and takes the next login")
   func logout() async throws {
     #expect(try await login(Self.password).status == 0)
@@ -224,7 +250,7 @@ struct LoginTests {
     #expect(gone["deleted"] == .list(["keeper"]))
     #expect(gone["keeper_running"] == true)
     try await untilRefused(daemon)
-    #expect(try await status()?["password"] == "none")
+    #expect(try await status()?["password_from"] == "none")
     #expect(try await keeper.command("logout").status == 66)
     #expect(try await login(Self.password).status == 0)
     try await keeper.ready(daemon, within: .seconds(10))
@@ -245,7 +271,7 @@ struct LoginTests {
     }
     #expect(try await login()?["in_use"] == false)
     let daemon = try await keeper.start()
-    #expect(try await keeper.json("status")["login"]?["password"] == "settings")
+    #expect(try await keeper.json("status")["login"]?["password_from"] == "settings")
     #expect(try await login()?["in_use"] == false)
     #expect(try await keeper.json("status")["broker"]?["state"] == "connected")
     #expect(try await daemon.stop() == .exit(0))

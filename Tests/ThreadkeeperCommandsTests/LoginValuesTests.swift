@@ -28,6 +28,15 @@ struct LoginValuesTests {
     }
   }
 
+  @Test("User names are what `mqtt.username` may be", arguments: ["", "a\u{0}b", "a\nb", "\u{85}"])
+  func names(name: String) throws {
+    #expect(throws: CommandFailure.self) { try Username.checked(name) }
+    #expect(throws: CommandFailure.self) {
+      try Username.checked(String(repeating: "n", count: 257))
+    }
+    #expect(try Username.checked("über keeper") == "über keeper")
+  }
+
   @Test("A request shows no password but in its octets")
   func request() {
     let request = DaemonRequest(

@@ -44,11 +44,11 @@ struct StatusReport: Encodable {
   /// Who the keeper is at the broker, and where the password comes from.
   struct Login: Encodable {
     let username: String?
-    let password: LoginInUse.Source
+    let passwordFrom: LoginInUse.Source
 
     var words: String {
       let name = username ?? "nobody"
-      switch password {
+      switch passwordFrom {
       case .settings: return "\(name), password from the settings"
       case .keychain: return "\(name), password from the store"
       case .none: return "\(name), without a password"
@@ -95,7 +95,8 @@ struct StatusReport: Encodable {
     }
     let found = try? LoginInUse.find(settings, registry.keychain)
     login = Login(
-      username: found?.username ?? settings.mqtt.username, password: found?.source ?? .unreadable)
+      username: found?.username ?? settings.mqtt.username,
+      passwordFrom: found?.source ?? .unreadable)
     broker =
       runtime?.broker ?? RuntimeRecord.Broker(settings, state: running ? .unknown : .notRunning)
     intake = runtime?.intake ?? RuntimeRecord.Intake(state: running ? .unknown : .notRunning)

@@ -45,6 +45,7 @@ struct LoginCommand: AsyncParsableCommand {
     try? ProcessHardening.forbidCoreDumps()
     let settings = try options.load()
     let desk = try LoginDesk(settings)
+    let username = try username.map { try Username.checked($0) }
     if let own = settings.mqtt.username, let username, own != username {
       throw CommandFailure(
         .usage, "the settings log in as \(own), not as \(username)",

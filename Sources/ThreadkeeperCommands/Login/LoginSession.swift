@@ -47,10 +47,7 @@ struct LoginSession: Sendable {
     let answer = try await TerminalPrompt.ask("User name at \(desk.address)\(usual): ")
     guard let answer else { throw CancellationError() }
     if answer.isEmpty, let known { return known.username }
-    guard (1...256).contains(answer.unicodeScalars.count),
-      !answer.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
-    else { throw CommandFailure(.usage, "a user name has 1 to 256 characters") }
-    return answer
+    return try Username.checked(answer)
   }
 
   private func password(of name: String) async throws -> SecretBytes {

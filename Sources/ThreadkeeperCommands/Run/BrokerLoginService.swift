@@ -26,6 +26,7 @@ final class BrokerLoginService: Service {
   let logger: Logger
   private let inUse: Mutex<LoginInUse>
   private let isAsking = Mutex(false)
+  private let turns = DispatchQueue(label: "threadkeeper.login")
 
   init(
     _ settings: Settings, keychain: Keychain, bridge: Bridge, login: LoginInUse, logger: Logger
@@ -110,9 +111,10 @@ final class BrokerLoginService: Service {
   private var isStoredInUse: Bool { login.source != .settings }
 
   private func login(of request: DaemonRequest) throws -> BrokerLogin {
-    guard let username = request.username, !username.isEmpty, let password = request.password else {
+    guard let name = request.username, let password = request.password else {
       throw CommandFailure(.usage, "a login has a user name and a password")
     }
+    let username = try Username.checked(name)
     if let own = settings.mqtt.username, own != username {
       throw CommandFailure(
         .configuration, "the running keeper logs in as \(own), not as \(username)",
@@ -128,27 +130,27 @@ final class BrokerLoginService: Service {
   func save(_ login: BrokerLogin, at address: BrokerAddress) async throws
     -> BrokerLoginStore.Change
   {
-    let keychain = keychain
-    let change = try await Self.onThread {
+    try await inTurn { [self] in
       let logins = BrokerLoginStore(keychain, address)
       let known = try keychain.database.read { try logins.find(username: login.username, $0) }
-      return try keychain.database.write { try logins.save(login, over: known, $0) }
+      let change = try keychain.database.write { try logins.save(login, over: known, $0) }
+      logger.notice(
+        "a new password for the broker is stored", metadata: ["user": "\(login.username)"])
+      use(LoginInUse(login))
+      return change
     }
-    logger.notice(
-      "a new password for the broker is stored", metadata: ["user": "\(login.username)"])
-    use(LoginInUse(login))
-    return change
   }
 
   private func delete(at address: BrokerAddress) async throws -> [String] {
-    let keychain = keychain
-    let users = try await Self.onThread {
-      try keychain.database.write { try BrokerLoginStore(keychain, address).deleteAll($0) }
+    try await inTurn { [self] in
+      let users = try keychain.database.write {
+        try BrokerLoginStore(keychain, address).deleteAll($0)
+      }
+      guard !users.isEmpty else { return [] }
+      logger.notice("the password for the broker is deleted")
+      use(LoginInUse(username: settings.mqtt.username, password: nil, source: .none))
+      return users
     }
-    guard !users.isEmpty else { return [] }
-    logger.notice("the password for the broker is deleted")
-    use(LoginInUse(username: settings.mqtt.username, password: nil, source: .none))
-    return users
   }
 
   private func use(_ new: LoginInUse) {
@@ -162,12 +164,11 @@ final class BrokerLoginService: Service {
     bridge.useLogin(username: new.username, password: new.password?.revealed)
   }
 
-  /// A commit waits for the disk, and for a batch that is being written: not in Swift's few threads.
-  private static func onThread<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws
-    -> R
-  {
+  /// One after the other, so that what is stored last is also what is used. On a thread of the
+  /// system's: a commit waits for the disk, and Swift has few threads.
+  private func inTurn<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
     try await withCheckedThrowingContinuation { continuation in
-      DispatchQueue.global().async { continuation.resume(with: Result { try body() }) }
+      turns.async { continuation.resume(with: Result { try body() }) }
     }
   }
 
