@@ -7,12 +7,11 @@ import TestKit
 /// A command at a terminal of its own, and somebody who types and reads there.
 final class TerminalSession: Sendable {
   private let controller: Int32
-  private let process: Process
+  private let process: ChildProcess
   private let shown: Shown
 
   private final class Shown: Sendable {
     let octets = Mutex<[UInt8]>([])
-    let status = Mutex<Int32?>(nil)
   }
 
   /// - Parameter errorFile: where standard error goes; the terminal unless given.
@@ -23,25 +22,17 @@ final class TerminalSession: Sendable {
       throw DaemonProcess.Unexpected(description: "no terminal could be made")
     }
     for descriptor in [controller, terminal] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
-    let handle = FileHandle(fileDescriptor: terminal, closeOnDealloc: true)
-    let shown = Shown()
-    process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/setsid")
+    defer { close(terminal) }
     // A session of its own, with this terminal as the one that controls it.
-    process.arguments = ["--ctty", "--wait", ThreadkeeperBinary.executable.path] + arguments
-    process.environment = environment
-    process.standardInput = handle
-    process.standardOutput = handle
-    process.standardError = handle
-    if let errorFile {
-      try Data().write(to: URL(fileURLWithPath: errorFile))
-      process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: errorFile))
-    }
-    process.terminationHandler = { process in
-      let status = process.terminationStatus
-      shown.status.withLock { $0 = process.terminationReason == .exit ? status : -status }
-    }
-    try process.runUnmasked()
+    process = try ChildProcess(
+      "/usr/bin/setsid",
+      ["--ctty", "--wait", ThreadkeeperBinary.executable.path] + arguments,
+      environment: environment,
+      streams: (
+        .descriptor(terminal), .descriptor(terminal),
+        errorFile.map { .file($0) } ?? .descriptor(terminal)
+      ))
+    let shown = Shown()
     self.controller = controller
     self.shown = shown
     let reader = Thread { [controller] in
@@ -56,11 +47,11 @@ final class TerminalSession: Sendable {
   }
 
   deinit {
-    if isRunning { process.terminate() }
+    process.signal(SIGTERM)
     close(controller)
   }
 
-  var isRunning: Bool { shown.status.withLock { $0 == nil } }
+  var isRunning: Bool { process.isRunning }
 
   /// All that the terminal has shown.
   var screen: String { shown.octets.withLock { String(decoding: $0, as: UTF8.self) } }
@@ -103,6 +94,9 @@ final class TerminalSession: Sendable {
       throw DaemonProcess.Unexpected(
         description: "the command does not end; the terminal shows:\n\(screen)")
     }
-    return shown.status.withLock { $0 ?? 0 }
+    switch process.wait() {
+    case .exit(let status): return status
+    case .signal(let number): return -number
+    }
   }
 }
