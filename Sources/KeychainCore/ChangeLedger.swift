@@ -8,28 +8,30 @@ import SodiumCrypto
 final class ChangeLedger: TransactionState {
   /// Nil until the first change reads it.
   var manifest: Manifest?
-  /// What the elements are hashed with.
-  var sumKey: GuardedKey?
+  /// What the elements are hashed with, and the manifest is sealed with.
+  var manifestKey: ManifestKey?
   var newKeys: [KeyID: GuardedKey] = [:]
   var owesErasure = false
 
   func savepoint() -> () -> Void {
     let (manifest, newKeys, owesErasure) = (manifest, newKeys, owesErasure)
+    let manifestKey = manifestKey
     return {
       self.manifest = manifest
+      self.manifestKey = manifestKey
       self.newKeys = newKeys
       self.owesErasure = owesErasure
     }
   }
 
   func insert(_ element: ManifestElement) throws {
-    guard let sumKey else { throw SodiumError.notAuthentic }
-    try manifest?.insert(element, key: sumKey)
+    guard let manifestKey else { throw SodiumError.notAuthentic }
+    try manifest?.insert(element, key: manifestKey.sum)
   }
 
   func remove(_ element: ManifestElement) throws {
-    guard let sumKey else { throw SodiumError.notAuthentic }
-    try manifest?.remove(element, key: sumKey)
+    guard let manifestKey else { throw SodiumError.notAuthentic }
+    try manifest?.remove(element, key: manifestKey.sum)
   }
 }
 
@@ -46,7 +48,7 @@ extension Keychain {
     if ledger.manifest != nil { return ledger }
     let (manifest, key) = try readManifest(in: tx)
     ledger.manifest = manifest
-    ledger.sumKey = key.sum
+    ledger.manifestKey = key
     tx.beforeCommit(Self.ledgerKey) { tx in try self.writeManifest(ledger, in: tx) }
     tx.onCommit(Self.ledgerKey) { self.publish(ledger.newKeys) }
     tx.afterCommit(Self.ledgerKey) { self.committed(ledger) }

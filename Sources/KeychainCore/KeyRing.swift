@@ -8,7 +8,9 @@ struct KeyRing {
   /// The newest of each purpose, whether it could be opened or not.
   private(set) var current: [KeyPurpose: KeyID] = [:]
   /// Every epoch of the index key: while the index is being renewed there are two.
-  private(set) var indexKeys: [GuardedKey] = []
+  private(set) var indexKeys: [(epoch: UInt32, key: GuardedKey)] = []
+  /// Keys whose records are gone. A reader may still be at an older state of the store.
+  private(set) var retired: Set<KeyID> = []
 
   init(roots: [KeyID: GuardedKey]) {
     keys = [:]
@@ -16,7 +18,9 @@ struct KeyRing {
   }
 
   mutating func add(_ key: GuardedKey, as id: KeyID) {
-    if keys.updateValue(key, forKey: id) == nil, id.purpose == .blindIndex { indexKeys.append(key) }
+    if keys.updateValue(key, forKey: id) == nil, id.purpose == .blindIndex {
+      indexKeys.append((id.epoch, key))
+    }
     know(id)
   }
 
@@ -24,6 +28,17 @@ struct KeyRing {
   mutating func forget(_ purpose: KeyPurpose) {
     keys = keys.filter { $0.key.purpose != purpose }
     current[purpose] = nil
+  }
+
+  /// To be forgotten when no reader can need them any more.
+  mutating func retire(_ ids: some Sequence<KeyID>) { retired.formUnion(ids) }
+
+  mutating func forget(_ ids: Set<KeyID>) {
+    for id in ids {
+      keys[id] = nil
+      if id.purpose == .blindIndex { indexKeys.removeAll { $0.epoch == id.epoch } }
+    }
+    retired.subtract(ids)
   }
 
   /// Notes that there is such a key.

@@ -33,6 +33,7 @@ extension Keychain {
         let itemKey = UnsafeRawBufferPointer(rebasing: random[16..<48])
         var row = ItemRow(id: id, itemClass: new.itemClass, version: 1, metadata: metadata)
         try row.sealMetadata(self, nonce: random[48..<72], in: tx)
+        try checkUnique(row, except: nil, in: tx)
         try row.sealSecret(self, new.secret, itemKey: itemKey, nonce: random[72..<96])
         try row.wrap(self, itemKey: itemKey, by: classKey, nonce: random[96..<120])
         try tx.execute(

@@ -10,9 +10,16 @@ extension Keychain {
     guard access != .readOnly, state.withLock({ $0.owesErasure }) else { return true }
     return try KeychainError.wrap("erasing deleted items") {
       // Asked for again by whoever deletes something from here on.
-      state.withLock { $0.owesErasure = false }
+      let retired = state.withLock { state in
+        state.owesErasure = false
+        return state.ring.retired
+      }
       do {
-        if try database.checkpointTruncate() { return true }
+        if try database.checkpointTruncate() {
+          // Nobody reads a state of the store any more that needs these keys.
+          state.withLock { $0.ring.forget(retired) }
+          return true
+        }
       } catch {
         state.withLock { $0.owesErasure = true }
         throw error

@@ -15,39 +15,47 @@ extension Keychain {
   ) throws(KeychainError) -> [Item] {
     try KeychainError.wrap("searching") {
       if let limit = query.limit, limit <= 0 { return [] }
-      switch try plan(query, in: tx) {
-      case .row(let rowID):
-        return try collect(
-          query, [[.integer(rowID)]], in: tx,
-          "SELECT id, uuid, class, version, metadata FROM items WHERE id = ?")
-      case .primary(let keys):
-        return try collect(
-          query, keys.map { [.blob($0)] }, in: tx,
-          """
-          SELECT id, uuid, class, version, metadata FROM items WHERE primary_index = ?
-          """)
-      case .first(let values, let attribute):
-        return try collect(
-          query, values.map { [.blob($0), .integer(query.firstRow)] }, indexed: attribute, in: tx,
-          """
-          SELECT id, uuid, class, version, metadata FROM items
-          WHERE index_1 = ? AND id >= ? ORDER BY id
-          """)
-      case .second(let values, let attribute):
-        return try collect(
-          query, values.map { [.blob($0), .integer(query.firstRow)] }, indexed: attribute, in: tx,
-          """
-          SELECT id, uuid, class, version, metadata FROM items
-          WHERE index_2 = ? AND id >= ? ORDER BY id
-          """)
-      case .scan:
-        return try collect(
-          query, [[.integer(query.firstRow)]], in: tx,
-          """
-          SELECT id, uuid, class, version, metadata FROM items
-          WHERE id >= ? ORDER BY id
-          """)
-      }
+      if access == .readOnly { try learnIndexKeys(in: tx) }
+      let known = newestIndexKey
+      let found = try search(query, in: tx)
+      // A new index key may have come between the look at the keys and the first one at the store.
+      return newestIndexKey == known ? found : try search(query, in: tx)
+    }
+  }
+
+  private func search(_ query: ItemQuery, in tx: ReadTransaction) throws -> [Item] {
+    switch try plan(query, in: tx) {
+    case .row(let rowID):
+      return try collect(
+        query, [[.integer(rowID)]], in: tx,
+        "SELECT id, uuid, class, version, metadata FROM items WHERE id = ?")
+    case .primary(let keys):
+      return try collect(
+        query, keys.map { [.blob($0)] }, in: tx,
+        """
+        SELECT id, uuid, class, version, metadata FROM items WHERE primary_index = ?
+        """)
+    case .first(let values, let attribute):
+      return try collect(
+        query, values.map { [.blob($0), .integer(query.firstRow)] }, indexed: attribute, in: tx,
+        """
+        SELECT id, uuid, class, version, metadata FROM items
+        WHERE index_1 = ? AND id >= ? ORDER BY id
+        """)
+    case .second(let values, let attribute):
+      return try collect(
+        query, values.map { [.blob($0), .integer(query.firstRow)] }, indexed: attribute, in: tx,
+        """
+        SELECT id, uuid, class, version, metadata FROM items
+        WHERE index_2 = ? AND id >= ? ORDER BY id
+        """)
+    case .scan:
+      return try collect(
+        query, [[.integer(query.firstRow)]], in: tx,
+        """
+        SELECT id, uuid, class, version, metadata FROM items
+        WHERE id >= ? ORDER BY id
+        """)
     }
   }
 
@@ -55,7 +63,7 @@ extension Keychain {
     let (condition, keys) = state.withLock { ($0.condition, $0.ring.indexKeys) }
     // An altered index would hide an item.
     if case .readOnly(let reason) = condition, reason.hidesItems { return .scan }
-    return try SearchPlan(query, indexes: keys.map(BlindIndex.init)) {
+    return try SearchPlan(query, indexes: keys.map { BlindIndex(key: $0.key) }) {
       if let tx = tx as? WriteTransaction, let manifest = ledger(tx).manifest {
         return manifest.threadCredentials > 0
       }

@@ -29,12 +29,10 @@ extension Keychain {
 
   /// Writes what the ledger has counted, as the next generation.
   func writeManifest(_ ledger: ChangeLedger, in tx: WriteTransaction) throws {
-    guard var manifest = ledger.manifest else { return }
+    guard var manifest = ledger.manifest, let key = ledger.manifestKey else { return }
     guard manifest.advance(by: 1) else { throw Self.noGenerationLeft() }
     ledger.manifest = manifest
-    let (id, key) = try currentKey(.manifest, in: tx)
-    let sealed = try manifest.sealed(
-      store: storeID, by: ManifestKey(id, key, in: arena))
+    let sealed = try manifest.sealed(store: storeID, by: key)
     try tx.execute("INSERT OR REPLACE INTO manifest (id, sealed) VALUES (1, ?)", .blob(sealed))
   }
 

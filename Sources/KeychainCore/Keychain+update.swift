@@ -40,6 +40,7 @@ extension Keychain {
         RandomOctets.fill(random)
         let random = UnsafeRawBufferPointer(random)
         try row.sealMetadata(self, nonce: random[32..<56], in: tx)
+        try checkUnique(row, except: stored.rowID, in: tx)
         let classKey =
           secret != nil || isMoved
           ? try classKey(metadata.accessible, in: tx) : nil

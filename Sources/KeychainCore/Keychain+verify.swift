@@ -42,7 +42,7 @@ extension Keychain {
     }
   }
 
-  private static func isDecode(_ error: any Error) -> Bool {
+  static func isDecode(_ error: any Error) -> Bool {
     !(error is SQLiteError) && (error as? KeychainError)?.status ?? .decode == .decode
   }
 
@@ -67,54 +67,12 @@ extension Keychain {
   ) throws -> Bool {
     var found = Manifest()
     do {
-      try addAll(to: &found, key: key, in: tx)
+      try forEachElement(in: tx) { try found.insert($0, key: key) }
     } catch let error where Self.isDecode(error) {
       // A row that cannot even be read as one.
       return false
     }
     return found.hasSameContents(as: manifest)
-  }
-
-  private func addAll(
-    to manifest: inout Manifest, key: GuardedKey, in tx: ReadTransaction
-  ) throws {
-    try tx.forEach(
-      """
-      SELECT id, class, uuid, version, metadata, secret, index_epoch, primary_index, index_1,
-        index_2, class_key, wrapped_key
-      FROM items
-      """, bound: []
-    ) { row in
-      guard let id = row.withBlob(2, { ItemID($0) }), let form = UInt8(exactly: row.integer(1)),
-        let indexEpoch = UInt32(exactly: row.integer(6)),
-        let classKey = UInt32(exactly: row.integer(10))
-      else { throw corrupt(row: row.integer(0), "what names it") }
-      let element = ManifestElement.ItemRow(
-        rowID: row.integer(0), form: form, id: id,
-        version: row.integer(3), metadataTag: row.tag(4), secretTag: row.tag(5),
-        indexEpoch: indexEpoch,
-        primaryIndex: row.withBlob(7) { ItemID($0) },
-        index1: row.isNull(8) ? nil : row.withBlob(8) { ItemID($0) },
-        index2: row.isNull(9) ? nil : row.withBlob(9) { ItemID($0) },
-        classKey: KeyID(rawValue: classKey), wrappedKeyTag: row.tag(11))
-      try manifest.insert(.item(element), key: key)
-      return true
-    }
-    try tx.forEach(
-      "SELECT id, uuid, payload, kind, created, label, parameters FROM key_slots", bound: []
-    ) { row in
-      guard let id = row.withBlob(1, { ItemID($0) }) else { return true }
-      let columns = KeySlotRow.columns(
-        kind: row.integer(3), created: row.integer(4), label: row.text(5), parameters: row.blob(6))
-      try manifest.insert(
-        .slot(id: id, number: row.integer(0), tag: row.tag(2), columns: columns), key: key)
-      return true
-    }
-    try tx.forEach("SELECT id, wrapped FROM keys", bound: []) { row in
-      guard let id = UInt32(exactly: row.integer(0)) else { throw SodiumError.notAuthentic }
-      try manifest.insert(.key(KeyID(rawValue: id), tag: row.tag(1)), key: key)
-      return true
-    }
   }
 
   private func openEverything(_ report: inout VerificationReport, in tx: ReadTransaction) throws {
@@ -131,14 +89,6 @@ extension Keychain {
         report.locked += 1
       }
       return true
-    }
-  }
-}
-
-extension SQLiteRow {
-  fileprivate func tag(_ column: Int32) -> ItemID {
-    withBlob(column) { octets in
-      ItemID(UnsafeRawBufferPointer(rebasing: octets.suffix(16))) ?? ItemID(high: 0, low: 0)
     }
   }
 }

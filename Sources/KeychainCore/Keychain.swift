@@ -38,6 +38,7 @@ package final class Keychain: Sendable {
     var knownKeys: KeySetMark
     /// Of a shared store: others changed the ways into it.
     var isOutdated = false
+    var isRotating = false
   }
 
   package let location: StoreLocation

@@ -31,6 +31,10 @@ package struct KeychainOptions: Sendable {
   package var anchorInterval: UInt64 = 1_000_000_000
   /// How long to wait for another process that shares the store, in nanoseconds.
   package var turnLimit: UInt64 = 10_000_000_000
+  /// Rotation: items sealed anew in one transaction, and the pause after it, in microseconds, in
+  /// which others get their turn.
+  package var rotationBatch = 256
+  package var rotationPause: UInt32 = 1_000
   /// Microseconds since 1970, for the dates of items.
   package var now: @Sendable () -> Int64 = { KeychainOptions.systemTime() }
   /// A virtual file system of SQLite, for tests that need a failing disk.

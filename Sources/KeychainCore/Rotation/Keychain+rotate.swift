@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SQLiteDatabase
+import SodiumCrypto
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Rotation: new keys for attributes, index, classes and manifest, beside normal work.
+///
+/// 1. One transaction makes the new keys (`beginRotation`). From then on all that is written uses
+///    them.
+/// 2. A walk seals the other items anew, some in each transaction (`renewItems`). Every row names its
+///    keys, so who reads needs not know of the walk, and it can be left off at any row.
+/// 3. One transaction counts the store for the new manifest and removes the old keys (`retireKeys`).
+///
+/// After a crash the next rotation goes on where the store shows two keys for the attributes. The
+/// secrets themselves stay as they are: their item keys are wrapped anew.
+extension Keychain {
+  /// Whether a rotation was begun and has not removed the old keys yet.
+  package func rotationIsPending() throws(KeychainError) -> Bool {
+    try read { try isRotationPending(in: $0) }
+  }
+
+  /// Gives every item new keys, or goes on with that. Others read and write meanwhile. The root keys
+  /// stay: see `renewRootKeys`.
+  ///
+  /// - Parameter goOn: called after each transaction; false stops, and the next rotation goes on.
+  /// - Throws: `notAvailable` when a rotation is under way in this process; `readOnly` or `decode`
+  ///   when the store is not what its manifest says. The old keys are all there then.
+  @discardableResult
+  package func rotateKeys(
+    _ goOn: (RotationProgress) -> Bool = { _ in true }
+  ) throws(KeychainError) -> RotationReport {
+    try checkWritable()
+    let isAlone = state.withLock { state in
+      defer { state.isRotating = true }
+      return !state.isRotating
+    }
+    guard isAlone else {
+      throw KeychainError(.notAvailable, "the keys are being renewed already")
+    }
+    defer { state.withLock { $0.isRotating = false } }
+    return try KeychainError.wrap("renewing the keys") {
+      var report = RotationReport()
+      if try rotationIsPending() {
+        report.wasPending = true
+        try finishRotation(&report, goOn)
+        // Damaged items keep their keys: that one was over long ago.
+        guard report.isFinished, report.renewed == 0, report.retiredKeys == 0 else { return report }
+        report = RotationReport()
+      }
+      // What is altered must be seen before it is counted anew.
+      try verify()
+      try checkWritable()
+      try write { try beginRotation(in: $0) }
+      try finishRotation(&report, goOn)
+      return report
+    }
+  }
+
+  func isRotationPending(in tx: ReadTransaction) throws -> Bool {
+    let first = Int64(KeyID(.metadata, epoch: 0).rawValue)
+    let count = try tx.first(
+      "SELECT count(*) FROM keys WHERE id BETWEEN ? AND ?", .integer(first),
+      .integer(first | 0xFF_FFFF)
+    ) { $0.integer(0) }
+    return count ?? 0 > 1
+  }
+
+  /// What is renewed at the beginning; the manifest's key comes at the end.
+  private static var renewable: [KeyPurpose] {
+    [.metadata, .blindIndex] + Accessibility.allCases.map(\.keyPurpose)
+  }
+
+  private func beginRotation(in tx: WriteTransaction) throws {
+    for purpose in Self.renewable {
+      guard let newest = try newestKey(purpose, in: tx) else { continue }
+      do {
+        // Not of a class that is locked: its items could not be wrapped anew.
+        _ = try key(newest, in: tx)
+        _ = try makeKey(KeyID(purpose, epoch: newest.epoch + 1), in: tx)
+      } catch let error as KeychainError where error.isClosedClass {
+        continue
+      }
+    }
+  }
+
+  private func finishRotation(
+    _ report: inout RotationReport, _ goOn: (RotationProgress) -> Bool
+  ) throws {
+    let items = try read { try count(in: $0) }
+    var walk = RotationWalk()
+    while !walk.isOver {
+      try renewItems(&walk)
+      (report.renewed, report.locked, report.damaged) = (walk.renewed, walk.locked, walk.damaged)
+      guard goOn(RotationProgress(renewed: walk.renewed, items: items)) else { return }
+      usleep(options.rotationPause)
+    }
+    report.retiredKeys = try write { try retireKeys(in: $0) }
+    report.isFinished = true
+    // What a reader still holds back, the next tick drives out.
+    _ = try eraseDeletedPages()
+  }
+}
+
+extension KeychainError {
+  /// Nothing is wrong with the store; the key is just not here.
+  var isClosedClass: Bool { status == .interactionNotAllowed || status == .notAvailable }
+}

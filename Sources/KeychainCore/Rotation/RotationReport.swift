@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How far a rotation is.
+package struct RotationProgress: Equatable, Sendable {
+  /// Items that were sealed anew by this run.
+  package var renewed = 0
+  /// All items of the store when the run began. Of a run that was interrupted, fewer are left.
+  package var items = 0
+}
+
+/// What a rotation came to.
+package struct RotationReport: Equatable, Sendable {
+  /// It went on with one that had been interrupted.
+  package var wasPending = false
+  /// False when it was stopped: the next one goes on.
+  package var isFinished = false
+  package var renewed = 0
+  /// Items whose class is locked: their secrets keep the old keys until the next rotation.
+  package var locked = 0
+  /// Items that do not open. They stay as they are, and so do their keys.
+  package var damaged = 0
+  /// Keys whose records were removed.
+  package var retiredKeys = 0
+}
