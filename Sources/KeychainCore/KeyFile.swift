@@ -47,8 +47,13 @@ enum KeyFile {
       throw KeychainError(
         .authFailed, "there is no key file at \(path): put it back from where it was kept")
     }
+    return try octets(path, what: "the key file")
+  }
+
+  /// - Parameter what: completes "open …".
+  static func octets(_ path: String, what: String) throws(KeychainError) -> SecretBytes {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-    guard descriptor >= 0 else { throw .system("open the key file", path: path) }
+    guard descriptor >= 0 else { throw .system("open \(what)", path: path) }
     defer { close(descriptor) }
     let key = withScratchMemory(256) { memory -> SecretBytes? in
       let count = Glibc.read(descriptor, memory.baseAddress, memory.count)

@@ -9,7 +9,7 @@ extension KeySlotRow {
     slot = KeySlot(
       number: 0, id: .random(), kind: kind, label: label, created: options.now())
     switch kind {
-    case .keyFile:
+    case .keyFile, .systemdCredential, .recoveryCode:
       parameters = []
     case .passphrase:
       try options.passwordHash.check()

@@ -89,7 +89,7 @@ struct KeySlotRow {
   func slotKey(from secret: SecretBytes, in arena: KeyArena) throws -> GuardedKey {
     try withScratchMemory(KeyFile.length) { source in
       switch slot.kind {
-      case .keyFile:
+      case .keyFile, .systemdCredential, .recoveryCode:
         try secret.withUnsafeBytes { octets in
           guard octets.count == source.count else {
             throw SodiumError.wrongLength(expected: source.count, found: octets.count)

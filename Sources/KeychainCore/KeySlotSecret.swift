@@ -8,6 +8,9 @@ package enum KeySlotSecret: Sendable {
   /// and `addKeySlot` make it when there is none.
   case keyFile(path: String)
   case passphrase(SecretBytes)
+  /// What systemd hands to this service under that name; in the form of a key file.
+  case systemdCredential(name: String)
+  case recoveryCode(RecoveryCode)
 
   /// The passphrase in the first line of a file that nobody else can read.
   package static func passphrase(inFile path: String) throws(KeychainError) -> KeySlotSecret {
@@ -18,6 +21,37 @@ package enum KeySlotSecret: Sendable {
     switch self {
     case .keyFile: .keyFile
     case .passphrase: .passphrase
+    case .systemdCredential: .systemdCredential
+    case .recoveryCode: .recoveryCode
+    }
+  }
+
+  /// The octets that open the slot.
+  func octets() throws -> SecretBytes {
+    switch self {
+    case .keyFile(let path): try KeyFile.read(path)
+    case .passphrase(let passphrase): passphrase
+    case .systemdCredential(let name): try SystemdCredential.read(name)
+    case .recoveryCode(let code): try code.secret()
+    }
+  }
+
+  /// For an answer that it does not open the store.
+  var words: String {
+    switch self {
+    case .keyFile(let path): "the key file \(path)"
+    case .passphrase: "this passphrase"
+    case .systemdCredential(let name): "the credential \(name)"
+    case .recoveryCode: "this recovery code"
+    }
+  }
+
+  /// Why that may be so.
+  var suspicion: String {
+    switch self {
+    case .passphrase: "it is mistyped, or its slot was removed or altered"
+    case .keyFile, .systemdCredential, .recoveryCode:
+      "it belongs to another store, or the slot was removed or altered"
     }
   }
 }

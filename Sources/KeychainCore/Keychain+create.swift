@@ -94,13 +94,3 @@ extension Keychain {
     }
   }
 }
-
-extension KeySlotSecret {
-  /// The octets that open the slot.
-  func octets() throws(KeychainError) -> SecretBytes {
-    switch self {
-    case .keyFile(let path): try KeyFile.read(path)
-    case .passphrase(let passphrase): passphrase
-    }
-  }
-}

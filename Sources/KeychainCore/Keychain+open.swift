@@ -91,7 +91,7 @@ extension Keychain {
   }
 
   /// Tries the slots of the kind of `secret`, the oldest first.
-  private static func openSlots(
+  static func openSlots(
     _ secret: KeySlotSecret, _ octets: SecretBytes, store: StoreID, arena: KeyArena,
     in tx: ReadTransaction
   ) throws -> [KeyID: GuardedKey] {
@@ -106,14 +106,8 @@ extension Keychain {
         continue
       }
     }
-    let what: String =
-      switch secret {
-      case .keyFile(let path): "the key file \(path)"
-      case .passphrase: "this passphrase"
-      }
     throw KeychainError(
       .authFailed,
-      "no key slot of the store opens with \(what): it belongs to another store, or the slot was"
-        + " removed or altered\(refusal)")
+      "no key slot of the store opens with \(secret.words): \(secret.suspicion)\(refusal)")
   }
 }

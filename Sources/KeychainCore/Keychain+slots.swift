@@ -31,7 +31,12 @@ extension Keychain {
       return try database.write { tx in
         let ledger = try ledgerForChange(tx)
         var roots = [try root(.master)]
-        if new.slot.kind.holdsSession { roots.append(try sessionForSlot(ledger, in: tx)) }
+        if new.slot.kind.guardsSession {
+          try refuseStaleCodes(in: tx)
+          roots.append(try sessionForSlot(ledger, in: tx))
+        } else if new.slot.kind.holdsSession {
+          roots.append(try root(.session))
+        }
         let element = try new.insert(roots, store: storeID, slotKey: slotKey, in: tx)
         try ledger.insert(element)
         ledger.owesErasure = true
@@ -59,7 +64,8 @@ extension Keychain {
           throw KeychainError(.param, "this is the only key slot: add another one first")
         }
         let others = slots.filter { $0.row.slot.number != number }
-        if row.slot.kind.holdsSession, !others.contains(where: { $0.row.slot.kind.holdsSession }) {
+        if row.slot.kind.guardsSession, !others.contains(where: { $0.row.slot.kind.guardsSession })
+        {
           try insertSessionRecord(ledger, in: tx)
           try deletePasscodeItems(ledger, in: tx)
         }
@@ -68,5 +74,18 @@ extension Keychain {
         ledger.owesErasure = true
       }
     }
+  }
+
+  /// The first passphrase comes with a new session key, which the recovery codes of before would not
+  /// have: nobody should find that out when it is needed.
+  private func refuseStaleCodes(in tx: ReadTransaction) throws {
+    let slots = try KeySlotRow.all(in: tx).map(\.row.slot)
+    guard !slots.contains(where: \.kind.guardsSession),
+      let code = slots.first(where: { $0.kind == .recoveryCode })
+    else { return }
+    throw KeychainError(
+      .param,
+      "the recovery code in slot \(code.number) could not reach everything once there is a passphrase:"
+        + " remove it, add the passphrase, then make a new code")
   }
 }

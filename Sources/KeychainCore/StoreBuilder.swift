@@ -29,8 +29,8 @@ struct StoreBuilder {
       (KeyID(.blindIndex, epoch: 1), try arena.randomKey()), (manifestKeyID, manifestRoot),
       (KeyID(.audit, epoch: 1), try arena.randomKey()),
     ]
-    let hasSessionSlot = slots.contains { $0.kind.holdsSession }
-    if !hasSessionSlot { keys.append((Self.session, session)) }
+    let isGuarded = slots.contains { $0.kind.guardsSession }
+    if !isGuarded { keys.append((Self.session, session)) }
     for (id, key) in keys {
       let wrapped = try KeyRecord.wrap(key, id: id, store: store, by: Self.master, wrapper: master)
       try tx.execute(
