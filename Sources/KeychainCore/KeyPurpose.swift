@@ -20,4 +20,7 @@ struct KeyPurpose: RawRepresentable, Hashable, Sendable {
   var accessibility: Accessibility? {
     rawValue >= Self.firstClass ? Accessibility(rawValue: rawValue - Self.firstClass) : nil
   }
+
+  /// The session key and what it wraps: gone while the store is locked.
+  var isOfSession: Bool { self == .session || accessibility?.wrapper == .session }
 }

@@ -12,12 +12,21 @@ struct KeyRing {
   /// Keys whose records are gone. A reader may still be at an older state of the store.
   private(set) var retired: Set<KeyID> = []
 
+  /// Nothing that a session key wraps comes in, nor the session key itself.
+  private(set) var isLocked = false
+  /// When a key below the session key was asked for last, in seconds of the monotonic clock.
+  var lastUse = Keychain.monotonicSeconds()
+
   init(roots: [KeyID: GuardedKey]) {
     keys = [:]
     for (id, key) in roots { add(key, as: id) }
   }
 
   mutating func add(_ key: GuardedKey, as id: KeyID) {
+    if isLocked, id.purpose.isOfSession {
+      if id.purpose != .session { know(id) }
+      return
+    }
     if keys.updateValue(key, forKey: id) == nil, id.purpose == .blindIndex {
       indexKeys.append((id.epoch, key))
     }
@@ -39,6 +48,18 @@ struct KeyRing {
       if id.purpose == .blindIndex { indexKeys.removeAll { $0.epoch == id.epoch } }
     }
     retired.subtract(ids)
+  }
+
+  mutating func lock() {
+    isLocked = true
+    keys = keys.filter { !$0.key.purpose.isOfSession }
+    // The class keys stay known, and so their records are asked for; the session key is just missing.
+    current[.session] = nil
+  }
+
+  mutating func unlock(now: Int) {
+    isLocked = false
+    lastUse = now
   }
 
   /// Notes that there is such a key.

@@ -9,11 +9,19 @@ extension Keychain {
   /// - Throws: `interactionNotAllowed` when only a session key opens it and there is none,
   ///   `decode` when its record is missing or was altered.
   func key(_ id: KeyID, in tx: ReadTransaction) throws -> GuardedKey {
-    if let key = state.withLock({ $0.ring.keys[id] }) { return key }
+    if let key = known(id) { return key }
     if let tx = tx as? WriteTransaction, let key = ledger(tx).newKeys[id] { return key }
     let key = try loadKey(id, in: tx)
     state.withLock { $0.ring.add(key, as: id) }
     return key
+  }
+
+  private func known(_ id: KeyID) -> GuardedKey? {
+    let now = id.purpose.isOfSession ? Self.monotonicSeconds() : 0
+    return state.withLock { state in
+      if now > 0 { state.ring.lastUse = now }
+      return state.ring.keys[id]
+    }
   }
 
   /// The newest key for `purpose`. A class gets its first key here, when it is first used.
@@ -23,7 +31,7 @@ extension Keychain {
     let known = state.withLock { state in
       state.ring.current[purpose].map { (id: $0, key: state.ring.keys[$0]) }
     }
-    if let known, let key = known.key { return (known.id, key) }
+    if let known, let key = known.key, !known.id.purpose.isOfSession { return (known.id, key) }
     if let known { return (known.id, try key(known.id, in: tx)) }
     if let (id, key) = ledger(tx).newKeys.first(where: { $0.key.purpose == purpose }) {
       return (id, key)
@@ -98,17 +106,29 @@ extension Keychain {
   func unwrap(_ wrapped: [UInt8], id: KeyID) throws -> GuardedKey {
     try wrapped.withUnsafeBytes { wrapped in
       let wrapperID = try SealedPart.keyID(of: wrapped)
+      if id.purpose == .session, state.withLock({ $0.ring.isLocked }) { throw locked() }
       let (wrapper, isKnown) = state.withLock { state in
         (state.ring.keys[wrapperID], state.ring.current[wrapperID.purpose] != nil)
       }
       guard let wrapper else {
         // Known but not in memory: its record did not open.
         if wrapperID.purpose == .session, !isKnown { throw locked() }
+        if access == .readOnly, isNewerRoot(wrapperID) {
+          throw KeychainError(
+            .notAvailable, "the root keys of the store were renewed meanwhile: open it again")
+        }
         throw SodiumError.notAuthentic
       }
       return try KeyRecord.unwrap(
         wrapped, id: id, store: storeID, wrapper: wrapper, device: deviceKey(for: id), in: arena)
     }
+  }
+
+  /// Beside a process that writes, the roots may be others by now.
+  private func isNewerRoot(_ id: KeyID) -> Bool {
+    guard id.purpose == .master || id.purpose == .session else { return false }
+    let known = state.withLock { $0.ring.current[id.purpose] }
+    return known.map { id.epoch > $0.epoch } ?? false
   }
 
   /// Reads every record that can be opened now. The order of the ids brings the session key before

@@ -81,6 +81,8 @@ extension Keychain {
     }
   }
 
+  static func monotonicSeconds() -> Int { Int(now() / 1_000_000_000) }
+
   private static func now() -> UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

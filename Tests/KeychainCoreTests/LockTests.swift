@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestKit
+import Testing
+
+@testable import KeychainCore
+
+@Suite struct LockTests {
+  private let passphrase = KeySlotSecret.passphrase(Sample.secret("correct horse"))
+
+  private func guarded() throws -> RotatedStore {
+    let rotated = try RotatedStore()
+    try rotated.keychain.addKeySlot(passphrase)
+    return rotated
+  }
+
+  @Test func aLockDropsTheSessionKeyAndWhatItWraps() throws {
+    let rotated = try guarded()
+    let keychain = rotated.keychain
+    #expect(keychain.isUnlocked)
+    #expect(try rotated.contents() == RotatedStore.expected(0..<18))
+    #expect(try keychain.lock() == .locked)
+    #expect(!keychain.isUnlocked)
+    keychain.state.withLock { state in
+      let purposes = Set(state.ring.keys.keys.map(\.purpose.rawValue))
+      #expect(
+        purposes.isDisjoint(with: [2, 16]) && purposes.isSuperset(of: [1, 8, 9, 10, 17, 18]))
+    }
+    for item in try keychain.items(ItemQuery()) {
+      if item.accessible == .whenUnlocked {
+        refuses(.interactionNotAllowed) { _ = try keychain.secret(of: item) }
+        // Asking does not bring it back, and neither does trying to write.
+        refuses(.interactionNotAllowed) {
+          try keychain.update(item, secret: Sample.secret("changed"))
+        }
+      } else {
+        _ = try keychain.secret(of: item)
+      }
+    }
+    refuses(.interactionNotAllowed) {
+      try keychain.add(Sample.password("new", accessible: .whenUnlocked))
+    }
+    // Everything else goes on, with its attributes, and for the first time too.
+    try keychain.add(Sample.password("new"))
+    #expect(try keychain.verify(.everything).locked == 3)
+    #expect(keychain.quarantine.isEmpty && keychain.condition == .healthy)
+  }
+
+  @Test func onlyWhatReachesEverythingUnlocks() throws {
+    let rotated = try guarded()
+    let keychain = rotated.keychain
+    let code = KeySlotSecret.recoveryCode(RecoveryCode())
+    try keychain.addKeySlot(code)
+    for way in [passphrase, code] {
+      try keychain.lock()
+      refuses(.authFailed) { try keychain.unlock(with: .passphrase(Sample.secret("wrong"))) }
+      refuses(.interactionNotAllowed) { try keychain.unlock(with: rotated.store.keyFile) }
+      #expect(!keychain.isUnlocked)
+      try keychain.unlock(with: way)
+      #expect(keychain.isUnlocked)
+      #expect(try rotated.contents() == RotatedStore.expected(0..<18))
+      try keychain.add(Sample.password("\(way.kind)", accessible: .whenUnlocked))
+      try keychain.items(ItemQuery()).suffix(1).forEach { try keychain.delete($0) }
+    }
+    // What was opened by its key file is locked from the start.
+    try rotated.store.reopen()
+    #expect(!rotated.keychain.isUnlocked)
+    try rotated.keychain.unlock(with: passphrase)
+    #expect(try rotated.contents() == RotatedStore.expected(0..<18))
+  }
+
+  @Test func withoutAPassphraseItSaysHowLittleALockMeans() throws {
+    let rotated = try RotatedStore()
+    let keychain = rotated.keychain
+    #expect(try keychain.lock() == .lockedWithoutPassphrase)
+    #expect(!keychain.isUnlocked)
+    #expect(try keychain.verify(.everything).locked == 3)
+    refuses(.interactionNotAllowed) { try keychain.addKeySlot(passphrase) }
+    try keychain.unlock(with: rotated.store.keyFile)
+    #expect(try rotated.contents() == RotatedStore.expected(0..<18))
+  }
+
+  @Test func aTransactionThatALockOvertakesBringsNothingBack() throws {
+    let rotated = try RotatedStore(items: 0)
+    let keychain = rotated.keychain
+    try keychain.database.write { tx in
+      // The first of its class: its key is made here, and published with the commit.
+      _ = try keychain.add(Sample.password("a", accessible: .whenUnlocked), in: tx)
+      keychain.state.withLock { $0.ring.lock() }
+    }
+    #expect(!keychain.isUnlocked)
+    let item = try #require(try keychain.items(ItemQuery()).first)
+    refuses(.interactionNotAllowed) { _ = try keychain.secret(of: item) }
+    try keychain.unlock(with: rotated.store.keyFile)
+    #expect(try keychain.secret(of: item) == Sample.secret("secret"))
+  }
+
+  @Test func idleMeansThatNothingOfTheClassWasUsed() throws {
+    let rotated = try guarded()
+    let keychain = rotated.keychain
+    let later = Keychain.monotonicSeconds() - 100
+    let locked = try #require(
+      try keychain.items(ItemQuery()).first { $0.accessible == .whenUnlocked })
+    let open = try #require(
+      try keychain.items(ItemQuery()).first { $0.accessible == .afterFirstUnlock })
+    #expect(!keychain.lockIfIdle(for: 0))
+    keychain.state.withLock { $0.ring.lastUse = later }
+    _ = try keychain.secret(of: locked)
+    #expect(!keychain.lockIfIdle(for: 100))
+    keychain.state.withLock { $0.ring.lastUse = later }
+    _ = try keychain.secret(of: open)
+    #expect(!keychain.lockIfIdle(for: 1_000))
+    #expect(keychain.lockIfIdle(for: 100) && !keychain.isUnlocked)
+    #expect(!keychain.lockIfIdle(for: 100))
+    try keychain.unlock(with: passphrase)
+    #expect(!keychain.lockIfIdle(for: 100))
+  }
+
+  @Test func aRotationGoesOnWhileLocked() throws {
+    let rotated = try guarded()
+    try rotated.keychain.lock()
+    let report = try rotated.keychain.rotateKeys()
+    #expect(report.isFinished && report.locked == 3 && report.renewed == 18)
+    try rotated.keychain.unlock(with: passphrase)
+    #expect(try rotated.contents() == RotatedStore.expected(0..<18))
+    #expect(try rotated.keychain.rotateKeys().locked == 0)
+    #expect(try rotated.keychain.verify(.everything) == VerificationReport(items: 18))
+  }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestKit
+import Testing
+
+@testable import KeychainCore
+
+@Suite struct RootRenewalTests {
+  private let passphrase = KeySlotSecret.passphrase(Sample.secret("correct horse"))
+
+  @Test func theSlotsThatAreGivenStayAndTheOthersGo() throws {
+    let rotated = try RotatedStore()
+    let spare = KeySlotSecret.keyFile(path: rotated.store.path + "/spare.key")
+    try rotated.keychain.addKeySlot(spare, label: "spare")
+    try rotated.keychain.addKeySlot(.recoveryCode(RecoveryCode()))
+    let removed = try rotated.keychain.renewRootKeys([spare])
+    #expect(removed.map(\.kind) == [.keyFile, .recoveryCode])
+    #expect(try rotated.keychain.slots().map(\.label) == ["spare"])
+    #expect(try rotated.contents() == RotatedStore.expected(0..<18))
+    #expect(try rotated.keychain.rotateKeys().isFinished)
+    rotated.keychain.close()
+    refuses(.authFailed) {
+      _ = try Keychain.open(at: rotated.store.location, with: rotated.store.keyFile)
+    }
+    try rotated.store.reopen(with: spare)
+    #expect(rotated.keychain.condition == .healthy)
+    #expect(try rotated.contents() == RotatedStore.expected(0..<18))
+    #expect(
+      try rotated.keyRecords() == ["2.2", "8.2", "9.2", "10.2", "11.1", "16.2", "17.2", "18.2"])
+  }
+
+  @Test func whoHasTheOldRootsOpensNoneOfTheNewKeys() throws {
+    let rotated = try RotatedStore()
+    rotated.keychain.close()
+    let old = try FormatOneReader(
+      RawStore(rotated.store.location.databasePath), keyFile: rotated.store.keyFilePath)
+    try rotated.store.reopen()
+    try rotated.keychain.renewRootKeys([rotated.store.keyFile])
+    try rotated.keychain.rotateKeys()
+    let raw = try RawStore(rotated.store.location.databasePath)
+    let wrappers = try raw.run("SELECT DISTINCT substr(wrapped, 2, 4) FROM keys ORDER BY 1")
+    #expect(wrappers == [[.blob([1, 0, 0, 2])], [.blob([2, 0, 0, 2])]])
+    let ids = try raw.run("SELECT id FROM keys WHERE id >> 24 <> 11").map { $0[0] }
+    for id in ids {
+      guard case .integer(let number) = id else { continue }
+      #expect(old.keys[Int(number)] == nil)
+    }
+  }
+
+  @Test func aPassphraseIsNotLeftOutByMistake() throws {
+    let rotated = try RotatedStore()
+    try rotated.keychain.addKeySlot(passphrase)
+    refuses(.param) { try rotated.keychain.renewRootKeys([rotated.store.keyFile]) }
+    refuses(.param) { try rotated.keychain.renewRootKeys([]) }
+    refuses(.authFailed) {
+      try rotated.keychain.renewRootKeys([.passphrase(Sample.secret("wrong"))])
+    }
+    #expect(try rotated.keychain.slots().count == 2)
+    #expect(try rotated.keychain.renewRootKeys([rotated.store.keyFile, passphrase]).isEmpty)
+    #expect(try rotated.contents() == RotatedStore.expected(0..<18))
+    try rotated.store.reopen()
+    #expect(try rotated.keychain.verify(.everything).locked == 3)
+    // Locked, it would lose the session key.
+    refuses(.interactionNotAllowed) {
+      try rotated.keychain.renewRootKeys([rotated.store.keyFile, passphrase])
+    }
+    try rotated.store.reopen(with: passphrase)
+    #expect(try rotated.contents() == RotatedStore.expected(0..<18))
+  }
+
+  @Test func aReaderBesideIsToldToOpenItAgain() throws {
+    let rotated = try RotatedStore()
+    let beside = try rotated.store.openBeside()
+    try rotated.keychain.renewRootKeys([rotated.store.keyFile])
+    #expect(try beside.items(ItemQuery()).count == 18)
+    try rotated.keychain.rotateKeys()
+    refuses(.notAvailable) { _ = try beside.items(ItemQuery()) }
+    #expect(beside.quarantine.isEmpty)
+  }
+
+  @Test func aFaultAtAnyCallLeavesTheOldRootsOrTheNewOnes() throws {
+    var fired = 0
+    for number in 1...200 {
+      let disk = FaultyDisk()
+      var options = RotatedStore.options
+      options.vfs = disk.name
+      let rotated = try RotatedStore(items: 6, options: options)
+      disk.arm(.ioError(at: number))
+      do { try rotated.keychain.renewRootKeys([rotated.store.keyFile]) } catch {}
+      let hasFired = disk.hasFired
+      disk.repair()
+      #expect(try rotated.contents() == RotatedStore.expected(0..<6), "call \(number)")
+      try rotated.store.reopen()
+      #expect(rotated.keychain.condition == .healthy, "call \(number)")
+      #expect(try rotated.contents() == RotatedStore.expected(0..<6), "call \(number)")
+      guard hasFired else { break }
+      fired += 1
+    }
+    #expect((5..<200).contains(fired), "the fault came \(fired) times")
+  }
+}
