@@ -9,6 +9,10 @@ extension Settings {
     package var keyFile: String
     /// Directory for the anchor, which shows when the store was rolled back; never inside `path`.
     package var anchorPath: String
+    /// A passphrase or a recovery code that opens the store, instead of the key file.
+    package var passphrase: SecretText?
+    /// After so many seconds without use, what is accessible "when unlocked" is locked. 0 = never.
+    package var lockAfterSeconds: Int = 0
 
     package init(path: String, keyFile: String, anchorPath: String) {
       self.path = path

@@ -15,6 +15,8 @@ enum SettingsKey: String, CaseIterable {
   case storePath = "store.path"
   case storeKeyFile = "store.key_file"
   case storeAnchorPath = "store.anchor_path"
+  case storePassphrase = "store.passphrase"
+  case storeLockAfter = "store.lock_after"
   case alertsHold = "alerts.hold"
   case preferredOnMismatch = "preferred.on_mismatch"
   case preferredFollowMembers = "preferred.follow_members"
@@ -33,7 +35,7 @@ enum SettingsKey: String, CaseIterable {
   }
 
   /// Whether its value must not be shown.
-  var isSecret: Bool { self == .mqttPassword }
+  var isSecret: Bool { self == .mqttPassword || self == .storePassphrase }
 
   /// The words after "expected" when a value does not fit.
   var expectation: String {
@@ -42,6 +44,7 @@ enum SettingsKey: String, CaseIterable {
     case .mqttPort: "a whole number from 1 to 65535"
     case .mqttUsername: "1 to 256 characters, no control characters"
     case .mqttPassword: "1 to 65535 octets of text"
+    case .storePassphrase: "1 to 4096 octets of text"
     case .mqttClientID: "1 to 64 letters, digits, `-`, `_` or `.`"
     case .mqttBaseTopic:
       "a topic such as `threadkeeper` or `home/thread` (no `+`, `#`, `$`, `%` or control character, "
@@ -52,7 +55,7 @@ enum SettingsKey: String, CaseIterable {
     case .alertsHold: "whole seconds from 0 to 86400"
     case .preferredOnMismatch: "`alert`"
     case .preferredFollowMembers: "`same_network` or `any`"
-    case .presenceOfflineAfter: "whole seconds from 0 to 604800"
+    case .presenceOfflineAfter, .storeLockAfter: "whole seconds from 0 to 604800"
     case .logLevel: "`trace`, `debug`, `info`, `notice`, `warning`, `error` or `critical`"
     case .logFormat: "`text` or `json`"
     }

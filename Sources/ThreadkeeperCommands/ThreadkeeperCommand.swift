@@ -30,7 +30,8 @@ package struct ThreadkeeperCommand: AsyncParsableCommand {
       CommandGroup(
         name: "Set it up",
         subcommands: [
-          LoginCommand.self, LogoutCommand.self, CheckConfigCommand.self, ACLCommand.self,
+          LoginCommand.self, LogoutCommand.self, KeysCommand.self, LockCommand.self,
+          UnlockCommand.self, CheckConfigCommand.self, ACLCommand.self,
           StoreCommand.self,
         ]),
       CommandGroup(name: "Tools", subcommands: [DatasetCommand.self]),

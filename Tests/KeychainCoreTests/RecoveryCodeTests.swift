@@ -12,8 +12,7 @@ import Testing
   }
 
   private func typed(_ text: String) throws -> RecoveryCode {
-    var text = text
-    return try text.withUTF8 { try RecoveryCode(typed: UnsafeRawBufferPointer($0)) }
+    try RecoveryCode(typed: text.utf8)
   }
 
   @Test func itHasSevenGroupsOfFiveAndShowsItselfOnlyWhenAsked() throws {

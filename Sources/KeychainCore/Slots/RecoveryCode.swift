@@ -38,7 +38,7 @@ package struct RecoveryCode: Sendable {
   /// What a person has typed, with spaces and hyphens anywhere.
   ///
   /// - Throws: `authFailed` with the group that has a mistake; never the code.
-  package init(typed: UnsafeRawBufferPointer) throws(KeychainError) {
+  package init(typed: some Sequence<UInt8>) throws(KeychainError) {
     let separators: [UInt8] = [0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: "-")]
     let count = Self.groups * 5
     var failure: String?

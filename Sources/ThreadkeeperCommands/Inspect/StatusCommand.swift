@@ -33,6 +33,9 @@ struct StatusReport: Encodable {
     let path: String
     let id: String
     let condition: String
+    /// What the keeper can reach: `locked`, `unlocked`; null when none runs.
+    let lock: String?
+    let rotationPending: Bool
   }
 
   struct Preferred: Encodable {
@@ -102,7 +105,9 @@ struct StatusReport: Encodable {
     intake = runtime?.intake ?? RuntimeRecord.Intake(state: running ? .unknown : .notRunning)
     store = Store(
       path: settings.store.path, id: registry.keychain.storeID.description,
-      condition: registry.keychain.condition.words)
+      condition: registry.keychain.condition.words,
+      lock: runtime?.unlocked.map { $0 ? "unlocked" : "locked" },
+      rotationPending: try registry.keychain.rotationIsPending())
   }
 
   var text: String {
@@ -116,7 +121,7 @@ struct StatusReport: Encodable {
       broker       \(broker.words.printable)
       login        \(login.words.printable)
       intake       \(intake.words.printable)
-      store        \(store.path), \(store.condition)
+      store        \(store.path), \(store.condition)\(store.lock == "locked" ? ", locked" : "")
       preferred    \(preferred)
       routers      \(routers)
       networks     \(networks)

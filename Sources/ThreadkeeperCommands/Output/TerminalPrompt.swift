@@ -34,6 +34,12 @@ package enum TerminalPrompt {
     }
   }
 
+  /// The same for commands that do nothing else meanwhile: a signal ends them.
+  package static func askNow(_ question: String, isHidden: Bool = false) throws -> String? {
+    guard let terminal = open() else { throw noTerminal }
+    return try WakePipe(terminal: terminal).ask(question, isHidden: isHidden)
+  }
+
   /// Says something on the terminal.
   package static func say(_ text: String) {
     guard let terminal = open() else { return }

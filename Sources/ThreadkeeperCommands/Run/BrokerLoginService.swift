@@ -26,11 +26,14 @@ final class BrokerLoginService: Service {
   let logger: Logger
   private let inUse: Mutex<LoginInUse>
   private let isAsking = Mutex(false)
+  private let store: StoreService
   private let turns = DispatchQueue(label: "threadkeeper.login")
 
   init(
-    _ settings: Settings, keychain: Keychain, bridge: Bridge, login: LoginInUse, logger: Logger
+    _ settings: Settings, keychain: Keychain, bridge: Bridge, login: LoginInUse,
+    store: StoreService, logger: Logger
   ) {
+    self.store = store
     self.settings = settings
     self.keychain = keychain
     self.bridge = bridge
@@ -56,12 +59,13 @@ final class BrokerLoginService: Service {
   private func listen() -> DaemonListener? {
     do throws(DaemonSocketError) {
       return try DaemonListener(path: RunningKeeper.socketPath(settings)) {
-        [weak self] request, connection in
-        await self?.answer(request, connection).octets ?? []
+        [weak self, store] request, connection in
+        if let answer = await store.answer(request) { return answer }
+        return await self?.answer(request, connection).octets ?? []
       }
     } catch {
       logger.warning(
-        "commands cannot reach this keeper; `login` needs it stopped",
+        "commands cannot reach this keeper; `login`, `keys` and `lock` do not work beside it",
         metadata: ["reason": "\(error.message)"])
       return nil
     }

@@ -56,15 +56,18 @@ struct Keeper {
   /// Runs until SIGTERM or SIGINT, or until it cannot go on.
   func run() async throws {
     for notice in keychain.notices { logger.notice("\(notice)") }
+    let store = StoreService(settings, keychain: keychain, logger: logger)
     let logins = BrokerLoginService(
-      settings, keychain: keychain, bridge: bridge, login: login, logger: logger)
+      settings, keychain: keychain, bridge: bridge, login: login, store: store, logger: logger)
     let broker = privateBroker.map { ServiceGroupConfiguration.ServiceConfiguration(service: $0) }
     let group = ServiceGroup(
       configuration: ServiceGroupConfiguration(
         services: (broker.map { [$0] } ?? []) + [
           .init(service: bridge),
           .init(
-            service: RuntimeRecorder(settings: settings, port: port, monitor: bridge.monitor)),
+            service: RuntimeRecorder(
+              settings: settings, port: port, monitor: bridge.monitor, keychain: keychain)),
+          .init(service: store),
           .init(service: logins),
           .init(service: StoreVerification(keychain: keychain, logger: logger)),
         ],

@@ -88,6 +88,8 @@ struct RuntimeRecord: Codable, Equatable {
   var pid: Int32
   var broker: Broker
   var intake: Intake
+  /// Whether what is accessible "when unlocked" can be reached.
+  var unlocked: Bool?
 
   static func path(_ settings: Settings) -> String { settings.store.path + "/run.json" }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
+import KeychainCore
 import ServiceLifecycle
 import Settings
 
@@ -13,6 +14,7 @@ struct RuntimeRecorder: Service {
   let settings: Settings
   let port: UInt16
   let monitor: BridgeMonitor
+  let keychain: Keychain
 
   func run() async throws {
     var written: RuntimeRecord?
@@ -38,7 +40,7 @@ struct RuntimeRecorder: Service {
       broker: .init(
         settings, state: snapshot.isStatusConnected ? .connected : .connecting,
         problem: snapshot.isStatusConnected ? nil : snapshot.lastConnectionProblem, port: port),
-      intake: .init(snapshot))
+      intake: .init(snapshot), unlocked: keychain.isUnlocked)
   }
 }
 

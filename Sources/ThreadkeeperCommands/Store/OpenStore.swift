@@ -39,11 +39,40 @@ enum OpenStore {
   private static func open(
     _ settings: Settings, access: Keychain.Access, options: KeychainOptions
   ) throws -> Keychain {
+    let keyFile = KeySlotSecret.keyFile(path: settings.store.keyFile)
+    func open(_ ways: [KeySlotSecret]) throws(KeychainError) -> Keychain {
+      var refusal: KeychainError?
+      for way in ways {
+        do {
+          return try Keychain.open(
+            at: location(settings), with: way, access: access, options: options)
+        } catch {
+          guard error.status == .authFailed else { throw error }
+          refusal = refusal ?? error
+        }
+      }
+      throw refusal ?? KeychainError(.authFailed, "there is nothing to open the store with")
+    }
     do {
-      return try Keychain.open(
-        at: location(settings), with: .keyFile(path: settings.store.keyFile), access: access,
-        options: options)
-    } catch {
+      // Who names a passphrase means it: a wrong one is said.
+      if let passphrase = settings.store.passphrase {
+        return try open(StoreSecret.ways(passphrase))
+      }
+      do {
+        return try open([keyFile])
+      } catch {
+        guard error.status == .authFailed, let slots = try? Keychain.slots(at: location(settings))
+        else { throw error }
+        let credentials = slots.filter {
+          $0.kind == .systemdCredential && SystemdCredential.path($0.label) != nil
+        }.map { KeySlotSecret.systemdCredential(name: $0.label) }
+        if let keychain = try? open(credentials) { return keychain }
+        guard slots.contains(where: { $0.kind == .passphrase || $0.kind == .recoveryCode }),
+          let answer = StoreSecret.askNow("\(error.message).\n")
+        else { throw error }
+        return try open(StoreSecret.ways(answer))
+      }
+    } catch let error as KeychainError {
       throw CommandFailure(error)
     }
   }
@@ -71,6 +100,12 @@ extension CommandFailure {
         .temporary, error.message,
         remedy: "stop it and try again; reading commands work beside it")
     case .authFailed, .notAvailable: self.init(.notPermitted, error.message)
+    case .interactionNotAllowed:
+      self.init(
+        .notPermitted, error.message,
+        remedy:
+          "`threadkeeper unlock` asks for it; without a running keeper, `store.passphrase` has it")
+    case .itemNotFound: self.init(.noInput, error.message)
     case .param: self.init(.usage, error.message)
     case .diskFull, .io: self.init(.inputOutput, error.message)
     case .decode: self.init(.badInput, error.message)

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What a command asks of the keeper that holds the store. See docs/architecture.md.
+struct StoreRequest: Codable, Sendable {
+  enum Command: String, Codable, Sendable {
+    case listKeys = "keys/list"
+    case addKey = "keys/add"
+    case removeKey = "keys/remove"
+    case rotateKeys = "keys/rotate"
+    case rotation = "keys/rotation"
+    case lock = "store/lock"
+    case unlock = "store/unlock"
+  }
+
+  var v = 1
+  var command: Command
+  var secret: StoreSecret?
+  var label: String?
+  var slot: Int64?
+  /// Of `keys/remove`: also the last passphrase, or what leaves no slot that is known to open. Of
+  /// `keys/rotate`: also when slots go.
+  var isConfirmed: Bool?
+  /// Of `keys/rotate`: new root keys too, sealed for these.
+  var roots: [StoreSecret]?
+
+  var octets: [UInt8] { (try? JSONEncoder().encode(self)).map(Array.init) ?? [] }
+}
+
+/// What comes of it.
+struct StoreReport: Codable, Sendable {
+  struct Slot: Codable, Sendable {
+    enum Opens: String, Codable, Sendable {
+      case yes, no
+      /// It takes something that is not at hand.
+      case notTried = "not_tried"
+    }
+
+    var id: Int64
+    var kind: String
+    var label: String
+    /// RFC 3339.
+    var created: String
+    var opens: Opens
+  }
+
+  struct Rotation: Codable, Equatable, Sendable {
+    var running = false
+    var finished = false
+    var resumed = false
+    var renewed = 0
+    var items = 0
+    var locked = 0
+    var damaged = 0
+    var retiredKeys = 0
+    var problem: String?
+  }
+
+  var slots: [Slot]?
+  var removed: [Slot]?
+  var rotation: Rotation?
+  /// Whether what is accessible "when unlocked" can be reached.
+  var unlocked: Bool?
+  /// Whether it takes a passphrase or a recovery code to reach it.
+  var guarded: Bool?
+}
+
+struct StoreAnswer: Codable, Sendable {
+  var v = 1
+  var error: DaemonAnswer.Failure?
+  var data: StoreReport?
+
+  init(_ report: StoreReport) { data = report }
+
+  init(_ failure: CommandFailure) { error = DaemonAnswer(failure).error }
+
+  var octets: [UInt8] { (try? JSONEncoder().encode(self)).map(Array.init) ?? [] }
+
+  func result() throws(CommandFailure) -> StoreReport {
+    if let data { return data }
+    guard let error else { throw DaemonAnswer.unreadable }
+    throw CommandFailure(
+      ExitStatus(rawValue: error.exit) ?? .software, error.message, remedy: error.help)
+  }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import KeychainCore
+import Settings
+
+/// The work of `keys`, `lock` and `unlock` on a store that is open: in the keeper, or in the command
+/// itself.
+struct StoreWork: Sendable {
+  let keychain: Keychain
+  let settings: Settings
+
+  func answer(_ request: StoreRequest) throws -> StoreReport {
+    switch request.command {
+    case .listKeys: return try list()
+    case .addKey: return try add(request)
+    case .removeKey: return try remove(request)
+    case .lock:
+      let outcome = try keychain.lock()
+      return StoreReport(unlocked: false, guarded: outcome == .locked)
+    case .unlock: return try unlock(request)
+    case .rotateKeys, .rotation:
+      throw CommandFailure(.software, "a rotation takes its time")
+    }
+  }
+
+  // MARK: Slots
+
+  private func list() throws -> StoreReport {
+    let slots = try keychain.slots()
+    let tried = try tried(slots)
+    return StoreReport(
+      slots: slots.map { report($0, opens: tried[$0.number] ?? .notTried) },
+      unlocked: keychain.isUnlocked, guarded: slots.contains { $0.kind == .passphrase })
+  }
+
+  /// What is at hand here: the key file of the settings, and what systemd hands over.
+  private func tried(_ slots: [KeySlot]) throws -> [Int64: StoreReport.Slot.Opens] {
+    var outcome: [Int64: StoreReport.Slot.Opens] = [:]
+    let keyFile = try keychain.slotsOpened(by: .keyFile(path: settings.store.keyFile))
+    for slot in slots {
+      switch slot.kind {
+      case .keyFile: outcome[slot.number] = keyFile.contains(slot.number) ? .yes : .no
+      case .systemdCredential:
+        let opened = try keychain.slotsOpened(by: .systemdCredential(name: slot.label))
+        outcome[slot.number] = opened.contains(slot.number) ? .yes : .no
+      case .passphrase, .recoveryCode: break
+      }
+    }
+    return outcome
+  }
+
+  private func report(_ slot: KeySlot, opens: StoreReport.Slot.Opens) -> StoreReport.Slot {
+    StoreReport.Slot(
+      id: slot.number, kind: slot.kind.name, label: slot.label,
+      created: WireTime(milliseconds: slot.created / 1_000).description, opens: opens)
+  }
+
+  private func add(_ request: StoreRequest) throws -> StoreReport {
+    guard let way = try request.secret?.ways().first else {
+      throw CommandFailure(.usage, "which key is to be added?")
+    }
+    guard try keychain.slotsOpened(by: way).isEmpty else {
+      throw CommandFailure(.usage, "the store has a slot that opens with this already")
+    }
+    let slot = try keychain.addKeySlot(way, label: request.label ?? "")
+    return StoreReport(slots: [report(slot, opens: .yes)])
+  }
+
+  private func remove(_ request: StoreRequest) throws -> StoreReport {
+    let slots = try keychain.slots()
+    guard let slot = slots.first(where: { $0.number == request.slot }) else {
+      throw CommandFailure(
+        .noInput, "there is no key slot \(request.slot ?? 0)",
+        remedy: "`threadkeeper keys list` names them")
+    }
+    let others = slots.filter { $0.number != slot.number }
+    guard !others.isEmpty else {
+      throw CommandFailure(
+        .usage, "this is the only key slot: nobody could open the store any more",
+        remedy: "`threadkeeper keys add` adds another one first")
+    }
+    if request.isConfirmed != true {
+      let tried = try tried(others)
+      guard others.contains(where: { tried[$0.number] ?? .notTried != .no }) else {
+        throw CommandFailure(
+          .usage, "none of the other key slots opens with what is here",
+          remedy: "--yes removes it all the same, if you have the key of another one elsewhere")
+      }
+      guard slot.kind != .passphrase || others.contains(where: { $0.kind == .passphrase }) else {
+        throw CommandFailure(
+          .usage,
+          "this is the last passphrase: items that need one are deleted with it, and what is locked"
+            + " will be in reach of every key file again",
+          remedy: "--yes removes it all the same")
+      }
+    }
+    try keychain.removeKeySlot(slot.number)
+    return StoreReport(removed: [report(slot, opens: .notTried)])
+  }
+
+  // MARK: Lock
+
+  private func unlock(_ request: StoreRequest) throws -> StoreReport {
+    guard let secret = request.secret else {
+      throw CommandFailure(.usage, "what is to unlock the store?")
+    }
+    var refusal: KeychainError?
+    for way in try secret.ways() {
+      do {
+        try keychain.unlock(with: way)
+        return StoreReport(
+          unlocked: true, guarded: try keychain.slots().contains { $0.kind == .passphrase })
+      } catch {
+        refusal = error
+      }
+    }
+    throw refusal ?? KeychainError(.authFailed, "nothing unlocks the store")
+  }
+
+  // MARK: Rotation
+
+  /// New root keys first, if they are wanted.
+  func renewRoots(_ request: StoreRequest) throws -> [StoreReport.Slot] {
+    guard let roots = request.roots else { return [] }
+    var ways: [KeySlotSecret] = []
+    var kept: Set<Int64> = []
+    for secret in roots {
+      for way in try secret.ways() {
+        let opened = try keychain.slotsOpened(by: way)
+        if !opened.isEmpty { ways.append(way) }
+        kept.formUnion(opened)
+      }
+    }
+    let going = try keychain.slots().filter { !kept.contains($0.number) }
+    guard !ways.isEmpty else {
+      throw CommandFailure(.notPermitted, "none of the given keys opens the store")
+    }
+    guard going.isEmpty || request.isConfirmed == true else {
+      let names = going.map { "\($0.number) (\($0.kind.name))" }.joined(separator: ", ")
+      throw CommandFailure(
+        .usage, "these key slots would be removed, because what opens them was not given: \(names)",
+        remedy: "--yes removes them; add them again afterwards")
+    }
+    return try keychain.renewRootKeys(ways).map { report($0, opens: .no) }
+  }
+}
+
+extension KeySlot.Kind {
+  var name: String {
+    switch self {
+    case .keyFile: "key_file"
+    case .passphrase: "passphrase"
+    case .systemdCredential: "systemd_credential"
+    case .recoveryCode: "recovery_code"
+    }
+  }
+}
