@@ -49,7 +49,7 @@ struct ShippedConfigurationTests {
     let depending: Set = [
       "mqtt.port", "mqtt.username", "mqtt.password", "mqtt.client_id", "mqtt.tls.ca_file",
       "mqtt.tls.cert_file", "mqtt.tls.key_file", "store.path", "store.key_file",
-      "store.anchor_path",
+      "store.anchor_path", "store.passphrase",
     ]
     for name in names where !depending.contains(name) {
       #expect(values[name]?.isNull == false, "\(name) has its default written down")

@@ -72,12 +72,19 @@ struct StoreReport: Codable, Sendable {
 
 struct StoreAnswer: Codable, Sendable {
   var v = 1
+  var status: DaemonAnswer.Status
   var error: DaemonAnswer.Failure?
   var data: StoreReport?
 
-  init(_ report: StoreReport) { data = report }
+  init(_ report: StoreReport) {
+    status = .ok
+    data = report
+  }
 
-  init(_ failure: CommandFailure) { error = DaemonAnswer(failure).error }
+  init(_ failure: CommandFailure) {
+    status = .error
+    error = DaemonAnswer(failure).error
+  }
 
   var octets: [UInt8] { (try? JSONEncoder().encode(self)).map(Array.init) ?? [] }
 

@@ -15,6 +15,7 @@ final class Installation: Sendable {
   private let launcher: [String]
 
   /// - Parameters:
+  ///   - variables: further ones, for the daemon and every command.
   ///   - mqtt: further lines of the section `mqtt`.
   ///   - hold: seconds for which alerts are held.
   ///   - more: further sections.
@@ -22,7 +23,7 @@ final class Installation: Sendable {
   init(
     port: UInt16?, mqtt: [String] = [], hold: Int = 1, more: String = "",
     logLevel: String = "debug",
-    storePath: String? = nil, launcher: [String] = []
+    storePath: String? = nil, launcher: [String] = [], variables: [String: String] = [:]
   ) throws {
     self.launcher = launcher
     directory = try TemporaryDirectory()
@@ -32,7 +33,7 @@ final class Installation: Sendable {
       "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin:/usr/sbin",
       "HOME": directory.path, "TMPDIR": directory.path,
       "THREADKEEPER_STATE_DIRECTORY": directory.file("state"),
-    ]
+    ].merging(variables) { $1 }
     let broker = port.map { ["host: 127.0.0.1", "port: \($0)"] } ?? ["host: embedded"]
     let lines = (broker + mqtt).map { "  \($0)\n" }.joined()
     let text = """
@@ -53,11 +54,11 @@ final class Installation: Sendable {
 
   convenience init(
     _ broker: TestBroker, mqtt: [String] = [], hold: Int = 1, more: String = "",
-    storePath: String? = nil, launcher: [String] = []
+    storePath: String? = nil, launcher: [String] = [], variables: [String: String] = [:]
   ) throws {
     try self.init(
       port: broker.port, mqtt: mqtt, hold: hold, more: more, storePath: storePath,
-      launcher: launcher)
+      launcher: launcher, variables: variables)
   }
 
   /// Starts the daemon and does not wait for it.

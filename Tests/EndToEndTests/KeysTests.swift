@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeychainCore
+import SodiumCrypto
+import TestKit
+import Testing
+
+@Suite("The keys of a store, and its lock", .inTurns, .timeLimit(.minutes(5)))
+struct KeysTests {
+  private static let passphrase = "correct horse battery"
+
+  /// Files with a passphrase that is right and one that is not.
+  private func passphrases(_ keeper: Installation) throws -> (right: String, wrong: String) {
+    let files = (keeper.directory.file("right.txt"), keeper.directory.file("wrong.txt"))
+    for (path, text) in [(files.0, Self.passphrase), (files.1, "another passphrase")] {
+      try Data("\(text)\n".utf8).write(to: URL(fileURLWithPath: path))
+      chmod(path, 0o600)
+    }
+    return files
+  }
+
+  private func expectSecret(
+    _ outcome: ThreadkeeperBinary.Outcome, _ location: SourceLocation = #_sourceLocation
+  ) {
+    for text in [outcome.output, outcome.error] {
+      #expect(!text.contains(Self.passphrase), sourceLocation: location)
+    }
+  }
+
+  @Test("without a keeper, slots come and go, and every refusal has words and a status")
+  func slots() async throws {
+    let keeper = try Installation(port: nil)
+    #expect(try await keeper.command("init").status == 0)
+    let (right, wrong) = try passphrases(keeper)
+    let last = try await keeper.command("keys", "remove", "1")
+    #expect(last.status == 64 && last.error.contains("the only key slot"))
+    let missing = try await keeper.command("keys", "remove", "9")
+    #expect(missing.status == 66 && missing.error.contains("no key slot 9"))
+    #expect(try await keeper.command("keys", "add").status == 64)
+
+    let spare = keeper.directory.file("spare.key")
+    let added = try await keeper.json("keys", "add", "--key-file", spare, "--label", "in the safe")
+    #expect(added["slot"]?["id"] == 2)
+    let passphrase = try await keeper.command("keys", "add", "--passphrase-file", right)
+    #expect(passphrase.status == 0)
+    expectSecret(passphrase)
+    let opened = ["THREADKEEPER_STORE_PASSPHRASE_FILE": right]
+    // With the key file it is open, but the code has to reach what the passphrase guards.
+    let locked = try await keeper.command("keys", "add", "--recovery-code")
+    #expect(locked.status == 77 && locked.error.contains("locked"))
+    let made = try await keeper.command(
+      "keys", "add", "--recovery-code", "--json", environment: opened)
+    let code = try #require(JSON(made.output)?["recovery_code"]?.text)
+    let list = try await keeper.json("keys", "list")["slots"]?.list
+    #expect(
+      list?.compactMap { $0["kind"]?.text }
+        == ["key_file", "key_file", "passphrase", "recovery_code"])
+    #expect(
+      list?.compactMap { $0["opens"]?.text } == ["yes", "no", "not_tried", "not_tried"])
+    #expect(list?.compactMap { $0["label"]?.text }.contains("in the safe") == true)
+
+    // Each way opens the store without the key file; each wrong one is answered.
+    try FileManager.default.removeItem(atPath: keeper.directory.file("store.key"))
+    let closed = try await keeper.command("routers")
+    #expect(closed.status == 77 && closed.error.contains("there is no key file"))
+    #expect(try await keeper.command("routers", environment: opened).status == 0)
+    let typed = code.lowercased().filter { $0 != "-" }
+    #expect(
+      try await keeper.command("routers", environment: ["THREADKEEPER_STORE_PASSPHRASE": typed])
+        .status == 0)
+    let refused = try await keeper.command(
+      "routers", environment: ["THREADKEEPER_STORE_PASSPHRASE_FILE": wrong])
+    #expect(refused.status == 77 && refused.error.contains("this passphrase: it is mistyped"))
+    var mistyped = code
+    mistyped.replaceSubrange(...mistyped.startIndex, with: code.hasPrefix("7") ? "8" : "7")
+    let wrongCode = try await keeper.command(
+      "routers", environment: ["THREADKEEPER_STORE_PASSPHRASE": mistyped])
+    #expect(wrongCode.status == 77 && wrongCode.error.contains("group 1 is mistyped"))
+
+    // The last passphrase, and what goes with it.
+    let kept = try await keeper.command("keys", "remove", "3", environment: opened)
+    #expect(kept.status == 64 && kept.error.contains("the last passphrase"))
+    let gone = try await keeper.command("keys", "remove", "3", "--yes", environment: opened)
+    #expect(gone.status == 0)
+    #expect(try await keeper.command("routers", environment: opened).status == 77)
+  }
+
+  @Test("a credential of systemd opens the store by itself")
+  func credential() async throws {
+    let keeper = try Installation(port: nil)
+    #expect(try await keeper.command("init").status == 0)
+    let credentials = keeper.directory.file("credentials")
+    try FileManager.default.createDirectory(atPath: credentials, withIntermediateDirectories: true)
+    try Data(String(repeating: "a1", count: 32).utf8)
+      .write(to: URL(fileURLWithPath: credentials + "/store_key"))
+    chmod(credentials + "/store_key", 0o400)
+    let none = try await keeper.command("keys", "add", "--systemd-credential", "store_key")
+    #expect(none.status == 77 && none.error.contains("CREDENTIALS_DIRECTORY"))
+    let service = ["CREDENTIALS_DIRECTORY": credentials]
+    let other = try await keeper.command(
+      "keys", "add", "--systemd-credential", "other", environment: service)
+    #expect(other.status == 77 && other.error.contains("no credential other"))
+    #expect(
+      try await keeper.command(
+        "keys", "add", "--systemd-credential", "store_key", environment: service
+      ).status == 0)
+    try FileManager.default.removeItem(atPath: keeper.directory.file("store.key"))
+    #expect(try await keeper.command("status", environment: service).status == 0)
+    #expect(try await keeper.command("status").status == 77)
+  }
+
+  @Test("a locked keeper takes up every event, and gives its secrets only when it is unlocked")
+  func lock() async throws {
+    let broker = try TestBroker()
+    let keeper = try Installation(broker)
+    let audience = try await Audience.start(broker, "threadkeeper/bridge/#")
+    #expect(try await keeper.command("lock").status == 69)
+    #expect(try await keeper.command("unlock").status == 69)
+    let daemon = try await keeper.start()
+    let (right, wrong) = try passphrases(keeper)
+    let publisher = try await TestPublisher.start(broker)
+    let home = try ThreadNetwork("home")
+
+    #expect(try await keeper.json("status")["store"]?["lock"] == "unlocked")
+    let little = try await keeper.command("lock")
+    #expect(little.status == 0 && little.output.contains("has no passphrase"))
+    let first = BorderRouter(number: 1)
+    try await publisher.publish([first.announces(try home.hex())])
+    try await audience.until("the first router, while locked") {
+      $0.events("router_announced").contains { $0["border_agent_id"]?.text == first.agent }
+    }
+    #expect(try await keeper.command("unlock").status == 0)
+
+    #expect(try await keeper.command("keys", "add", "--passphrase-file", right).status == 0)
+    let locked = try await keeper.command("lock")
+    #expect(locked.status == 0 && !locked.output.contains("has no passphrase"))
+    try await eventually("status to say so") {
+      try await keeper.json("status")["store"]?["lock"] == "locked"
+    }
+    let second = BorderRouter(number: 2)
+    try await publisher.publish([second.announces(try home.hex())])
+    try await audience.until("the second router, while locked") {
+      $0.events("router_announced").contains { $0["border_agent_id"]?.text == second.agent }
+    }
+    #expect(try await keeper.dataset(of: second.agent) != nil)
+    let refused = try await keeper.command("unlock", "--passphrase-file", wrong)
+    #expect(refused.status == 77 && refused.error.contains("mistyped"))
+    let code = try await keeper.command("keys", "add", "--recovery-code")
+    #expect(code.status == 77 && code.error.contains("locked") && code.output.isEmpty)
+    let unlocked = try await keeper.command("unlock", "--passphrase-file", right)
+    #expect(unlocked.status == 0)
+    #expect(try await keeper.command("keys", "add", "--recovery-code").status == 0)
+    #expect(try await daemon.stop() == .exit(0))
+    for text in [daemon.log, refused.error, unlocked.output] {
+      #expect(!text.contains(Self.passphrase) && !text.contains("another passphrase"))
+    }
+    #expect(daemon.log.contains("the store is locked"))
+  }
+
+  @Test("a keeper locks after the time that is set")
+  func idle() async throws {
+    let broker = try TestBroker()
+    let keeper = try Installation(broker, variables: ["THREADKEEPER_STORE_LOCK_AFTER": "1"])
+    let daemon = try await keeper.start()
+    try await eventually("the lock") {
+      try await keeper.json("status")["store"]?["lock"] == "locked"
+    }
+    #expect(try await daemon.stop() == .exit(0))
+    #expect(daemon.log.contains("nothing in it was used"))
+  }
+
+  /// Items as other programs have them, so that a rotation has something to do.
+  private static let items = 3_000
+
+  private func fill(_ keeper: Installation) throws {
+    let keychain = try Keychain.open(
+      at: keeper.location, with: .keyFile(path: keeper.directory.file("store.key")))
+    defer { keychain.close() }
+    try keychain.database.write { tx in
+      for number in 0..<Self.items {
+        _ = try keychain.add(
+          NewItem(
+            .genericPassword,
+            attributes: [.account: .string("user \(number)"), .service: .string("mail")],
+            secret: SecretBytes(copying: Array("secret \(number)".utf8)),
+            accessible: number % 2 == 0 ? .afterFirstUnlock : .whenUnlocked), in: tx)
+      }
+    }
+  }
+
+  @Test(
+    "kill -9 in the middle of a rotation, again and again: it goes on by itself, nothing is lost")
+  func rotation() async throws {
+    let broker = try TestBroker()
+    let keeper = try Installation(broker)
+    #expect(try await keeper.command("init").status == 0)
+    try fill(keeper)
+    let audience = try await Audience.start(broker, "threadkeeper/bridge/#")
+    let publisher = try await TestPublisher.start(broker)
+    let home = try ThreadNetwork("home")
+    var daemon = try await keeper.start()
+    var wasPending = 0
+    for kill in 1...6 {
+      async let rotation = keeper.command("keys", "rotate", "--json")
+      try await eventually("the rotation to begin") {
+        try await keeper.json("status")["store"]?["rotation_pending"] == true
+      }
+      // Events go on meanwhile.
+      let router = BorderRouter(number: kill)
+      try await publisher.publish([router.announces(try home.hex())])
+      if kill.isMultiple(of: 2) {
+        try await audience.until("router \(kill)") {
+          $0.events("router_announced").contains { $0["border_agent_id"]?.text == router.agent }
+        }
+      }
+      try await daemon.kill9()
+      _ = try await rotation
+      if try await keeper.json("status")["store"]?["rotation_pending"] == true { wasPending += 1 }
+      daemon = try await keeper.start()
+      if kill.isMultiple(of: 3) {
+        try await eventually("it to go on by itself") {
+          try await keeper.json("status")["store"]?["rotation_pending"] == false
+        }
+      }
+    }
+    #expect(wasPending > 0, "no kill came in the middle")
+    let last = try await keeper.command("keys", "rotate")
+    #expect(last.status == 0 && last.output.contains("have new keys"), "\(last.error)")
+    #expect(try await keeper.json("status")["store"]?["rotation_pending"] == false)
+    for number in 1...6 {
+      #expect(try await keeper.dataset(of: BorderRouter(number: number).agent) != nil)
+    }
+    #expect(try await daemon.stop() == .exit(0))
+    let report = try keeper.verify()
+    #expect(report.matchesManifest && report.unreadable.isEmpty && report.locked == 0)
+    #expect(report.items >= Self.items + 6)
+  }
+
+  @Test("new root keys: the leaked key file of before opens nothing")
+  func master() async throws {
+    let keeper = try Installation(port: nil)
+    #expect(try await keeper.command("init").status == 0)
+    try fill(keeper)
+    let (right, _) = try passphrases(keeper)
+    let leaked = keeper.directory.file("leaked.key")
+    #expect(try await keeper.command("keys", "add", "--key-file", leaked).status == 0)
+    #expect(try await keeper.command("keys", "add", "--passphrase-file", right).status == 0)
+    let asked = try await keeper.command(
+      "keys", "rotate", "--master", environment: ["THREADKEEPER_STORE_PASSPHRASE_FILE": right])
+    #expect(asked.status == 64 && asked.error.contains("2 (key_file)"), "\(asked.error)")
+    let done = try await keeper.command(
+      "keys", "rotate", "--master", "--yes", "--json",
+      environment: ["THREADKEEPER_STORE_PASSPHRASE_FILE": right])
+    #expect(done.status == 0, "\(done.error)")
+    #expect(JSON(done.output)?["rotation"]?["renewed"]?.number == Int64(Self.items))
+    #expect(JSON(done.output)?["removed"]?.list.count == 1)
+    #expect(throws: KeychainError.self) {
+      _ = try Keychain.open(
+        at: keeper.location, with: .keyFile(path: leaked), access: .readOnly)
+    }
+    let keychain = try Keychain.open(
+      at: keeper.location, with: try .passphrase(inFile: right), access: .readOnly)
+    #expect(try keychain.verify(.everything) == VerificationReport(items: Self.items))
+  }
+}
