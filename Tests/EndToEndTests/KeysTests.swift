@@ -171,7 +171,7 @@ struct KeysTests {
   }
 
   /// Items as other programs have them, so that a rotation has something to do.
-  private static let items = 3_000
+  private static let items = 12_000
 
   private func fill(_ keeper: Installation) throws {
     let keychain = try Keychain.open(
