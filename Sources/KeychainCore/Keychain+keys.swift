@@ -99,7 +99,13 @@ extension Keychain {
     guard let wrapped else {
       throw KeychainError(.decode, "a key of the store is missing: restore a backup")
     }
-    return try unwrap(wrapped, id: id)
+    do {
+      return try unwrap(wrapped, id: id)
+    } catch let error as SodiumError {
+      guard try hasOtherRoots(in: tx) else { throw error }
+      throw KeychainError(
+        .notAvailable, "the root keys of the store were renewed meanwhile: open it again")
+    }
   }
 
   /// Opens the record of a key with its wrapper, if that is in memory.
@@ -113,10 +119,6 @@ extension Keychain {
       guard let wrapper else {
         // Known but not in memory: its record did not open.
         if wrapperID.purpose == .session, !isKnown { throw locked() }
-        if access == .readOnly, isNewerRoot(wrapperID) {
-          throw KeychainError(
-            .notAvailable, "the root keys of the store were renewed meanwhile: open it again")
-        }
         throw SodiumError.notAuthentic
       }
       return try KeyRecord.unwrap(
@@ -124,11 +126,10 @@ extension Keychain {
     }
   }
 
-  /// Beside a process that writes, the roots may be others by now.
-  private func isNewerRoot(_ id: KeyID) -> Bool {
-    guard id.purpose == .master || id.purpose == .session else { return false }
-    let known = state.withLock { $0.ring.current[id.purpose] }
-    return known.map { id.epoch > $0.epoch } ?? false
+  /// Beside a process that writes, the roots may be others by now: then the slots are, too.
+  private func hasOtherRoots(in tx: ReadTransaction) throws -> Bool {
+    guard access == .readOnly else { return false }
+    return try !KeySetMark(in: tx).hasSameSlots(as: state.withLock { $0.knownKeys })
   }
 
   /// Reads every record that can be opened now. The order of the ids brings the session key before

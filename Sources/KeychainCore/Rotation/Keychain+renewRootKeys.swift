@@ -71,7 +71,8 @@ extension Keychain {
       let wrapper = try wrapped.withUnsafeBytes { try SealedPart.keyID(of: $0) }
       let next = wrapper.purpose == .session ? session : master
       let anew = try KeyRecord.wrap(
-        unwrap(wrapped, id: id), id: id, store: storeID, by: next.id, wrapper: next.key)
+        unwrap(wrapped, id: id), id: id, store: storeID, by: next.id, wrapper: next.key,
+        device: deviceKey(for: id))
       try tx.execute(
         "UPDATE keys SET wrapped = ? WHERE id = ?", .blob(anew), .integer(Int64(id.rawValue)))
       try ledger.insert(.key(id, tag: anew.tag))
