@@ -30,7 +30,9 @@ public enum LinuxKeychain {
     public var accessGroups: [String]
     /// Asks a person before a secret with an access control is given out; the parameter are the
     /// words of `kSecUseOperationPrompt`. True: somebody agrees. False: somebody refuses (-128).
-    /// Nil: nobody can be asked (-25308), as when there is no such function.
+    /// Nil: nobody can be asked (-25308), as when there is no such function. The default is
+    /// `askOnTerminal`, which never asks a program without a terminal. It is called without a lock,
+    /// on the thread of the call, and may take its time.
     public var confirmPresence: (@Sendable (String?) -> Bool?)?
     /// Is told the reason of every answer other than success and "not found", in words that say
     /// what to do. Never a secret.
@@ -39,7 +41,8 @@ public enum LinuxKeychain {
     /// Settings in which some things may be left to the environment.
     public init(
       directory: String? = nil, keyFile: String? = nil, passphraseFile: String? = nil,
-      accessGroups: [String] = [], confirmPresence: (@Sendable (String?) -> Bool?)? = nil,
+      accessGroups: [String] = [],
+      confirmPresence: (@Sendable (String?) -> Bool?)? = LinuxKeychain.askOnTerminal,
       report: (@Sendable (OSStatus, String) -> Void)? = nil
     ) {
       let environment = ProgramEnvironment()

@@ -35,7 +35,10 @@ struct ProgramEnvironment {
     return groups.isEmpty ? [executableName] : groups
   }
 
-  private var executableName: String {
+  /// Whether a person may be asked at a terminal.
+  var allowsQuestions: Bool { own("PRESENCE") != "none" }
+
+  var executableName: String {
     var name = executable.split(separator: "/").last.map(String.init) ?? ""
     // The kernel's mark when the file was replaced while the program runs.
     let mark = " (deleted)"

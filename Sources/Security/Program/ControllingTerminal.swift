@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+// The method below has the name of the function.
+private let systemWrite = write(_:_:_:)
+
+/// The terminal that this program was started from, whatever its three streams are.
+struct ControllingTerminal: ~Copyable {
+  enum Answer: Equatable {
+    case line(String)
+    /// Ctrl-D.
+    case end
+    /// The time is over, or the terminal has gone.
+    case nobody
+  }
+
+  private let descriptor: Int32
+
+  /// Nil when there is none, or when this program is in its background, where a question would only
+  /// stop it.
+  init?() {
+    let terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    guard terminal >= 0 else { return nil }
+    guard tcgetpgrp(terminal) == getpgrp() else {
+      close(terminal)
+      return nil
+    }
+    descriptor = terminal
+  }
+
+  deinit { close(descriptor) }
+
+  /// Shows a question and waits for a line. What was typed before is thrown away: it cannot be an
+  /// answer.
+  func ask(_ question: String, within limit: Duration) -> Answer {
+    var before = termios()
+    guard tcgetattr(descriptor, &before) == 0 else { return .nobody }
+    // A program may have chosen to get single keys, unseen.
+    var lines = before
+    lines.c_iflag |= tcflag_t(ICRNL)
+    lines.c_oflag |= tcflag_t(OPOST | ONLCR)
+    lines.c_lflag |= tcflag_t(ICANON | ECHO | ISIG)
+    tcsetattr(descriptor, TCSAFLUSH, &lines)
+    defer { tcsetattr(descriptor, TCSADRAIN, &before) }
+    write(question)
+    let answer = line(until: .now + limit)
+    // Without a line's end the cursor still stands behind the question.
+    if answer == .end || answer == .nobody { write("\n") }
+    return answer
+  }
+
+  private func line(until deadline: ContinuousClock.Instant) -> Answer {
+    var octets = [UInt8](repeating: 0, count: 4096)
+    while true {
+      let rest = (deadline - .now) / Duration.milliseconds(1)
+      guard rest > 0 else { return .nobody }
+      var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      let found = poll(&ready, 1, Int32(min(rest.rounded(.up), 60_000)))
+      guard found >= 0 || errno == EINTR else { return .nobody }
+      guard found > 0 else { continue }
+      // The terminal gives whole lines.
+      let count = read(descriptor, &octets, octets.count)
+      if count < 0, errno == EINTR || errno == EAGAIN { continue }
+      guard count >= 0 else { return .nobody }
+      guard count > 0 else { return .end }
+      let line = octets[..<count].filter { $0 > 0x20 }
+      return .line(String(decoding: line, as: UTF8.self))
+    }
+  }
+
+  private func write(_ text: String) {
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
+      guard count > 0 || errno == EINTR else { return }
+      rest = rest.dropFirst(max(count, 0))
+    }
+  }
+}

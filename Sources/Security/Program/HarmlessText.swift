@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A text of somebody else's, made fit for a line of a question: nothing in it ends the line, moves
+/// the cursor, turns the direction of the text or pushes the question off the screen.
+struct HarmlessText {
+  /// Characters that are shown at most.
+  private static let longest = 200
+
+  let text: String
+
+  init(_ text: String) {
+    var shown = String.UnicodeScalarView()
+    // Counted by scalars: a single character may be made of any number of them.
+    for scalar in text.unicodeScalars {
+      guard shown.count < Self.longest else {
+        shown.append("…")
+        break
+      }
+      shown.append(Self.isHarmless(scalar) ? scalar : "\u{FFFD}")
+    }
+    self.text = String(shown)
+  }
+
+  private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator:
+      false
+    // Of the invisible ones only the joiner, which some emoji need.
+    case .format:
+      scalar == "\u{200D}"
+    default:
+      true
+    }
+  }
+}
