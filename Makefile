@@ -46,7 +46,8 @@ bench: prepare compile ## Measure throughput, latency and footprint on this mach
 	$(SWIFT) build $(RELEASE) --product threadkeeper-bench
 	@exec "$(THREADKEEPER)-bench" $(ARGS)
 
-consumer: prepare ## Build a package that depends on this one and swift-certificates, and run it
+consumer: prepare ## Build packages that depend on this one, an example among them, and run them
+	@.ci/example
 	@.ci/consumer
 
 clean: ## Remove what was built; the state in .threadkeeper stays

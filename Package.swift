@@ -76,6 +76,12 @@ let package = Package(
     // Floor 6.
     .executableTarget(name: "threadkeeper", dependencies: ["ThreadkeeperCommands"]),
 
+    // The sources of the example, so that every build of the tests has them too. It has a package of
+    // its own beside them, which `make consumer` builds.
+    .executableTarget(
+      name: "KeychainClientExample", dependencies: ["Security"],
+      path: "examples/keychain-client/Sources/keychain-client"),
+
     // The figures: `make bench`. A bare subscriber and publisher in C to compare with.
     .target(
       name: "CBareSubscriber", dependencies: ["CLibMosquitto"],
@@ -135,8 +141,8 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "DaemonSocket", "EmbeddedBroker", "KeychainCore", "MosquittoClient", "TestKit",
-        "ThreadDataset", "threadkeeper",
+        "DaemonSocket", "EmbeddedBroker", "KeychainClientExample", "KeychainCore",
+        "MosquittoClient", "TestKit", "ThreadDataset", "threadkeeper",
       ]),
   ],
   swiftLanguageModes: [.v6]

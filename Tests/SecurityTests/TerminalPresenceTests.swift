@@ -131,29 +131,36 @@ import Testing
     }
   }
 
-  @Test func twoThreadsAskOneAfterTheOther() async {
+  @Test func threadsAskOneAfterTheOther() async {
     await #expect(processExitsWith: .success) {
       let terminal = OwnTerminal()
-      let answers = NSMutableArray()
+      let threads = 8
       let lock = NSCondition()
-      for number in 0..<2 {
-        // Unchecked: touched under the lock only.
-        nonisolated(unsafe) let answers = answers
+      // Unchecked: touched under the lock only.
+      nonisolated(unsafe) var begun = 0
+      nonisolated(unsafe) var answers: [Bool?] = []
+      for number in 0..<threads {
         Thread {
+          lock.withLock {
+            begun += 1
+            lock.broadcast()
+          }
           let answer = LinuxKeychain.askOnTerminal("number \(number)")
           lock.withLock {
-            answers.add(answer as Any)
+            answers.append(answer)
             lock.broadcast()
           }
         }.start()
       }
-      for (count, text) in [(1, "y\n"), (2, "n\n")] {
+      lock.withLock { while begun < threads { lock.wait() } }
+      for count in 1...threads {
         terminal.wait(for: "[y/N] ", count: count)
+        // Every question but this one has its answer.
         precondition(terminal.screen.components(separatedBy: "wants to").count == count + 1)
-        terminal.type(text)
+        terminal.type(count.isMultiple(of: 2) ? "n\n" : "y\n")
         lock.withLock { while answers.count < count { lock.wait() } }
       }
-      precondition(answers as? [Bool?] == [true, false])
+      precondition(answers == (1...threads).map { !$0.isMultiple(of: 2) })
     }
   }
 }

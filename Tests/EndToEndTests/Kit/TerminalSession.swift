@@ -14,8 +14,13 @@ final class TerminalSession: Sendable {
     let octets = Mutex<[UInt8]>([])
   }
 
-  /// - Parameter errorFile: where standard error goes; the terminal unless given.
-  init(_ arguments: [String], environment: [String: String], errorFile: String? = nil) throws {
+  /// - Parameters:
+  ///   - program: threadkeeper unless given.
+  ///   - errorFile: where standard error goes; the terminal unless given.
+  init(
+    program: String = ThreadkeeperBinary.executable.path, _ arguments: [String],
+    environment: [String: String], errorFile: String? = nil
+  ) throws {
     var controller: Int32 = -1
     var terminal: Int32 = -1
     guard openpty(&controller, &terminal, nil, nil, nil) == 0 else {
@@ -26,7 +31,7 @@ final class TerminalSession: Sendable {
     // A session of its own, with this terminal as the one that controls it.
     process = try ChildProcess(
       "/usr/bin/setsid",
-      ["--ctty", "--wait", ThreadkeeperBinary.executable.path] + arguments,
+      ["--ctty", "--wait", program] + arguments,
       environment: environment,
       streams: (
         .descriptor(terminal), .descriptor(terminal),

@@ -1,0 +1,23 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+
+import PackageDescription
+
+let package = Package(
+  name: "keychain-client",
+  platforms: [.macOS(.v13)],
+  dependencies: [
+    // In a package of your own, write the address that you got threadkeeper from instead:
+    //   .package(url: "https://…/threadkeeper.git", branch: "main"),
+    .package(name: "threadkeeper", path: "../..")
+  ],
+  targets: [
+    .executableTarget(
+      name: "keychain-client",
+      dependencies: [
+        // Apple's systems have this module themselves.
+        .product(
+          name: "Security", package: "threadkeeper", condition: .when(platforms: [.linux]))
+      ])
+  ]
+)
