@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestKit
+import Testing
+
+@Suite("The keeper's memory", .inTurns, .timeLimit(.minutes(5)))
+struct ProcessMemoryTests {
+  /// The words after `name` in a file of a process.
+  private static func words(after name: String, in file: String) throws -> [Substring] {
+    let text = try String(contentsOfFile: "/proc/" + file, encoding: .utf8)
+    let line = try #require(text.split(separator: "\n").first { $0.hasPrefix(name) })
+    return line.dropFirst(name.count).split(whereSeparator: \.isWhitespace)
+  }
+
+  /// Whether a process may lock what sodium_malloc locks for the keys of a store.
+  private static var mayLock: Bool {
+    let limit = try? words(after: "Max locked memory", in: "self/limits").first
+    return limit == "unlimited" || limit.flatMap { Int($0) } ?? 0 >= 64 << 10
+  }
+
+  @Test("Keys are locked into RAM, and no core is dumped", .enabled(if: mayLock))
+  func hardened() async throws {
+    let broker = try TestBroker()
+    let keeper = try Installation(port: broker.port, hold: 0)
+    let daemon = try await keeper.start()
+    let files = "\(daemon.identifier)/"
+    let core = try Self.words(after: "Max core file size", in: files + "limits")
+    #expect(core.prefix(2) == ["0", "0"])
+    let locked = try Self.words(after: "VmLck:", in: files + "status").first
+    #expect(locked.flatMap { Int($0) } ?? 0 > 0)
+    #expect(try await daemon.stop() == .exit(0))
+  }
+}
