@@ -82,17 +82,20 @@ let package = Package(
       name: "KeychainClientExample", dependencies: ["Security"],
       path: "examples/keychain-client/Sources/keychain-client"),
 
-    // The figures: `make bench`. A bare subscriber and publisher in C to compare with.
+    // The figures: `make bench`. A bare subscriber and publisher, and a bare table, in C to compare with.
     .target(
       name: "CBareSubscriber", dependencies: ["CLibMosquitto"],
       path: "Tests/Benchmarks/CBareSubscriber"),
+    .target(
+      name: "CBareDatabase", dependencies: ["CLibSQLite"], path: "Tests/Benchmarks/CBareDatabase"),
     .executableTarget(
       name: "threadkeeper-bench",
       dependencies: [
-        "CBareSubscriber", "EmbeddedBroker", "MosquittoClient", "SQLiteDatabase",
+        "CBareDatabase", "CBareSubscriber", "EmbeddedBroker", "KeychainCore", "MosquittoClient",
+        "SQLiteDatabase", "SodiumCrypto", "ThreadCredentialStore", "ThreadDataset",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      path: "Tests/Benchmarks", exclude: ["CBareSubscriber"]),
+      path: "Tests/Benchmarks", exclude: ["CBareDatabase", "CBareSubscriber"]),
 
     // Tests: a target for each target, and what they share.
     .target(

@@ -12,6 +12,7 @@ struct MeasureCommand: AsyncParsableCommand {
     discussion: """
       Keeper and bare subscriber take turns on one private broker, so that what else the machine \
       does falls on both: the ratios hold on a busy machine too, the absolute numbers do not.
+      So do the keychain, a table of SQLite and one of SQLCipher.
       """)
 
   @Flag(help: "Fewer and shorter rounds: half a minute, and rougher numbers.")
@@ -26,7 +27,14 @@ struct MeasureCommand: AsyncParsableCommand {
   @Option(help: "Messages of one measurement. Default: 20000, quick 5000.")
   var messages: Int?
 
-  @Option(help: "Only these: live, backlog, latency, start, memory. Default: all.")
+  @Flag(help: "Measure a million Thread credentials instead of a hundred thousand: some minutes.")
+  var million = false
+
+  @Option(help: "The SQLCipher to compare with; without it, it is left out.")
+  var sqlcipher = "libsqlcipher.so.0"
+
+  @Option(
+    help: "Only these: live, backlog, latency, start, memory, keychain, scale. Default: all.")
   var only: [String] = []
 
   @Option(
@@ -57,6 +65,14 @@ struct MeasureCommand: AsyncParsableCommand {
     }
     if wants("start") || wants("memory") {
       figures += try IdleMeasurement(workspace: workspace, size: size).run()
+    }
+    if wants("keychain") {
+      figures += try KeychainMeasurement(workspace: workspace, size: size, sqlcipher: sqlcipher)
+        .run()
+    }
+    if wants("scale") {
+      let routers = million ? 1_000_000 : quick ? 20_000 : 100_000
+      figures += try ScaleMeasurement(workspace: workspace, routers: routers).run()
     }
     let report = Report(machine: machine, atEnd: Machine(), size: size, figures: figures)
     print(json ? try report.json() : report.table())

@@ -2,12 +2,13 @@
 
 import ArgumentParser
 
-/// `make bench`: the figures of the keeper, measured from outside on the program that is shipped.
+/// `make bench`: the figures of the keeper, measured from outside on the program that is shipped, and
+/// those of the keychain, measured inside of this program.
 @main
 struct ThreadkeeperBench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "threadkeeper-bench",
-    abstract: "Measure the keeper against a bare subscriber that stores nothing.",
+    abstract: "Measure the keeper against a bare subscriber, and the keychain against bare tables.",
     subcommands: [MeasureCommand.self, SubscribeCommand.self, PublishCommand.self],
     defaultSubcommand: MeasureCommand.self)
 }

@@ -7,7 +7,7 @@ import Foundation
 /// A directory for stores and brokers that is gone afterwards, and the programs that are measured.
 final class Workspace {
   let path: String
-  let keeper: String
+  private let program: String
   /// This program, which plays subscriber and publisher in processes of their own.
   let helper: String
   private var counter = 0
@@ -15,13 +15,8 @@ final class Workspace {
   init(in parent: String, keeper: String?) throws {
     let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     helper = program.path
-    self.keeper =
+    self.program =
       keeper ?? program.deletingLastPathComponent().appendingPathComponent("threadkeeper").path
-    guard FileManager.default.isExecutableFile(atPath: self.keeper) else {
-      throw ValidationError(
-        "there is no program \(self.keeper): "
-          + "build it first, `swift build -c release -Xswiftc -static-stdlib`")
-    }
     path = URL(fileURLWithPath: parent).appendingPathComponent("bench-\(getpid())").path
     try FileManager.default.createDirectory(
       atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -29,10 +24,30 @@ final class Workspace {
 
   func remove() { try? FileManager.default.removeItem(atPath: path) }
 
+  /// The keeper that is measured. Not every measurement needs one.
+  var keeper: String {
+    get throws {
+      guard FileManager.default.isExecutableFile(atPath: program) else {
+        throw ValidationError(
+          "there is no program \(program): "
+            + "build it first, `swift build -c release -Xswiftc -static-stdlib`")
+      }
+      return program
+    }
+  }
+
   /// A path below the workspace that nobody uses yet.
   func fresh(_ name: String) -> String {
     counter += 1
     return "\(path)/\(name)-\(counter)"
+  }
+
+  /// An empty directory of its own.
+  func freshDirectory(_ name: String) throws -> String {
+    let path = fresh(name)
+    try FileManager.default.createDirectory(
+      atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    return path
   }
 
   /// A private broker that drops nothing and saves nothing, so that only its speed matters.

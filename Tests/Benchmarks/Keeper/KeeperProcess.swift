@@ -19,7 +19,7 @@ final class KeeperProcess {
   private var database: SQLiteDatabase?
 
   init(_ workspace: Workspace, port: UInt16) throws {
-    program = workspace.keeper
+    program = try workspace.keeper
     directory = workspace.fresh("keeper")
     self.port = port
     try FileManager.default.createDirectory(

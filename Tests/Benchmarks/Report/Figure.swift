@@ -6,6 +6,7 @@ struct Figure: Encodable {
     case ratio
     case perSecond = "/s"
     case milliseconds = "ms"
+    case microseconds = "µs"
     case megabytes = "MB"
     case fsyncs
 
@@ -13,7 +14,7 @@ struct Figure: Encodable {
       switch self {
       case .perSecond: 0
       case .ratio, .milliseconds: 2
-      case .megabytes, .fsyncs: 1
+      case .microseconds, .megabytes, .fsyncs: 1
       }
     }
   }
