@@ -116,7 +116,8 @@ let package = Package(
     .testTarget(name: "YAMLReaderTests", dependencies: ["YAMLReader"]),
     .testTarget(name: "TelemetryTests", dependencies: ["Telemetry"]),
     .testTarget(
-      name: "KeychainCoreTests", dependencies: ["KeychainCore", "SodiumCrypto", "TestKit"]),
+      name: "KeychainCoreTests", dependencies: ["KeychainCore", "SodiumCrypto", "TestKit"],
+      resources: [.copy("Golden")]),
     .testTarget(
       name: "BridgeProtocolTests", dependencies: ["BridgeProtocol", "TestKit", "ThreadDataset"]),
     .testTarget(
