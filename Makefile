@@ -12,7 +12,7 @@ THREADKEEPER = $$($(SWIFT) build $(RELEASE) --show-bin-path)/threadkeeper
 SWIFT_SOURCES := Sources Tests Package.swift \
   $(if $(shell find examples -name '*.swift' -print -quit 2>/dev/null),examples)
 
-.PHONY: help run demo test lint format build bench consumer clean prepare compile
+.PHONY: help run demo test lint format build bench sanitize consumer clean prepare compile
 
 help: ## Show this list
 	@echo 'threadkeeper: keeps the Thread credentials of a home. Goals:'
@@ -46,12 +46,19 @@ bench: prepare compile ## Measure throughput, latency and footprint on this mach
 	$(SWIFT) build $(RELEASE) --product threadkeeper-bench
 	@exec "$(THREADKEEPER)-bench" $(ARGS)
 
+# A build of its own, because what the sanitizer watches is compiled differently. Optimized, so that the
+# threads get in each other's way often enough. Nothing is suppressed: a report is a race.
+SANITIZE := -c release --sanitize=thread --scratch-path .build-tsan --product keychain-stress
+sanitize: prepare ## Let 8 threads work on the keychain for 10 seconds under the thread sanitizer
+	$(SWIFT) build $(SANITIZE)
+	@"$$($(SWIFT) build $(SANITIZE) --show-bin-path)/keychain-stress" $(ARGS)
+
 consumer: prepare ## Build packages that depend on this one, an example among them, and run them
 	@.ci/example
 	@.ci/consumer
 
 clean: ## Remove what was built; the state in .threadkeeper stays
-	rm -rf .build
+	rm -rf .build .build-tsan
 
 prepare:
 	@.ci/prepare

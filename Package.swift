@@ -97,6 +97,12 @@ let package = Package(
       ],
       path: "Tests/Benchmarks", exclude: ["CBareDatabase", "CBareSubscriber"]),
 
+    // Threads at work on the keychain: `make sanitize`. It depends on little, because all of that is
+    // built once more for the sanitizer.
+    .executableTarget(
+      name: "keychain-stress", dependencies: ["KeychainCore", "Security", "SodiumCrypto"],
+      path: "Tests/Stress"),
+
     // Tests: a target for each target, and what they share.
     .target(
       name: "TestKit",
