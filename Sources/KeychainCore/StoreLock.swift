@@ -53,6 +53,11 @@ package final class StoreLock: Sendable {
         "the store is in use by \(holder) (\(path))",
         lockHolder: holder)
     }
+    guard Self.isStill(descriptor, at: path) else {
+      close(descriptor)
+      throw KeychainError(
+        .notAvailable, "the store was replaced while it was being opened: try again")
+    }
     self.descriptor = descriptor
     let words = Array("\(getpid()) \(Self.programName)\n".utf8)
     // Who reads it is told who holds the lock; without it, the lock holds just the same.
@@ -69,6 +74,14 @@ package final class StoreLock: Sendable {
       usleep(2_000)
     }
     return flock(descriptor, LOCK_EX | LOCK_NB) == 0
+  }
+
+  /// False when the directory was exchanged for another while this waited: then the lock is on a file
+  /// that is gone.
+  private static func isStill(_ descriptor: Int32, at path: String) -> Bool {
+    var (opened, found) = (stat(), stat())
+    return fstat(descriptor, &opened) == 0 && lstat(path, &found) == 0
+      && opened.st_ino == found.st_ino && opened.st_dev == found.st_dev
   }
 
   deinit {

@@ -30,8 +30,9 @@ package final class SQLiteDatabase: Sendable {
 
   package let path: String
   package let access: Access
-  private let lock = ThreadLock()
-  private let writer: SQLiteConnection?
+  let options: Options
+  let lock = ThreadLock()
+  let writer: SQLiteConnection?
   private let readers: ReaderPool
 
   /// Opens the file. Whether others may read it is the caller's business.
@@ -40,6 +41,7 @@ package final class SQLiteDatabase: Sendable {
   ) throws(SQLiteError) {
     self.path = path
     self.access = access
+    self.options = options
     readers = ReaderPool(path: path, options: options)
     guard case .readWrite(let create) = access else {
       writer = nil

@@ -7,5 +7,8 @@ struct StoreCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "store",
     abstract: "Look after the encrypted store itself.",
-    subcommands: [StoreVerifyCommand.self, StoreAcceptRollbackCommand.self])
+    subcommands: [
+      StoreVerifyCommand.self, StoreBackupCommand.self, StoreRestoreCommand.self,
+      StoreCompactCommand.self, StoreAcceptRollbackCommand.self,
+    ])
 }

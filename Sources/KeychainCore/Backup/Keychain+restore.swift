@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SQLiteDatabase
+import SodiumCrypto
+
+extension Keychain {
+  /// Puts the store of a backup in place of the one at `location`, or where there is none. Nobody may
+  /// have that open for writing.
+  ///
+  /// Everything is verified first, with the key: each octet of the file, and that each item opens.
+  /// Killed at any moment, the store is the old one or the new one. The new one counts on from the
+  /// anchor, so that it is not taken for a store that was rolled back.
+  ///
+  /// - Parameters:
+  ///   - secrets: the first that opens the backup is used.
+  ///   - isReplacing: whether an existing store may go.
+  /// - Throws: `duplicateKeychain` when there is a store and `isReplacing` is not set; `decode` for a
+  ///   backup that was altered; `authFailed` when nothing opens it; `notAvailable` with `lockHolder`
+  ///   when the store is in use. After any error the store is as it was.
+  package static func restore(
+    _ path: String, to location: StoreLocation, with secrets: [KeySlotSecret],
+    replacing isReplacing: Bool = false, options: KeychainOptions = .init(),
+    progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
+  ) throws(KeychainError) -> RestoreReport {
+    try KeychainError.wrap("restoring the backup") {
+      try Sodium.initialize()
+      let file = try BackupFile(path)
+      for directory in [location.directory, location.anchorDirectory] {
+        try StoreLocation.makeDirectory(directory)
+        try StoreLocation.checkDirectory(directory)
+      }
+      let lock = try StoreLock(location.lockPath)
+      let replaced = exists(at: location)
+      guard isReplacing || !replaced else {
+        throw KeychainError(
+          .duplicateKeychain, "there is a store at \(location.databasePath) already")
+      }
+      let staging = try StagingDirectory(beside: location)
+      // After the exchange this removes the old store.
+      defer { staging.remove() }
+      try file.copy(to: staging.location.databasePath, progress: progress)
+
+      let anchor = Anchor(path: location.anchorPath(file.trailer.store))
+      var report = RestoreReport(
+        backup: file.trailer, replaced: replaced, behindBy: 0, locked: 0)
+      let generation: UInt64
+      do {
+        let staged = try openFirst(secrets, at: staging.location, options)
+        defer { staged.close() }
+        report.locked = try file.verify(with: staged)
+        if case .generation(let anchored) = anchor.read(), anchored > file.trailer.generation {
+          report.behindBy = anchored - file.trailer.generation
+        }
+        generation = try staged.goBeyond(report.behindBy)
+        guard try staged.database.checkpointTruncate() else {
+          throw KeychainError(.notAvailable, "somebody reads the store while it is made")
+        }
+      } catch {
+        throw file.refusal(error)
+      }
+      try FileOctets(staging.location.databasePath).sync()
+      // Whoever opens it must wait until the anchor is written.
+      let newLock = try StoreLock(staging.location.lockPath)
+      try staging.exchange()
+      try withExtendedLifetime((lock, newLock)) { try anchor.write(generation) }
+      return report
+    }
+  }
+
+  private static func openFirst(
+    _ secrets: [KeySlotSecret], at location: StoreLocation, _ options: KeychainOptions
+  ) throws(KeychainError) -> Keychain {
+    var refusal: KeychainError?
+    for secret in secrets {
+      do {
+        return try open(at: location, with: secret, options: options)
+      } catch {
+        guard error.status == .authFailed else { throw error }
+        refusal = refusal ?? error
+      }
+    }
+    throw KeychainError(
+      .authFailed, refusal?.message ?? "there is nothing to open it with")
+  }
+
+  /// Counts on, beyond all that was ever committed in the store that is replaced. Returns where it is.
+  private func goBeyond(_ behindBy: UInt64) throws -> UInt64 {
+    // The anchor is written once a second: what was committed after it must be left behind as well.
+    let margin: UInt64 = 100_000
+    return try database.write { tx in
+      let ledger = try ledgerForChange(tx)
+      guard ledger.manifest?.advance(by: behindBy) == true,
+        ledger.manifest?.advance(by: margin) == true, let manifest = ledger.manifest
+      else { throw Self.noGenerationLeft() }
+      // The commit itself is one more.
+      return manifest.generation + 1
+    }
+  }
+}

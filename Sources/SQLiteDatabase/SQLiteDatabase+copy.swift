@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLibSQLite
+
+extension SQLiteDatabase {
+  /// Writes what is committed now into another file, without free pages and without a log beside it.
+  /// Others read and write meanwhile, also from other processes.
+  ///
+  /// The file must be empty, or not be there. It is not yet synced to the disk, and after an error it
+  /// is of no use.
+  ///
+  /// - Parameter whileCopying: called now and then.
+  package func copy(to path: String, whileCopying: () -> Void) throws {
+    let connection = try SQLiteConnection(
+      path: self.path, flags: SQLITE_OPEN_READONLY, options: options)
+    defer { connection.close() }
+    try connection.run(
+      "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY")
+    try withoutActuallyEscaping(whileCopying) { whileCopying in
+      let call = ProgressCall(whileCopying)
+      try withExtendedLifetime(call) {
+        sqlite3_progress_handler(
+          connection.handle, 20_000,
+          { context in
+            context.map { Unmanaged<ProgressCall>.fromOpaque($0).takeUnretainedValue().body() }
+            return 0
+          }, Unmanaged.passUnretained(call).toOpaque())
+        defer { sqlite3_progress_handler(connection.handle, 0, nil, nil) }
+        try connection.withStatement("VACUUM INTO ?", [.text(path)]) { statement in
+          while try connection.step(statement, "VACUUM INTO ?") {}
+        }
+      }
+      call.body = {}
+    }
+  }
+
+  /// Writes the file anew without its free pages. Takes the place of the file once more while it
+  /// works.
+  package func vacuum() throws {
+    guard let writer else {
+      throw SQLiteError(
+        kind: .readOnly, code: SQLITE_READONLY, message: "the database is open for reading only")
+    }
+    try lock.withLock { try writer.run("VACUUM") }
+  }
+}
+
+private final class ProgressCall {
+  var body: () -> Void
+
+  init(_ body: @escaping () -> Void) { self.body = body }
+}

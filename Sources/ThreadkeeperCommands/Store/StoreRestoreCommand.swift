@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import KeychainCore
+
+/// `threadkeeper store restore`
+struct StoreRestoreCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "restore",
+    abstract: "Put the store of a backup in place.",
+    discussion: """
+      Stop the keeper first. Every octet of the backup is checked with the key before anything is \
+      replaced. Interrupted at any moment, the store is the old one or the new one, whole.
+
+      What was stored since the backup is lost; routers announce themselves again. The restored store \
+      needs no `accept-rollback`.
+
+      Examples:
+        threadkeeper store restore /media/stick/threadkeeper-monday.tkbackup
+        threadkeeper store restore --yes /var/backups/threadkeeper.tkbackup
+      """)
+
+  @Argument(help: "What `threadkeeper store backup` wrote.", completion: .file())
+  var file: String
+
+  @Flag(help: "Also when there is a store, which goes.")
+  var yes = false
+
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  struct Report: Encodable {
+    let storeID: String
+    let items: UInt64
+    let replaced: Bool
+    /// Changes of the store that the backup does not have; 0 where none is known.
+    let changesLost: UInt64
+    /// Items that could not be tried.
+    let locked: Int
+
+    enum CodingKeys: String, CodingKey {
+      case storeID = "store_id"
+      case items, replaced
+      case changesLost = "changes_lost"
+      case locked
+    }
+  }
+
+  func run() throws {
+    let settings = try options.load()
+    let progress = ProgressLine("Reading the backup:")
+    let done: RestoreReport
+    do {
+      defer { progress.end() }
+      done = try Keychain.restore(
+        file, to: OpenStore.location(settings),
+        with: [.keyFile(path: settings.store.keyFile)], replacing: yes
+      ) { progress.show($0, of: $1) }
+    } catch {
+      throw failure(error)
+    }
+    let report = Report(
+      storeID: done.backup.store.description, items: done.backup.items, replaced: done.replaced,
+      changesLost: done.behindBy, locked: done.locked)
+    try output.show(report, text: text(report))
+  }
+
+  private func text(_ report: Report) -> String {
+    var text = "\(report.items) items are restored.\n"
+    if report.replaced { text += "The store that was there is gone.\n" }
+    if report.changesLost > 0 {
+      text +=
+        "The backup is \(report.changesLost) changes older than the store was; they are lost."
+        + " The keeper goes on from here.\n"
+    }
+    if report.locked > 0 {
+      text +=
+        "\(report.locked) items could not be tried: they are locked, or for another device only.\n"
+    }
+    return text
+  }
+
+  private func failure(_ error: any Error) -> any Error {
+    guard let error = error as? KeychainError else { return error }
+    switch error.status {
+    case .duplicateKeychain:
+      return CommandFailure(
+        .cannotCreate, error.message,
+        remedy: "`--yes` puts the backup in its place, and what is in it now is gone")
+    case .noSuchKeychain:
+      return CommandFailure(.noInput, error.message)
+    case .notAvailable where error.lockHolder != nil:
+      return CommandFailure(.temporary, error.message, remedy: "stop it, and try again")
+    default:
+      return CommandFailure(error)
+    }
+  }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestKit
+import Testing
+
+@Suite("Backup and restore by command", .inTurns, .timeLimit(.minutes(5)))
+struct BackupCommandTests {
+  @Test("A backup beside a running keeper is restored, and the keeper goes on from there")
+  func backupAndRestore() async throws {
+    let broker = try TestBroker()
+    let keeper = try Installation(broker, hold: 0)
+    let file = keeper.directory.file("monday.tkbackup")
+    let none = try await keeper.command("store", "backup", file)
+    #expect(none.status == 66 && none.error.contains("threadkeeper init"))
+    let audience = try await Audience.start(broker)
+    var daemon = try await keeper.start()
+    let publisher = try await TestPublisher.start(broker)
+    let home = try ThreadNetwork("home")
+    let dataset = try home.hex()
+    func announce(_ router: BorderRouter, _ name: String) async throws {
+      try await publisher.publish([
+        router.says("announce", ("name", "\"\(name)\""), ("dataset", "\"\(dataset)\""))
+      ])
+    }
+    let (hub, stray) = (BorderRouter(number: 1), BorderRouter(number: 2))
+    try await announce(hub, "Hub")
+    try await eventually { try await keeper.json("status")["credentials"] == 1 }
+
+    let made = try await keeper.json("store", "backup", file)
+    #expect((made["items"]?.number ?? 0) >= 1)
+    #expect(made["not_included"]?.list.count == 2)
+    let attributes = try FileManager.default.attributesOfItem(atPath: file)
+    #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+    let octets = try Data(contentsOf: URL(fileURLWithPath: file))
+    #expect(octets.range(of: Data(dataset.utf8)) == nil)
+    let again = try await keeper.command("store", "backup", file)
+    #expect(again.status == 73 && again.error.contains("--force"))
+    let forced = try await keeper.command("store", "backup", "--force", file)
+    #expect(forced.status == 0 && forced.output.contains("store.key"))
+
+    try await announce(stray, "Stray")
+    try await eventually { try await keeper.json("status")["credentials"] == 2 }
+    let busy = try await keeper.command("store", "restore", "--yes", file)
+    #expect(busy.status == 75 && busy.error.contains("in use by threadkeeper"), "\(busy.error)")
+    #expect(try await keeper.command("store", "compact").status == 75)
+    try await daemon.stop()
+    let unasked = try await keeper.command("store", "restore", file)
+    #expect(unasked.status == 73 && unasked.error.contains("--yes"))
+    let restored = try await keeper.json("store", "restore", "--yes", file)
+    #expect(restored["replaced"] == true && (restored["changes_lost"]?.number ?? 0) > 0)
+    let status = try await keeper.json("status")
+    #expect(status["credentials"] == 1 && status["store"]?["condition"] == "healthy")
+    let sizes = try await keeper.json("store", "compact")
+    #expect((sizes["after"]?.number ?? 0) > 4096)
+
+    daemon = try await keeper.start()
+    try await announce(stray, "Stray")
+    try await eventually { try await keeper.json("status")["credentials"] == 2 }
+    try await daemon.stop()
+    #expect(try keeper.verify().unreadable.isEmpty)
+    withExtendedLifetime(audience) {}
+  }
+
+  @Test("What is no backup, or an altered one, is refused with words")
+  func refusals() async throws {
+    let keeper = try Installation(port: 1)
+    #expect(try await keeper.command("init").status == 0)
+    let file = keeper.directory.file("backup")
+    #expect(try await keeper.command("store", "backup", file).status == 0)
+    var octets = [UInt8](try Data(contentsOf: URL(fileURLWithPath: file)))
+    octets[octets.count / 2] ^= 1
+    try Data(octets).write(to: URL(fileURLWithPath: file))
+    let altered = try await keeper.command("store", "restore", "--yes", file)
+    #expect(altered.status == 65 && altered.error.contains("was altered or is damaged"))
+    let text = try await keeper.command("store", "restore", "--yes", keeper.configuration)
+    #expect(text.status == 65 && text.error.contains("no backup"))
+    let missing = try await keeper.command("store", "restore", "--yes", file + "-none")
+    #expect(missing.status == 66)
+    #expect(try keeper.verify().matchesManifest)
+  }
+}

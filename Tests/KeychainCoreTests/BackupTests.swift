@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeychainCore
+import SodiumCrypto
+import TestKit
+import Testing
+
+@Suite struct BackupTests {
+  private func octets(_ path: String) throws -> [UInt8] {
+    [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+  }
+
+  private func accounts(_ keychain: Keychain) throws -> Set<String> {
+    Set(try keychain.items(ItemQuery()).compactMap { $0[.account]?.string })
+  }
+
+  private func names(_ directory: String) throws -> Set<String> {
+    Set(try FileManager.default.contentsOfDirectory(atPath: directory))
+  }
+
+  @Test func aBackupOfAStoreInUseIsRestoredWholeAndIsNoRollback() throws {
+    let store = try TemporaryStore()
+    let path = store.path + "/backup"
+    try store.keychain.add(Sample.password("anna"))
+    try store.keychain.database.write { try $0.execute("CREATE TABLE other (name TEXT)") }
+    try store.keychain.database.write { try $0.execute("INSERT INTO other VALUES ('here')") }
+    let beside = try store.openBeside()
+    let made = try beside.backup(to: path)
+    #expect(made.items == 1 && made.store == store.keychain.storeID)
+    let attributes = try FileManager.default.attributesOfItem(atPath: path)
+    #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+    #expect(try names(store.path).filter { $0.hasPrefix("backup") } == ["backup"])
+    beside.close()
+
+    for number in 0..<5 { try store.keychain.add(Sample.password("later \(number)")) }
+    var report: RestoreReport?
+    try store.reopen {
+      report = try Keychain.restore(
+        path, to: store.location, with: [store.keyFile], replacing: true)
+    }
+    #expect(report?.replaced == true && report?.behindBy == 5 && report?.locked == 0)
+    #expect(store.keychain.condition == .healthy && store.keychain.notices.isEmpty)
+    #expect(try accounts(store.keychain) == ["anna"])
+    #expect(
+      try store.keychain.database.read { try $0.first("SELECT name FROM other") { $0.text(0) } }
+        == "here")
+    #expect(try names(store.path).isDisjoint(with: ["store.restoring", "backup.new"]))
+    // It goes on, and stays ahead of its anchor.
+    try store.keychain.add(Sample.password("berta"))
+    try store.reopen()
+    #expect(store.keychain.condition == .healthy)
+    #expect(try store.keychain.verify(.everything).matchesManifest)
+  }
+
+  @Test func theStoreThatWasReplacedIsARollbackFromThenOn() throws {
+    let store = try TemporaryStore()
+    let (path, old) = (store.path + "/backup", store.path + "/old")
+    _ = try store.keychain.backup(to: path)
+    // Newer than the backup, and newer than what is restored counts by its own commits.
+    for number in 0..<20 { try store.keychain.add(Sample.password("later \(number)")) }
+    store.keychain.close()
+    try FileManager.default.copyItem(atPath: store.location.directory, toPath: old)
+    _ = try Keychain.restore(path, to: store.location, with: [store.keyFile], replacing: true)
+    try FileManager.default.removeItem(atPath: store.location.directory)
+    try FileManager.default.moveItem(atPath: old, toPath: store.location.directory)
+    try store.reopen()
+    guard case .readOnly(.rolledBack) = store.keychain.condition else {
+      Issue.record("an old store is taken: \(store.keychain.condition)")
+      return
+    }
+  }
+
+  @Test func aBackupIsRestoredWhereThereIsNoStore() throws {
+    let store = try TemporaryStore()
+    try store.keychain.add(Sample.password("anna"))
+    let path = store.path + "/backup"
+    _ = try store.keychain.backup(to: path)
+    let other = try TemporaryDirectory()
+    let location = StoreLocation(directory: other.file("deep/store"))
+    let report = try Keychain.restore(path, to: location, with: [store.keyFile])
+    #expect(!report.replaced && report.behindBy == 0)
+    let keychain = try Keychain.open(at: location, with: store.keyFile)
+    #expect(keychain.condition == .healthy && keychain.notices.isEmpty)
+    #expect(try accounts(keychain) == ["anna"])
+    keychain.close()
+    refuses(.duplicateKeychain) {
+      _ = try Keychain.restore(path, to: location, with: [store.keyFile])
+    }
+  }
+
+  @Test func aFileIsReplacedOnlyWhenThatIsWanted() throws {
+    let store = try TemporaryStore()
+    let path = store.path + "/backup"
+    try Data("mine".utf8).write(to: URL(fileURLWithPath: path))
+    refuses(.duplicateItem) { _ = try store.keychain.backup(to: path) }
+    #expect(try octets(path) == Array("mine".utf8))
+    _ = try store.keychain.backup(to: path, replacing: true)
+    #expect(try octets(path).count > 4096)
+    refuses(.noSuchKeychain) { _ = try store.keychain.backup(to: store.path + "/none/backup") }
+  }
+
+  @Test func everyOctetOfABackupCounts() throws {
+    let store = try TemporaryStore()
+    try store.keychain.add(Sample.password("anna"))
+    let path = store.path + "/backup"
+    _ = try store.keychain.backup(to: path)
+    let whole = try octets(path)
+    store.keychain.close()
+    let before = try octets(store.location.databasePath)
+    let end = whole.count
+    // Of the database a sample, of its head and of the trailer all.
+    var places = Array(0..<100) + Array(end - 96..<end)
+    places += stride(from: 101, to: end - 96, by: 797)
+    for place in places {
+      var altered = whole
+      altered[place] ^= 1 << (place % 8)
+      try Data(altered).write(to: URL(fileURLWithPath: path))
+      do {
+        _ = try Keychain.restore(path, to: store.location, with: [store.keyFile], replacing: true)
+        Issue.record("octet \(place) of \(end) was altered, and nobody noticed")
+      } catch {
+        let isTold =
+          [.decode, .notAvailable, .authFailed].contains(error.status)
+          && error.message.contains("backup")
+        #expect(isTold, "octet \(place): \(error)")
+      }
+    }
+    for length in [0, 50, 96, 4096, end - 4096, end - 1] {
+      try Data(whole[..<length]).write(to: URL(fileURLWithPath: path))
+      refuses(.decode) {
+        _ = try Keychain.restore(path, to: store.location, with: [store.keyFile], replacing: true)
+      }
+    }
+    #expect(try octets(store.location.databasePath) == before)
+    #expect(try names(store.path).isDisjoint(with: ["store.restoring"]))
+    try store.reopen()
+    #expect(store.keychain.condition == .healthy)
+  }
+
+  @Test func nothingIsRestoredWithAnotherKeyOrUnderAnOpenStore() throws {
+    let (store, other) = (try TemporaryStore(), try TemporaryStore())
+    let path = store.path + "/backup"
+    _ = try store.keychain.backup(to: path)
+    do {
+      _ = try Keychain.restore(path, to: store.location, with: [store.keyFile], replacing: true)
+      Issue.record("restored under an open store")
+    } catch {
+      #expect(error.status == .notAvailable && error.lockHolder != nil)
+    }
+    store.keychain.close()
+    refuses(.authFailed) {
+      _ = try Keychain.restore(path, to: store.location, with: [other.keyFile], replacing: true)
+    }
+    try store.reopen()
+    #expect(store.keychain.condition == .healthy)
+  }
+
+  @Test func anAlteredStoreGivesNoBackup() throws {
+    let store = try TemporaryStore()
+    try store.keychain.add(Sample.password("anna"))
+    try store.reopen {
+      try RawStore(store.location.databasePath).run("DELETE FROM items")
+    }
+    let path = store.path + "/backup"
+    refuses(.readOnly) { _ = try store.keychain.backup(to: path) }
+    #expect(try names(store.path).filter { $0.hasPrefix("backup") }.isEmpty)
+  }
+
+  @Test func aDamagedStoreIsReplaced() throws {
+    let store = try TemporaryStore()
+    try store.keychain.add(Sample.password("anna"))
+    let path = store.path + "/backup"
+    _ = try store.keychain.backup(to: path)
+    store.keychain.close()
+    try Data(count: 10_000).write(to: URL(fileURLWithPath: store.location.databasePath))
+    try Data(count: 10_000).write(
+      to: URL(fileURLWithPath: store.location.databasePath + "-wal"))
+    _ = try Keychain.restore(path, to: store.location, with: [store.keyFile], replacing: true)
+    try store.reopen()
+    #expect(store.keychain.condition == .healthy)
+    #expect(try accounts(store.keychain) == ["anna"])
+  }
+
+  @Test func whatIsForThisDeviceOnlyOpensHereAndNowhereElse() throws {
+    let store = try TemporaryStore()
+    try store.keychain.add(
+      Sample.password("anna", accessible: .afterFirstUnlockThisDeviceOnly))
+    let path = store.path + "/backup"
+    _ = try store.keychain.backup(to: path)
+    let other = try TemporaryDirectory()
+    let elsewhere = try Keychain.restore(
+      path, to: StoreLocation(directory: other.file("store")), with: [store.keyFile])
+    #expect(elsewhere.locked == 1)
+    store.keychain.close()
+    let here = try Keychain.restore(
+      path, to: store.location, with: [store.keyFile], replacing: true)
+    #expect(here.locked == 0)
+    try store.reopen()
+    #expect(try store.keychain.secret(of: store.keychain.items(ItemQuery())[0]).count == 6)
+  }
+
+  @Test func compactingTakesTheRoomOfWhatWasDeleted() throws {
+    let store = try TemporaryStore()
+    for number in 0..<400 { try store.keychain.add(Sample.password("user \(number)")) }
+    for item in try store.keychain.items(ItemQuery()).dropFirst(3) {
+      try store.keychain.delete(item)
+    }
+    let sizes = try store.keychain.compact()
+    #expect(sizes.after < sizes.before / 2 && sizes.after > 4096)
+    #expect(try accounts(store.keychain).count == 3)
+    #expect(try store.keychain.verify(.everything) == VerificationReport(items: 3))
+    let log = store.location.databasePath + "-wal"
+    #expect(try octets(log).isEmpty)
+    try store.reopen()
+    #expect(store.keychain.condition == .healthy)
+    refuses(.readOnly) { try store.openBeside().compact() }
+  }
+
+  @Test func aDiskThatFailsAnywhereLeavesNoHalfBackup() throws {
+    var options = KeychainOptions()
+    let disk = FaultyDisk()
+    options.vfs = disk.name
+    let store = try TemporaryStore(options: options)
+    for number in 0..<20 { try store.keychain.add(Sample.password("user \(number)")) }
+    let path = store.path + "/backup"
+    for fault in [FaultyDisk.Fault.ioError(at:), FaultyDisk.Fault.full(at:)] {
+      var (fired, number) = (0, 1)
+      while true {
+        disk.arm(fault(number))
+        var error: KeychainError?
+        do { _ = try store.keychain.backup(to: path) } catch let thrown { error = thrown }
+        let hasFired = disk.hasFired
+        disk.repair()
+        #expect(FileManager.default.fileExists(atPath: path) == (error == nil))
+        #expect(!FileManager.default.fileExists(atPath: path + ".new"))
+        if error == nil { try FileManager.default.removeItem(atPath: path) }
+        // What could not be read while it was verified counts as damaged.
+        if store.keychain.condition != .healthy { try store.reopen() }
+        guard hasFired else { break }
+        (fired, number) = (fired + 1, number + 1)
+      }
+      #expect(fired > 4)
+    }
+    #expect(store.keychain.condition == .healthy)
+  }
+}
