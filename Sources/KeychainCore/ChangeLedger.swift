@@ -12,15 +12,18 @@ final class ChangeLedger: TransactionState {
   var manifestKey: ManifestKey?
   var newKeys: [KeyID: GuardedKey] = [:]
   var owesErasure = false
+  var audit = AuditDraft()
 
   func savepoint() -> () -> Void {
     let (manifest, newKeys, owesErasure) = (manifest, newKeys, owesErasure)
     let manifestKey = manifestKey
+    let mark = audit.mark
     return {
       self.manifest = manifest
       self.manifestKey = manifestKey
       self.newKeys = newKeys
       self.owesErasure = owesErasure
+      self.audit.rewind(to: mark)
     }
   }
 

@@ -48,7 +48,9 @@ extension Keychain {
           .blob(row.wrappedKey), .blob(row.sealedMetadata), .blob(row.sealedSecret))
         let rowID = tx.lastInsertedRowID
         try ledger.insert(row.manifestElement(rowID: rowID))
-        return row.item(rowID: rowID)
+        let item = row.item(rowID: rowID)
+        note(.added, item, ledger)
+        return item
       }
     }
   }

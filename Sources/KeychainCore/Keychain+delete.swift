@@ -13,6 +13,7 @@ extension Keychain {
       let ledger = try ledgerForChange(tx)
       try tx.execute("DELETE FROM items WHERE id = ?", .integer(stored.rowID))
       try ledger.remove(stored.manifestElement)
+      note(.deleted, item, ledger)
       ledger.owesErasure = true
     }
   }

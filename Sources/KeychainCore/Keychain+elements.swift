@@ -44,6 +44,7 @@ extension Keychain {
       try body(.key(KeyID(rawValue: id), tag: row.tag(1)))
       return true
     }
+    if let last = try AuditRow.last(in: tx) { try body(last.manifestElement) }
   }
 }
 

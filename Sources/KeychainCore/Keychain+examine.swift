@@ -51,6 +51,7 @@ extension Keychain {
           guard ledger.manifest?.advance(by: behindBy) == true else {
             throw Self.noGenerationLeft()
           }
+          note(.rollbackAccepted, "\(behindBy) changes are lost", ledger)
         }
       }
     } catch {

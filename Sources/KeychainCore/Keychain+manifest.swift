@@ -29,6 +29,7 @@ extension Keychain {
 
   /// Writes what the ledger has counted, as the next generation.
   func writeManifest(_ ledger: ChangeLedger, in tx: WriteTransaction) throws {
+    try appendAudit(ledger, in: tx)
     guard var manifest = ledger.manifest, let key = ledger.manifestKey else { return }
     guard manifest.advance(by: 1) else { throw Self.noGenerationLeft() }
     ledger.manifest = manifest

@@ -49,9 +49,13 @@ extension Keychain {
       try StoreLocation.checkFile(location.anchorPath(store))
       return (store, Anchor(path: location.anchorPath(store)).read())
     }
-    try database.migrate(StoreSchema.component, StoreSchema.migrations)
+    do {
+      try database.migrate(StoreSchema.component, StoreSchema.migrations)
+    } catch let error as SQLiteError where error.kind == .readOnly && access == .readOnly {
+      // Steps are missing that only writing needs.
+    }
     let (keys, mark) = try database.read { tx in
-      guard try StoreSchema.isIntact(in: tx) else {
+      guard try StoreSchema.isIntact(in: tx, isOnlyRead: access == .readOnly) else {
         throw KeychainError(.decode, "the tables of the store were altered: restore a backup")
       }
       return (try roots(tx, store), try KeySetMark(in: tx))

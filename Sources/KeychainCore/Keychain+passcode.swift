@@ -44,6 +44,7 @@ extension Keychain {
       try ledger.remove(.key(id, tag: wrapped.tag))
       ledger.newKeys[id] = nil
     }
+    note(.deleted, "the items and keys \"when passcode set\"", ledger)
     ledger.owesErasure = true
     tx.onCommit("passcode items") { self.state.withLock { $0.ring.forget(purpose) } }
   }

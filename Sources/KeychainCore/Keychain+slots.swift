@@ -39,6 +39,7 @@ extension Keychain {
         }
         let element = try new.insert(roots, store: storeID, slotKey: slotKey, in: tx)
         try ledger.insert(element)
+        note(.slotAdded, "\(new.slot.kind) \(label)", ledger)
         ledger.owesErasure = true
         return KeySlot(
           number: tx.lastInsertedRowID, id: new.slot.id, kind: new.slot.kind, label: label,
@@ -69,6 +70,7 @@ extension Keychain {
           try insertSessionRecord(ledger, in: tx)
           try deletePasscodeItems(ledger, in: tx)
         }
+        note(.slotRemoved, "\(row.slot.kind) \(row.slot.label)", ledger)
         try tx.execute("DELETE FROM key_slots WHERE id = ?", .integer(number))
         try ledger.remove(row.manifestElement(number: number, payload: payload))
         ledger.owesErasure = true

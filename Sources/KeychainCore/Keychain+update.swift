@@ -67,7 +67,9 @@ extension Keychain {
       try ledger.remove(stored.manifestElement)
       try ledger.insert(row.manifestElement(rowID: stored.rowID))
       if secret != nil || isMoved { ledger.owesErasure = true }
-      return row.item(rowID: stored.rowID)
+      let item = row.item(rowID: stored.rowID)
+      note(secret == nil ? .changed : .secretChanged, item, ledger)
+      return item
     }
   }
 

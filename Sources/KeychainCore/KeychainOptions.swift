@@ -38,6 +38,8 @@ package struct KeychainOptions: Sendable {
   package var rotationPause: UInt32 = 1_000
   /// Microseconds since 1970, for the dates of items.
   package var now: @Sendable () -> Int64 = { KeychainOptions.systemTime() }
+  /// Who makes the changes, for the audit; nil keeps none. See `Keychain.act`.
+  package var auditor: String?
   /// A virtual file system of SQLite, for tests that need a failing disk.
   package var vfs: String?
 

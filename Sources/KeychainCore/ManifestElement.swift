@@ -9,6 +9,7 @@ import SodiumCrypto
 ///           | class key 4 | wrapped key tag 16
 ///     slot: 2 | slot 16 | payload tag 16 | number 8 | its other columns
 ///     key:  3 | key id 4 | tag 16
+///     last record of the audit: 4 | number 8 | tag 16
 ///
 /// A tag covers all that its part binds. Who renews a class key changes the element of every item
 /// that it wraps.
@@ -31,6 +32,7 @@ enum ManifestElement {
   case item(ItemRow)
   case slot(id: ItemID, number: Int64, tag: ItemID, columns: [UInt8])
   case key(KeyID, tag: ItemID)
+  case audit(number: Int64, tag: ItemID)
 
   func hash(key: GuardedKey) throws -> (UInt64, UInt64, UInt64, UInt64) {
     try withUnsafeTemporaryAllocation(byteCount: 32 + room, alignment: 16) { memory in
@@ -89,6 +91,11 @@ enum ManifestElement {
       message.storeBytes(of: id.rawValue.bigEndian, toByteOffset: 1, as: UInt32.self)
       tag.write(to: message, at: 5)
       return 21
+    case .audit(let number, let tag):
+      message[0] = 4
+      message.storeBytes(of: number.bigEndian, toByteOffset: 1, as: Int64.self)
+      tag.write(to: message, at: 9)
+      return 25
     }
   }
 }

@@ -24,6 +24,7 @@ struct SealedPart {
     case keyRecord = 4
     case slot = 5
     case manifest = 6
+    case audit = 7
   }
 
   /// Where a sealed part belongs.

@@ -36,21 +36,29 @@ enum StoreSchema {
     "CREATE TABLE manifest (id INTEGER PRIMARY KEY CHECK (id = 1), sealed BLOB NOT NULL) STRICT",
   ]
 
+  private static let auditTable: StaticString =
+    // id: the number of the record, from 1. sealed: AuditRecord.
+    "CREATE TABLE audit (id INTEGER PRIMARY KEY, sealed BLOB NOT NULL) STRICT"
+
   static let migrations: [Migration] = [
     Migration(
       "format 1",
-      ["PRAGMA application_id = 0x544B5354", "PRAGMA user_version = 1"] + statements)
+      ["PRAGMA application_id = 0x544B5354", "PRAGMA user_version = 1"] + statements),
+    Migration("audit", [auditTable]),
   ]
 
   /// Whether the tables are as they were made: no column renamed, no index missing, no trigger
-  /// planted. SQLite keeps the words of each statement.
-  static func isIntact(in tx: ReadTransaction) throws -> Bool {
+  /// planted. SQLite keeps the words of each statement. A store of before has no audit as long as
+  /// it is only read.
+  static func isIntact(in tx: ReadTransaction, isOnlyRead: Bool) throws -> Bool {
     let found = try tx.all(
       """
       SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL
-        AND tbl_name IN ('store', 'key_slots', 'keys', 'items', 'manifest')
+        AND tbl_name IN ('store', 'key_slots', 'keys', 'items', 'manifest', 'audit')
       """
     ) { $0.text(0) }
-    return found.sorted() == statements.map { "\($0)" }.sorted()
+    let first = statements.map { "\($0)" }.sorted()
+    return found.sorted() == (first + ["\(auditTable)"]).sorted()
+      || (isOnlyRead && found.sorted() == first)
   }
 }

@@ -137,6 +137,10 @@ struct FormatOneReader {
       elements.append(
         [3] + Self.octets(try Self.number(row[0]), 4) + (try Self.blob(row[1])).suffix(16))
     }
+    for row in try raw.run("SELECT id, sealed FROM audit ORDER BY id DESC LIMIT 1") {
+      elements.append(
+        [4] + Self.octets(try Self.number(row[0]), 8) + (try Self.blob(row[1])).suffix(16))
+    }
     return elements
   }
 

@@ -15,6 +15,7 @@ import Testing
     let clock = ManualTime(1_700_000_000_123_456)
     var options = KeychainOptions()
     options.now = { clock.now }
+    options.auditor = "layout"
     store = try TemporaryStore(options: options)
     var credential = Sample.credential("a1b2c3d4e5f60718", secret: "a dataset")
     credential.attributes[.port] = .integer(-129)
@@ -41,6 +42,7 @@ import Testing
     }
     #expect(
       lines == [
+        "audit: CREATE TABLE audit (id INTEGER PRIMARY KEY, sealed BLOB NOT NULL) STRICT",
         "items: CREATE TABLE items ( id INTEGER PRIMARY KEY, uuid BLOB NOT NULL,"
           + " class INTEGER NOT NULL, version INTEGER NOT NULL, class_key INTEGER NOT NULL,"
           + " index_epoch INTEGER NOT NULL, primary_index BLOB NOT NULL, index_1 BLOB,"

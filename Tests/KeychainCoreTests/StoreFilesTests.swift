@@ -159,7 +159,7 @@ import Testing
     let store = try TemporaryStore()
     store.keychain.close()
     let raw = try RawStore(store.location.databasePath)
-    try raw.run("INSERT INTO migrations VALUES ('keychain', 2, 'of the future')")
+    try raw.run("INSERT INTO migrations VALUES ('keychain', 3, 'of the future')")
     raw.close()
     refuses(.notAvailable) { _ = try store.openBeside() }
   }

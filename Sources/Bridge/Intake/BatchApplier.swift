@@ -88,6 +88,7 @@ final class BatchApplier {
     case .rejected(let rejection, let origin):
       try reject(rejection, origin)
     case .event(let event, let user, let origin):
+      store.keychain.act(as: "mqtt user \(user)", in: tx)
       do {
         try apply(event, user: user, home: home(named: origin.home))
       } catch let rejection as Rejection {

@@ -92,6 +92,7 @@ extension Keychain {
       guard ledger.manifest?.advance(by: behindBy) == true,
         ledger.manifest?.advance(by: margin) == true, let manifest = ledger.manifest
       else { throw Self.noGenerationLeft() }
+      note(.restored, "a backup; \(behindBy) changes are lost", ledger)
       // The commit itself is one more.
       return manifest.generation + 1
     }

@@ -12,9 +12,20 @@ package enum JSONText {
   ///
   /// - Throws: `CommandFailure` with status 70: a value of ours that has no JSON is our mistake.
   package static func pretty(_ value: some Encodable) throws(CommandFailure) -> String {
+    try text(value, [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
+  }
+
+  /// The same on one line, for values that come one after the other.
+  package static func line(_ value: some Encodable) throws(CommandFailure) -> String {
+    try text(value, [.sortedKeys, .withoutEscapingSlashes])
+  }
+
+  private static func text(
+    _ value: some Encodable, _ formatting: JSONEncoder.OutputFormatting
+  ) throws(CommandFailure) -> String {
     let encoder = JSONEncoder()
     encoder.keyEncodingStrategy = .convertToSnakeCase
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    encoder.outputFormatting = formatting
     do {
       return String(decoding: try encoder.encode(value), as: UTF8.self) + "\n"
     } catch {

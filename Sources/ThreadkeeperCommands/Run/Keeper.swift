@@ -107,6 +107,7 @@ struct Keeper {
   private static func openOrCreate(_ settings: Settings, logger: Logger) throws -> Keychain {
     var options = KeychainOptions()
     options.upkeep = .deferred
+    options.auditor = "keeper"
     guard !OpenStore.exists(settings) else {
       return try OpenStore.forWriting(settings, options: options)
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import KeychainCore
 import Settings
 
@@ -30,10 +31,18 @@ enum OpenStore {
   {
     do {
       return try Keychain.create(
-        at: location(settings), slots: [.keyFile(path: settings.store.keyFile)], options: options)
+        at: location(settings), slots: [.keyFile(path: settings.store.keyFile)],
+        options: audited(options))
     } catch {
       throw CommandFailure(error)
     }
+  }
+
+  /// What nobody else is named for, the audit says of the user of this process.
+  static func audited(_ options: KeychainOptions) -> KeychainOptions {
+    var options = options
+    options.auditor = options.auditor ?? "command of user \(geteuid())"
+    return options
   }
 
   private static func open(
@@ -45,7 +54,7 @@ enum OpenStore {
       for way in ways {
         do {
           return try Keychain.open(
-            at: location(settings), with: way, access: access, options: options)
+            at: location(settings), with: way, access: access, options: audited(options))
         } catch {
           guard error.status == .authFailed else { throw error }
           refusal = refusal ?? error

@@ -54,7 +54,8 @@ struct StoreRestoreCommand: ParsableCommand {
       defer { progress.end() }
       done = try Keychain.restore(
         file, to: OpenStore.location(settings),
-        with: [.keyFile(path: settings.store.keyFile)], replacing: yes
+        with: [.keyFile(path: settings.store.keyFile)], replacing: yes,
+        options: OpenStore.audited(KeychainOptions())
       ) { progress.show($0, of: $1) }
     } catch {
       throw failure(error)

@@ -23,23 +23,29 @@ struct StoreVerifyCommand: ParsableCommand {
     let matchesManifest: Bool
     let damagedRows: [Int64]
     let condition: String
+    /// What is wrong with the audit; not there when nothing is.
+    let auditProblem: String?
 
-    var isWell: Bool { matchesManifest && damagedRows.isEmpty && condition == "healthy" }
+    var isWell: Bool {
+      auditProblem == nil && matchesManifest && damagedRows.isEmpty && condition == "healthy"
+    }
   }
 
   func run() throws {
     let settings = try options.load()
     let keychain = try OpenStore.forReading(settings)
     let found = try keychain.verify(.everything)
+    let auditProblem = try keychain.auditProblem()
     let report = Report(
       items: found.items, matchesManifest: found.matchesManifest,
-      damagedRows: keychain.quarantine.sorted(), condition: keychain.condition.words)
+      damagedRows: keychain.quarantine.sorted(), condition: keychain.condition.words,
+      auditProblem: auditProblem)
     try output.show(
       report,
       text: report.isWell
         ? "All \(report.items) items are as they were left.\n"
         : "\(report.damagedRows.count) of \(report.items) items are damaged; the store is "
-          + "\(report.condition).\n")
+          + "\(report.condition).\n" + (auditProblem.map { "The audit: \($0).\n" } ?? ""))
     guard report.isWell else { throw ExitCode(ExitStatus.badInput.rawValue) }
   }
 }

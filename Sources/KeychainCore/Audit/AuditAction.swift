@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What was done. The raw values are part of the format.
+package enum AuditAction: UInt8, Sendable {
+  case added = 1
+  /// Attributes of an item.
+  case changed = 2
+  case secretChanged = 3
+  case deleted = 4
+  case slotAdded = 5
+  case slotRemoved = 6
+  case rollbackAccepted = 7
+  case restored = 8
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SQLiteDatabase
+import SodiumCrypto
+
+extension Keychain {
+  /// Names whom the changes in the rest of this transaction are made for.
+  package func act(as actor: String, in tx: WriteTransaction) { ledger(tx).audit.actor = actor }
+
+  func note(_ action: AuditAction, _ subject: @autoclosure () -> String, _ ledger: ChangeLedger) {
+    guard options.auditor != nil else { return }
+    ledger.audit.add(action, subject())
+  }
+
+  func note(_ action: AuditAction, _ item: Item, _ ledger: ChangeLedger) {
+    note(action, Self.subject(item), ledger)
+  }
+
+  /// Class, what names the item, and the group.
+  private static func subject(_ item: Item) -> String {
+    let names: [ItemAttribute] =
+      switch item.itemClass {
+      case .genericPassword: [.service, .account]
+      case .internetPassword: [.server, .account]
+      case .certificate, .key: [.label]
+      }
+    var subject = item.itemClass.code
+    for name in names {
+      guard let value = item[name]?.string, !value.isEmpty else { continue }
+      subject += " " + value
+    }
+    return subject + " (" + item.accessGroup + ")"
+  }
+
+  /// Appends the transaction's records, before the manifest is written. The manifest counts the last
+  /// one, which is linked to all before it.
+  func appendAudit(_ ledger: ChangeLedger, in tx: WriteTransaction) throws {
+    guard let auditor = options.auditor, !ledger.audit.isEmpty else { return }
+    let (id, root) = try currentKey(.audit, in: tx)
+    let key = try AuditKey(id, root, in: arena)
+    let last = try AuditRow.last(in: tx)
+    var (number, sealed) = (last?.number ?? 0, last?.sealed)
+    let now = options.now()
+    for (actor, lines) in ledger.audit.byActor(auditor) {
+      for start in stride(from: 0, to: lines.count, by: AuditRecord.mostLines) {
+        let end = min(start + AuditRecord.mostLines, lines.count)
+        number += 1
+        let record = AuditRecord(
+          number: number, time: now, actor: actor, lines: Array(lines[start..<end]))
+        let next = try key.seal(
+          record.encoded(link: key.link(to: sealed)), number: number, store: storeID)
+        try tx.execute(
+          "INSERT INTO audit (id, sealed) VALUES (?, ?)", .integer(number), .blob(next))
+        sealed = next
+      }
+    }
+    if let last { try ledger.remove(last.manifestElement) }
+    if let sealed {
+      try ledger.insert(AuditRow(number: number, sealed: sealed).manifestElement)
+    }
+  }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import KeychainCore
+
+/// A record of the audit as it is shown.
+struct AuditReport: Encodable {
+  struct Change: Encodable {
+    let action: String
+    let subject: String
+  }
+
+  let number: Int64
+  let time: String
+  let actor: String
+  let changes: [Change]
+
+  init(_ record: AuditRecord) {
+    number = record.number
+    time = WireTime(milliseconds: record.time / 1_000).description
+    actor = record.actor
+    changes = record.lines.map { Change(action: $0.action.words, subject: $0.subject) }
+  }
+
+  /// One line for each change.
+  var text: String {
+    changes.map {
+      "\(time)  \(actor.printable)  \($0.action) \($0.subject.printable)\n"
+    }.joined()
+  }
+}
+
+extension AuditAction {
+  /// Stable: scripts read them.
+  var words: String {
+    switch self {
+    case .added: "added"
+    case .changed: "changed"
+    case .secretChanged: "secret_changed"
+    case .deleted: "deleted"
+    case .slotAdded: "key_slot_added"
+    case .slotRemoved: "key_slot_removed"
+    case .rollbackAccepted: "rollback_accepted"
+    case .restored: "restored"
+    }
+  }
+}
