@@ -22,9 +22,16 @@ struct BlindIndex {
   func primaryKey(
     of form: RowForm, _ attributes: [ItemAttribute: AttributeValue]
   ) throws -> [UInt8] {
+    try primaryKey(of: form) { attributes[$0] }
+  }
+
+  /// - Parameter value: gives the value of an attribute, nil for one that is missing.
+  func primaryKey(
+    of form: RowForm, value: (ItemAttribute) -> AttributeValue?
+  ) throws -> [UInt8] {
     var message = Self.message(.primaryKey, form)
     for attribute in form.primaryKey {
-      Self.append(attribute, attributes[attribute] ?? .data([]), to: &message)
+      Self.append(attribute, value(attribute) ?? .data([]), to: &message)
     }
     return try hash(&message)
   }

@@ -59,7 +59,7 @@ extension Keychain {
     }
   }
 
-  private func plan(_ query: ItemQuery, in tx: ReadTransaction) throws -> SearchPlan {
+  func plan(_ query: ItemQuery, in tx: ReadTransaction) throws -> SearchPlan {
     let (condition, keys) = state.withLock { ($0.condition, $0.ring.indexKeys) }
     // An altered index would hide an item.
     if case .readOnly(let reason) = condition, reason.hidesItems { return .scan }
@@ -99,7 +99,7 @@ extension Keychain {
     return query.limit.map { Array(found.prefix($0)) } ?? found
   }
 
-  private func readable(
+  func readable(
     _ row: SQLiteRow, _ query: ItemQuery, in tx: ReadTransaction
   ) throws -> Item? {
     do {

@@ -12,7 +12,7 @@ extension Keychain {
     try KeychainError.wrap("reading a secret") {
       let secret = try tx.first(
         """
-        SELECT uuid, class, version, class_key, metadata, wrapped_key, secret
+        SELECT uuid, class, version, metadata, class_key, wrapped_key, secret
         FROM items WHERE id = ?
         """, .integer(item.rowID)
       ) { row in try self.secret(of: item, from: row, in: tx) }
@@ -34,18 +34,25 @@ extension Keychain {
       guard let form = UInt8(exactly: row.integer(1)).flatMap(RowForm.init) else {
         throw corrupt(row: item.rowID, "its class")
       }
-      secretVersion = try row.withBlob(4) { sealed in
+      secretVersion = try row.withBlob(3) { sealed in
         try openMetadata(
           sealed, row: item.rowID, id: item.id, form: form, version: version, in: tx
         ).secretVersion
       }
     }
-    let classKey = KeyID(rawValue: UInt32(truncatingIfNeeded: row.integer(3)))
-    return try row.withBlob(5) { wrapped in
+    return try openSecret(of: item, version: secretVersion, from: row, at: 4, in: tx)
+  }
+
+  /// Opens the secret of a row whose columns from `first` on are `class_key, wrapped_key, secret`.
+  func openSecret(
+    of item: Item, version: Int64, from row: SQLiteRow, at first: Int32, in tx: ReadTransaction
+  ) throws -> SecretBytes {
+    let classKey = KeyID(rawValue: UInt32(truncatingIfNeeded: row.integer(first)))
+    return try row.withBlob(first + 1) { wrapped in
       try withItemKey(wrapped, row: item.rowID, id: item.id, classKey: classKey, in: tx) { key in
-        try row.withBlob(6) { sealed in
+        try row.withBlob(first + 2) { sealed in
           do {
-            return try openSecret(sealed, of: item, version: secretVersion, key: key)
+            return try openSecret(sealed, of: item, version: version, key: key)
           } catch is SodiumError {
             throw corrupt(row: item.rowID, "the secret")
           }

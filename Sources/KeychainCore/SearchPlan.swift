@@ -39,10 +39,8 @@ enum SearchPlan {
       }
       form = .genericPassword
     }
-    let keys = Self.primaryKeys(query, form)
-    if !keys.isEmpty, keys.count * indexes.count <= Self.limit {
-      self = .primary(
-        try indexes.flatMap { index in try keys.map { try index.primaryKey(of: form, $0) } })
+    if let keys = try Self.primaryKeys(query, form, indexes) {
+      self = .primary(keys)
       return
     }
     let (first, second) = form.sideIndexes
@@ -57,20 +55,16 @@ enum SearchPlan {
     }
   }
 
-  /// Every primary key that the query could mean; none when it leaves a part of it open.
+  /// Every primary key that the query could mean, as it stands in the index; nil when the query leaves
+  /// a part of it open, or means too many.
   private static func primaryKeys(
-    _ query: ItemQuery, _ form: RowForm
-  ) -> [[ItemAttribute: AttributeValue]] {
-    var key: [ItemAttribute: AttributeValue] = [:]
+    _ query: ItemQuery, _ form: RowForm, _ indexes: [BlindIndex]
+  ) throws -> [[UInt8]]? {
     var groups: [AttributeValue?] = [nil]
     for attribute in form.primaryKey where attribute != .synchronizable {
-      if let value = query.attributes[attribute] {
-        key[attribute] = value
-      } else if attribute == .accessGroup, let accessGroups = query.accessGroups {
-        groups = accessGroups.map { .string($0) }
-      } else {
-        return []
-      }
+      guard query.attributes[attribute] == nil else { continue }
+      guard attribute == .accessGroup, let accessGroups = query.accessGroups else { return nil }
+      groups = accessGroups.map { .string($0) }
     }
     let synchronizable: [Bool] =
       switch query.synchronizable {
@@ -78,13 +72,25 @@ enum SearchPlan {
       case .yes: [true]
       case .any: [false, true]
       }
-    return groups.flatMap { group in
-      synchronizable.map { isSynchronizable in
-        var whole = key
-        if let group { whole[.accessGroup] = group }
-        whole[.synchronizable] = .bool(isSynchronizable)
-        return whole
+    let count = groups.count * synchronizable.count * indexes.count
+    guard count > 0, count <= limit else { return nil }
+    var keys: [[UInt8]] = []
+    keys.reserveCapacity(count)
+    for index in indexes {
+      for group in groups {
+        for isSynchronizable in synchronizable {
+          // Not by way of a dictionary: that would be a large part of a look-up.
+          keys.append(
+            try index.primaryKey(of: form) { attribute in
+              switch attribute {
+              case .synchronizable: .bool(isSynchronizable)
+              case .accessGroup: group ?? query.attributes[attribute]
+              default: query.attributes[attribute]
+              }
+            })
+        }
       }
     }
+    return keys
   }
 }

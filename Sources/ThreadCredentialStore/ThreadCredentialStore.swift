@@ -36,8 +36,10 @@ package struct ThreadCredentialStore: Sendable {
   package func credential(
     of agent: BorderAgentID, in home: String, _ tx: ReadTransaction
   ) throws -> ThreadCredential? {
-    guard let item = try item(of: agent, in: home, tx) else { return nil }
-    return try credential(from: item, agent: agent, home: home, tx)
+    guard let found = try keychain.first(matching: Self.query(agent, in: home), in: tx) else {
+      return nil
+    }
+    return try Self.credential(from: found.item, found.secret, agent: agent, home: home)
   }
 
   /// All credentials of a home, in the order in which they came.
@@ -166,12 +168,13 @@ package struct ThreadCredentialStore: Sendable {
   private func item(
     of agent: BorderAgentID, in home: String, _ tx: ReadTransaction
   ) throws -> Item? {
-    try keychain.items(
-      matching: ItemQuery(
-        .genericPassword,
-        [.service: .string(Self.service(home)), .account: .string(agent.description)], limit: 1),
-      in: tx
-    ).first
+    try keychain.items(matching: Self.query(agent, in: home), in: tx).first
+  }
+
+  private static func query(_ agent: BorderAgentID, in home: String) -> ItemQuery {
+    ItemQuery(
+      .genericPassword,
+      [.service: .string(service(home)), .account: .string(agent.description)], limit: 1)
   }
 
   private func formerOwnerItem(
@@ -190,8 +193,14 @@ package struct ThreadCredentialStore: Sendable {
   func credential(
     from item: Item, agent: BorderAgentID, home: String, _ tx: ReadTransaction
   ) throws -> ThreadCredential {
-    let secret = try keychain.secret(of: item, in: tx)
-    return ThreadCredential(
+    try Self.credential(
+      from: item, keychain.secret(of: item, in: tx), agent: agent, home: home)
+  }
+
+  private static func credential(
+    from item: Item, _ secret: SecretBytes, agent: BorderAgentID, home: String
+  ) throws -> ThreadCredential {
+    ThreadCredential(
       home: home, agent: agent, team: item.accessGroup,
       dataset: try OperationalDataset(octets: secret.withUnsafeBytes { Array($0) }),
       followsPreferred: item[.preferredMember]?.bool ?? false, item: item)

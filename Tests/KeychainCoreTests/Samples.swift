@@ -56,6 +56,10 @@ extension Keychain {
     try database.read { try items(matching: query, in: $0) }
   }
 
+  func first(_ query: ItemQuery) throws -> (item: Item, secret: SecretBytes)? {
+    try database.read { try first(matching: query, in: $0) }
+  }
+
   func secret(of item: Item) throws -> SecretBytes {
     try database.read { try secret(of: item, in: $0) }
   }

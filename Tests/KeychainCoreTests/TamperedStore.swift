@@ -58,6 +58,11 @@ struct TamperedStore {
           try #require(found[0].accessible == item.accessible)
           try #require(found[0].itemClass == item.itemClass)
         }
+        check(comment) {
+          let found = try #require(try keychain.first(query))
+          try #require(found.item.id == item.id && found.item.attributes == item.attributes)
+          try #require(found.secret == secret)
+        }
       }
       check(comment) { try #require(try keychain.secret(of: item) == secret) }
     }

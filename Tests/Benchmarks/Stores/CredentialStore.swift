@@ -61,8 +61,7 @@ final class CredentialStore {
           .service: .string("thread-network/\(Self.home)"), .account: .string(Fleet.agent(number)),
         ], limit: 1)
       try keychain.database.read { tx in
-        guard let item = try keychain.items(matching: query, in: tx).first else { return }
-        found += try keychain.secret(of: item, in: tx).count > 0 ? 1 : 0
+        found += try keychain.first(matching: query, in: tx)?.secret.count ?? 0 > 0 ? 1 : 0
       }
     }
     return found

@@ -4,7 +4,7 @@ import KeychainCore
 import SodiumCrypto
 
 /// The keychain with generic passwords.
-final class KeychainStore: PasswordStore {
+final class KeychainStore: PasswordStore, Sendable {
   let name = "keychain"
   let keychain: Keychain
 
@@ -37,8 +37,7 @@ final class KeychainStore: PasswordStore {
         [.service: .string("mail.example.org"), .account: .string("user-\(number)")],
         accessGroups: ["bench"], limit: 1)
       try keychain.database.read { tx in
-        guard let item = try keychain.items(matching: query, in: tx).first else { return }
-        found += try keychain.secret(of: item, in: tx).count > 0 ? 1 : 0
+        found += try keychain.first(matching: query, in: tx)?.secret.count ?? 0 > 0 ? 1 : 0
       }
     }
     return found
