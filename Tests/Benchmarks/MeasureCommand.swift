@@ -34,7 +34,8 @@ struct MeasureCommand: AsyncParsableCommand {
   var sqlcipher = "libsqlcipher.so.0"
 
   @Option(
-    help: "Only these: live, backlog, latency, start, memory, keychain, scale. Default: all.")
+    help:
+      "Only these: live, backlog, latency, start, memory, keychain, scale, rotation. Default: all.")
   var only: [String] = []
 
   @Option(
@@ -73,6 +74,10 @@ struct MeasureCommand: AsyncParsableCommand {
     if wants("scale") {
       let routers = million ? 1_000_000 : quick ? 20_000 : 100_000
       figures += try ScaleMeasurement(workspace: workspace, routers: routers).run()
+    }
+    if wants("rotation") {
+      figures += try RotationMeasurement(workspace: workspace, items: quick ? 10_000 : 100_000)
+        .run()
     }
     let report = Report(machine: machine, atEnd: Machine(), size: size, figures: figures)
     print(json ? try report.json() : report.table())

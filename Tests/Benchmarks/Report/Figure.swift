@@ -5,6 +5,7 @@ struct Figure: Encodable {
   enum Unit: String, Encodable {
     case ratio
     case perSecond = "/s"
+    case seconds = "s"
     case milliseconds = "ms"
     case microseconds = "µs"
     case megabytes = "MB"
@@ -14,7 +15,7 @@ struct Figure: Encodable {
       switch self {
       case .perSecond: 0
       case .ratio, .milliseconds: 2
-      case .microseconds, .megabytes, .fsyncs: 1
+      case .seconds, .microseconds, .megabytes, .fsyncs: 1
       }
     }
   }
