@@ -9,7 +9,15 @@ import Testing
     "items", "keys", "key_slots", "manifest", "store", "migrations", "sqlite_sequence",
   ])
   func everyOctetOfEveryColumnIsRightOrRefused(_ table: String) throws {
-    let tampered = try TamperedStore()
+    try alterEveryOctet(of: table, in: TamperedStore())
+  }
+
+  @Test(arguments: ["items", "keys", "manifest"])
+  func everyOctetInTheMiddleOfARotationIsRightOrRefused(_ table: String) throws {
+    try alterEveryOctet(of: table, in: TamperedStore(isHalfRotated: true))
+  }
+
+  private func alterEveryOctet(of table: String, in tampered: TamperedStore) throws {
     #expect(try tampered.examine("untouched") == .healthy)
     var random = SeededGenerator(seed: 20)
     let rowid = table == "migrations" ? "version" : "rowid"

@@ -95,6 +95,35 @@ import Testing
     #expect(try keychain.secret(of: clara) == Sample.secret("the third secret"))
   }
 
+  /// Its slots and classes are of every kind, so all of them are tried here.
+  @Test(arguments: ["items", "keys", "key_slots"])
+  func everyColumnOfEveryRowIsCounted(_ table: String) throws {
+    let raw = try RawStore(golden.location.databasePath)
+    var tried = 0
+    for column in try raw.columns(table) {
+      for row in try raw.run("SELECT id, \(column) FROM \(table)") {
+        let altered: RawStore.Value =
+          switch row[1] {
+          case .null: .blob([UInt8](repeating: 7, count: 16))
+          case .integer(let number): .integer(number ^ 64)
+          case .text(let octets): .text(octets + [63])
+          case .blob(let octets): .blob(octets.dropLast() + [(octets.last ?? 0) ^ 1])
+          }
+        let number = column == "id" ? altered : row[0]
+        let update = "UPDATE \(table) SET \(column) = ? WHERE id = ?"
+        try raw.run(update, [altered, row[0]])
+        if let keychain = try? open(golden.keySlot, access: .readOnly) {
+          #expect(keychain.condition != .healthy, "\(table).\(column) of \(row[0])")
+          keychain.close()
+        }
+        try raw.run(update, [row[1], number])
+        tried += 1
+      }
+    }
+    #expect(tried > 13)
+    #expect(try open(golden.keySlot, access: .readOnly).condition == .healthy)
+  }
+
   /// What holds for a store of today holds for one of then.
   @Test func anAlteredRowIsNoticed() throws {
     let raw = try RawStore(golden.location.databasePath)
