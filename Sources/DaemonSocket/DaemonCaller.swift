@@ -10,8 +10,9 @@ package enum DaemonCaller {
   ///
   /// - Parameter seconds: how long the answer may take.
   /// - Returns: nil when nobody listens there.
-  /// - Throws: `stranger` when who listens is neither the owner of the directory nor root: a
-  ///   password goes to nobody else.
+  /// - Throws: `stranger` when who listens is neither this user nor root: a password goes to nobody
+  ///   else. See `ListenerTrust`. `forbidden` when this user may not look there. `abandoned` when
+  ///   the task is cancelled after the request has gone out, `CancellationError` before.
   package static func ask(
     _ request: [UInt8], at path: String, within seconds: Int
   ) async throws -> [UInt8]? {
@@ -56,14 +57,18 @@ package enum DaemonCaller {
         try connection.send(request)
         return try connection.receive()
       } catch {
-        if state.withLock({ $0.isAbandoned }) { throw CancellationError() }
+        if state.withLock({ $0.isAbandoned }) { throw DaemonSocketError.abandoned }
         throw error
       }
     }
   }
 
   private static func connect(_ path: String) throws(DaemonSocketError) -> DaemonConnection? {
-    guard access(path, F_OK) == 0 else { return nil }
+    guard access(path, F_OK) == 0 else {
+      // Only what is certainly not there counts as nobody.
+      guard errno == ENOENT || errno == ENOTDIR else { throw refusal("look at", path, errno) }
+      return nil
+    }
     let address = try SocketAddress(path)
     let descriptor = try SocketAddress.makeSocket(path)
     guard address.withAddress({ Glibc.connect(descriptor, $0, $1) }) == 0 else {
@@ -71,17 +76,25 @@ package enum DaemonCaller {
       close(descriptor)
       // The name alone is what a process leaves that was killed.
       if code == ECONNREFUSED || code == ENOENT { return nil }
-      throw .system("connect", path, code)
+      throw refusal("connect", path, code)
     }
     let connection = try DaemonConnection(descriptor)
     var directory = stat()
-    guard stat(parent(of: path), &directory) == 0,
-      connection.peer.user == directory.st_uid || connection.peer.user == 0
-    else {
-      throw DaemonSocketError(
-        .stranger, "who listens on \(path) is not the owner of its directory")
+    guard stat(parent(of: path), &directory) == 0 else { throw .system("stat", path) }
+    let trust = ListenerTrust(
+      caller: geteuid(), listener: connection.peer.user, directoryOwner: directory.st_uid,
+      directoryMode: directory.st_mode)
+    if let objection = trust.objection {
+      throw DaemonSocketError(.stranger, "\(path) is not to be trusted: \(objection)")
     }
     return connection
+  }
+
+  private static func refusal(
+    _ call: String, _ path: String, _ code: Int32
+  ) -> DaemonSocketError {
+    guard code == EACCES || code == EPERM else { return .system(call, path, code) }
+    return DaemonSocketError(.forbidden, "this user has no access to \(path)")
   }
 
   private static func parent(of path: String) -> String {

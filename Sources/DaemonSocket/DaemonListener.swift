@@ -14,24 +14,39 @@ package final class DaemonListener: Sendable {
   package typealias Handler = @Sendable ([UInt8], DaemonConnection) async -> [UInt8]
 
   /// Callers at a time. A home has one.
-  private static let places = 16
+  static let places = 16
+  /// Microseconds in which no caller is taken after the system could not give one.
+  private static let pause: UInt32 = 500_000
 
   private let path: String
   private let patience: Int
   private let handler: Handler
   private let queue = DispatchQueue(label: "threadkeeper.socket")
   private let source = Mutex<(any DispatchSourceRead)?>(nil)
-  private let busy = Mutex(0)
+  private let callers = Mutex(Callers())
+  private let onTrouble: @Sendable (DaemonSocketError) -> Void
+
+  private struct Callers {
+    var count = 0
+    var next = 0
+    var tasks: [Int: Task<Void, Never>] = [:]
+    var isEnding = false
+  }
 
   /// Listens from now on. What an earlier process left under that name is removed: the caller must
   /// know, by a lock, that it is no other's.
   ///
-  /// - Parameter patience: seconds that a caller may take to send its request.
+  /// - Parameters:
+  ///   - patience: seconds that a caller may take to send its request.
+  ///   - onTrouble: told when callers cannot be taken for a moment.
   package init(
-    path: String, patience: Int = 5, handler: @escaping Handler
+    path: String, patience: Int = 5,
+    onTrouble: @escaping @Sendable (DaemonSocketError) -> Void = { _ in },
+    handler: @escaping Handler
   ) throws(DaemonSocketError) {
     self.path = path
     self.patience = patience
+    self.onTrouble = onTrouble
     self.handler = handler
     let descriptor = try Self.listen(path)
     source.withLock {
@@ -45,7 +60,22 @@ package final class DaemonListener: Sendable {
 
   deinit { stop() }
 
-  /// Takes no more calls. Those that came are answered.
+  /// Takes no more calls, and returns when those that came are answered; after `limit` all the same.
+  /// Their tasks are cancelled, so that none waits for somebody else meanwhile.
+  package func finish(within limit: Duration = .seconds(10)) async {
+    stop()
+    let tasks = callers.withLock {
+      $0.isEnding = true
+      return $0.tasks.values
+    }
+    for task in tasks { task.cancel() }
+    let deadline = ContinuousClock.now + limit
+    while callers.withLock({ $0.count > 0 }), ContinuousClock.now < deadline {
+      do { try await Task.sleep(for: .milliseconds(5)) } catch { return }
+    }
+  }
+
+  /// Takes no more calls.
   package func stop() {
     source.withLock {
       guard let source = $0 else { return }
@@ -74,28 +104,54 @@ package final class DaemonListener: Sendable {
 
   private func accept(_ listener: Int32) {
     let descriptor = Glibc.accept(listener, nil, nil)
-    guard descriptor >= 0 else { return }
+    guard descriptor >= 0 else { return acceptFailed(errno) }
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     guard let connection = try? DaemonConnection(descriptor),
       connection.peer.user == geteuid() || connection.peer.user == 0,
-      busy.withLock({ busy in
-        guard busy < Self.places else { return false }
-        busy += 1
-        return true
-      })
+      let place = takePlace()
     else { return }
     // A thread of the system's: whoever calls and says nothing must not hold one of Swift's.
     DispatchQueue.global().async { [self] in
       connection.wait(atMost: patience)
-      guard let request = try? connection.receive() else { return free() }
-      Task {
-        let answer = await handler(request, connection)
-        // Who has gone meanwhile has no use for it.
-        try? connection.send(answer)
-        free()
-      }
+      guard let request = try? connection.receive() else { return free(place) }
+      answer(request, connection, at: place)
     }
   }
 
-  private func free() { busy.withLock { $0 -= 1 } }
+  private func answer(_ request: [UInt8], _ connection: DaemonConnection, at place: Int) {
+    callers.withLock {
+      let task = Task {
+        let answer = await handler(request, connection)
+        // Who has gone meanwhile has no use for it.
+        try? connection.send(answer)
+        free(place)
+      }
+      $0.tasks[place] = task
+      if $0.isEnding { task.cancel() }
+    }
+  }
+
+  /// Without a pause the same call would be reported again at once, for as long as the trouble lasts.
+  private func acceptFailed(_ code: Int32) {
+    guard ![EAGAIN, EINTR, ECONNABORTED].contains(code) else { return }
+    onTrouble(.system("accept", path, code))
+    // The queue has nothing else to do.
+    usleep(Self.pause)
+  }
+
+  private func takePlace() -> Int? {
+    callers.withLock {
+      guard $0.count < Self.places else { return nil }
+      $0.count += 1
+      $0.next += 1
+      return $0.next
+    }
+  }
+
+  private func free(_ place: Int) {
+    callers.withLock {
+      $0.count -= 1
+      $0.tasks[place] = nil
+    }
+  }
 }

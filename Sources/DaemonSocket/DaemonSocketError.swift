@@ -7,10 +7,14 @@ package struct DaemonSocketError: Error, Sendable, Equatable, CustomStringConver
   package enum Reason: Sendable {
     /// The other side is not who it must be.
     case stranger
+    /// This user has no access to the socket.
+    case forbidden
     /// It took too long.
     case timedOut
     /// It ended in the middle.
     case closed
+    /// The caller has given up after the request had gone out: what came of it is not known.
+    case abandoned
     /// More octets than one message may have.
     case tooLarge
     case system
@@ -28,6 +32,8 @@ package struct DaemonSocketError: Error, Sendable, Equatable, CustomStringConver
   package var description: String { message }
 
   static let closed = DaemonSocketError(.closed, "the other side has closed the connection")
+
+  static let abandoned = DaemonSocketError(.abandoned, "nobody waits for the answer any more")
 
   static func system(_ call: String, _ path: String, _ code: Int32 = errno) -> DaemonSocketError {
     DaemonSocketError(.system, "\(call) failed for \(path): \(String(cString: strerror(code)))")

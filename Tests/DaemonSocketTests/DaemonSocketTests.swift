@@ -117,4 +117,122 @@ struct DaemonSocketTests {
     #expect(seen.withLock { $0?.processID } == getpid())
     #expect(seen.withLock { $0?.user } == geteuid())
   }
+
+  private func call() throws -> Int32 {
+    let address = try SocketAddress(path)
+    let descriptor = try SocketAddress.makeSocket(path)
+    #expect(address.withAddress { Glibc.connect(descriptor, $0, $1) } == 0)
+    return descriptor
+  }
+
+  /// Whether the daemon has closed it, without an answer.
+  private func isClosed(_ descriptor: Int32) -> Bool {
+    var octet: UInt8 = 0
+    let count = recv(descriptor, &octet, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+    return count == 0 || (count < 0 && errno != EAGAIN)
+  }
+
+  @Test("There are sixteen places; the next caller is sent away, until one is free")
+  func places() async throws {
+    let listener = try DaemonListener(path: path, patience: 600) { request, _ in request }
+    defer { listener.stop() }
+    var silent: [Int32] = []
+    defer { for descriptor in silent { close(descriptor) } }
+    for _ in 0..<DaemonListener.places { silent.append(try call()) }
+    let error = await #expect(throws: DaemonSocketError.self) {
+      try await DaemonCaller.ask([1], at: path, within: 240)
+    }
+    #expect(error?.reason == .closed)
+    close(silent.removeLast())
+    try await eventually("a place") {
+      (try? await DaemonCaller.ask([1], at: path, within: 240)) == [1]
+    }
+    #expect(silent.allSatisfy { !isClosed($0) })
+  }
+
+  @Test("A length above the limit is not read, and a sender that stops is not waited for")
+  func badSenders() async throws {
+    let isAsked = Mutex(false)
+    let listener = try DaemonListener(path: path, patience: 1) { request, _ in
+      isAsked.withLock { $0 = true }
+      return request
+    }
+    defer { listener.stop() }
+    for octets: [UInt8] in [[0, 8, 0, 1], [0, 0, 0, 9, 1, 2], [0]] {
+      let descriptor = try call()
+      defer { close(descriptor) }
+      #expect(write(descriptor, octets, octets.count) == octets.count)
+      try await eventually("the end of the connection") { isClosed(descriptor) }
+    }
+    #expect(!isAsked.withLock { $0 })
+  }
+
+  @Test("Who has called is answered before it finishes, and no longer waited for than the limit")
+  func finish() async throws {
+    let hasCome = Mutex(false)
+    let listener = try DaemonListener(path: path) { _, _ in
+      hasCome.withLock { $0 = true }
+      // Ends when it is cancelled.
+      try? await Task.sleep(for: .seconds(600))
+      return [7]
+    }
+    async let answer = DaemonCaller.ask([1], at: path, within: 240)
+    try await eventually("the call") { hasCome.withLock { $0 } }
+    await listener.finish(within: .seconds(240))
+    // It is free when the answer is on its way.
+    #expect(try await answer == [7])
+    #expect(!FileManager.default.fileExists(atPath: path))
+  }
+
+  @Test("A caller that gives up learns whether the request had gone out")
+  func abandoned() async throws {
+    let hasCome = Mutex(false)
+    let listener = try DaemonListener(path: path) { request, connection in
+      hasCome.withLock { $0 = true }
+      try? await eventually(within: .seconds(240)) { connection.isGone }
+      return request
+    }
+    defer { listener.stop() }
+    let call = Task { try await DaemonCaller.ask([1], at: path, within: 240) }
+    try await eventually("the call") { hasCome.withLock { $0 } }
+    call.cancel()
+    let error = await #expect(throws: DaemonSocketError.self) { try await call.value }
+    #expect(error?.reason == .abandoned)
+  }
+}
+
+@Suite("Who may be told a password")
+struct ListenerTrustTests {
+  @Test(
+    "This user and root, and for root the owner of the directory; never where others can write",
+    arguments: [
+      (1000, 1000, 1000, 0o700, true), (1000, 0, 1000, 0o700, true),
+      (1000, 0, 0, 0o755, true), (0, 0, 0, 0o700, true), (0, 1000, 1000, 0o700, true),
+      // Somebody's own directory, with somebody's own socket.
+      (1000, 1001, 1001, 0o755, false), (1000, 1001, 1000, 0o700, false),
+      (1000, 1000, 1001, 0o755, false), (1000, 0, 1001, 0o755, false),
+      (0, 1001, 1000, 0o700, false), (0, 1001, 0, 0o700, false),
+      (1000, 1000, 1000, 0o770, false), (1000, 1000, 1000, 0o702, false),
+      (1000, 1000, 1000, 0o1777, false), (0, 0, 0, 0o777, false),
+    ] as [(UInt32, UInt32, UInt32, UInt32, Bool)])
+  func trust(caller: UInt32, listener: UInt32, owner: UInt32, mode: UInt32, isTrusted: Bool) {
+    let trust = ListenerTrust(
+      caller: caller, listener: listener, directoryOwner: owner, directoryMode: mode)
+    #expect((trust.objection == nil) == isTrusted, "\(trust)")
+  }
+
+  @Test("A directory that others may write into is refused on the real socket, too")
+  func real() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("daemon.sock")
+    let listener = try DaemonListener(path: path) { request, _ in request }
+    defer { listener.stop() }
+    chmod(directory.path, 0o777)
+    let error = await #expect(throws: DaemonSocketError.self) {
+      try await DaemonCaller.ask([1], at: path, within: 240)
+    }
+    #expect(error?.reason == .stranger)
+    chmod(directory.path, 0o700)
+    #expect(try await DaemonCaller.ask([1], at: path, within: 240) == [1])
+  }
 }
