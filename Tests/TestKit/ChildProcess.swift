@@ -89,10 +89,13 @@ package final class ChildProcess: Sendable {
     ending.withLock { if $0 == nil { _ = kill(identifier, number) } }
   }
 
-  /// Blocks until it has ended.
+  /// Blocks until it has ended; one that does not within the limit is killed.
   @discardableResult
-  package func wait() -> End {
-    hasEnded.wait()
+  package func wait(within seconds: Int = 120) -> End {
+    if hasEnded.wait(timeout: .now() + .seconds(seconds)) == .timedOut {
+      signal(SIGKILL)
+      hasEnded.wait()
+    }
     hasEnded.signal()
     return end ?? .exit(-1)
   }
@@ -102,8 +105,10 @@ package final class ChildProcess: Sendable {
     while waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
     ending.withLock {
       var status: Int32 = 0
-      while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
-      $0 = End(waitStatus: status)
+      var found = waitpid(identifier, &status, 0)
+      while found < 0, errno == EINTR { found = waitpid(identifier, &status, 0) }
+      // Somebody else has waited for it: how it ended is not known, so it did not end well.
+      $0 = found == identifier ? End(waitStatus: status) : .exit(-1)
     }
     hasEnded.signal()
   }

@@ -58,6 +58,8 @@ package enum ThreadkeeperBinary {
       streams: (
         try stream(input, in: directory), .file(outputFile.path), .file(errorFile.path)
       ))
+    // A test that ends early leaves nothing running.
+    defer { if process.isRunning { process.signal(SIGKILL) } }
     while process.isRunning { try await Task.sleep(for: .milliseconds(2)) }
     return Outcome(
       status: process.wait().exitStatus,

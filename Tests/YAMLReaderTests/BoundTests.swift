@@ -65,10 +65,24 @@ struct BoundTests {
     #expect(failure(of: text(120))?.message == Self.tooMany)
   }
 
-  @Test("Nodes without end stop at the bound", arguments: ["[1,1,", "{a,b,", "[,"])
-  func many(opening: String) {
+  @Test("Nodes without end stop at the bound", arguments: ["[1,1,", "{a,b,"])
+  func manyOpen(opening: String) {
     let body = String(repeating: "1,", count: 100_000)
-    #expect(failure(of: opening + body)?.message.isEmpty == false)
+    #expect(failure(of: opening + body)?.message == Self.tooMany)
+  }
+
+  @Test("What is wrong before the bound is said, however much follows")
+  func wrongAtOnce() {
+    let text = "[," + String(repeating: "1,", count: 100_000)
+    #expect(
+      failure(of: text)?.message
+        == "not YAML: while parsing a flow node that starts on line 1, did not find expected node "
+        + "content")
+  }
+
+  @Test("The last node inside the bound is read, the next one is not")
+  func many() {
+    let body = String(repeating: "1,", count: 100_000)
     #expect(failure(of: "[" + body + "]")?.message == Self.tooMany)
     #expect(failure(of: "[" + body.dropLast(4) + "]") == nil)
   }

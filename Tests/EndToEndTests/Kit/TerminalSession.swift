@@ -12,6 +12,26 @@ final class TerminalSession: Sendable {
 
   private final class Shown: Sendable {
     let octets = Mutex<[UInt8]>([])
+    let isAbandoned = Atomic(false)
+    /// Everything is read: nobody has the terminal any more.
+    let isComplete = Atomic(false)
+    let hasEnded = DispatchSemaphore(value: 0)
+
+    func read(from controller: Int32) {
+      var buffer = [UInt8](repeating: 0, count: 4096)
+      while !isAbandoned.load(ordering: .relaxed) {
+        // With a limit: what is closed under a waiting reader does not wake it.
+        var ready = pollfd(fd: controller, events: Int16(POLLIN), revents: 0)
+        guard poll(&ready, 1, 20) > 0 else { continue }
+        let count = Glibc.read(controller, &buffer, buffer.count)
+        guard count > 0 || errno == EINTR else {
+          isComplete.store(true, ordering: .releasing)
+          break
+        }
+        octets.withLock { $0 += buffer[..<max(count, 0)] }
+      }
+      hasEnded.signal()
+    }
   }
 
   /// - Parameters:
@@ -32,7 +52,8 @@ final class TerminalSession: Sendable {
     process = try ChildProcess(
       "/usr/bin/setsid",
       ["--ctty", "--wait", program] + arguments,
-      environment: environment,
+      // Swift's runtime would take Ctrl-\ for a crash, and ask questions of its own.
+      environment: environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 },
       streams: (
         .descriptor(terminal), .descriptor(terminal),
         errorFile.map { .file($0) } ?? .descriptor(terminal)
@@ -40,19 +61,14 @@ final class TerminalSession: Sendable {
     let shown = Shown()
     self.controller = controller
     self.shown = shown
-    let reader = Thread { [controller] in
-      var buffer = [UInt8](repeating: 0, count: 4096)
-      while true {
-        let count = read(controller, &buffer, buffer.count)
-        guard count > 0 else { return }
-        shown.octets.withLock { $0 += buffer[..<count] }
-      }
-    }
-    reader.start()
+    Thread { [controller] in shown.read(from: controller) }.start()
   }
 
   deinit {
     process.signal(SIGTERM)
+    shown.isAbandoned.store(true, ordering: .relaxed)
+    // The number may be another file's as soon as it is closed.
+    shown.hasEnded.wait()
     close(controller)
   }
 
@@ -72,7 +88,7 @@ final class TerminalSession: Sendable {
     _ = write(controller, octets, octets.count)
   }
 
-  /// Waits for a text after the part of the screen that was seen already, and types an answer.
+  /// Waits until the terminal has shown a text so many times.
   func until(_ text: String, count: Int = 1) async throws {
     do {
       try await eventually(within: .seconds(60)) {
@@ -89,12 +105,12 @@ final class TerminalSession: Sendable {
     try await eventually("a hidden question") { !isEchoing }
   }
 
-  func signal(_ number: Int32, to process: Int32) { kill(process, number) }
-
-  /// Waits for the end; the exit status, or a signal's number with a minus.
+  /// Waits for the end, and for all that was shown; the exit status, or a signal's number with a minus.
   func end() async throws -> Int32 {
     do {
-      try await eventually(within: .seconds(60)) { !isRunning }
+      try await eventually(within: .seconds(60)) {
+        !isRunning && shown.isComplete.load(ordering: .acquiring)
+      }
     } catch is TimedOut {
       throw DaemonProcess.Unexpected(
         description: "the command does not end; the terminal shows:\n\(screen)")

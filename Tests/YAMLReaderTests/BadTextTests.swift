@@ -4,7 +4,7 @@ import Testing
 import YAMLReader
 
 /// What is refused, with which words and where.
-struct BadInputTests {
+struct BadTextTests {
   @Test(
     "Broken and unfinished text has a place",
     arguments: [
