@@ -22,17 +22,14 @@ package struct BaseTopics: Hashable, Sendable {
 
   /// Splits a topic into its home and what follows the base topic; `nil` for a foreign topic.
   ///
-  /// A base topic may lie below another one: the longest that fits is meant.
+  /// No base topic lies below another one: the settings see to that.
   package func split(_ topic: String) -> (home: Home, rest: Substring)? {
     let octets = topic.utf8
-    var found: (home: Home, rest: Substring)?
     for home in homes where octets.starts(with: home.base.utf8) {
       let rest = octets.dropFirst(home.base.utf8.count)
-      guard rest.first == UInt8(ascii: "/") else { continue }
-      if let found, found.home.base.utf8.count >= home.base.utf8.count { continue }
-      found = (home, Substring(rest.dropFirst()))
+      if rest.first == UInt8(ascii: "/") { return (home, Substring(rest.dropFirst())) }
     }
-    return found
+    return nil
   }
 
   /// The base topic of a home; empty for one that the settings do not name.
