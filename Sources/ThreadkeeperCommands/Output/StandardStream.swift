@@ -10,14 +10,17 @@ package enum StandardStream: Int32, Sendable {
   /// Writes all of the text.
   ///
   /// - Throws: `CommandFailure` with status 74 when the stream takes no more.
-  package func write(_ text: String) throws(CommandFailure) {
+  package func write(_ text: String) throws(CommandFailure) { try Self.write(text, to: rawValue) }
+
+  /// The same to any descriptor.
+  static func write(_ text: String, to descriptor: Int32) throws(CommandFailure) {
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(rawValue, $0.baseAddress, $0.count) }
+      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
       if count >= 0 {
         rest = rest.dropFirst(count)
       } else if errno == EAGAIN {
-        waitUntilWritable()
+        waitUntilWritable(descriptor)
       } else if errno != EINTR {
         throw CommandFailure(.inputOutput, "can't write: \(String(cString: strerror(errno)))")
       }
@@ -28,8 +31,8 @@ package enum StandardStream: Int32, Sendable {
   package var isTerminal: Bool { isatty(rawValue) == 1 }
 
   /// A stream that is shared with other programs may be set not to block.
-  private func waitUntilWritable() {
-    var descriptor = pollfd(fd: rawValue, events: Int16(POLLOUT), revents: 0)
-    _ = poll(&descriptor, 1, -1)
+  private static func waitUntilWritable(_ descriptor: Int32) {
+    var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    _ = poll(&waiting, 1, -1)
   }
 }
