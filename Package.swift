@@ -152,7 +152,7 @@ let package = Package(
       name: "EndToEndTests",
       dependencies: [
         "DaemonSocket", "EmbeddedBroker", "KeychainClientExample", "KeychainCore",
-        "MosquittoClient", "TestKit", "ThreadDataset", "threadkeeper",
+        "MosquittoClient", "SQLiteDatabase", "TestKit", "ThreadDataset", "threadkeeper",
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -41,8 +41,12 @@ struct LoginTerminalTests {
     let session = try atTerminal("login")
     try await session.until("Password of keeper at 127.0.0.1:\(broker.port): ")
     try await session.untilHidden()
-    session.type("Sesame-wrong\n")
+    // Enter alone is no answer.
+    session.type("\n")
     try await session.until("Password of keeper", count: 2)
+    try await session.untilHidden()
+    session.type("Sesame-wrong\n")
+    try await session.until("Password of keeper", count: 3)
     try await session.untilHidden()
     session.type(Self.password + "\n")
     #expect(try await session.end() == 0)
@@ -113,12 +117,15 @@ struct LoginTerminalTests {
     try await eventually("the keeper's trial") { daemon.log.contains("a login is to be stored") }
     session.type("\u{3}")
     #expect(try await session.end() == 130)
+    // The request had gone out.
+    #expect(session.screen.contains("may have stored it"))
+    #expect(!session.screen.contains("Nothing was stored"))
     try broker.resume()
+    try await eventually("the end of the trial") { daemon.log.contains("nobody waits") }
     // The next one to be stored is the second one.
     try await store(Self.password)
     #expect(
       daemon.log.components(separatedBy: "a new password for the broker is stored").count == 2)
-    #expect(daemon.log.contains("nobody waits"))
     #expect(try await daemon.stop() == .exit(0))
   }
 
@@ -183,6 +190,78 @@ struct LoginTerminalTests {
     }
     session.type("\u{3}")
     #expect(try await session.end() == 0)
+  }
+
+  @Test("run: a broker that is away judges no password, so none counts as wrong")
+  func runWithoutBroker() async throws {
+    let session = try atTerminal("run", errorFile: keeper.directory.file("run.log"))
+    try await session.until("Password of keeper")
+    broker.broker.stop()
+    for count in 1...4 {
+      try await session.until("Password of keeper", count: count)
+      try await session.untilHidden()
+      session.type(Self.password + "\n")
+      try await session.until("could not be asked", count: count)
+    }
+    try broker.broker.start()
+    try await session.until("Password of keeper", count: 5)
+    try await session.untilHidden()
+    session.type(Self.password + "\n")
+    try await session.until("accepts it")
+    session.type("\u{3}")
+    #expect(try await session.end() == 0)
+  }
+
+  @Test("run: after three wrong ones it goes on trying, and says so")
+  func runThreeWrong() async throws {
+    let session = try atTerminal("run", errorFile: keeper.directory.file("run.log"))
+    for count in 1...3 {
+      try await session.until("Password of keeper", count: count)
+      try await session.untilHidden()
+      session.type("Sesame-wrong\n")
+    }
+    try await session.until("goes on trying")
+    session.type("\u{3}")
+    #expect(try await session.end() == 0)
+  }
+
+  @Test(
+    "However a question is broken off, the terminal shows again what is typed",
+    arguments: ["\u{1C}", "\u{3}"])
+  func brokenOff(key: String) async throws {
+    let session = try atTerminal("run", errorFile: keeper.directory.file("run.log"))
+    try await session.until("Password of keeper")
+    try await session.untilHidden()
+    // Ctrl-Z does nothing.
+    session.type("half a pass\u{1A}")
+    session.type(key)
+    _ = try await session.end()
+    #expect(session.isEchoing)
+    #expect(!session.screen.contains("half"))
+  }
+
+  @Test(
+    "unlock, too, leaves the terminal as it was when it is broken off",
+    arguments: ["\u{1C}", "\u{3}"])
+  func unlockBrokenOff(key: String) async throws {
+    let keeper = try Installation(port: nil)
+    #expect(try await keeper.command("init").status == 0)
+    let file = keeper.directory.file("passphrase")
+    try Data("correct horse battery\n".utf8).write(to: URL(fileURLWithPath: file))
+    chmod(file, 0o600)
+    #expect(try await keeper.command("keys", "add", "--passphrase-file", file).status == 0)
+    let daemon = try await keeper.start()
+    let session = try TerminalSession(
+      ["unlock", "--config", keeper.configuration], environment: keeper.environment)
+    try await session.until("Passphrase or recovery code")
+    try await session.untilHidden()
+    session.type("correct")
+    session.type(key)
+    #expect(try await session.end() != 0)
+    #expect(session.isEchoing)
+    #expect(!session.screen.contains("correct"))
+    #expect(try await keeper.json("status")["store"]?["lock"] == "locked")
+    #expect(try await daemon.stop() == .exit(0))
   }
 
   @Test("run: a login from elsewhere takes the question away")

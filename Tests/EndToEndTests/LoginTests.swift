@@ -3,6 +3,7 @@
 import DaemonSocket
 import Foundation
 import KeychainCore
+import SQLiteDatabase
 import TestKit
 import Testing
 
@@ -237,6 +238,17 @@ struct LoginTests {
       let text = String(decoding: try #require(answer), as: UTF8.self)
       #expect(JSON(text)?["status"] == "error", "\(text)")
     }
+    for command in [
+      #""broker/login","broker":"mqtt://127.0.0.1:\#(broker.port)","username":"keeper","#
+        + #""password":"x","validate":false"#,
+      #""keys/list""#,
+    ] {
+      let octets = Array(#"{"v":2,"command":\#(command)}"#.utf8)
+      let answer = try await DaemonCaller.ask(
+        octets, at: "\(keeper.storePath)/daemon.sock", within: 240)
+      let text = String(decoding: try #require(answer), as: UTF8.self)
+      #expect(JSON(text)?["error"]?["message"]?.text?.contains("version 2") == true, "\(text)")
+    }
     try broker.broker.start()
     try await keeper.ready(daemon)
     #expect(try await daemon.stop() == .exit(0))
@@ -276,6 +288,85 @@ struct LoginTests {
     #expect(try await keeper.json("status")["broker"]?["state"] == "connected")
     #expect(try await daemon.stop() == .exit(0))
     #expect(!daemon.log.contains("refused"))
+  }
+
+  @Test("A password that only the keeper's settings have wins, and is told to who has others")
+  func keepersSettingsWin() async throws {
+    let keeper = try Installation(
+      broker.broker, mqtt: ["username: keeper"],
+      variables: ["THREADKEEPER_MQTT_PASSWORD": Self.password])
+    var environment = keeper.environment
+    environment["THREADKEEPER_MQTT_PASSWORD"] = nil
+    func run(_ arguments: String...) async throws -> ThreadkeeperBinary.Outcome {
+      try await ThreadkeeperBinary.run(
+        arguments + ["--config", keeper.configuration], input: .text("Sesame-wrong"),
+        environment: environment)
+    }
+    let daemon = try await keeper.start()
+    let login = try await run("login", "--password-stdin", "--no-validate", "--json")
+    #expect(JSON(login.output)?["in_use"] == false, "\(login.error)")
+    let words = try await run("login", "--password-stdin", "--no-validate").output
+    #expect(words.contains("the running keeper's settings"))
+    let status = try await run("status", "--json")
+    #expect(
+      JSON(status.output)?["login"] == ["username": "keeper", "password_from": "settings"])
+    #expect(try await run("logout").output.contains("The running keeper's settings still have one"))
+    #expect(try await daemon.stop() == .exit(0))
+    #expect(!daemon.log.contains("refused"))
+  }
+
+  @Test("A running keeper replaces a login that was damaged behind its back")
+  func damaged() async throws {
+    #expect(try await login(Self.password).status == 0)
+    let daemon = try await keeper.start()
+    let database = try SQLiteDatabase(
+      path: "\(keeper.storePath)/store.sqlite3", access: .readWrite(create: false))
+    let altered = try database.write {
+      try $0.execute("UPDATE items SET secret = zeroblob(length(secret))")
+    }
+    #expect(altered == 1)
+    database.close()
+    let again = try await login(Self.password)
+    #expect(again.status == 0, "\(again.error)")
+    #expect(JSON(again.output)?["stored"] == "updated")
+    #expect(JSON(again.output)?["keeper_running"] == true)
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test(
+    "Another user is told that the store is not his, before he is asked for anything",
+    .enabled(if: geteuid() == 0, "only root can be another user"))
+  func otherUser() async throws {
+    #expect(try await login(Self.password).status == 0)
+    let daemon = try await keeper.start()
+    // All but the store.
+    chmod(keeper.directory.path, 0o755)
+    chmod(keeper.configuration, 0o644)
+    let nobody = ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    for command in [["login", "--password-stdin"], ["logout"], ["keys", "list"], ["lock"]] {
+      let answer = try await ThreadkeeperBinary.run(
+        command + ["--config", keeper.configuration], input: .text(""),
+        environment: keeper.environment, launcher: nobody)
+      #expect(answer.status == 77, "\(command): \(answer.error)")
+      #expect(answer.error.contains("sudo"))
+    }
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("A keeper that ends while it tries a login: the command goes on without it")
+  func keeperEnds() async throws {
+    let daemon = try keeper.launch()
+    try await untilRefused(daemon)
+    try broker.pause()
+    async let answer = login(Self.password)
+    try await eventually("the trial") { daemon.log.contains("a login is to be stored") }
+    daemon.signal(SIGTERM)
+    try await eventually("its end") { !daemon.isRunning }
+    try broker.resume()
+    let outcome = try await answer
+    #expect(outcome.status == 0, "\(outcome.error)")
+    #expect(JSON(outcome.output)?["keeper_running"] == false)
+    #expect(try keeper.verify().items == 1)
   }
 
   @Test("A keeper of another broker is not given the password")

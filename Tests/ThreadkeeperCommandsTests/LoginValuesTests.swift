@@ -38,14 +38,14 @@ struct LoginValuesTests {
   }
 
   @Test("A request shows no password but in its octets")
-  func request() {
+  func request() throws {
     let request = DaemonRequest(
       command: .login, broker: "broker.local:1883", username: "keeper", password: "Sesame-9c1d",
       validate: true)
     var dumped = ""
     dump(request, to: &dumped)
     #expect(!"\(request)\(dumped)\(String(reflecting: request))".contains("Sesame"))
-    #expect(String(decoding: request.octets, as: UTF8.self).contains("Sesame-9c1d"))
+    #expect(String(decoding: try request.octets, as: UTF8.self).contains("Sesame-9c1d"))
   }
 
   @Test("What a keeper answers comes out as it went in, with its exit status")
@@ -55,5 +55,45 @@ struct LoginValuesTests {
     let result = try DaemonAnswer(.init(stored: "added", inUse: true)).result()
     #expect(result.stored == "added")
     #expect(result.inUse)
+  }
+
+  @Test("Another version of the form is not guessed at, on neither side")
+  func version() throws {
+    try DaemonRequest.check(version: 1)
+    #expect(throws: CommandFailure.self) { try DaemonRequest.check(version: 2) }
+    var answer = DaemonAnswer(.init(stored: "added", inUse: true))
+    answer.v = 2
+    #expect(throws: DaemonAnswer.unreadable) { try answer.result() }
+    var report = StoreAnswer(StoreReport())
+    report.v = 2
+    #expect(throws: DaemonAnswer.unreadable) { try report.result() }
+  }
+
+  @Test("A store that another has is tried for, and a keeper that ends in the middle asked again")
+  func orStore() async throws {
+    let locked = CommandFailure(.temporary, "locked")
+    var asked = 0
+    let kept = try await RunningKeeper.orStore(isRepeatable: true, within: .seconds(240)) {
+      () -> String? in
+      asked += 1
+      if asked == 1 { throw RunningKeeper.Ended() }
+      return asked == 4 ? "kept" : nil
+    } store: {
+      throw locked
+    }
+    #expect(kept == "kept")
+    // What must not be done twice is not.
+    asked = 0
+    let failure = await #expect(throws: CommandFailure.self) {
+      try await RunningKeeper.orStore(isRepeatable: false) { () -> String? in
+        asked += 1
+        throw RunningKeeper.Ended()
+      } store: {
+        "stored"
+      }
+    }
+    #expect(asked == 1)
+    #expect(failure?.status == .temporary)
+    #expect(failure?.remedy?.contains("status") == true)
   }
 }

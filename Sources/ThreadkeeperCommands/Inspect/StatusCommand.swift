@@ -96,10 +96,14 @@ struct StatusReport: Encodable {
           home: home.name, networkName: home.preferredName ?? "", extPanId: $0.description)
       }
     }
-    let found = try? LoginInUse.find(settings, registry.keychain)
-    login = Login(
-      username: found?.username ?? settings.mqtt.username,
-      passwordFrom: found?.source ?? .unreadable)
+    if let running = runtime?.login {
+      login = Login(username: running.username, passwordFrom: running.source)
+    } else {
+      let found = try? LoginInUse.find(settings, registry.keychain)
+      login = Login(
+        username: found?.username ?? settings.mqtt.username,
+        passwordFrom: found?.source ?? .unreadable)
+    }
     broker =
       runtime?.broker ?? RuntimeRecord.Broker(settings, state: running ? .unknown : .notRunning)
     intake = runtime?.intake ?? RuntimeRecord.Intake(state: running ? .unknown : .notRunning)

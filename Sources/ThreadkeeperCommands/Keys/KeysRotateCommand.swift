@@ -50,7 +50,8 @@ struct KeysRotateCommand: AsyncParsableCommand {
     let progress = RotationProgressLine()
     let removed: [StoreReport.Slot]
     var rotation: StoreReport.Rotation
-    if let begun = try await desk.askKeeper(request) {
+    switch try await begin(request, desk) {
+    case .byKeeper(let begun):
       removed = begun.removed ?? []
       rotation = begun.rotation ?? .init()
       while rotation.running {
@@ -62,8 +63,7 @@ struct KeysRotateCommand: AsyncParsableCommand {
         }
         rotation = next
       }
-    } else {
-      let keychain = try OpenStore.forWriting(settings)
+    case .here(let keychain):
       defer { keychain.close() }
       try desk.unlockIfAsked(keychain)
       removed = try StoreWork(keychain: keychain, settings: settings).renewRoots(request)
@@ -78,6 +78,20 @@ struct KeysRotateCommand: AsyncParsableCommand {
     progress.end()
     if let problem = rotation.problem { throw CommandFailure(.inputOutput, problem) }
     try output.show(Report(rotation: rotation, removed: removed), text: rotation.text)
+  }
+
+  private enum Begun: Sendable {
+    case byKeeper(StoreReport)
+    /// The caller closes it.
+    case here(Keychain)
+  }
+
+  private func begin(_ request: StoreRequest, _ desk: StoreDesk) async throws -> Begun {
+    try await RunningKeeper.orStore(isRepeatable: false) {
+      try await desk.askKeeper(request).map { .byKeeper($0) }
+    } store: {
+      .here(try OpenStore.forWriting(desk.settings))
+    }
   }
 
   private func roots(_ settings: Settings) throws -> [StoreSecret] {

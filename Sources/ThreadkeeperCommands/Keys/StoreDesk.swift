@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import DaemonSocket
 import KeychainCore
 import Settings
 
@@ -19,30 +18,36 @@ struct StoreDesk: Sendable {
 
   /// - Returns: nil when no keeper listens.
   func askKeeper(_ request: StoreRequest) async throws -> StoreReport? {
-    let octets: [UInt8]?
     do {
-      octets = try await DaemonCaller.ask(
-        request.octets, at: RunningKeeper.socketPath(settings), within: Self.patience)
-    } catch let error as DaemonSocketError {
-      throw CommandFailure(
-        error.reason == .stranger ? .notPermitted : .temporary,
-        "the running keeper cannot be asked: \(error.message)")
+      return try await ask(request)
+    } catch let ended as RunningKeeper.Ended {
+      throw ended.failure
     }
-    guard let octets else { return nil }
-    guard let answer = try? JSONDecoder().decode(StoreAnswer.self, from: Data(octets)) else {
+  }
+
+  private func ask(_ request: StoreRequest) async throws -> StoreReport? {
+    guard
+      let octets = try await RunningKeeper(settings: settings).ask(
+        request.octets, within: Self.patience)
+    else { return nil }
+    guard let answer = try? JSONDecoder().decode(StoreAnswer.self, from: octets) else {
       throw DaemonAnswer.unreadable
     }
     return try answer.result()
   }
 
   func perform(_ request: StoreRequest) async throws -> StoreReport {
-    if let report = try await askKeeper(request) { return report }
-    let keychain =
-      try request.command == .listKeys
-      ? OpenStore.forReading(settings) : OpenStore.forWriting(settings)
-    defer { keychain.close() }
-    if request.command == .addKey { try unlockIfAsked(keychain) }
-    return try StoreWork(keychain: keychain, settings: settings).answer(request)
+    // To add a key twice would be two keys.
+    try await RunningKeeper.orStore(isRepeatable: request.command == .listKeys) {
+      try await ask(request)
+    } store: {
+      let keychain =
+        try request.command == .listKeys
+        ? OpenStore.forReading(settings) : OpenStore.forWriting(settings)
+      defer { keychain.close() }
+      if request.command == .addKey { try unlockIfAsked(keychain) }
+      return try StoreWork(keychain: keychain, settings: settings).answer(request)
+    }
   }
 
   /// A further passphrase or a recovery code is to reach everything: that takes one that does.

@@ -18,7 +18,7 @@ struct StoreRequest: Codable, Sendable {
     case unlock = "store/unlock"
   }
 
-  var v = 1
+  var v = DaemonRequest.version
   var command: Command
   var secret: StoreSecret?
   var label: String?
@@ -29,7 +29,7 @@ struct StoreRequest: Codable, Sendable {
   /// Of `keys/rotate`: new root keys too, sealed for these.
   var roots: [StoreSecret]?
 
-  var octets: [UInt8] { (try? JSONEncoder().encode(self)).map(Array.init) ?? [] }
+  var octets: [UInt8] { get throws { try Array(JSONEncoder().encode(self)) } }
 }
 
 /// What comes of it.
@@ -71,7 +71,7 @@ struct StoreReport: Codable, Sendable {
 }
 
 struct StoreAnswer: Codable, Sendable {
-  var v = 1
+  var v = DaemonRequest.version
   var status: DaemonAnswer.Status
   var error: DaemonAnswer.Failure?
   var data: StoreReport?
@@ -86,9 +86,10 @@ struct StoreAnswer: Codable, Sendable {
     error = DaemonAnswer(failure).error
   }
 
-  var octets: [UInt8] { (try? JSONEncoder().encode(self)).map(Array.init) ?? [] }
+  var octets: [UInt8] { get throws { try Array(JSONEncoder().encode(self)) } }
 
   func result() throws(CommandFailure) -> StoreReport {
+    guard v == DaemonRequest.version else { throw DaemonAnswer.unreadable }
     if let data { return data }
     guard let error else { throw DaemonAnswer.unreadable }
     throw CommandFailure(

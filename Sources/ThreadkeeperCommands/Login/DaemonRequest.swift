@@ -8,12 +8,15 @@
 
 /// What a command asks of the running keeper, as JSON. See docs/architecture.md.
 struct DaemonRequest: Codable, Sendable {
+  /// Of the form of requests and answers. Another one is not guessed at.
+  static let version = 1
+
   enum Command: String, Codable, Sendable {
     case login = "broker/login"
     case logout = "broker/logout"
   }
 
-  var v = 1
+  var v = version
   var command: Command
   /// The broker that the caller's settings name, as `BrokerAddress.url`. A keeper that speaks to
   /// another one, or to the same one without TLS, says so.
@@ -23,7 +26,15 @@ struct DaemonRequest: Codable, Sendable {
   /// False stores the login without asking the broker.
   var validate: Bool?
 
-  var octets: [UInt8] { (try? JSONEncoder().encode(self)).map(Array.init) ?? [] }
+  var octets: [UInt8] { get throws { try Array(JSONEncoder().encode(self)) } }
+
+  static func check(version: Int) throws(CommandFailure) {
+    guard version == Self.version else {
+      throw CommandFailure(
+        .usage, "the running keeper does not know requests of version \(version)",
+        remedy: "is it of another version? Start it again")
+    }
+  }
 }
 
 extension DaemonRequest: CustomStringConvertible, CustomReflectable {
@@ -39,7 +50,8 @@ struct DaemonAnswer: Codable, Sendable {
   }
 
   struct Failure: Codable, Sendable {
-    /// Stable: `refused`, `unavailable`, `conflict`, `invalid_payload`, `store`.
+    /// Stable: `refused`, `unavailable`, `conflict`, `invalid_payload`, `ending`,
+    /// `store`.
     var code: String
     var message: String
     var help: String?
@@ -61,7 +73,7 @@ struct DaemonAnswer: Codable, Sendable {
     }
   }
 
-  var v = 1
+  var v = DaemonRequest.version
   var status: Status
   var error: Failure?
   var data: Result?
@@ -79,21 +91,26 @@ struct DaemonAnswer: Codable, Sendable {
       case .unavailable: "unavailable"
       case .configuration: "conflict"
       case .usage: "invalid_payload"
+      case .temporary: Self.ending
       default: "store"
       }
     error = Failure(
       code: code, message: failure.message, help: failure.remedy, exit: failure.status.rawValue)
   }
 
-  var octets: [UInt8] { (try? JSONEncoder().encode(self)).map(Array.init) ?? [] }
+  var octets: [UInt8] { get throws { try Array(JSONEncoder().encode(self)) } }
 
   /// What the answer comes to.
   func result() throws(CommandFailure) -> Result {
+    guard v == DaemonRequest.version else { throw Self.unreadable }
     if let data, status == .ok { return data }
     guard let error else { throw Self.unreadable }
     throw CommandFailure(
       ExitStatus(rawValue: error.exit) ?? .software, error.message, remedy: error.help)
   }
+
+  /// The keeper ends before it has done what it was asked for.
+  static let ending = "ending"
 
   static let unreadable = CommandFailure(
     .software, "the running keeper gives an answer that cannot be read",

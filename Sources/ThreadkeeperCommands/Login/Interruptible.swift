@@ -24,10 +24,17 @@ enum Interruptible {
       try await group.run()
       return try work.result()
     } catch is CancellationError {
-      try StandardStream.error.write("Stopped. Nothing was stored.\n")
-      // What a shell reports for a program that Ctrl-C has ended.
-      throw ExitCode(130)
+      throw try stopped("Nothing was stored.")
+    } catch is RunningKeeper.LeftOpen {
+      throw try stopped(
+        "The running keeper may have stored it all the same: `threadkeeper status` tells.")
     }
+  }
+
+  private static func stopped(_ words: String) throws -> ExitCode {
+    try StandardStream.error.write("Stopped. \(words)\n")
+    // What a shell reports for a program that Ctrl-C has ended.
+    return ExitCode(130)
   }
 
   private final class Work<R: Sendable>: Service {

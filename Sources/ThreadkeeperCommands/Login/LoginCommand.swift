@@ -15,8 +15,12 @@ struct LoginCommand: AsyncParsableCommand {
       beside a running keeper, which goes on with it at once. `mqtt.password` in the settings wins \
       over what is stored.
 
+      With --password-stdin and no name, the name that is stored is used. Another name than \
+      `mqtt.username` of the settings is refused.
+
       Ends with 77 when the broker refuses the login and 69 when the broker is not reached; nothing \
-      is stored then.
+      is stored then. 64: another name than the settings have; 75: another process holds the store; \
+      78: the settings name no broker, or the running keeper has another one; 130: stopped.
 
       Examples:
         threadkeeper login
@@ -51,6 +55,7 @@ struct LoginCommand: AsyncParsableCommand {
         .usage, "the settings log in as \(own), not as \(username)",
         remedy: "change or remove `mqtt.username`")
     }
+    try OpenStore.checkAccess(settings)
     // Before signals are caught: reading here is ended by them as everywhere.
     let given = passwordStdin ? try Password.fromStandardInput() : nil
     let session = LoginSession(
@@ -68,7 +73,7 @@ struct LoginCommand: AsyncParsableCommand {
     let stored: String
     let validated: Bool
     let keeperRunning: Bool
-    /// False while the settings have a password, which wins.
+    /// False while the settings have a password, which wins; those of the keeper, if one runs.
     let inUse: Bool
     let newStore: String?
 
@@ -78,7 +83,7 @@ struct LoginCommand: AsyncParsableCommand {
       stored = result.change
       validated = isValidated
       keeperRunning = result.isKeeperRunning
-      inUse = desk.settings.mqtt.password == nil
+      inUse = result.isInUse
       newStore = result.madeStore ? desk.settings.store.path : nil
     }
 
@@ -94,7 +99,8 @@ struct LoginCommand: AsyncParsableCommand {
             + settings.store.keyFile)
       }
       if !inUse {
-        lines.append("`mqtt.password` in the settings wins over it: remove that to use this one.")
+        let whose = keeperRunning ? "the running keeper's settings" : "the settings"
+        lines.append("`mqtt.password` in \(whose) wins over it: remove that to use this one.")
       } else if keeperRunning {
         lines.append("The running keeper goes on with it.")
       }

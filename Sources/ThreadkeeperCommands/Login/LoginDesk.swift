@@ -2,7 +2,6 @@
 
 import Bridge
 import BrokerLoginStore
-import Dispatch
 import KeychainCore
 import Settings
 import SodiumCrypto
@@ -10,9 +9,6 @@ import SodiumCrypto
 /// Stores and deletes the login of the settings' broker: by the running keeper, which has the store's
 /// lock, or without one in the store itself.
 struct LoginDesk: Sendable {
-  /// How long a store is waited for that somebody holds who does not listen (yet).
-  private static let patience = Duration.seconds(10)
-
   let settings: Settings
   let address: BrokerAddress
 
@@ -41,6 +37,8 @@ struct LoginDesk: Sendable {
   struct Stored: Sendable {
     var change: String
     var isKeeperRunning: Bool
+    /// Whether the keeper goes to its broker with it; not while its settings have a password.
+    var isInUse: Bool
     var madeStore = false
   }
 
@@ -54,65 +52,56 @@ struct LoginDesk: Sendable {
       command: .login, broker: address.url, username: login.username,
       password: login.password.withUnsafeBytes { String(decoding: $0, as: UTF8.self) },
       validate: validating)
-    if let result = try await RunningKeeper(settings: settings).ask(request) {
-      return Stored(change: result.stored ?? "", isKeeperRunning: true)
-    }
-    if validating { try await LoginTrial(settings: settings, address: address).check(login) }
-    return try await withStore(orKeeper: request) { result in
-      Stored(change: result.stored ?? "", isKeeperRunning: true)
-    } write: {
+    var isAccepted = !validating
+    return try await RunningKeeper.orStore(isRepeatable: true) {
+      try await RunningKeeper(settings: settings).ask(request).map {
+        Stored(change: $0.stored ?? "", isKeeperRunning: true, isInUse: $0.inUse)
+      }
+    } store: {
+      if !isAccepted {
+        try await LoginTrial(settings: settings, address: address).check(login)
+        isAccepted = true
+      }
       let madeStore = !OpenStore.exists(settings)
       let keychain = try madeStore ? OpenStore.create(settings) : OpenStore.forWriting(settings)
       defer { keychain.close() }
       if madeStore {
         try BridgeRegistry.prepare(BridgeConfiguration(settings), keychain: keychain)
       }
+      // From here on it is no longer "nothing was stored".
+      try Task.checkCancellation()
       let change = try keychain.database.write {
         try BrokerLoginStore(keychain, address).save(login, over: known, $0)
       }
-      return Stored(change: change.rawValue, isKeeperRunning: false, madeStore: madeStore)
+      return Stored(
+        change: change.rawValue, isKeeperRunning: false, isInUse: isStoredInUse,
+        madeStore: madeStore)
     }
   }
 
   struct Deleted: Sendable {
     var users: [String]
     var isKeeperRunning: Bool
+    /// Whether the keeper had no other password than the stored one.
+    var wasInUse: Bool
   }
 
   func delete() async throws -> Deleted {
     let request = DaemonRequest(command: .logout, broker: address.url)
-    if let result = try await RunningKeeper(settings: settings).ask(request) {
-      return Deleted(users: result.deleted ?? [], isKeeperRunning: true)
-    }
-    return try await withStore(orKeeper: request) { result in
-      Deleted(users: result.deleted ?? [], isKeeperRunning: true)
-    } write: {
+    return try await RunningKeeper.orStore(isRepeatable: true) {
+      try await RunningKeeper(settings: settings).ask(request).map {
+        Deleted(users: $0.deleted ?? [], isKeeperRunning: true, wasInUse: $0.inUse)
+      }
+    } store: {
       let keychain = try OpenStore.forWriting(settings)
       defer { keychain.close() }
       let users = try keychain.database.write {
         try BrokerLoginStore(keychain, address).deleteAll($0)
       }
-      return Deleted(users: users, isKeeperRunning: false)
+      return Deleted(users: users, isKeeperRunning: false, wasInUse: isStoredInUse)
     }
   }
 
-  /// A keeper that is just starting, or ending, has the lock and does not listen: both are tried
-  /// until one of them works.
-  private func withStore<R: Sendable>(
-    orKeeper request: DaemonRequest, answered: (DaemonAnswer.Result) -> R,
-    write: () throws -> R
-  ) async throws -> R {
-    let deadline = ContinuousClock.now + Self.patience
-    while true {
-      do {
-        return try write()
-      } catch let failure as CommandFailure {
-        guard failure.status == .temporary, ContinuousClock.now < deadline else { throw failure }
-      }
-      if let result = try await RunningKeeper(settings: settings).ask(request) {
-        return answered(result)
-      }
-      try await Task.sleep(for: .milliseconds(100))
-    }
-  }
+  /// By the settings of this process, which is no keeper.
+  private var isStoredInUse: Bool { settings.mqtt.password == nil }
 }

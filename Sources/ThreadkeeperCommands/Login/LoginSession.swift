@@ -17,20 +17,21 @@ struct LoginSession: Sendable {
   func run() async throws -> (BrokerLogin, LoginDesk.Stored) {
     let known = desk.stored
     let name = try await name(known)
-    for attempt in 1... {
+    var wrong = 0
+    while true {
       let login = BrokerLogin(username: name, password: try await password(of: name))
       do {
         return (
           login, try await desk.store(login, over: known, validating: isValidating)
         )
       } catch let failure as CommandFailure {
-        guard failure.status == .notPermitted, password == nil, attempt < Self.tries else {
+        wrong += 1
+        guard failure.status == .notPermitted, password == nil, wrong < Self.tries else {
           throw failure
         }
         TerminalPrompt.say("\(failure.message.printable)\n")
       }
     }
-    throw CancellationError()
   }
 
   private func name(_ known: BrokerLogin?) async throws -> String {

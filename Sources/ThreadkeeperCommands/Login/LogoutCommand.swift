@@ -10,7 +10,8 @@ struct LogoutCommand: AsyncParsableCommand {
     abstract: "Delete the stored password for the broker.",
     discussion: """
       Works beside a running keeper, which then has no password any more: the broker will refuse it, \
-      and it says so by an alert until the next `login`. Ends with 66 when none was stored.
+      and it says so by an alert until the next `login`. Ends with 66 when none was stored, 77 when the store is \
+      another user's.
 
       Examples:
         threadkeeper logout
@@ -30,14 +31,15 @@ struct LogoutCommand: AsyncParsableCommand {
   func run() async throws {
     let settings = try options.load()
     let desk = try LoginDesk(settings)
+    try OpenStore.checkAccess(settings)
     guard OpenStore.exists(settings) else { throw nothing(desk) }
     let deleted = try await desk.delete()
     guard !deleted.users.isEmpty else { throw nothing(desk) }
     let report = Report(
       broker: "\(desk.address)", deleted: deleted.users, keeperRunning: deleted.isKeeperRunning)
     let users = deleted.users.map(\.printable).joined(separator: ", ")
-    let note =
-      settings.mqtt.password == nil ? "" : "The settings still have one, in `mqtt.password`.\n"
+    let whose = deleted.isKeeperRunning ? "The running keeper's settings" : "The settings"
+    let note = deleted.wasInUse ? "" : "\(whose) still have one, in `mqtt.password`.\n"
     try output.show(
       report, text: "The password of \(users) at \(report.broker) is deleted.\n\(note)")
   }

@@ -13,13 +13,17 @@ enum Password {
     return try checked(withoutLineEnd(octets))
   }
 
+  /// Asks again as long as Enter alone is the answer.
+  ///
   /// - Throws: `CancellationError` at the end of the input.
   static func asked(_ question: String) async throws -> SecretBytes {
     guard TerminalPrompt.isPossible else { throw TerminalPrompt.noTerminal }
-    guard let text = try await TerminalPrompt.ask(question, isHidden: true) else {
-      throw CancellationError()
+    while true {
+      guard let text = try await TerminalPrompt.ask(question, isHidden: true) else {
+        throw CancellationError()
+      }
+      if !text.isEmpty { return try checked(Array(text.utf8)[...]) }
     }
-    return try checked(Array(text.utf8)[...])
   }
 
   static func withoutLineEnd(_ octets: [UInt8]) -> ArraySlice<UInt8> {

@@ -18,22 +18,101 @@ struct RunningKeeper: Sendable {
 
   static func socketPath(_ settings: Settings) -> String { settings.store.path + "/daemon.sock" }
 
-  /// - Returns: nil when none listens.
-  /// - Throws: `CommandFailure`, among them what the keeper answers; `CancellationError`.
-  func ask(_ request: DaemonRequest) async throws -> DaemonAnswer.Result? {
-    let octets: [UInt8]?
-    do {
-      octets = try await DaemonCaller.ask(
-        request.octets, at: Self.socketPath(settings), within: Self.patience)
-    } catch let error as DaemonSocketError {
-      throw CommandFailure(
-        error.reason == .stranger ? .notPermitted : .temporary,
-        "the running keeper cannot be asked: \(error.message)")
+  /// It ended before it answered. What it was asked for may have been done, or not.
+  struct Ended: Error {
+    var failure: CommandFailure {
+      CommandFailure(
+        .temporary, "the running keeper has ended before it answered",
+        remedy: "it may have been done all the same: `threadkeeper status` tells")
     }
-    guard let octets else { return nil }
-    guard let answer = try? JSONDecoder().decode(DaemonAnswer.self, from: Data(octets)) else {
+  }
+
+  /// Nobody waits for the answer any more. What was asked for may be done, or not.
+  struct LeftOpen: Error {}
+
+  /// - Returns: nil when none listens.
+  /// - Throws: `CommandFailure`, among them what the keeper answers; `Ended`; `LeftOpen`, or
+  ///   `CancellationError` when nothing was asked yet.
+  func ask(_ request: DaemonRequest) async throws -> DaemonAnswer.Result? {
+    guard let octets = try await ask(request.octets, within: Self.patience) else { return nil }
+    guard let answer = try? JSONDecoder().decode(DaemonAnswer.self, from: octets) else {
       throw DaemonAnswer.unreadable
     }
+    guard answer.error?.code != DaemonAnswer.ending else { throw Ended() }
     return try answer.result()
+  }
+
+  /// The same for a request of any kind.
+  func ask(_ request: [UInt8], within seconds: Int) async throws -> Data? {
+    do {
+      return try await DaemonCaller.ask(
+        request, at: Self.socketPath(settings), within: seconds
+      ).map { Data($0) }
+    } catch let error as DaemonSocketError {
+      switch error.reason {
+      case .closed: throw Ended()
+      case .abandoned: throw LeftOpen()
+      case .stranger:
+        throw CommandFailure(
+          .notPermitted, "the running keeper cannot be asked: \(error.message)")
+      case .forbidden: throw Self.forbidden(error.message)
+      case .timedOut:
+        throw CommandFailure(
+          .temporary, "the running keeper does not answer",
+          remedy: "it may do it all the same: `threadkeeper status` tells")
+      case .tooLarge, .system:
+        throw CommandFailure(
+          .temporary, "the running keeper cannot be asked: \(error.message)")
+      }
+    }
+  }
+
+  static func forbidden(_ message: String) -> CommandFailure {
+    CommandFailure(
+      .notPermitted, message, remedy: "run it as the service's user, or with sudo")
+  }
+
+  /// How long a store is waited for that somebody holds who does not listen (yet).
+  static let startOrEnd = Duration.seconds(10)
+
+  /// Has something done by the keeper that holds the store, or without one in the store itself. A
+  /// keeper that is just starting, or ending, has the lock and does not listen: both are tried until
+  /// one of them works.
+  ///
+  /// - Parameters:
+  ///   - isRepeatable: whether a keeper's end in the middle is a reason to try again.
+  ///   - keeper: nil when none listens.
+  ///   - store: throws a `CommandFailure` with status 75 while another has the lock.
+  static func orStore<R: Sendable>(
+    isRepeatable: Bool, within limit: Duration = startOrEnd, keeper: () async throws -> R?,
+    store: () async throws -> R
+  ) async throws -> R {
+    var deadline: ContinuousClock.Instant?
+    var isInDoubt = false
+    do {
+      while true {
+        let failure: CommandFailure
+        do {
+          if let result = try await keeper() { return result }
+          do {
+            return try await store()
+          } catch let locked as CommandFailure {
+            guard locked.status == .temporary else { throw locked }
+            failure = locked
+          }
+        } catch let ended as Ended {
+          guard isRepeatable else { throw ended.failure }
+          failure = ended.failure
+          isInDoubt = true
+        }
+        let end = deadline ?? ContinuousClock.now + limit
+        deadline = end
+        guard ContinuousClock.now < end else { throw failure }
+        try await Task.sleep(for: .milliseconds(100))
+      }
+    } catch is CancellationError {
+      if isInDoubt { throw LeftOpen() }
+      throw CancellationError()
+    }
   }
 }

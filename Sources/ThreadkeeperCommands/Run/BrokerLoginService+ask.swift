@@ -2,6 +2,7 @@
 
 import Bridge
 import BrokerLoginStore
+import KeychainCore
 import ServiceLifecycle
 import SodiumCrypto
 
@@ -21,7 +22,7 @@ extension BrokerLoginService {
         setAsking(true)
         let answered = try? await cancelWhenGracefulShutdown { try await self.ask(words) }
         // Left as it is when the keeper ends with the question open.
-        guard !Task.isShuttingDownGracefully else { return }
+        guard answered == true || !Task.isShuttingDownGracefully else { return }
         setAsking(false)
         isDeclined = answered != true
       case .accepted: isDeclined = false
@@ -50,22 +51,30 @@ extension BrokerLoginService {
   private func askAtTerminal(_ words: String) async throws -> Bool {
     let desk = try LoginDesk(settings)
     TerminalPrompt.say("\n\(words.printable).\n")
-    for _ in 0..<Self.tries {
+    var wrong = 0
+    while wrong < Self.tries {
       do {
-        guard let login = try await loginFromTerminal(desk) else {
-          TerminalPrompt.say("The keeper goes on trying; `threadkeeper login` gives it another.\n")
-          return false
-        }
+        guard let login = try await loginFromTerminal(desk) else { break }
         try await LoginTrial(settings: settings, address: desk.address).check(login)
         _ = try await save(login, at: desk.address)
         TerminalPrompt.say("\(desk.address) accepts it.\n")
         return true
       } catch is CancellationError {
         throw CancellationError()
+      } catch let failure as CommandFailure {
+        TerminalPrompt.say("\(failure.message.printable)\n")
+        switch failure.status {
+        case .notPermitted: wrong += 1
+        // The password may be right: it was not judged.
+        case .unavailable, .badInput: continue
+        default: wrong = Self.tries
+        }
       } catch {
-        TerminalPrompt.say("\((error as? CommandFailure)?.message.printable ?? "\(error)")\n")
+        TerminalPrompt.say("\((error as? KeychainError)?.message.printable ?? "\(error)")\n")
+        break
       }
     }
+    TerminalPrompt.say("The keeper goes on trying; `threadkeeper login` gives it another.\n")
     return false
   }
 

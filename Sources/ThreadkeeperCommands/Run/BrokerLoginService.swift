@@ -48,21 +48,25 @@ final class BrokerLoginService: Service {
 
   func run() async throws {
     let listener = listen()
-    defer { listener?.stop() }
     if isStoredInUse, BrokerAddress(settings.mqtt) != nil, TerminalPrompt.isPossible {
       await askWhenRefused()
     } else {
       try? await gracefulShutdown()
     }
+    await listener?.finish()
   }
 
   private func listen() -> DaemonListener? {
     do throws(DaemonSocketError) {
-      return try DaemonListener(path: RunningKeeper.socketPath(settings)) {
-        [weak self, store] request, connection in
-        if let answer = await store.answer(request) { return answer }
-        return await self?.answer(request, connection).octets ?? []
-      }
+      return try DaemonListener(
+        path: RunningKeeper.socketPath(settings),
+        onTrouble: { [logger] in
+          logger.warning("a command was not let in", metadata: ["reason": "\($0.message)"])
+        },
+        handler: { [weak self, store] request, connection in
+          if let answer = await store.answer(request) { return answer }
+          return (try? await self?.answer(request, connection).octets) ?? []
+        })
     } catch {
       logger.warning(
         "commands cannot reach this keeper; `login`, `keys` and `lock` do not work beside it",
@@ -78,6 +82,7 @@ final class BrokerLoginService: Service {
       guard let request = try? JSONDecoder().decode(DaemonRequest.self, from: Data(octets)) else {
         throw CommandFailure(.usage, "the keeper does not know this request")
       }
+      try DaemonRequest.check(version: request.v)
       let desk = try LoginDesk(settings)
       guard request.broker == desk.address.url else {
         throw CommandFailure(
@@ -92,12 +97,12 @@ final class BrokerLoginService: Service {
         if request.validate != false {
           try await LoginTrial(settings: settings, address: desk.address).check(login)
         }
-        // Whoever has given up must not find it stored.
-        guard !connection.isGone else {
+        let change = try await save(login, at: desk.address) { [logger] in
+          // Whoever has given up should not find it stored.
+          guard connection.isGone else { return }
           logger.notice("a login is not stored", metadata: ["reason": "nobody waits for it"])
           throw CommandFailure(.temporary, "nobody waits for it")
         }
-        let change = try await save(login, at: desk.address)
         return DaemonAnswer(.init(stored: change.rawValue, inUse: isStoredInUse))
       case .logout:
         let users = try await delete(at: desk.address)
@@ -107,6 +112,8 @@ final class BrokerLoginService: Service {
       return DaemonAnswer(failure)
     } catch let error as KeychainError {
       return DaemonAnswer(CommandFailure(error))
+    } catch is CancellationError {
+      return DaemonAnswer(CommandFailure(.temporary, "the keeper ends: nothing was stored"))
     } catch {
       return DaemonAnswer(CommandFailure(.inputOutput, "the store refuses it: \(error)"))
     }
@@ -130,14 +137,19 @@ final class BrokerLoginService: Service {
 
   // MARK: The store
 
-  /// Stores it, and goes on with it.
-  func save(_ login: BrokerLogin, at address: BrokerAddress) async throws
-    -> BrokerLoginStore.Change
-  {
+  /// Stores it, and goes on with it. One that is there is replaced unread: it may be damaged.
+  ///
+  /// - Parameter check: called last before the commit; what it throws leaves all as it was.
+  func save(
+    _ login: BrokerLogin, at address: BrokerAddress,
+    check: @escaping @Sendable () throws -> Void = {}
+  ) async throws -> BrokerLoginStore.Change {
     try await inTurn { [self] in
-      let logins = BrokerLoginStore(keychain, address)
-      let known = try keychain.database.read { try logins.find(username: login.username, $0) }
-      let change = try keychain.database.write { try logins.save(login, over: known, $0) }
+      let change = try keychain.database.write {
+        let change = try BrokerLoginStore(keychain, address).save(login, $0)
+        try check()
+        return change
+      }
       logger.notice(
         "a new password for the broker is stored", metadata: ["user": "\(login.username)"])
       use(LoginInUse(login))

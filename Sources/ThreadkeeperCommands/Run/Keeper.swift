@@ -66,7 +66,8 @@ struct Keeper {
           .init(service: bridge),
           .init(
             service: RuntimeRecorder(
-              settings: settings, port: port, monitor: bridge.monitor, keychain: keychain)),
+              settings: settings, port: port, monitor: bridge.monitor, keychain: keychain,
+              login: { logins.login })),
           .init(service: store),
           .init(service: logins),
           .init(service: StoreVerification(keychain: keychain, logger: logger)),

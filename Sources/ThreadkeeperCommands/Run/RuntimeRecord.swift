@@ -85,8 +85,15 @@ struct RuntimeRecord: Codable, Equatable {
   private static let unknownWords =
     "not known: the keeper has not written how it is; `bridge/health` on the broker tells"
 
+  struct Login: Codable, Equatable {
+    var username: String?
+    var source: LoginInUse.Source
+  }
+
   var pid: Int32
   var broker: Broker
+  /// Whom the keeper says it is to its broker. Its settings may be others than those of who asks.
+  var login: Login?
   var intake: Intake
   /// Whether what is accessible "when unlocked" can be reached.
   var unlocked: Bool?

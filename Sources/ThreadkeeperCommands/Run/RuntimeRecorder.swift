@@ -15,6 +15,7 @@ struct RuntimeRecorder: Service {
   let port: UInt16
   let monitor: BridgeMonitor
   let keychain: Keychain
+  let login: @Sendable () -> LoginInUse
 
   func run() async throws {
     var written: RuntimeRecord?
@@ -35,11 +36,13 @@ struct RuntimeRecorder: Service {
 
   private var current: RuntimeRecord {
     let snapshot = monitor.snapshot
+    let login = login()
     return RuntimeRecord(
       pid: getpid(),
       broker: .init(
         settings, state: snapshot.isStatusConnected ? .connected : .connecting,
         problem: snapshot.isStatusConnected ? nil : snapshot.lastConnectionProblem, port: port),
+      login: .init(username: login.username, source: login.source),
       intake: .init(snapshot), unlocked: keychain.isUnlocked)
   }
 }

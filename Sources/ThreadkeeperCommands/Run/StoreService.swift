@@ -57,12 +57,16 @@ final class StoreService: Service {
       return nil
     }
     return await withCheckedContinuation { (done: CheckedContinuation<[UInt8], Never>) in
-      turns.async { done.resume(returning: self.answerNow(request).octets) }
+      turns.async {
+        let answer = self.answerNow(request)
+        done.resume(returning: (try? answer.octets) ?? [])
+      }
     }
   }
 
   private func answerNow(_ request: StoreRequest) -> StoreAnswer {
     do {
+      try DaemonRequest.check(version: request.v)
       switch request.command {
       case .rotation: return StoreAnswer(StoreReport(rotation: rotation.withLock { $0 }))
       case .rotateKeys:

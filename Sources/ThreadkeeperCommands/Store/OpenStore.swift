@@ -4,6 +4,10 @@ import Glibc
 import KeychainCore
 import Settings
 
+#if canImport(Glibc)
+  import Glibc
+#endif
+
 /// Opens the store that the settings name, with words for all that can go wrong.
 enum OpenStore {
   static func location(_ settings: Settings) -> StoreLocation {
@@ -24,6 +28,13 @@ enum OpenStore {
   }
 
   static func exists(_ settings: Settings) -> Bool { Keychain.exists(at: location(settings)) }
+
+  /// - Throws: `CommandFailure` with status 77 when this user may not even see whether there is one.
+  static func checkAccess(_ settings: Settings) throws(CommandFailure) {
+    let path = location(settings).databasePath
+    guard access(path, F_OK) != 0, errno != ENOENT, errno != ENOTDIR else { return }
+    throw RunningKeeper.forbidden("can't look at \(path): \(String(cString: strerror(errno)))")
+  }
 
   /// Makes a store with a new key file.
   static func create(_ settings: Settings, options: KeychainOptions = KeychainOptions()) throws
