@@ -27,6 +27,6 @@ extension KeychainClient {
         itemClass, attributes: attributes, secret: secret,
         accessible: request.accessible ?? .whenUnlocked),
       in: tx)
-    return FoundItem(item, secret: request.shape.contains(.data) ? secret : nil)
+    return FoundItem(item, secret: request.wantsSecret ? secret : nil)
   }
 }

@@ -49,16 +49,24 @@ final class KeyContents: Sendable {
     self.reference = reference
   }
 
+  private static let primaryKeyNames = Set(ItemClass.key.primaryKey)
+    .subtracting([.accessGroup, .synchronizable])
+
   /// What tells a key from others, wherever it is stored.
   var primaryKey: [ItemAttribute: AttributeValue] {
-    let names = Set(ItemClass.key.primaryKey).subtracting([.accessGroup, .synchronizable])
-    return attributes.filter { names.contains($0.key) }
+    attributes.filter { Self.primaryKeyNames.contains($0.key) }
+  }
+
+  /// The same with what is missing, as the empty value that it counts as.
+  var wholePrimaryKey: [ItemAttribute: AttributeValue] {
+    primaryKey.merging(Self.primaryKeyNames.map { ($0, .data([])) }) { given, _ in given }
   }
 }
 
 extension SecKey: KeychainObject {
   var persistentReference: PersistentReference? { contents.reference }
   var primaryKey: [ItemAttribute: AttributeValue] { contents.primaryKey }
+  var wholePrimaryKey: [ItemAttribute: AttributeValue] { contents.wholePrimaryKey }
 }
 
 /// Makes a key of its material.
@@ -73,7 +81,7 @@ public func SecKeyCreateWithData(
   do throws(KeychainError) {
     var all = attributes
     all[kSecClass] = kSecClassKey
-    let request = try RequestReader.request(all)
+    let request = try RequestReader.request(all, for: .add)
     return SecKey(attributes: request.attributes, material: ItemSecret(copying: keyData))
   } catch let failure {
     error?.pointee = Unmanaged.passRetained(failure.foundationError)

@@ -9,8 +9,15 @@ struct RequestReader {
   /// What attributes are of.
   private let itemClass: RequestClass?
 
+  /// What a dictionary is for.
+  enum Call {
+    case add, query
+  }
+
   /// Reads a query, or an item to be added.
-  static func request(_ dictionary: [String: Any]) throws(KeychainError) -> ItemRequest {
+  static func request(
+    _ dictionary: [String: Any], for call: Call
+  ) throws(KeychainError) -> ItemRequest {
     var request = ItemRequest()
     if let value = dictionary[kSecClass] {
       guard let code = ValueReader.text(value), let itemClass = RequestClass(code: code) else {
@@ -24,7 +31,7 @@ struct RequestReader {
     if let value = dictionary[kSecMatchItemList] {
       request.itemList = try ValueReader.references(value, of: kSecMatchItemList)
     }
-    if let value = dictionary[kSecValueRef] { try readObject(value, into: &request) }
+    if let value = dictionary[kSecValueRef] { try readObject(value, of: call, into: &request) }
     var reader = RequestReader(request: request, itemClass: request.namedClass)
     for (key, value) in dictionary { try reader.read(key, value) }
     reader.readCertificate()

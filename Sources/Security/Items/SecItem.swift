@@ -14,7 +14,7 @@ public func SecItemAdd(
   _ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?
 ) -> OSStatus {
   ProgramKeychain.shared.answer {
-    let request = try RequestReader.request(attributes)
+    let request = try RequestReader.request(attributes, for: .add)
     let item = try ProgramKeychain.shared.perform(.add, request) { try $0.add(request) }
     result?.pointee = ResultWriter(request).value(of: [item])
   }
@@ -36,7 +36,7 @@ public func SecItemCopyMatching(
   _ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?
 ) -> OSStatus {
   ProgramKeychain.shared.answer {
-    let request = try RequestReader.request(query)
+    let request = try RequestReader.request(query, for: .query)
     let found = try ProgramKeychain.shared.perform(.search, request) { try $0.search(request) }
     result?.pointee = ResultWriter(request).value(of: found)
   }
@@ -54,7 +54,7 @@ public func SecItemUpdate(
   _ query: CFDictionary, _ attributesToUpdate: CFDictionary
 ) -> OSStatus {
   ProgramKeychain.shared.answer {
-    let request = try RequestReader.request(query)
+    let request = try RequestReader.request(query, for: .query)
     let change = try RequestReader.change(attributesToUpdate, of: request)
     try ProgramKeychain.shared.perform(.update(to: change), request) {
       _ = try $0.update(request, to: change)
@@ -69,7 +69,7 @@ public func SecItemUpdate(
 @discardableResult
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
   ProgramKeychain.shared.answer {
-    let request = try RequestReader.request(query)
+    let request = try RequestReader.request(query, for: .query)
     try ProgramKeychain.shared.perform(.delete, request) { _ = try $0.delete(request) }
   }
 }
