@@ -19,15 +19,17 @@ enum RowForm: UInt8, CaseIterable {
   init(_ itemClass: ItemClass, _ attributes: [ItemAttribute: AttributeValue]) {
     switch itemClass {
     case .genericPassword:
-      let service = attributes[.service] ?? .string("")
-      let isThread = service.withCanonicalOctets {
-        $0.starts(with: Self.threadServicePrefix.utf8)
-      }
+      let isThread = attributes[.service].map { Self.isOfThread(service: $0) } ?? false
       self = isThread ? .threadCredential : .genericPassword
     case .internetPassword: self = .internetPassword
     case .certificate: self = .certificate
     case .key: self = .key
     }
+  }
+
+  /// Whether a generic password of this service is a Thread credential.
+  static func isOfThread(service: AttributeValue) -> Bool {
+    service.withCanonicalOctets { $0.starts(with: threadServicePrefix.utf8) }
   }
 
   var itemClass: ItemClass {
