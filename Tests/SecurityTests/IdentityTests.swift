@@ -135,6 +135,30 @@ extension OwnKeychain {
       withExtendedLifetime(store) {}
     }
 
+    /// Who agrees to the key has not agreed to the certificate, if that has a condition too.
+    @Test(arguments: [true, false])
+    func itNeedsAPersonAsSoonAsOneHalfDoes(_ isCertificate: Bool) throws {
+      let control: [String: Any] = [
+        kSecAttrAccessControl: try #require(
+          SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleAlways, .userPresence, nil))
+      ]
+      let store = try ProgramStore()
+      try addCertificate(isCertificate ? control : [:])
+      #expect(add(key(isCertificate ? [:] : control)) == errSecSuccess)
+      for shape in [kSecReturnData, kSecReturnRef] {
+        #expect(
+          copy(identity.merging([shape: true]) { $1 }).status == errSecInteractionNotAllowed)
+      }
+      for (ui, status) in [
+        (kSecUseAuthenticationUIFail, errSecInteractionNotAllowed),
+        (kSecUseAuthenticationUISkip, errSecItemNotFound),
+      ] {
+        #expect(copy(identity.merging([kSecUseAuthenticationUI: ui]) { $1 }).status == status)
+      }
+      store.use(groups: store.groups) { _ in true }
+      #expect(copy(identity.merging([kSecReturnRef: true]) { $1 }).status == errSecSuccess)
+    }
+
     @Test func aKeyIsAnObjectWithMaterialAndAttributes() throws {
       let store = try ProgramStore()
       let made = try #require(

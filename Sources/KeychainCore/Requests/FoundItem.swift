@@ -30,6 +30,9 @@ package struct FoundItem: Sendable {
   /// Whose secret is meant, and who says when it can be had.
   package var secretHolder: Item { privateKey ?? item }
 
+  /// Every item whose secret is given out with it: of an identity both.
+  var halves: [Item] { privateKey.map { [$0, item] } ?? [item] }
+
   package var persistentReference: PersistentReference {
     PersistentReference(itemClass, item.reference)
   }

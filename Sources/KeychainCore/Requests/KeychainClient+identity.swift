@@ -20,9 +20,10 @@ extension KeychainClient {
       guard let hash = certificate[.publicKeyHash]?.hashedOctets, !hash.isEmpty else { continue }
       for key in keys[hash] ?? [] {
         let identity = FoundItem(certificate: certificate, privateKey: key)
-        guard request.isMetBy(identity.attributes, needsPresence: key.needsPresence) else {
-          continue
-        }
+        guard
+          request.isMetBy(
+            identity.attributes, needsPresence: identity.halves.contains { $0.needsPresence })
+        else { continue }
         found.append(identity)
         if let limit, found.count >= limit { return found }
       }

@@ -16,7 +16,7 @@ extension KeychainClient {
     try request.checkForSearch()
     var found = try matches(request, limit: (request.limit ?? .one).count, in: tx)
     guard !found.isEmpty else { throw Self.nothingFound() }
-    let asking = found.map(\.secretHolder).filter { $0.needsPresence }
+    let asking = found.flatMap(\.halves).filter { $0.needsPresence }
     if request.authenticationUI == .fail, !asking.isEmpty { throw Self.nobodyToAsk() }
     let wantsSecret = request.wantsSecret
     if wantsSecret {
