@@ -4,35 +4,50 @@ import SodiumCrypto
 
 /// A key as it lies in the `keys` table: sealed by a subkey of its wrapper, which is one of the
 /// root keys (`crypto_kdf`, subkey number = the purpose of what is wrapped, context "tk-wrap1").
-/// Nothing is derived from a root but these, so every key can be renewed alone. For class keys of
-/// this device only, the subkey is hashed once more, under the device key: it takes both.
+/// Nothing is derived from a root but these, so every key can be renewed alone.
+///
+/// For class keys of this device only, what is sealed like that is `device key id 16 | sealed part`
+/// (`DeviceKey`), and the inner part is the key, sealed by the subkey hashed once more under the device
+/// key: it takes both, and the wrong device key is told from a record that was altered. Records without
+/// the id, whose one part is sealed by the hashed subkey, are read too.
 enum KeyRecord {
   static func wrap(
     _ key: GuardedKey, id: KeyID, store: StoreID, by wrapperID: KeyID, wrapper: GuardedKey,
     device: GuardedKey? = nil
   ) throws -> [UInt8] {
-    try withSubkey(of: wrapper, device, for: id) { subkey in
-      try withScratchMemory(XChaCha20Poly1305.nonceLength) { nonce in
-        RandomOctets.fill(nonce)
-        return try key.withUnsafeBytes { octets in
-          try SealedPart.seal(
-            octets, at: place(id, store), by: wrapperID, key: subkey,
-            nonce: UnsafeRawBufferPointer(nonce))
-        }
+    try withSubkey(of: wrapper, for: id) { subkey in
+      guard let device else {
+        return try key.withUnsafeBytes { try seal($0, id, store, by: wrapperID, key: subkey) }
+      }
+      let inner = try DeviceKey.withSubkey(subkey, under: device) { both in
+        try key.withUnsafeBytes { try seal($0, id, store, by: .none, key: both) }
+      }
+      return try (DeviceKey.id(of: device) + inner).withUnsafeBytes {
+        try seal($0, id, store, by: wrapperID, key: subkey)
       }
     }
   }
 
+  /// - Throws: `notAvailable` when the key was wrapped with another device key.
   static func unwrap(
     _ wrapped: UnsafeRawBufferPointer, id: KeyID, store: StoreID, wrapper: GuardedKey,
     device: GuardedKey? = nil, in arena: KeyArena
   ) throws -> GuardedKey {
-    guard try SealedPart.plaintextCount(wrapped) == KeyArena.keyLength else {
-      throw SodiumError.notAuthentic
-    }
-    return try withSubkey(of: wrapper, device, for: id) { subkey in
-      try arena.key { memory in
+    let count = try SealedPart.plaintextCount(wrapped)
+    return try withSubkey(of: wrapper, for: id) { subkey in
+      guard let device else { return try open(wrapped, id, store, key: subkey, in: arena) }
+      guard count > KeyArena.keyLength else {
+        return try DeviceKey.withSubkey(subkey, under: device) { both in
+          try open(wrapped, id, store, key: both, in: arena)
+        }
+      }
+      return try withScratchMemory(count) { memory in
         try SealedPart.open(wrapped, at: place(id, store), key: subkey, into: memory)
+        guard try memory.starts(with: DeviceKey.id(of: device)) else { throw DeviceKey.isAnother() }
+        let inner = UnsafeRawBufferPointer(rebasing: memory.dropFirst(DeviceKey.idLength))
+        return try DeviceKey.withSubkey(subkey, under: device) { both in
+          try open(inner, id, store, key: both, in: arena)
+        }
       }
     }
   }
@@ -42,23 +57,39 @@ enum KeyRecord {
       role: .keyRecord, store: store, subject: ItemID(high: 0, low: UInt64(id.rawValue)))
   }
 
+  private static func seal(
+    _ plaintext: UnsafeRawBufferPointer, _ id: KeyID, _ store: StoreID, by wrapperID: KeyID,
+    key: UnsafeRawBufferPointer
+  ) throws -> [UInt8] {
+    try withScratchMemory(XChaCha20Poly1305.nonceLength) { nonce in
+      RandomOctets.fill(nonce)
+      return try SealedPart.seal(
+        plaintext, at: place(id, store), by: wrapperID, key: key,
+        nonce: UnsafeRawBufferPointer(nonce))
+    }
+  }
+
+  private static func open(
+    _ sealed: UnsafeRawBufferPointer, _ id: KeyID, _ store: StoreID, key: UnsafeRawBufferPointer,
+    in arena: KeyArena
+  ) throws -> GuardedKey {
+    guard try SealedPart.plaintextCount(sealed) == KeyArena.keyLength else {
+      throw SodiumError.notAuthentic
+    }
+    return try arena.key { memory in
+      try SealedPart.open(sealed, at: place(id, store), key: key, into: memory)
+    }
+  }
+
   private static func withSubkey<R>(
-    of wrapper: GuardedKey, _ device: GuardedKey?, for id: KeyID,
-    _ body: (UnsafeRawBufferPointer) throws -> R
+    of wrapper: GuardedKey, for id: KeyID, _ body: (UnsafeRawBufferPointer) throws -> R
   ) throws -> R {
-    let length = KeyArena.keyLength
-    return try withScratchMemory(2 * length) { memory in
-      let subkey = UnsafeMutableRawBufferPointer(rebasing: memory[..<length])
+    try withScratchMemory(KeyArena.keyLength) { subkey in
       try wrapper.withUnsafeBytes { root in
         try KeyDerivation.derive(
           UInt64(id.purpose.rawValue), context: "tk-wrap1", from: root, into: subkey)
       }
-      guard let device else { return try body(UnsafeRawBufferPointer(subkey)) }
-      let both = UnsafeMutableRawBufferPointer(rebasing: memory[length...])
-      try device.withUnsafeBytes { key in
-        try BLAKE2b.hash(UnsafeRawBufferPointer(subkey), key: key, into: both)
-      }
-      return try body(UnsafeRawBufferPointer(both))
+      return try body(UnsafeRawBufferPointer(subkey))
     }
   }
 }

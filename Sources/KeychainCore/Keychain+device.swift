@@ -8,7 +8,7 @@ import SodiumCrypto
 extension Keychain {
   /// The device key if what `id` names takes it to be opened, else nil.
   ///
-  /// - Throws: `notAvailable` when the file is missing.
+  /// - Throws: `notAvailable` when the file is missing, or is no key file.
   func deviceKey(for id: KeyID) throws -> GuardedKey? {
     guard id.purpose.accessibility?.isThisDeviceOnly == true else { return nil }
     let keyID = KeyID(.device, epoch: 1)
@@ -19,20 +19,40 @@ extension Keychain {
         "items for this device only need \(location.deviceKeyPath): it is missing, or they belong"
           + " to another machine")
     }
-    let octets = try KeyFile.read(location.deviceKeyPath)
+    let octets = try readDeviceKey()
     let key = try arena.key { memory in octets.withUnsafeBytes { memory.copyMemory(from: $0) } }
     state.withLock { $0.ring.add(key, as: keyID) }
     return key
   }
 
+  private func readDeviceKey() throws(KeychainError) -> SecretBytes {
+    do {
+      return try KeyFile.read(location.deviceKeyPath)
+    } catch {
+      // The store itself did open, so what is wrong is not the way into it.
+      throw error.status == .authFailed ? KeychainError(.notAvailable, error.message) : error
+    }
+  }
+
   /// The same for a key that is being made: the first makes the file. Where there were others
-  /// before, a new file would not open them.
+  /// before, a new file would not open them; where there were none, the file says what the key is, and
+  /// not what was read from an earlier one.
   func deviceKey(for id: KeyID, in tx: WriteTransaction) throws -> GuardedKey? {
     guard id.purpose.accessibility?.isThisDeviceOnly == true else { return nil }
-    if !StoreLocation.isThere(location.deviceKeyPath) {
-      let classes = Accessibility.allCases.filter(\.isThisDeviceOnly).map(\.keyPurpose)
-      if try classes.allSatisfy({ try newestKey($0, in: tx) == nil }) {
-        _ = try KeyFile.createIfAbsent(location.deviceKeyPath)
+    let classes = Accessibility.allCases.filter(\.isThisDeviceOnly).map(\.keyPurpose)
+    let others = try classes.compactMap { try newestKey($0, in: tx) }
+    if others.isEmpty {
+      _ = try KeyFile.createIfAbsent(location.deviceKeyPath)
+      state.withLock { $0.ring.forget(.device) }
+    }
+    for other in others {
+      // One device key for all of them: if the file has another, nothing more is wrapped with it.
+      do {
+        _ = try key(other, in: tx)
+      } catch let error as KeychainError where error.status == .notAvailable {
+        throw error
+      } catch {
+        // Locked or altered: that is nothing about the device key.
       }
     }
     return try deviceKey(for: id)

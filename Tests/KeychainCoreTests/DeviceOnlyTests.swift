@@ -90,7 +90,61 @@ import Testing
       try FileManager.default.copyItem(
         atPath: other.location.deviceKeyPath, toPath: store.location.deviceKeyPath)
     }
+    refuses(.notAvailable) { _ = try store.keychain.secret(of: item) }
+    refuses(.notAvailable) { try store.keychain.add(sample("new", .whenUnlockedThisDeviceOnly)) }
+    #expect(store.keychain.quarantine.isEmpty, "nobody altered anything")
+    #expect(try store.keychain.verify(.everything).locked == 1)
+  }
+
+  @Test func aDeviceKeyThatIsNoneIsToldFromAStoreThatDoesNotOpen() throws {
+    let store = try store()
+    let item = try store.keychain.add(sample("here", .alwaysThisDeviceOnly))
+    try store.reopen {
+      try FileManager.default.removeItem(atPath: store.location.deviceKeyPath)
+      try Data("no key".utf8).write(to: URL(fileURLWithPath: store.location.deviceKeyPath))
+      chmod(store.location.deviceKeyPath, 0o400)
+    }
+    refuses(.notAvailable) { _ = try store.keychain.secret(of: item) }
+    #expect(try store.keychain.verify(.everything).locked == 1)
+  }
+
+  @Test func aRecordOfADeviceOnlyClassThatWasAlteredIsStillThat() throws {
+    let store = try store()
+    let item = try store.keychain.add(sample("here", .alwaysThisDeviceOnly))
+    try store.reopen {
+      try RawStore(store.location.databasePath).run(
+        "UPDATE keys SET wrapped = CAST(zeroblob(60) || substr(wrapped, 61) AS BLOB) WHERE id = 21 << 24 | 1")
+    }
     refuses(.decode) { _ = try store.keychain.secret(of: item) }
+  }
+
+  /// The first such item was never committed, and the file is gone: a new one wraps what comes then.
+  @Test func theKeyThatWrapsIsTheOneInTheFile() throws {
+    struct Failure: Error {}
+    let store = try store()
+    let path = store.location.deviceKeyPath
+    #expect(throws: Failure.self) {
+      try store.keychain.database.write { tx in
+        try store.keychain.add(sample("never", .alwaysThisDeviceOnly), in: tx)
+        throw Failure()
+      }
+    }
+    try FileManager.default.removeItem(atPath: path)
+    let item = try store.keychain.add(sample("here", .alwaysThisDeviceOnly))
+    try store.reopen()
+    #expect(try store.keychain.secret(of: item) == Sample.secret("secret"))
+  }
+
+  @Test func soIsItAfterTheLastPasscodeItem() throws {
+    let store = try store([passphrase])
+    try store.reopen(with: passphrase)
+    try store.keychain.add(sample("mortal", .whenPasscodeSetThisDeviceOnly))
+    let slot = try #require(try store.keychain.slots().first { $0.kind == .passphrase })
+    try store.keychain.removeKeySlot(slot.number)
+    try FileManager.default.removeItem(atPath: store.location.deviceKeyPath)
+    let item = try store.keychain.add(sample("here", .alwaysThisDeviceOnly))
+    try store.reopen()
+    #expect(try store.keychain.secret(of: item) == Sample.secret("secret"))
   }
 
   @Test func whatIsForWhenUnlockedHereNeedsThePassphraseToo() throws {

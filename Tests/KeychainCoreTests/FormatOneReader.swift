@@ -37,14 +37,19 @@ struct FormatOneReader {
       guard case .integer(let id) = row[0] else { throw Malformed() }
       let wrapped = try Self.blob(row[1])
       let wrapper = Array(wrapped[1..<5]) == [1, 0, 0, 1] ? master : keys[2 << 24 | 1]
-      var subkey = Self.subkey(UInt64(id >> 24), "tk-wrap1", try #require(wrapper))
+      let subkey = Self.subkey(UInt64(id >> 24), "tk-wrap1", try #require(wrapper))
+      let subject = Self.octets(0, 8) + Self.octets(id, 8)
+      var key = try Self.open(wrapped, key: subkey, role: 4, store: store, subject: subject)
       // The classes for this device only.
       if (19...22).contains(id >> 24) {
-        subkey = Self.hash(subkey, key: try #require(device), count: 32)
+        let device = try #require(device)
+        let name = Self.hash(Array("threadkeeper device key".utf8), key: device, count: 16)
+        try #require(Array(key[..<16]) == name)
+        key = try Self.open(
+          Array(key[16...]), key: Self.hash(subkey, key: device, count: 32), role: 4, store: store,
+          subject: subject)
       }
-      keys[Int(id)] = try Self.open(
-        wrapped, key: subkey, role: 4, store: store,
-        subject: Self.octets(0, 8) + Self.octets(id, 8))
+      keys[Int(id)] = key
     }
     self.keys = keys
   }
