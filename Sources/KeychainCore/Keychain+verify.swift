@@ -19,7 +19,8 @@ extension Keychain {
     _ depth: VerificationDepth = .manifest
   ) throws(KeychainError) -> VerificationReport {
     try KeychainError.wrap("verifying the store") {
-      try database.read { tx in
+      // With the keys as they are now: another process may have renewed them.
+      try read { tx in
         var report = VerificationReport()
         do {
           let (manifest, key) = try readManifest(in: tx)
@@ -40,6 +41,12 @@ extension Keychain {
         return report
       }
     }
+  }
+
+  /// Whether the store was too large to be verified when it was opened, which its owner has to do then,
+  /// in the background.
+  package func owesVerification() throws(KeychainError) -> Bool {
+    try read { tx in try count(in: tx) > options.verifiedAtOpening }
   }
 
   static func isDecode(_ error: any Error) -> Bool {

@@ -79,7 +79,7 @@ package final class Keychain: Sendable {
   package var notices: [StoreNotice] { state.withLock { $0.notices } }
 
   /// Refuses a change of a store that is open for reading, or that is not what it should be.
-  func checkWritable() throws(KeychainError) {
+  package func checkWritable() throws(KeychainError) {
     guard access != .readOnly else {
       throw KeychainError(.readOnly, "the store is open for reading only")
     }

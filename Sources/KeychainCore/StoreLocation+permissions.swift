@@ -43,7 +43,7 @@ extension StoreLocation {
   }
 
   /// Refuses a directory that others could read or change, or that belongs to another.
-  static func checkDirectory(_ path: String) throws(KeychainError) {
+  package static func checkDirectory(_ path: String) throws(KeychainError) {
     var status = stat()
     guard stat(path, &status) == 0 else { throw .system("find the directory", path: path) }
     guard status.st_mode & S_IFMT == S_IFDIR else {

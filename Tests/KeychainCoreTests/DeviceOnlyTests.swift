@@ -113,7 +113,10 @@ import Testing
     let item = try store.keychain.add(sample("here", .alwaysThisDeviceOnly))
     try store.reopen {
       try RawStore(store.location.databasePath).run(
-        "UPDATE keys SET wrapped = CAST(zeroblob(60) || substr(wrapped, 61) AS BLOB) WHERE id = 21 << 24 | 1")
+        """
+        UPDATE keys SET wrapped = CAST(zeroblob(60) || substr(wrapped, 61) AS BLOB)
+        WHERE id = 21 << 24 | 1
+        """)
     }
     refuses(.decode) { _ = try store.keychain.secret(of: item) }
   }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import KeychainCore
 import SQLiteDatabase
 import Security
+import SodiumCrypto
+import TestKit
 import Testing
 
 extension OwnKeychain {
@@ -87,6 +90,36 @@ extension OwnKeychain {
       #expect(add(password("c")) == errSecReadOnly)
       #expect(SecItemDelete(password("b") as CFDictionary) == errSecReadOnly)
       #expect(copy(password("b")).status == errSecSuccess)
+    }
+
+    /// Verifying it takes longer than a call may, so that comes after the first one.
+    @Test func aLargeStoreThatWasTamperedWithTakesNoChangesSoon() async throws {
+      let store = try ProgramStore()
+      #expect(add(password("a", secret("a"))) == errSecSuccess)
+      LinuxKeychain.close()
+      let keychain = try Keychain.open(
+        at: StoreLocation(directory: store.path + "/store"),
+        with: .keyFile(path: store.path + "/store.key"))
+      try keychain.write { tx in
+        for number in 0..<2_001 {
+          try keychain.add(
+            NewItem(
+              .genericPassword,
+              attributes: [.account: .string("\(number)"), .accessGroup: .string("team.own")],
+              secret: SecretBytes(copying: [])), in: tx)
+        }
+      }
+      keychain.close()
+      try damage(store, .lastOfSecret)
+      let reports = Reports()
+      var settings = LinuxKeychain.settings
+      settings.report = { reports.note($0, $1) }
+      LinuxKeychain.bootstrap(settings)
+      #expect(copy(password("a")).status == errSecSuccess)
+      try await eventually("the report") { !reports.all.isEmpty }
+      #expect(reports.all.map(\.0) == [errSecReadOnly])
+      #expect(add(password("c")) == errSecReadOnly)
+      #expect(copy(password("a")).status == errSecSuccess)
     }
   }
 }

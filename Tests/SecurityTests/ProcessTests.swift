@@ -91,6 +91,49 @@ extension OwnKeychain {
       #expect(reports.all.count == 2, "not found is no trouble")
     }
 
+    /// What cannot be seen is not the same as what is not there.
+    @Test func aStoreThatCannotBeReachedIsNotCalledEmpty() throws {
+      let store = try ProgramStore()
+      #expect(add(password("a")) == errSecSuccess)
+      LinuxKeychain.close()
+      let reports = Reports()
+      var settings = LinuxKeychain.settings
+      settings.report = { reports.note($0, $1) }
+      LinuxKeychain.bootstrap(settings)
+      let (place, away) = (store.path + "/store", store.path + "/away")
+      let files = FileManager.default
+      // A loop of links, which keeps even root out.
+      try files.moveItem(atPath: place, toPath: away)
+      try files.createSymbolicLink(atPath: place, withDestinationPath: place)
+      #expect(copy(password("a")).status == errSecNotAvailable)
+      #expect(add(password("b")) == errSecNotAvailable)
+      // The store alone was taken away: its anchor tells.
+      try files.removeItem(atPath: place)
+      #expect(copy(password("a")).status == errSecNoSuchKeychain)
+      #expect(add(password("b")) == errSecNoSuchKeychain)
+      #expect(
+        reports.all.map(\.0) == [
+          errSecNotAvailable, errSecNotAvailable, errSecNoSuchKeychain, errSecNoSuchKeychain,
+        ])
+      try files.moveItem(atPath: away, toPath: place)
+      #expect(copy(password("a")).status == errSecSuccess)
+      // And without the anchor, it begins anew.
+      LinuxKeychain.close()
+      for path in [place, store.path + "/anchor"] { try files.removeItem(atPath: path) }
+      #expect(copy(password("a")).status == errSecItemNotFound)
+      #expect(add(password("b")) == errSecSuccess)
+    }
+
+    @Test func aDirectoryThatOthersCouldChangeIsRefused() throws {
+      let store = try ProgramStore()
+      #expect(add(password("a")) == errSecSuccess)
+      LinuxKeychain.close()
+      chmod(store.path, 0o770)
+      #expect(copy(password("a")).status == errSecNotAvailable)
+      chmod(store.path, 0o700)
+      #expect(copy(password("a")).status == errSecSuccess)
+    }
+
     @Test func withoutItsKeyFileAStoreStaysShut() throws {
       let store = try ProgramStore()
       #expect(add(password("a")) == errSecSuccess)
@@ -101,17 +144,4 @@ extension OwnKeychain {
       #expect(!FileManager.default.fileExists(atPath: store.path + "/store.key"), "no new one")
     }
   }
-}
-
-/// What a program was told.
-private final class Reports: Sendable {
-  private let lock = NSLock()
-  // Unchecked: touched under the lock only.
-  nonisolated(unsafe) private var list: [(OSStatus, String)] = []
-
-  func note(_ status: OSStatus, _ reason: String) {
-    lock.withLock { list.append((status, reason)) }
-  }
-
-  var all: [(OSStatus, String)] { lock.withLock { list } }
 }

@@ -35,7 +35,8 @@ public enum LinuxKeychain {
     /// on the thread of the call, and may take its time.
     public var confirmPresence: (@Sendable (String?) -> Bool?)?
     /// Is told the reason of every answer other than success and "not found", in words that say
-    /// what to do. Never a secret.
+    /// what to do; and, on another thread, if a large keychain turns out to have been altered. Never a
+    /// secret.
     public var report: (@Sendable (OSStatus, String) -> Void)?
 
     /// Settings in which some things may be left to the environment.

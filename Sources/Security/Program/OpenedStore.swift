@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -28,12 +30,31 @@ struct OpenedStore {
     var ways: [KeySlotSecret] = []
     if let path = settings.passphraseFile { ways.append(try .passphrase(inFile: path)) }
     ways.append(.keyFile(path: keyFile))
-    if !Keychain.exists(at: location) {
+    if try location.holdsStore() {
+      // Whoever can change what lies in it can change the keys and the anchor.
+      try StoreLocation.checkDirectory(directory)
+    } else {
       guard makingStore else { return nil }
       try Self.makeStore(at: location, ways)
+      try StoreLocation.checkDirectory(directory)
     }
     keychain = try Keychain.open(at: location, with: ways[0], access: .shared)
     file = FileIdentity(location.databasePath)
+    try verifyIfLarge(settings)
+  }
+
+  /// A small store was compared with its manifest when it was opened. A large one is now, and nobody
+  /// waits for it: if it is not what it should be, it takes no changes from then on.
+  private func verifyIfLarge(_ settings: LinuxKeychain.Settings) throws(KeychainError) {
+    guard try keychain.owesVerification() else { return }
+    DispatchQueue.global(qos: .utility).async { [keychain] in
+      do throws(KeychainError) {
+        try keychain.verify()
+        try keychain.checkWritable()
+      } catch {
+        settings.report?(error.status.rawValue, error.message)
+      }
+    }
   }
 
   /// Another process may do the same at the same moment: one of both makes it.
