@@ -29,12 +29,26 @@ extension Keychain {
     }
   }
 
+  /// Whether a call has left something for `tick` to do.
+  package var owesUpkeep: Bool {
+    guard access != .readOnly else { return false }
+    let (owesErasure, isHealthy) = state.withLock { state in
+      (state.owesErasure && !state.isClosed, !state.isClosed && state.condition == .healthy)
+    }
+    return owesErasure || isHealthy && anchor.isBehind
+  }
+
   /// What is due from time to time: call it about once a second.
-  package func tick() throws(KeychainError) {
+  package func tick() throws(KeychainError) { try tick(patience: 0) }
+
+  /// The same where there is no next time: it waits a little for other processes.
+  package func lastTick() throws(KeychainError) { try tick(patience: Self.patience) }
+
+  private func tick(patience: UInt64) throws(KeychainError) {
     guard access != .readOnly else { return }
     if case .healthy = condition {
       // What was deleted has to go, whatever becomes of the anchor.
-      flushAnchor()
+      flushAnchor(patience: patience)
     }
     _ = try eraseDeletedPages()
   }

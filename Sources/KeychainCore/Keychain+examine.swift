@@ -26,7 +26,13 @@ extension Keychain {
     case .missing: note(.anchorMissing(path: path))
     case .unreadable: note(.anchorUnreadable(path: path))
     }
-    if access != .readOnly { noteCommit(generation) }
+    switch access {
+    case .readWrite: noteCommit(generation)
+    case .shared:
+      anchor.committed(generation)
+      flushAnchor()
+    case .readOnly: break
+    }
     let items = try database.read { tx in try count(in: tx) }
     if items <= options.verifiedAtOpening { try verify() }
   }

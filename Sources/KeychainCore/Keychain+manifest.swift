@@ -44,14 +44,15 @@ extension Keychain {
       "the store cannot count further than its anchor: the anchor was altered. Remove it")
   }
 
+  /// Called by whoever holds the lock of the store.
   func noteCommit(_ generation: UInt64) {
     anchor.committed(generation)
     guard options.upkeep == .immediate else { return }
     do { try anchor.writeIfDue() } catch { noteAnchorFailure(error) }
   }
 
-  func flushAnchor() {
-    do { try anchor.flush() } catch { noteAnchorFailure(error) }
+  func flushAnchor(patience: UInt64 = 0) {
+    do { try anchor.flush(patience: patience) } catch { noteAnchorFailure(error) }
   }
 
   func noteAnchorFailure(_ error: KeychainError) {

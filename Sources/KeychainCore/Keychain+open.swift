@@ -66,7 +66,7 @@ extension Keychain {
     let anchored: UInt64 = if case .generation(let generation) = found { generation } else { 0 }
     let keeper = AnchorKeeper(
       Anchor(path: location.anchorPath(store)), generation: 0, written: anchored,
-      interval: options.anchorInterval)
+      interval: options.anchorInterval, lockPath: access == .shared ? location.lockPath : nil)
     let keychain = Keychain(
       location: location, database: database, storeID: store, access: access, options: options,
       arena: arena, anchor: keeper, state: probe)

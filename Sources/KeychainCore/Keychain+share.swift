@@ -36,8 +36,10 @@ extension Keychain {
   ) throws(KeychainError) -> R {
     try KeychainError.wrap("writing") {
       guard access == .shared else { return try database.write(body) }
+      // For all that is waited for: other threads do not add their time to it.
+      let start = Self.now()
       return try turn.withLock { _ in
-        let lock = try lockInTurn()
+        let lock = try lockInTurn(since: start)
         return try withExtendedLifetime(lock) {
           try database.write { tx in
             try catchUp(in: tx)
@@ -60,15 +62,15 @@ extension Keychain {
     guard found.hasSameSlots(as: known) else {
       state.withLock { $0.isOutdated = true }
       throw KeychainError(
-        .notAvailable, "the ways into the store were changed by another process: open it again")
+        .notAvailable, "the ways into the store were changed by another process: open it again",
+        asksForReopening: true)
     }
     try loadKeys(in: tx)
     state.withLock { $0.knownKeys = found }
   }
 
-  /// Waits until no other process has the lock.
-  private func lockInTurn() throws(KeychainError) -> StoreLock {
-    let start = Self.now()
+  /// Waits until no other process has the lock. It is tried once, however long ago `start` is.
+  private func lockInTurn(since start: UInt64) throws(KeychainError) -> StoreLock {
     var pause: UInt32 = 200
     while true {
       do {
@@ -83,7 +85,8 @@ extension Keychain {
 
   static func monotonicSeconds() -> Int { Int(now() / 1_000_000_000) }
 
-  private static func now() -> UInt64 {
+  /// Nanoseconds of the monotonic clock.
+  static func now() -> UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)

@@ -70,6 +70,9 @@ package final class Keychain: Sendable {
 
   deinit { close() }
 
+  /// How long what is done last waits for other processes, in nanoseconds.
+  static let patience: UInt64 = 1_000_000_000
+
   package var condition: StoreCondition { state.withLock { $0.condition } }
 
   /// The rows that were found altered, by row id. They stay where they are.
@@ -111,7 +114,7 @@ package final class Keychain: Sendable {
     guard wasOpen else { return }
     if access != .readOnly {
       _ = try? eraseDeletedPages()
-      if case .healthy = condition { flushAnchor() }
+      if case .healthy = condition { flushAnchor(patience: Self.patience) }
     }
     database.close()
     state.withLock { state in

@@ -9,11 +9,18 @@ package struct KeychainError: Error, Equatable, Sendable, CustomStringConvertibl
   package let message: String
   /// Who holds the store, when that is the reason.
   package let lockHolder: LockHolder?
+  /// Whether nothing was done yet and will be once the store is opened again: another process has
+  /// changed the ways into it.
+  package let asksForReopening: Bool
 
-  package init(_ status: Status, _ message: String, lockHolder: LockHolder? = nil) {
+  package init(
+    _ status: Status, _ message: String, lockHolder: LockHolder? = nil,
+    asksForReopening: Bool = false
+  ) {
     self.status = status
     self.message = message
     self.lockHolder = lockHolder
+    self.asksForReopening = asksForReopening
   }
 
   package var description: String { "\(message) (\(status.rawValue))" }

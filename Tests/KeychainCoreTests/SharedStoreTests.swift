@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import Foundation
 import SodiumCrypto
 import TestKit
@@ -133,6 +134,66 @@ import Testing
     #expect(try anchor() == written)
     try store.reopen()
     #expect(store.keychain.condition == .healthy)
+  }
+
+  /// Between a look at the anchor and a new one, nobody else may write it.
+  @Test func theAnchorIsWrittenUnderTheLock() throws {
+    let store = try TemporaryStore()
+    let one = try shared(store)
+    for account in ["a", "b"] {
+      try one.write { tx in _ = try one.add(item(account), in: tx) }
+    }
+    func anchor() throws -> String {
+      try String(contentsOfFile: store.location.anchorPath(one.storeID), encoding: .utf8)
+    }
+    let before = try anchor()
+    #expect(one.owesUpkeep)
+    let lock = try StoreLock(store.location.lockPath)
+    try one.tick()
+    #expect(try anchor() == before)
+    #expect(one.owesUpkeep)
+    withExtendedLifetime(lock) {}
+  }
+
+  @Test func whatIsOwedIsDoneByATick() throws {
+    let store = try TemporaryStore()
+    let one = try shared(store)
+    for account in ["a", "b"] {
+      try one.write { tx in _ = try one.add(item(account), in: tx) }
+    }
+    #expect(one.owesUpkeep)
+    try one.tick()
+    #expect(!one.owesUpkeep)
+    let text = try String(
+      contentsOfFile: store.location.anchorPath(one.storeID), encoding: .utf8)
+    #expect(text == "generation 3\n")
+  }
+
+  /// Threads that wait for another process wait side by side.
+  @Test func manyThreadsWaitNoLongerThanOne() throws {
+    let store = try TemporaryStore()
+    var options = KeychainOptions()
+    options.turnLimit = 1_000_000_000
+    let one = try shared(store, options)
+    let lock = try StoreLock(store.location.lockPath)
+    let refusals = Locked<[LockHolder?]>([])
+    let threads = DispatchGroup()
+    let start = ContinuousClock.now
+    for number in 0..<8 {
+      threads.enter()
+      Thread.detachNewThread {
+        do throws(KeychainError) {
+          try one.write { tx in _ = try one.add(item("\(number)"), in: tx) }
+        } catch {
+          refusals.withLock { $0.append(error.lockHolder) }
+        }
+        threads.leave()
+      }
+    }
+    threads.wait()
+    #expect(ContinuousClock.now - start < .seconds(5), "one after the other would be 8")
+    #expect(refusals.withLock { $0.compactMap { $0 }.count } == 8)
+    withExtendedLifetime(lock) {}
   }
 
   /// What a reader held back when it was deleted goes with the next call.

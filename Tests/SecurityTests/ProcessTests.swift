@@ -2,6 +2,7 @@
 
 import Foundation
 import Security
+import TestKit
 import Testing
 
 extension OwnKeychain {
@@ -89,6 +90,31 @@ extension OwnKeychain {
       #expect(copy(password("a")).status == errSecSuccess)
       #expect(copy(password("z")).status == errSecItemNotFound)
       #expect(reports.all.count == 2, "not found is no trouble")
+    }
+
+    private func anchor(_ store: ProgramStore) throws -> String {
+      let names = try FileManager.default.contentsOfDirectory(atPath: store.path + "/anchor")
+      let name = try #require(names.first { $0.hasSuffix(".anchor") })
+      return try String(contentsOfFile: store.path + "/anchor/" + name, encoding: .utf8)
+    }
+
+    /// The anchor is written once a second, so the last change may have to wait.
+    @Test func aProgramThatEndsLeavesNothingUndone() async throws {
+      let store = try ProgramStore(groups: ["own"])
+      await #expect(processExitsWith: .success) { [path = store.path as String] in
+        LinuxKeychain.bootstrap(.init(directory: path, accessGroups: ["own"]))
+        for account in ["a", "b", "c"] {
+          guard add(password(account)) == errSecSuccess else { exit(2) }
+        }
+        exit(0)
+      }
+      #expect(try anchor(store) == "generation 4\n")
+    }
+
+    @Test func soDoesAProgramThatCallsNothingAnyMore() async throws {
+      let store = try ProgramStore()
+      for account in ["a", "b", "c"] { #expect(add(password(account)) == errSecSuccess) }
+      try await eventually("the anchor") { try self.anchor(store) == "generation 4\n" }
     }
 
     /// What cannot be seen is not the same as what is not there.

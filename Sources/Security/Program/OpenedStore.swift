@@ -11,6 +11,7 @@ import Dispatch
 /// A store that is open, and the file that it is.
 struct OpenedStore {
   let keychain: Keychain
+  let upkeep: StoreUpkeep
   private let file: FileIdentity?
 
   /// Whether the open file still has its name.
@@ -39,6 +40,7 @@ struct OpenedStore {
       try StoreLocation.checkDirectory(directory)
     }
     keychain = try Keychain.open(at: location, with: ways[0], access: .shared)
+    upkeep = StoreUpkeep(keychain)
     file = FileIdentity(location.databasePath)
     try verifyIfLarge(settings)
   }

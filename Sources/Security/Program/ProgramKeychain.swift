@@ -1,30 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// The keychain of this program, opened when it is first needed and shared by its threads.
 final class ProgramKeychain: Sendable {
   static let shared = ProgramKeychain()
 
-  private struct State {
+  fileprivate struct State {
     var settings: LinuxKeychain.Settings?
+    /// Tells settings from those before them.
+    var choice = 0
     var open: OpenedStore?
   }
   private let state = Locked(State())
+  /// Held by the thread that opens the keychain, which takes its time with a passphrase.
+  private let opening = Locked(false)
 
-  var settings: LinuxKeychain.Settings {
-    state.withLock { state in
-      let settings = state.settings ?? LinuxKeychain.Settings()
-      state.settings = settings
-      return settings
-    }
-  }
+  var settings: LinuxKeychain.Settings { state.withLock { $0.chosen() } }
 
   func use(_ settings: LinuxKeychain.Settings) {
-    state.withLock { $0 = State(settings: settings) }
+    // What was open is closed outside of the lock.
+    let before = state.withLock { state in
+      let before = state
+      state = State(settings: settings, choice: state.choice + 1)
+      return before
+    }
+    withExtendedLifetime(before) {}
   }
 
-  func close() {
-    state.withLock { $0.open = nil }
+  func close() { close { _ in true } }
+
+  private func close(_ isMeant: (OpenedStore) -> Bool) {
+    let before = state.withLock { state -> OpenedStore? in
+      guard let open = state.open, isMeant(open) else { return nil }
+      state.open = nil
+      return open
+    }
+    withExtendedLifetime(before) {}
   }
+
+  /// What is left to do when the program ends.
+  private static let atEnd: Void = {
+    atexit { ProgramKeychain.shared.state.withLock { $0.open }?.upkeep.finish() }
+  }()
 
   /// Turns what `body` throws into a status, and tells the reason to whoever wants it.
   func answer(_ body: () throws -> Void) -> OSStatus {
@@ -47,33 +69,56 @@ final class ProgramKeychain: Sendable {
     _ call: KeychainCall, _ request: ItemRequest, _ body: (KeychainServices) throws -> R
   ) throws -> R {
     try request.check(for: call, by: AccessGroups(settings.accessGroups))
-    let first = try services(call)
+    let first = try opened(call)
+    defer { first.store.upkeep.plan() }
     do {
-      return try body(first)
-    } catch {
-      // Another process changed the ways into the store, and nothing was done yet: once more.
-      guard first.client.keychain.isOutdated else { throw error }
-      close()
-      return try body(services(call))
+      return try body(first.services)
+    } catch let error as KeychainError {
+      guard error.asksForReopening else { throw error }
     }
+    // Once more. Another thread may have opened it again already.
+    close { $0.keychain === first.store.keychain }
+    let second = try opened(call)
+    defer { second.store.upkeep.plan() }
+    return try body(second.services)
   }
 
-  private func services(_ call: KeychainCall) throws(KeychainError) -> KeychainServices {
+  private func opened(
+    _ call: KeychainCall
+  ) throws(KeychainError) -> (store: OpenedStore, services: KeychainServices) {
     let makingStore = if case .add = call { true } else { false }
-    let (opened, settings) = try state.withLock {
-      state throws(KeychainError) -> (Keychain?, LinuxKeychain.Settings) in
-      let settings = state.settings ?? LinuxKeychain.Settings()
-      state.settings = settings
-      // A store that was moved away or replaced is not the program's any more.
-      if let open = state.open, open.isInPlace { return (open.keychain, settings) }
-      state.open = nil
-      state.open = try OpenedStore(settings, makingStore: makingStore)
-      return (state.open?.keychain, settings)
+    var (settings, choice, open) = current()
+    if open == nil {
+      open = try opening.withLock { _ throws(KeychainError) -> OpenedStore? in
+        // Whoever was first has done it.
+        (settings, choice, open) = current()
+        if let open { return open }
+        let new = try OpenedStore(settings, makingStore: makingStore)
+        _ = Self.atEnd
+        // Other settings meanwhile are for the calls after this one.
+        state.withLock { state in if state.choice == choice { state.open = new } }
+        return new
+      }
     }
-    guard let opened else { throw KeychainError(.itemNotFound, "there is no keychain yet") }
-    return KeychainServices(
-      KeychainClient(opened, groups: AccessGroups(settings.accessGroups)),
+    guard let open else { throw KeychainError(.itemNotFound, "there is no keychain yet") }
+    let services = KeychainServices(
+      KeychainClient(open.keychain, groups: AccessGroups(settings.accessGroups)),
       presence: ProgramPresence(settings.confirmPresence))
+    return (open, services)
+  }
+
+  private func current() -> (LinuxKeychain.Settings, choice: Int, OpenedStore?) {
+    // A store that was moved away or replaced is not the program's any more.
+    close { !$0.isInPlace }
+    return state.withLock { ($0.chosen(), $0.choice, $0.open) }
+  }
+}
+
+extension ProgramKeychain.State {
+  fileprivate mutating func chosen() -> LinuxKeychain.Settings {
+    let settings = settings ?? LinuxKeychain.Settings()
+    self.settings = settings
+    return settings
   }
 }
 
