@@ -36,6 +36,20 @@ struct StoreDesk: Sendable {
     return try answer.result()
   }
 
+  /// For what only a keeper can do. One that is just starting is waited for.
+  ///
+  /// - Parameter words: of the failure with status 69 when none runs.
+  func askRunningKeeper(_ request: StoreRequest, orSay words: String) async throws -> StoreReport {
+    try await RunningKeeper.orStore(isRepeatable: true) {
+      try await ask(request)
+    } store: {
+      guard StoreLock.holder(of: OpenStore.location(settings)) == nil else {
+        throw CommandFailure(.temporary, "another process has the store, and no keeper answers")
+      }
+      throw CommandFailure(.unavailable, words)
+    }
+  }
+
   func perform(_ request: StoreRequest) async throws -> StoreReport {
     // To add a key twice would be two keys.
     try await RunningKeeper.orStore(isRepeatable: request.command == .listKeys) {

@@ -20,9 +20,8 @@ struct LockCommand: AsyncParsableCommand {
 
   func run() async throws {
     let desk = StoreDesk(settings: try options.load())
-    guard let report = try await desk.askKeeper(StoreRequest(command: .lock)) else {
-      throw CommandFailure(.unavailable, "no keeper runs: there is nothing to lock")
-    }
+    let report = try await desk.askRunningKeeper(
+      StoreRequest(command: .lock), orSay: "no keeper runs: there is nothing to lock")
     let note =
       report.guarded == true
       ? ""

@@ -31,9 +31,8 @@ struct UnlockCommand: AsyncParsableCommand {
     try? ProcessHardening.forbidCoreDumps()
     let settings = try options.load()
     let desk = StoreDesk(settings: settings)
-    guard let now = try await desk.askKeeper(StoreRequest(command: .listKeys)) else {
-      throw CommandFailure(.unavailable, "no keeper runs: there is nothing to unlock")
-    }
+    let now = try await desk.askRunningKeeper(
+      StoreRequest(command: .listKeys), orSay: "no keeper runs: there is nothing to unlock")
     let report = try await desk.askKeeper(
       StoreRequest(command: .unlock, secret: try secret(settings, isGuarded: now.guarded == true)))
     try output.show(report ?? now, text: "The store is unlocked.\n")
