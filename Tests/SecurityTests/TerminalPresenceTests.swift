@@ -29,7 +29,7 @@ import Testing
       precondition(Self.search([kSecUseOperationPrompt: "open the door"]) == errSecSuccess)
       let name = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().lastPathComponent
       precondition(terminal.screen.hasPrefix("\(name) wants to use a secret"))
-      precondition(terminal.screen.contains("consent: open the door\r\nAllow it? [y/N] y"))
+      terminal.wait(for: "consent: open the door\r\nAllow it? [y/N] y")
     }
   }
 
@@ -113,7 +113,7 @@ import Testing
       terminal.answer("yes\r")
       precondition(Self.search() == errSecSuccess)
       precondition(terminal.modes == before)
-      precondition(terminal.screen.contains("[y/N] yes"))
+      terminal.wait(for: "[y/N] yes")
     }
   }
 
