@@ -93,6 +93,38 @@ extension OwnKeychain {
       #expect(count(kSecClassCertificate) == 1)
     }
 
+    @Test func aListOfItemsMayHaveSomeOfEveryClassAndOneTwice() throws {
+      let store = try ProgramStore()
+      let certificate = try #require(SecCertificateCreateWithData(nil, SampleCertificate.hub))
+      var list: [Any] = []
+      for item in [password("a"), [kSecValueRef: certificate], password("b")] as [[String: Any]] {
+        let added = addAndCopy(item.merging([kSecReturnPersistentRef: true]) { $1 })
+        list.append(try #require(added.data))
+      }
+      let query: [String: Any] = [
+        kSecMatchItemList: list + list, kSecMatchLimit: kSecMatchLimitAll, kSecReturnRef: true,
+      ]
+      let found = try #require(copy(query).result as? [Any])
+      #expect(found.count == 3)
+      #expect(found.count { $0 is SecCertificate } == 1)
+      withExtendedLifetime(store) {}
+    }
+
+    @Test func aWordThatIsNoKeyIsRefusedWhateverItBeginsWith() throws {
+      let store = try ProgramStore()
+      #expect(add(password("a")) == errSecSuccess)
+      for key in ["u_Nothing", "m_Nothing", "r_Nothing", "v_Nothing", "nothing"] {
+        #expect(copy(password("a", [key: true])).status == errSecParam, "\(key)")
+      }
+      #expect(copy(password("a", [kSecUseAuthenticationContext: 1])).status == errSecSuccess)
+      // An update returns nothing, and so it is not asked not to.
+      #expect(
+        SecItemUpdate(
+          password("a", [kSecReturnData: false]) as CFDictionary,
+          [kSecAttrLabel: "x"] as CFDictionary) == errSecParam)
+      withExtendedLifetime(store) {}
+    }
+
     @Test func addingGivesTheObjectThatASearchGives() throws {
       let store = try ProgramStore()
       let certificate = addAndCopy([

@@ -50,7 +50,9 @@ extension ItemRequest {
   func checkForUpdate() throws(KeychainError) {
     try checkForSearch()
     try checkIsNoSkip()
-    guard shape.isEmpty else { throw Self.param("an update returns nothing") }
+    guard shape.isEmpty, !namesResult else {
+      throw Self.param("an update returns nothing: it takes no r_ keys")
+    }
     guard limit == nil, !namesMatching else {
       throw Self.param("an update changes every match: it takes no m_ keys")
     }
@@ -58,8 +60,8 @@ extension ItemRequest {
 
   /// Checks what items are to become.
   func checkAsChange() throws(KeychainError) {
-    guard itemClass == nil, reference == nil, itemList == nil, shape.isEmpty, limit == nil,
-      !namesMatching, authenticationUI == nil
+    guard itemClass == nil, reference == nil, itemList == nil, shape.isEmpty, !namesResult,
+      limit == nil, !namesMatching, authenticationUI == nil
     else { throw Self.param("an update can change attributes and data only") }
     try checkValues()
   }

@@ -31,6 +31,8 @@ package struct ItemRequest: Sendable {
   package var host: String?
   /// Whether any `m_` but the limit was said, even if only to say no.
   package var namesMatching = false
+  /// Whether any `r_` was said, even if only to say no.
+  package var namesResult = false
   package var shape: ResultShape = []
   package var authenticationUI: AuthenticationUI?
   /// `u_OpPrompt`: told to the person who is asked.

@@ -27,6 +27,6 @@ extension KeychainClient {
         itemClass, attributes: attributes, secret: secret,
         accessible: request.accessible ?? .whenUnlocked),
       in: tx)
-    return FoundItem(item, secret: request.wantsSecret ? secret : nil)
+    return FoundItem(item, secret: request.wantsSecret(of: .stored(itemClass)) ? secret : nil)
   }
 }

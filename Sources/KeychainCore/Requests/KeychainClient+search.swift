@@ -18,12 +18,11 @@ extension KeychainClient {
     guard !found.isEmpty else { throw Self.nothingFound() }
     let asking = found.flatMap(\.halves).filter { $0.needsPresence }
     if request.authenticationUI == .fail, !asking.isEmpty { throw Self.nobodyToAsk() }
-    let wantsSecret = request.wantsSecret
-    if wantsSecret {
-      let open = asking.filter { !granted.contains($0.id) }
-      guard open.isEmpty else { return .asks(open) }
-    }
+    let open = found.filter { request.wantsSecret(of: $0.itemClass) }.flatMap(\.halves)
+      .filter { $0.needsPresence && !granted.contains($0.id) }
+    guard open.isEmpty else { return .asks(open) }
     for index in found.indices {
+      let wantsSecret = request.wantsSecret(of: found[index].itemClass)
       if wantsSecret {
         found[index].secret = try keychain.secret(of: found[index].secretHolder, in: tx)
       }
@@ -40,7 +39,10 @@ extension KeychainClient {
   ) throws(KeychainError) -> [FoundItem] {
     var references: [PersistentReference?] = [request.reference]
     if let itemList = request.itemList {
-      references = itemList.filter { request.reference == nil || request.reference == $0 }
+      var seen: Set<PersistentReference> = []
+      references = itemList.filter {
+        (request.reference == nil || request.reference == $0) && seen.insert($0).inserted
+      }
     }
     var found: [FoundItem] = []
     for reference in references {
@@ -92,13 +94,13 @@ extension ItemRequest {
     synchronizable ?? (reference == nil ? .no : .any)
   }
 
-  /// Whether the secret itself has to be opened.
-  var wantsSecret: Bool {
+  /// Whether the secret itself of an item of that class has to be opened.
+  func wantsSecret(of itemClass: RequestClass) -> Bool {
     if shape.contains(.data) { return true }
     // What a reference stands for is the certificate or the key itself.
     guard shape.contains(.reference) else { return false }
-    switch namedClass {
-    case .stored(.genericPassword), .stored(.internetPassword), nil: return false
+    switch itemClass {
+    case .stored(.genericPassword), .stored(.internetPassword): return false
     case .stored(.certificate), .stored(.key), .identity: return true
     }
   }

@@ -85,6 +85,7 @@ struct RequestReader {
     case kSecReturnPersistentRef: part = .persistentReference
     default: throw KeychainError(.param, "\"\(key)\" is no key of Keychain Services")
     }
+    request.namesResult = true
     if try ValueReader.truth(value, of: key) { request.shape.insert(part) }
   }
 
@@ -101,8 +102,10 @@ struct RequestReader {
       request.prompt = ValueReader.text(value)
     case kSecUseItemList:
       throw Self.unsupported(key)
+    case kSecUseKeychain, kSecUseAuthenticationContext, kSecUseUserIndependentKeychain:
+      break  // There is but one keychain here.
     default:
-      break  // Other keychains and contexts: there is but one keychain here.
+      throw KeychainError(.param, "\"\(key)\" is no key of Keychain Services")
     }
   }
 
