@@ -15,8 +15,7 @@ import Testing
       setenv("HOME", "/nowhere/anna", 1)
       let settings = LinuxKeychain.settings
       precondition(settings.directory == "/nowhere/anna/.local/share/threadkeeper/keychain")
-      precondition(
-        settings.keyFile == "/nowhere/anna/.local/share/threadkeeper/keychain/store.key")
+      precondition(settings.keyFile == nil)
       precondition(settings.passphraseFile == nil)
       let executable = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
       let name = executable?.split(separator: "/").last.map(String.init)
@@ -61,7 +60,7 @@ import Testing
       precondition(own.accessGroups == ["own"])
       // Empty is not set.
       setenv("THREADKEEPER_KEYCHAIN_KEY_FILE", "", 1)
-      precondition(LinuxKeychain.Settings().keyFile == "/nowhere/keychain/store.key")
+      precondition(LinuxKeychain.Settings().keyFile == nil)
     }
   }
 

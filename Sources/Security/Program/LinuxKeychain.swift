@@ -16,11 +16,12 @@ public enum LinuxKeychain {
     /// known: then every call answers -25291.
     public var directory: String?
     /// The file with the key that opens the keychain, made with it. Whoever has both can read
-    /// everything. Variable `THREADKEEPER_KEYCHAIN_KEY_FILE`; the default is `store.key` in the
-    /// directory.
+    /// everything. Variable `THREADKEEPER_KEYCHAIN_KEY_FILE`; nil is `store.key` in the directory,
+    /// or no key file where the keychain is made with a passphrase.
     public var keyFile: String?
     /// A file with a passphrase: then the keychain is opened with that, which also opens what is
-    /// accessible "when unlocked" in a keychain with passphrases. Opening takes about a second.
+    /// accessible "when unlocked" in a keychain with passphrases. A keychain that is made while this
+    /// is set opens with the passphrase only, unless `keyFile` is set too. Opening takes about a second.
     /// Variable `THREADKEEPER_KEYCHAIN_PASSPHRASE_FILE`; there is no default.
     public var passphraseFile: String?
     /// The access groups of the program; new items go to the first. Variable
@@ -48,7 +49,7 @@ public enum LinuxKeychain {
     ) {
       let environment = ProgramEnvironment()
       self.directory = directory ?? environment.directory
-      self.keyFile = keyFile ?? environment.keyFile ?? self.directory.map { $0 + "/store.key" }
+      self.keyFile = keyFile ?? environment.keyFile
       self.passphraseFile = passphraseFile ?? environment.passphraseFile
       self.accessGroups = accessGroups.isEmpty ? environment.accessGroups : accessGroups
       self.confirmPresence = confirmPresence

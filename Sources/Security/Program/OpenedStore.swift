@@ -21,7 +21,7 @@ struct OpenedStore {
 
   /// Opens the store that the settings name; nil when there is none and none is to be made.
   init?(_ settings: LinuxKeychain.Settings, makingStore: Bool) throws(KeychainError) {
-    guard let directory = settings.directory, let keyFile = settings.keyFile else {
+    guard let directory = settings.directory else {
       throw KeychainError(
         .notAvailable,
         "nothing says where the keychain lies: set HOME, XDG_DATA_HOME or"
@@ -29,8 +29,13 @@ struct OpenedStore {
     }
     let location = StoreLocation(directory: directory + "/store")
     var ways: [KeySlotSecret] = []
-    if let path = settings.passphraseFile { ways.append(try .passphrase(inFile: path)) }
-    ways.append(.keyFile(path: keyFile))
+    if let path = settings.passphraseFile {
+      ways.append(try .passphrase(inFile: path))
+      // A key file that nobody asked for would lie beside what the passphrase is to protect.
+      if let keyFile = settings.keyFile { ways.append(.keyFile(path: keyFile)) }
+    } else {
+      ways.append(.keyFile(path: settings.keyFile ?? directory + "/store.key"))
+    }
     if try location.holdsStore() {
       // Whoever can change what lies in it can change the keys and the anchor.
       try StoreLocation.checkDirectory(directory)
