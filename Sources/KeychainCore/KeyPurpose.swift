@@ -9,6 +9,9 @@ struct KeyPurpose: RawRepresentable, Hashable, Sendable {
   static let session = Self(rawValue: 2)
   static let device = Self(rawValue: 3)
 
+  /// Whether such a key has no record, or need not have one.
+  var isRoot: Bool { rawValue <= Self.device.rawValue }
+
   static let metadata = Self(rawValue: 8)
   static let blindIndex = Self(rawValue: 9)
   static let manifest = Self(rawValue: 10)

@@ -45,6 +45,7 @@ struct KeyRing {
   mutating func forget(_ ids: Set<KeyID>) {
     for id in ids {
       keys[id] = nil
+      if current[id.purpose] == id { current[id.purpose] = nil }
       if id.purpose == .blindIndex { indexKeys.removeAll { $0.epoch == id.epoch } }
     }
     retired.subtract(ids)

@@ -17,6 +17,8 @@ struct KeySetMark: Equatable {
       } ?? []
   }
 
+  func contains(_ id: KeyID) -> Bool { keys.contains(Int64(id.rawValue)) }
+
   /// Whether the ways into the store are the same: if not, its root keys may be others.
   func hasSameSlots(as other: KeySetMark) -> Bool { slots == other.slots }
 }

@@ -51,7 +51,7 @@ extension Keychain {
     do {
       guard try verify().matchesManifest else { return }
       try KeychainError.wrap("accepting the rollback") {
-        try database.write { tx in
+        try write { tx in
           let ledger = try ledgerForChange(tx)
           // Beyond the anchor: whatever was lost stays lost, and is never mistaken for newer.
           guard ledger.manifest?.advance(by: behindBy) == true else {

@@ -43,7 +43,12 @@ extension Keychain {
         return try withExtendedLifetime(lock) {
           try database.write { tx in
             try catchUp(in: tx)
-            return try body(tx)
+            try retireMissingKeys(in: tx)
+            let result = try body(tx)
+            // What this process has changed itself, it knows.
+            let mark = try KeySetMark(in: tx)
+            tx.onCommit("key set") { self.state.withLock { $0.knownKeys = mark } }
+            return result
           }
         }
       }
@@ -67,6 +72,18 @@ extension Keychain {
     }
     try loadKeys(in: tx)
     state.withLock { $0.knownKeys = found }
+  }
+
+  /// Others may have rotated keys away. Whoever holds the lock sees the newest state, so what is
+  /// missing from that will not come back; readers may still be at an older one.
+  private func retireMissingKeys(in tx: WriteTransaction) throws {
+    let found = try KeySetMark(in: tx)
+    state.withLock { state in
+      let gone = state.ring.keys.keys.filter { !$0.purpose.isRoot && !found.contains($0) }
+      guard !gone.isEmpty else { return }
+      state.ring.retire(gone)
+      state.owesErasure = true
+    }
   }
 
   /// Waits until no other process has the lock. It is tried once, however long ago `start` is.

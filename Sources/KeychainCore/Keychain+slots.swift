@@ -28,7 +28,7 @@ extension Keychain {
       let new = try KeySlotRow(new: secret.kind, label: label, options: options)
       // Before the transaction: a passphrase takes its time.
       let slotKey = try new.slotKey(from: octets, in: arena)
-      return try database.write { tx in
+      return try write { tx in
         let ledger = try ledgerForChange(tx)
         var roots = [try root(.master)]
         if new.slot.kind.guardsSession {
@@ -55,7 +55,7 @@ extension Keychain {
   package func removeKeySlot(_ number: Int64) throws(KeychainError) {
     try checkWritable()
     try KeychainError.wrap("removing a key slot") {
-      try database.write { tx in
+      try write { tx in
         let ledger = try ledgerForChange(tx)
         let slots = try KeySlotRow.all(in: tx)
         guard let (row, payload) = slots.first(where: { $0.row.slot.number == number }) else {

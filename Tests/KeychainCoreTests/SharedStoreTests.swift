@@ -114,6 +114,46 @@ import Testing
     #expect(try accounts(again) == ["a"])
   }
 
+  @Test func aWayIntoASharedStoreIsAddedInTurn() throws {
+    let store = try TemporaryStore()
+    var options = KeychainOptions()
+    options.turnLimit = 50_000_000
+    let (one, other) = (try shared(store, options), try shared(store, options))
+    let second = KeySlotSecret.keyFile(path: store.path + "/second.key")
+    let lock = try StoreLock(store.location.lockPath)
+    let error = #expect(throws: KeychainError.self) { try one.addKeySlot(second) }
+    #expect(error?.lockHolder != nil)
+    #expect(try other.slots().count == 1)
+    withExtendedLifetime(lock) {}
+  }
+
+  @Test func whoAddsAWayIntoASharedStoreNeedNotOpenItAgain() throws {
+    let store = try TemporaryStore()
+    let (one, other) = (try shared(store), try shared(store))
+    let slot = try one.addKeySlot(.keyFile(path: store.path + "/second.key"))
+    try one.write { tx in _ = try one.add(item("a"), in: tx) }
+    #expect(try accounts(one) == ["a"] && !one.isOutdated)
+    #expect(throws: KeychainError.self) { try accounts(other) }
+    let again = try shared(store)
+    try one.removeKeySlot(slot.number)
+    #expect(try accounts(one) == ["a"] && !one.isOutdated)
+    #expect(throws: KeychainError.self) { try again.removeKeySlot(slot.number) }
+  }
+
+  @Test func keysThatAnotherProcessRotatedAwayLeaveTheMemory() throws {
+    let store = try TemporaryStore()
+    let (one, other) = (try shared(store), try shared(store))
+    try one.write { tx in _ = try one.add(item("a"), in: tx) }
+    #expect(try accounts(other) == ["a"])
+    try other.rotateKeys()
+    try one.write { tx in _ = try one.add(item("b"), in: tx) }
+    #expect(try accounts(one) == ["a", "b"])
+    let known = one.state.withLock { $0.ring.keys.keys.filter { !$0.purpose.isRoot } }
+    let found = try one.read { try KeySetMark(in: $0) }
+    #expect(!known.isEmpty && known.allSatisfy { found.contains($0) })
+    #expect(try accounts(other) == ["a", "b"])
+  }
+
   /// The other is ahead; this one has something to write down too.
   @Test func theAnchorNeverGoesBack() throws {
     let store = try TemporaryStore()
