@@ -8,22 +8,43 @@ import SodiumCrypto
   import Musl
 #endif
 
+// The method below has the name of the function.
+private let systemRead = read(_:_:_:)
+
 /// A file whose first line is a passphrase.
 enum PassphraseFile {
+  /// The most octets of the line, with its end.
   private static let limit = 4096
 
   static func read(_ path: String) throws(KeychainError) -> SecretBytes {
-    guard try StoreLocation.checkFile(path) else {
-      throw KeychainError(.authFailed, "there is no passphrase file at \(path)")
+    // Not to wait for somebody at the other end of a pipe.
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      switch errno {
+      case ENOENT: throw KeychainError(.authFailed, "there is no passphrase file at \(path)")
+      case ELOOP: throw KeychainError(.notAvailable, "\(path) is a link, and no ordinary file")
+      default: throw .system("open the passphrase file", path: path)
+      }
     }
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-    guard descriptor >= 0 else { throw .system("open the passphrase file", path: path) }
     defer { close(descriptor) }
+    // What is open, and not what has that name now.
+    try StoreLocation.checkFile(open: descriptor, path: path, remedy: "chmod 600")
+    var failure: KeychainError?
     let passphrase = withScratchMemory(limit) { memory in
-      let count = Glibc.read(descriptor, memory.baseAddress, memory.count)
-      let octets = UnsafeRawBufferPointer(rebasing: memory.prefix(max(count, 0)))
-      return SecretBytes(copying: octets.prefix { $0 != 0x0A && $0 != 0x0D })
+      let count = systemRead(descriptor, memory.baseAddress, memory.count)
+      guard count >= 0 else {
+        failure = .system("read the passphrase file", path: path)
+        return SecretBytes(copying: UnsafeRawBufferPointer(rebasing: memory[..<0]))
+      }
+      let octets = UnsafeRawBufferPointer(rebasing: memory[..<count])
+      let line = octets.prefix { $0 != 0x0A && $0 != 0x0D }
+      if line.count == memory.count {
+        failure = KeychainError(
+          .authFailed, "the first line of \(path) is longer than \(limit - 1) octets")
+      }
+      return SecretBytes(copying: line)
     }
+    if let failure { throw failure }
     guard passphrase.count > 0 else {
       throw KeychainError(.authFailed, "the first line of \(path) is empty: put a passphrase there")
     }

@@ -69,6 +69,18 @@ extension StoreLocation {
     return true
   }
 
+  /// The same for a file that is open.
+  static func checkFile(
+    open descriptor: Int32, path: String, remedy: String
+  ) throws(KeychainError) {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw .system("look at", path: path) }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw KeychainError(.notAvailable, "\(path) is no ordinary file")
+    }
+    try check(status, path: path, remedy: remedy)
+  }
+
   /// All that the store consists of.
   func checkFiles() throws(KeychainError) {
     try Self.checkDirectory(directory)
