@@ -159,6 +159,53 @@ extension OwnKeychain {
       #expect(copy(identity.merging([kSecReturnRef: true]) { $1 }).status == errSecSuccess)
     }
 
+    /// The point of a curve is the end of the certificate's key, and the secret is not looked at.
+    @Test func aPrivateKeyThatSaysNothingOfItselfFindsItsCertificate() throws {
+      let store = try ProgramStore()
+      try addCertificate()
+      let begin = try #require(SampleCertificate.hub.range(of: Data([0x03, 0x42, 0x00, 0x04])))
+      let point = SampleCertificate.hub[(begin.upperBound - 1)...].prefix(65)
+      let made = try #require(
+        SecKeyCreateWithData(
+          point + Data(repeating: 7, count: 32),
+          [
+            kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom,
+            kSecAttrKeyClass: kSecAttrKeyClassPrivate,
+          ], nil))
+      let attributes = SecKeyCopyAttributes(made)
+      #expect(attributes?[kSecAttrApplicationLabel] as? Data == SampleCertificate.hubKeyHash)
+      #expect(attributes?[kSecAttrKeySizeInBits] as? Int == 256)
+      #expect(add([kSecValueRef: made]) == errSecSuccess)
+      #expect(copy(identity).status == errSecSuccess)
+      withExtendedLifetime(store) {}
+    }
+
+    /// The public key of RSA stands in the certificate as PKCS #1; a private one begins with it.
+    @Test func keysOfRSAKnowTheirPublicHalf() throws {
+      let certificate = SampleCertificate.organization
+      let begin = try #require(certificate.range(of: Data([0x00, 0x30, 0x82, 0x01, 0x0A])))
+      let publicKey = Data(certificate[(begin.lowerBound + 1)...].prefix(270))
+      let number: [UInt8] = [0x02, 0x01, 0x00]
+      let body = Data(number) + publicKey.dropFirst(4) + Data((0..<6).flatMap { _ in number })
+      let privateKey =
+        Data([0x30, 0x82, UInt8(body.count >> 8), UInt8(body.count & 0xFF)]) + body
+      // The subject key identifier of the certificate is that hash.
+      let hash = Data([
+        0x47, 0xAC, 0xB1, 0x8F, 0x9F, 0xDD, 0x16, 0x23, 0xB0, 0x5C, 0x5C, 0xCF, 0xF3, 0xE6, 0xF8,
+        0x16, 0xB5, 0x7E, 0xD6, 0xE9,
+      ])
+      for (data, keyClass) in [
+        (publicKey, kSecAttrKeyClassPublic), (privateKey, kSecAttrKeyClassPrivate),
+      ] {
+        let key = try #require(
+          SecKeyCreateWithData(
+            data, [kSecAttrKeyType: kSecAttrKeyTypeRSA, kSecAttrKeyClass: keyClass], nil))
+        let attributes = SecKeyCopyAttributes(key)
+        #expect(attributes?[kSecAttrApplicationLabel] as? Data == hash)
+        #expect(attributes?[kSecAttrKeySizeInBits] as? Int == 2048)
+      }
+    }
+
     @Test func aKeyIsAnObjectWithMaterialAndAttributes() throws {
       let store = try ProgramStore()
       let made = try #require(

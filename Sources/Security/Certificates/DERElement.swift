@@ -10,11 +10,18 @@ struct DERElement {
   static let integer: UInt8 = 0x02
   static let bitString: UInt8 = 0x03
   static let octetString: UInt8 = 0x04
-  static let objectIdentifier: UInt8 = 0x06
   static let sequence: UInt8 = 0x30
-  static let set: UInt8 = 0x31
   /// The tag of a constructed element `[number]`.
   static func context(_ number: UInt8) -> UInt8 { 0xA0 | number }
+
+  /// The DER of a sequence of elements.
+  static func sequence(of contents: ArraySlice<UInt8>) -> [UInt8] {
+    guard contents.count >= 0x80 else {
+      return [sequence, UInt8(contents.count)] + contents
+    }
+    let octets = withUnsafeBytes(of: contents.count.bigEndian) { Array($0.drop { $0 == 0 }) }
+    return [sequence, 0x80 | UInt8(octets.count)] + octets + contents
+  }
 
   /// The elements that stand one after the other in `octets`; nil unless they fill it exactly.
   static func all(in octets: ArraySlice<UInt8>) -> [DERElement]? {

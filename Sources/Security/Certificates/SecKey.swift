@@ -73,7 +73,8 @@ extension SecKey: KeychainObject {
 ///
 /// - Parameters:
 ///   - keyData: the material, in the form that the type of the key has (PKCS #1, X9.63).
-///   - attributes: `kSecAttrKeyType`, `kSecAttrKeyClass` and others of keys.
+///   - attributes: `kSecAttrKeyType`, `kSecAttrKeyClass` and others of keys. Of RSA and elliptic
+///     curves, the application label and the size follow from the material if they are not given.
 ///   - error: gets the reason when there is no result.
 public func SecKeyCreateWithData(
   _ keyData: CFData, _ attributes: CFDictionary, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
@@ -82,7 +83,15 @@ public func SecKeyCreateWithData(
     var all = attributes
     all[kSecClass] = kSecClassKey
     let request = try RequestReader.request(all, for: .add)
-    return SecKey(attributes: request.attributes, material: ItemSecret(copying: keyData))
+    var found = request.attributes
+    if let material = KeyMaterial(Array(keyData), found) {
+      // By its application label a private key is found for a certificate.
+      if found[.applicationLabel] == nil {
+        found[.applicationLabel] = .data(material.publicKeyHash)
+      }
+      if found[.keySize] == nil { found[.keySize] = .integer(material.bits) }
+    }
+    return SecKey(attributes: found, material: ItemSecret(copying: keyData))
   } catch let failure {
     error?.pointee = Unmanaged.passRetained(failure.foundationError)
     return nil
