@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import KeychainCore
 import Security
 import Synchronization
 import Testing
@@ -143,6 +144,32 @@ extension OwnKeychain {
         SecItemUpdate(password("guarded") as CFDictionary, secret("x") as CFDictionary)
           == errSecUserCanceled)
       withExtendedLifetime(store) {}
+    }
+
+    /// Whoever refused is not asked again because the store was opened again meanwhile.
+    @Test func aRefusalIsTheLastWord() throws {
+      let questions = Mutex(0)
+      let place = Mutex("")
+      let store = try ProgramStore(confirmPresence: { _ in
+        let isFirst = questions.withLock { count in
+          count += 1
+          return count == 1
+        }
+        guard isFirst else { return true }
+        // Another program changes the ways into the store, and a call of this one notices.
+        let path = place.withLock { $0 }
+        let keychain = try? Keychain.open(
+          at: StoreLocation(directory: path + "/store"), with: .keyFile(path: path + "/store.key"))
+        _ = try? keychain?.addKeySlot(.keyFile(path: path + "/second.key"))
+        keychain?.close()
+        return copy(password("open")).status != errSecSuccess
+      })
+      place.withLock { $0 = store.path }
+      try addGuarded()
+      #expect(add(password("open")) == errSecSuccess)
+      #expect(copy(password("guarded", [kSecReturnData: true])).status == errSecUserCanceled)
+      #expect(questions.withLock { $0 } == 1)
+      #expect(FileManager.default.fileExists(atPath: store.path + "/second.key"))
     }
 
     /// The question is asked outside of any transaction.
