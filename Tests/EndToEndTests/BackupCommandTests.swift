@@ -79,4 +79,22 @@ struct BackupCommandTests {
     #expect(missing.status == 66)
     #expect(try keeper.verify().matchesManifest)
   }
+
+  @Test("A backup is restored with the passphrase, where the key file is lost")
+  func passphrase() async throws {
+    let keeper = try Installation(port: 1)
+    #expect(try await keeper.command("init").status == 0)
+    let (file, right) = (keeper.directory.file("backup"), keeper.directory.file("right.txt"))
+    try Data("correct horse battery\n".utf8).write(to: URL(fileURLWithPath: right))
+    chmod(right, 0o600)
+    #expect(try await keeper.command("keys", "add", "--passphrase-file", right).status == 0)
+    #expect(try await keeper.command("store", "backup", file).status == 0)
+    try FileManager.default.removeItem(atPath: keeper.directory.file("store.key"))
+    let closed = try await keeper.command("store", "restore", "--yes", file)
+    #expect(closed.status == 77, "\(closed.error)")
+    let restored = try await keeper.command(
+      "store", "restore", "--yes", file,
+      environment: ["THREADKEEPER_STORE_PASSPHRASE_FILE": right])
+    #expect(restored.status == 0, "\(restored.error)")
+  }
 }

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import KeychainCore
+import Settings
 
 /// `threadkeeper store restore`
 struct StoreRestoreCommand: ParsableCommand {
@@ -54,7 +55,7 @@ struct StoreRestoreCommand: ParsableCommand {
       defer { progress.end() }
       done = try Keychain.restore(
         file, to: OpenStore.location(settings),
-        with: [.keyFile(path: settings.store.keyFile)], replacing: yes,
+        with: try ways(settings), replacing: yes,
         options: OpenStore.audited(KeychainOptions())
       ) { progress.show($0, of: $1) }
     } catch {
@@ -64,6 +65,14 @@ struct StoreRestoreCommand: ParsableCommand {
       storeID: done.backup.store.description, items: done.backup.items, replaced: done.replaced,
       changesLost: done.behindBy, locked: done.locked)
     try output.show(report, text: text(report))
+  }
+
+  /// As for a store that is opened: who names a passphrase means it.
+  private func ways(_ settings: Settings) throws(KeychainError) -> [KeySlotSecret] {
+    guard let passphrase = settings.store.passphrase else {
+      return [.keyFile(path: settings.store.keyFile)]
+    }
+    return try StoreSecret.ways(passphrase)
   }
 
   private func text(_ report: Report) -> String {
