@@ -39,7 +39,8 @@ extension Keychain {
 
   /// Takes a store that is older than its anchor for the true one, from now on.
   ///
-  /// - Throws: `param` when it was not rolled back.
+  /// - Throws: `param` when it was not rolled back; `decode` when it is not whole, and then it stays
+  ///   read-only.
   package func acceptRollback() throws(KeychainError) {
     guard access == .readWrite else {
       throw KeychainError(.readOnly, "the store is open for reading only")
@@ -48,8 +49,12 @@ extension Keychain {
       throw KeychainError(.param, "the store was not rolled back: there is nothing to accept")
     }
     state.withLock { $0.condition = .healthy }
-    do {
-      guard try verify().matchesManifest else { return }
+    do throws(KeychainError) {
+      guard try verify().matchesManifest else {
+        throw KeychainError(
+          .decode,
+          "the store is not what its manifest says, so it is not accepted: restore a backup")
+      }
       try KeychainError.wrap("accepting the rollback") {
         try write { tx in
           let ledger = try ledgerForChange(tx)

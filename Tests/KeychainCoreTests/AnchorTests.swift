@@ -99,6 +99,19 @@ import Testing
     refuses(.param) { try store.keychain.acceptRollback() }
   }
 
+  @Test func anOldStoreThatWasAlteredBesidesIsNotAccepted() throws {
+    try rollBack()
+    store.keychain.close()
+    let raw = try RawStore(store.location.databasePath)
+    try raw.run("DELETE FROM items WHERE id = 1")
+    raw.close()
+    try store.reopen()
+    #expect(store.keychain.condition == .readOnly(.rolledBack(behindBy: 2)))
+    refuses(.decode) { try store.keychain.acceptRollback() }
+    #expect(store.keychain.condition == .readOnly(.manifestMismatch))
+    refuses(.readOnly) { try store.keychain.add(Sample.password("x")) }
+  }
+
   @Test func aReaderSeesTheRollbackToo() throws {
     try rollBack()
     let beside = try store.openBeside()
