@@ -31,11 +31,12 @@ struct UnlockCommand: AsyncParsableCommand {
     try? ProcessHardening.forbidCoreDumps()
     let settings = try options.load()
     let desk = StoreDesk(settings: settings)
-    let now = try await desk.askRunningKeeper(
-      StoreRequest(command: .listKeys), orSay: "no keeper runs: there is nothing to unlock")
-    let report = try await desk.askKeeper(
-      StoreRequest(command: .unlock, secret: try secret(settings, isGuarded: now.guarded == true)))
-    try output.show(report ?? now, text: "The store is unlocked.\n")
+    let nobody = "no keeper runs: there is nothing to unlock"
+    let now = try await desk.askRunningKeeper(StoreRequest(command: .listKeys), orSay: nobody)
+    let report = try await desk.askRunningKeeper(
+      StoreRequest(command: .unlock, secret: try secret(settings, isGuarded: now.guarded == true)),
+      orSay: nobody)
+    try output.show(report, text: "The store is unlocked.\n")
   }
 
   private func secret(_ settings: Settings, isGuarded: Bool) throws -> StoreSecret {
