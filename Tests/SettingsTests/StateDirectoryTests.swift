@@ -9,7 +9,7 @@ struct StateDirectoryTests {
   ) -> String? {
     SettingsLoader.load(
       file: nil, environment: environment, stateDirectory: given, systemFile: "/nonexistent",
-      workingDirectory: "/work", isRoot: isRoot
+      workingDirectory: "/srv", isRoot: isRoot
     ).settings?.stateDirectory
   }
 
@@ -25,7 +25,7 @@ struct StateDirectoryTests {
     environment["STATE_DIRECTORY"] = "/var/lib/private/keeper:/other"
     #expect(directory(environment, isRoot: true) == "/var/lib/private/keeper")
     environment["THREADKEEPER_STATE_DIRECTORY"] = "here"
-    #expect(directory(environment, isRoot: true) == "/work/here")
+    #expect(directory(environment, isRoot: true) == "/srv/here")
     #expect(directory(environment, given: "~/there") == "/home/ada/there")
   }
 
