@@ -53,6 +53,23 @@ import Testing
     #expect(try store.keychain.verify(.everything).matchesManifest)
   }
 
+  @Test func anAnchorThatCannotBeWrittenIsToldAndTheStoreIsRestored() throws {
+    let store = try TemporaryStore()
+    let path = store.path + "/backup"
+    try store.keychain.add(Sample.password("anna"))
+    _ = try store.keychain.backup(to: path)
+    let draft = store.location.anchorDirectory + "/\(store.keychain.storeID).anchor.new"
+    try store.reopen {
+      try FileManager.default.createDirectory(atPath: draft, withIntermediateDirectories: false)
+      let report = try Keychain.restore(
+        path, to: store.location, with: [store.keyFile], replacing: true)
+      #expect(report.replaced && report.anchorProblem?.contains("anchor") == true)
+      try FileManager.default.removeItem(atPath: draft)
+    }
+    #expect(store.keychain.condition == .healthy)
+    #expect(try accounts(store.keychain) == ["anna"])
+  }
+
   @Test func theStoreThatWasReplacedIsARollbackFromThenOn() throws {
     let store = try TemporaryStore()
     let (path, old) = (store.path + "/backup", store.path + "/old")

@@ -62,7 +62,14 @@ extension Keychain {
       // Whoever opens it must wait until the anchor is written.
       let newLock = try StoreLock(staging.location.lockPath)
       try staging.exchange()
-      try withExtendedLifetime((lock, newLock)) { try anchor.write(generation) }
+      // The store is in its place now, and ahead of its anchor, which the next opening can mend.
+      withExtendedLifetime((lock, newLock)) {
+        do throws(KeychainError) {
+          try anchor.write(generation)
+        } catch {
+          report.anchorProblem = error.message
+        }
+      }
       return report
     }
   }

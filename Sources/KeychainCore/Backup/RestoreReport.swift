@@ -9,4 +9,6 @@ package struct RestoreReport: Equatable, Sendable {
   package var behindBy: UInt64
   /// Items that could not be tried: of a locked class, or for another device only.
   package var locked: Int
+  /// Why the anchor could not be written. It is then behind the store, until that is opened again.
+  package var anchorProblem: String?
 }

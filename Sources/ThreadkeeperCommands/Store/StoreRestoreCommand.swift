@@ -38,12 +38,15 @@ struct StoreRestoreCommand: ParsableCommand {
     let changesLost: UInt64
     /// Items that could not be tried.
     let locked: Int
+    /// Why the anchor could not be written, if so.
+    let anchorProblem: String?
 
     enum CodingKeys: String, CodingKey {
       case storeID = "store_id"
       case items, replaced
       case changesLost = "changes_lost"
       case locked
+      case anchorProblem = "anchor_problem"
     }
   }
 
@@ -63,7 +66,7 @@ struct StoreRestoreCommand: ParsableCommand {
     }
     let report = Report(
       storeID: done.backup.store.description, items: done.backup.items, replaced: done.replaced,
-      changesLost: done.behindBy, locked: done.locked)
+      changesLost: done.behindBy, locked: done.locked, anchorProblem: done.anchorProblem)
     try output.show(report, text: text(report))
   }
 
@@ -86,6 +89,9 @@ struct StoreRestoreCommand: ParsableCommand {
     if report.locked > 0 {
       text +=
         "\(report.locked) items could not be tried: they are locked, or for another device only.\n"
+    }
+    if let problem = report.anchorProblem {
+      text += "The anchor is not written yet: \(problem). The next start writes it.\n"
     }
     return text
   }
