@@ -240,10 +240,18 @@ struct LoginTerminalTests {
     #expect(!session.screen.contains("half"))
   }
 
+  /// By a key, or by a signal from outside.
+  enum End: Sendable {
+    case key(String)
+    case signal(Int32)
+  }
+
   @Test(
     "unlock, too, leaves the terminal as it was when it is broken off",
-    arguments: ["\u{1C}", "\u{3}"])
-  func unlockBrokenOff(key: String) async throws {
+    arguments: [
+      End.key("\u{1C}"), .key("\u{3}"), .signal(SIGTERM), .signal(SIGHUP), .signal(SIGQUIT),
+    ])
+  func unlockBrokenOff(by end: End) async throws {
     let keeper = try Installation(port: nil)
     #expect(try await keeper.command("init").status == 0)
     let file = keeper.directory.file("passphrase")
@@ -256,7 +264,10 @@ struct LoginTerminalTests {
     try await session.until("Passphrase or recovery code")
     try await session.untilHidden()
     session.type("correct")
-    session.type(key)
+    switch end {
+    case .key(let key): session.type(key)
+    case .signal(let number): try session.signal(number)
+    }
     #expect(try await session.end() != 0)
     #expect(session.isEchoing)
     #expect(!session.screen.contains("correct"))

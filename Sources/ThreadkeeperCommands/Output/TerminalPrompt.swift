@@ -37,7 +37,10 @@ package enum TerminalPrompt {
   /// The same for commands that do nothing else meanwhile: Ctrl-C ends them.
   package static func askNow(_ question: String, isHidden: Bool = false) throws -> String? {
     guard let terminal = open() else { throw noTerminal }
-    return try TerminalQuestion(on: terminal).ask(question, isHidden: isHidden)
+    let line = try TerminalQuestion(on: terminal)
+    let signals = isHidden ? QuestionSignals(line) : nil
+    defer { signals?.stop() }
+    return try line.ask(question, isHidden: isHidden)
   }
 
   /// Says something on the terminal.

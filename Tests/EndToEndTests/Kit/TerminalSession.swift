@@ -88,6 +88,14 @@ final class TerminalSession: Sendable {
     _ = write(controller, octets, octets.count)
   }
 
+  /// Sends a signal from outside to the command that has the terminal.
+  func signal(_ number: Int32) throws {
+    let group = tcgetpgrp(controller)
+    guard group > 1, kill(-group, number) == 0 else {
+      throw DaemonProcess.Unexpected(description: "nobody has the terminal")
+    }
+  }
+
   /// Waits until the terminal has shown a text so many times.
   func until(_ text: String, count: Int = 1) async throws {
     do {

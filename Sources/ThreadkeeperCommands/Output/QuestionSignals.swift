@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Glibc
+import Synchronization
+
+/// A signal that would end the program while a question hides what is typed ends the question first:
+/// the terminal must not stay like that. Belongs to the thread that asks.
+struct QuestionSignals {
+  private struct Watched {
+    let number: Int32
+    let before: sighandler_t?
+    let source: any DispatchSourceSignal
+  }
+
+  private final class Caught: Sendable {
+    let number = Mutex<Int32?>(nil)
+  }
+
+  private var watched: [Watched] = []
+  private let caught = Caught()
+
+  /// Watches until `stop`.
+  init(_ question: TerminalQuestion) {
+    for number in [SIGTERM, SIGINT, SIGHUP, SIGQUIT] {
+      // The default would end the process before the source sees it.
+      let before = signal(number, SIG_IGN)
+      // Who is told to ignore it, as by `nohup`, goes on doing so.
+      guard Self.address(before) != Self.address(SIG_IGN) else { continue }
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      source.setEventHandler { [caught] in
+        caught.number.withLock { $0 = $0 ?? number }
+        question.end()
+      }
+      source.resume()
+      watched.append(Watched(number: number, before: before, source: source))
+    }
+  }
+
+  private static func address(_ handler: sighandler_t?) -> Int {
+    unsafeBitCast(handler, to: Int.self)
+  }
+
+  /// Everything as it was; the signal that came does now what it would have done.
+  func stop() {
+    for signal in watched {
+      signal.source.cancel()
+      _ = Glibc.signal(signal.number, signal.before)
+    }
+    if let number = caught.number.withLock({ $0 }) { kill(getpid(), number) }
+  }
+}
