@@ -12,7 +12,7 @@ THREADKEEPER = $$($(SWIFT) build $(RELEASE) --show-bin-path)/threadkeeper
 SWIFT_SOURCES := Sources Tests Package.swift \
   $(if $(shell find examples -name '*.swift' -print -quit 2>/dev/null),examples)
 
-.PHONY: help run demo test lint format build bench sanitize consumer clean prepare compile
+.PHONY: help run demo test lint format build bench sanitize consumer docs clean prepare compile
 
 help: ## Show this list
 	@echo 'threadkeeper: keeps the Thread credentials of a home. Goals:'
@@ -56,6 +56,9 @@ sanitize: prepare ## Let 8 threads work on the keychain for 10 seconds under the
 consumer: prepare ## Build packages that depend on this one, an example among them, and run them
 	@.ci/example
 	@.ci/consumer
+
+docs: prepare ## Make the reference of the library products, as web pages in .build/docs
+	@.ci/docs
 
 clean: ## Remove what was built; the state in .threadkeeper stays
 	rm -rf .build .build-tsan
