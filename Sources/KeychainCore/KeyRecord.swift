@@ -10,6 +10,9 @@ import SodiumCrypto
 /// (`DeviceKey`), and the inner part is the key, sealed by the subkey hashed once more under the device
 /// key: it takes both, and the wrong device key is told from a record that was altered. Records without
 /// the id, whose one part is sealed by the hashed subkey, are read too.
+///
+/// Where the roots are renewed and the device key is not there, such a record is *carried*
+/// (`KeyRecord+carry`): `device key id 16 | old subkey 32 | sealed part`, sealed by the new root.
 enum KeyRecord {
   static func wrap(
     _ key: GuardedKey, id: KeyID, store: StoreID, by wrapperID: KeyID, wrapper: GuardedKey,
@@ -43,21 +46,32 @@ enum KeyRecord {
       }
       return try withScratchMemory(count) { memory in
         try SealedPart.open(wrapped, at: place(id, store), key: subkey, into: memory)
-        guard try memory.starts(with: DeviceKey.id(of: device)) else { throw DeviceKey.isAnother() }
-        let inner = UnsafeRawBufferPointer(rebasing: memory.dropFirst(DeviceKey.idLength))
-        return try DeviceKey.withSubkey(subkey, under: device) { both in
+        let memory = UnsafeRawBufferPointer(memory)
+        let isNamed = memory.prefix(DeviceKey.idLength).contains { $0 != 0 }
+        guard try !isNamed || memory.starts(with: DeviceKey.id(of: device)) else {
+          throw DeviceKey.isAnother()
+        }
+        let rest = memory.dropFirst(DeviceKey.idLength)
+        let isCarried = count == carriedLength
+        let inner = UnsafeRawBufferPointer(
+          rebasing: isCarried ? rest.dropFirst(KeyArena.keyLength) : rest)
+        let sealer =
+          isCarried
+          ? UnsafeRawBufferPointer(rebasing: rest.prefix(KeyArena.keyLength))
+          : UnsafeRawBufferPointer(subkey)
+        return try DeviceKey.withSubkey(sealer, under: device) { both in
           try open(inner, id, store, key: both, in: arena)
         }
       }
     }
   }
 
-  private static func place(_ id: KeyID, _ store: StoreID) -> SealedPart.Place {
+  static func place(_ id: KeyID, _ store: StoreID) -> SealedPart.Place {
     SealedPart.Place(
       role: .keyRecord, store: store, subject: ItemID(high: 0, low: UInt64(id.rawValue)))
   }
 
-  private static func seal(
+  static func seal(
     _ plaintext: UnsafeRawBufferPointer, _ id: KeyID, _ store: StoreID, by wrapperID: KeyID,
     key: UnsafeRawBufferPointer
   ) throws -> [UInt8] {
@@ -81,7 +95,7 @@ enum KeyRecord {
     }
   }
 
-  private static func withSubkey<R>(
+  static func withSubkey<R>(
     of wrapper: GuardedKey, for id: KeyID, _ body: (UnsafeRawBufferPointer) throws -> R
   ) throws -> R {
     try withScratchMemory(KeyArena.keyLength) { subkey in

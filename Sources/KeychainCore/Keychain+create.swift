@@ -79,7 +79,8 @@ extension Keychain {
       try database.migrate(StoreSchema.component, StoreSchema.migrations)
       let roots = try database.write { try builder.build(in: $0) }
       guard try database.checkpointTruncate() else {
-        throw KeychainError(.notAvailable, "somebody reads the store while it is made")
+        throw KeychainError(
+          .notAvailable, "somebody reads the store while it is made", isTemporary: true)
       }
       database.close()
       try Anchor(path: location.anchorPath(builder.store)).write(1)

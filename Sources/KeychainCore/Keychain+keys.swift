@@ -28,16 +28,47 @@ extension Keychain {
   func currentKey(
     _ purpose: KeyPurpose, in tx: WriteTransaction
   ) throws -> (id: KeyID, key: GuardedKey) {
+    // What this transaction has made is newer than what the others know.
+    let made = ledger(tx).newKeys
+    if !made.isEmpty,
+      let newest = made.keys.filter({ $0.purpose == purpose }).max(by: { $0.epoch < $1.epoch }),
+      let key = made[newest]
+    {
+      return (newest, key)
+    }
+    if let carried = try carriedKey(purpose, in: tx) {
+      return try makeKey(KeyID(purpose, epoch: carried.epoch + 1), in: tx)
+    }
     let known = state.withLock { state in
       state.ring.current[purpose].map { (id: $0, key: state.ring.keys[$0]) }
     }
     if let known, let key = known.key, !known.id.purpose.isOfSession { return (known.id, key) }
     if let known { return (known.id, try key(known.id, in: tx)) }
-    if let (id, key) = ledger(tx).newKeys.first(where: { $0.key.purpose == purpose }) {
-      return (id, key)
-    }
     if let id = try newestKey(purpose, in: tx) { return (id, try key(id, in: tx)) }
     return try makeKey(KeyID(purpose, epoch: 1), in: tx)
+  }
+
+  /// The newest key for `purpose` if it was carried over to new root keys without its device key, which
+  /// the old roots reach: nothing more may be wrapped by it.
+  private func carriedKey(_ purpose: KeyPurpose, in tx: ReadTransaction) throws -> KeyID? {
+    guard purpose.accessibility?.isThisDeviceOnly == true,
+      let newest = try newestKey(purpose, in: tx),
+      let wrapped = try record(of: newest, in: tx), KeyRecord.isCarried(wrapped)
+    else { return nil }
+    return newest
+  }
+
+  func record(of id: KeyID, in tx: ReadTransaction) throws -> [UInt8]? {
+    try tx.first("SELECT wrapped FROM keys WHERE id = ?", .integer(Int64(id.rawValue))) {
+      $0.blob(0)
+    }
+  }
+
+  /// All of them. The order of the ids brings the session key before the classes that it wraps.
+  func records(in tx: ReadTransaction) throws -> [(id: KeyID, wrapped: [UInt8])] {
+    try tx.all("SELECT id, wrapped FROM keys ORDER BY id") {
+      (id: KeyID(rawValue: UInt32(truncatingIfNeeded: $0.integer(0))), wrapped: $0.blob(1))
+    }
   }
 
   func newestKey(_ purpose: KeyPurpose, in tx: ReadTransaction) throws -> KeyID? {
@@ -93,10 +124,7 @@ extension Keychain {
   }
 
   private func loadKey(_ id: KeyID, in tx: ReadTransaction) throws -> GuardedKey {
-    let wrapped = try tx.first(
-      "SELECT wrapped FROM keys WHERE id = ?", .integer(Int64(id.rawValue))
-    ) { $0.blob(0) }
-    guard let wrapped else {
+    guard let wrapped = try record(of: id, in: tx) else {
       throw KeychainError(.decode, "a key of the store is missing: restore a backup")
     }
     do {
@@ -104,7 +132,8 @@ extension Keychain {
     } catch let error as SodiumError {
       guard try hasOtherRoots(in: tx) else { throw error }
       throw KeychainError(
-        .notAvailable, "the root keys of the store were renewed meanwhile: open it again")
+        .notAvailable, "the root keys of the store were renewed meanwhile: open it again",
+        asksForReopening: true)
     }
   }
 
@@ -132,13 +161,9 @@ extension Keychain {
     return try !KeySetMark(in: tx).hasSameSlots(as: state.withLock { $0.knownKeys })
   }
 
-  /// Reads every record that can be opened now. The order of the ids brings the session key before
-  /// the classes that it wraps.
+  /// Reads every record that can be opened now.
   func loadKeys(in tx: ReadTransaction) throws {
-    let records = try tx.all("SELECT id, wrapped FROM keys ORDER BY id") {
-      (KeyID(rawValue: UInt32(truncatingIfNeeded: $0.integer(0))), $0.blob(1))
-    }
-    for (id, wrapped) in records {
+    for (id, wrapped) in try records(in: tx) {
       // A record that does not open is answered for when it is needed.
       if let key = try? unwrap(wrapped, id: id) {
         state.withLock { $0.ring.add(key, as: id) }

@@ -23,7 +23,16 @@ extension Keychain {
 
   /// Deletes the items "when passcode set" and their keys.
   func deletePasscodeItems(_ ledger: ChangeLedger, in tx: WriteTransaction) throws {
-    let purpose = Accessibility.whenPasscodeSetThisDeviceOnly.keyPurpose
+    try deleteClass(.whenPasscodeSetThisDeviceOnly, ledger, in: tx)
+    note(.deleted, "the items and keys \"when passcode set\"", ledger)
+  }
+
+  /// Deletes the items of a class, and its keys. Returns how many items it were.
+  @discardableResult
+  func deleteClass(
+    _ accessible: Accessibility, _ ledger: ChangeLedger, in tx: WriteTransaction
+  ) throws -> Int {
+    let purpose = accessible.keyPurpose
     let first = Int64(KeyID(purpose, epoch: 0).rawValue)
     let last = Int64(KeyID(purpose, epoch: .max).rawValue)
     let items = try tx.all(
@@ -44,8 +53,8 @@ extension Keychain {
       try ledger.remove(.key(id, tag: wrapped.tag))
       ledger.newKeys[id] = nil
     }
-    note(.deleted, "the items and keys \"when passcode set\"", ledger)
     ledger.owesErasure = true
-    tx.onCommit("passcode items") { self.state.withLock { $0.ring.forget(purpose) } }
+    tx.onCommit("class \(purpose.rawValue)") { self.state.withLock { $0.ring.forget(purpose) } }
+    return items.count
   }
 }

@@ -34,6 +34,51 @@ extension Keychain {
     try insertRecord(wrapped, of: session.id, ledger, in: tx)
   }
 
+  /// Writes a key's record under another root.
+  ///
+  /// - Returns: whether it was carried, because its device key is not here.
+  func rewrap(
+    _ wrapped: [UInt8], of id: KeyID, from old: GuardedKey,
+    to new: (id: KeyID, key: GuardedKey), _ ledger: ChangeLedger, in tx: WriteTransaction
+  ) throws -> Bool {
+    let isForDevice = id.purpose.accessibility?.isThisDeviceOnly == true
+    let key = try isForDevice ? keyOfDevice(wrapped, id, old) : opened(wrapped, id, old)
+    let anew: [UInt8]
+    if let key {
+      anew = try KeyRecord.wrap(
+        key, id: id, store: storeID, by: new.id, wrapper: new.key, device: deviceKey(for: id))
+    } else {
+      anew = try KeyRecord.carry(wrapped, id: id, store: storeID, from: old, to: new)
+    }
+    try tx.execute(
+      "UPDATE keys SET wrapped = ? WHERE id = ?", .blob(anew), .integer(Int64(id.rawValue)))
+    try ledger.remove(.key(id, tag: wrapped.tag))
+    try ledger.insert(.key(id, tag: anew.tag))
+    return key == nil
+  }
+
+  private func opened(
+    _ wrapped: [UInt8], _ id: KeyID, _ root: GuardedKey, device: GuardedKey? = nil
+  ) throws -> GuardedKey {
+    try wrapped.withUnsafeBytes {
+      try KeyRecord.unwrap($0, id: id, store: storeID, wrapper: root, device: device, in: arena)
+    }
+  }
+
+  /// Nil when the device key that it takes is missing, or another one is in its place.
+  private func keyOfDevice(_ wrapped: [UInt8], _ id: KeyID, _ root: GuardedKey) throws
+    -> GuardedKey?
+  {
+    do {
+      return try opened(wrapped, id, root, device: deviceKey(for: id))
+    } catch let error as KeychainError where error.status == .notAvailable {
+      return nil
+    } catch is SodiumError where wrapped.count == SealedPart.overhead + KeyArena.keyLength {
+      // It does not say whose it is. If it was altered, the manifest tells.
+      return nil
+    }
+  }
+
   /// Makes the next session key, wraps with it what the old one wrapped, and gives every class
   /// among it its next key. Whoever has a key file and an older copy of the store has the old keys;
   /// of what is added or changed from now on, they open nothing.
@@ -42,30 +87,17 @@ extension Keychain {
   ) throws -> (id: KeyID, key: GuardedKey) {
     let new = (id: KeyID(.session, epoch: old.epoch + 1), key: try arena.randomKey())
     var newest: [KeyPurpose: UInt32] = [:]
-    let records = try tx.all("SELECT id, wrapped FROM keys ORDER BY id") {
-      (KeyID(rawValue: UInt32(truncatingIfNeeded: $0.integer(0))), $0.blob(1))
-    }
-    for (id, wrapped) in records {
+    let session = try root(.session)
+    for (id, wrapped) in try records(in: tx) {
       guard try wrapped.withUnsafeBytes({ try SealedPart.keyID(of: $0) }) == old else { continue }
-      let anew = try KeyRecord.wrap(
-        unwrap(wrapped, id: id), id: id, store: storeID, by: new.id, wrapper: new.key,
-        device: deviceKey(for: id))
-      try tx.execute(
-        "UPDATE keys SET wrapped = ? WHERE id = ?", .blob(anew), .integer(Int64(id.rawValue)))
-      try ledger.remove(.key(id, tag: wrapped.tag))
-      try ledger.insert(.key(id, tag: anew.tag))
-      newest[id.purpose] = id.epoch
+      let isCarried = try rewrap(wrapped, of: id, from: session.key, to: new, ledger, in: tx)
+      // Without its device key nothing is added to a class; its next key comes with it.
+      newest[id.purpose] = isCarried ? nil : id.epoch
     }
     for (purpose, epoch) in newest {
       try makeKey(KeyID(purpose, epoch: epoch + 1), by: new, in: tx)
     }
     ledger.newKeys[new.id] = new.key
     return new
-  }
-
-  private func record(of id: KeyID, in tx: ReadTransaction) throws -> [UInt8]? {
-    try tx.first("SELECT wrapped FROM keys WHERE id = ?", .integer(Int64(id.rawValue))) {
-      $0.blob(0)
-    }
   }
 }

@@ -17,9 +17,11 @@ extension Keychain {
   /// With the first passphrase, items "when unlocked" are out of reach of the key files; so the
   /// store must have been opened in a way that reaches them. What is added or changed from then on
   /// stays out of reach even with an older copy of the store (`renewSession`).
+  ///
+  /// - Parameter actor: for whom, in the audit; nil is the keychain's own auditor.
   @discardableResult
   package func addKeySlot(
-    _ secret: KeySlotSecret, label: String = ""
+    _ secret: KeySlotSecret, label: String = "", for actor: String? = nil
   ) throws(KeychainError) -> KeySlot {
     try checkWritable()
     return try KeychainError.wrap("adding a key slot") {
@@ -29,6 +31,7 @@ extension Keychain {
       // Before the transaction: a passphrase takes its time.
       let slotKey = try new.slotKey(from: octets, in: arena)
       return try write { tx in
+        if let actor { act(as: actor, in: tx) }
         let ledger = try ledgerForChange(tx)
         var roots = [try root(.master)]
         if new.slot.kind.guardsSession {
@@ -52,10 +55,11 @@ extension Keychain {
   /// copy. With the last passphrase, items "when passcode set" are deleted.
   ///
   /// - Throws: `itemNotFound`, `param` for the last slot.
-  package func removeKeySlot(_ number: Int64) throws(KeychainError) {
+  package func removeKeySlot(_ number: Int64, for actor: String? = nil) throws(KeychainError) {
     try checkWritable()
     try KeychainError.wrap("removing a key slot") {
       try write { tx in
+        if let actor { act(as: actor, in: tx) }
         let ledger = try ledgerForChange(tx)
         let slots = try KeySlotRow.all(in: tx)
         guard let (row, payload) = slots.first(where: { $0.row.slot.number == number }) else {

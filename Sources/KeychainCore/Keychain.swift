@@ -39,6 +39,8 @@ package final class Keychain: Sendable {
     /// Of a shared store: others changed the ways into it.
     var isOutdated = false
     var isRotating = false
+    /// Whether one was begun in this process, together with new root keys, and is to go on.
+    var hasBegunRotation = false
   }
 
   package let location: StoreLocation

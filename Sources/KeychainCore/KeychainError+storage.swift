@@ -34,7 +34,9 @@ extension KeychainError {
     case .readOnly:
       self.init(.readOnly, "the store cannot be written while \(what): \(error)")
     case .busy:
-      self.init(.notAvailable, "another process holds the database while \(what): \(error)")
+      self.init(
+        .notAvailable, "another process holds the database while \(what): \(error)",
+        isTemporary: true)
     case .corrupt, .notADatabase:
       self.init(
         .decode, "the store's file is damaged, found while \(what): restore a backup; \(error)")

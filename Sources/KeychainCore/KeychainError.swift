@@ -12,15 +12,18 @@ package struct KeychainError: Error, Equatable, Sendable, CustomStringConvertibl
   /// Whether nothing was done yet and will be once the store is opened again: another process has
   /// changed the ways into it.
   package let asksForReopening: Bool
+  /// Whether the same call may go well at another time, without anybody's doing.
+  package let isTemporary: Bool
 
   package init(
     _ status: Status, _ message: String, lockHolder: LockHolder? = nil,
-    asksForReopening: Bool = false
+    asksForReopening: Bool = false, isTemporary: Bool = false
   ) {
     self.status = status
     self.message = message
     self.lockHolder = lockHolder
     self.asksForReopening = asksForReopening
+    self.isTemporary = isTemporary || asksForReopening || lockHolder != nil
   }
 
   package var description: String { "\(message) (\(status.rawValue))" }

@@ -56,7 +56,8 @@ package final class StoreLock: Sendable {
     guard Self.isStill(descriptor, at: path) else {
       close(descriptor)
       throw KeychainError(
-        .notAvailable, "the store was replaced while it was being opened: try again")
+        .notAvailable, "the store was replaced while it was being opened: try again",
+        isTemporary: true)
     }
     self.descriptor = descriptor
     let words = Array("\(getpid()) \(Self.programName)\n".utf8)

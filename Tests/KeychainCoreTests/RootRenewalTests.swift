@@ -14,7 +14,7 @@ import Testing
     let spare = KeySlotSecret.keyFile(path: rotated.store.path + "/spare.key")
     try rotated.keychain.addKeySlot(spare, label: "spare")
     try rotated.keychain.addKeySlot(.recoveryCode(RecoveryCode()))
-    let removed = try rotated.keychain.renewRootKeys([spare])
+    let removed = try rotated.keychain.renewRootKeys([spare]).removedSlots
     #expect(removed.map(\.kind) == [.keyFile, .recoveryCode])
     #expect(try rotated.keychain.slots().map(\.label) == ["spare"])
     #expect(try rotated.contents() == RotatedStore.expected(0..<18))
@@ -27,7 +27,9 @@ import Testing
     #expect(rotated.keychain.condition == .healthy)
     #expect(try rotated.contents() == RotatedStore.expected(0..<18))
     #expect(
-      try rotated.keyRecords() == ["2.2", "8.2", "9.2", "10.2", "11.1", "16.2", "17.2", "18.2"])
+      try rotated.keyRecords() == [
+        "2.2", "8.2", "9.2", "10.3", "11.1", "11.2", "16.2", "17.2", "18.2",
+      ])
   }
 
   @Test func whoHasTheOldRootsOpensNoneOfTheNewKeys() throws {
@@ -57,25 +59,74 @@ import Testing
       try rotated.keychain.renewRootKeys([.passphrase(Sample.secret("wrong"))])
     }
     #expect(try rotated.keychain.slots().count == 2)
-    #expect(try rotated.keychain.renewRootKeys([rotated.store.keyFile, passphrase]).isEmpty)
+    let report = try rotated.keychain.renewRootKeys([rotated.store.keyFile, passphrase])
+    #expect(report == RootRenewalReport())
     #expect(try rotated.contents() == RotatedStore.expected(0..<18))
     try rotated.store.reopen()
     #expect(try rotated.keychain.verify(.everything).locked == 3)
-    // Locked, it would lose the session key.
-    refuses(.interactionNotAllowed) {
-      try rotated.keychain.renewRootKeys([rotated.store.keyFile, passphrase])
-    }
     try rotated.store.reopen(with: passphrase)
+    #expect(try rotated.contents() == RotatedStore.expected(0..<18))
+  }
+
+  /// The passphrase that is given has the session key: nobody has to unlock the store for it.
+  @Test(arguments: [false, true])
+  func aLockedStoreGetsNewRootsByThePassphraseAndStaysLocked(_ isLockedByHand: Bool) throws {
+    let rotated = try RotatedStore()
+    let code = RecoveryCode()
+    try rotated.keychain.addKeySlot(passphrase)
+    try rotated.keychain.addKeySlot(.recoveryCode(code))
+    let leaked = LeakedKeys(rotated.keychain)
+    if isLockedByHand { try rotated.keychain.lock() } else { try rotated.store.reopen() }
+    #expect(!rotated.keychain.isUnlocked)
+    let secrets = [rotated.store.keyFile, passphrase, .recoveryCode(code)]
+    #expect(try rotated.keychain.renewRootKeys(secrets).removedSlots.isEmpty)
+    #expect(!rotated.keychain.isUnlocked)
+    refuses(.interactionNotAllowed) { _ = try rotated.contents() }
+    refuses(.interactionNotAllowed) {
+      try rotated.keychain.add(Sample.password("new", accessible: .whenUnlocked))
+    }
+    #expect(try rotated.keychain.rotateKeys().locked == 3)
+    // What is added from now on, is under new keys, and the rest follows.
+    try rotated.keychain.unlock(with: .recoveryCode(code))
+    try rotated.keychain.add(Sample.password("new", secret: "x", accessible: .whenUnlocked))
+    #expect(try leaked.opens(rotated.keychain).allSatisfy { $0.hasPrefix("secret of row") })
+    #expect(try leaked.opens(rotated.keychain).count == 3)
+    #expect(try rotated.keychain.rotateKeys().isFinished)
+    #expect(try leaked.opens(rotated.keychain).isEmpty)
+    for way in secrets.dropFirst() {
+      try rotated.store.reopen(with: way)
+      #expect(
+        try rotated.contents()
+          == RotatedStore.expected(0..<18).merging(["new": "x"]) { first, _ in first })
+    }
+    #expect(
+      try rotated.keychain.verify(.everything) == VerificationReport(items: 19))
+  }
+
+  @Test func aStoreWithoutAPassphraseThatIsLockedGetsNewRootsToo() throws {
+    let rotated = try RotatedStore()
+    try rotated.keychain.lock()
+    try rotated.keychain.renewRootKeys([rotated.store.keyFile])
+    #expect(!rotated.keychain.isUnlocked)
+    try rotated.keychain.unlock(with: rotated.store.keyFile)
     #expect(try rotated.contents() == RotatedStore.expected(0..<18))
   }
 
   @Test func aReaderBesideIsToldToOpenItAgain() throws {
     let rotated = try RotatedStore()
     let beside = try rotated.store.openBeside()
-    try rotated.keychain.renewRootKeys([rotated.store.keyFile])
-    #expect(try beside.items(ItemQuery()).count == 18)
-    try rotated.keychain.rotateKeys()
-    refuses(.notAvailable) { _ = try beside.items(ItemQuery()) }
+    try beside.database.read { tx in
+      // The snapshot is taken here, and keeps what it needs.
+      #expect(try RotatedStore.contents(beside, in: tx) == RotatedStore.expected(0..<18))
+      try rotated.keychain.renewRootKeys([rotated.store.keyFile])
+      #expect(try RotatedStore.contents(beside, in: tx) == RotatedStore.expected(0..<18))
+    }
+    do {
+      _ = try beside.items(ItemQuery())
+      Issue.record("it was not refused")
+    } catch let error as KeychainError {
+      #expect(error.status == .notAvailable && error.asksForReopening && error.isTemporary)
+    }
     #expect(beside.quarantine.isEmpty)
   }
 
@@ -87,9 +138,13 @@ import Testing
       options.vfs = disk.name
       let rotated = try RotatedStore(items: 6, options: options)
       disk.arm(.ioError(at: number))
-      do { try rotated.keychain.renewRootKeys([rotated.store.keyFile]) } catch {}
+      var hasFailed = false
+      do { try rotated.keychain.renewRootKeys([rotated.store.keyFile]) } catch { hasFailed = true }
       let hasFired = disk.hasFired
       disk.repair()
+      // New roots never come without new keys.
+      let (roots, epochs) = (try rotated.session(), try rotated.newestEpochs())
+      #expect(epochs == (roots == 1 ? [1] : [2]) && (hasFailed || roots == 2), "call \(number)")
       #expect(try rotated.contents() == RotatedStore.expected(0..<6), "call \(number)")
       try rotated.store.reopen()
       #expect(rotated.keychain.condition == .healthy, "call \(number)")

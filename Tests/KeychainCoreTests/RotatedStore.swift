@@ -97,4 +97,19 @@ struct RotatedStore {
       }
     }
   }
+
+  /// The epochs of the newest keys that new root keys come with: all are one.
+  func newestEpochs() throws -> Set<UInt32> {
+    try keychain.database.read { tx in
+      Set(
+        try (Keychain.renewable + [.manifest, .audit]).compactMap {
+          try keychain.newestKey($0, in: tx)?.epoch
+        })
+    }
+  }
+
+  /// The epoch of the session key that lies beside the others.
+  func session() throws -> UInt32? {
+    try keychain.database.read { try keychain.newestKey(.session, in: $0)?.epoch }
+  }
 }

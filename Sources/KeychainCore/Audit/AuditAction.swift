@@ -11,4 +11,9 @@ package enum AuditAction: UInt8, Sendable {
   case slotRemoved = 6
   case rollbackAccepted = 7
   case restored = 8
+  case rotationBegun = 9
+  case rotationFinished = 10
+  case rootsRenewed = 11
+  case locked = 12
+  case unlocked = 13
 }

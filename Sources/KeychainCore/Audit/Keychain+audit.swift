@@ -7,6 +7,22 @@ extension Keychain {
   /// Names whom the changes in the rest of this transaction are made for.
   package func act(as actor: String, in tx: WriteTransaction) { ledger(tx).audit.actor = actor }
 
+  /// Puts into the audit what changes nothing in the store. Does nothing where none is kept, or where
+  /// the store takes no changes.
+  ///
+  /// - Parameter actor: for whom; nil is the keychain's own auditor.
+  package func record(
+    _ action: AuditAction, _ subject: String, for actor: String? = nil
+  ) throws(KeychainError) {
+    guard options.auditor != nil, access != .readOnly, condition == .healthy else { return }
+    try KeychainError.wrap("writing the audit") {
+      try write { tx in
+        if let actor { act(as: actor, in: tx) }
+        note(action, subject, try ledgerForChange(tx))
+      }
+    }
+  }
+
   func note(_ action: AuditAction, _ subject: @autoclosure () -> String, _ ledger: ChangeLedger) {
     guard options.auditor != nil else { return }
     ledger.audit.add(action, subject())

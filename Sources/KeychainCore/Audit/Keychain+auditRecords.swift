@@ -72,10 +72,18 @@ extension Keychain {
       throw Self.broken(row.number, "was altered, or its key is missing")
     }
     guard let opened else { throw Self.broken(row.number, "is of another form") }
+    // Who has an older key could write records under it, but not under the newer one.
+    guard try Self.epoch(of: row) >= previous.map(Self.epoch) ?? 0 else {
+      throw Self.broken(row.number, "is under an older key than the one before it")
+    }
     guard opened.link == link else {
       throw Self.broken(row.number, "does not follow the one before it")
     }
     return opened.record
+  }
+
+  private static func epoch(of row: AuditRow) throws -> UInt32 {
+    try row.sealed.withUnsafeBytes { try SealedPart.keyID(of: $0) }.epoch
   }
 
   private static func broken(_ number: Int64, _ what: String) -> KeychainError {

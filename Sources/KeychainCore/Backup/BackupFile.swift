@@ -68,7 +68,8 @@ struct BackupFile {
     switch found.status {
     case .authFailed, .diskFull, .io, .notAvailable, .writePermission, .allocate:
       return KeychainError(
-        found.status, "the backup \(file.path) is not restored: \(found.message)")
+        found.status, "the backup \(file.path) is not restored: \(found.message)",
+        isTemporary: found.isTemporary)
     default:
       return KeychainError(
         .decode,

@@ -21,7 +21,8 @@ extension Keychain {
       state.withLock { $0.owesErasure = true }
       guard try eraseDeletedPages() else {
         throw KeychainError(
-          .notAvailable, "somebody reads the store: compact it again when nobody does")
+          .notAvailable, "somebody reads the store: compact it again when nobody does",
+          isTemporary: true)
       }
       return (before, filesLength())
     }

@@ -53,7 +53,8 @@ extension Keychain {
         }
         generation = try staged.goBeyond(report.behindBy)
         guard try staged.database.checkpointTruncate() else {
-          throw KeychainError(.notAvailable, "somebody reads the store while it is made")
+          throw KeychainError(
+            .notAvailable, "somebody reads the store while it is made", isTemporary: true)
         }
       } catch {
         throw file.refusal(error)

@@ -38,12 +38,19 @@ extension Keychain {
   package func unlock(with secret: KeySlotSecret) throws(KeychainError) {
     try KeychainError.wrap("unlocking the store") {
       let octets = try secret.octets()
-      let roots = try database.read { tx in
-        try Self.openSlots(secret, octets, store: storeID, arena: arena, in: tx)
+      let (roots, mark) = try database.read { tx in
+        (
+          try Self.openSlots(secret, octets, store: storeID, arena: arena, in: tx),
+          try KeySetMark(in: tx)
+        )
       }
       let now = Self.monotonicSeconds()
       try database.read { tx in
-        // The newest wins, should the roots be renewed just now.
+        // A passphrase takes its time: the session key in the slot may be an old one by now.
+        guard try KeySetMark(in: tx).hasSameSlots(as: mark) else {
+          throw KeychainError(
+            .notAvailable, "the key slots have changed meanwhile: try again", isTemporary: true)
+        }
         state.withLock { state in
           state.ring.unlock(now: now)
           for (id, key) in roots where id.purpose == .session { state.ring.add(key, as: id) }

@@ -8,7 +8,11 @@ extension Keychain {
   /// and seals them anew in one transaction.
   func renewItems(_ walk: inout RotationWalk) throws {
     try checkWritable()
-    let found = try read { try outdatedRows(after: walk.row, in: $0) }
+    let (keys, found) = try read { tx in
+      let keys = try newestKeys(in: tx)
+      return (keys, try outdatedRows(after: walk.keys == keys ? walk.row : 0, in: tx))
+    }
+    if walk.keys != keys { walk = RotationWalk(keys: keys) }
     if !found.isEmpty {
       let before = walk
       do {

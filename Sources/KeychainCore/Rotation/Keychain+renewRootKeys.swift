@@ -4,98 +4,114 @@ import SQLiteDatabase
 import SodiumCrypto
 
 extension Keychain {
-  /// Makes new root keys, wraps with them what the old ones wrapped, and seals them into the slots that
-  /// open with `secrets`; all other slots are removed. One transaction: a crash leaves the old roots
-  /// or the new ones.
+  /// Makes new root keys, wraps with them what the old ones wrapped, makes the next key of every kind,
+  /// and seals the roots into the slots that open with `secrets`; all other slots are removed. One
+  /// transaction: a crash leaves the old roots or the new ones.
   ///
-  /// Who had a way into an older copy of the store has the old roots, and with `rotateKeys` after it,
-  /// they open nothing that comes from now on.
+  /// Who had a way into an older copy of the store has the old roots and all keys of then. They open
+  /// nothing that is written from the commit on. What was written before gets its new keys by
+  /// `rotateKeys`, which goes on with a rotation that was under way, too.
   ///
-  /// - Returns: the slots that were removed.
+  /// The store may be locked, if `secrets` have the session key: it stays locked.
+  ///
+  /// - Parameters:
+  ///   - isDeleting: deletes the items for this device only whose device key is not here. Otherwise they
+  ///     wait for it.
+  ///   - actor: for whom, in the audit; nil is the keychain's own auditor.
   /// - Throws: `authFailed` when one of `secrets` opens no slot; `param` when there is a passphrase and
-  ///   none among them; `interactionNotAllowed` when the store is locked.
+  ///   none among them; `decode` when the store is not what its manifest says.
   @discardableResult
-  package func renewRootKeys(_ secrets: [KeySlotSecret]) throws(KeychainError) -> [KeySlot] {
+  package func renewRootKeys(
+    _ secrets: [KeySlotSecret], deletingItemsOfAnotherDevice isDeleting: Bool = false,
+    for actor: String? = nil
+  ) throws(KeychainError) -> RootRenewalReport {
     try checkWritable()
     return try KeychainError.wrap("renewing the root keys") {
       guard !secrets.isEmpty else {
         throw KeychainError(.param, "a store needs a key file or a passphrase to open it")
       }
       let known = try slots()
-      var kept: Set<Int64> = []
-      var rows: [(row: KeySlotRow, key: GuardedKey)] = []
-      for secret in secrets {
-        let opened = try slotsOpened(by: secret)
-        guard let slot = known.first(where: { opened.contains($0.number) }) else {
-          throw KeychainError(.authFailed, "no key slot of the store opens with \(secret.words)")
-        }
-        guard kept.isDisjoint(with: opened) else { continue }
-        kept.formUnion(opened)
-        let row = try KeySlotRow(new: slot.kind, label: slot.label, options: options)
-        rows.append((row, try row.slotKey(from: secret.octets(), in: arena)))
-      }
+      let (rows, kept, roots) = try newSlots(for: secrets, known)
       let isGuarded = known.contains { $0.kind.guardsSession }
       guard !isGuarded || rows.contains(where: { $0.row.slot.kind.guardsSession }) else {
         throw KeychainError(
           .param, "the passphrase is needed too: give it, or remove its slot first")
       }
-      try write { tx in
+      let report = try write { tx in
         guard try KeySlotRow.all(in: tx).map(\.row.slot) == known else {
-          throw KeychainError(.notAvailable, "the key slots have changed meanwhile: try again")
+          throw KeychainError(
+            .notAvailable, "the key slots have changed meanwhile: try again", isTemporary: true)
         }
-        try replaceRoots(rows, isGuarded: isGuarded, in: tx)
+        if let actor { act(as: actor, in: tx) }
+        let ledger = try ledgerForChange(tx)
+        let old = try RootKeys(master: root(.master), session: session(roots, in: tx))
+        let new = try old.next(in: arena)
+        var report = RootRenewalReport()
+        report.removedSlots = known.filter { !kept.contains($0.number) }
+        note(.rootsRenewed, "by new ones", ledger)
+        for slot in report.removedSlots { note(.slotRemoved, "\(slot.kind) \(slot.label)", ledger) }
+        let away = try rewrapRecords(from: old, to: new, ledger, in: tx)
+        for accessible in away {
+          if isDeleting {
+            report.deletedItems += try deleteClass(accessible, ledger, in: tx)
+            note(.deleted, "the items and keys of a device that is gone, \(accessible)", ledger)
+          } else {
+            report.itemsOfAnotherDevice += try count(ofClass: accessible, in: tx)
+          }
+        }
+        try makeNextKeys(from: old, to: new, except: away, ledger, in: tx)
+        try replaceSlots(by: rows, new, isGuarded: isGuarded, ledger, in: tx)
+        // What was sealed by the manifest key of before must not be taken for the store's word.
+        _ = try renewManifestKey(ledger, by: new.master, in: tx)
+        return report
       }
       _ = try eraseDeletedPages()
-      return known.filter { !kept.contains($0.number) }
+      return report
     }
   }
 
-  private func replaceRoots(
-    _ rows: [(row: KeySlotRow, key: GuardedKey)], isGuarded: Bool, in tx: WriteTransaction
-  ) throws {
-    let ledger = try ledgerForChange(tx)
-    let old = (master: try root(.master), session: try root(.session))
-    let master = (id: KeyID(.master, epoch: old.master.id.epoch + 1), key: try arena.randomKey())
-    let session = (
-      id: KeyID(.session, epoch: old.session.id.epoch + 1), key: try arena.randomKey()
-    )
-    let records = try tx.all("SELECT id, wrapped FROM keys ORDER BY id") {
-      (id: KeyID(rawValue: UInt32(truncatingIfNeeded: $0.integer(0))), wrapped: $0.blob(1))
-    }
-    for (id, wrapped) in records {
-      try ledger.remove(.key(id, tag: wrapped.tag))
-      guard id.purpose != .session else {
-        try tx.execute("DELETE FROM keys WHERE id = ?", .integer(Int64(id.rawValue)))
-        continue
+  private typealias NewSlot = (row: KeySlotRow, key: GuardedKey)
+
+  /// A new slot for each that opens with one of `secrets`, the numbers of those, and what was in them.
+  /// Not in the transaction: a passphrase takes its time.
+  private func newSlots(
+    for secrets: [KeySlotSecret], _ known: [KeySlot]
+  ) throws -> (rows: [NewSlot], kept: Set<Int64>, roots: [KeyID: GuardedKey]) {
+    var kept: Set<Int64> = []
+    var rows: [NewSlot] = []
+    var roots: [KeyID: GuardedKey] = [:]
+    for secret in secrets {
+      let opened = try opened(by: secret)
+      let numbers = opened.map(\.slot.number)
+      guard let slot = known.first(where: { numbers.contains($0.number) }) else {
+        throw KeychainError(.authFailed, "no key slot of the store opens with \(secret.words)")
       }
-      let wrapper = try wrapped.withUnsafeBytes { try SealedPart.keyID(of: $0) }
-      let next = wrapper.purpose == .session ? session : master
-      let anew = try KeyRecord.wrap(
-        unwrap(wrapped, id: id), id: id, store: storeID, by: next.id, wrapper: next.key,
-        device: deviceKey(for: id))
-      try tx.execute(
-        "UPDATE keys SET wrapped = ? WHERE id = ?", .blob(anew), .integer(Int64(id.rawValue)))
-      try ledger.insert(.key(id, tag: anew.tag))
+      guard kept.isDisjoint(with: numbers) else { continue }
+      kept.formUnion(numbers)
+      for each in opened { roots.merge(each.roots) { first, _ in first } }
+      let row = try KeySlotRow(new: slot.kind, label: slot.label, options: options)
+      rows.append((row, try row.slotKey(from: secret.octets(), in: arena)))
     }
-    if !isGuarded {
-      let wrapped = try KeyRecord.wrap(
-        session.key, id: session.id, store: storeID, by: master.id, wrapper: master.key)
-      try insertRecord(wrapped, of: session.id, ledger, in: tx)
+    return (rows, kept, roots)
+  }
+
+  /// The session key, from memory, from a slot, or from its record where no passphrase guards it.
+  private func session(
+    _ roots: [KeyID: GuardedKey], in tx: ReadTransaction
+  ) throws -> RootKeys.Root {
+    if let session = try? root(.session) { return session }
+    if let session = roots.filter({ $0.key.purpose == .session }).max(by: {
+      $0.key.epoch < $1.key.epoch
+    }) {
+      return (session.key, session.value)
     }
-    for (row, payload) in try KeySlotRow.all(in: tx) {
-      try tx.execute("DELETE FROM key_slots WHERE id = ?", .integer(row.slot.number))
-      try ledger.remove(row.manifestElement(number: row.slot.number, payload: payload))
+    guard let id = try newestKey(.session, in: tx), let wrapped = try record(of: id, in: tx) else {
+      throw locked()
     }
-    // New rows, so that their numbers tell other processes that the roots are others now.
-    for (row, key) in rows {
-      let roots = row.slot.kind.holdsSession ? [master, session] : [master]
-      try ledger.insert(row.insert(roots, store: storeID, slotKey: key, in: tx))
+    let master = try root(.master)
+    let key = try wrapped.withUnsafeBytes {
+      try KeyRecord.unwrap($0, id: id, store: storeID, wrapper: master.key, in: arena)
     }
-    ledger.newKeys[master.id] = master.key
-    ledger.newKeys[session.id] = session.key
-    ledger.owesErasure = true
-    tx.onCommit("roots") { [ids = [old.master.id, old.session.id]] in
-      self.state.withLock { $0.ring.retire(ids) }
-    }
+    return (id, key)
   }
 }

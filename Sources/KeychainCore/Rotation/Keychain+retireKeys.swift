@@ -9,24 +9,47 @@ extension Keychain {
   ///
   /// - Returns: the number of keys that were removed.
   /// - Throws: `decode` when the store is not what its manifest says: counting it anew would hide it.
-  func retireKeys(in tx: WriteTransaction) throws -> Int {
-    var gone = try unneededKeys(in: tx)
+  func retireKeys(after walk: RotationWalk, in tx: WriteTransaction) throws -> Int {
+    let gone = try unneededKeys(in: tx)
     guard !gone.isEmpty else { return 0 }
     let ledger = try ledgerForChange(tx)
+    let manifests = try renewManifestKey(ledger, by: root(.master), in: tx)
+    try remove(gone, ledger, in: tx)
+    tx.onCommit("rotation") { [ids = gone.map(\.id)] in
+      self.state.withLock { $0.ring.retire(ids) }
+    }
+    let count = gone.count + manifests
+    note(.rotationFinished, "\(walk.renewed) items, \(count) old keys removed", ledger)
+    return count
+  }
+
+  /// Counts the store under a new manifest key, wrapped by `root`, and removes the older ones. Returns
+  /// how many.
+  ///
+  /// - Throws: `decode` when the store is not what its manifest says.
+  func renewManifestKey(
+    _ ledger: ChangeLedger, by root: (id: KeyID, key: GuardedKey), in tx: WriteTransaction
+  ) throws -> Int {
     guard let oldKey = ledger.manifestKey else { throw SodiumError.notAuthentic }
-    let (id, key) = try makeKey(KeyID(.manifest, epoch: oldKey.id.epoch + 1), in: tx)
+    let (id, key) = try makeKey(KeyID(.manifest, epoch: oldKey.id.epoch + 1), by: root, in: tx)
     let newKey = try ManifestKey(id, key, in: arena)
     try count(ledger, by: newKey, in: tx)
-    gone.append(contentsOf: try keys(before: newKey.id, in: tx))
+    let gone = try keys(before: newKey.id, in: tx)
+    try remove(gone, ledger, in: tx)
+    tx.onCommit("manifest key") { [ids = gone.map(\.id)] in
+      self.state.withLock { $0.ring.retire(ids) }
+    }
+    return gone.count
+  }
+
+  private func remove(
+    _ gone: [(id: KeyID, tag: ItemID)], _ ledger: ChangeLedger, in tx: WriteTransaction
+  ) throws {
     for key in gone {
       try tx.execute("DELETE FROM keys WHERE id = ?", .integer(Int64(key.id.rawValue)))
       try ledger.remove(.key(key.id, tag: key.tag))
     }
     ledger.owesErasure = true
-    tx.onCommit("rotation") { [ids = gone.map(\.id)] in
-      self.state.withLock { $0.ring.retire(ids) }
-    }
-    return gone.count
   }
 
   /// Puts the same store under the new key into the ledger.

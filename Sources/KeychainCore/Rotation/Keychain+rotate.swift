@@ -17,8 +17,14 @@ import SodiumCrypto
 ///    keys, so who reads needs not know of the walk, and it can be left off at any row.
 /// 3. One transaction counts the store for the new manifest and removes the old keys (`retireKeys`).
 ///
-/// After a crash the next rotation goes on where the store shows two keys for the attributes. The
-/// secrets themselves stay as they are: their item keys are wrapped anew.
+/// After a crash the next rotation goes on where the store shows more than one key for the attributes.
+/// The secrets themselves stay as they are: their item keys are wrapped anew.
+///
+/// New root keys come with new keys of every kind in one transaction (`renewRootKeys`), which may be in
+/// the middle of a walk. So there may be three keys of a kind, or more: all of them are asked in a
+/// look-up, the newest one is what everything gets, and a walk that finds newer keys than it began with
+/// begins again. Step 3 is only for a walk that saw no others. That way nobody waits for a walk under
+/// way whose keys are not to be used any more, and a crash leaves nothing but keys to go on from.
 extension Keychain {
   /// Whether a rotation was begun and has not removed the old keys yet.
   package func rotationIsPending() throws(KeychainError) -> Bool {
@@ -28,12 +34,14 @@ extension Keychain {
   /// Gives every item new keys, or goes on with that. Others read and write meanwhile. The root keys
   /// stay: see `renewRootKeys`.
   ///
-  /// - Parameter goOn: called after each transaction; false stops, and the next rotation goes on.
+  /// - Parameters:
+  ///   - actor: for whom it is begun, in the audit; nil is the keychain's own auditor.
+  ///   - goOn: called after each transaction; false stops, and the next rotation goes on.
   /// - Throws: `notAvailable` when a rotation is under way in this process; `readOnly` or `decode`
   ///   when the store is not what its manifest says. The old keys are all there then.
   @discardableResult
   package func rotateKeys(
-    _ goOn: (RotationProgress) -> Bool = { _ in true }
+    for actor: String? = nil, _ goOn: (RotationProgress) -> Bool = { _ in true }
   ) throws(KeychainError) -> RotationReport {
     try checkWritable()
     let isAlone = state.withLock { state in
@@ -41,13 +49,14 @@ extension Keychain {
       return !state.isRotating
     }
     guard isAlone else {
-      throw KeychainError(.notAvailable, "the keys are being renewed already")
+      throw KeychainError(
+        .notAvailable, "the keys are being renewed already", isTemporary: true)
     }
     defer { state.withLock { $0.isRotating = false } }
     return try KeychainError.wrap("renewing the keys") {
       var report = RotationReport()
       if try rotationIsPending() {
-        report.wasPending = true
+        report.wasPending = !state.withLock { $0.hasBegunRotation }
         try finishRotation(&report, goOn)
         // Damaged items keep their keys: that one was over long ago.
         guard report.isFinished, report.renewed == 0, report.retiredKeys == 0 else { return report }
@@ -56,7 +65,10 @@ extension Keychain {
       // What is altered must be seen before it is counted anew.
       try verify()
       try checkWritable()
-      try write { try beginRotation(in: $0) }
+      try write { tx in
+        if let actor { act(as: actor, in: tx) }
+        try beginRotation(in: tx)
+      }
       try finishRotation(&report, goOn)
       return report
     }
@@ -72,8 +84,13 @@ extension Keychain {
   }
 
   /// What is renewed at the beginning; the manifest's key comes at the end.
-  private static var renewable: [KeyPurpose] {
+  static var renewable: [KeyPurpose] {
     [.metadata, .blindIndex] + Accessibility.allCases.map(\.keyPurpose)
+  }
+
+  /// What a walk brings all items to.
+  func newestKeys(in tx: ReadTransaction) throws -> [KeyID] {
+    try Self.renewable.compactMap { try newestKey($0, in: tx) }
   }
 
   private func beginRotation(in tx: WriteTransaction) throws {
@@ -87,6 +104,8 @@ extension Keychain {
         continue
       }
     }
+    let items = try count(in: tx)
+    note(.rotationBegun, "\(items) items", try ledgerForChange(tx))
   }
 
   private func finishRotation(
@@ -94,13 +113,22 @@ extension Keychain {
   ) throws {
     let items = try read { try count(in: $0) }
     var walk = RotationWalk()
-    while !walk.isOver {
-      try renewItems(&walk)
-      (report.renewed, report.locked, report.damaged) = (walk.renewed, walk.locked, walk.damaged)
-      guard goOn(RotationProgress(renewed: walk.renewed, items: items)) else { return }
-      usleep(options.rotationPause)
-    }
-    report.retiredKeys = try write { try retireKeys(in: $0) }
+    var retired: Int?
+    repeat {
+      walk.isOver = false
+      while !walk.isOver {
+        try renewItems(&walk)
+        (report.renewed, report.locked, report.damaged) = (walk.renewed, walk.locked, walk.damaged)
+        guard goOn(RotationProgress(renewed: walk.renewed, items: items)) else { return }
+        usleep(options.rotationPause)
+      }
+      retired = try write { tx in
+        guard try newestKeys(in: tx) == walk.keys else { return nil }
+        return try retireKeys(after: walk, in: tx)
+      }
+    } while retired == nil
+    report.retiredKeys = retired ?? 0
+    state.withLock { $0.hasBegunRotation = false }
     report.isFinished = true
     // What a reader still holds back, the next tick drives out.
     _ = try eraseDeletedPages()

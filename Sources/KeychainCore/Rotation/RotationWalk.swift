@@ -2,6 +2,8 @@
 
 /// How far the walk through the items is.
 struct RotationWalk {
+  /// The newest keys when it began. When there are newer ones, it begins again.
+  var keys: [KeyID] = []
   /// The row that was looked at last.
   var row: Int64 = 0
   var renewed = 0

@@ -20,17 +20,21 @@ extension Keychain {
 
   /// The numbers of the slots that open with `secret`; empty when none does, or when it is not there.
   package func slotsOpened(by secret: KeySlotSecret) throws(KeychainError) -> [Int64] {
-    try KeychainError.wrap("trying the key slots") {
-      guard let octets = try? secret.octets() else { return [] }
-      let slots = try database.read { try KeySlotRow.all(in: $0) }
-      return try slots.filter { $0.row.slot.kind == secret.kind }.compactMap { row, payload in
-        do {
-          let slotKey = try row.slotKey(from: octets, in: arena)
-          _ = try row.open(payload, store: storeID, slotKey: slotKey, in: arena)
-          return row.slot.number
-        } catch is SodiumError {
-          return nil
-        }
+    try KeychainError.wrap("trying the key slots") { try opened(by: secret).map(\.slot.number) }
+  }
+
+  /// The slots that open with `secret`, with the root keys in them.
+  func opened(
+    by secret: KeySlotSecret
+  ) throws -> [(slot: KeySlot, roots: [KeyID: GuardedKey])] {
+    guard let octets = try? secret.octets() else { return [] }
+    let slots = try database.read { try KeySlotRow.all(in: $0) }
+    return try slots.filter { $0.row.slot.kind == secret.kind }.compactMap { row, payload in
+      do {
+        let slotKey = try row.slotKey(from: octets, in: arena)
+        return (row.slot, try row.open(payload, store: storeID, slotKey: slotKey, in: arena))
+      } catch is SodiumError {
+        return nil
       }
     }
   }

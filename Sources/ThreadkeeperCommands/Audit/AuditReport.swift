@@ -42,6 +42,11 @@ extension AuditAction {
     case .slotRemoved: "key_slot_removed"
     case .rollbackAccepted: "rollback_accepted"
     case .restored: "restored"
+    case .rotationBegun: "rotation_begun"
+    case .rotationFinished: "rotation_finished"
+    case .rootsRenewed: "root_keys_renewed"
+    case .locked: "locked"
+    case .unlocked: "unlocked"
     }
   }
 }

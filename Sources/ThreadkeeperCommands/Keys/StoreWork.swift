@@ -142,7 +142,7 @@ struct StoreWork: Sendable {
         .usage, "these key slots would be removed, because what opens them was not given: \(names)",
         remedy: "--yes removes them; add them again afterwards")
     }
-    return try keychain.renewRootKeys(ways).map { report($0, opens: .no) }
+    return try keychain.renewRootKeys(ways).removedSlots.map { report($0, opens: .no) }
   }
 }
 

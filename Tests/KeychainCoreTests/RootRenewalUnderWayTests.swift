@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import SQLiteDatabase
+import SodiumCrypto
+import TestKit
+import Testing
+
+@testable import KeychainCore
+
+/// New root keys while the keys of the items are being renewed, and kills in between.
+@Suite struct RootRenewalUnderWayTests {
+  private func expectNothingOpens(
+    _ leaked: LeakedKeys, _ rotated: RotatedStore, _ comment: Comment? = nil
+  ) throws {
+    #expect(try leaked.opens(rotated.keychain).isEmpty, comment)
+    #expect(rotated.keychain.condition == .healthy, comment)
+    #expect(try !rotated.keychain.rotationIsPending(), comment)
+  }
+
+  @Test func fromTheCommitOnNothingIsWrittenUnderKeysThatTheOldRootsReach() throws {
+    var options = RotatedStore.options
+    options.auditor = "tester"
+    let rotated = try RotatedStore(options: options)
+    let keychain = rotated.keychain
+    let leaked = LeakedKeys(keychain)
+    let before = try keychain.lastAuditRecord()
+    try keychain.renewRootKeys([rotated.store.keyFile])
+    #expect(try keychain.rotationIsPending())
+    // No walk has begun.
+    let old = try leaked.opens(keychain, after: before)
+    for number in 18..<24 { try keychain.add(RotatedStore.item(number)) }
+    let changed = try #require(
+      try keychain.items(ItemQuery(.genericPassword, RotatedStore.item(4).attributes)).first)
+    try keychain.update(changed, secret: Sample.secret("secret 4"))
+    #expect(
+      try leaked.opens(keychain, after: before)
+        == old.filter { !$0.hasSuffix("row \(changed.rowID)") })
+    #expect(old.count == 3 * 18, "\(old)")
+    try rotated.store.reopen()
+    let report = try rotated.keychain.rotateKeys()
+    #expect(report.isFinished && report.wasPending && report.renewed == 17)
+    #expect(try leaked.opens(rotated.keychain, after: before).isEmpty)
+    #expect(try rotated.contents() == RotatedStore.expected(0..<24))
+    #expect(try rotated.keychain.auditProblem() == nil)
+    #expect(try rotated.keychain.verify(.everything) == VerificationReport(items: 24))
+  }
+
+  @Test func whatIsBegunWithTheRootsIsNoInterruptedRotation() throws {
+    let rotated = try RotatedStore()
+    try rotated.keychain.renewRootKeys([rotated.store.keyFile])
+    let report = try rotated.keychain.rotateKeys()
+    #expect(report.isFinished && !report.wasPending && report.renewed == 18)
+    #expect(try rotated.newestEpochs() == [2, 3])
+  }
+
+  /// At each step of a walk: it begins again, and leaves nothing behind.
+  @Test(arguments: 0..<5)
+  func aWalkUnderWayBeginsAgain(_ step: Int) throws {
+    let rotated = try RotatedStore()
+    let keychain = rotated.keychain
+    let leaked = LeakedKeys(keychain)
+    var second: LeakedKeys?
+    var steps = 0
+    let report = try keychain.rotateKeys { _ in
+      do {
+        if steps == step {
+          second = LeakedKeys(keychain)
+          try keychain.renewRootKeys([rotated.store.keyFile])
+          #expect(try rotated.keyRecords().filter { $0.hasPrefix("9.") } == ["9.1", "9.2", "9.3"])
+        }
+        // With the keys of three epochs in the store, all is found, and no duplicate gets in.
+        try keychain.database.read { tx in
+          for number in 0..<18 { try RotatedStore.expectFound(number, keychain, in: tx) }
+        }
+        for number in 0..<18 {
+          refuses(.duplicateItem) { try keychain.add(RotatedStore.item(number)) }
+        }
+      } catch { Issue.record(error) }
+      steps += 1
+      return true
+    }
+    #expect(report.isFinished && !report.wasPending && report.renewed == 18)
+    try expectNothingOpens(leaked, rotated)
+    try expectNothingOpens(try #require(second), rotated)
+    try rotated.store.reopen()
+    #expect(try rotated.contents() == RotatedStore.expected(0..<18))
+    #expect(try rotated.keychain.verify(.everything) == VerificationReport(items: 18))
+  }
+
+  /// One that was left at a step, in a process before.
+  @Test(arguments: 1..<5)
+  func aRotationThatWasInterruptedIsFinishedWithTheNewRoots(_ steps: Int) throws {
+    let rotated = try RotatedStore()
+    var leaked = [LeakedKeys(rotated.keychain)]
+    var left = steps
+    try rotated.keychain.rotateKeys { _ in
+      left -= 1
+      return left > 0
+    }
+    leaked.append(LeakedKeys(rotated.keychain))
+    try rotated.store.reopen()
+    try rotated.keychain.renewRootKeys([rotated.store.keyFile])
+    for _ in 0..<2 {
+      #expect(try rotated.contents() == RotatedStore.expected(0..<18))
+      for number in 0..<18 {
+        refuses(.duplicateItem) { try rotated.keychain.add(RotatedStore.item(number)) }
+      }
+      try rotated.store.reopen()
+    }
+    #expect(try rotated.keychain.rotateKeys().isFinished)
+    for each in leaked { try expectNothingOpens(each, rotated) }
+    #expect(try rotated.contents() == RotatedStore.expected(0..<18))
+  }
+
+  /// A kill after the root keys, and at every step of the walk after it.
+  @Test(arguments: 0..<7)
+  func aKillAfterTheRootsLeavesAStoreThatGoesOn(_ step: Int) async throws {
+    let rotated = try RotatedStore()
+    let leaked = LeakedKeys(rotated.keychain)
+    rotated.keychain.close()
+    let (directory, key) = (rotated.store.location.directory, rotated.store.keyFilePath)
+    await #expect(processExitsWith: .signal(SIGKILL)) {
+      [directory = directory as String, key = key as String, step = step as Int] in
+      let keychain = try Keychain.open(
+        at: StoreLocation(directory: directory), with: .keyFile(path: key),
+        options: RotatedStore.options)
+      try keychain.renewRootKeys([.keyFile(path: key)])
+      if step == 0 { kill(getpid(), SIGKILL) }
+      var steps = 1
+      try keychain.rotateKeys { _ in
+        if steps == step { kill(getpid(), SIGKILL) }
+        steps += 1
+        return true
+      }
+      kill(getpid(), SIGKILL)
+    }
+    try rotated.store.reopen()
+    #expect(try rotated.contents() == RotatedStore.expected(0..<18))
+    // As the keeper does when it starts.
+    if try rotated.keychain.rotationIsPending() {
+      #expect(try rotated.keychain.rotateKeys().isFinished)
+    }
+    try expectNothingOpens(leaked, rotated, "step \(step)")
+    #expect(try rotated.newestEpochs() == [2, 3])
+    #expect(try rotated.keychain.verify(.everything) == VerificationReport(items: 18))
+  }
+
+  @Test func anAlteredStoreGetsNoNewRoots() throws {
+    let rotated = try RotatedStore()
+    let raw = try RawStore(rotated.store.location.databasePath)
+    try raw.run("DELETE FROM items WHERE id = 18")
+    raw.close()
+    refuses(.decode) { try rotated.keychain.renewRootKeys([rotated.store.keyFile]) }
+    #expect(rotated.keychain.condition == .readOnly(.manifestMismatch))
+    #expect(try rotated.newestEpochs() == [1])
+  }
+}
