@@ -13,12 +13,15 @@ extension Keychain {
   ///
   /// - Parameters:
   ///   - secrets: the first that opens the backup is used.
+  ///   - further: asked one after the other when none does; they get the refusal and the slots of the
+  ///     backup, which nobody has verified yet.
   ///   - isReplacing: whether an existing store may go.
   /// - Throws: `duplicateKeychain` when there is a store and `isReplacing` is not set; `decode` for a
   ///   backup that was altered; `authFailed` when nothing opens it; `notAvailable` with `lockHolder`
   ///   when the store is in use. After any error the store is as it was.
   package static func restore(
     _ path: String, to location: StoreLocation, with secrets: [KeySlotSecret],
+    further: [(KeychainError, [KeySlot]) throws -> [KeySlotSecret]] = [],
     replacing isReplacing: Bool = false, options: KeychainOptions = .init(),
     progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
   ) throws(KeychainError) -> RestoreReport {
@@ -45,7 +48,7 @@ extension Keychain {
         backup: file.trailer, replaced: replaced, behindBy: 0, locked: 0)
       let generation: UInt64
       do {
-        let staged = try openFirst(secrets, at: staging.location, options)
+        let staged = try openFirst(secrets, further, at: staging.location, options)
         defer { staged.close() }
         report.locked = try file.verify(with: staged)
         if case .generation(let anchored) = anchor.read(), anchored > file.trailer.generation {
@@ -76,19 +79,24 @@ extension Keychain {
   }
 
   private static func openFirst(
-    _ secrets: [KeySlotSecret], at location: StoreLocation, _ options: KeychainOptions
-  ) throws(KeychainError) -> Keychain {
-    var refusal: KeychainError?
-    for secret in secrets {
-      do {
-        return try open(at: location, with: secret, options: options)
-      } catch {
-        guard error.status == .authFailed else { throw error }
-        refusal = refusal ?? error
+    _ secrets: [KeySlotSecret], _ further: [(KeychainError, [KeySlot]) throws -> [KeySlotSecret]],
+    at location: StoreLocation, _ options: KeychainOptions
+  ) throws -> Keychain {
+    var refusal = KeychainError(.authFailed, "there is nothing to open it with")
+    for position in 0...further.count {
+      let group =
+        try position == 0 ? secrets : further[position - 1](refusal, slots(at: location))
+      for (number, secret) in group.enumerated() {
+        do {
+          return try open(at: location, with: secret, options: options)
+        } catch {
+          guard error.status == .authFailed else { throw error }
+          // Of what was tried last, what was likeliest.
+          if number == 0 { refusal = error }
+        }
       }
     }
-    throw KeychainError(
-      .authFailed, refusal?.message ?? "there is nothing to open it with")
+    throw refusal
   }
 
   /// Counts on, beyond all that was ever committed in the store that is replaced. Returns where it is.

@@ -31,17 +31,36 @@ extension Keychain {
     try read { try isRotationPending(in: $0) }
   }
 
+  /// Whether items that were locked when a rotation came to them can be opened now: they still stand under
+  /// older keys of their class. Looks at every row.
+  package func rotationIsOwed() throws(KeychainError) -> Bool {
+    try read { tx in
+      try Accessibility.allCases.map(\.keyPurpose).filter(\.isOfSession).contains { purpose in
+        guard let newest = try newestKey(purpose, in: tx), (try? key(newest, in: tx)) != nil else {
+          return false
+        }
+        return try tx.first(
+          "SELECT 1 FROM items WHERE class_key BETWEEN ? AND ? LIMIT 1",
+          .integer(Int64(KeyID(purpose, epoch: 0).rawValue)), .integer(Int64(newest.rawValue) - 1)
+        ) { _ in true } ?? false
+      }
+    }
+  }
+
   /// Gives every item new keys, or goes on with that. Others read and write meanwhile. The root keys
   /// stay: see `renewRootKeys`.
   ///
   /// - Parameters:
   ///   - actor: for whom it is begun, in the audit; nil is the keychain's own auditor.
+  ///   - isBeginning: false only finishes what there is to finish: a rotation that was left, and items
+  ///     that were locked when it came to them.
   ///   - goOn: called after each transaction; false stops, and the next rotation goes on.
   /// - Throws: `notAvailable` when a rotation is under way in this process; `readOnly` or `decode`
   ///   when the store is not what its manifest says. The old keys are all there then.
   @discardableResult
   package func rotateKeys(
-    for actor: String? = nil, _ goOn: (RotationProgress) -> Bool = { _ in true }
+    for actor: String? = nil, beginning isBeginning: Bool = true,
+    _ goOn: (RotationProgress) -> Bool = { _ in true }
   ) throws(KeychainError) -> RotationReport {
     try checkWritable()
     let isAlone = state.withLock { state in
@@ -55,11 +74,13 @@ extension Keychain {
     defer { state.withLock { $0.isRotating = false } }
     return try KeychainError.wrap("renewing the keys") {
       var report = RotationReport()
-      if try rotationIsPending() {
+      if try !isBeginning || rotationIsPending() {
         report.wasPending = !state.withLock { $0.hasBegunRotation }
         try finishRotation(&report, goOn)
         // Damaged items keep their keys: that one was over long ago.
-        guard report.isFinished, report.renewed == 0, report.retiredKeys == 0 else { return report }
+        guard isBeginning, report.isFinished, report.renewed == 0, report.retiredKeys == 0 else {
+          return report
+        }
         report = RotationReport()
       }
       // What is altered must be seen before it is counted anew.

@@ -46,7 +46,7 @@ struct AuditCommand: AsyncParsableCommand {
 
   func run() async throws {
     let settings = try options.load()
-    let keychain = try OpenStore.forReading(settings)
+    var keychain = try OpenStore.forReading(settings)
     defer { keychain.close() }
     do {
       if verify { return try check(keychain) }
@@ -55,8 +55,15 @@ struct AuditCommand: AsyncParsableCommand {
       try show(try records(keychain, after: &shown))
       while follow {
         try await Task.sleep(for: .milliseconds(300))
-        let next = try records(keychain, after: &shown)
-        if !next.isEmpty { try show(next) }
+        do {
+          let next = try records(keychain, after: &shown)
+          if !next.isEmpty { try show(next) }
+        } catch let error as KeychainError {
+          guard error.asksForReopening else { throw error }
+          // The root keys are new.
+          keychain.close()
+          keychain = try OpenStore.forReading(settings)
+        }
       }
     } catch let error as KeychainError {
       throw CommandFailure(error)

@@ -14,8 +14,10 @@ struct KeysRotateCommand: AsyncParsableCommand {
       Reading and writing go on meanwhile. What is interrupted goes on with the next `rotate`, or when \
       the keeper starts. In a running keeper it goes on when this command is stopped.
 
-      With --master the root keys are new too: the way to lock out a key file that leaked. The key file \
-      of the settings stays, and the passphrase that is given; all other slots are removed.
+      With --master the root keys are new too: the way to lock out a key file that leaked. From that \
+      moment nothing is written that a leaked key opens, also while another rotation is under way. The \
+      key file of the settings stays, and what is given with --passphrase-file, or else \
+      `store.passphrase`, or what you type; all other slots are removed. The keeper may be locked.
 
       Examples:
         threadkeeper keys rotate
@@ -27,11 +29,15 @@ struct KeysRotateCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "With --master: the passphrase that stays; `-` is standard input.", valueName: "file"))
-  var passphraseFile: String?
+      "With --master: a passphrase or recovery code that stays, the first line of a file; `-` is"
+        + " standard input. May be repeated.", valueName: "file"))
+  var passphraseFile: [String] = []
 
   @Flag(help: "With --master: also when key slots are removed by it.")
   var yes = false
+
+  @Flag(help: "With --master: delete the items for this device only whose device.key is gone.")
+  var deleteDeviceItems = false
 
   @OptionGroup var options: SettingsOptions
   @OptionGroup var output: OutputOptions
@@ -39,45 +45,82 @@ struct KeysRotateCommand: AsyncParsableCommand {
   struct Report: Encodable {
     let rotation: StoreReport.Rotation
     let removed: [StoreReport.Slot]
+    /// Items for this device only that wait for their device key, and such that were deleted.
+    let waiting: Int
+    let deleted: Int
+  }
+
+  func validate() throws {
+    guard master || !deleteDeviceItems else {
+      throw ValidationError("--delete-device-items goes with --master.")
+    }
   }
 
   func run() async throws {
     try? ProcessHardening.forbidCoreDumps()
     let settings = try options.load()
-    let request = StoreRequest(
-      command: .rotateKeys, isConfirmed: yes, roots: try master ? roots(settings) : nil)
     let desk = StoreDesk(settings: settings)
-    let progress = RotationProgressLine()
-    let removed: [StoreReport.Slot]
-    var rotation: StoreReport.Rotation
+    let request = StoreRequest(
+      command: .rotateKeys, isConfirmed: yes, roots: try await master ? roots(desk) : nil,
+      deletesDeviceItems: deleteDeviceItems)
+    let watch = RotationWatch()
+    let begun = try await Interruptible.run(orSay: { watch.wordsOfStop }) {
+      try await perform(request, desk, watch)
+    }
+    let report = Report(
+      rotation: watch.rotation, removed: begun.removed ?? [], waiting: begun.waiting ?? 0,
+      deleted: begun.deleted ?? 0)
+    try output.show(report, text: watch.rotation.text + text(report))
+  }
+
+  private func text(_ report: Report) -> String {
+    var text = ""
+    if report.waiting > 0 {
+      text +=
+        "\(report.waiting) items for this device only wait for their device.key, which is not here: put"
+        + " it back and rotate again. If it is gone for good, nobody can read them:"
+        + " --delete-device-items deletes them.\n"
+    }
+    if report.deleted > 0 {
+      text += "\(report.deleted) items of a device that is gone are deleted.\n"
+    }
+    return text
+  }
+
+  /// Returns what the beginning came to; `watch` has the rest.
+  private func perform(
+    _ request: StoreRequest, _ desk: StoreDesk, _ watch: RotationWatch
+  ) async throws -> StoreReport {
+    defer { watch.end() }
     switch try await begin(request, desk) {
     case .byKeeper(let begun):
-      removed = begun.removed ?? []
-      rotation = begun.rotation ?? .init()
-      while rotation.running {
-        progress.show(rotation)
+      watch.show(begun.rotation ?? .init(), by: .keeper)
+      while watch.rotation.running {
         try await Task.sleep(for: .milliseconds(100))
-        guard let next = try await desk.askKeeper(StoreRequest(command: .rotation))?.rotation else {
-          throw CommandFailure(
-            .temporary, "the keeper has ended; the rotation goes on when it starts again")
-        }
-        rotation = next
+        guard let next = try await progress(desk) else { break }
+        watch.show(next, by: .keeper)
       }
+      if let problem = watch.rotation.problem { throw CommandFailure(.inputOutput, problem) }
+      guard watch.rotation.finished else {
+        throw CommandFailure(
+          .temporary, "the keeper has ended: \(watch.words)",
+          remedy: "it goes on with the rotation when it starts again")
+      }
+      return begun
     case .here(let keychain):
       defer { keychain.close() }
-      try desk.unlockIfAsked(keychain)
-      removed = try StoreWork(keychain: keychain, settings: settings).renewRoots(request)
-      rotation = .init(running: true)
-      let report = try keychain.rotateKeys {
-        (rotation.renewed, rotation.items) = ($0.renewed, $0.items)
-        progress.show(rotation)
-        return true
-      }
-      rotation.finish(report)
+      return try await RotationHere(keychain: keychain, desk: desk, watch: watch).run(request)
     }
-    progress.end()
-    if let problem = rotation.problem { throw CommandFailure(.inputOutput, problem) }
-    try output.show(Report(rotation: rotation, removed: removed), text: rotation.text)
+  }
+
+  /// Nil when the keeper has ended.
+  private func progress(_ desk: StoreDesk) async throws -> StoreReport.Rotation? {
+    do {
+      return try await desk.askKeeper(StoreRequest(command: .rotation))?.rotation
+    } catch let failure as CommandFailure {
+      guard failure.status == .temporary else { throw failure }
+      return nil
+    }
   }
 
   private enum Begun: Sendable {
@@ -94,15 +137,22 @@ struct KeysRotateCommand: AsyncParsableCommand {
     }
   }
 
-  private func roots(_ settings: Settings) throws -> [StoreSecret] {
+  private func roots(_ desk: StoreDesk) async throws -> [StoreSecret] {
+    let settings = desk.settings
     var roots = [StoreSecret(kind: .keyFile, value: settings.store.keyFile)]
-    if let passphraseFile {
-      let text = try PassphraseInput.read(passphraseFile, isNew: false)
+    for file in passphraseFile {
+      let text = try PassphraseInput.read(file, isNew: false)
       roots.append(StoreSecret(kind: .passphraseOrCode, value: text.revealed))
-    } else if let passphrase = settings.store.passphrase {
-      roots.append(StoreSecret(kind: .passphraseOrCode, value: passphrase.revealed))
     }
-    return roots
+    guard roots.count == 1 else { return roots }
+    if let passphrase = settings.store.passphrase {
+      return roots + [StoreSecret(kind: .passphraseOrCode, value: passphrase.revealed)]
+    }
+    guard TerminalPrompt.isPossible,
+      try await desk.perform(StoreRequest(command: .listKeys)).guarded == true,
+      let answer = StoreSecret.askNow("New root keys are sealed for the passphrase, too.\n")
+    else { return roots }
+    return roots + [StoreSecret(kind: .passphraseOrCode, value: answer.revealed)]
   }
 }
 
@@ -120,7 +170,8 @@ extension StoreReport.Rotation {
     text += "\(renewed) items have new keys, \(retiredKeys) old keys are removed.\n"
     if locked > 0 {
       text +=
-        "\(locked) items are locked: their secrets keep the old keys. Unlock, and rotate again.\n"
+        "\(locked) items are locked or of another device: their secrets keep the old keys. A keeper goes on"
+        + " with them when it is unlocked; otherwise unlock, and rotate again.\n"
     }
     if damaged > 0 {
       text +=
@@ -128,20 +179,5 @@ extension StoreReport.Rotation {
         + " names them.\n"
     }
     return text
-  }
-}
-
-/// One line on a terminal that says how far it is.
-private final class RotationProgressLine {
-  private let isOn = StandardStream.error.isTerminal
-
-  func show(_ rotation: StoreReport.Rotation) {
-    guard isOn, rotation.items > 0 else { return }
-    try? StandardStream.error.write("\r\(rotation.renewed) of \(rotation.items) items")
-  }
-
-  func end() {
-    guard isOn else { return }
-    try? StandardStream.error.write("\r\u{1B}[K")
   }
 }

@@ -28,6 +28,8 @@ struct StoreRequest: Codable, Sendable {
   var isConfirmed: Bool?
   /// Of `keys/rotate`: new root keys too, sealed for these.
   var roots: [StoreSecret]?
+  /// With new root keys: deletes the items for this device only whose device key is gone.
+  var deletesDeviceItems: Bool?
 
   var octets: [UInt8] { get throws { try Array(JSONEncoder().encode(self)) } }
 }
@@ -63,6 +65,10 @@ struct StoreReport: Codable, Sendable {
 
   var slots: [Slot]?
   var removed: [Slot]?
+  /// Items for this device only that wait for their device key.
+  var waiting: Int?
+  /// Such items that were deleted.
+  var deleted: Int?
   var rotation: Rotation?
   /// Whether what is accessible "when unlocked" can be reached.
   var unlocked: Bool?

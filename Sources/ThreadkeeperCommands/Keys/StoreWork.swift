@@ -9,15 +9,15 @@ import Settings
 struct StoreWork: Sendable {
   let keychain: Keychain
   let settings: Settings
+  /// For whom, in the audit; nil is the process itself.
+  var actor: String?
 
   func answer(_ request: StoreRequest) throws -> StoreReport {
     switch request.command {
     case .listKeys: return try list()
     case .addKey: return try add(request)
     case .removeKey: return try remove(request)
-    case .lock:
-      let outcome = try keychain.lock()
-      return StoreReport(unlocked: false, guarded: outcome == .locked)
+    case .lock: return try lock()
     case .unlock: return try unlock(request)
     case .rotateKeys, .rotation:
       throw CommandFailure(.software, "a rotation takes its time")
@@ -63,7 +63,7 @@ struct StoreWork: Sendable {
     guard try keychain.slotsOpened(by: way).isEmpty else {
       throw CommandFailure(.usage, "the store has a slot that opens with this already")
     }
-    let slot = try keychain.addKeySlot(way, label: request.label ?? "")
+    let slot = try keychain.addKeySlot(way, label: request.label ?? "", for: actor)
     return StoreReport(slots: [report(slot, opens: .yes)])
   }
 
@@ -95,11 +95,23 @@ struct StoreWork: Sendable {
           remedy: "--yes removes it all the same")
       }
     }
-    try keychain.removeKeySlot(slot.number)
+    try keychain.removeKeySlot(slot.number, for: actor)
     return StoreReport(removed: [report(slot, opens: .notTried)])
   }
 
   // MARK: Lock
+
+  /// The keys go first, whatever becomes of the audit.
+  private func lock() throws -> StoreReport {
+    let outcome = try keychain.lock()
+    do {
+      try keychain.record(.locked, "by command", for: actor)
+    } catch {
+      throw CommandFailure(
+        .inputOutput, "the store is locked, but its audit does not say so: \(error.message)")
+    }
+    return StoreReport(unlocked: false, guarded: outcome == .locked)
+  }
 
   private func unlock(_ request: StoreRequest) throws -> StoreReport {
     guard let secret = request.secret else {
@@ -109,20 +121,32 @@ struct StoreWork: Sendable {
     for way in try secret.ways() {
       do {
         try keychain.unlock(with: way)
-        return StoreReport(
-          unlocked: true, guarded: try keychain.slots().contains { $0.kind == .passphrase })
       } catch {
         refusal = error
+        continue
       }
+      return try unlocked()
     }
     throw refusal ?? KeychainError(.authFailed, "nothing unlocks the store")
+  }
+
+  private func unlocked() throws -> StoreReport {
+    do {
+      try keychain.record(.unlocked, "by command", for: actor)
+    } catch {
+      // Nobody reaches what is locked without a word of it.
+      try keychain.lock()
+      throw error
+    }
+    return StoreReport(
+      unlocked: true, guarded: try keychain.slots().contains { $0.kind == .passphrase })
   }
 
   // MARK: Rotation
 
   /// New root keys first, if they are wanted.
-  func renewRoots(_ request: StoreRequest) throws -> [StoreReport.Slot] {
-    guard let roots = request.roots else { return [] }
+  func renewRoots(_ request: StoreRequest) throws -> StoreReport {
+    guard let roots = request.roots else { return StoreReport() }
     var ways: [KeySlotSecret] = []
     var kept: Set<Int64> = []
     for secret in roots {
@@ -142,7 +166,11 @@ struct StoreWork: Sendable {
         .usage, "these key slots would be removed, because what opens them was not given: \(names)",
         remedy: "--yes removes them; add them again afterwards")
     }
-    return try keychain.renewRootKeys(ways).removedSlots.map { report($0, opens: .no) }
+    let renewal = try keychain.renewRootKeys(
+      ways, deletingItemsOfAnotherDevice: request.deletesDeviceItems == true, for: actor)
+    return StoreReport(
+      removed: renewal.removedSlots.map { report($0, opens: .no) },
+      waiting: renewal.itemsOfAnotherDevice, deleted: renewal.deletedItems)
   }
 }
 

@@ -8,8 +8,11 @@ import Synchronization
 /// Work that puts things right before a signal ends the program: a terminal that hides what is typed
 /// must not stay so.
 enum Interruptible {
+  /// - Parameter words: what is said of work that was stopped; nil where it would have stored something.
   /// - Throws: what `body` throws; after a signal, or for a `CancellationError`, exit status 130.
-  static func run<R: Sendable>(_ body: @escaping @Sendable () async throws -> R) async throws -> R {
+  static func run<R: Sendable>(
+    orSay words: (@Sendable () -> String)? = nil, _ body: @escaping @Sendable () async throws -> R
+  ) async throws -> R {
     let work = Work(body)
     let group = ServiceGroup(
       configuration: ServiceGroupConfiguration(
@@ -24,10 +27,11 @@ enum Interruptible {
       try await group.run()
       return try work.result()
     } catch is CancellationError {
-      throw try stopped("Nothing was stored.")
+      throw try stopped(words?() ?? "Nothing was stored.")
     } catch is RunningKeeper.LeftOpen {
       throw try stopped(
-        "The running keeper may have stored it all the same: `threadkeeper status` tells.")
+        words?()
+          ?? "The running keeper may have stored it all the same: `threadkeeper status` tells.")
     }
   }
 

@@ -64,7 +64,7 @@ final class BrokerLoginService: Service {
           logger.warning("a command was not let in", metadata: ["reason": "\($0.message)"])
         },
         handler: { [weak self, store] request, connection in
-          if let answer = await store.answer(request) { return answer }
+          if let answer = await store.answer(request, from: connection.peer) { return answer }
           return (try? await self?.answer(request, connection).octets) ?? []
         })
     } catch {
@@ -97,7 +97,8 @@ final class BrokerLoginService: Service {
         if request.validate != false {
           try await LoginTrial(settings: settings, address: desk.address).check(login)
         }
-        let change = try await save(login, at: desk.address) { [logger] in
+        let actor = OpenStore.actor(user: connection.peer.user)
+        let change = try await save(login, at: desk.address, for: actor) { [logger] in
           // Whoever has given up should not find it stored.
           guard connection.isGone else { return }
           logger.notice("a login is not stored", metadata: ["reason": "nobody waits for it"])
@@ -105,7 +106,8 @@ final class BrokerLoginService: Service {
         }
         return DaemonAnswer(.init(stored: change.rawValue, inUse: isStoredInUse))
       case .logout:
-        let users = try await delete(at: desk.address)
+        let users = try await delete(
+          at: desk.address, for: OpenStore.actor(user: connection.peer.user))
         return DaemonAnswer(.init(deleted: users, inUse: isStoredInUse))
       }
     } catch let failure as CommandFailure {
@@ -139,13 +141,16 @@ final class BrokerLoginService: Service {
 
   /// Stores it, and goes on with it. One that is there is replaced unread: it may be damaged.
   ///
-  /// - Parameter check: called last before the commit; what it throws leaves all as it was.
+  /// - Parameters:
+  ///   - actor: for whom, in the audit; nil is the keeper.
+  ///   - check: called last before the commit; what it throws leaves all as it was.
   func save(
-    _ login: BrokerLogin, at address: BrokerAddress,
+    _ login: BrokerLogin, at address: BrokerAddress, for actor: String? = nil,
     check: @escaping @Sendable () throws -> Void = {}
   ) async throws -> BrokerLoginStore.Change {
     try await inTurn { [self] in
       let change = try keychain.database.write {
+        if let actor { keychain.act(as: actor, in: $0) }
         let change = try BrokerLoginStore(keychain, address).save(login, $0)
         try check()
         return change
@@ -157,10 +162,11 @@ final class BrokerLoginService: Service {
     }
   }
 
-  private func delete(at address: BrokerAddress) async throws -> [String] {
+  private func delete(at address: BrokerAddress, for actor: String) async throws -> [String] {
     try await inTurn { [self] in
       let users = try keychain.database.write {
-        try BrokerLoginStore(keychain, address).deleteAll($0)
+        keychain.act(as: actor, in: $0)
+        return try BrokerLoginStore(keychain, address).deleteAll($0)
       }
       guard !users.isEmpty else { return [] }
       logger.notice("the password for the broker is deleted")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DaemonSocket
 import Dispatch
 import KeychainCore
 import Logging
@@ -19,11 +20,17 @@ final class StoreService: Service {
   private let settings: Settings
   private let keychain: Keychain
   private let logger: Logger
-  private let rotation = Mutex(StoreReport.Rotation())
+  private let rotation = Mutex(Work())
   private let isEnding = Mutex(false)
   /// One after the other: each may wait for the disk, and a passphrase takes its time.
   private let turns = DispatchQueue(label: "threadkeeper.store")
   private let rotating = DispatchQueue(label: "threadkeeper.rotation", qos: .utility)
+
+  private struct Work {
+    var report = StoreReport.Rotation()
+    /// There was more to do when the one under way may have been at its end.
+    var isWantedAgain = false
+  }
 
   init(_ settings: Settings, keychain: Keychain, logger: Logger) {
     self.settings = settings
@@ -32,13 +39,15 @@ final class StoreService: Service {
   }
 
   func run() async throws {
-    if (try? keychain.rotationIsPending()) == true {
-      logger.notice("an interrupted rotation of the keys goes on")
-      beginRotation()
-    }
+    goOnRotating()
     while !Task.isShuttingDownGracefully, !Task.isCancelled {
       if keychain.lockIfIdle(for: settings.store.lockAfterSeconds) {
         logger.notice("the store is locked", metadata: ["reason": "nothing in it was used"])
+        do { try keychain.record(.locked, "nothing in it was used") } catch {
+          logger.error(
+            "the audit does not say so", metadata: ["reason": "\((error as KeychainError).message)"]
+          )
+        }
       }
       do {
         try await cancelWhenGracefulShutdown { try await Task.sleep(for: .seconds(1)) }
@@ -51,33 +60,37 @@ final class StoreService: Service {
     }
   }
 
+  /// - Parameter peer: who asks, by what the kernel says.
   /// - Returns: nil when it is no request of this kind.
-  func answer(_ octets: [UInt8]) async -> [UInt8]? {
+  func answer(_ octets: [UInt8], from peer: SocketPeer) async -> [UInt8]? {
     guard let request = try? JSONDecoder().decode(StoreRequest.self, from: Data(octets)) else {
       return nil
     }
     return await withCheckedContinuation { (done: CheckedContinuation<[UInt8], Never>) in
       turns.async {
-        let answer = self.answerNow(request)
+        let answer = self.answerNow(request, for: OpenStore.actor(user: peer.user))
         done.resume(returning: (try? answer.octets) ?? [])
       }
     }
   }
 
-  private func answerNow(_ request: StoreRequest) -> StoreAnswer {
+  private func answerNow(_ request: StoreRequest, for actor: String) -> StoreAnswer {
+    let work = StoreWork(keychain: keychain, settings: settings, actor: actor)
     do {
       try DaemonRequest.check(version: request.v)
       switch request.command {
-      case .rotation: return StoreAnswer(StoreReport(rotation: rotation.withLock { $0 }))
+      case .rotation: return StoreAnswer(StoreReport(rotation: rotation.withLock { $0.report }))
       case .rotateKeys:
-        let removed = try StoreWork(keychain: keychain, settings: settings).renewRoots(request)
+        var report = try work.renewRoots(request)
         if request.roots != nil { logger.notice("the root keys of the store are new") }
-        beginRotation()
-        return StoreAnswer(
-          StoreReport(removed: removed, rotation: rotation.withLock { $0 }))
+        // New roots have begun it already.
+        beginRotation(for: actor, anew: request.roots == nil)
+        report.rotation = rotation.withLock { $0.report }
+        return StoreAnswer(report)
       default:
-        let report = try StoreWork(keychain: keychain, settings: settings).answer(request)
+        let report = try work.answer(request)
         tell(request, report)
+        if request.command == .unlock { goOnRotating() }
         return StoreAnswer(report)
       }
     } catch let failure as CommandFailure {
@@ -103,32 +116,60 @@ final class StoreService: Service {
 
   // MARK: Rotation
 
-  /// Does nothing while one is under way.
-  private func beginRotation() {
-    let isFirst = rotation.withLock { rotation in
-      guard !rotation.running else { return false }
-      rotation = .init(running: true)
+  /// What was interrupted, and items that were locked when it came to them.
+  private func goOnRotating() {
+    let isPending = (try? keychain.rotationIsPending()) == true
+    guard isPending || (try? keychain.rotationIsOwed()) == true else { return }
+    if isPending { logger.notice("an interrupted rotation of the keys goes on") }
+    beginRotation(anew: false)
+  }
+
+  /// One under way goes on with whatever newer keys it finds, so no second one is begun beside it.
+  ///
+  /// - Parameter anew: false only finishes what there is to finish.
+  private func beginRotation(for actor: String? = nil, anew isNew: Bool) {
+    let isFirst = rotation.withLock { work in
+      guard !work.report.running else {
+        // It may have looked for newer keys for the last time.
+        if !isNew { work.isWantedAgain = true }
+        return false
+      }
+      work = Work(report: .init(running: true))
       return true
     }
     guard isFirst else { return }
-    rotating.async { self.rotate() }
+    rotating.async { self.rotate(for: actor, anew: isNew) }
   }
 
-  private func rotate() {
+  private func rotate(for actor: String?, anew isNew: Bool) {
+    var isNew = isNew
     do {
-      let report = try keychain.rotateKeys { progress in
-        rotation.withLock { ($0.renewed, $0.items) = (progress.renewed, progress.items) }
-        return !isEnding.withLock { $0 }
+      while true {
+        let report = try keychain.rotateKeys(for: actor, beginning: isNew) { progress in
+          rotation.withLock {
+            ($0.report.renewed, $0.report.items) = (progress.renewed, progress.items)
+          }
+          return !isEnding.withLock { $0 }
+        }
+        let isOver = rotation.withLock { work in
+          guard !(report.isFinished && work.isWantedAgain) else {
+            work.isWantedAgain = false
+            return false
+          }
+          work.report.finish(report)
+          return true
+        }
+        guard report.isFinished else { return }
+        logger.notice(
+          "the keys of the store are renewed",
+          metadata: ["items": "\(report.renewed)", "locked": "\(report.locked)"])
+        if isOver { return }
+        isNew = false
       }
-      rotation.withLock { $0.finish(report) }
-      guard report.isFinished else { return }
-      logger.notice(
-        "the keys of the store are renewed",
-        metadata: ["items": "\(report.renewed)", "locked": "\(report.locked)"])
     } catch {
       rotation.withLock {
-        $0.running = false
-        $0.problem = error.message
+        $0.report.running = false
+        $0.report.problem = error.message
       }
       logger.error("the keys were not renewed", metadata: ["reason": "\(error.message)"])
     }

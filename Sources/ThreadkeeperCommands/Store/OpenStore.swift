@@ -52,46 +52,37 @@ enum OpenStore {
   /// What nobody else is named for, the audit says of the user of this process.
   static func audited(_ options: KeychainOptions) -> KeychainOptions {
     var options = options
-    options.auditor = options.auditor ?? "command of user \(geteuid())"
+    options.auditor = options.auditor ?? actor(user: geteuid())
     return options
   }
+
+  /// How the audit names who gave a command, whether the keeper did the work or the command itself.
+  static func actor(user: UInt32) -> String { "command of user \(user)" }
 
   private static func open(
     _ settings: Settings, access: Keychain.Access, options: KeychainOptions
   ) throws -> Keychain {
-    let keyFile = KeySlotSecret.keyFile(path: settings.store.keyFile)
-    func open(_ ways: [KeySlotSecret]) throws(KeychainError) -> Keychain {
-      var refusal: KeychainError?
-      for way in ways {
-        do {
-          return try Keychain.open(
-            at: location(settings), with: way, access: access, options: audited(options))
-        } catch {
-          guard error.status == .authFailed else { throw error }
-          refusal = refusal ?? error
+    do {
+      var refusal = KeychainError(.authFailed, "there is nothing to open the store with")
+      let first: StoreWays.Further = { _, _ in try StoreWays.first(settings) }
+      for (position, group) in ([first] + StoreWays.further(settings)).enumerated() {
+        var ways: [KeySlotSecret] = []
+        if position == 0 {
+          ways = try group(refusal, [])
+        } else if let slots = try? Keychain.slots(at: location(settings)) {
+          ways = try group(refusal, slots)
+        }
+        for (number, way) in ways.enumerated() {
+          do {
+            return try Keychain.open(
+              at: location(settings), with: way, access: access, options: audited(options))
+          } catch {
+            guard error.status == .authFailed else { throw error }
+            if number == 0 { refusal = error }
+          }
         }
       }
-      throw refusal ?? KeychainError(.authFailed, "there is nothing to open the store with")
-    }
-    do {
-      // Who names a passphrase means it: a wrong one is said.
-      if let passphrase = settings.store.passphrase {
-        return try open(StoreSecret.ways(passphrase))
-      }
-      do {
-        return try open([keyFile])
-      } catch {
-        guard error.status == .authFailed, let slots = try? Keychain.slots(at: location(settings))
-        else { throw error }
-        let credentials = slots.filter {
-          $0.kind == .systemdCredential && SystemdCredential.path($0.label) != nil
-        }.map { KeySlotSecret.systemdCredential(name: $0.label) }
-        if let keychain = try? open(credentials) { return keychain }
-        guard slots.contains(where: { $0.kind == .passphrase || $0.kind == .recoveryCode }),
-          let answer = StoreSecret.askNow("\(error.message).\n")
-        else { throw error }
-        return try open(StoreSecret.ways(answer))
-      }
+      throw refusal
     } catch let error as KeychainError {
       throw CommandFailure(error)
     }
@@ -119,6 +110,7 @@ extension CommandFailure {
       self.init(
         .temporary, error.message,
         remedy: "stop it and try again; reading commands work beside it")
+    case _ where error.isTemporary: self.init(.temporary, error.message)
     case .authFailed, .notAvailable: self.init(.notPermitted, error.message)
     case .interactionNotAllowed:
       self.init(

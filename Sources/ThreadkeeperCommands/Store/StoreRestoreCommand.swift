@@ -13,6 +13,9 @@ struct StoreRestoreCommand: ParsableCommand {
       Stop the keeper first. Every octet of the backup is checked with the key before anything is \
       replaced. Interrupted at any moment, the store is the old one or the new one, whole.
 
+      The backup is opened as the store is: by `store.passphrase`, or else by the key file, then by \
+      what systemd hands over, then by what you type.
+
       What was stored since the backup is lost; routers announce themselves again. The restored store \
       needs no `accept-rollback`.
 
@@ -58,7 +61,11 @@ struct StoreRestoreCommand: ParsableCommand {
       defer { progress.end() }
       done = try Keychain.restore(
         file, to: OpenStore.location(settings),
-        with: try ways(settings), replacing: yes,
+        with: try StoreWays.first(settings),
+        further: StoreWays.further(settings) { words in
+          progress.end()
+          return StoreSecret.askNow(words)
+        }, replacing: yes,
         options: OpenStore.audited(KeychainOptions())
       ) { progress.show($0, of: $1) }
     } catch {
@@ -68,14 +75,6 @@ struct StoreRestoreCommand: ParsableCommand {
       storeID: done.backup.store.description, items: done.backup.items, replaced: done.replaced,
       changesLost: done.behindBy, locked: done.locked, anchorProblem: done.anchorProblem)
     try output.show(report, text: text(report))
-  }
-
-  /// As for a store that is opened: who names a passphrase means it.
-  private func ways(_ settings: Settings) throws(KeychainError) -> [KeySlotSecret] {
-    guard let passphrase = settings.store.passphrase else {
-      return [.keyFile(path: settings.store.keyFile)]
-    }
-    return try StoreSecret.ways(passphrase)
   }
 
   private func text(_ report: Report) -> String {

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import KeychainCore
+import Synchronization
+
+/// A rotation in the command itself, on a thread of the system's: a signal must find one of Swift's.
+struct RotationHere: Sendable {
+  let keychain: Keychain
+  let desk: StoreDesk
+  let watch: RotationWatch
+
+  /// - Throws: `CancellationError` when the task was cancelled, and the rotation left at a step.
+  func run(_ request: StoreRequest) async throws -> StoreReport {
+    let isStopped = StopFlag()
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        DispatchQueue.global().async {
+          continuation.resume(with: Result { try work(request, isStopped) })
+        }
+      }
+    } onCancel: {
+      isStopped.raise()
+    }
+  }
+
+  private func work(_ request: StoreRequest, _ isStopped: StopFlag) throws -> StoreReport {
+    var rotation = StoreReport.Rotation(running: true)
+    if request.roots == nil { try desk.unlockIfAsked(keychain) }
+    let begun = try StoreWork(keychain: keychain, settings: desk.settings).renewRoots(request)
+    watch.show(rotation, by: .command)
+    unlock(request)
+    do {
+      let report = try keychain.rotateKeys {
+        (rotation.renewed, rotation.items) = ($0.renewed, $0.items)
+        watch.show(rotation, by: .command)
+        return !isStopped.isUp
+      }
+      guard report.isFinished else { throw CancellationError() }
+      rotation.finish(report)
+      watch.show(rotation, by: .command)
+      return begun
+    } catch let error as KeychainError {
+      throw CommandFailure(error)
+    }
+  }
+
+  /// What opens a slot may open the locked items too, for as long as this command runs: they get their new
+  /// keys at once.
+  private func unlock(_ request: StoreRequest) {
+    for secret in request.roots ?? [] where !keychain.isUnlocked {
+      for way in (try? secret.ways()) ?? [] where !keychain.isUnlocked {
+        try? keychain.unlock(with: way)
+      }
+    }
+  }
+}
+
+private final class StopFlag: Sendable {
+  private let flag = Mutex(false)
+
+  var isUp: Bool { flag.withLock { $0 } }
+
+  func raise() { flag.withLock { $0 = true } }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeychainCore
+import Settings
+
+/// What a store is opened with, or a backup: the same, in the same order.
+enum StoreWays {
+  /// What is tried next, from why nothing has opened it yet, and its slots.
+  typealias Further = (KeychainError, [KeySlot]) throws -> [KeySlotSecret]
+
+  /// Who names a passphrase means it: then nothing else is tried, and a wrong one is said.
+  static func first(_ settings: Settings) throws(KeychainError) -> [KeySlotSecret] {
+    if let passphrase = settings.store.passphrase { return try StoreSecret.ways(passphrase) }
+    return [.keyFile(path: settings.store.keyFile)]
+  }
+
+  /// What systemd hands over, then what a person at the terminal says.
+  ///
+  /// - Parameter ask: gets words to say before.
+  static func further(
+    _ settings: Settings, ask: @escaping (String) -> SecretText? = StoreSecret.askNow
+  ) -> [Further] {
+    guard settings.store.passphrase == nil else { return [] }
+    return [
+      { _, slots in
+        slots.filter {
+          $0.kind == .systemdCredential && SystemdCredential.path($0.label) != nil
+        }.map { .systemdCredential(name: $0.label) }
+      },
+      { refusal, slots in
+        guard slots.contains(where: { $0.kind == .passphrase || $0.kind == .recoveryCode }),
+          let answer = ask("\(refusal.message).\n")
+        else { return [] }
+        return try StoreSecret.ways(answer)
+      },
+    ]
+  }
+}
