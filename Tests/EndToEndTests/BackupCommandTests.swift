@@ -97,4 +97,69 @@ struct BackupCommandTests {
       environment: ["THREADKEEPER_STORE_PASSPHRASE_FILE": right])
     #expect(restored.status == 0, "\(restored.error)")
   }
+
+  private static let passphrase = "correct horse battery"
+
+  /// A backup of a store with a key file, a passphrase and a credential, and no key file any more.
+  private func backupWithoutItsKeyFile() async throws -> (
+    Installation, file: String, credentials: String
+  ) {
+    let keeper = try Installation(port: nil)
+    #expect(try await keeper.command("init").status == 0)
+    let passphrase = keeper.directory.file("passphrase.txt")
+    try Data("\(Self.passphrase)\n".utf8).write(to: URL(fileURLWithPath: passphrase))
+    chmod(passphrase, 0o600)
+    let credentials = keeper.directory.file("credentials")
+    try FileManager.default.createDirectory(atPath: credentials, withIntermediateDirectories: true)
+    try Data(String(repeating: "a1", count: 32).utf8)
+      .write(to: URL(fileURLWithPath: credentials + "/store_key"))
+    chmod(credentials + "/store_key", 0o400)
+    #expect(
+      try await keeper.command(
+        "keys", "add", "--systemd-credential", "store_key",
+        environment: ["CREDENTIALS_DIRECTORY": credentials]
+      ).status == 0)
+    #expect(try await keeper.command("keys", "add", "--passphrase-file", passphrase).status == 0)
+    let file = keeper.directory.file("monday.tkbackup")
+    #expect(try await keeper.command("store", "backup", file).status == 0)
+    try FileManager.default.removeItem(atPath: keeper.directory.file("store.key"))
+    return (keeper, file, credentials)
+  }
+
+  @Test("Without the key file a backup is opened as a store is: by a credential, by who is asked")
+  func waysIn() async throws {
+    let (keeper, file, credentials) = try await backupWithoutItsKeyFile()
+    let nobody = try await keeper.command("store", "restore", "--yes", file)
+    #expect(nobody.status == 77 && nobody.error.contains("there is no key file"), "\(nobody.error)")
+    let service = try await keeper.command(
+      "store", "restore", "--yes", file, environment: ["CREDENTIALS_DIRECTORY": credentials])
+    #expect(service.status == 0, "\(service.error)")
+    for (typed, status) in [("another passphrase", Int32(77)), (Self.passphrase, 0)] {
+      let session = try TerminalSession(
+        ["store", "restore", "--yes", file, "--config", keeper.configuration],
+        environment: keeper.environment)
+      try await session.until("Passphrase or recovery code")
+      try await session.untilHidden()
+      session.type(typed + "\n")
+      #expect(try await session.end() == status, "\(session.screen)")
+      #expect(!session.screen.contains(typed))
+      #expect(session.screen.contains(status == 0 ? "are restored" : "mistyped"))
+    }
+  }
+
+  @Test("Who names a passphrase means it: nothing else is tried, and nobody is asked")
+  func namedPassphrase() async throws {
+    let (keeper, file, credentials) = try await backupWithoutItsKeyFile()
+    let wrong = try await keeper.command(
+      "store", "restore", "--yes", file,
+      environment: [
+        "THREADKEEPER_STORE_PASSPHRASE": "another passphrase",
+        "CREDENTIALS_DIRECTORY": credentials,
+      ])
+    #expect(wrong.status == 77 && wrong.error.contains("mistyped"), "\(wrong.error)")
+    let right = try await keeper.command(
+      "store", "restore", "--yes", file,
+      environment: ["THREADKEEPER_STORE_PASSPHRASE": Self.passphrase])
+    #expect(right.status == 0, "\(right.error)")
+  }
 }

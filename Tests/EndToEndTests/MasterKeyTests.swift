@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeychainCore
+import SodiumCrypto
+import TestKit
+import Testing
+
+@Suite("New root keys, and rotations that are left", .inTurns, .timeLimit(.minutes(5)))
+struct MasterKeyTests {
+  private static let passphrase = "correct horse battery"
+  /// So many that a rotation takes longer than it takes to look at it.
+  private static let items = 30_000
+
+  private let keeper: Installation
+  private let broker: TestBroker
+  private let passphraseFile: String
+  private let leaked: String
+  private let user = "command of user \(geteuid())"
+
+  /// A store with items of both kinds, and a second key file.
+  init() async throws {
+    broker = try TestBroker()
+    keeper = try Installation(broker)
+    passphraseFile = keeper.directory.file("passphrase.txt")
+    leaked = keeper.directory.file("leaked.key")
+    try Data("\(Self.passphrase)\n".utf8).write(to: URL(fileURLWithPath: passphraseFile))
+    chmod(passphraseFile, 0o600)
+    #expect(try await keeper.command("init").status == 0)
+    #expect(try await keeper.command("keys", "add", "--key-file", leaked).status == 0)
+  }
+
+  private func fill(_ count: Int = Self.items) throws {
+    let keychain = try Keychain.open(
+      at: keeper.location, with: .keyFile(path: keeper.directory.file("store.key")))
+    defer { keychain.close() }
+    try keychain.database.write { tx in
+      for number in 0..<count {
+        _ = try keychain.add(
+          NewItem(
+            .genericPassword,
+            attributes: [.account: .string("user \(number)"), .service: .string("mail")],
+            secret: SecretBytes(copying: Array("secret \(number)".utf8)),
+            accessible: number % 2 == 0 ? .afterFirstUnlock : .whenUnlocked), in: tx)
+      }
+    }
+  }
+
+  /// Every change that the audit has, as `actor: action`.
+  private func audit() async throws -> [String] {
+    let outcome = try await keeper.command("audit", "--last", "1000", "--json")
+    let records = try #require(JSON(outcome.output)).list
+    return records.flatMap { record in
+      (record["changes"]?.list ?? []).map {
+        "\(record["actor"]?.text ?? ""): \($0["action"]?.text ?? "")"
+      }
+    }
+  }
+
+  private func untilRotated() async throws {
+    try await eventually("the rotation to end") {
+      try await keeper.json("status")["store"]?["rotation_pending"] == false
+    }
+  }
+
+  @Test("a keeper that the key file opened renews the roots by the passphrase, and stays locked")
+  func locked() async throws {
+    try fill(300)
+    #expect(
+      try await keeper.command("keys", "add", "--passphrase-file", passphraseFile).status == 0)
+    let daemon = try await keeper.start()
+    #expect(try await keeper.json("status")["store"]?["lock"] == "locked")
+    let asked = try await keeper.command(
+      "keys", "rotate", "--master", "--passphrase-file", passphraseFile)
+    #expect(asked.status == 64 && asked.error.contains("2 (key_file)"), "\(asked.error)")
+    let done = try await keeper.command(
+      "keys", "rotate", "--master", "--yes", "--passphrase-file", passphraseFile)
+    #expect(done.status == 0, "\(done.error)")
+    #expect(done.output.contains("300 items have new keys"), "\(done.output)")
+    #expect(done.output.contains("150 items are locked"), "\(done.output)")
+    #expect(!done.output.contains("interrupted"))
+    #expect(try await keeper.json("status")["store"]?["lock"] == "locked")
+    #expect(throws: KeychainError.self) {
+      _ = try Keychain.open(at: keeper.location, with: .keyFile(path: leaked), access: .readOnly)
+    }
+    // Unlocked, it goes on with what was locked.
+    let unlocked = try await keeper.command("unlock", "--passphrase-file", passphraseFile)
+    #expect(unlocked.status == 0)
+    try await eventually("the rest of the items") {
+      try await audit().filter { $0 == "keeper: rotation_finished" }.count == 2
+    }
+    #expect(try await keeper.command("lock").status == 0)
+    #expect(try await daemon.stop() == .exit(0))
+    let found = try await audit()
+    #expect(
+      found.suffix(7) == [
+        "\(user): root_keys_renewed", "\(user): key_slot_removed", "\(user): rotation_begun",
+        "keeper: rotation_finished", "\(user): unlocked", "keeper: rotation_finished",
+        "\(user): locked",
+      ], "\(found)")
+    #expect(try await keeper.command("audit", "--verify").status == 0)
+    let keychain = try Keychain.open(
+      at: keeper.location, with: try .passphrase(inFile: passphraseFile), access: .readOnly)
+    #expect(try keychain.verify(.everything) == VerificationReport(items: 300))
+  }
+
+  @Test("what a command does through the keeper, the audit says of who gave it")
+  func actors() async throws {
+    let daemon = try await keeper.start()
+    let spare = keeper.directory.file("spare.key")
+    #expect(try await keeper.command("keys", "add", "--key-file", spare).status == 0)
+    #expect(try await keeper.command("keys", "remove", "3").status == 0)
+    #expect(try await keeper.command("lock").status == 0)
+    #expect(try await keeper.command("unlock").status == 0)
+    #expect(try await keeper.command("keys", "rotate").status == 0)
+    let login = try await ThreadkeeperBinary.run(
+      [
+        "login", "--username", "keeper", "--password-stdin", "--no-validate", "--config",
+        keeper.configuration,
+      ], input: .text("Sesame"), environment: keeper.environment)
+    #expect(login.status == 0, "\(login.error)")
+    #expect(try await daemon.stop() == .exit(0))
+    let found = try await audit()
+    #expect(
+      found.filter { !$0.hasPrefix("keeper:") }.suffix(6) == [
+        "\(user): key_slot_added", "\(user): key_slot_removed", "\(user): locked",
+        "\(user): unlocked", "\(user): rotation_begun", "\(user): added",
+      ], "\(found)")
+    #expect(found.contains("keeper: rotation_finished"))
+  }
+
+  @Test(
+    "new roots in the middle of a rotation, and a kill -9 at once: the keeper finishes all of it")
+  func underWay() async throws {
+    try fill()
+    var daemon = try await keeper.start()
+    async let first = keeper.command("keys", "rotate")
+    try await eventually("the rotation to begin") {
+      try await audit().last == "\(user): rotation_begun"
+    }
+    async let master = keeper.command("keys", "rotate", "--master", "--yes")
+    try await eventually("the new roots") {
+      try await audit().filter { $0 == "\(user): root_keys_renewed" }.count > 0
+    }
+    try await daemon.kill9()
+    // Its end came with the keeper's, or before it.
+    for outcome in try await [first, master] { #expect([0, 75].contains(outcome.status)) }
+    #expect(throws: KeychainError.self) {
+      _ = try Keychain.open(at: keeper.location, with: .keyFile(path: leaked), access: .readOnly)
+    }
+    daemon = try await keeper.start()
+    try await untilRotated()
+    #expect(try await daemon.stop() == .exit(0))
+    #expect(try await keeper.command("audit", "--verify").status == 0)
+    #expect(try keeper.verify() == VerificationReport(items: Self.items))
+  }
+
+  @Test("a keeper that ends in the middle: the command says how far it is, and ends with 75")
+  func keeperEnds() async throws {
+    try fill()
+    let daemon = try await keeper.start()
+    async let rotation = keeper.command("keys", "rotate")
+    try await eventually("the rotation to begin") {
+      try await audit().last == "\(user): rotation_begun"
+    }
+    #expect(try await daemon.stop() == .exit(0))
+    let left = try await rotation
+    #expect(try await keeper.json("status")["store"]?["rotation_pending"] == true)
+    #expect(left.status == 75, "\(left.output)\(left.error)")
+    #expect(left.error.contains("items have new keys so far"), "\(left.error)")
+    #expect(left.error.contains("when it starts again"), "\(left.error)")
+    let again = try await keeper.start()
+    try await untilRotated()
+    #expect(try await again.stop() == .exit(0))
+  }
+
+  @Test("Ctrl-C: without a keeper the rotation is left at a step, and said; the next one goes on")
+  func interrupted() async throws {
+    try fill()
+    let session = try TerminalSession(
+      ["keys", "rotate", "--config", keeper.configuration], environment: keeper.environment)
+    try await session.until("items")
+    session.type("\u{3}")
+    #expect(try await session.end() == 130)
+    #expect(
+      session.screen.contains("of \(Self.items) items have new keys so far"), "\(session.screen)")
+    #expect(try await keeper.json("status")["store"]?["rotation_pending"] == true)
+    let next = try await keeper.command("keys", "rotate")
+    #expect(next.status == 0 && next.output.contains("An interrupted rotation is finished"))
+    #expect(try keeper.verify() == VerificationReport(items: Self.items))
+  }
+
+  @Test("Ctrl-C: a running keeper goes on without the command")
+  func keeperGoesOn() async throws {
+    try fill()
+    let daemon = try await keeper.start()
+    let session = try TerminalSession(
+      ["keys", "rotate", "--config", keeper.configuration], environment: keeper.environment)
+    try await session.until("items")
+    session.type("\u{3}")
+    #expect(try await session.end() == 130)
+    #expect(session.screen.contains("The keeper goes on with the rotation"), "\(session.screen)")
+    try await untilRotated()
+    #expect(try await daemon.stop() == .exit(0))
+    #expect(try keeper.verify() == VerificationReport(items: Self.items))
+  }
+
+  @Test("at a terminal the passphrase is asked for")
+  func asked() async throws {
+    #expect(
+      try await keeper.command("keys", "add", "--passphrase-file", passphraseFile).status == 0)
+    let daemon = try await keeper.start()
+    let session = try TerminalSession(
+      ["keys", "rotate", "--master", "--yes", "--config", keeper.configuration],
+      environment: keeper.environment)
+    try await session.until("Passphrase or recovery code")
+    try await session.untilHidden()
+    session.type(Self.passphrase + "\n")
+    #expect(try await session.end() == 0, "\(session.screen)")
+    #expect(!session.screen.contains(Self.passphrase))
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("items of a device that is gone are told, and deleted only where that is asked for")
+  func deviceGone() async throws {
+    let keyFile = KeySlotSecret.keyFile(path: keeper.directory.file("store.key"))
+    let keychain = try Keychain.open(at: keeper.location, with: keyFile)
+    try keychain.database.write { tx in
+      _ = try keychain.add(
+        NewItem(
+          .genericPassword, attributes: [.account: .string("here")],
+          secret: SecretBytes(copying: Array("secret".utf8)),
+          accessible: .whenUnlockedThisDeviceOnly), in: tx)
+    }
+    keychain.close()
+    try FileManager.default.removeItem(atPath: keeper.location.deviceKeyPath)
+    let wrong = try await keeper.command("keys", "rotate", "--delete-device-items")
+    #expect(wrong.status == 64)
+    #expect(
+      try await keeper.command("keys", "add", "--passphrase-file", passphraseFile).status == 0)
+    let secret = ["--passphrase-file", passphraseFile]
+    let first = try await keeper.command(
+      "keys", "rotate", "--master", "--yes", secret[0], secret[1])
+    #expect(first.status == 0, "\(first.error)")
+    #expect(first.output.contains("1 items for this device only wait"), "\(first.output)")
+    let second = try await keeper.command(
+      "keys", "rotate", "--master", "--delete-device-items", "--json", secret[0], secret[1])
+    #expect(second.status == 0, "\(second.error)")
+    #expect(JSON(second.output)?["deleted"]?.number == 1, "\(second.output)")
+    #expect(try keeper.verify() == VerificationReport(items: 0))
+    #expect(try await audit().contains("\(user): deleted"))
+  }
+}
