@@ -155,4 +155,40 @@ import Testing
     #expect(rotated.keychain.condition == .readOnly(.manifestMismatch))
     #expect(try rotated.newestEpochs() == [1])
   }
+
+  /// The whole of it with a fault at any call, then as the keeper does when it starts.
+  @Test func aFaultAtAnyCallLeavesAStoreThatFinishesIt() throws {
+    var fired = 0
+    for number in 1...400 {
+      let disk = FaultyDisk()
+      var options = RotatedStore.options
+      options.vfs = disk.name
+      options.anchorInterval = 0
+      let rotated = try RotatedStore(items: 9, options: options)
+      let leaked = LeakedKeys(rotated.keychain)
+      disk.arm(.ioError(at: number))
+      do {
+        try rotated.keychain.rotateKeys { $0.renewed < 4 }
+        try rotated.keychain.renewRootKeys([rotated.store.keyFile])
+        try rotated.keychain.rotateKeys()
+      } catch {}
+      let hasFired = disk.hasFired
+      disk.repair()
+      try rotated.store.reopen()
+      if try rotated.keychain.rotationIsPending() {
+        #expect(try rotated.keychain.rotateKeys().isFinished, "call \(number)")
+      }
+      if try rotated.session() == 2 {
+        try expectNothingOpens(leaked, rotated, "call \(number)")
+      } else {
+        #expect(hasFired, "call \(number)")
+      }
+      #expect(try rotated.contents() == RotatedStore.expected(0..<9), "call \(number)")
+      #expect(
+        try rotated.keychain.verify(.everything) == VerificationReport(items: 9), "call \(number)")
+      guard hasFired else { break }
+      fired += 1
+    }
+    #expect((20..<400).contains(fired), "the fault came \(fired) times")
+  }
 }

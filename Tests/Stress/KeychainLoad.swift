@@ -3,7 +3,8 @@
 import KeychainCore
 import SodiumCrypto
 
-/// One open keychain, as the daemon has it: items, verification, upkeep and key slots at once.
+/// One open keychain, as the daemon has it: items, verification, upkeep, key slots, lock and rotation at
+/// once.
 struct KeychainLoad: Load {
   private static let accounts = 24
 
@@ -16,6 +17,9 @@ struct KeychainLoad: Load {
     keySlot = .keyFile(path: directory + "/store.key")
     var options = KeychainOptions()
     options.upkeep = .deferred
+    options.auditor = "stress"
+    // Several steps for a few items, so that others come in between.
+    options.rotationBatch = 4
     keychain = try Keychain.create(at: location, slots: [keySlot], options: options)
   }
 
@@ -23,6 +27,9 @@ struct KeychainLoad: Load {
     let account = "user \(Int.random(in: 0..<Self.accounts, using: &random))"
     let choice = Int.random(in: 0..<64, using: &random)
     do {
+      if choice == 4, try keys(Int.random(in: 0..<16, using: &random), journal) {
+        return journal.did("KeychainCore: keys")
+      }
       switch choice {
       case 0: try verify(journal)
       case 1: try keychain.tick()
@@ -50,6 +57,8 @@ struct KeychainLoad: Load {
       guard keychain.condition == .healthy else {
         return journal.complain("the store is \(keychain.condition)")
       }
+      try keychain.rotateKeys()
+      if let problem = try keychain.auditProblem() { journal.complain(problem) }
       let report = try keychain.verify(.everything)
       if !report.matchesManifest || !report.isWhole || !report.unreadable.isEmpty {
         journal.complain("\(report)")
@@ -59,9 +68,32 @@ struct KeychainLoad: Load {
     }
   }
 
-  /// Another thread was faster.
+  /// Another thread was faster, or has locked the store, or renews the keys.
   private static func mayCome(_ status: KeychainStatus) -> Bool {
-    status == .duplicateItem || status == .itemNotFound
+    switch status {
+    case .duplicateItem, .itemNotFound, .interactionNotAllowed, .notAvailable: true
+    default: false
+    }
+  }
+
+  /// What is done to the keys. False for most numbers, so that something is left to do for the others.
+  private func keys(_ choice: Int, _ journal: Journal) throws -> Bool {
+    switch choice {
+    case 0:
+      if try !keychain.rotateKeys().isFinished { journal.complain("a rotation was left") }
+    case 1:
+      // Beside a rotation of another thread, too, which goes on with the new keys.
+      try keychain.renewRootKeys([keySlot])
+      try keychain.rotateKeys(beginning: false)
+    case 2..<4:
+      try keychain.lock()
+      try keychain.record(.locked, "by a thread")
+    case 4..<10: try keychain.unlock(with: keySlot)
+    case 10:
+      if let problem = try keychain.auditProblem() { journal.complain(problem) }
+    default: return false
+    }
+    return true
   }
 
   private static func query(_ account: String) -> ItemQuery {
