@@ -33,6 +33,16 @@ struct KeyRing {
     know(id)
   }
 
+  /// New root keys, before their commit: who reads right after it, and before `add`, needs them. Nothing is
+  /// wrapped by them yet, and if the commit fails, nothing ever is.
+  mutating func prepare(_ roots: RootKeys) {
+    keys[roots.master.id] = roots.master.key
+    guard isUnlocked else { return }
+    keys[roots.session.id] = roots.session.key
+  }
+
+  var isUnlocked: Bool { current[.session].flatMap { keys[$0] } != nil }
+
   /// Of a purpose that has no keys any more.
   mutating func forget(_ purpose: KeyPurpose) {
     keys = keys.filter { $0.key.purpose != purpose }

@@ -7,6 +7,11 @@ extension Keychain {
   /// its manifest.
   func examine(_ found: Anchor.Found) throws {
     let generation: UInt64? = try database.read { tx in
+      guard try KeySetMark(in: tx).hasSameSlots(as: state.withLock { $0.knownKeys }) else {
+        throw KeychainError(
+          .notAvailable, "the ways into the store were changed while it was opened: try again",
+          asksForReopening: true)
+      }
       try loadKeys(in: tx)
       do {
         let manifest = try readManifest(in: tx).0

@@ -25,9 +25,18 @@ extension Keychain {
       let octets = try secret.octets()
       let lock = access == .readWrite ? try StoreLock(location.lockPath) : nil
       let arena = KeyArena()
-      return try open(location, lock: lock, access: access, options: options, arena: arena) {
-        tx, store in
-        try openSlots(secret, octets, store: store, arena: arena, in: tx)
+      var attempts = 5
+      while true {
+        do {
+          return try open(location, lock: lock, access: access, options: options, arena: arena) {
+            tx, store in
+            try openSlots(secret, octets, store: store, arena: arena, in: tx)
+          }
+        } catch let error as KeychainError {
+          // Beside a process that renews the root keys just now.
+          attempts -= 1
+          guard error.asksForReopening, attempts > 0 else { throw error }
+        }
       }
     }
   }

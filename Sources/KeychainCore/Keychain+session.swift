@@ -86,6 +86,8 @@ extension Keychain {
     _ old: KeyID, _ ledger: ChangeLedger, in tx: WriteTransaction
   ) throws -> (id: KeyID, key: GuardedKey) {
     let new = (id: KeyID(.session, epoch: old.epoch + 1), key: try arena.randomKey())
+    let roots = RootKeys(master: try root(.master), session: new)
+    state.withLock { $0.ring.prepare(roots) }
     var newest: [KeyPurpose: UInt32] = [:]
     let session = try root(.session)
     for (id, wrapped) in try records(in: tx) {

@@ -191,4 +191,48 @@ import Testing
     }
     #expect((20..<400).contains(fired), "the fault came \(fired) times")
   }
+
+  @Test func manyThreadsWorkWhileTheRootsAreRenewedTimeAndAgain() async throws {
+    let rotated = try RotatedStore(items: 60)
+    let keychain = rotated.keychain
+    let (location, keyFile) = (rotated.store.location, rotated.store.keyFile)
+    let isOver = Locked(false)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        defer { isOver.withLock { $0 = true } }
+        for _ in 0..<12 {
+          try keychain.renewRootKeys([keyFile])
+          try keychain.rotateKeys(beginning: false)
+        }
+      }
+      group.addTask {
+        var number = 0
+        while !isOver.withLock({ $0 }) {
+          let item = try keychain.add(Sample.password("new \(number)", accessible: .whenUnlocked))
+          #expect(try keychain.secret(of: item) == Sample.secret("secret"))
+          try keychain.delete(item)
+          number += 1
+        }
+      }
+      group.addTask {
+        while !isOver.withLock({ $0 }) {
+          for number in stride(from: 0, to: 60, by: 7) {
+            try keychain.database.read { try RotatedStore.expectFound(number, keychain, in: $0) }
+          }
+        }
+      }
+      group.addTask {
+        while !isOver.withLock({ $0 }) {
+          let beside = try Keychain.open(
+            at: location, with: keyFile, access: .readOnly)
+          #expect(beside.condition == .healthy)
+          beside.close()
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try rotated.contents() == RotatedStore.expected(0..<60))
+    #expect(try keychain.verify(.everything) == VerificationReport(items: 60))
+    #expect(keychain.quarantine.isEmpty)
+  }
 }

@@ -15,11 +15,7 @@ package enum KeychainLock: String, Equatable, Sendable {
 /// Locking: what is accessible "when unlocked" is out of reach, everything else goes on.
 extension Keychain {
   /// Whether what is accessible "when unlocked" can be reached.
-  package var isUnlocked: Bool {
-    state.withLock { state in
-      state.ring.current[.session].flatMap { state.ring.keys[$0] } != nil
-    }
-  }
+  package var isUnlocked: Bool { state.withLock { $0.ring.isUnlocked } }
 
   /// Drops the session key and the class keys below it, and makes none of them come back before
   /// `unlock`. Reading that is under way ends with the keys that it has.
@@ -44,18 +40,11 @@ extension Keychain {
           try KeySetMark(in: tx)
         )
       }
-      let now = Self.monotonicSeconds()
-      try database.read { tx in
-        // A passphrase takes its time: the session key in the slot may be an old one by now.
-        guard try KeySetMark(in: tx).hasSameSlots(as: mark) else {
-          throw KeychainError(
-            .notAvailable, "the key slots have changed meanwhile: try again", isTemporary: true)
-        }
-        state.withLock { state in
-          state.ring.unlock(now: now)
-          for (id, key) in roots where id.purpose == .session { state.ring.add(key, as: id) }
-        }
-        try loadKeys(in: tx)
+      if access == .readOnly {
+        try database.read { try unlock(by: roots, mark, in: $0) }
+      } else {
+        // Not beside who renews the root keys: the session key would be an old one.
+        try write { try unlock(by: roots, mark, in: $0) }
       }
       guard isUnlocked else {
         state.withLock { $0.ring.lock() }
@@ -65,6 +54,22 @@ extension Keychain {
             + " code")
       }
     }
+  }
+
+  private func unlock(
+    by roots: [KeyID: GuardedKey], _ mark: KeySetMark, in tx: ReadTransaction
+  ) throws {
+    // A passphrase takes its time, and the slots may be others by now.
+    guard try KeySetMark(in: tx).hasSameSlots(as: mark) else {
+      throw KeychainError(
+        .notAvailable, "the key slots have changed meanwhile: try again", isTemporary: true)
+    }
+    let now = Self.monotonicSeconds()
+    state.withLock { state in
+      state.ring.unlock(now: now)
+      for (id, key) in roots where id.purpose == .session { state.ring.add(key, as: id) }
+    }
+    try loadKeys(in: tx)
   }
 
   /// Locks when what is accessible "when unlocked" was not used for so many seconds.

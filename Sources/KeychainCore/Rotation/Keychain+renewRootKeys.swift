@@ -46,6 +46,7 @@ extension Keychain {
         let ledger = try ledgerForChange(tx)
         let old = try RootKeys(master: root(.master), session: session(roots, in: tx))
         let new = try old.next(in: arena)
+        state.withLock { $0.ring.prepare(new) }
         var report = RootRenewalReport()
         report.removedSlots = known.filter { !kept.contains($0.number) }
         note(.rootsRenewed, "by new ones", ledger)

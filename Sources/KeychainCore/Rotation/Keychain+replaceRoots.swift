@@ -56,8 +56,7 @@ extension Keychain {
     ledger.owesErasure = true
     tx.onCommit("roots") { [ids = [old.master.id, old.session.id]] in
       self.state.withLock { state in
-        let session = state.ring.current[.session]
-        let isUnlocked = session.flatMap { state.ring.keys[$0] } != nil
+        let isUnlocked = state.ring.isUnlocked
         for (id, key) in ofSession {
           if isUnlocked {
             state.ring.add(key, as: id)
