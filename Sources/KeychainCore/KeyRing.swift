@@ -7,7 +7,8 @@ struct KeyRing {
   private(set) var keys: [KeyID: GuardedKey]
   /// The newest of each purpose, whether it could be opened or not.
   private(set) var current: [KeyPurpose: KeyID] = [:]
-  /// Every epoch of the index key: while the index is being renewed there are two.
+  /// Every epoch of the index key: while the index is being renewed there are several. Replaced as a whole:
+  /// who has a copy reads it without the lock, and the thread sanitizer does not see Swift count references.
   private(set) var indexKeys: [(epoch: UInt32, key: GuardedKey)] = []
   /// Keys whose records are gone. A reader may still be at an older state of the store.
   private(set) var retired: Set<KeyID> = []
@@ -28,7 +29,7 @@ struct KeyRing {
       return
     }
     if keys.updateValue(key, forKey: id) == nil, id.purpose == .blindIndex {
-      indexKeys.append((id.epoch, key))
+      indexKeys = indexKeys + [(id.epoch, key)]
     }
     know(id)
   }
@@ -56,7 +57,7 @@ struct KeyRing {
     for id in ids {
       keys[id] = nil
       if current[id.purpose] == id { current[id.purpose] = nil }
-      if id.purpose == .blindIndex { indexKeys.removeAll { $0.epoch == id.epoch } }
+      if id.purpose == .blindIndex { indexKeys = indexKeys.filter { $0.epoch != id.epoch } }
     }
     retired.subtract(ids)
   }

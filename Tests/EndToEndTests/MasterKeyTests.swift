@@ -205,6 +205,18 @@ struct MasterKeyTests {
     #expect(try keeper.verify() == VerificationReport(items: Self.items))
   }
 
+  @Test("who follows the audit is shown the new roots, and what comes after them")
+  func followed() async throws {
+    let session = try TerminalSession(
+      ["audit", "--follow", "--config", keeper.configuration], environment: keeper.environment)
+    try await session.until("key_slot_added")
+    #expect(try await keeper.command("keys", "rotate", "--master", "--yes").status == 0)
+    try await session.until("root_keys_renewed")
+    try await session.until("rotation_finished")
+    session.type("\u{3}")
+    _ = try await session.end()
+  }
+
   @Test("at a terminal the passphrase is asked for")
   func asked() async throws {
     #expect(
