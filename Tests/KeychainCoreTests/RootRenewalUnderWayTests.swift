@@ -235,4 +235,58 @@ import Testing
     #expect(try keychain.verify(.everything) == VerificationReport(items: 60))
     #expect(keychain.quarantine.isEmpty)
   }
+
+  /// Between the commit and the publication of the keys, a reader of the process finds the new store, and
+  /// in memory the old keys with the roots that were prepared.
+  @Test func thePreparedRootsAreEnoughToReadWhatIsCommitted() throws {
+    let rotated = try RotatedStore()
+    let beside = try rotated.store.openBeside()
+    try rotated.keychain.renewRootKeys([rotated.store.keyFile])
+    let roots = RootKeys(
+      master: try rotated.keychain.root(.master), session: try rotated.keychain.root(.session))
+    refuses(.notAvailable) { _ = try beside.items(ItemQuery()) }
+    beside.state.withLock { $0.ring.prepare(roots) }
+    let contents = try beside.database.read { try RotatedStore.contents(beside, in: $0) }
+    #expect(contents == RotatedStore.expected(0..<18))
+    #expect(try beside.verify().matchesManifest && beside.quarantine.isEmpty)
+  }
+
+  @Test func theRootsArePreparedBeforeTheCommit() throws {
+    let rotated = try RotatedStore()
+    let raw = try RawStore(rotated.store.location.databasePath)
+    try raw.run("DELETE FROM items WHERE id = 18")
+    raw.close()
+    // It ends with the count of the store, the last thing before the commit.
+    refuses(.decode) { try rotated.keychain.renewRootKeys([rotated.store.keyFile]) }
+    rotated.keychain.state.withLock { state in
+      #expect(state.ring.keys[KeyID(.master, epoch: 2)] != nil)
+      #expect(state.ring.keys[KeyID(.session, epoch: 2)] != nil)
+      #expect(state.ring.current[.master]?.epoch == 1)
+    }
+    // Not where the session key is out of reach.
+    rotated.keychain.state.withLock { $0.ring.lock() }
+    rotated.keychain.state.withLock { state in
+      #expect(state.ring.keys[KeyID(.session, epoch: 2)] == nil)
+    }
+  }
+
+  @Test func whoOpensTheStoreWhileTheRootsAreRenewedIsToldToTryAgain() throws {
+    let rotated = try RotatedStore()
+    let (location, arena) = (rotated.store.location, KeyArena())
+    let octets = try rotated.store.keyFile.octets()
+    do {
+      _ = try Keychain.open(
+        location, lock: nil, access: .readOnly, options: RotatedStore.options, arena: arena
+      ) { tx, store in
+        let roots = try Keychain.openSlots(
+          rotated.store.keyFile, octets, store: store, arena: arena, in: tx)
+        try rotated.keychain.renewRootKeys([rotated.store.keyFile])
+        return roots
+      }
+      Issue.record("it was opened with the old roots")
+    } catch let error as KeychainError {
+      #expect(error.asksForReopening && error.status == .notAvailable, "\(error)")
+    }
+    #expect(try rotated.store.openBeside().condition == .healthy)
+  }
 }
