@@ -8,6 +8,8 @@ package enum SodiumError: Error, Equatable, Sendable, CustomStringConvertible {
   case wrongLength(expected: Int, found: Int)
   /// The octets were altered, or the key or the additional data is another one.
   case notAuthentic
+  /// The last message of a stream was there already.
+  case streamEnded
   /// The padding is not one that this code writes.
   case badPadding
   /// Guarded memory, or the memory that Argon2id works in, could not be had.
@@ -25,6 +27,8 @@ package enum SodiumError: Error, Equatable, Sendable, CustomStringConvertible {
       "expected \(expected) octets, found \(found)"
     case .notAuthentic:
       "the octets were altered, or the key is another one"
+    case .streamEnded:
+      "the stream has ended"
     case .badPadding:
       "the padding is damaged"
     case .outOfMemory:
