@@ -8,15 +8,17 @@ import Synchronization
 package enum DaemonCaller {
   /// Sends a request to the daemon that listens at `path`, and waits for its answer.
   ///
-  /// - Parameter seconds: how long the answer may take.
+  /// - Parameters:
+  ///   - descriptors: open files that the daemon may use; they stay open here.
+  ///   - seconds: how long the answer may take.
   /// - Returns: nil when nobody listens there.
   /// - Throws: `stranger` when who listens is neither this user nor root: a password goes to nobody
   ///   else. See `ListenerTrust`. `forbidden` when this user may not look there. `abandoned` when
   ///   the task is cancelled after the request has gone out, `CancellationError` before.
   package static func ask(
-    _ request: [UInt8], at path: String, within seconds: Int
+    _ request: [UInt8], passing descriptors: [Int32] = [], at path: String, within seconds: Int
   ) async throws -> [UInt8]? {
-    let call = Call()
+    let call = Call(passing: descriptors)
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         DispatchQueue.global().async {
@@ -37,6 +39,9 @@ package enum DaemonCaller {
     }
 
     private let state = Mutex(State())
+    private let descriptors: [Int32]
+
+    init(passing descriptors: [Int32]) { self.descriptors = descriptors }
 
     func abandon() {
       state.withLock {
@@ -54,7 +59,7 @@ package enum DaemonCaller {
       }
       if isAbandoned { throw CancellationError() }
       do {
-        try connection.send(request)
+        try connection.send(request, passing: descriptors)
         return try connection.receive()
       } catch {
         if state.withLock({ $0.isAbandoned }) { throw DaemonSocketError.abandoned }

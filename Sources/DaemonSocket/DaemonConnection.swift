@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import Synchronization
 
 /// One connection between a command and the daemon. Whole messages go over it:
 ///
@@ -13,6 +14,7 @@ package final class DaemonConnection: Sendable {
 
   package let peer: SocketPeer
   private let descriptor: Int32
+  private let passed = Mutex<[Int32]>([])
 
   /// Takes the descriptor over.
   init(_ descriptor: Int32) throws(DaemonSocketError) {
@@ -25,7 +27,18 @@ package final class DaemonConnection: Sendable {
     self.descriptor = descriptor
   }
 
-  deinit { close(descriptor) }
+  deinit {
+    for passed in takePassed() { close(passed) }
+    close(descriptor)
+  }
+
+  /// The open files that came with messages, from now on the caller's, who closes them.
+  package func takePassed() -> [Int32] {
+    passed.withLock { passed in
+      defer { passed = [] }
+      return passed
+    }
+  }
 
   /// How long a call waits for the other side; it waits in a system call, so not in an executor.
   func wait(atMost seconds: Int) {
@@ -45,17 +58,23 @@ package final class DaemonConnection: Sendable {
   /// Ends all waiting; from any thread.
   func abort() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
-  func send(_ message: [UInt8]) throws(DaemonSocketError) {
+  /// - Parameter descriptors: open files for the other side, at most `PassedDescriptors.limit`.
+  func send(_ message: [UInt8], passing descriptors: [Int32] = []) throws(DaemonSocketError) {
     guard message.count <= Self.limit else {
       throw DaemonSocketError(.tooLarge, "a message of \(message.count) octets is too large")
     }
     let length = UInt32(message.count)
     var rest = ([24, 16, 8, 0].map { UInt8(truncatingIfNeeded: length >> $0) } + message)[...]
+    var passing = descriptors
     while !rest.isEmpty {
-      let count = rest.withUnsafeBytes {
-        Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+      let count = rest.withUnsafeBytes { rest in
+        passing.isEmpty
+          ? Glibc.send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
+          : PassedDescriptors.send(rest, passing, to: descriptor)
       }
       if count > 0 {
+        // They go with the first octet.
+        passing = []
         rest = rest.dropFirst(count)
       } else if errno != EINTR {
         throw failure()
@@ -75,9 +94,10 @@ package final class DaemonConnection: Sendable {
     var octets = [UInt8](repeating: 0, count: count)
     var filled = 0
     while filled < count {
-      let received = octets[filled...].withUnsafeMutableBytes {
-        recv(descriptor, $0.baseAddress, $0.count, 0)
+      let (received, descriptors) = octets[filled...].withUnsafeMutableBytes {
+        PassedDescriptors.receive(into: $0, from: descriptor)
       }
+      if !descriptors.isEmpty { keep(descriptors) }
       if received > 0 {
         filled += received
       } else if received == 0 {
@@ -87,6 +107,18 @@ package final class DaemonConnection: Sendable {
       }
     }
     return octets
+  }
+
+  private func keep(_ descriptors: [Int32]) {
+    passed.withLock { passed in
+      for descriptor in descriptors {
+        if passed.count < PassedDescriptors.limit {
+          passed.append(descriptor)
+        } else {
+          close(descriptor)
+        }
+      }
+    }
   }
 
   private func failure() -> DaemonSocketError {

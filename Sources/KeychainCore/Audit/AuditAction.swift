@@ -16,4 +16,6 @@ package enum AuditAction: UInt8, Sendable {
   case rootsRenewed = 11
   case locked = 12
   case unlocked = 13
+  case exported = 20
+  case imported = 21
 }

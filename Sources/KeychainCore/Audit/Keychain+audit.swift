@@ -32,20 +32,24 @@ extension Keychain {
     note(action, Self.subject(item), ledger)
   }
 
+  private static func subject(_ item: Item) -> String { subject(item.itemClass, item.attributes) }
+
   /// Class, what names the item, and the group.
-  private static func subject(_ item: Item) -> String {
+  static func subject(
+    _ itemClass: ItemClass, _ attributes: [ItemAttribute: AttributeValue]
+  ) -> String {
     let names: [ItemAttribute] =
-      switch item.itemClass {
+      switch itemClass {
       case .genericPassword: [.service, .account]
       case .internetPassword: [.server, .account]
       case .certificate, .key: [.label]
       }
-    var subject = item.itemClass.code
+    var subject = itemClass.code
     for name in names {
-      guard let value = item[name]?.string, !value.isEmpty else { continue }
+      guard let value = attributes[name]?.string, !value.isEmpty else { continue }
       subject += " " + value
     }
-    return subject + " (" + item.accessGroup + ")"
+    return subject + " (" + (attributes[.accessGroup]?.string ?? "") + ")"
   }
 
   /// Appends the transaction's records, before the manifest is written. The manifest counts the last

@@ -9,13 +9,20 @@
 /// An open file, read and written in pieces.
 final class FileOctets {
   let path: String
-  private let descriptor: Int32
+  let descriptor: Int32
 
   /// An existing file, for reading and perhaps for writing.
   init(_ path: String, forWriting: Bool = false) throws(KeychainError) {
     self.path = path
     descriptor = open(path, (forWriting ? O_RDWR : O_RDONLY) | O_CLOEXEC)
     guard descriptor >= 0 else { throw .system("open", path: path) }
+  }
+
+  /// A file that somebody else opened. The descriptor stays theirs.
+  init(_ path: String, openAs descriptor: Int32) throws(KeychainError) {
+    self.path = path
+    self.descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+    guard self.descriptor >= 0 else { throw .system("use", path: path) }
   }
 
   /// A new, empty file for this user alone. What has that name is a leftover, and goes.

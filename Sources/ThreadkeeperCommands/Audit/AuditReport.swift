@@ -47,6 +47,8 @@ extension AuditAction {
     case .rootsRenewed: "root_keys_renewed"
     case .locked: "locked"
     case .unlocked: "unlocked"
+    case .exported: "exported"
+    case .imported: "imported"
     }
   }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import KeychainCore
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -16,6 +18,10 @@ struct StoreRequest: Codable, Sendable {
     case rotation = "keys/rotation"
     case lock = "store/lock"
     case unlock = "store/unlock"
+    case exportItems = "store/export"
+    case importItems = "store/import"
+    /// Of the export or import that is under way.
+    case progress = "store/progress"
   }
 
   var v = DaemonRequest.version
@@ -30,6 +36,11 @@ struct StoreRequest: Codable, Sendable {
   var roots: [StoreSecret]?
   /// With new root keys: deletes the items for this device only whose device key is gone.
   var deletesDeviceItems: Bool?
+  /// Of an export or import: its name. The file itself comes open.
+  var file: String?
+  var onConflict: ItemImport.OnConflict?
+  /// Of an import: only look.
+  var isTrial: Bool?
 
   var octets: [UInt8] { get throws { try Array(JSONEncoder().encode(self)) } }
 }
@@ -63,6 +74,11 @@ struct StoreReport: Codable, Sendable {
     var problem: String?
   }
 
+  struct Progress: Codable, Sendable {
+    var done: Int
+    var total: Int
+  }
+
   var slots: [Slot]?
   var removed: [Slot]?
   /// Items for this device only that wait for their device key.
@@ -74,6 +90,9 @@ struct StoreReport: Codable, Sendable {
   var unlocked: Bool?
   /// Whether it takes a passphrase or a recovery code to reach it.
   var guarded: Bool?
+  var exported: ExportOutcome?
+  var imported: ImportOutcome?
+  var progress: Progress?
 }
 
 struct StoreAnswer: Codable, Sendable {
@@ -93,6 +112,13 @@ struct StoreAnswer: Codable, Sendable {
   }
 
   var octets: [UInt8] { get throws { try Array(JSONEncoder().encode(self)) } }
+
+  static func result(_ octets: Data) throws -> StoreReport {
+    guard let answer = try? JSONDecoder().decode(StoreAnswer.self, from: octets) else {
+      throw DaemonAnswer.unreadable
+    }
+    return try answer.result()
+  }
 
   func result() throws(CommandFailure) -> StoreReport {
     guard v == DaemonRequest.version else { throw DaemonAnswer.unreadable }

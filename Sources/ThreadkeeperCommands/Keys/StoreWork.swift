@@ -21,6 +21,8 @@ struct StoreWork: Sendable {
     case .unlock: return try unlock(request)
     case .rotateKeys, .rotation:
       throw CommandFailure(.software, "a rotation takes its time")
+    case .exportItems, .importItems, .progress:
+      throw CommandFailure(.software, "an export is other work")
     }
   }
 

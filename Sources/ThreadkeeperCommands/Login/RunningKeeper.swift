@@ -42,11 +42,13 @@ struct RunningKeeper: Sendable {
     return try answer.result()
   }
 
-  /// The same for a request of any kind.
-  func ask(_ request: [UInt8], within seconds: Int) async throws -> Data? {
+  /// The same for a request of any kind, with open files for the keeper.
+  func ask(
+    _ request: [UInt8], passing descriptors: [Int32] = [], within seconds: Int
+  ) async throws -> Data? {
     do {
       return try await DaemonCaller.ask(
-        request, at: Self.socketPath(settings), within: seconds
+        request, passing: descriptors, at: Self.socketPath(settings), within: seconds
       ).map { Data($0) }
     } catch let error as DaemonSocketError {
       switch error.reason {

@@ -64,7 +64,7 @@ final class BrokerLoginService: Service {
           logger.warning("a command was not let in", metadata: ["reason": "\($0.message)"])
         },
         handler: { [weak self, store] request, connection in
-          if let answer = await store.answer(request, from: connection.peer) { return answer }
+          if let answer = await store.answer(request, connection) { return answer }
           return (try? await self?.answer(request, connection).octets) ?? []
         })
     } catch {

@@ -17,11 +17,13 @@ import Synchronization
 /// Does with the store what commands ask for, renews its keys in the background, and locks it when it
 /// is idle.
 final class StoreService: Service {
-  private let settings: Settings
-  private let keychain: Keychain
-  private let logger: Logger
+  let settings: Settings
+  let keychain: Keychain
+  let logger: Logger
   private let rotation = Mutex(Work())
-  private let isEnding = Mutex(false)
+  let isEnding = Mutex(false)
+  /// Of an export or import that is under way.
+  let progress = Mutex<StoreReport.Progress?>(nil)
   /// One after the other: each may wait for the disk, and a passphrase takes its time.
   private let turns = DispatchQueue(label: "threadkeeper.store")
   private let rotating = DispatchQueue(label: "threadkeeper.rotation", qos: .utility)
@@ -60,21 +62,24 @@ final class StoreService: Service {
     }
   }
 
-  /// - Parameter peer: who asks, by what the kernel says.
+  /// - Parameter connection: it tells who asks, by what the kernel says.
   /// - Returns: nil when it is no request of this kind.
-  func answer(_ octets: [UInt8], from peer: SocketPeer) async -> [UInt8]? {
+  func answer(_ octets: [UInt8], _ connection: DaemonConnection) async -> [UInt8]? {
     guard let request = try? JSONDecoder().decode(StoreRequest.self, from: Data(octets)) else {
       return nil
     }
+    // While the work itself has its turn.
+    if request.command == .progress { return try? progressNow(request).octets }
     return await withCheckedContinuation { (done: CheckedContinuation<[UInt8], Never>) in
       turns.async {
-        let answer = self.answerNow(request, for: OpenStore.actor(user: peer.user))
+        let answer = self.answerNow(request, connection)
         done.resume(returning: (try? answer.octets) ?? [])
       }
     }
   }
 
-  private func answerNow(_ request: StoreRequest, for actor: String) -> StoreAnswer {
+  private func answerNow(_ request: StoreRequest, _ connection: DaemonConnection) -> StoreAnswer {
+    let actor = OpenStore.actor(user: connection.peer.user)
     let work = StoreWork(keychain: keychain, settings: settings, actor: actor)
     do {
       try DaemonRequest.check(version: request.v)
@@ -87,6 +92,8 @@ final class StoreService: Service {
         beginRotation(for: actor, anew: request.roots == nil)
         report.rotation = rotation.withLock { $0.report }
         return StoreAnswer(report)
+      case .exportItems, .importItems:
+        return StoreAnswer(try exchange(request, connection))
       default:
         let report = try work.answer(request)
         tell(request, report)
@@ -110,7 +117,7 @@ final class StoreService: Service {
     case .removeKey: logger.notice("a key slot is removed", metadata: ["slot": "\(slots)"])
     case .lock: logger.notice("the store is locked", metadata: ["reason": "somebody asked for it"])
     case .unlock: logger.notice("the store is unlocked")
-    case .listKeys, .rotateKeys, .rotation: break
+    case .listKeys, .rotateKeys, .rotation, .exportItems, .importItems, .progress: break
     }
   }
 

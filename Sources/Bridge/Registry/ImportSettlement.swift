@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import KeychainCore
+import SQLiteDatabase
+import ThreadCredentialStore
+import ThreadDataset
+
+/// Brings the registry in line with what an import has written, in its transaction. Routers that never
+/// announced themselves to this store stay unknown until they do: of them only the credentials are here.
+package struct ImportSettlement: Sendable {
+  private let configuration: BridgeConfiguration
+  private let store: ThreadCredentialStore
+  private let clock: any Clock
+
+  package init(
+    _ configuration: BridgeConfiguration, keychain: Keychain, clock: any Clock = SystemClock()
+  ) {
+    self.configuration = configuration
+    store = ThreadCredentialStore(keychain)
+    self.clock = clock
+  }
+
+  package func settle(_ imported: ImportedItems, _ tx: WriteTransaction) throws {
+    let batch = try BatchApplier(
+      configuration: configuration, store: store, now: clock.now(), tx)
+    // The preferred network first: routers are checked against it.
+    for record in try HomeLedger.all(tx) {
+      try batch.showImportedPreferred(in: batch.home(record.id))
+    }
+    for credential in imported.credentials {
+      try batch.showImportedCredential(credential)
+    }
+    try batch.finish()
+  }
+}
+
+extension BatchApplier {
+  /// The mirror in the registry follows the sealed item, and every router is checked anew.
+  fileprivate func showImportedPreferred(in home: HomeContext) throws {
+    guard let preferred = try preferredNetwork(of: home) else { return }
+    try HomeLedger.setPreferred(preferred, of: home.record.id, tx)
+    home.isPreferredNew = true
+    noteNetworkShown(preferred.extendedPANID, in: home)
+    guard home.record.preferred != preferred.extendedPANID else { return }
+    noteNetworkShown(home.record.preferred, in: home)
+    home.needsLook = true
+    var record = EventRecord(time: now, types: .preferredChanged, home: home.record.id)
+    record.network = preferred.extendedPANID
+    try append(record)
+  }
+
+  fileprivate func showImportedCredential(_ credential: ImportedItems.Credential) throws {
+    // A home that the settings do not name has no registry.
+    guard let home = servedHomes.first(where: { $0.record.name == credential.home }),
+      let stored = try RouterLedger.find(credential.agent, home: home.record.id, tx),
+      stored.isPresent, let dataset = try readableDataset(of: credential.agent, home: home)
+    else { return }
+    var router = stored
+    router.credential = .stored
+    router.describe(dataset, at: now)
+    var record = EventRecord(time: now, types: .datasetStored, home: home.record.id)
+    record.router = router.agent
+    record.network = dataset.extendedPANID
+    record.detail.networkName = dataset.networkName
+    try finish(
+      router, stored: stored, dataset: dataset, record: record, trigger: "imported", home: home)
+  }
+}

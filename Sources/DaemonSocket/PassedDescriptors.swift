@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// Open files that travel with a message: the other side uses what this one may open, and needs no right to it
+/// and no path (`SCM_RIGHTS`, unix(7)).
+///
+///     control message = length 8 | SOL_SOCKET 4 | SCM_RIGHTS 4 | descriptor 4…   in the machine's order
+enum PassedDescriptors {
+  /// The most that a message carries.
+  static let limit = 2
+  private static let headLength = MemoryLayout<cmsghdr>.size
+  /// With room for `limit`, in whole words.
+  private static let controlLength = headLength + (limit * 4 + 7) / 8 * 8
+
+  /// As `send`, with descriptors, which stay open here.
+  static func send(
+    _ octets: UnsafeRawBufferPointer, _ descriptors: [Int32], to socket: Int32
+  ) -> Int {
+    let length = headLength + descriptors.count * 4
+    return withControl { control in
+      control.storeBytes(of: length, as: Int.self)
+      control.storeBytes(of: SOL_SOCKET, toByteOffset: 8, as: Int32.self)
+      control.storeBytes(of: Int32(SCM_RIGHTS), toByteOffset: 12, as: Int32.self)
+      for (number, descriptor) in descriptors.enumerated() {
+        control.storeBytes(of: descriptor, toByteOffset: headLength + number * 4, as: Int32.self)
+      }
+      return withMessage(octets, control, (length + 7) / 8 * 8) {
+        sendmsg(socket, &$0, Int32(MSG_NOSIGNAL))
+      }
+    }
+  }
+
+  /// As `recv`; what came with it belongs to the caller, who closes it.
+  static func receive(
+    into octets: UnsafeMutableRawBufferPointer, from socket: Int32
+  ) -> (count: Int, descriptors: [Int32]) {
+    withControl { control in
+      var used = 0
+      let count = withMessage(UnsafeRawBufferPointer(octets), control, controlLength) {
+        let count = recvmsg(socket, &$0, Int32(MSG_CMSG_CLOEXEC))
+        used = count < 0 ? 0 : Int($0.msg_controllen)
+        return count
+      }
+      return (count, found(in: control, used: used))
+    }
+  }
+
+  private static func found(in control: UnsafeMutableRawBufferPointer, used: Int) -> [Int32] {
+    guard used >= headLength, control.load(fromByteOffset: 8, as: Int32.self) == SOL_SOCKET,
+      control.load(fromByteOffset: 12, as: Int32.self) == Int32(SCM_RIGHTS)
+    else { return [] }
+    let end = min(control.load(as: Int.self), used)
+    return stride(from: headLength, to: end - 3, by: 4).map {
+      control.load(fromByteOffset: $0, as: Int32.self)
+    }
+  }
+
+  private static func withControl<R>(_ body: (UnsafeMutableRawBufferPointer) -> R) -> R {
+    withUnsafeTemporaryAllocation(byteCount: controlLength, alignment: 8) { control in
+      control.initializeMemory(as: UInt8.self, repeating: 0)
+      return body(control)
+    }
+  }
+
+  private static func withMessage(
+    _ octets: UnsafeRawBufferPointer, _ control: UnsafeMutableRawBufferPointer, _ length: Int,
+    _ body: (inout msghdr) -> Int
+  ) -> Int {
+    var part = iovec(
+      iov_base: UnsafeMutableRawPointer(mutating: octets.baseAddress), iov_len: octets.count)
+    return withUnsafeMutablePointer(to: &part) { part in
+      var message = msghdr()
+      message.msg_iov = part
+      message.msg_iovlen = 1
+      message.msg_control = control.baseAddress
+      message.msg_controllen = numericCast(length)
+      return body(&message)
+    }
+  }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SQLiteDatabase
+
+/// How an import goes.
+package struct ItemImport {
+  /// What becomes of an item whose primary key the store has, with other contents.
+  package enum OnConflict: String, Codable, CaseIterable, Sendable {
+    /// Then nothing is imported.
+    case refuse
+    /// The store's stays.
+    case keep
+    /// That of the export takes its place.
+    case replace
+  }
+
+  package var onConflict = OnConflict.refuse
+  /// Who asks for it, for the audit; nil: the keychain's own auditor.
+  package var actor: String?
+  /// Look, and change nothing.
+  package var isTrial = false
+  /// Why an item must not come in; nil: it may. Completes "record 7 …".
+  package var objection: (NewItem) -> String? = { _ in nil }
+  /// Told every conflict, before anything is changed.
+  package var found: (ImportConflict) throws -> Void = { _ in }
+  /// Told every item that is written, in the transaction.
+  package var wrote: (Item) -> Void = { _ in }
+  /// The last of the transaction. What it throws undoes all.
+  package var willCommit: (WriteTransaction) throws -> Void = { _ in }
+  /// Told how far it is, of two passes; what it throws undoes all.
+  package var progress: (_ done: Int, _ total: Int) throws -> Void = { _, _ in }
+
+  package init() {}
+}
+
+/// An item that the store has, with other contents. No secret is in it.
+package struct ImportConflict: Codable, Equatable, Sendable {
+  /// Class, names and group, as the audit has it.
+  package let item: String
+  /// What is different: `secret`, `accessible`, four letters of an attribute, or `damaged` for one that
+  /// does not open here.
+  package let differs: [String]
+
+  package init(item: String, differs: [String]) {
+    self.item = item
+    self.differs = differs
+  }
+}
+
+/// What an import came to, or would come to.
+package struct ImportReport: Equatable, Sendable {
+  /// The store that was exported.
+  package var store: StoreID
+  /// When, in microseconds since 1970.
+  package var created: Int64
+  /// Of the export.
+  package var items = 0
+  package var added = 0
+  /// That were here already, the same.
+  package var unchanged = 0
+  package var kept = 0
+  package var replaced = 0
+  package var conflicts = 0
+  /// What the export itself says that it does not have.
+  package var leftOut: [Accessibility: Int] = [:]
+  package var damaged = 0
+  /// Whether the store has it now.
+  package var isDone = false
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import KeychainCore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The conflicts of an import, a line of JSON each, on their way from the keeper to the command: there may be more
+/// of them than an answer takes. They lie in memory without a name (`shm_open`), as the names of items are
+/// sealed in the store.
+final class ConflictList {
+  private let descriptor: Int32
+  private var waiting: [UInt8] = []
+
+  /// An empty one.
+  init() throws(CommandFailure) {
+    let name = "/threadkeeper-\(getpid())-\(UInt64.random(in: 0 ... .max))"
+    descriptor = shm_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else {
+      throw CommandFailure(
+        .system, "there is no shared memory: \(String(cString: strerror(errno)))")
+    }
+    shm_unlink(name)
+  }
+
+  /// That of a command, which keeps it.
+  init?(openAs descriptor: Int32) {
+    let own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+    guard own >= 0 else { return nil }
+    self.descriptor = own
+  }
+
+  deinit { close(descriptor) }
+
+  /// For the keeper.
+  var passed: Int32 { descriptor }
+
+  func add(_ conflict: ImportConflict) throws {
+    waiting += try JSONEncoder().encode(conflict)
+    waiting.append(0x0A)
+    if waiting.count > 1 << 16 { try flush() }
+  }
+
+  func flush() throws(CommandFailure) {
+    var rest = waiting[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else {
+        throw CommandFailure(
+          .inputOutput,
+          "the list of conflicts cannot be passed: \(String(cString: strerror(errno)))")
+      }
+      rest = rest.dropFirst(count)
+    }
+    waiting.removeAll()
+  }
+
+  /// All of them, from the first.
+  func read() throws -> [ImportConflict] {
+    var octets: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = piece.withUnsafeMutableBytes {
+        pread(descriptor, $0.baseAddress, $0.count, off_t(octets.count))
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { break }
+      octets += piece[..<count]
+    }
+    return try octets.split(separator: 0x0A).map {
+      try JSONDecoder().decode(ImportConflict.self, from: Data($0))
+    }
+  }
+}

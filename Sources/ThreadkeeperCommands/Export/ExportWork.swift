@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Bridge
+import KeychainCore
+import Settings
+import SodiumCrypto
+import ThreadCredentialStore
+
+/// The work of `store export` and `store import` on a store that is open: in the keeper, or in the command
+/// itself.
+struct ExportWork {
+  let keychain: Keychain
+  let settings: Settings
+  /// Who asks, where it is not this process's own user.
+  var actor: String?
+  /// Told how far it is; what it throws ends the work, and nothing has changed.
+  var progress: (_ done: Int, _ total: Int) throws -> Void
+
+  /// - Parameter files: the file, and for an import the list of conflicts.
+  func answer(_ request: StoreRequest, _ files: [Int32]) throws -> StoreReport {
+    guard let secret = request.secret, secret.kind == .passphrase, let name = request.file,
+      let file = files.first
+    else { throw CommandFailure(.usage, "which file, and which passphrase?") }
+    let passphrase = SecretBytes(copying: Array(secret.value.utf8))
+    do {
+      switch request.command {
+      case .exportItems:
+        let report = try keychain.exportItems(
+          to: file, name: name, passphrase: passphrase, actor: actor, progress: progress)
+        return StoreReport(exported: ExportOutcome(report))
+      case .importItems:
+        let list = files.count > 1 ? ConflictList(openAs: files[1]) : nil
+        return StoreReport(
+          imported: try take(request, from: file, name: name, passphrase, list))
+      default:
+        throw CommandFailure(.software, "this is no export")
+      }
+    } catch let error as KeychainError {
+      throw CommandFailure(exchanging: error)
+    }
+  }
+
+  private func take(
+    _ request: StoreRequest, from file: Int32, name: String, _ passphrase: SecretBytes,
+    _ list: ConflictList?
+  ) throws -> ImportOutcome {
+    let configuration = BridgeConfiguration(settings)
+    try BridgeRegistry.prepare(configuration, keychain: keychain)
+    var items = ImportedItems()
+    var plan = ItemImport()
+    plan.actor = actor
+    plan.onConflict = request.onConflict ?? .refuse
+    plan.isTrial = request.isTrial == true
+    plan.objection = { item in
+      items.see(item)
+      return ImportedItems.objection(to: item)
+    }
+    plan.found = { try list?.add($0) }
+    plan.wrote = { items.wrote($0) }
+    plan.willCommit = { tx in
+      try ImportSettlement(configuration, keychain: keychain).settle(items, tx)
+    }
+    plan.progress = progress
+    let report = try keychain.importItems(
+      from: file, name: name, passphrase: passphrase, plan)
+    try list?.flush()
+    return ImportOutcome(
+      report,
+      unknownHomes: items.homes.subtracting(settings.homes.map(\.name)).sorted())
+  }
+}
+
+extension CommandFailure {
+  /// What went wrong with an export or an import.
+  init(exchanging error: KeychainError) {
+    switch error.status {
+    case .authFailed:
+      self.init(
+        .notPermitted, error.message,
+        remedy: "it is the one that `store export` asked for, and not the store's")
+    case .interactionNotAllowed:
+      self.init(
+        .notPermitted, error.message,
+        remedy:
+          "`threadkeeper unlock` a running keeper; without one, `store.passphrase` has the passphrase"
+      )
+    case .readOnly:
+      self.init(
+        .badInput, error.message, remedy: "`threadkeeper store verify` says more; restore a backup")
+    case .duplicateItem:
+      self.init(.cannotCreate, error.message, remedy: "`--force` replaces it")
+    case .writePermission, .noSuchKeychain:
+      self.init(.cannotCreate, error.message)
+    case .dataTooLarge:
+      self.init(.badInput, error.message)
+    case .notAvailable where error.lockHolder == nil, .userCanceled:
+      self.init(.temporary, error.message)
+    default:
+      self.init(error)
+    }
+  }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+import KeychainCore
+import SodiumCrypto
+
+extension ItemImport.OnConflict: ExpressibleByArgument {}
+
+/// `threadkeeper store import`
+struct StoreImportCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "import",
+    abstract: "Take the items of an export into the store.",
+    discussion: """
+      Every octet of the file is checked before anything is written, and then all of it is written, or \
+      nothing. Works beside a running keeper, whose events wait while it writes. On a new machine run \
+      `threadkeeper init` first.
+
+      Items that are here already, the same, stay as they are. Where one is here with other contents, \
+      nothing is imported, and they are listed, without secrets; --on-conflict says which stays: keep those that are here, or \
+      replace them.
+
+      Exits 73 when there are conflicts, 77 when the passphrase is wrong or the store is locked, 65 when \
+      the file is damaged, cut off, or no export, 66 when there is no file or no store.
+
+      Examples:
+        threadkeeper store import --dry-run /media/stick/home.tkexport
+        threadkeeper store import /media/stick/home.tkexport
+        threadkeeper store import --on-conflict replace --passphrase-file - home.tkexport < secret
+      """)
+
+  @Argument(help: "What `threadkeeper store export` wrote.", completion: .file())
+  var file: String
+
+  @Option(help: "What becomes of items that are here with other contents: refuse, keep or replace.")
+  var onConflict = ItemImport.OnConflict.refuse
+
+  @Flag(help: "Only say what would happen.")
+  var dryRun = false
+
+  @Option(
+    help: ArgumentHelp(
+      "The passphrase: the first line of a file that only you can read; `-` is standard input.",
+      valueName: "file"))
+  var passphraseFile: String?
+
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  /// Conflicts that are listed for a person.
+  private static let listed = 20
+
+  struct Report: Encodable {
+    let outcome: ImportOutcome
+    let conflicts: [ImportConflict]
+    let dryRun: Bool
+
+    enum CodingKeys: String, CodingKey {
+      case conflicts = "conflicting"
+      case dryRun
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      try outcome.encode(to: encoder)
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(conflicts, forKey: .conflicts)
+      try container.encode(dryRun, forKey: .dryRun)
+    }
+  }
+
+  func run() async throws {
+    try? ProcessHardening.forbidCoreDumps()
+    let settings = try options.load()
+    let descriptor = open(file, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw CommandFailure(
+        .noInput, "can't read \(file): \(String(cString: strerror(errno)))")
+    }
+    defer { close(descriptor) }
+    let (file, onConflict, dryRun, passphraseFile) = (file, onConflict, dryRun, passphraseFile)
+    let report = try await Interruptible.run {
+      let list = try ConflictList()
+      var request = StoreRequest(
+        command: .importItems, secret: try await ExportPassphrase.existing(passphraseFile))
+      request.file = ExportPassphrase.absolute(file)
+      request.onConflict = onConflict
+      request.isTrial = dryRun
+      let report = try await ExportDesk(settings: settings, words: "Reading the export:")
+        .perform(request, [descriptor, list.passed])
+      guard let outcome = report.imported else { throw DaemonAnswer.unreadable }
+      return Report(outcome: outcome, conflicts: try list.read(), dryRun: dryRun)
+    }
+    try output.show(report, text: text(report))
+    guard report.outcome.conflicts == 0 || onConflict != .refuse else {
+      throw CommandFailure(
+        .cannotCreate,
+        "\(report.outcome.conflicts) items are here already, with other contents: nothing is imported",
+        remedy:
+          "--on-conflict keep leaves those that are here, --on-conflict replace those of the export"
+      )
+    }
+  }
+
+  private func text(_ report: Report) -> String {
+    let outcome = report.outcome
+    var text =
+      "\(outcome.items) items are in the export of store \(outcome.storeID),"
+      + " made \(outcome.created).\n"
+    let count = outcome.notInExport.values.reduce(0, +)
+    if count > 0 {
+      text += "Not in it, because they were for another device only:\n"
+      text += Accessibility.lines(outcome.notInExport)
+    }
+    if outcome.damagedThere > 0 {
+      text += "Not in it, because they were damaged there: \(outcome.damagedThere)\n"
+    }
+    text += list(report)
+    let isRefused = outcome.conflicts > 0 && onConflict == .refuse
+    if !isRefused {
+      text += dryRun ? "It would come to: " : ""
+      text +=
+        "\(outcome.added) added, \(outcome.replaced) replaced, \(outcome.kept) kept,"
+        + " \(outcome.unchanged) already here.\n"
+    }
+    if !outcome.unknownHomes.isEmpty {
+      text +=
+        "Your settings do not name these homes, whose items wait until they do: "
+        + outcome.unknownHomes.map(\.printable).joined(separator: ", ") + "\n"
+    }
+    return text + (dryRun ? "Nothing is changed.\n" : "")
+  }
+
+  private func list(_ report: Report) -> String {
+    guard !report.conflicts.isEmpty else { return "" }
+    var text = "Here already, with other contents:\n"
+    for conflict in report.conflicts.prefix(Self.listed) {
+      text += "  \(conflict.item.printable): \(conflict.differs.joined(separator: ", "))\n"
+    }
+    let rest = report.conflicts.count - Self.listed
+    return text + (rest > 0 ? "  and \(rest) more; --json lists all\n" : "")
+  }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DaemonSocket
+import Glibc
+import KeychainCore
+import Logging
+
+/// Exports and imports in the running keeper. The files come open from the command, whose user may reach other
+/// places than the keeper's.
+extension StoreService {
+  func exchange(_ request: StoreRequest, _ connection: DaemonConnection) throws -> StoreReport {
+    let files = connection.takePassed()
+    defer {
+      for file in files { close(file) }
+      progress.withLock { $0 = nil }
+    }
+    let work = ExportWork(
+      keychain: keychain, settings: settings, actor: "command of user \(connection.peer.user)"
+    ) { [self] done, total in
+      progress.withLock { $0 = .init(done: done, total: total) }
+      guard !isEnding.withLock({ $0 }) else {
+        throw KeychainError(.userCanceled, "the keeper ends: nothing was done")
+      }
+      // Whoever has given up should not find it done.
+      guard !connection.isGone else {
+        throw KeychainError(.userCanceled, "nobody waits for it")
+      }
+    }
+    let report = try work.answer(request, files)
+    if let made = report.exported {
+      logger.notice(
+        "the items of the store are exported",
+        metadata: ["items": "\(made.items)", "user": "\(connection.peer.user)"])
+    }
+    if let made = report.imported, made.imported {
+      logger.notice(
+        "an export is imported",
+        metadata: [
+          "added": "\(made.added)", "replaced": "\(made.replaced)",
+          "user": "\(connection.peer.user)",
+        ])
+    }
+    return report
+  }
+
+  func progressNow(_ request: StoreRequest) -> StoreAnswer {
+    do {
+      try DaemonRequest.check(version: request.v)
+      return StoreAnswer(StoreReport(progress: progress.withLock { $0 }))
+    } catch {
+      return StoreAnswer(error)
+    }
+  }
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeychainCore
+import SodiumCrypto
+import Synchronization
+import TestKit
+import Testing
+
+@Suite("Export and import by command", .inTurns, .timeLimit(.minutes(5)))
+struct ExportCommandTests {
+  private static let passphrase = "correct horse battery staple"
+
+  private func passphrase(_ keeper: Installation, _ text: String = passphrase) throws -> String {
+    let path = keeper.directory.file("passphrase-\(text.count)")
+    try Data("\(text)\n".utf8).write(to: URL(fileURLWithPath: path))
+    chmod(path, 0o600)
+    return path
+  }
+
+  private func accounts(_ list: JSON?) -> [String] {
+    (list?.list ?? []).compactMap { $0["border_agent_id"]?.text }.sorted()
+  }
+
+  @Test("A home moves to a new machine, from a running keeper to a running keeper")
+  func move() async throws {
+    let (oldBroker, newBroker) = (try TestBroker(), try TestBroker())
+    let (old, new) = (try Installation(oldBroker, hold: 0), try Installation(newBroker, hold: 0))
+    let (file, secret) = (old.directory.file("home.tkexport"), try passphrase(old))
+    let oldDaemon = try await old.start()
+    let publisher = try await TestPublisher.start(oldBroker)
+    let (home, other) = (try ThreadNetwork("home"), try ThreadNetwork("other"))
+    let routers = (1...3).map { BorderRouter(number: $0) }
+    try await publisher.publish([routers[0].announces(try home.hex())])
+    try await eventually { try await old.json("status")["credentials"] == 1 }
+    try await publisher.publish([
+      routers[1].announces(try home.hex()), routers[2].announces(try other.hex()),
+    ])
+    try await eventually { try await old.json("status")["credentials"] == 3 }
+
+    let made = try await old.json("store", "export", "--passphrase-file", secret, file)
+    // Three credentials and the preferred network.
+    #expect(made["items"] == 4 && made["damaged"] == 0)
+    let attributes = try FileManager.default.attributesOfItem(atPath: file)
+    #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+    let octets = try Data(contentsOf: URL(fileURLWithPath: file))
+    #expect(octets.range(of: Data(routers[0].agent.utf8)) == nil)
+    let again = try await old.command("store", "export", "--passphrase-file", secret, file)
+    #expect(again.status == 73 && again.error.contains("--force"))
+    let records = try await old.json("audit").list
+    #expect(
+      records.last?["actor"]?.text == "command of user \(geteuid())"
+        && records.last?["changes"]?.list.first?["action"] == "exported")
+
+    let newDaemon = try await new.start()
+    let trial = try await new.json(
+      "store", "import", "--dry-run", "--passphrase-file", secret, file)
+    #expect(trial["added"] == 4 && trial["imported"] == false)
+    #expect(accounts(try await new.json("credentials", "list")).isEmpty)
+    let wrong = try await new.command(
+      "store", "import", "--passphrase-file", try passphrase(new, "another passphrase"), file)
+    #expect(wrong.status == 77 && wrong.error.contains("mistyped"), "\(wrong.error)")
+    let done = try await new.json("store", "import", "--passphrase-file", secret, file)
+    #expect(done["added"] == 4 && done["imported"] == true && done["conflicts"] == 0)
+
+    #expect(
+      accounts(try await new.json("credentials", "list"))
+        == accounts(try await old.json("credentials", "list")))
+    for router in routers {
+      let (mine, theirs) = (
+        try await new.dataset(of: router.agent), try await old.dataset(of: router.agent)
+      )
+      #expect(mine == theirs && mine != nil)
+    }
+    // The preferred network is there, also for display, before any router has spoken.
+    let networks = try await new.json("networks").list
+    #expect(networks.count == 1 && networks.first?["preferred"] == true, "\(networks)")
+    #expect(try await new.json("routers").list.isEmpty)
+    // The first that speaks is not on it, and does not become it.
+    let audience = try await Audience.start(newBroker)
+    let newPublisher = try await TestPublisher.start(newBroker)
+    try await newPublisher.publish([routers[2].announces(try other.hex())])
+    try await audience.until("the router on another network") {
+      $0.events("router_announced").contains { $0["border_agent_id"]?.text == routers[2].agent }
+    }
+    let router = try await new.json("routers").list.first
+    #expect(router?["preferred"] == "mismatch" && router?["credentials"] == "stored")
+    // The same again changes nothing.
+    let repeated = try await new.json("store", "import", "--passphrase-file", secret, file)
+    #expect(repeated["unchanged"] == 4 && repeated["added"] == 0)
+    #expect(try await oldDaemon.stop() == .exit(0))
+    #expect(try await newDaemon.stop() == .exit(0))
+    for text in [oldDaemon.log, newDaemon.log, wrong.error] {
+      #expect(!text.contains(Self.passphrase) && !text.contains("another passphrase"))
+    }
+    #expect(try new.verify() == VerificationReport(items: 4))
+    #expect(try await new.command("audit", "--verify").status == 0)
+  }
+
+  @Test("Without a keeper; and each refusal has its words and its status")
+  func refusals() async throws {
+    let (old, new) = (try Installation(port: 1), try Installation(port: 1))
+    let (file, secret) = (old.directory.file("home.tkexport"), try passphrase(old))
+    let none = try await old.command("store", "export", "--passphrase-file", secret, file)
+    #expect(none.status == 66 && none.error.contains("threadkeeper init"))
+    #expect(!FileManager.default.fileExists(atPath: file + ".new"))
+    #expect(try await old.command("init").status == 0)
+    try fill(old, 25)
+    let nobody = try await old.command("store", "export", file)
+    #expect(nobody.status == 64 && nobody.error.contains("--passphrase-file"))
+    let short = try await old.command(
+      "store", "export", "--passphrase-file", try passphrase(old, "short"), file)
+    #expect(short.status == 65 && short.error.contains("at least 8"))
+    let open = try passphrase(old, "one that all can read")
+    chmod(open, 0o604)
+    let readable = try await old.command("store", "export", "--passphrase-file", open, file)
+    #expect(readable.status == 77 && readable.error.contains("chmod 600"))
+    let nowhere = try await old.command(
+      "store", "export", "--passphrase-file", secret, old.directory.file("none/file"))
+    #expect(nowhere.status == 73)
+    let made = try await old.command("store", "export", "--passphrase-file", secret, file)
+    #expect(made.status == 0 && made.output.contains("25 items"), "\(made.error)")
+    #expect(
+      try await old.command("store", "export", "--force", "--passphrase-file", secret, file).status
+        == 0)
+
+    func take(_ file: String, _ options: String...) async throws -> ThreadkeeperBinary.Outcome {
+      try await ThreadkeeperBinary.run(
+        ["store", "import", "--passphrase-file", secret, "--config", new.configuration, file]
+          + options, environment: new.environment)
+    }
+    let homeless = try await take(file)
+    #expect(homeless.status == 66 && homeless.error.contains("threadkeeper init"))
+    #expect(try await new.command("init").status == 0)
+    #expect(try await take(file + "-none").status == 66)
+    let text = try await take(old.configuration)
+    #expect(text.status == 65 && text.error.contains("is no export"))
+    let backup = old.directory.file("backup")
+    #expect(try await old.command("store", "backup", backup).status == 0)
+    let other = try await take(backup)
+    #expect(other.status == 65 && other.error.contains("store restore"))
+    var octets = [UInt8](try Data(contentsOf: URL(fileURLWithPath: file)))
+    octets[octets.count / 2] ^= 1
+    let altered = old.directory.file("altered")
+    try Data(octets).write(to: URL(fileURLWithPath: altered))
+    let damaged = try await take(altered)
+    #expect(damaged.status == 65 && damaged.error.contains("is damaged: octets"))
+    try Data(octets[..<200]).write(to: URL(fileURLWithPath: altered))
+    let cut = try await take(altered)
+    #expect(cut.status == 65 && cut.error.contains("cut off"))
+    #expect(try new.verify() == VerificationReport(items: 0))
+
+    #expect(try await take(file).status == 0)
+    try change(new)
+    let conflict = try await take(file)
+    #expect(conflict.status == 73 && conflict.error.contains("--on-conflict"))
+    #expect(conflict.output.contains("genp mail user 0 (own): secret"))
+    #expect(conflict.output.contains("and 5 more"))
+    let all = try await take(file, "--json")
+    #expect(all.status == 73 && JSON(all.output)?["conflicting"]?.list.count == 25)
+    #expect(!(conflict.output + all.output).contains("mine"))
+    let kept = try await take(file, "--on-conflict", "keep", "--json")
+    #expect(kept.status == 0 && JSON(kept.output)?["kept"] == 25)
+    let replaced = try await take(file, "--on-conflict", "replace")
+    #expect(replaced.status == 0 && replaced.output.contains("25 replaced"))
+    let same = try await take(file, "--json")
+    #expect(JSON(same.output)?["unchanged"] == 25)
+    #expect(try await take(file, "--on-conflict", "guess").status == 64)
+  }
+
+  @Test(
+    "What is locked is exported when the keeper is unlocked; conflicts come whole over the socket")
+  func locked() async throws {
+    let broker = try TestBroker()
+    let keeper = try Installation(broker)
+    let (file, secret) = (keeper.directory.file("export"), try passphrase(keeper))
+    #expect(try await keeper.command("init").status == 0)
+    try fill(keeper, 6_000, accessible: .whenUnlocked)
+    let opening = try passphrase(keeper, "the passphrase of the store")
+    let daemon = try await keeper.start()
+    #expect(try await keeper.command("keys", "add", "--passphrase-file", opening).status == 0)
+    #expect(try await keeper.command("lock").status == 0)
+    let refused = try await keeper.command("store", "export", "--passphrase-file", secret, file)
+    #expect(refused.status == 77 && refused.error.contains("6000 items"), "\(refused.error)")
+    #expect(refused.error.contains("threadkeeper unlock"))
+    #expect(!FileManager.default.fileExists(atPath: file))
+    #expect(!FileManager.default.fileExists(atPath: file + ".new"))
+    #expect(try await keeper.command("unlock", "--passphrase-file", opening).status == 0)
+    let made = try await keeper.json("store", "export", "--passphrase-file", secret, file)
+    #expect(made["items"] == 6_000)
+    #expect(try await daemon.stop() == .exit(0))
+    try change(keeper, with: .passphrase(Self.octets("the passphrase of the store")))
+    let again = try await keeper.start()
+    #expect(try await keeper.command("unlock", "--passphrase-file", opening).status == 0)
+    // More than an answer of the socket takes.
+    let conflict = try await keeper.command(
+      "store", "import", "--json", "--passphrase-file", secret, file)
+    #expect(conflict.status == 73, "\(conflict.error)")
+    #expect(JSON(conflict.output)?["conflicting"]?.list.count == 6_000)
+    #expect(try await again.stop() == .exit(0))
+  }
+
+  @Test("kill -9 of a keeper in the middle of an import leaves the store as it was")
+  func killed() async throws {
+    let broker = try TestBroker()
+    let (old, new) = (try Installation(port: 1), try Installation(broker))
+    let (file, secret) = (old.directory.file("export"), try passphrase(old))
+    #expect(try await old.command("init").status == 0)
+    try fill(old, 12_000)
+    #expect(
+      try await old.command("store", "export", "--passphrase-file", secret, file).status == 0)
+    var daemon = try await new.start()
+    let log = new.storePath + "/store.sqlite3-wal"
+    func logLength() -> Int {
+      var status = stat()
+      return stat(log, &status) == 0 ? Int(status.st_size) : 0
+    }
+    var killed = 0
+    for _ in 0..<3 {
+      let before = logLength()
+      let ended = Mutex(false)
+      async let outcome = {
+        defer { ended.withLock { $0 = true } }
+        return try await new.command("store", "import", "--passphrase-file", secret, file)
+      }()
+      // The transaction writes into the log before its commit.
+      try await eventually("the import to write") {
+        ended.withLock { $0 } || logLength() > before + 1_000_000
+      }
+      try await daemon.kill9()
+      if try await outcome.status == 75 { killed += 1 }
+      daemon = try await new.start()
+      let found = try await new.json("status")
+      #expect(found["store"]?["condition"] == "healthy")
+      #expect(try await new.command("store", "verify").status == 0)
+    }
+    #expect(killed > 0, "no kill came in the middle")
+    try await daemon.stop()
+    let items = try new.verify().items
+    #expect(items == 0 || items == 12_000)
+    daemon = try await new.start()
+    #expect(
+      try await new.command("store", "import", "--passphrase-file", secret, file).status == 0)
+    #expect(try await daemon.stop() == .exit(0))
+    #expect(try new.verify() == VerificationReport(items: 12_000))
+  }
+
+  // MARK: Stores
+
+  private static func octets(_ text: String) -> SecretBytes {
+    SecretBytes(copying: Array(text.utf8))
+  }
+
+  private func fill(
+    _ keeper: Installation, _ count: Int, accessible: Accessibility = .afterFirstUnlock
+  ) throws {
+    let keychain = try Keychain.open(
+      at: keeper.location, with: .keyFile(path: keeper.directory.file("store.key")))
+    defer { keychain.close() }
+    try keychain.database.write { tx in
+      for number in 0..<count {
+        _ = try keychain.add(
+          NewItem(
+            .genericPassword,
+            attributes: [
+              .account: .string("user \(number)"), .service: .string("mail"),
+              .accessGroup: .string("own"),
+            ], secret: Self.octets("secret \(number)"), accessible: accessible), in: tx)
+      }
+    }
+  }
+
+  /// Gives every item another secret.
+  private func change(_ keeper: Installation, with secret: KeySlotSecret? = nil) throws {
+    let keychain = try Keychain.open(
+      at: keeper.location,
+      with: secret ?? .keyFile(path: keeper.directory.file("store.key")))
+    defer { keychain.close() }
+    try keychain.database.write { tx in
+      for item in try keychain.items(
+        matching: ItemQuery(.genericPassword, [.service: .string("mail")]), in: tx)
+      {
+        _ = try keychain.update(item, secret: Self.octets("mine"), in: tx)
+      }
+    }
+  }
+}
