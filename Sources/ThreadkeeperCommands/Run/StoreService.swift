@@ -70,11 +70,16 @@ final class StoreService: Service {
     }
     // While the work itself has its turn.
     if request.command == .progress { return try? progressNow(request).octets }
-    return await withCheckedContinuation { (done: CheckedContinuation<[UInt8], Never>) in
-      turns.async {
-        let answer = self.answerNow(request, connection)
-        done.resume(returning: (try? answer.octets) ?? [])
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { (done: CheckedContinuation<[UInt8], Never>) in
+        turns.async {
+          let answer = self.answerNow(request, connection)
+          done.resume(returning: (try? answer.octets) ?? [])
+        }
       }
+    } onCancel: {
+      // The listener ends, and waits for what is under way.
+      isEnding.withLock { $0 = true }
     }
   }
 

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeychainCore
+import SodiumCrypto
+import TestKit
+import Testing
+import ThreadCredentialStore
+import ThreadDataset
+
+@Suite("Items that an import brings")
+struct ImportedItemsTests {
+  private let dataset: [UInt8]
+
+  init() throws { dataset = try SampleNetwork.home.dataset(at: 1).octets }
+
+  private func objection(
+    _ service: String, account: String, group: String, secret: [UInt8],
+    accessible: Accessibility = .afterFirstUnlock
+  ) -> String? {
+    ImportedItems.objection(
+      to: NewItem(
+        .genericPassword,
+        attributes: [
+          .service: .string(service), .account: .string(account), .accessGroup: .string(group),
+        ], secret: SecretBytes(copying: secret), accessible: accessible))
+  }
+
+  private let agent = "a1b2c3d4e5f60718"
+  private let own = ThreadCredentialStore.internalGroup
+
+  @Test("What the bridge itself would have written comes in, and so does what is not its own")
+  func taken() {
+    #expect(objection("thread-network/home", account: agent, group: "hub", secret: dataset) == nil)
+    #expect(objection("thread-owner/home", account: agent, group: own, secret: []) == nil)
+    #expect(objection("thread-preferred/home", account: "", group: own, secret: dataset) == nil)
+    #expect(
+      objection("mail", account: "anna", group: "own", secret: [1], accessible: .always) == nil)
+    // Of a program, which has its own meaning for it.
+    #expect(objection("thread-owner/x", account: "anna", group: "own", secret: [1]) == nil)
+  }
+
+  @Test("What the keeper could not work with stays out, in words")
+  func refused() {
+    for account in ["", "anna", agent.uppercased(), agent + "0000000000000000"] {
+      #expect(
+        objection("thread-network/home", account: account, group: "hub", secret: dataset)
+          == "names no border agent id")
+    }
+    let broken = Array(dataset.dropLast())
+    for (service, group) in [("thread-network/home", "hub"), ("thread-preferred/home", own)] {
+      #expect(
+        objection(service, account: agent, group: group, secret: broken)
+          == "has a dataset that is none")
+      #expect(
+        objection(service, account: agent, group: group, secret: dataset, accessible: .whenUnlocked)
+          != nil)
+    }
+    // A team of that name would own the keeper's decisions.
+    #expect(objection("thread-network/home", account: agent, group: own, secret: dataset) != nil)
+  }
+
+  @Test("It tells which homes they are of")
+  func homes() {
+    var items = ImportedItems()
+    for service in ["thread-network/villa", "thread-network/home", "mail"] {
+      items.see(
+        NewItem(
+          .genericPassword, attributes: [.service: .string(service), .account: .string(agent)],
+          secret: SecretBytes(copying: [])))
+    }
+    #expect(items.homes == ["villa", "home"])
+  }
+}

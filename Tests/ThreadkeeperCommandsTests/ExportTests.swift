@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeychainCore
+import TestKit
+import Testing
+
+@testable import ThreadkeeperCommands
+
+@Suite("Export and import as commands", .timeLimit(.minutes(1)))
+struct ExportTests {
+  @Test("A list of conflicts of any length comes to the command as it was")
+  func conflicts() throws {
+    let conflicts = (0..<5_000).map {
+      ImportConflict(item: "genp mail \"user\"\n\($0) 🔑 (own)", differs: ["secret", "labl"])
+    }
+    let list = try ConflictList()
+    #expect(try list.read().isEmpty)
+    let keepers = try #require(ConflictList(openAs: list.passed))
+    for conflict in conflicts { try keepers.add(conflict) }
+    try keepers.flush()
+    #expect(try list.read() == conflicts)
+    #expect(ConflictList(openAs: -1) == nil)
+  }
+
+  @Test(
+    "Each refusal has its status",
+    arguments: [
+      (KeychainStatus.authFailed, ThreadkeeperCommands.ExitStatus.notPermitted),
+      (.interactionNotAllowed, .notPermitted),
+      (.decode, .badInput), (.readOnly, .badInput), (.dataTooLarge, .badInput),
+      (.duplicateItem, .cannotCreate), (.noSuchKeychain, .cannotCreate),
+      (.writePermission, .cannotCreate), (.diskFull, .inputOutput), (.io, .inputOutput),
+      (.notAvailable, .temporary), (.userCanceled, .temporary), (.param, .usage),
+    ])
+  func statuses(_ status: KeychainStatus, _ exit: ThreadkeeperCommands.ExitStatus) {
+    let failure = CommandFailure(exchanging: KeychainError(status, "the words"))
+    #expect(failure.status == exit && failure.message == "the words")
+  }
+
+  @Test("What is asked of the keeper shows no passphrase, and comes as it was")
+  func request() throws {
+    var request = StoreRequest(
+      command: .importItems, secret: StoreSecret(kind: .passphrase, value: "correct horse"))
+    request.file = "/media/home.tkexport"
+    request.onConflict = .replace
+    request.isTrial = true
+    #expect(!"\(request)".contains("horse") && !String(reflecting: request).contains("horse"))
+    let read = try JSONDecoder().decode(StoreRequest.self, from: Data(try request.octets))
+    #expect(read.command == .importItems && read.onConflict == .replace && read.isTrial == true)
+    #expect(read.file == request.file && read.secret?.value == "correct horse")
+  }
+
+  @Test("Every class that stays out has a name of its own, for scripts and for people")
+  func classes() {
+    #expect(Set(Accessibility.allCases.map(\.name)).count == Accessibility.allCases.count)
+    for accessible in Accessibility.allCases {
+      #expect(accessible.name.hasSuffix("this_device_only") == accessible.isThisDeviceOnly)
+    }
+    #expect(
+      Accessibility.lines(["when_unlocked_this_device_only": 2])
+        == "  2 when unlocked this device only\n")
+  }
+
+  @Test("Help has examples, and says what stays out")
+  func help() async throws {
+    for command in ["export", "import"] {
+      let help = try await ThreadkeeperBinary.run(["store", command, "--help"])
+      #expect(help.status == 0 && help.output.contains("Examples:"))
+      #expect(help.output.contains("--passphrase-file"))
+    }
+    let wrong = try await ThreadkeeperBinary.run(["store", "import", "x", "--on-conflict", "guess"])
+    #expect(wrong.status == 64 && wrong.error.contains("refuse"))
+  }
+}
