@@ -245,6 +245,88 @@ struct ExportCommandTests {
     #expect(try new.verify() == VerificationReport(items: 12_000))
   }
 
+  @Test("At a terminal: asked twice for an export, once for an import; Ctrl-C leaves all as it was")
+  func terminal() async throws {
+    let broker = try TestBroker()
+    let (old, new) = (try Installation(port: 1), try Installation(broker))
+    let file = old.directory.file("home.tkexport")
+    #expect(try await old.command("init").status == 0)
+    try fill(old, 12_000)
+    func session(_ keeper: Installation, _ arguments: String...) throws -> TerminalSession {
+      try TerminalSession(
+        ["store"] + arguments + ["--config", keeper.configuration, file],
+        environment: keeper.environment)
+    }
+    func answer(_ session: TerminalSession, _ question: String, _ text: String) async throws {
+      try await session.until(question)
+      try await session.untilHidden()
+      session.type(text + "\n")
+    }
+    let mistyped = try session(old, "export")
+    try await answer(mistyped, "Passphrase for the export: ", Self.passphrase)
+    try await answer(mistyped, "The same again: ", "something else")
+    #expect(try await mistyped.end() == 65)
+    #expect(mistyped.screen.contains("not the same"))
+    let stopped = try session(old, "export")
+    try await stopped.until("Passphrase for the export: ")
+    try await stopped.untilHidden()
+    stopped.type("\u{3}")
+    #expect(try await stopped.end() == 130 && stopped.isEchoing)
+    #expect(!FileManager.default.fileExists(atPath: file + ".new"))
+    let made = try session(old, "export")
+    try await answer(made, "Passphrase for the export: ", Self.passphrase)
+    try await answer(made, "The same again: ", Self.passphrase)
+    #expect(try await made.end() == 0)
+    #expect(made.screen.contains("Writing the export: 50 %"), "\(made.screen)")
+    #expect(made.screen.contains("12000 items"))
+    // There it stays, and is asked for nothing.
+    #expect(try await session(old, "export").end() == 73)
+
+    let daemon = try await new.start()
+    let ended = try session(new, "import")
+    try await answer(ended, "Passphrase of the export: ", Self.passphrase)
+    try await ended.until("Reading the export:")
+    ended.type("\u{3}")
+    #expect(try await ended.end() == 130, "\(ended.screen)")
+    // The keeper may still be at it, until it sees that nobody waits.
+    try await eventually("the keeper to notice") {
+      daemon.log.contains("nobody waits") || daemon.log.contains("an export is imported")
+    }
+    #expect(daemon.log.contains("nobody waits"), "it was done before it was stopped")
+    #expect(try await new.command("store", "verify").status == 0)
+    let done = try session(new, "import")
+    try await answer(done, "Passphrase of the export: ", Self.passphrase)
+    #expect(try await done.end() == 0)
+    #expect(done.screen.contains("12000 added, 0 replaced, 0 kept, 0 already here"))
+    #expect(try await daemon.stop() == .exit(0))
+    #expect(try new.verify() == VerificationReport(items: 12_000))
+    for screen in [mistyped.screen, made.screen, done.screen, daemon.log] {
+      #expect(!screen.contains(Self.passphrase))
+    }
+  }
+
+  @Test("A keeper that is told to end in the middle of an import ends, and has imported nothing")
+  func ending() async throws {
+    let broker = try TestBroker()
+    let (old, new) = (try Installation(port: 1), try Installation(broker))
+    let (file, secret) = (old.directory.file("export"), try passphrase(old))
+    #expect(try await old.command("init").status == 0)
+    try fill(old, 12_000)
+    #expect(
+      try await old.command("store", "export", "--passphrase-file", secret, file).status == 0)
+    let daemon = try await new.start()
+    let session = try TerminalSession(
+      ["store", "import", "--config", new.configuration, file], environment: new.environment)
+    try await session.until("Passphrase of the export: ")
+    try await session.untilHidden()
+    session.type(Self.passphrase + "\n")
+    try await session.until("Reading the export:")
+    #expect(try await daemon.stop() == .exit(0))
+    #expect(try await session.end() == 75, "\(session.screen)")
+    #expect(session.screen.contains("the keeper ends"), "\(session.screen)")
+    #expect(try new.verify() == VerificationReport(items: 0))
+  }
+
   // MARK: Stores
 
   private static func octets(_ text: String) -> SecretBytes {

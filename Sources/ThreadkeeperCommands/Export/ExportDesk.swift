@@ -43,11 +43,17 @@ struct ExportDesk: Sendable {
   }
 
   private func ask(_ request: StoreRequest, _ files: [Int32]) async throws -> StoreReport? {
-    guard
+    do {
       let octets = try await RunningKeeper(settings: settings).ask(
         request.octets, passing: files, within: Self.patience)
-    else { return nil }
-    return try StoreAnswer.result(octets)
+      return try octets.map { try StoreAnswer.result($0) }
+    } catch is RunningKeeper.Ended {
+      throw CommandFailure(
+        .temporary, "the running keeper has ended before it answered",
+        remedy: request.command == .importItems
+          ? "it has taken in all or nothing: import again, what is here already stays as it is"
+          : "export again")
+    }
   }
 
   private func showProgress() async {

@@ -23,6 +23,8 @@ extension StoreService {
       }
       // Whoever has given up should not find it done.
       guard !connection.isGone else {
+        logger.notice(
+          "an export or import is given up", metadata: ["reason": "nobody waits for it"])
         throw KeychainError(.userCanceled, "nobody waits for it")
       }
     }
