@@ -129,4 +129,19 @@ import Testing
   @Test func aFullDiskAtAnyWriteImportsAllOrNothing() throws {
     try tryEveryCall { .full(at: $0) }
   }
+
+  @Test func anExportThatCannotBeAuditedIsNone() throws {
+    let file = try ExportedFile()
+    let disk = FaultyDisk()
+    var options = ExportedFile.options()
+    options.vfs = disk.name
+    let store = try filled(options)
+    // The audit's record is all that an export writes into the store.
+    disk.arm(.full(at: 1))
+    refuses(.diskFull) { try file.export(store.keychain) }
+    #expect(disk.hasFired && !FileManager.default.fileExists(atPath: file.path))
+    #expect(!FileManager.default.fileExists(atPath: file.path + ".new"))
+    disk.repair()
+    #expect(try file.export(store.keychain).items == Self.items)
+  }
 }

@@ -82,8 +82,8 @@ extension CommandFailure {
       self.init(
         .notPermitted, error.message,
         remedy:
-          "`threadkeeper unlock` a running keeper; without one, `store.passphrase` has the passphrase"
-      )
+          "`threadkeeper unlock` unlocks a running keeper; without one, name the passphrase in"
+          + " `store.passphrase`")
     case .readOnly:
       self.init(
         .badInput, error.message, remedy: "`threadkeeper store verify` says more; restore a backup")
