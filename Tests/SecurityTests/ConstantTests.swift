@@ -176,11 +176,19 @@ import Testing
   }
 
   @Test func theTruthValues() {
+    #expect(CFBooleanGetValue(kCFBooleanTrue) && !CFBooleanGetValue(kCFBooleanFalse))
     #expect(kCFBooleanTrue == true)
     #expect(kCFBooleanFalse == false)
     #expect((kCFBooleanTrue as Any) as? Bool == true)
     #expect(kCFAllocatorDefault == nil)
     #expect(kSecRandomDefault == nil)
+  }
+
+  @Test func theNamesOfWhatABundleSays() {
+    #expect(kCFBundleIdentifierKey as String == "CFBundleIdentifier")
+    #expect(kCFBundleNameKey as String == "CFBundleName")
+    #expect(kCFBundleVersionKey as String == "CFBundleVersion")
+    #expect(kCFBundleExecutableKey as String == "CFBundleExecutable")
   }
 
   @Test func theFlagsOfAccessControls() {

@@ -47,4 +47,21 @@ import Testing
     #expect(SecCopyErrorMessageString(12345, nil) == "OSStatus 12345")
     #expect(SecCopyErrorMessageString(-26276, nil) == "There is a defect in the software.")
   }
+
+  @Test func thePartsOfAnErrorAreThoseOfFoundation() {
+    let error: CFError = NSError(
+      domain: NSOSStatusErrorDomain, code: -50,
+      userInfo: [
+        NSLocalizedDescriptionKey: "what", NSLocalizedFailureReasonErrorKey: "why",
+        NSLocalizedRecoverySuggestionErrorKey: "what to do",
+      ])
+    #expect(CFErrorGetDomain(error) as String == NSOSStatusErrorDomain)
+    #expect(CFErrorGetCode(error) == -50)
+    #expect(CFErrorCopyUserInfo(error).count == 3)
+    #expect(CFErrorCopyDescription(error) == "what")
+    #expect(CFErrorCopyFailureReason(error) == "why")
+    #expect(CFErrorCopyRecoverySuggestion(error) == "what to do")
+    let bare = NSError(domain: "x", code: 1)
+    #expect(CFErrorCopyFailureReason(bare) == nil && CFErrorCopyRecoverySuggestion(bare) == nil)
+  }
 }

@@ -13,3 +13,11 @@ public func CFErrorCopyUserInfo(_ error: CFError) -> CFDictionary! { error.userI
 
 /// What the error says, for people.
 public func CFErrorCopyDescription(_ error: CFError) -> CFString! { error.localizedDescription }
+
+/// Why it happened, for people; nil when the error does not say.
+public func CFErrorCopyFailureReason(_ error: CFError) -> CFString! { error.localizedFailureReason }
+
+/// What can be done, for people; nil when the error does not say.
+public func CFErrorCopyRecoverySuggestion(_ error: CFError) -> CFString! {
+  error.localizedRecoverySuggestion
+}

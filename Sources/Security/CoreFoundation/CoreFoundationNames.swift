@@ -32,3 +32,15 @@ public typealias CFTypeRef = AnyObject
 public let kCFBooleanTrue: CFBoolean! = true
 /// False.
 public let kCFBooleanFalse: CFBoolean! = false
+
+/// Whether it is true.
+public func CFBooleanGetValue(_ boolean: CFBoolean) -> Bool { boolean }
+
+/// Where `Bundle.infoDictionary` says the identifier: many programs name their service after it.
+public let kCFBundleIdentifierKey: CFString! = "CFBundleIdentifier"
+/// Where `Bundle.infoDictionary` says the name.
+public let kCFBundleNameKey: CFString! = "CFBundleName"
+/// Where `Bundle.infoDictionary` says the version.
+public let kCFBundleVersionKey: CFString! = "CFBundleVersion"
+/// Where `Bundle.infoDictionary` says the name of the executable.
+public let kCFBundleExecutableKey: CFString! = "CFBundleExecutable"
