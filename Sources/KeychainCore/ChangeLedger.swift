@@ -72,6 +72,6 @@ extension Keychain {
     }
     if let manifest = ledger.manifest { noteCommit(manifest.generation) }
     // What a reader still holds back is tried again at the next change, tick or close.
-    if owes, options.upkeep == .immediate { _ = try? eraseDeletedPages() }
+    if owes, erasesByItself { _ = try? eraseDeletedPages() }
   }
 }

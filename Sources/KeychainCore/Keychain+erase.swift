@@ -17,15 +17,30 @@ extension Keychain {
       do {
         if try database.checkpointTruncate() {
           // Nobody reads a state of the store any more that needs these keys.
-          state.withLock { $0.ring.forget(retired) }
+          state.withLock { state in
+            state.ring.forget(retired)
+            state.isErasureLate = false
+          }
           return true
         }
       } catch {
         state.withLock { $0.owesErasure = true }
         throw error
       }
-      state.withLock { $0.owesErasure = true }
+      state.withLock { state in
+        state.owesErasure = true
+        state.isErasureLate = true
+      }
       return false
+    }
+  }
+
+  /// Whether a call does it that does not ask for it: what is late does not wait for the next tick.
+  var erasesByItself: Bool {
+    switch options.upkeep {
+    case .immediate: true
+    case .gathered: state.withLock { $0.isErasureLate }
+    case .deferred: false
     }
   }
 

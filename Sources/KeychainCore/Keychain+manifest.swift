@@ -47,7 +47,7 @@ extension Keychain {
   /// Called by whoever holds the lock of the store.
   func noteCommit(_ generation: UInt64) {
     anchor.committed(generation)
-    guard options.upkeep == .immediate else { return }
+    guard options.upkeep != .deferred else { return }
     do { try anchor.writeIfDue() } catch { noteAnchorFailure(error) }
   }
 

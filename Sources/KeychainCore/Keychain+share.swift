@@ -18,7 +18,7 @@ extension Keychain {
     try KeychainError.wrap("reading") {
       defer {
         // What a reader held back when it was deleted may go now.
-        if access == .shared { _ = try? eraseDeletedPages() }
+        if access == .shared, erasesByItself { _ = try? eraseDeletedPages() }
       }
       return try database.read { tx in
         if access == .shared { try catchUp(in: tx) }

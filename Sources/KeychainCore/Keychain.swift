@@ -32,6 +32,8 @@ package final class Keychain: Sendable {
     var notices: [StoreNotice] = []
     /// A secret was deleted or changed, and its old octets may still lie in the log.
     var owesErasure = false
+    /// A reader was in the way of it.
+    var isErasureLate = false
     var lock: StoreLock?
     var isClosed = false
     /// Of a shared store: the keys that were there when they were last read.

@@ -16,6 +16,9 @@ package struct KeychainOptions: Sendable {
     /// After the commit: the anchor at most once in `anchorInterval`, the log after each transaction
     /// that deleted an item or changed a secret.
     case immediate
+    /// The anchor as above. The log when the owner calls `tick`, about a second after a call that
+    /// left something: a hundred changes in a row are not a hundred times as much to write.
+    case gathered
     /// When the owner calls `tick`, which the daemon does once a second, so that no event waits
     /// for it.
     case deferred

@@ -22,6 +22,7 @@ typealias Keychain = KeychainCore.Keychain
 typealias KeychainCall = KeychainCore.KeychainCall
 typealias KeychainClient = KeychainCore.KeychainClient
 typealias KeychainError = KeychainCore.KeychainError
+typealias KeychainOptions = KeychainCore.KeychainOptions
 typealias KeychainServices = KeychainCore.KeychainServices
 typealias Locked = KeychainCore.Guarded
 typealias MatchLimit = KeychainCore.MatchLimit

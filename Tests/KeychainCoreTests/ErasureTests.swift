@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [KeychainOptions.Upkeep.immediate, .deferred])
+  @Test(arguments: [KeychainOptions.Upkeep.immediate, .gathered, .deferred])
   func noSecretAndNoAttributeIsInAnyFile(_ upkeep: KeychainOptions.Upkeep) throws {
     var options = KeychainOptions()
     options.upkeep = upkeep

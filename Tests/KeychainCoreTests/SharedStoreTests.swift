@@ -256,6 +256,35 @@ import Testing
     #expect(try logSize(store) == 0)
   }
 
+  /// A hundred changes in a row do not move the log a hundred times.
+  @Test func gatheredErasureWaitsForItsOwnerUnlessItIsLate() throws {
+    let store = try TemporaryStore()
+    var options = KeychainOptions()
+    options.upkeep = .gathered
+    let one = try shared(store, options)
+    let items = try (0..<10).map { number in
+      try one.write { tx in try one.add(item("\(number)"), in: tx) }
+    }
+    try one.tick()
+    for item in items.prefix(5) { try one.write { tx in try one.delete(item, in: tx) } }
+    _ = try accounts(one)
+    #expect(try logSize(store) > 0)
+    #expect(one.owesUpkeep)
+    try one.tick()
+    #expect(try logSize(store) == 0)
+    #expect(!one.owesUpkeep)
+    try one.read { tx in
+      _ = try one.items(matching: ItemQuery(.genericPassword), in: tx)
+      try one.write { tx in try one.delete(items[5], in: tx) }
+      // The reader is in its way.
+      try one.tick()
+      #expect(try logSize(store) > 0)
+    }
+    #expect(try logSize(store) == 0)
+    try one.write { tx in try one.delete(items[6], in: tx) }
+    #expect(try logSize(store) > 0)
+  }
+
   private func logSize(_ store: TemporaryStore) throws -> Int {
     let attributes = try FileManager.default.attributesOfItem(
       atPath: store.location.databasePath + "-wal")

@@ -118,6 +118,36 @@ extension OwnKeychain {
     }
 
     /// What cannot be seen is not the same as what is not there.
+    /// What was deleted lies in the log for a second or so, however many changes there are.
+    @Test func whatWasDeletedIsOutOfTheLogSoonAfter() async throws {
+      let store = try ProgramStore()
+      for _ in 0..<5 {
+        #expect(add(password("a", secret("x"))) == errSecSuccess)
+        #expect(SecItemDelete(password("a") as CFDictionary) == errSecSuccess)
+      }
+      let log = store.path + "/store/store.sqlite3-wal"
+      try await eventually("the empty log") {
+        try FileManager.default.attributesOfItem(atPath: log)[.size] as? Int == 0
+      }
+      #expect(copy(password("a")).status == errSecItemNotFound)
+      withExtendedLifetime(store) {}
+    }
+
+    @Test func aProgramThatEndsLeavesNothingInTheLog() async throws {
+      let store = try ProgramStore()
+      #expect(add(password("a", secret("x"))) == errSecSuccess)
+      LinuxKeychain.close()
+      await #expect(processExitsWith: .success) { [path = store.path as String] in
+        LinuxKeychain.bootstrap(.init(directory: path, accessGroups: ["team.own"]))
+        guard SecItemDelete(password("a") as CFDictionary) == errSecSuccess else { exit(1) }
+        exit(0)
+      }
+      let log = store.path + "/store/store.sqlite3-wal"
+      let size = try? FileManager.default.attributesOfItem(atPath: log)[.size] as? Int
+      #expect(size ?? 0 == 0)
+      withExtendedLifetime(store) {}
+    }
+
     @Test func aStoreThatCannotBeReachedIsNotCalledEmpty() throws {
       let store = try ProgramStore()
       #expect(add(password("a")) == errSecSuccess)

@@ -44,7 +44,10 @@ struct OpenedStore {
       try Self.makeStore(at: location, ways)
       try StoreLocation.checkDirectory(directory)
     }
-    keychain = try Keychain.open(at: location, with: ways[0], access: .shared)
+    var options = KeychainOptions()
+    options.upkeep = .gathered
+    keychain = try Keychain.open(
+      at: location, with: ways[0], access: .shared, options: options)
     upkeep = StoreUpkeep(keychain)
     file = FileIdentity(location.databasePath)
     try verifyIfLarge(settings)
