@@ -27,6 +27,25 @@ extension OwnKeychain {
       withExtendedLifetime(store) {}
     }
 
+    @Test func truthIsOfAnotherTypeThanNumbers() {
+      for truth in [true as AnyObject, kCFBooleanFalse as AnyObject, NSNumber(value: true)] {
+        #expect(CFGetTypeID(truth) == CFBooleanGetTypeID())
+      }
+      for number in [1 as AnyObject, NSNumber(value: Int8(1)), NSNumber(value: 0.5)] {
+        #expect(CFGetTypeID(number) == CFNumberGetTypeID())
+      }
+    }
+
+    @Test func creatorsAreFourCharactersAsANumber() throws {
+      let store = try ProgramStore()
+      let creator: FourCharCode = 0x6143_7274
+      #expect(add(password("a", [kSecAttrCreator: creator])) == errSecSuccess)
+      let found = copy(
+        password("a", [kSecAttrCreator: creator as OSType, kSecReturnAttributes: true]))
+      #expect(found.dictionary?[kSecAttrCreator] as? FourCharCode == creator)
+      withExtendedLifetime(store) {}
+    }
+
     @Test func objectsAreOfTheTypesThatTheyAre() throws {
       let certificate = try #require(SecCertificateCreateWithData(nil, SampleCertificate.hub))
       let again = try #require(SecCertificateCreateWithData(nil, SampleCertificate.hub))
@@ -43,7 +62,8 @@ extension OwnKeychain {
           control, SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleAlways, [], nil)) == false
       )
       let numbers = [
-        CFStringGetTypeID(), CFDataGetTypeID(), CFNumberGetTypeID(), CFDateGetTypeID(),
+        CFStringGetTypeID(), CFDataGetTypeID(), CFNumberGetTypeID(), CFBooleanGetTypeID(),
+        CFDateGetTypeID(),
         CFArrayGetTypeID(), CFDictionaryGetTypeID(), CFErrorGetTypeID(), SecIdentityGetTypeID(),
         SecCertificateGetTypeID(), SecKeyGetTypeID(), SecAccessControlGetTypeID(),
       ]

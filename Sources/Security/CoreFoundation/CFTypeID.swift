@@ -6,7 +6,7 @@ import Foundation
 public typealias CFTypeID = UInt
 
 private enum KnownType: CFTypeID {
-  case other, string, data, number, date, array, dictionary, error
+  case other, string, data, number, truth, date, array, dictionary, error
   case certificate, key, identity, accessControl
 
   init(_ object: AnyObject?) {
@@ -18,13 +18,18 @@ private enum KnownType: CFTypeID {
       case is SecAccessControl: .accessControl
       case is NSString: .string
       case is NSData: .data
-      case is NSNumber: .number
+      case let number as NSNumber: Self.isTruth(number) ? .truth : .number
       case is NSDate: .date
       case is NSArray: .array
       case is NSDictionary: .dictionary
       case is NSError: .error
       default: .other
       }
+  }
+
+  /// Of all numbers of Foundation only those that were made of a truth value say "c".
+  private static func isTruth(_ number: NSNumber) -> Bool {
+    String(cString: number.objCType) == "c"
   }
 }
 
@@ -35,8 +40,10 @@ public func CFGetTypeID(_ cf: CFTypeRef?) -> CFTypeID { KnownType(cf).rawValue }
 public func CFStringGetTypeID() -> CFTypeID { KnownType.string.rawValue }
 /// The type of octets.
 public func CFDataGetTypeID() -> CFTypeID { KnownType.data.rawValue }
-/// The type of numbers; truth values come back as numbers.
+/// The type of numbers; the truth values among the attributes of an item come back as numbers.
 public func CFNumberGetTypeID() -> CFTypeID { KnownType.number.rawValue }
+/// The type of truth values.
+public func CFBooleanGetTypeID() -> CFTypeID { KnownType.truth.rawValue }
 /// The type of moments.
 public func CFDateGetTypeID() -> CFTypeID { KnownType.date.rawValue }
 /// The type of arrays.
