@@ -4,7 +4,7 @@ import MosquittoClient
 import TestKit
 import Testing
 
-@Suite("Alerts", .inTurns, .timeLimit(.minutes(5)))
+@Suite("Alerts", .inTurns, .timeLimit(.minutes(30)))
 struct AlertTests {
   @Test("Every alert about a router rises with its condition and resolves with it")
   func conditions() async throws {

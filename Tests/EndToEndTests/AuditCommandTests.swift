@@ -4,7 +4,7 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite("The audit by command", .inTurns, .timeLimit(.minutes(5)))
+@Suite("The audit by command", .inTurns, .timeLimit(.minutes(30)))
 struct AuditCommandTests {
   @Test("Who announced, deleted and restored is shown, followed, and checked")
   func audit() async throws {

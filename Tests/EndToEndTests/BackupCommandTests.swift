@@ -4,7 +4,7 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite("Backup and restore by command", .inTurns, .timeLimit(.minutes(5)))
+@Suite("Backup and restore by command", .inTurns, .timeLimit(.minutes(30)))
 struct BackupCommandTests {
   @Test("A backup beside a running keeper is restored, and the keeper goes on from there")
   func backupAndRestore() async throws {

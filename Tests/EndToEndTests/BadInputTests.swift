@@ -5,7 +5,7 @@ import MosquittoClient
 import TestKit
 import Testing
 
-@Suite("Bad input", .inTurns, .timeLimit(.minutes(5)))
+@Suite("Bad input", .inTurns, .timeLimit(.minutes(30)))
 struct BadInputTests {
   @Test("Each is refused by name, without its payload, and what is good arrives")
   func refused() async throws {

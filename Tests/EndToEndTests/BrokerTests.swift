@@ -6,7 +6,7 @@ import MosquittoClient
 import TestKit
 import Testing
 
-@Suite("The broker comes and goes", .inTurns, .timeLimit(.minutes(5)))
+@Suite("The broker comes and goes", .inTurns, .timeLimit(.minutes(30)))
 struct BrokerTests {
   @Test(
     "A broker that kept its state finds the bridge back, with everything that was sent meanwhile")

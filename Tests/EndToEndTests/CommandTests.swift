@@ -5,7 +5,7 @@ import MosquittoClient
 import TestKit
 import Testing
 
-@Suite("Commands on an installation", .inTurns, .timeLimit(.minutes(5)))
+@Suite("Commands on an installation", .inTurns, .timeLimit(.minutes(30)))
 struct CommandTests {
   @Test("init makes everything for this user alone, says what to back up, and does it once")
   func initialize() async throws {

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 /// The example that readers copy, run as they would.
-@Suite("The example keychain-client", .inTurns, .timeLimit(.minutes(5)))
+@Suite("The example keychain-client", .inTurns, .timeLimit(.minutes(30)))
 struct ExampleClientTests {
   private static let program = ThreadkeeperBinary.executable.deletingLastPathComponent()
     .appendingPathComponent("KeychainClientExample").path

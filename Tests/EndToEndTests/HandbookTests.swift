@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 /// What the README and the example tell people to do, done as it stands there.
-@Suite("As the README says", .inTurns, .timeLimit(.minutes(5)))
+@Suite("As the README says", .inTurns, .timeLimit(.minutes(30)))
 struct HandbookTests {
   private static let project = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()

@@ -7,7 +7,7 @@ import Synchronization
 import TestKit
 import Testing
 
-@Suite("The keys of a store, and its lock", .inTurns, .timeLimit(.minutes(5)))
+@Suite("The keys of a store, and its lock", .inTurns, .timeLimit(.minutes(30)))
 struct KeysTests {
   private static let passphrase = "correct horse battery"
 

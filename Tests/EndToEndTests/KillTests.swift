@@ -5,7 +5,7 @@ import Synchronization
 import TestKit
 import Testing
 
-@Suite("kill -9 under load", .inTurns, .timeLimit(.minutes(5)))
+@Suite("kill -9 under load", .inTurns, .timeLimit(.minutes(30)))
 struct KillTests {
   /// Routers that send their network's newer and newer dataset.
   private static let routers = 40

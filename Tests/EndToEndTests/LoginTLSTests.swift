@@ -4,7 +4,7 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite("The broker's password over TLS", .inTurns, .timeLimit(.minutes(3)))
+@Suite("The broker's password over TLS", .inTurns, .timeLimit(.minutes(30)))
 struct LoginTLSTests {
   private static let password = "Sesame-tls-51f0"
 

@@ -4,7 +4,7 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite("Questions at a terminal", .inTurns, .timeLimit(.minutes(5)))
+@Suite("Questions at a terminal", .inTurns, .timeLimit(.minutes(30)))
 struct LoginTerminalTests {
   private static let password = "Sesame-9c1d-right"
   private static let other = "Sesame-7f20-other"

@@ -7,7 +7,7 @@ import SQLiteDatabase
 import TestKit
 import Testing
 
-@Suite("The broker's password", .inTurns, .timeLimit(.minutes(5)))
+@Suite("The broker's password", .inTurns, .timeLimit(.minutes(30)))
 struct LoginTests {
   private static let password = "Sesame-9c1d-right"
   private static let other = "Sesame-7f20-other"

@@ -4,7 +4,7 @@ import MosquittoClient
 import TestKit
 import Testing
 
-@Suite("The main job", .inTurns, .timeLimit(.minutes(5)))
+@Suite("The main job", .inTurns, .timeLimit(.minutes(30)))
 struct MainJobTests {
   @Test("An announcement becomes encrypted credentials and retained state")
   func announcement() async throws {

@@ -6,7 +6,7 @@ import SodiumCrypto
 import TestKit
 import Testing
 
-@Suite("New root keys, and rotations that are left", .inTurns, .timeLimit(.minutes(5)))
+@Suite("New root keys, and rotations that are left", .inTurns, .timeLimit(.minutes(30)))
 struct MasterKeyTests {
   private static let passphrase = "correct horse battery"
   /// So many that a rotation takes longer than it takes to look at it.

@@ -5,7 +5,7 @@ import MosquittoClient
 import TestKit
 import Testing
 
-@Suite("Planted keys", .inTurns, .timeLimit(.minutes(5)))
+@Suite("Planted keys", .inTurns, .timeLimit(.minutes(30)))
 struct PlantedKeyTests {
   private static let key: [UInt8] = [
     0xC7, 0x1D, 0x9A, 0x63, 0xE8, 0x0F, 0xB2, 0x54, 0x3E, 0xA9, 0x71, 0xD6, 0x08, 0xFB, 0x45, 0x9C,

@@ -5,7 +5,7 @@ import MosquittoClient
 import TestKit
 import Testing
 
-@Suite("The private broker and the demonstration", .inTurns, .timeLimit(.minutes(5)))
+@Suite("The private broker and the demonstration", .inTurns, .timeLimit(.minutes(30)))
 struct PrivateBrokerTests {
   @Test("Two keepers, each with a broker of its own; the printed commands work as they stand")
   func notice() async throws {

@@ -5,7 +5,7 @@ import MosquittoClient
 import TestKit
 import Testing
 
-@Suite("Trouble with the store", .inTurns, .timeLimit(.minutes(5)))
+@Suite("Trouble with the store", .inTurns, .timeLimit(.minutes(30)))
 struct StoreTroubleTests {
   private static let health = "threadkeeper/bridge/health"
 

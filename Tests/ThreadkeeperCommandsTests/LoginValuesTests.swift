@@ -73,7 +73,7 @@ struct LoginValuesTests {
   func orStore() async throws {
     let locked = CommandFailure(.temporary, "locked")
     var asked = 0
-    let kept = try await RunningKeeper.orStore(isRepeatable: true, within: .seconds(240)) {
+    let kept = try await RunningKeeper.orStore(isRepeatable: true, within: .seconds(3_600)) {
       () -> String? in
       asked += 1
       if asked == 1 { throw RunningKeeper.Ended() }

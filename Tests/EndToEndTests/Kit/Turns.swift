@@ -5,6 +5,8 @@ import Testing
 
 /// Lets only a few tests run at a time: each of them has a broker, a daemon and a store, and all at
 /// once they would mostly wait for each other.
+///
+/// The wait counts towards a test's time limit, so that one is for the whole of them.
 struct Turns: SuiteTrait, TestTrait, TestScoping {
   let isRecursive = true
 
