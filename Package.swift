@@ -36,9 +36,10 @@ let package = Package(
     .target(name: "YAMLReader", dependencies: ["CLibYAML"]),
     .target(name: "Telemetry", dependencies: [.product(name: "Logging", package: "swift-log")]),
 
-    // Floor 2: the encrypted store, and what travels on the broker.
+    // Floor 2: the encrypted store, what travels on the broker, and what can be asked of a keeper.
     .target(name: "KeychainCore", dependencies: ["SodiumCrypto", "SQLiteDatabase"]),
     .target(name: "BridgeProtocol", dependencies: ["SodiumCrypto", "ThreadDataset"]),
+    .target(name: "ThreadRequests", dependencies: ["ThreadDataset"]),
 
     // Floor 3: Keychain Services for other programs; Thread credentials, and the broker's password,
     // as keychain items.
@@ -50,12 +51,19 @@ let package = Package(
     .target(
       name: "BrokerLoginStore", dependencies: ["KeychainCore", "SQLiteDatabase", "SodiumCrypto"]),
 
-    // Floor 4: the service and its settings.
+    // Floor 4: what comes of requests, whoever asks; the service and its settings.
+    .target(
+      name: "CredentialService",
+      dependencies: [
+        "KeychainCore", "SQLiteDatabase", "ThreadCredentialStore", "ThreadDataset",
+        "ThreadRequests",
+      ]),
     .target(
       name: "Bridge",
       dependencies: [
-        "BridgeProtocol", "KeychainCore", "MosquittoClient", "SQLiteDatabase", "SodiumCrypto",
-        "ThreadCredentialStore", "ThreadDataset",
+        "BridgeProtocol", "CredentialService", "KeychainCore", "MosquittoClient",
+        "SQLiteDatabase", "SodiumCrypto", "ThreadCredentialStore", "ThreadDataset",
+        "ThreadRequests",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
@@ -65,9 +73,9 @@ let package = Package(
     .target(
       name: "ThreadkeeperCommands",
       dependencies: [
-        "Bridge", "BridgeProtocol", "BrokerLoginStore", "DaemonSocket", "EmbeddedBroker",
-        "KeychainCore", "MosquittoClient", "SQLiteDatabase", "Settings", "SodiumCrypto",
-        "Telemetry", "ThreadCredentialStore", "ThreadDataset",
+        "Bridge", "BridgeProtocol", "BrokerLoginStore", "CredentialService", "DaemonSocket",
+        "EmbeddedBroker", "KeychainCore", "MosquittoClient", "SQLiteDatabase", "Settings",
+        "SodiumCrypto", "Telemetry", "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -127,6 +135,14 @@ let package = Package(
     .testTarget(
       name: "BridgeProtocolTests", dependencies: ["BridgeProtocol", "TestKit", "ThreadDataset"]),
     .testTarget(
+      name: "ThreadRequestsTests", dependencies: ["TestKit", "ThreadDataset", "ThreadRequests"]),
+    .testTarget(
+      name: "CredentialServiceTests",
+      dependencies: [
+        "CredentialService", "KeychainCore", "SQLiteDatabase", "TestKit", "ThreadCredentialStore",
+        "ThreadDataset", "ThreadRequests",
+      ]),
+    .testTarget(
       name: "SecurityTests",
       dependencies: ["KeychainCore", "SQLiteDatabase", "Security", "SodiumCrypto", "TestKit"]),
     .testTarget(
@@ -140,8 +156,8 @@ let package = Package(
     .testTarget(
       name: "BridgeTests",
       dependencies: [
-        "Bridge", "BridgeProtocol", "KeychainCore", "MosquittoClient", "SQLiteDatabase", "TestKit",
-        "ThreadCredentialStore", "ThreadDataset",
+        "Bridge", "BridgeProtocol", "CredentialService", "KeychainCore", "MosquittoClient",
+        "SQLiteDatabase", "TestKit", "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(name: "SettingsTests", dependencies: ["Settings", "TestKit", "YAMLReader"]),
@@ -152,7 +168,8 @@ let package = Package(
       name: "EndToEndTests",
       dependencies: [
         "DaemonSocket", "EmbeddedBroker", "KeychainClientExample", "KeychainCore",
-        "MosquittoClient", "SQLiteDatabase", "TestKit", "ThreadDataset", "threadkeeper",
+        "MosquittoClient", "SQLiteDatabase", "TestKit", "ThreadDataset", "ThreadRequests",
+        "threadkeeper",
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The JSON object of a request as it is on the wire. Fields that are not listed are ignored.
+package struct RequestFields: Codable, Hashable, Sendable {
+  /// On the socket: the version of the form. Over MQTT it is absent.
+  package var v: Int?
+  /// On the socket. Over MQTT the topic says it.
+  package var command: String?
+  /// On the socket: the home that it is about; the first one of the settings unless said.
+  package var home: String?
+  /// Any text, which the answer repeats.
+  package var transaction: String?
+  package var borderAgentID: String?
+  package var dataset: String?
+  package var extendedPANID: String?
+  /// Of a consent.
+  package var id: String?
+  /// `once` or `always`.
+  package var scope: String?
+  /// Over MQTT: the envelope whose body holds these fields.
+  package var sealed: SealedText?
+
+  enum CodingKeys: String, CodingKey {
+    case v, command, home, transaction
+    case borderAgentID = "border_agent_id"
+    case dataset
+    case extendedPANID = "ext_pan_id"
+    case id, scope, sealed
+  }
+
+  package init() {}
+
+  /// - Throws: `AnswerFailure` with the code `invalid_payload` that names the field, where it is one.
+  package init(json: [UInt8]) throws(AnswerFailure) {
+    do {
+      self = try JSONDecoder().decode(RequestFields.self, from: Data(json))
+    } catch let error as DecodingError {
+      throw AnswerFailure(error)
+    } catch {
+      throw AnswerFailure(.invalidPayload, "the payload is not a JSON object")
+    }
+  }
+
+  /// The transaction of a payload whose other fields cannot be read, so that the refusal finds its
+  /// way too.
+  package static func transaction(of json: [UInt8]) -> String? {
+    struct Only: Decodable {
+      var transaction: String?
+    }
+    let only = try? JSONDecoder().decode(Only.self, from: Data(json))
+    return only?.transaction.flatMap { ThreadRequest.isSound(transaction: $0) ? $0 : nil }
+  }
+
+  package var json: [UInt8] { RequestJSON.encode(self) }
+}
+
+extension RequestFields: CustomStringConvertible, CustomReflectable {
+  /// Never the dataset.
+  package var description: String { "request \(command ?? "")" }
+  package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension AnswerFailure {
+  /// Words for what the parser found. The parser's own text is not used: it may quote a value.
+  fileprivate init(_ error: DecodingError) {
+    let context =
+      switch error {
+      case .typeMismatch(_, let context), .valueNotFound(_, let context),
+        .keyNotFound(_, let context), .dataCorrupted(let context):
+        context
+      @unknown default: DecodingError.Context(codingPath: [], debugDescription: "")
+      }
+    guard let field = context.codingPath.first?.stringValue else {
+      self.init(.invalidPayload, "the payload is not a JSON object")
+      return
+    }
+    let expected =
+      switch field {
+      case RequestFields.CodingKeys.sealed.stringValue: "an envelope"
+      case RequestFields.CodingKeys.v.stringValue: "a whole number"
+      default: "a text"
+      }
+    self.init(.invalidPayload, field: field, "expected \(expected)")
+  }
+}
+
+/// Keys sorted, so that equal values are equal octets.
+enum RequestJSON {
+  static func encode(_ value: some Encodable) -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    // Texts, whole numbers and booleans only, for which encoding is total.
+    guard let data = try? encoder.encode(value) else { return Array("{}".utf8) }
+    return Array(data)
+  }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadDataset
+
+/// A request whose fields are sound and complete for its command.
+package struct ThreadRequest: Sendable, Hashable {
+  /// Octets of a `transaction`.
+  package static let transactionOctets = 256
+
+  package enum Scope: String, CaseIterable, Sendable {
+    case once, always
+  }
+
+  package var command: RequestCommand
+  package var transaction: String?
+  package var home: String?
+  package var agent: BorderAgentID?
+  /// Complete and active.
+  package var dataset: OperationalDataset?
+  package var network: ExtendedPANID?
+  /// Of a consent.
+  package var id: String?
+  package var scope: Scope?
+
+  package init(_ command: RequestCommand) {
+    self.command = command
+  }
+
+  /// Checks what the command needs. Fields that it does not need are ignored.
+  ///
+  /// - Throws: `AnswerFailure` with `invalid_payload` and the field, with the code of a dataset's
+  ///   rule, or with `incomplete_dataset`.
+  package init(_ command: RequestCommand, _ fields: RequestFields) throws(AnswerFailure) {
+    self.command = command
+    self.home = fields.home
+    if let transaction = fields.transaction {
+      guard Self.isSound(transaction: transaction) else {
+        throw AnswerFailure(
+          .invalidPayload, field: "transaction",
+          "a transaction has at most \(Self.transactionOctets) octets")
+      }
+      self.transaction = transaction
+    }
+    switch command {
+    case .storeCredentials:
+      agent = try Self.agent(fields)
+      dataset = try Self.dataset(fields)
+    case .deleteCredentials, .getCredentials: agent = try Self.agent(fields)
+    case .getNetwork, .shareCredentials: network = try Self.network(fields)
+    case .checkPreferred: dataset = try Self.dataset(fields)
+    case .setPreferred:
+      guard (fields.extendedPANID == nil) != (fields.dataset == nil) else {
+        throw AnswerFailure(
+          .invalidPayload, field: "ext_pan_id",
+          "expected either `ext_pan_id`, of a network that is stored, or `dataset`")
+      }
+      if fields.dataset == nil {
+        network = try Self.network(fields)
+      } else {
+        dataset = try Self.dataset(fields)
+      }
+    case .approveConsent, .denyConsent:
+      guard let id = fields.id, (1...64).contains(id.utf8.count) else {
+        throw AnswerFailure(.invalidPayload, field: "id", "expected the id of a consent")
+      }
+      self.id = id
+      if let text = fields.scope {
+        guard let scope = Scope(rawValue: text) else {
+          throw AnswerFailure(.invalidPayload, field: "scope", "expected once or always")
+        }
+        self.scope = scope
+      }
+    case .ping, .listCredentials, .listActiveCredentials, .nearbyNetworks, .isPreferredAvailable,
+      .getPreferred, .listRouters, .listNetworks, .listAlerts:
+      break
+    }
+  }
+
+  package static func isSound(transaction: String) -> Bool {
+    transaction.utf8.count <= transactionOctets
+  }
+
+  /// The same request for the wire.
+  package var fields: RequestFields {
+    var fields = RequestFields()
+    fields.home = home
+    fields.transaction = transaction
+    fields.borderAgentID = agent?.description
+    fields.dataset = dataset?.hex
+    fields.extendedPANID = network?.description
+    fields.id = id
+    fields.scope = scope?.rawValue
+    return fields
+  }
+
+  private static func agent(_ fields: RequestFields) throws(AnswerFailure) -> BorderAgentID {
+    guard let text = fields.borderAgentID, let agent = BorderAgentID(hex: text) else {
+      throw AnswerFailure(
+        .invalidPayload, field: "border_agent_id", "expected 16 or 32 hex digits")
+    }
+    return agent
+  }
+
+  private static func network(_ fields: RequestFields) throws(AnswerFailure) -> ExtendedPANID {
+    guard let text = fields.extendedPANID, let network = ExtendedPANID(hex: text) else {
+      throw AnswerFailure(.invalidPayload, field: "ext_pan_id", "expected 16 hex digits")
+    }
+    return network
+  }
+
+  private static func dataset(
+    _ fields: RequestFields
+  ) throws(AnswerFailure) -> OperationalDataset {
+    guard let hex = fields.dataset else {
+      throw AnswerFailure(
+        .invalidPayload, field: "dataset", "expected the active operational dataset's TLVs as hex")
+    }
+    let dataset: OperationalDataset
+    do throws(DatasetError) {
+      dataset = try OperationalDataset(hex: hex)
+      try dataset.requireComplete()
+    } catch {
+      throw AnswerFailure(error)
+    }
+    guard dataset.kind == .complete else {
+      throw AnswerFailure(
+        .incompleteDataset, field: "dataset",
+        "this is a pending dataset; the active one is asked for")
+    }
+    return dataset
+  }
+}
+
+extension ThreadRequest: CustomStringConvertible, CustomReflectable {
+  /// Never the dataset.
+  package var description: String { "request \(command.rawValue)" }
+  package var customMirror: Mirror { Mirror(self, children: []) }
+}

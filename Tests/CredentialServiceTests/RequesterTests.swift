@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CredentialService
+import Testing
+
+@Suite struct RequesterTests {
+  @Test("who asks is named by what the broker or the kernel says")
+  func words() {
+    #expect(Requester.mqttUser("router 1").words == "mqtt user router 1")
+    #expect(Requester.systemUser(1000).words == "uid 1000")
+  }
+}

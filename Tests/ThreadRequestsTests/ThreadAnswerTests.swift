@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestKit
+import Testing
+import ThreadDataset
+import ThreadRequests
+
+@Suite struct ThreadAnswerTests {
+  @Test("an answer is flat, sorted and without what it has not")
+  func wire() {
+    var data = AnswerData()
+    data.change = .stored
+    data.preferred = .match
+    #expect(
+      String(decoding: ThreadAnswer(data, transaction: "r-1").json, as: UTF8.self)
+        == #"{"data":{"change":"stored","preferred":"match"},"status":"ok","transaction":"r-1","v":1}"#
+    )
+    let failure = AnswerFailure(.notFound, field: "border_agent_id", "nothing there")
+    #expect(
+      String(decoding: ThreadAnswer(failure).json, as: UTF8.self)
+        == #"{"error":{"code":"not_found","field":"border_agent_id","message":"nothing there"},"status":"error","v":1}"#
+    )
+  }
+
+  @Test("an answer without fields has an empty object as data")
+  func empty() {
+    #expect(
+      String(decoding: ThreadAnswer(AnswerData()).json, as: UTF8.self)
+        == #"{"data":{},"status":"ok","v":1}"#)
+  }
+
+  @Test("a record comes back whole, to the second")
+  func record() throws {
+    let dataset = try SampleNetwork.home.dataset(at: 7)
+    var record = CredentialRecord(
+      agent: BorderAgentID(hex: "a1b2c3d4e5f60718"),
+      network: try #require(dataset.extendedPANID), dataset: dataset, isActive: true)
+    record.created = Date(timeIntervalSince1970: 1_763_700_000)
+    record.modified = Date(timeIntervalSince1970: 1_763_700_060)
+    let answer = ThreadAnswer(AnswerData(credentials: [record]))
+    let text = String(decoding: answer.json, as: UTF8.self)
+    #expect(text.contains(#""created_at":"2025-11-21T04:40:00Z""#))
+    #expect(text.contains(#""pan_id":4660"#))
+    #expect(ThreadAnswer(json: answer.json) == answer)
+    #expect(answer.data?.isSecret == true)
+  }
+
+  @Test("a record without its secret has no dataset, key or PSKc in it")
+  func withoutSecret() throws {
+    let dataset = try SampleNetwork.home.dataset(at: 7)
+    let record = CredentialRecord(
+      agent: nil, network: try #require(dataset.extendedPANID), dataset: dataset, isActive: false)
+    let data = AnswerData(credentials: [record.withoutSecret])
+    let text = String(decoding: data.json, as: UTF8.self)
+    #expect(!data.isSecret)
+    #expect(!text.contains(SampleNetwork.home.networkKey))
+    #expect(!text.contains(SampleNetwork.home.pskc))
+    #expect(!text.contains("border_agent_id"))
+    var dumped = "\(record)"
+    dump(record, to: &dumped)
+    #expect(!dumped.contains(SampleNetwork.home.networkKey))
+  }
+
+  @Test("a result is the data or the failure that was told")
+  func result() throws {
+    var data = AnswerData()
+    data.available = true
+    #expect(try ThreadAnswer(data).result() == data)
+    let failure = AnswerFailure(.consentDenied, "no")
+    #expect(throws: failure) { try ThreadAnswer(failure).result() }
+  }
+
+  @Test("what is no answer, or one of another version, is none")
+  func strange() {
+    #expect(ThreadAnswer(json: Array(#"{"v":2,"status":"ok","data":{}}"#.utf8)) == nil)
+    #expect(ThreadAnswer(json: Array("{}".utf8)) == nil)
+    #expect(ThreadAnswer(json: []) == nil)
+  }
+
+  @Test("the codes stay as they are: automations are written against them")
+  func codes() {
+    #expect(
+      AnswerCode.allCases.map(\.rawValue) == [
+        "invalid_payload", "incomplete_dataset", "bad_dataset", "not_authorized", "not_enrolled",
+        "consent_required", "consent_denied", "consent_expired", "stale_id", "not_found",
+        "conflict", "rate_limited", "expired", "read_only", "unsupported", "damaged_credentials",
+        "too_large", "ending", "store",
+      ])
+  }
+
+  @Test("the commands stay as they are")
+  func commands() {
+    #expect(
+      RequestCommand.allCases.map(\.rawValue) == [
+        "ping", "credentials/store", "credentials/delete", "credentials/get", "credentials/list",
+        "credentials/list_active", "credentials/share", "network/get", "networks/nearby",
+        "preferred/available", "preferred/check", "preferred/get", "preferred/set",
+        "consent/approve", "consent/deny", "routers/list", "networks/list", "alerts/list",
+      ])
+    #expect(
+      RequestCommand.allCases.filter(\.needsConsent) == [
+        .getNetwork, .nearbyNetworks, .getPreferred,
+      ])
+  }
+
+  @Test("a published state keeps its form inside an answer")
+  func states() throws {
+    struct State: Encodable {
+      var name = "Living room"
+      var routers = 2
+      var preferred = true
+      var missing: String?
+    }
+    let value = try JSONValue(State())
+    #expect(value["name"]?.text == "Living room")
+    #expect(value["routers"]?.integer == 2)
+    #expect(value["preferred"]?.bool == true)
+    var data = AnswerData()
+    data.networks = [value]
+    #expect(ThreadAnswer(json: ThreadAnswer(data).json)?.data == data)
+  }
+}

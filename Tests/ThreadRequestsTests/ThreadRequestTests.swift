@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestKit
+import Testing
+import ThreadDataset
+import ThreadRequests
+
+@Suite struct ThreadRequestTests {
+  private let agent = "a1b2c3d4e5f60718"
+
+  private func fields(_ json: String) throws -> RequestFields {
+    try RequestFields(json: Array(json.utf8))
+  }
+
+  private func failure(_ command: RequestCommand, _ json: String) -> AnswerFailure? {
+    do {
+      _ = try ThreadRequest(command, fields(json))
+      return nil
+    } catch {
+      return error as? AnswerFailure
+    }
+  }
+
+  @Test("a store has its agent and its dataset, and the transaction is kept")
+  func store() throws {
+    let dataset = try SampleNetwork.home.dataset(at: 1)
+    let request = try ThreadRequest(
+      .storeCredentials,
+      fields(
+        #"{"border_agent_id":"\#(agent.uppercased())","dataset":"\#(dataset.hex)","transaction":"r-1","new":{"a":[1]}}"#
+      ))
+    #expect(request.agent?.description == agent)
+    #expect(request.dataset == dataset)
+    #expect(request.transaction == "r-1")
+  }
+
+  @Test("16 octets whose tail is zero are the 8 octets")
+  func alias() throws {
+    let request = try ThreadRequest(
+      .getCredentials, fields(#"{"border_agent_id":"\#(agent)0000000000000000"}"#))
+    #expect(request.agent == BorderAgentID(hex: agent))
+  }
+
+  @Test(
+    "what a command needs is missed by name",
+    arguments: [
+      (RequestCommand.storeCredentials, "border_agent_id"),
+      (.deleteCredentials, "border_agent_id"), (.getCredentials, "border_agent_id"),
+      (.getNetwork, "ext_pan_id"), (.shareCredentials, "ext_pan_id"),
+      (.setPreferred, "ext_pan_id"), (.checkPreferred, "dataset"), (.approveConsent, "id"),
+      (.denyConsent, "id"),
+    ])
+  func missing(_ command: RequestCommand, _ field: String) {
+    let failure = failure(command, "{}")
+    #expect(failure?.known == .invalidPayload)
+    #expect(failure?.field == field)
+  }
+
+  @Test(
+    "a command that needs no field takes an empty object",
+    arguments: [
+      RequestCommand.ping, .listCredentials, .listActiveCredentials, .nearbyNetworks,
+      .isPreferredAvailable, .getPreferred, .listRouters, .listNetworks, .listAlerts,
+    ])
+  func nothingNeeded(_ command: RequestCommand) {
+    #expect(failure(command, "{}") == nil)
+  }
+
+  @Test("a dataset that is refused has its rule, its TLV and its place")
+  func badDataset() throws {
+    let sound = try SampleNetwork.home.dataset(at: 1).hex
+    let failure = failure(.checkPreferred, #"{"dataset":"\#(sound)0e01"}"#)
+    #expect(failure?.ofDataset == .truncated)
+    #expect(failure?.field == "dataset")
+    #expect(failure?.offset == sound.utf8.count / 2)
+  }
+
+  @Test("a pending dataset is not the active one")
+  func pendingDataset() throws {
+    let pending =
+      try SampleNetwork.home.dataset(at: 1).hex + "33080000000000020000" + "340400007530"
+    #expect(
+      failure(.checkPreferred, #"{"dataset":"\#(pending)"}"#)?.known == .incompleteDataset)
+  }
+
+  @Test("to set the preferred network takes a network or a dataset, not both")
+  func preferredByOneOfBoth() throws {
+    let dataset = try SampleNetwork.home.dataset(at: 1).hex
+    #expect(failure(.setPreferred, #"{"ext_pan_id":"1111111122222222"}"#) == nil)
+    #expect(failure(.setPreferred, #"{"dataset":"\#(dataset)"}"#) == nil)
+    #expect(
+      failure(.setPreferred, #"{"ext_pan_id":"1111111122222222","dataset":"\#(dataset)"}"#)?.known
+        == .invalidPayload)
+  }
+
+  @Test("a field of another type is named, and what it held is in no words")
+  func wrongType() throws {
+    let failure = failure(.getCredentials, #"{"border_agent_id":4711}"#)
+    #expect(failure?.field == "border_agent_id")
+    #expect(failure?.message.contains("4711") == false)
+  }
+
+  @Test(
+    "what is no JSON object is an invalid payload", arguments: ["", "[]", "{", "null", "\"a\""])
+  func noObject(_ text: String) {
+    #expect(failure(.ping, text)?.known == .invalidPayload)
+  }
+
+  @Test("the transaction is found beside a field that cannot be read")
+  func transactionBesideFlaw() {
+    let json = #"{"transaction":"r-2","dataset":7}"#
+    #expect(RequestFields.transaction(of: Array(json.utf8)) == "r-2")
+    #expect(RequestFields.transaction(of: Array("{".utf8)) == nil)
+  }
+
+  @Test("a transaction has a limit")
+  func longTransaction() {
+    let long = String(repeating: "x", count: ThreadRequest.transactionOctets + 1)
+    #expect(failure(.ping, #"{"transaction":"\#(long)"}"#)?.field == "transaction")
+    #expect(RequestFields.transaction(of: Array(#"{"transaction":"\#(long)"}"#.utf8)) == nil)
+  }
+
+  @Test("a request comes back from its own fields")
+  func roundTrip() throws {
+    var request = ThreadRequest(.storeCredentials)
+    request.home = "cabin"
+    request.transaction = "r-3"
+    request.agent = BorderAgentID(hex: agent)
+    request.dataset = try SampleNetwork.home.dataset(at: 1)
+    let fields = try RequestFields(json: request.fields.json)
+    #expect(try ThreadRequest(.storeCredentials, fields) == request)
+  }
+
+  @Test("no description shows a dataset")
+  func secrecy() throws {
+    var request = ThreadRequest(.storeCredentials)
+    request.dataset = try SampleNetwork.home.dataset(at: 1)
+    var dumped = ""
+    dump(request, to: &dumped)
+    dump(request.fields, to: &dumped)
+    let shown = "\(request)\(request.fields)\(String(reflecting: request))\(dumped)"
+    #expect(!shown.contains(SampleNetwork.home.networkKey))
+  }
+}
