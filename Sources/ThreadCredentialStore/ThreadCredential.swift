@@ -15,4 +15,9 @@ package struct ThreadCredential: Sendable {
   package let followsPreferred: Bool
 
   let item: Item
+
+  /// Microseconds since 1970.
+  package var created: Int64 { item.created }
+  /// Microseconds since 1970.
+  package var modified: Int64 { item.modified }
 }

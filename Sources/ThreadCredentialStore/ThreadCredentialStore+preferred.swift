@@ -33,6 +33,13 @@ extension ThreadCredentialStore {
     }
   }
 
+  /// When the home first had a preferred network, and when it changed last; microseconds since 1970.
+  package func preferredDates(
+    of home: String, _ tx: ReadTransaction
+  ) throws -> (created: Int64, modified: Int64)? {
+    try preferredItem(of: home, tx).map { ($0.created, $0.modified) }
+  }
+
   private func preferredItem(of home: String, _ tx: ReadTransaction) throws -> Item? {
     try keychain.items(
       matching: ItemQuery(

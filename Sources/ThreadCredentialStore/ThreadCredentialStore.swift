@@ -49,17 +49,7 @@ package struct ThreadCredentialStore: Sendable {
   package func all(
     in home: String, _ tx: ReadTransaction
   ) throws -> (readable: [ThreadCredential], damaged: [BorderAgentID]) {
-    var readable: [ThreadCredential] = []
-    var damaged: [BorderAgentID] = []
-    for item in try items(in: home, tx) {
-      guard let agent = BorderAgentID(hex: item[.account]?.string ?? "") else { continue }
-      do {
-        readable.append(try credential(from: item, agent: agent, home: home, tx))
-      } catch let error as KeychainError where error.status == .decode {
-        damaged.append(agent)
-      }
-    }
-    return (readable, damaged)
+    try all(in: home, of: nil, limit: nil, tx)
   }
 
   package func count(in home: String, _ tx: ReadTransaction) throws -> Int {
@@ -70,8 +60,16 @@ package struct ThreadCredentialStore: Sendable {
   package func owner(
     of agent: BorderAgentID, in home: String, _ tx: ReadTransaction
   ) throws -> String? {
-    if let item = try item(of: agent, in: home, tx) { return item.accessGroup }
+    if let team = try team(of: agent, in: home, tx) { return team }
     return try formerOwner(of: agent, in: home, tx)
+  }
+
+  /// The team that holds the credentials of a border agent id; nil where none are stored. The dataset
+  /// is not opened and may be damaged.
+  package func team(
+    of agent: BorderAgentID, in home: String, _ tx: ReadTransaction
+  ) throws -> String? {
+    try item(of: agent, in: home, tx)?.accessGroup
   }
 
   /// The team that held the credentials of a border agent id that has none now.

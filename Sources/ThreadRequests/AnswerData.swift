@@ -26,6 +26,8 @@ package struct AnswerData: Codable, Hashable, Sendable {
   package var deleted: Bool?
   // Of all that return credentials.
   package var credentials: [CredentialRecord]?
+  /// Border agent ids of which something is stored that cannot be opened. Of the lists.
+  package var damaged: [String]?
   // Of `preferred/available`.
   package var available: Bool?
   // Of `preferred/check`.

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SQLiteDatabase
+import ThreadDataset
+import ThreadRequests
+
+/// What a person is asked: may this requester be told that?
+package struct ConsentQuestion: Hashable, Sendable {
+  /// A network whose credentials would be told.
+  package struct Network: Hashable, Sendable {
+    package let network: ExtendedPANID
+    package let name: String
+
+    package init(network: ExtendedPANID, name: String) {
+      self.network = network
+      self.name = name
+    }
+  }
+
+  /// Who asks, for whom, where and when, and where the answer goes.
+  package var context: RequestContext
+  /// What is fulfilled when somebody agrees.
+  package var request: ThreadRequest
+  /// Sorted by Extended PAN ID; never empty.
+  package var networks: [Network]
+
+  package init(context: RequestContext, request: ThreadRequest, networks: [Network]) {
+    self.context = context
+    self.request = request
+    self.networks = networks
+  }
+
+  package static func == (a: ConsentQuestion, b: ConsentQuestion) -> Bool {
+    a.context.requester == b.context.requester && a.context.team == b.context.team
+      && a.context.home == b.context.home && a.context.reply == b.context.reply
+      && a.request == b.request && a.networks == b.networks
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(context.requester)
+    hasher.combine(request)
+    hasher.combine(networks)
+  }
+}
+
+package enum ConsentVerdict: Hashable, Sendable {
+  /// It may be told now.
+  case granted
+  /// A person is asked; the answer follows, to the address of the question.
+  case pending(id: String)
+  case refused(AnswerFailure)
+}
+
+/// A person's decision about what is pending.
+package struct ConsentDecision: Hashable, Sendable {
+  package var id: String
+  package var approves: Bool
+  package var scope: ThreadRequest.Scope
+  package var by: Requester
+  package var isAdministrator: Bool
+  /// The home in which it was said.
+  package var home: String
+
+  package init(
+    id: String, approves: Bool, scope: ThreadRequest.Scope = .once, by: Requester,
+    isAdministrator: Bool, home: String
+  ) {
+    self.id = id
+    self.approves = approves
+    self.scope = scope
+    self.by = by
+    self.isAdministrator = isAdministrator
+    self.home = home
+  }
+}
+
+/// A question that is pending no more.
+package struct SettledConsent: Hashable, Sendable {
+  package var id: String
+  package var question: ConsentQuestion
+  /// Nil: agreed, so the question's request is to be fulfilled.
+  package var refusal: AnswerFailure?
+
+  package init(id: String, question: ConsentQuestion, refusal: AnswerFailure?) {
+    self.id = id
+    self.question = question
+    self.refusal = refusal
+  }
+}
+
+/// Decides whether another team's credentials, or the preferred network's, may be told.
+///
+/// It is asked, and told decisions, in the transaction of the request.
+package protocol ConsentGate: Sendable {
+  func judge(_ question: ConsentQuestion, _ tx: WriteTransaction) throws -> ConsentVerdict
+
+  /// - Returns: the questions that are settled by it.
+  /// - Throws: `AnswerFailure` with `stale_id` when nothing of that id is pending, with
+  ///   `not_authorized` when this requester may not decide it.
+  func settle(_ decision: ConsentDecision, _ tx: WriteTransaction) throws -> [SettledConsent]
+}
+
+/// A keeper on which nobody can agree to anything.
+package struct NobodyConsents: ConsentGate {
+  package init() {}
+
+  package func judge(_ question: ConsentQuestion, _ tx: WriteTransaction) -> ConsentVerdict {
+    .refused(
+      AnswerFailure(
+        .consentRequired, "a person must agree before this is told, and nobody can be asked"))
+  }
+
+  package func settle(_ decision: ConsentDecision, _ tx: WriteTransaction) throws
+    -> [SettledConsent]
+  {
+    throw AnswerFailure(.staleID, field: "id", "nothing of this id is waiting for a decision")
+  }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadCredentialStore
+import ThreadDataset
+import ThreadRequests
+
+/// The preferred network of a home is another one, or has other credentials.
+package struct PreferredChange: Sendable {
+  package let from: OperationalDataset?
+  package let to: OperationalDataset
+
+  package init(from: OperationalDataset?, to: OperationalDataset) {
+    self.from = from
+    self.to = to
+  }
+}
+
+/// What is known of border routers beside their credentials, and hears, in the same transaction, what
+/// a request has changed: the bridge's registry, where there is one.
+package protocol CredentialRegistry {
+  /// Whether the border router is there and can be reached now.
+  func isActive(_ agent: BorderAgentID, in home: String) throws -> Bool
+
+  /// The credentials are in the store already, and so is the preferred network.
+  ///
+  /// - Parameter change: `keep` when they were there before.
+  func stored(
+    _ dataset: OperationalDataset, _ change: DatasetDecision, of agent: BorderAgentID,
+    preferred: PreferredChange?, context: RequestContext) throws
+
+  func deleted(_ agent: BorderAgentID, context: RequestContext) throws
+
+  func preferredSet(_ change: PreferredChange, context: RequestContext) throws
+
+  /// What `routers/list`, `networks/list` and `alerts/list` come to.
+  func states(_ command: RequestCommand, context: RequestContext) throws -> AnswerData
+}
+
+/// Where nobody listens to border routers.
+package struct NoRegistry: CredentialRegistry {
+  package init() {}
+
+  package func isActive(_ agent: BorderAgentID, in home: String) -> Bool { false }
+
+  package func stored(
+    _ dataset: OperationalDataset, _ change: DatasetDecision, of agent: BorderAgentID,
+    preferred: PreferredChange?, context: RequestContext
+  ) {}
+
+  package func deleted(_ agent: BorderAgentID, context: RequestContext) {}
+
+  package func preferredSet(_ change: PreferredChange, context: RequestContext) {}
+
+  package func states(_ command: RequestCommand, context: RequestContext) throws -> AnswerData {
+    throw AnswerFailure(.unsupported, "no keeper runs that could tell")
+  }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// All that is to be known of a request beside what it says.
+package struct RequestContext: Sendable {
+  package var requester: Requester
+  /// Whose credentials are the requester's own.
+  package var team: String
+  package var home: String
+  package var reply: ReplyAddress
+  package var now: Date
+  /// The keeper's own user, by a command: may delete and prefer whatever any team has stored.
+  package var isAdministrator = false
+  /// Whether lists hold what is secret: they do for a program on this machine, of its own team.
+  package var listsSecrets = false
+  /// Whether the requester has a way to be told a secret at all.
+  package var canBeToldSecrets = true
+  /// The most entries of a list; nil: any number.
+  package var mostEntries: Int?
+  /// Of the program, for `ping`.
+  package var version = ""
+
+  package init(
+    requester: Requester, team: String, home: String, reply: ReplyAddress = .caller,
+    now: Date = Date()
+  ) {
+    self.requester = requester
+    self.team = team
+    self.home = home
+    self.reply = reply
+    self.now = now
+  }
+}

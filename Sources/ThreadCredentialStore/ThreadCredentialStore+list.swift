@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeychainCore
+import SQLiteDatabase
+import ThreadDataset
+
+/// Credentials of many border routers, in the order in which they came. What is damaged is named beside
+/// them; an item whose attributes are damaged is in neither: nobody can tell whose it is.
+extension ThreadCredentialStore {
+  package typealias Found = (readable: [ThreadCredential], damaged: [BorderAgentID])
+
+  /// - Parameters:
+  ///   - team: nil: of every team.
+  ///   - limit: the most to look at; nil: all.
+  package func all(
+    in home: String, of team: String?, limit: Int?, _ tx: ReadTransaction
+  ) throws -> Found {
+    var attributes: [ItemAttribute: AttributeValue] = [.service: .string(Self.service(home))]
+    // As an attribute it is compared octet by octet, like every other name of a team.
+    if let team { attributes[.accessGroup] = .string(team) }
+    return try opened(
+      ItemQuery(.genericPassword, attributes, limit: limit, unreadable: .skip), home: home, tx)
+  }
+
+  /// Of every team, on one network.
+  package func all(
+    in home: String, on network: ExtendedPANID, _ tx: ReadTransaction
+  ) throws -> Found {
+    try opened(
+      ItemQuery(
+        .genericPassword,
+        [.service: .string(Self.service(home)), .generic: .data(network.octets)],
+        unreadable: .skip), home: home, tx)
+  }
+
+  private func opened(_ query: ItemQuery, home: String, _ tx: ReadTransaction) throws -> Found {
+    var found: Found = ([], [])
+    for item in try keychain.items(matching: query, in: tx) {
+      guard let agent = BorderAgentID(hex: item[.account]?.string ?? "") else { continue }
+      do {
+        found.readable.append(try credential(from: item, agent: agent, home: home, tx))
+      } catch let error as KeychainError where error.status == .decode {
+        found.damaged.append(agent)
+      }
+    }
+    return found
+  }
+}

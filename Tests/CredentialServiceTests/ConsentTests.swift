@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CredentialService
+import SQLiteDatabase
+import Synchronization
+import TestKit
+import Testing
+import ThreadDataset
+import ThreadRequests
+
+/// A gate that answers as a test says, and remembers what it was asked.
+private final class TestGate: ConsentGate {
+  private let verdict: ConsentVerdict
+  private let asked = Mutex<[ConsentQuestion]>([])
+
+  init(_ verdict: ConsentVerdict) { self.verdict = verdict }
+
+  var questions: [ConsentQuestion] { asked.withLock { $0 } }
+
+  func judge(_ question: ConsentQuestion, _ tx: WriteTransaction) -> ConsentVerdict {
+    asked.withLock { $0.append(question) }
+    return verdict
+  }
+
+  func settle(_ decision: ConsentDecision, _ tx: WriteTransaction) throws -> [SettledConsent] {
+    questions.map {
+      SettledConsent(
+        id: decision.id, question: $0,
+        refusal: decision.approves ? nil : AnswerFailure(.consentDenied, "no"))
+    }
+  }
+}
+
+@Suite("What needs consent")
+struct ConsentTests {
+  let service: Service
+
+  init() throws { service = try Service() }
+
+  private func request(_ command: RequestCommand) -> ThreadRequest {
+    var request = ThreadRequest(command)
+    if command == .getNetwork { request.network = ExtendedPANID(hex: "1111111122222222") }
+    return request
+  }
+
+  @Test(
+    "without consent nothing is told, also not to who stored it",
+    arguments: [RequestCommand.getPreferred, .getNetwork, .nearbyNetworks])
+  func required(_ command: RequestCommand) throws {
+    try service.keep(Agent.living, .home, at: 1)
+    service.active = [Agent.living]
+    for team in ["anna", "bob"] {
+      let refusal = try service.refusal(command, team: team) { $0 = request(command) }
+      #expect(refusal?.known == .consentRequired)
+      #expect(refusal?.message.contains(SampleNetwork.home.networkKey) == false)
+    }
+  }
+
+  @Test("what is not there is not asked about")
+  func nothingThere() throws {
+    let gate = TestGate(.granted)
+    service.gate = gate
+    #expect(try service.refusal(.getPreferred)?.known == .notFound)
+    #expect(try service.refusal(.getNetwork) { $0 = request(.getNetwork) }?.known == .notFound)
+    #expect(try service.ask(.nearbyNetworks).credentials == [])
+    #expect(gate.questions.isEmpty)
+  }
+
+  @Test("the question says who asks, for what, and of which networks")
+  func question() throws {
+    try service.keep(Agent.living, .home, at: 1)
+    try service.keep(Agent.attic, .guest, at: 1, team: "bob")
+    service.active = [Agent.living, Agent.attic]
+    let gate = TestGate(.granted)
+    service.gate = gate
+    _ = try service.ask(.nearbyNetworks, team: "carol")
+    let question = try #require(gate.questions.first)
+    #expect(question.context.requester == .mqttUser("carol"))
+    #expect(question.request.command == .nearbyNetworks)
+    #expect(question.networks.map(\.name) == ["home", "guest-thread"])
+  }
+
+  @Test("granted, the preferred network comes with the id of a router that runs on it")
+  func preferred() throws {
+    try service.keep(Agent.living, .home, at: 1)
+    try service.keep(Agent.attic, .home, at: 1)
+    service.active = [Agent.attic]
+    service.gate = TestGate(.granted)
+    let record = try #require(try service.ask(.getPreferred, team: "bob").credentials?.first)
+    #expect(record.dataset == (try SampleNetwork.home.dataset(at: 1)))
+    #expect(record.agent?.description == Agent.attic)
+    #expect(record.isActive)
+    #expect(record.created != nil)
+  }
+
+  @Test("the preferred network outlives its routers, and then has no border agent id")
+  func preferredWithoutRouter() throws {
+    try service.keep(Agent.living, .home, at: 1)
+    _ = try service.ask(.deleteCredentials) { $0.agent = BorderAgentID(hex: Agent.living) }
+    service.gate = TestGate(.granted)
+    let record = try #require(try service.ask(.getPreferred).credentials?.first)
+    #expect(record.agent == nil)
+    #expect(record.networkName == "home")
+  }
+
+  @Test("of a network the newest is told; who only names the preferred one's id is not believed")
+  func network() throws {
+    try service.keep(Agent.living, .guest, at: 1)
+    try service.keep(Agent.attic, .home, at: 1)
+    try service.keep(Agent.garage, .home, at: 4, team: "bob")
+    service.gate = TestGate(.granted)
+    let home = try service.ask(.getNetwork) { $0 = request(.getNetwork) }
+    #expect(home.credentials?.first?.activeTimestamp == 4)
+    let impostor = SampleNetwork.guest.with { $0.networkKey = SampleNetwork.home.networkKey }
+    try service.keep("0102030405060708", impostor, at: 99, team: "bob")
+    let guest = try service.ask(.getNetwork) {
+      $0.network = ExtendedPANID(hex: SampleNetwork.guest.extendedPANID)
+    }
+    #expect(guest.credentials?.first?.dataset == (try SampleNetwork.guest.dataset(at: 1)))
+  }
+
+  @Test("nearby are the active ones of every team")
+  func nearby() throws {
+    try service.keep(Agent.living, .home, at: 1)
+    try service.keep(Agent.attic, .guest, at: 1, team: "bob")
+    try service.keep(Agent.garage, .guest, at: 1, team: "bob")
+    service.active = [Agent.living, Agent.attic]
+    service.gate = TestGate(.granted)
+    let records = try #require(try service.ask(.nearbyNetworks, team: "carol").credentials)
+    #expect(records.compactMap(\.agent?.description) == [Agent.living, Agent.attic])
+    #expect(records.allSatisfy { $0.dataset != nil })
+  }
+
+  @Test("pending, it waits; agreed, the same question is answered; denied, it is refused")
+  func pending() throws {
+    try service.keep(Agent.living, .home, at: 1)
+    let gate = TestGate(.pending(id: "c-1"))
+    service.gate = gate
+    guard
+      case .waiting("c-1") = try service.reply(
+        request(.getPreferred), service.context(team: "bob"))
+    else {
+      Issue.record("it does not wait")
+      return
+    }
+    for (command, isAgreed) in [(RequestCommand.approveConsent, true), (.denyConsent, false)] {
+      var decision = ThreadRequest(command)
+      decision.id = "c-1"
+      guard case .decided(let settled) = try service.reply(decision, service.context()),
+        let one = settled.first
+      else {
+        Issue.record("nothing is settled")
+        return
+      }
+      #expect(one.question.context.requester == .mqttUser("bob"))
+      if isAgreed {
+        #expect(try service.answer(one).credentials?.first?.networkName == "home")
+      } else {
+        #expect(throws: AnswerFailure.self) { try service.answer(one) }
+      }
+    }
+  }
+
+  @Test("who cannot be told a secret is refused before anybody is asked")
+  func notEnrolled() throws {
+    try service.keep(Agent.living, .home, at: 1)
+    let gate = TestGate(.granted)
+    service.gate = gate
+    var context = service.context()
+    context.canBeToldSecrets = false
+    for command in RequestCommand.allCases where command.disclosesSecrets {
+      var failure: AnswerFailure?
+      do {
+        _ = try service.reply(request(command), context)
+      } catch let error as AnswerFailure {
+        failure = error
+      }
+      #expect(failure?.known == .notEnrolled)
+    }
+    #expect(gate.questions.isEmpty)
+  }
+
+  @Test("nothing waits on a keeper on which nobody can agree")
+  func stale() throws {
+    #expect(try service.refusal(.approveConsent) { $0.id = "c-1" }?.known == .staleID)
+  }
+}
