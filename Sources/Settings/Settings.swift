@@ -13,6 +13,10 @@ package struct Settings: Sendable, Equatable {
   package var log: Log
   /// Team → the broker's user names in it. No user is in two of them.
   package var teams: [String: [String]]
+  /// Where programs of other users of this machine call.
+  package var clients = Clients()
+  /// User of this machine, by number → the team that its programs speak for.
+  package var clientUsers: [UInt32: String] = [:]
   /// At least one; no base topic equals another or lies inside it.
   package var homes: [Home]
   /// Where state lies that has no path of its own; see `StateDirectory`.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Every key with one value, by its full name. `teams` and `homes` are mappings of their own.
+/// Every key with one value, by its full name. What maps names that a person
+/// chooses is not among them.
 enum SettingsKey: String, CaseIterable {
   case mqttHost = "mqtt.host"
   case mqttPort = "mqtt.port"
@@ -21,11 +22,13 @@ enum SettingsKey: String, CaseIterable {
   case preferredOnMismatch = "preferred.on_mismatch"
   case preferredFollowMembers = "preferred.follow_members"
   case presenceOfflineAfter = "presence.offline_after"
+  case clientsSocket = "clients.socket"
+  case clientsGroup = "clients.group"
   case logLevel = "log.level"
   case logFormat = "log.format"
 
   /// Mappings whose keys a person chooses.
-  static let mappings = ["teams", "homes"]
+  static let mappings = ["teams", "client_users", "homes"]
 
   /// `THREADKEEPER_MQTT_TLS_CA_FILE` for `mqtt.tls.ca_file`.
   var variable: String { Self.variable(of: rawValue) }
@@ -52,6 +55,8 @@ enum SettingsKey: String, CaseIterable {
     case .mqttProtocol: "`5` or `3.1.1`"
     case .mqttCAFile, .mqttCertFile, .mqttKeyFile, .storeKeyFile: "the path of a file"
     case .storePath, .storeAnchorPath: "the path of a directory"
+    case .clientsSocket: "the path of a socket"
+    case .clientsGroup: "the name or number of a group of this machine"
     case .alertsHold: "whole seconds from 0 to 86400"
     case .preferredOnMismatch: "`alert`"
     case .preferredFollowMembers: "`same_network` or `any`"

@@ -15,7 +15,7 @@ extension SettingsReader {
     var teams: [String: [String]] = [:]
     var teamOfUser: [String: String] = [:]
     for (team, key, value) in named(mapping, of: "teams", in: document) {
-      guard isFit(team: team, at: document.place(of: key)) else { continue }
+      guard isFit(team: team, at: document.place(of: key), in: "teams") else { continue }
       guard case .sequence(let users) = value.content else {
         report(
           "teams.\(team)", at: document.place(of: value),
@@ -38,17 +38,18 @@ extension SettingsReader {
     return teams
   }
 
-  private mutating func isFit(team: String, at place: SettingsProblem.Place) -> Bool {
+  /// - Parameter name: the key that has it, for problems.
+  mutating func isFit(team: String, at place: SettingsProblem.Place, in name: String) -> Bool {
     guard (1...64).contains(team.utf8.count), team.utf8.allSatisfy(ASCII.isNameOctet) else {
       report(
-        "teams", at: place,
+        name, at: place,
         "expected a team name of 1 to 64 letters, digits, `-`, `_` or `.`, found \(SettingsEntry.shown(team))"
       )
       return false
     }
     guard !team.hasPrefix(Settings.reservedTeamPrefix) else {
       report(
-        "teams.\(team)", at: place,
+        name == "teams" ? "teams.\(team)" : name, at: place,
         "names that begin with `\(Settings.reservedTeamPrefix)` are kept for threadkeeper itself")
       return false
     }

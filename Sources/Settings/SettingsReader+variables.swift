@@ -6,8 +6,10 @@ extension SettingsReader {
   static let ownVariables: Set<String> = [
     "THREADKEEPER_CONFIG", "THREADKEEPER_STATE_DIRECTORY",
   ]
-  /// Variables that begin like this are for programs that use the keychain.
-  static let othersVariables = "THREADKEEPER_KEYCHAIN_"
+  /// Where programs look for the keeper.
+  static let clientVariable = "THREADKEEPER_SOCKET"
+  /// Variables that begin like these are for programs that use the keychain, or Thread credentials.
+  static let othersVariables = ["THREADKEEPER_KEYCHAIN_", "THREADKEEPER_NETWORK_"]
 
   /// Variables override the file. An empty one counts as not set.
   ///
@@ -29,7 +31,9 @@ extension SettingsReader {
           take(.file(path: value), from: variable, as: name)
         }
       } else if !Self.ownVariables.contains(variable), !others.contains(variable),
-        !variable.hasPrefix(Self.othersVariables), !Self.isServiceLink(variable, value)
+        variable != Self.clientVariable,
+        !Self.othersVariables.contains(where: { variable.hasPrefix($0) }),
+        !Self.isServiceLink(variable, value)
       {
         noteUnknown(variable, known: Array(settingsOf.keys) + Self.ownVariables)
       }

@@ -54,9 +54,10 @@ struct SettingsReader {
   /// The whole, as far as it can be made; without errors it is sound.
   mutating func settings(stateDirectory: String) -> Settings {
     let mqtt = mqtt()
-    return Settings(
+    let store = store(stateDirectory: stateDirectory)
+    var settings = Settings(
       mqtt: mqtt,
-      store: store(stateDirectory: stateDirectory),
+      store: store,
       alerts: alerts(),
       preferred: preferred(),
       presence: presence(),
@@ -64,5 +65,8 @@ struct SettingsReader {
       teams: teams(),
       homes: homes(default: mqtt.baseTopic),
       stateDirectory: stateDirectory)
+    settings.clientUsers = clientUsers()
+    settings.clients = clients(besideStore: store.path, users: settings.clientUsers)
+    return settings
   }
 }

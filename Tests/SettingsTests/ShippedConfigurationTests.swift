@@ -49,7 +49,7 @@ struct ShippedConfigurationTests {
     let depending: Set = [
       "mqtt.port", "mqtt.username", "mqtt.password", "mqtt.client_id", "mqtt.tls.ca_file",
       "mqtt.tls.cert_file", "mqtt.tls.key_file", "store.path", "store.key_file",
-      "store.anchor_path", "store.passphrase",
+      "store.anchor_path", "store.passphrase", "clients.socket", "clients.group",
     ]
     for name in names where !depending.contains(name) {
       #expect(values[name]?.isNull == false, "\(name) has its default written down")
@@ -72,6 +72,8 @@ struct ShippedConfigurationTests {
       ("offline_after: 300", "offline_after: 0"), ("level: info", "level: debug"),
       ("format: text", "format: json"), ("teams: {}", "teams: {a: [b]}"),
       ("homes: {}", "homes: {a: {base_topic: b}}"),
+      ("client_users: {}", "client_users: {root: a}"),
+      ("\n  socket: null", "\n  socket: /run/a"), ("\n  group: null", "\n  group: 7"),
     ]
     let directory = try ConfigurationDirectory()
     for (line, changed) in changes {

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Users and groups of this machine: by number, or by a name that the system knows.
+enum SystemAccount {
+  /// Octets for an entry. A group with many members needs many.
+  private static let room = 1 << 18
+
+  /// - Parameter text: decimal digits, or a name.
+  /// - Returns: nil for a name that the system does not know.
+  static func user(_ text: String) -> UInt32? {
+    if let number = number(text) { return number }
+    var entry = passwd()
+    var found: UnsafeMutablePointer<passwd>?
+    var buffer = [CChar](repeating: 0, count: room)
+    guard getpwnam_r(text, &entry, &buffer, buffer.count, &found) == 0, found != nil else {
+      return nil
+    }
+    return entry.pw_uid
+  }
+
+  /// The same for a group.
+  static func group(_ text: String) -> UInt32? {
+    if let number = number(text) { return number }
+    var entry = group_()
+    var found: UnsafeMutablePointer<group_>?
+    var buffer = [CChar](repeating: 0, count: room)
+    guard getgrnam_r(text, &entry, &buffer, buffer.count, &found) == 0, found != nil else {
+      return nil
+    }
+    return entry.gr_gid
+  }
+
+  /// The largest number means "no user" to the kernel.
+  private static func number(_ text: String) -> UInt32? {
+    guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+      let number = UInt32(text), number != .max
+    else { return nil }
+    return number
+  }
+}
+
+/// The function above has the name of the type.
+#if canImport(Glibc)
+  private typealias group_ = Glibc.group
+#elseif canImport(Musl)
+  private typealias group_ = Musl.group
+#else
+  private typealias group_ = Darwin.group
+#endif
