@@ -24,6 +24,8 @@ package final class Bridge: Service {
   private static let sessionDays: UInt32 = 30
 
   package let monitor: BridgeMonitor
+  /// The same requests by another way than the broker.
+  package let requests: RequestService
   private let intake: MosquittoClient
   private let status: MosquittoClient
   private let ticker: Ticker
@@ -51,9 +53,10 @@ package final class Bridge: Service {
     // A broker that kept our session knows nothing of the new base topics.
     let owes = try keychain.database.read { try EventLedger.owesRepublication($0) }
     if !retired.isEmpty || owes { outbox.republishAll() }
+    let answers = AnswerQueue()
     let pace = PublicationPace(fullBatch: Self.burstMessages, portion: Self.burstPortion)
     let statusConnection = StatusConnection(
-      outbox: outbox, pace: pace, monitor: monitor,
+      outbox: outbox, pace: pace, answers: answers, monitor: monitor,
       reports: BridgeReports(
         database: keychain.database, configuration: configuration,
         instanceID: keychain.storeID.description, overview: overview, monitor: monitor,
@@ -65,14 +68,17 @@ package final class Bridge: Service {
     let wake: @Sendable () -> Void = { status.wake() }
     let intakeConnection = Intake(
       configuration: configuration, store: store, monitor: monitor, outbox: outbox, pace: pace,
-      clock: clock, logger: logger, committed: wake)
+      answers: answers, clock: clock, logger: logger, committed: wake)
     intake = MosquittoClient(
       Self.intakeConfiguration(connection, clientID: clientID, topics: configuration.topics),
       handler: intakeConnection)
     ticker = Ticker(
       configuration: configuration, store: store, monitor: monitor, outbox: outbox, pace: pace,
-      status: statusConnection, clock: clock, logger: logger,
+      status: statusConnection, answers: answers, clock: clock, logger: logger,
       tellWaiting: { intakeConnection.tellRejections() }, ticked: wake)
+    requests = RequestService(
+      configuration, store: store, monitor: monitor, answers: answers, clock: clock, logger: logger,
+      committed: wake)
     self.status = status
     self.monitor = monitor
     self.topics = configuration.topics

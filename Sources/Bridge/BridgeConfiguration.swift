@@ -17,6 +17,9 @@ package struct BridgeConfiguration: Sendable {
   /// What a person can do when the broker refuses the keeper's login.
   package var loginRemedy = "Give the keeper the right user name and password."
 
+  /// Consent, and the keys of those who are answered.
+  package var requests = RequestParts()
+
   package init(version: String, topics: BaseTopics) {
     self.version = version
     self.topics = topics

@@ -22,7 +22,7 @@ extension CredentialService {
 
   func setPreferred(_ request: ThreadRequest) throws -> AnswerData {
     let dataset = try request.dataset ?? newest(on: request.network)
-    let before = try preferredNetwork()
+    let before = try replacedNetwork()
     var data = AnswerData()
     data.changed = before != dataset
     if before != dataset {
@@ -30,6 +30,15 @@ extension CredentialService {
       try registry.preferredSet(PreferredChange(from: before, to: dataset), context: context)
     }
     return data
+  }
+
+  /// A damaged one is replaced like any other: that mends the home without a backup.
+  private func replacedNetwork() throws -> OperationalDataset? {
+    do {
+      return try preferredNetwork()
+    } catch let failure as AnswerFailure where failure.known == .damagedCredentials {
+      return nil
+    }
   }
 
   /// The newest dataset of a network that the own team has stored.

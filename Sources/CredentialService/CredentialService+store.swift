@@ -58,8 +58,9 @@ extension CredentialService {
         .notFound, field: "border_agent_id", "no credentials of \(agent) are stored")
     }
     if !context.isAdministrator { try authorize(owner: team) }
-    // Looked for before anything is changed, because it may be damaged.
+    // Looked for before anything is changed, because they may be damaged.
     _ = try store.formerOwner(of: agent, in: home, tx)
+    _ = try preferredNetwork()
     _ = try store.delete(of: agent, in: home, tx)
     try registry.deleted(agent, context: context)
     var data = AnswerData()
@@ -87,14 +88,6 @@ extension PreferredCheck {
     case .none: .none
     case .match: .match
     case .mismatch, .stale, .conflict: .mismatch
-    }
-  }
-
-  /// Names of the essential parameters that differ.
-  var differences: [DatasetParameter] {
-    switch self {
-    case .none, .match: []
-    case .mismatch(let names), .stale(let names), .conflict(let names): names
     }
   }
 }

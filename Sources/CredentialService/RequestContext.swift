@@ -20,6 +20,8 @@ package struct RequestContext: Sendable {
   package var listsSecrets = false
   /// Whether the requester has a way to be told a secret at all.
   package var canBeToldSecrets = true
+  /// Seconds for which an answer is of use.
+  package var patience = 30
   /// The most entries of a list; nil: any number.
   package var mostEntries: Int?
   /// Of the program, for `ping`.

@@ -40,4 +40,12 @@ package enum PreferredCheck: Hashable, Sendable {
     case .mismatch, .stale, .conflict: "mismatch"
     }
   }
+
+  /// Names of the essential parameters that differ.
+  package var differences: [DatasetParameter] {
+    switch self {
+    case .none, .match: []
+    case .mismatch(let names), .stale(let names), .conflict(let names): names
+    }
+  }
 }

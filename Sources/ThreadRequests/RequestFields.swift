@@ -14,6 +14,8 @@ package struct RequestFields: Codable, Hashable, Sendable {
   package var command: String?
   /// On the socket: the home that it is about; the first one of the settings unless said.
   package var home: String?
+  /// On the socket, by the keeper's own user and root: whatever team it belongs to.
+  package var asKeeper: Bool?
   /// Any text, which the answer repeats.
   package var transaction: String?
   package var borderAgentID: String?
@@ -28,6 +30,7 @@ package struct RequestFields: Codable, Hashable, Sendable {
 
   enum CodingKeys: String, CodingKey {
     case v, command, home, transaction
+    case asKeeper = "as_keeper"
     case borderAgentID = "border_agent_id"
     case dataset
     case extendedPANID = "ext_pan_id"
@@ -57,6 +60,11 @@ package struct RequestFields: Codable, Hashable, Sendable {
     return only?.transaction.flatMap { ThreadRequest.isSound(transaction: $0) ? $0 : nil }
   }
 
+  /// The transaction, where it is one that an answer can repeat.
+  package var soundTransaction: String? {
+    transaction.flatMap { ThreadRequest.isSound(transaction: $0) ? $0 : nil }
+  }
+
   package var json: [UInt8] { RequestJSON.encode(self) }
 }
 
@@ -84,6 +92,7 @@ extension AnswerFailure {
       switch field {
       case RequestFields.CodingKeys.sealed.stringValue: "an envelope"
       case RequestFields.CodingKeys.v.stringValue: "a whole number"
+      case RequestFields.CodingKeys.asKeeper.stringValue: "true or false"
       default: "a text"
       }
     self.init(.invalidPayload, field: field, "expected \(expected)")

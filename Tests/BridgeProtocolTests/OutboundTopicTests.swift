@@ -37,6 +37,33 @@ struct OutboundTopicTests {
     #expect(topic.router(long) == topic.router(short))
   }
 
+  @Test("Answers lie below the user's own topic, under the name of what was asked")
+  func answers() {
+    #expect(
+      topic.answer(to: "anna", command: "credentials/list")
+        == "lets/3b/out/anna/response/credentials/list")
+    for odd in [
+      "", "A", "a//b", "/a", "a/", "..", "a b", "a+", "#", String(repeating: "a", count: 65),
+    ] {
+      #expect(topic.answer(to: "anna", command: odd) == "lets/3b/out/anna/response/unknown")
+    }
+  }
+
+  @Test("A topic for answers is the user's own, octet by octet, and one that can be published to")
+  func ownTopics() {
+    for own in ["a", "response/ping", "a b/ü", "$x/y"] {
+      #expect(topic.isAnswer("lets/3b/out/anna/\(own)", to: "anna"))
+    }
+    for strange in ["", "a/", "/a", "a//b", "a/+", "#", "..", "a/../b", "a\u{7F}"] {
+      #expect(!topic.isAnswer("lets/3b/out/anna/\(strange)", to: "anna"))
+    }
+    for other in ["lets/3b/out/anna", "lets/3b/out/bob/a", "lets/3b/in/anna/a", "x/out/anna/a"] {
+      #expect(!topic.isAnswer(other, to: "anna"))
+    }
+    let long = "lets/3b/out/anna/" + String(repeating: "a", count: 1_100)
+    #expect(!topic.isAnswer(long, to: "anna"))
+  }
+
   @Test("Nothing that is published comes back in")
   func loop() throws {
     let topics = BaseTopics([.init(name: "home", base: "lets/3b")])

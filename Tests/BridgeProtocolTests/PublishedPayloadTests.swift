@@ -49,13 +49,15 @@ struct PublishedPayloadTests {
     let health = BridgeHealth(
       intake: "backing_off", reason: "the disk is full", uptimeSeconds: 1, routers: 2, networks: 3,
       alertsActive: 4, messagesReceived: 5, messagesRejected: 6, retainedIgnored: 7,
-      duplicatesIgnored: 8, eventsWaiting: 9, publicationsRefused: 0, intakeReconnects: 10)
+      duplicatesIgnored: 8, requestsAnswered: 11, requestsRefused: 12, answersDropped: 13,
+      eventsWaiting: 9, publicationsRefused: 0, intakeReconnects: 10)
     let object = try object(health)
     let numbers: [(String, Int)] = [
       ("v", 1), ("uptime_seconds", 1), ("routers", 2), ("networks", 3), ("alerts_active", 4),
       ("messages_received", 5), ("messages_rejected", 6), ("retained_ignored", 7),
       ("duplicates_ignored", 8), ("events_waiting", 9), ("publications_refused", 0),
-      ("intake_reconnects", 10),
+      ("intake_reconnects", 10), ("requests_answered", 11), ("requests_refused", 12),
+      ("answers_dropped", 13),
     ]
     #expect(Set(object.keys) == Set(numbers.map(\.0) + ["intake", "reason"]))
     for (key, number) in numbers { #expect(object[key] as? Int == number, "\(key)") }

@@ -33,9 +33,7 @@ struct BadMessageTests {
       (IncomingMessage(topic: topic, payload: [0xFF, 0xFE]), "invalid_utf8"),
       (IncomingMessage(topic: "threadkeeper/in/anna/party", payload: []), "unknown_event"),
       (IncomingMessage(topic: "threadkeeper/in/anna", payload: []), "invalid_topic"),
-      (
-        IncomingMessage(topic: "threadkeeper/in/anna/request/ping", payload: []), "unsupported"
-      ),
+      (IncomingMessage(topic: "threadkeeper/in/anna/request", payload: []), "unknown_event"),
       (
         try keeper.message(.announce, Agent.living, ["sealed": ["v": 1]]), "unsupported"
       ),

@@ -55,9 +55,7 @@ struct BridgeStartTests {
     keeper.configuration.topics = BaseTopics([.init(name: "home", base: "new")])
     try BridgeRegistry.prepare(
       keeper.configuration, keychain: keeper.temporary.keychain, clock: keeper.clock)
-    _ = try CredentialRemoval.remove(
-      try agent(Agent.living), home: "home", configuration: keeper.configuration,
-      keychain: keeper.temporary.keychain, clock: keeper.clock)
+    _ = try keeper.removeCredential(of: Agent.living)
     #expect(try keeper.start().map(\.base) == ["threadkeeper"])
   }
 
@@ -89,9 +87,7 @@ struct BridgeStartTests {
     try keeper.announce(Agent.living, .guest, at: 1)
     try keeper.announce(Agent.attic, .home, at: 1)
     func remove() throws -> Bool {
-      try CredentialRemoval.remove(
-        try agent(Agent.attic), home: "home", configuration: keeper.configuration,
-        keychain: keeper.temporary.keychain, clock: keeper.clock)
+      try keeper.removeCredential(of: Agent.attic)
     }
     #expect(try remove())
     #expect(try !remove())

@@ -43,10 +43,7 @@ struct DamagedCredentialTests {
 
   @Test("The remedy that is named works")
   func remedy() throws {
-    #expect(
-      try CredentialRemoval.remove(
-        try agent(Agent.living), home: "home", configuration: keeper.configuration,
-        keychain: keeper.temporary.keychain, clock: keeper.clock))
+    #expect(try keeper.removeCredential(of: Agent.living))
     #expect(try keeper.router(Agent.living)?.credential == .missing)
     #expect(try keeper.announce(Agent.living, .home, at: 6).rejected.isEmpty)
     #expect(try keeper.credential(Agent.living)?.dataset.activeTimestamp?.seconds == 6)

@@ -20,6 +20,8 @@ final class Keeper {
   var configuration: BridgeConfiguration
   /// What the last batch came to.
   private(set) var counts = BatchCounts()
+  /// What it is to be answered.
+  private(set) var answers: [Answer] = []
   private var presenceCursor: Int64 = 0
   private var eventsTaken: Int64 = 0
 
@@ -59,12 +61,12 @@ final class Keeper {
   @discardableResult
   func receive(_ messages: [IncomingMessage]) throws -> BatchCounts {
     var reader = MessageReader(topics: configuration.topics)
-    counts = try database.write { tx in
+    (counts, answers) = try database.write { tx in
       let batch = try BatchApplier(
         configuration: configuration, store: store, now: clock.now(), tx)
       for message in messages { try batch.apply(reader.read(message)) }
       try batch.finish()
-      return batch.counts
+      return (batch.counts, batch.answers)
     }
     return counts
   }

@@ -68,10 +68,7 @@ struct OwnershipTests {
 
   @Test("It goes on belonging to the team when a person deleted the credentials")
   func afterRemoval() throws {
-    #expect(
-      try CredentialRemoval.remove(
-        try agent(Agent.living), home: "home", configuration: keeper.configuration,
-        keychain: keeper.temporary.keychain, clock: keeper.clock))
+    #expect(try keeper.removeCredential(of: Agent.living))
     for kind in refusable {
       #expect(
         try keeper.say(kind, Agent.living, user: "bert", try fields(kind)).rejected

@@ -94,9 +94,7 @@ struct RandomLifeTests {
       try keeper.pass(Int.random(in: 0...40, using: &generator))
     default:
       let isThere = model.stored[agent] != nil
-      let isRemoved = try CredentialRemoval.remove(
-        try #require(BorderAgentID(hex: agent)), home: "home", configuration: keeper.configuration,
-        keychain: keeper.temporary.keychain, clock: keeper.clock)
+      let isRemoved = try keeper.removeCredential(of: agent)
       #expect(isRemoved == isThere, comment)
       model.removeCredential(agent)
     }

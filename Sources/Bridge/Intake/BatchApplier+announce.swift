@@ -77,10 +77,18 @@ extension BatchApplier {
     record.types.insert(.preferredChanged)
   }
 
-  /// Makes a dataset the preferred network of a home; every router is then checked anew.
-  func setPreferred(_ dataset: OperationalDataset, in home: HomeContext) throws {
-    noteNetworkShown(try preferredNetwork(of: home)?.extendedPANID, in: home)
+  /// Makes a dataset the preferred network of a home.
+  private func setPreferred(_ dataset: OperationalDataset, in home: HomeContext) throws {
+    let before = try preferredNetwork(of: home)
     try store.setPreferredNetwork(of: home.record.name, to: dataset, tx)
+    try preferredIsSet(from: before, to: dataset, in: home)
+  }
+
+  /// The store has another preferred network; every router is then checked anew.
+  func preferredIsSet(
+    from before: OperationalDataset?, to dataset: OperationalDataset, in home: HomeContext
+  ) throws {
+    noteNetworkShown(before?.extendedPANID, in: home)
     try HomeLedger.setPreferred(dataset, of: home.record.id, tx)
     home.preferred = .some(dataset)
     home.isPreferredNew = true

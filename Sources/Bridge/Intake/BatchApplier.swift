@@ -15,7 +15,9 @@ final class BatchApplier {
   let store: ThreadCredentialStore
   let tx: WriteTransaction
   let now: WireTime
-  private(set) var counts = BatchCounts()
+  var counts = BatchCounts()
+  /// To be sent when the transaction is committed.
+  var answers: [Answer] = []
   var news = BatchNews()
 
   private var homes: [String: HomeContext] = [:]
@@ -87,6 +89,10 @@ final class BatchApplier {
       counts.foreign += 1
     case .rejected(let rejection, let origin):
       try reject(rejection, origin)
+    case .request(let request, let origin):
+      try apply(request, origin)
+    case .ignored:
+      counts.requestsRefused += 1
     case .event(let event, let user, let origin):
       store.keychain.act(as: "mqtt user \(user)", in: tx)
       do {
@@ -190,6 +196,8 @@ struct BatchCounts: Sendable {
   var retained: Int64 = 0
   var duplicates: Int64 = 0
   var events: Int64 = 0
+  var requestsAnswered: Int64 = 0
+  var requestsRefused: Int64 = 0
   var rejected: [String: Int64] = [:]
 }
 

@@ -15,6 +15,9 @@ enum InboundMessage: Sendable {
   /// Indirect, because an event is large and a message is passed on a few times.
   indirect case event(InboundEvent, user: String, Origin)
   case rejected(Rejection, Origin)
+  indirect case request(InboundRequest, Origin)
+  /// A request of a user who asks too often, and was told so.
+  case ignored
   /// Not below any base topic: the broker sent what nobody asked for.
   case foreign
 }
@@ -67,8 +70,9 @@ struct MessageReader {
       }
       let topic = try topic.get()
       switch topic.purpose {
-      case .request:
-        throw Rejection(.unsupported, message: "requests are not answered by this version")
+      case .request(let command):
+        let reader = RequestReader(base: topics.base(of: home), decoder: decoder)
+        return .request(reader.read(message, command: command, user: topic.user), origin)
       case .event(let kind):
         let event = try decoder.decode(message.payload, as: kind)
         return .event(event, user: topic.user, origin)

@@ -16,6 +16,8 @@ final class Intake: MosquittoHandler {
   private let monitor: BridgeMonitor
   private let outbox: Outbox
   private let pace: PublicationPace
+  private let answers: AnswerQueue
+  private let limiter = RequestLimiter()
   private let clock: any Clock
   private let logger: Logger
   private let committed: @Sendable () -> Void
@@ -34,14 +36,15 @@ final class Intake: MosquittoHandler {
   /// - Parameter committed: called after every batch: there may be something to publish.
   init(
     configuration: BridgeConfiguration, store: ThreadCredentialStore, monitor: BridgeMonitor,
-    outbox: Outbox, pace: PublicationPace, clock: any Clock, logger: Logger,
-    committed: @escaping @Sendable () -> Void
+    outbox: Outbox, pace: PublicationPace, answers: AnswerQueue = AnswerQueue(),
+    clock: any Clock, logger: Logger, committed: @escaping @Sendable () -> Void
   ) {
     self.configuration = configuration
     self.store = store
     self.monitor = monitor
     self.outbox = outbox
     self.pace = pace
+    self.answers = answers
     self.clock = clock
     self.logger = logger
     self.committed = committed
@@ -82,19 +85,22 @@ final class Intake: MosquittoHandler {
   }
 
   func received(_ batch: [IncomingMessage]) throws {
-    let messages = reader.withLock { reader in batch.map { reader.read($0) } }
+    let now = clock.now()
+    let messages = reader.withLock { reader in batch.map { limited(reader.read($0), now) } }
     do {
       try store.checkWritable()
       try noteOwedSession()
-      let (counts, news) = try store.keychain.database.write { tx in
+      let (counts, news, answered) = try store.keychain.database.write { tx in
         let applier = try BatchApplier(
-          configuration: configuration, store: store, now: clock.now(), tx)
+          configuration: configuration, store: store, now: now, tx)
         for message in messages { try applier.apply(message) }
         try applier.finish()
         try notePublished(tx)
-        return (applier.counts, applier.news)
+        return (applier.counts, applier.news, applier.answers)
       }
       monitor.count(counts)
+      let dropped = answers.add(answered, now: now)
+      if dropped > 0 { monitor.update { $0.answersDropped += Int64(dropped) } }
       // A broker sends what waited in the session first, and answers the subscription after it.
       monitor.update { $0.isIntakeConnected = true }
       if monitor.storeWorks(at: clock.now(), inBatch: true) {
@@ -108,6 +114,18 @@ final class Intake: MosquittoHandler {
     }
     pace.batchCommitted(messages: batch.count)
     committed()
+  }
+
+  /// Events come as fast as the disk takes them; requests of one user do not.
+  private func limited(_ message: InboundMessage, _ now: WireTime) -> InboundMessage {
+    guard case .request(var request, let origin) = message else { return message }
+    switch limiter.judge(request.user, now: now) {
+    case .allowed: return message
+    case .refused:
+      request.fields = .failure(.tooManyRequests)
+      return .request(request, origin)
+    case .ignored: return .ignored
+    }
   }
 
   func publications(upTo limit: Int) -> [Publication] { [] }

@@ -39,6 +39,9 @@ package final class BridgeMonitor: Sendable {
     package var rejected: Int64 = 0
     package var retainedIgnored: Int64 = 0
     package var duplicatesIgnored: Int64 = 0
+    package var requestsAnswered: Int64 = 0
+    package var requestsRefused: Int64 = 0
+    package var answersDropped: Int64 = 0
     package var publicationsRefused: Int64 = 0
 
     package var intake: Intake {
@@ -97,6 +100,8 @@ package final class BridgeMonitor: Sendable {
       $0.retainedIgnored += batch.retained
       $0.duplicatesIgnored += batch.duplicates
       $0.rejected += batch.rejected.values.reduce(0, +)
+      $0.requestsAnswered += batch.requestsAnswered
+      $0.requestsRefused += batch.requestsRefused
     }
   }
 

@@ -72,7 +72,9 @@ struct BridgeReports: Sendable {
       uptimeSeconds: (now.milliseconds - startedAt.milliseconds) / 1000, routers: routers,
       networks: networks, alertsActive: active, messagesReceived: snapshot.received,
       messagesRejected: snapshot.rejected, retainedIgnored: snapshot.retainedIgnored,
-      duplicatesIgnored: snapshot.duplicatesIgnored, eventsWaiting: waiting,
+      duplicatesIgnored: snapshot.duplicatesIgnored,
+      requestsAnswered: snapshot.requestsAnswered, requestsRefused: snapshot.requestsRefused,
+      answersDropped: snapshot.answersDropped, eventsWaiting: waiting,
       publicationsRefused: snapshot.publicationsRefused,
       intakeReconnects: snapshot.intakeReconnects)
   }

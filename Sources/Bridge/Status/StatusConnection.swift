@@ -30,6 +30,7 @@ final class StatusConnection: MosquittoHandler {
 
   private let outbox: Outbox
   private let pace: PublicationPace
+  private let answers: AnswerQueue
   private let monitor: BridgeMonitor
   private let reports: BridgeReports
   private let topics: BaseTopics
@@ -39,11 +40,13 @@ final class StatusConnection: MosquittoHandler {
   private let state = Mutex(State())
 
   init(
-    outbox: Outbox, pace: PublicationPace, monitor: BridgeMonitor, reports: BridgeReports,
-    topics: BaseTopics, clock: any Clock, logger: Logger
+    outbox: Outbox, pace: PublicationPace, answers: AnswerQueue = AnswerQueue(),
+    monitor: BridgeMonitor, reports: BridgeReports, topics: BaseTopics, clock: any Clock,
+    logger: Logger
   ) {
     self.outbox = outbox
     self.pace = pace
+    self.answers = answers
     self.monitor = monitor
     self.reports = reports
     self.topics = topics
@@ -87,11 +90,13 @@ final class StatusConnection: MosquittoHandler {
   }
 
   func publications(upTo limit: Int) -> [Publication] {
-    let urgent = state.withLock { state in
+    var urgent = state.withLock { state in
       let taken = Array(state.queue.prefix(limit))
       state.queue.removeFirst(taken.count)
       return taken
     }
+    // Somebody waits for them.
+    urgent += answers.next(limit - urgent.count, now: clock.now())
     let room = pace.allowed(limit - urgent.count)
     guard room > 0 else { return urgent }
     do {

@@ -15,6 +15,7 @@ final class Ticker: Sendable {
   private let outbox: Outbox
   private let pace: PublicationPace
   private let status: StatusConnection
+  private let answers: AnswerQueue
   private let clock: any Clock
   private let logger: Logger
   private let tellWaiting: @Sendable () -> Void
@@ -30,9 +31,9 @@ final class Ticker: Sendable {
   ///   - ticked: called after every tick: there may be something to publish.
   init(
     configuration: BridgeConfiguration, store: ThreadCredentialStore, monitor: BridgeMonitor,
-    outbox: Outbox, pace: PublicationPace, status: StatusConnection, clock: any Clock,
-    logger: Logger, tellWaiting: @escaping @Sendable () -> Void,
-    ticked: @escaping @Sendable () -> Void
+    outbox: Outbox, pace: PublicationPace, status: StatusConnection,
+    answers: AnswerQueue = AnswerQueue(), clock: any Clock, logger: Logger,
+    tellWaiting: @escaping @Sendable () -> Void, ticked: @escaping @Sendable () -> Void
   ) {
     self.configuration = configuration
     self.store = store
@@ -40,6 +41,7 @@ final class Ticker: Sendable {
     self.outbox = outbox
     self.pace = pace
     self.status = status
+    self.answers = answers
     self.clock = clock
     self.logger = logger
     self.tellWaiting = tellWaiting
@@ -96,7 +98,11 @@ final class Ticker: Sendable {
         if try EventLedger.published(tx) < published {
           try EventLedger.setPublished(published, tx)
         }
-        tx.afterCommit("bridge log") { [logger] in batch.news.log(to: logger) }
+        tx.afterCommit("bridge log") { [logger, answers, monitor] in
+          batch.news.log(to: logger)
+          monitor.count(batch.counts)
+          answers.add(batch.answers, now: now)
+        }
       }
       try store.keychain.tick()
       tellWaiting()

@@ -23,6 +23,12 @@ package struct InboundEventDecoder {
     return try event(kind, parse(payload))
   }
 
+  /// Size, encoding and depth, before any parser is let near a payload.
+  package func check(_ payload: [UInt8]) throws(Rejection) {
+    try checkSize(payload)
+    try checkShape(payload)
+  }
+
   private func parse(_ payload: [UInt8]) throws(Rejection) -> InboundEventFields {
     try checkShape(payload)
     do {

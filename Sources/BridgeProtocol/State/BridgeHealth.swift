@@ -18,6 +18,11 @@ package struct BridgeHealth: Encodable, Sendable {
   package var messagesRejected: Int64
   package var retainedIgnored: Int64
   package var duplicatesIgnored: Int64
+  package var requestsAnswered: Int64
+  /// Among them those that were not even answered, because they were too many.
+  package var requestsRefused: Int64
+  /// Answers that nobody took in time, or that were too many.
+  package var answersDropped: Int64
   package var eventsWaiting: Int64
   /// Publications that the broker's access list, or a limit of it, refused.
   package var publicationsRefused: Int64
@@ -26,7 +31,8 @@ package struct BridgeHealth: Encodable, Sendable {
   package init(
     intake: String, reason: String?, uptimeSeconds: Int64, routers: Int, networks: Int,
     alertsActive: Int, messagesReceived: Int64, messagesRejected: Int64, retainedIgnored: Int64,
-    duplicatesIgnored: Int64, eventsWaiting: Int64, publicationsRefused: Int64,
+    duplicatesIgnored: Int64, requestsAnswered: Int64 = 0, requestsRefused: Int64 = 0,
+    answersDropped: Int64 = 0, eventsWaiting: Int64, publicationsRefused: Int64,
     intakeReconnects: Int64
   ) {
     self.intake = intake
@@ -39,6 +45,9 @@ package struct BridgeHealth: Encodable, Sendable {
     self.messagesRejected = messagesRejected
     self.retainedIgnored = retainedIgnored
     self.duplicatesIgnored = duplicatesIgnored
+    self.requestsAnswered = requestsAnswered
+    self.requestsRefused = requestsRefused
+    self.answersDropped = answersDropped
     self.eventsWaiting = eventsWaiting
     self.publicationsRefused = publicationsRefused
     self.intakeReconnects = intakeReconnects
@@ -53,6 +62,9 @@ package struct BridgeHealth: Encodable, Sendable {
     case messagesRejected = "messages_rejected"
     case retainedIgnored = "retained_ignored"
     case duplicatesIgnored = "duplicates_ignored"
+    case requestsAnswered = "requests_answered"
+    case requestsRefused = "requests_refused"
+    case answersDropped = "answers_dropped"
     case eventsWaiting = "events_waiting"
     case publicationsRefused = "publications_refused"
     case intakeReconnects = "intake_reconnects"

@@ -30,4 +30,41 @@ package struct OutboundTopic: Sendable {
 
   // Not retained.
   package func routerEvent(_ agent: BorderAgentID) -> String { "\(base)/router/\(agent)/event" }
+
+  /// Where a user of the broker is answered, unless the request names another topic of the user's.
+  ///
+  /// - Parameter command: what came, which may be anything: what cannot be a command is `unknown`.
+  package func answer(to user: String, command: String) -> String {
+    let octets = command.utf8
+    let isSound =
+      (1...64).contains(octets.count)
+      && octets.allSatisfy {
+        ("a"..."z").contains(Character(Unicode.Scalar($0))) || $0 == UInt8(ascii: "_")
+          || $0 == UInt8(ascii: "/")
+      } && Self.hasSoundLevels(octets[...])
+    return "\(base)/out/\(user)/response/\(isSound ? command : "unknown")"
+  }
+
+  /// Whether a topic is one that only this user may read: below `out/<user>/`, and nothing that a
+  /// broker or a reader of topics could take for another place.
+  package func isAnswer(_ topic: String, to user: String) -> Bool {
+    let own = "\(base)/out/\(user)/"
+    guard topic.utf8.count <= Self.topicOctets, topic.utf8.starts(with: own.utf8) else {
+      return false
+    }
+    return Self.hasSoundLevels(topic.utf8.dropFirst(own.utf8.count))
+  }
+
+  /// Octets of a Response Topic that is honoured: its levels are names that a program chose.
+  private static let topicOctets = 1_024
+
+  private static func hasSoundLevels(_ rest: Substring.UTF8View) -> Bool {
+    // A wildcard may not be published to, a control character is no part of a name.
+    guard rest.allSatisfy({ $0 >= 0x20 && $0 != 0x7F && $0 != 0x23 && $0 != 0x2B }) else {
+      return false
+    }
+    return rest.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).allSatisfy {
+      !$0.isEmpty && !$0.elementsEqual(".".utf8) && !$0.elementsEqual("..".utf8)
+    }
+  }
 }

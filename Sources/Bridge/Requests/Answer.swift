@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import MosquittoClient
+import ThreadRequests
+
+/// An answer on its way, when the transaction is committed.
+enum Answer: Sendable {
+  /// Worth nothing after `expires`.
+  case publication(Publication, expires: WireTime)
+  /// To who waits on a connection for this consent.
+  case caller(id: String, ThreadAnswer)
+}

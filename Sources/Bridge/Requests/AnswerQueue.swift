@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import MosquittoClient
+import Synchronization
+import ThreadRequests
+
+/// Answers that wait for the connection that speaks, and callers that wait for an answer.
+///
+/// They are in memory only: an answer may hold secrets, and is of use for seconds. Who gets none asks
+/// again; to do the same once more changes nothing.
+package final class AnswerQueue: Sendable {
+  /// Answers, and octets of them, that wait at most.
+  static let most = 1_000
+  static let mostOctets = 4 << 20
+
+  private struct State {
+    var waiting: [(publication: Publication, expires: WireTime)] = []
+    var octets = 0
+    var callers: [String: CheckedContinuation<ThreadAnswer?, Never>] = [:]
+    /// Answers that came before anybody waited for them.
+    var early: [String: ThreadAnswer] = [:]
+  }
+
+  private let state = Mutex(State())
+
+  package init() {}
+
+  /// - Returns: how many were dropped, because too many wait.
+  @discardableResult
+  func add(_ answers: [Answer], now: WireTime) -> Int {
+    guard !answers.isEmpty else { return 0 }
+    return state.withLock { state in
+      var dropped = 0
+      if state.waiting.count + answers.count > Self.most {
+        state.waiting.removeAll { $0.expires <= now }
+        state.octets = state.waiting.reduce(0) { $0 + $1.publication.payload.count }
+      }
+      for answer in answers {
+        switch answer {
+        case .publication(let publication, let expires):
+          guard state.waiting.count < Self.most,
+            state.octets + publication.payload.count <= Self.mostOctets
+          else {
+            dropped += 1
+            continue
+          }
+          state.waiting.append((publication, expires))
+          state.octets += publication.payload.count
+        case .caller(let id, let answer):
+          if let caller = state.callers.removeValue(forKey: id) {
+            caller.resume(returning: answer)
+          } else if state.early.count < Self.most {
+            state.early[id] = answer
+          }
+        }
+      }
+      return dropped
+    }
+  }
+
+  /// The next ones, at most `limit`, each with the seconds that are left to it.
+  func next(_ limit: Int, now: WireTime) -> [Publication] {
+    state.withLock { state in
+      guard limit > 0, !state.waiting.isEmpty else { return [] }
+      var taken: [Publication] = []
+      var index = 0
+      while index < state.waiting.count, taken.count < limit {
+        var (publication, expires) = state.waiting[index]
+        index += 1
+        state.octets -= publication.payload.count
+        let left = expires.milliseconds - now.milliseconds
+        guard left > 0 else { continue }
+        publication.messageExpiry = UInt32((min(left, 86_400_000) + 999) / 1_000)
+        taken.append(publication)
+      }
+      state.waiting.removeFirst(index)
+      return taken
+    }
+  }
+
+  /// Waits for the answer to a consent that is pending.
+  ///
+  /// - Returns: nil when the task is cancelled.
+  package func answer(to id: String) async -> ThreadAnswer? {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let now = state.withLock { state -> ThreadAnswer?? in
+          if Task.isCancelled { return .some(nil) }
+          if let early = state.early.removeValue(forKey: id) { return .some(early) }
+          state.callers.updateValue(continuation, forKey: id)?.resume(returning: nil)
+          return nil
+        }
+        if let now { continuation.resume(returning: now) }
+      }
+    } onCancel: {
+      state.withLock { $0.callers.removeValue(forKey: id) }?.resume(returning: nil)
+    }
+  }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import SQLiteDatabase
+import ThreadRequests
+
+/// Seals what is secret in an answer to the key that was enrolled for a user of the broker, never to
+/// one that came with the request.
+package protocol AnswerSealer: Sendable {
+  func isEnrolled(_ user: String, in home: String, _ tx: ReadTransaction) throws -> Bool
+
+  /// - Parameters:
+  ///   - body: JSON.
+  ///   - topic: where it is published; the envelope is bound to it.
+  /// - Returns: nil for a user who is not enrolled.
+  func seal(
+    _ body: [UInt8], to user: String, in home: String, topic: String, now: WireTime,
+    _ tx: ReadTransaction
+  ) throws -> SealedText?
+}
+
+/// Opens sealed requests, and knows whose requests must be sealed.
+package protocol RequestOpener: Sendable {
+  /// Whether what this user says in clear is not believed.
+  func requiresSeal(of user: String, in home: String, _ tx: ReadTransaction) throws -> Bool
+
+  /// - Returns: the body, JSON with the fields of a request.
+  /// - Throws: `AnswerFailure`.
+  func open(
+    _ sealed: SealedText, from user: String, in home: String, topic: String, now: WireTime,
+    _ tx: WriteTransaction
+  ) throws -> [UInt8]
+}
+
+/// A keeper that has no keys of others.
+package struct NobodyIsEnrolled: AnswerSealer, RequestOpener {
+  package init() {}
+
+  package func isEnrolled(_ user: String, in home: String, _ tx: ReadTransaction) -> Bool { false }
+
+  package func seal(
+    _ body: [UInt8], to user: String, in home: String, topic: String, now: WireTime,
+    _ tx: ReadTransaction
+  ) -> SealedText? { nil }
+
+  package func requiresSeal(of user: String, in home: String, _ tx: ReadTransaction) -> Bool {
+    false
+  }
+
+  package func open(
+    _ sealed: SealedText, from user: String, in home: String, topic: String, now: WireTime,
+    _ tx: WriteTransaction
+  ) throws -> [UInt8] {
+    throw AnswerFailure(.notEnrolled, field: "sealed", "this user is not enrolled")
+  }
+}

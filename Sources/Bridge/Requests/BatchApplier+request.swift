@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import CredentialService
+import MosquittoClient
+import ThreadRequests
+
+/// Requests, in the order in which they came among the events, and their answers.
+extension BatchApplier {
+  /// Answers other than credentials of one home have at most so many entries: states are retained on
+  /// topics of their own, and no answer should take the batch's time.
+  static let mostEntries = 512
+
+  func apply(_ inbound: InboundRequest, _ origin: InboundMessage.Origin) throws {
+    store.keychain.act(as: Requester.mqttUser(inbound.user).words, in: tx)
+    var transaction = inbound.transaction
+    do {
+      let fields = try opened(inbound, home: origin.home)
+      transaction = fields.soundTransaction ?? transaction
+      guard let command = inbound.command else { throw AnswerFailure.unknownCommand }
+      let request = try ThreadRequest(command, fields)
+      if request.dataset != nil, try inbound.fields.get().sealed == nil {
+        try plaintextSeen(from: inbound.user, home: home(named: origin.home))
+      }
+      let context = try context(of: inbound, command, home: origin.home)
+      switch try service(context).answer(request) {
+      case .data(let data): try answer(data, context, transaction)
+      case .waiting: break
+      case .decided(let settled):
+        try answer(settled)
+        try answer(AnswerData(), context, transaction)
+      }
+    } catch let failure as AnswerFailure {
+      refuse(failure, inbound, transaction)
+    }
+  }
+
+  func service(_ context: RequestContext) -> CredentialService {
+    CredentialService(
+      store: store, gate: configuration.requests.gate, registry: BatchRegistry(batch: self),
+      context: context, tx)
+  }
+
+  /// Answers those whose questions are settled.
+  func answer(_ settled: [SettledConsent]) throws {
+    for one in settled {
+      var context = one.question.context
+      context.now = now.date
+      context.patience = Int(RequestReader.patience)
+      let transaction = one.question.request.transaction
+      do {
+        let data = try service(context).answer(to: one)
+        switch context.reply {
+        case .topic: try answer(data, context, transaction)
+        case .caller: answer(ThreadAnswer(data, transaction: transaction), to: one.id)
+        }
+      } catch let failure as AnswerFailure {
+        let answer = ThreadAnswer(failure, transaction: transaction)
+        switch context.reply {
+        case .topic(let topic, let correlation):
+          publish(answer, on: topic, correlation)
+        case .caller: self.answer(answer, to: one.id)
+        }
+        counts.requestsRefused += 1
+      }
+    }
+  }
+
+  private func opened(_ inbound: InboundRequest, home: String) throws -> RequestFields {
+    let fields = try inbound.fields.get()
+    let opener = configuration.requests.opener
+    guard let sealed = fields.sealed else {
+      guard try !opener.requiresSeal(of: inbound.user, in: home, tx) else {
+        throw AnswerFailure(
+          .notAuthorized, field: "sealed", "requests of this user must be sealed and signed")
+      }
+      return fields
+    }
+    return try RequestFields(
+      json: opener.open(
+        sealed, from: inbound.user, in: home, topic: inbound.topic, now: now, tx))
+  }
+
+  private func context(
+    of inbound: InboundRequest, _ command: RequestCommand, home: String
+  ) throws -> RequestContext {
+    var context = RequestContext(
+      requester: .mqttUser(inbound.user), team: configuration.team(inbound.user), home: home,
+      reply: .topic(inbound.answerTopic, correlation: inbound.correlation), now: now.date)
+    context.mostEntries = Self.mostEntries
+    context.version = configuration.version
+    context.patience = Int(inbound.patience)
+    if command.disclosesSecrets {
+      context.canBeToldSecrets = try configuration.requests.sealer.isEnrolled(
+        inbound.user, in: home, tx)
+    }
+    return context
+  }
+
+  /// Publishes data, sealed where it is secret.
+  private func answer(
+    _ data: AnswerData, _ context: RequestContext, _ transaction: String?
+  ) throws {
+    guard case .topic(let topic, let correlation) = context.reply,
+      case .mqttUser(let user) = context.requester
+    else { return }
+    var data = data
+    if data.isSecret {
+      guard
+        let sealed = try configuration.requests.sealer.seal(
+          data.json, to: user, in: context.home, topic: topic, now: now, tx)
+      else {
+        throw AnswerFailure(
+          .notEnrolled, "the answer holds secrets, and this user has no key to seal them to")
+      }
+      data = AnswerData(sealed: sealed)
+    }
+    publish(
+      ThreadAnswer(data, transaction: transaction), on: topic, correlation,
+      patience: context.patience)
+    counts.requestsAnswered += 1
+  }
+
+  private func refuse(_ failure: AnswerFailure, _ inbound: InboundRequest, _ transaction: String?) {
+    counts.requestsRefused += 1
+    publish(
+      ThreadAnswer(failure, transaction: transaction), on: inbound.answerTopic,
+      inbound.correlation, patience: Int(inbound.patience))
+  }
+
+  private func publish(
+    _ answer: ThreadAnswer, on topic: String, _ correlation: [UInt8]?,
+    patience: Int = Int(RequestReader.patience)
+  ) {
+    var answer = answer
+    // Those are for people at the keeper's own terminal.
+    answer.error?.help = nil
+    answer.error?.exit = nil
+    answers.append(
+      .publication(
+        Publication(
+          topic: topic, payload: answer.json, contentType: "application/json",
+          correlationData: correlation),
+        expires: now.adding(seconds: patience)))
+  }
+
+  private func answer(_ answer: ThreadAnswer, to id: String) {
+    answers.append(.caller(id: id, answer))
+  }
+}

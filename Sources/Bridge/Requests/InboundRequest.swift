@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ThreadRequests
+
+/// A request as it came from the broker, after everything that can be said of it without the store.
+struct InboundRequest: Sendable {
+  let user: String
+  /// Nil for one that this version does not know.
+  let command: RequestCommand?
+  /// The whole topic: a sealed request is bound to it.
+  let topic: String
+  /// What the payload says, or why it cannot be read.
+  var fields: Result<RequestFields, AnswerFailure>
+  /// What an answer repeats, also where the rest cannot be read.
+  let transaction: String?
+  /// Where the answer goes.
+  let answerTopic: String
+  let correlation: [UInt8]?
+  /// Seconds for which somebody waits for the answer.
+  let patience: UInt32
+}

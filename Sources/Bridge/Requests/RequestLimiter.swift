@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import Synchronization
+
+/// How often a user of the broker may ask: a bucket of tokens for each, which refills with time.
+///
+/// Refusals have a bucket too: who floods the keeper is told so now and then, not each time, and
+/// cannot make it flood the broker.
+final class RequestLimiter: Sendable {
+  enum Verdict: Hashable {
+    case allowed
+    case refused
+    /// Refused, and not answered: it was told often enough.
+    case ignored
+  }
+
+  /// Requests a second, and how many may come at once after a rest.
+  static let rate = 10
+  static let burst = 50
+  /// Users that are remembered; who has rested long enough is forgotten first.
+  static let users = 4_096
+
+  /// In thousandths of a token, so that each millisecond counts.
+  private struct Bucket {
+    var level: Int64
+    var refusals: Int64
+    var seen: WireTime
+
+    mutating func refill(_ now: WireTime) {
+      let passed = max(0, now.milliseconds - seen.milliseconds)
+      let gained = min(passed, 3_600_000) * Int64(RequestLimiter.rate)
+      level = min(level + gained, Int64(RequestLimiter.burst) * 1_000)
+      refusals = min(refusals + gained, Int64(RequestLimiter.rate) * 1_000)
+      seen = now
+    }
+  }
+
+  /// By octets: to Swift an accented letter equals its two parts, but to the broker they are two users.
+  private let buckets = Mutex<[[UInt8]: Bucket]>([:])
+
+  func judge(_ user: String, now: WireTime) -> Verdict {
+    buckets.withLock { buckets in
+      let key = Array(user.utf8)
+      if buckets[key] == nil, buckets.count >= Self.users { Self.forget(&buckets, now) }
+      var bucket =
+        buckets[key]
+        ?? Bucket(level: Int64(Self.burst) * 1_000, refusals: Int64(Self.rate) * 1_000, seen: now)
+      bucket.refill(now)
+      defer { buckets[key] = bucket }
+      if bucket.level >= 1_000 {
+        bucket.level -= 1_000
+        return .allowed
+      }
+      guard bucket.refusals >= 1_000 else { return .ignored }
+      bucket.refusals -= 1_000
+      return .refused
+    }
+  }
+
+  /// Those whose buckets are full again are as good as new. If none is, all begin anew: memory has
+  /// its limit, and so many users at once are no home's.
+  private static func forget(_ buckets: inout [[UInt8]: Bucket], _ now: WireTime) {
+    let rest = Int64(burst / rate) * 1_000
+    buckets = buckets.filter { now.milliseconds - $0.value.seen.milliseconds < rest }
+    if buckets.count >= users { buckets.removeAll() }
+  }
+}

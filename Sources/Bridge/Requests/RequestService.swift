@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import CredentialService
+import KeychainCore
+import Logging
+import SQLiteDatabase
+import ThreadCredentialStore
+import ThreadRequests
+
+/// Requests by another way than the broker: on the socket, or by a command that has the store for
+/// itself. Each has a transaction of its own, in turn with the batches of the intake.
+package final class RequestService: Sendable {
+  private let configuration: BridgeConfiguration
+  private let store: ThreadCredentialStore
+  private let monitor: BridgeMonitor
+  package let answers: AnswerQueue
+  private let clock: any Clock
+  private let logger: Logger?
+  private let committed: @Sendable () -> Void
+
+  /// - Parameter committed: called after each: there may be something to publish.
+  init(
+    _ configuration: BridgeConfiguration, store: ThreadCredentialStore, monitor: BridgeMonitor,
+    answers: AnswerQueue, clock: any Clock, logger: Logger?,
+    committed: @escaping @Sendable () -> Void
+  ) {
+    self.configuration = configuration
+    self.store = store
+    self.monitor = monitor
+    self.answers = answers
+    self.clock = clock
+    self.logger = logger
+    self.committed = committed
+  }
+
+  /// For a command that has the store for itself: what there is to publish, the next keeper does.
+  package convenience init(
+    _ configuration: BridgeConfiguration, keychain: Keychain, clock: any Clock = SystemClock()
+  ) throws {
+    let store = ThreadCredentialStore(keychain)
+    _ = try BridgeStart.prepare(configuration, store: store, now: clock.now())
+    self.init(
+      configuration, store: store, monitor: BridgeMonitor(), answers: AnswerQueue(), clock: clock,
+      logger: nil, committed: {})
+  }
+
+  package enum Outcome: Sendable {
+    case answer(ThreadAnswer)
+    /// A person is asked first: `answers.answer(to:)` waits for it.
+    case waiting(id: String)
+  }
+
+  /// Fulfils it, or says why not. May wait for the disk, so not for an executor's thread.
+  ///
+  /// - Parameters:
+  ///   - requester: with the team, as the caller knows them for certain.
+  ///   - isAdministrator: see `RequestContext`.
+  package func answer(
+    _ request: ThreadRequest, from requester: Requester, team: String,
+    isAdministrator: Bool = false
+  ) -> Outcome {
+    let now = clock.now()
+    do {
+      var context = RequestContext(
+        requester: requester, team: team, home: try home(request), reply: .caller, now: now.date)
+      context.isAdministrator = isAdministrator
+      context.listsSecrets = true
+      context.version = configuration.version
+      if request.command.writes { try store.checkWritable() }
+      let (reply, batch) = try store.keychain.database.write { tx in
+        let batch = try BatchApplier(
+          configuration: configuration, store: store, now: now, tx)
+        let reply = try batch.service(context).answer(request)
+        if case .decided(let settled) = reply { try batch.answer(settled) }
+        try batch.finish()
+        if let logger { tx.afterCommit("bridge log") { batch.news.log(to: logger) } }
+        return (reply, batch.answers)
+      }
+      answers.add(batch, now: now)
+      committed()
+      switch reply {
+      case .waiting(let id): return .waiting(id: id)
+      case .data(let data): return answered(ThreadAnswer(data, transaction: request.transaction))
+      case .decided:
+        return answered(ThreadAnswer(AnswerData(), transaction: request.transaction))
+      }
+    } catch {
+      return refused(failure(error), request)
+    }
+  }
+
+  private func home(_ request: ThreadRequest) throws -> String {
+    let homes = configuration.topics.homes.map(\.name)
+    guard let named = request.home else { return homes.first ?? "" }
+    guard homes.contains(named) else {
+      throw AnswerFailure(
+        .invalidPayload, field: "home", "there is no such home",
+        help: "homes: \(homes.joined(separator: ", "))")
+    }
+    return named
+  }
+
+  private func failure(_ error: any Error) -> AnswerFailure {
+    switch error {
+    case let failure as AnswerFailure: failure
+    case let error as KeychainError where error.status == .readOnly:
+      AnswerFailure(.readOnly, error.message)
+    default:
+      AnswerFailure(
+        .store, StoreFailure.reason(error, path: store.keychain.location.directory))
+    }
+  }
+
+  private func answered(_ answer: ThreadAnswer) -> Outcome {
+    monitor.update { $0.requestsAnswered += 1 }
+    return .answer(answer)
+  }
+
+  private func refused(_ failure: AnswerFailure, _ request: ThreadRequest) -> Outcome {
+    monitor.update { $0.requestsRefused += 1 }
+    return .answer(ThreadAnswer(failure, transaction: request.transaction))
+  }
+}

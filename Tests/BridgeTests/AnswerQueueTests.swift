@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import MosquittoClient
+import TestKit
+import Testing
+import ThreadRequests
+
+@testable import Bridge
+
+@Suite("Answers on their way")
+struct AnswerQueueTests {
+  private let queue = AnswerQueue()
+  private let start = WireTime(milliseconds: 0)
+
+  private func answer(_ number: Int, octets: Int = 10, seconds: Int = 30) -> Answer {
+    .publication(
+      Publication(topic: "\(number)", payload: Array(repeating: 0x20, count: octets)),
+      expires: start.adding(seconds: seconds))
+  }
+
+  @Test("They leave in their order, with the time that is left to them")
+  func order() {
+    queue.add((1...3).map { answer($0) }, now: start)
+    let later = start.adding(seconds: 10)
+    #expect(queue.next(2, now: later).map(\.topic) == ["1", "2"])
+    #expect(queue.next(2, now: later).map(\.messageExpiry) == [20])
+    #expect(queue.next(2, now: later).isEmpty)
+  }
+
+  @Test("What has expired is not sent any more")
+  func expired() {
+    queue.add([answer(1, seconds: 5), answer(2, seconds: 30)], now: start)
+    #expect(queue.next(9, now: start.adding(seconds: 5)).map(\.topic) == ["2"])
+  }
+
+  @Test("No more wait than memory is meant for, in number and in octets")
+  func limits() {
+    #expect(queue.add((0..<AnswerQueue.most + 5).map { answer($0) }, now: start) == 5)
+    // What has expired makes room.
+    #expect(queue.add([answer(1, seconds: 60)], now: start.adding(seconds: 30)) == 0)
+    let large = AnswerQueue()
+    let octets = AnswerQueue.mostOctets / 4
+    #expect(large.add((0..<6).map { answer($0, octets: octets) }, now: start) == 2)
+    #expect(large.next(9, now: start).count == 4)
+    #expect(large.add((0..<4).map { answer($0, octets: octets) }, now: start) == 0)
+  }
+
+  @Test("Who waits for a consent gets its answer, early or late; others get nothing")
+  func callers() async throws {
+    let agreed = ThreadAnswer(AnswerData())
+    queue.add([.caller(id: "early", agreed)], now: start)
+    #expect(await queue.answer(to: "early") == agreed)
+    async let late = queue.answer(to: "late")
+    async let other = queue.answer(to: "other")
+    try await Task.sleep(for: .milliseconds(20))
+    queue.add([.caller(id: "late", agreed)], now: start)
+    #expect(await late == agreed)
+    queue.add([.caller(id: "other", ThreadAnswer(AnswerFailure(.consentDenied, "no")))], now: start)
+    #expect(await other?.error?.known == .consentDenied)
+  }
+
+  @Test("A caller that is cancelled waits no more")
+  func cancelled() async {
+    let waiting = Task { await queue.answer(to: "c-1") }
+    waiting.cancel()
+    #expect(await waiting.value == nil)
+  }
+}
