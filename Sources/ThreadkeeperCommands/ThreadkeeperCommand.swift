@@ -25,7 +25,7 @@ package struct ThreadkeeperCommand: AsyncParsableCommand {
         name: "Look at it",
         subcommands: [
           StatusCommand.self, RoutersCommand.self, NetworksCommand.self, AlertsCommand.self,
-          CredentialsCommand.self, AuditCommand.self,
+          CredentialsCommand.self, PreferredCommand.self, AuditCommand.self,
         ]),
       CommandGroup(
         name: "Set it up",

@@ -157,7 +157,7 @@ struct CommandTests {
     #expect(answers[1][0].list.first { $0["name"] == "Stray" } == audience.state(stray.topic))
   }
 
-  @Test("Deleting needs the store for itself: 75 beside the daemon, done without it")
+  @Test("Deleting works beside the daemon, which tells at once, and without it")
   func deleting() async throws {
     let broker = try TestBroker()
     let keeper = try Installation(broker, hold: 0)
@@ -169,12 +169,20 @@ struct CommandTests {
     try await publisher.publish([router.announces(try home.hex())])
     try await audience.until("the router") { $0.state(router.topic) != nil }
 
-    let refused = try await keeper.command("credentials", "delete", router.agent)
-    #expect(refused.status == 75)
-    #expect(refused.error.contains("process \(daemon.identifier)"))
-    #expect(refused.error.contains("help: "))
+    let beside = try await keeper.command("credentials", "delete", router.agent)
+    #expect(beside.status == 0, "\(beside.error)")
+    try await audience.until("the deleted credentials") {
+      $0.state(router.topic)?["credentials"] == "missing"
+    }
+    let none = try await keeper.command("credentials", "delete", router.agent)
+    #expect(none.status == 66)
+    #expect(none.error.contains(router.agent))
+    try await publisher.publish([router.announces(try home.hex())])
+    try await audience.until("the router again") {
+      $0.state(router.topic)?["credentials"] == "stored"
+    }
     #expect(try await keeper.dataset(of: router.agent) == (try home.hex()))
-    // A second daemon is refused the same way, and does the first one no harm.
+    // A second daemon is refused, and does the first one no harm.
     let second = try keeper.launch()
     #expect(try await second.end() == .exit(75))
     #expect(second.log.contains("process \(daemon.identifier)"))

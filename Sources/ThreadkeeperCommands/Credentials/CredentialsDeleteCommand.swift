@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Bridge
 import ThreadDataset
+import ThreadRequests
 
 /// `threadkeeper credentials delete`
-struct CredentialsDeleteCommand: ParsableCommand {
+struct CredentialsDeleteCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "delete",
     abstract: "Delete the stored credentials of one border router.",
     discussion: """
       The router stays in the list, without credentials. A router that announces itself again \
-      stores them anew. Needs the store for itself: stop the keeper first.
+      stores them anew. Works beside a running keeper and without one.
 
       Examples:
         threadkeeper credentials delete a1b2c3d4e5f60718
@@ -25,17 +25,14 @@ struct CredentialsDeleteCommand: ParsableCommand {
     let deleted: String
   }
 
-  func run() throws {
+  func run() async throws {
     let agent = try argument.agent()
     let settings = try options.load()
-    let home = try argument.homeName(settings)
-    let keychain = try OpenStore.forWriting(settings)
-    defer { keychain.close() }
-    let wasThere = try CredentialRemoval.remove(
-      agent, home: home, configuration: BridgeConfiguration(settings), keychain: keychain)
-    guard wasThere else {
-      throw CommandFailure(.noInput, "no credentials of \(agent) are stored")
-    }
+    var request = ThreadRequest(.deleteCredentials)
+    request.home = try argument.homeName(settings)
+    request.agent = agent
+    // Done twice, the second time there is nothing to delete.
+    _ = try await RequestCounter(settings: settings).perform(request, isRepeatable: false)
     try output.show(
       Report(deleted: agent.description), text: "The credentials of \(agent) are deleted.\n")
   }

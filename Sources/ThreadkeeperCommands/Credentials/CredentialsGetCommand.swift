@@ -20,20 +20,7 @@ struct CredentialArgument: ParsableArguments {
     return agent
   }
 
-  func homeName(_ settings: Settings) throws -> String {
-    if let home {
-      guard settings.homes.contains(where: { $0.name == home }) else {
-        throw CommandFailure(
-          .usage, "there is no home \(home)",
-          remedy: "homes: \(settings.homes.map(\.name).joined(separator: ", "))")
-      }
-      return home
-    }
-    guard settings.homes.count == 1, let only = settings.homes.first else {
-      throw CommandFailure(.usage, "there is more than one home", remedy: "say which with --home")
-    }
-    return only.name
-  }
+  func homeName(_ settings: Settings) throws -> String { try settings.home(named: home) }
 }
 
 /// `threadkeeper credentials get`

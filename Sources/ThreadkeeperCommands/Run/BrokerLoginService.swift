@@ -27,6 +27,7 @@ final class BrokerLoginService: Service {
   private let inUse: Mutex<LoginInUse>
   private let isAsking = Mutex(false)
   private let store: StoreService
+  private let requests: RequestDesk
   private let turns = DispatchQueue(label: "threadkeeper.login")
 
   init(
@@ -34,6 +35,7 @@ final class BrokerLoginService: Service {
     store: StoreService, logger: Logger
   ) {
     self.store = store
+    requests = RequestDesk(settings, requests: bridge.requests)
     self.settings = settings
     self.keychain = keychain
     self.bridge = bridge
@@ -63,7 +65,8 @@ final class BrokerLoginService: Service {
         onTrouble: { [logger] in
           logger.warning("a command was not let in", metadata: ["reason": "\($0.message)"])
         },
-        handler: { [weak self, store] request, connection in
+        handler: { [weak self, store, requests] request, connection in
+          if let answer = await requests.answer(request, from: connection.peer) { return answer }
           if let answer = await store.answer(request, connection) { return answer }
           return (try? await self?.answer(request, connection).octets) ?? []
         })

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Bridge
+import CredentialService
+import DaemonSocket
+import Dispatch
+import Glibc
+import Settings
+import ThreadRequests
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The keeper's end of requests on the socket: who asks is the user that the kernel names, and speaks
+/// for the team that the settings give to that user.
+final class RequestDesk: Sendable {
+  /// A consent is open for two minutes; then it is settled one way or another.
+  private static let patience = Duration.seconds(150)
+
+  private let settings: Settings
+  private let requests: RequestService
+  /// One after the other: each may wait for the disk.
+  private let turns = DispatchQueue(label: "threadkeeper.requests")
+
+  init(_ settings: Settings, requests: RequestService) {
+    self.settings = settings
+    self.requests = requests
+  }
+
+  /// - Returns: nil when it is no request of this kind.
+  func answer(_ octets: [UInt8], from peer: SocketPeer) async -> [UInt8]? {
+    guard let command = Self.command(of: octets) else { return nil }
+    let answer = await answer(command, octets, from: peer.user)
+    guard answer.json.count > DaemonConnection.limit else { return answer.json }
+    return ThreadAnswer(
+      AnswerFailure(.tooLarge, "the answer is larger than a message on the socket may be"),
+      transaction: answer.transaction
+    ).forCommand.json
+  }
+
+  private static func command(of octets: [UInt8]) -> RequestCommand? {
+    struct Only: Decodable {
+      var command: String
+    }
+    return (try? JSONDecoder().decode(Only.self, from: Data(octets)))
+      .flatMap { RequestCommand(rawValue: $0.command) }
+  }
+
+  private func answer(
+    _ command: RequestCommand, _ octets: [UInt8], from user: UInt32
+  ) async -> ThreadAnswer {
+    do throws(AnswerFailure) {
+      let fields = try RequestFields(json: octets)
+      guard fields.v == ThreadAnswer.version else {
+        throw AnswerFailure(
+          .unsupported, "the running keeper does not know requests of this version",
+          help: "is it of another version? Start it again")
+      }
+      guard let team = settings.team(ofUID: user) else {
+        throw AnswerFailure(
+          .notAuthorized, "user \(user) speaks for no team here",
+          help: "name the user in `client_users`")
+      }
+      let asker = Asker(
+        user: user, team: team,
+        isAdministrator: fields.asKeeper == true && (user == geteuid() || user == 0))
+      return await answer(try ThreadRequest(command, fields), of: asker).forCommand
+    } catch {
+      return ThreadAnswer(error, transaction: RequestFields.transaction(of: octets)).forCommand
+    }
+  }
+
+  private struct Asker {
+    let user: UInt32
+    let team: String
+    let isAdministrator: Bool
+  }
+
+  private func answer(_ request: ThreadRequest, of asker: Asker) async -> ThreadAnswer {
+    let outcome = await withCheckedContinuation { done in
+      turns.async { [requests] in
+        done.resume(
+          returning: requests.answer(
+            request, from: .systemUser(asker.user), team: asker.team,
+            isAdministrator: asker.isAdministrator))
+      }
+    }
+    switch outcome {
+    case .answer(let answer): return answer
+    case .waiting(let id):
+      return await decision(id)
+        ?? ThreadAnswer(
+          AnswerFailure(.consentExpired, "nobody has decided in time"),
+          transaction: request.transaction)
+    }
+  }
+
+  /// What a person decides while the caller waits.
+  private func decision(_ id: String) async -> ThreadAnswer? {
+    await withTaskGroup { [answers = requests.answers] group in
+      group.addTask { await answers.answer(to: id) }
+      group.addTask {
+        try? await Task.sleep(for: Self.patience)
+        return nil
+      }
+      let first = await group.next() ?? nil
+      group.cancelAll()
+      return first
+    }
+  }
+}
