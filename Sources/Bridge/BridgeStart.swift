@@ -30,9 +30,29 @@ enum BridgeStart {
         }
         try HomeLedger.setReevaluation(after: 0, of: record.id, tx)
       }
-      try dropOrphans(
-        BatchApplier(configuration: configuration, store: store, now: now, tx))
+      let batch = try BatchApplier(configuration: configuration, store: store, now: now, tx)
+      try catchUp(batch)
+      try dropOrphans(batch)
       return retiredBases(stored, configuration)
+    }
+  }
+
+  /// A program may have changed the preferred network while no keeper ran. Routers are looked at by
+  /// the walk that begins now.
+  private static func catchUp(_ batch: BatchApplier) throws {
+    for home in batch.servedHomes {
+      let dataset: OperationalDataset?
+      do {
+        dataset = try batch.preferredNetwork(of: home)
+      } catch is PreferredNetworkDamaged {
+        continue
+      }
+      guard let dataset,
+        dataset.extendedPANID != home.record.preferred
+          || dataset.networkName != home.record.preferredName
+      else { continue }
+      try batch.preferredIsSet(from: nil, to: dataset, in: home)
+      batch.noteNetworkShown(home.record.preferred, in: home)
     }
   }
 

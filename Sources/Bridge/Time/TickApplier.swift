@@ -86,6 +86,13 @@ extension BatchApplier {
         try store.update(credential, followsPreferred: follows, tx)
       }
     }
+    if let changed = try caughtUp(stored, credential, home: home) {
+      var record = EventRecord(time: now, home: home.record.id)
+      record.router = stored.agent
+      return try finish(
+        changed, stored: stored, dataset: credential?.dataset, record: record,
+        trigger: "preferred_changed", home: home)
+    }
     var router = stored
     let check = PreferredCheck(credential?.dataset, preferred: preferred)
     router.preferred = check.name
@@ -100,5 +107,30 @@ extension BatchApplier {
     ).wanted
     try applyAlerts(wanted, to: &router, home: home)
     if router != stored { try RouterLedger.update(router, tx) }
+  }
+
+  /// The router as the store has it, when a program has changed that while no keeper ran; nil when it
+  /// is as the registry says, or damaged.
+  private func caughtUp(
+    _ stored: RouterRecord, _ credential: ThreadCredential?, home: HomeContext
+  ) throws -> RouterRecord? {
+    var router = stored
+    if let dataset = credential?.dataset {
+      guard
+        dataset.extendedPANID != stored.network || dataset.networkName != stored.networkName
+          || dataset.activeTimestamp?.seconds != stored.activeSeconds
+          || dataset.channel.map({ Int($0.number) }) != stored.channel
+          || dataset.panID.map(Int.init) != stored.panID
+      else { return nil }
+      router.credential = .stored
+      router.describe(dataset, at: now)
+      return router
+    }
+    guard stored.network != nil,
+      try store.team(of: stored.agent, in: home.record.name, tx) == nil
+    else { return nil }
+    router.credential = .missing
+    router.forgetDataset()
+    return router
   }
 }
