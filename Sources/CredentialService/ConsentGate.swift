@@ -1,47 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import SQLiteDatabase
-import ThreadDataset
 import ThreadRequests
-
-/// What a person is asked: may this requester be told that?
-package struct ConsentQuestion: Hashable, Sendable {
-  /// A network whose credentials would be told.
-  package struct Network: Hashable, Sendable {
-    package let network: ExtendedPANID
-    package let name: String
-
-    package init(network: ExtendedPANID, name: String) {
-      self.network = network
-      self.name = name
-    }
-  }
-
-  /// Who asks, for whom, where and when, and where the answer goes.
-  package var context: RequestContext
-  /// What is fulfilled when somebody agrees.
-  package var request: ThreadRequest
-  /// Sorted by Extended PAN ID; never empty.
-  package var networks: [Network]
-
-  package init(context: RequestContext, request: ThreadRequest, networks: [Network]) {
-    self.context = context
-    self.request = request
-    self.networks = networks
-  }
-
-  package static func == (a: ConsentQuestion, b: ConsentQuestion) -> Bool {
-    a.context.requester == b.context.requester && a.context.team == b.context.team
-      && a.context.home == b.context.home && a.context.reply == b.context.reply
-      && a.request == b.request && a.networks == b.networks
-  }
-
-  package func hash(into hasher: inout Hasher) {
-    hasher.combine(context.requester)
-    hasher.combine(request)
-    hasher.combine(networks)
-  }
-}
 
 package enum ConsentVerdict: Hashable, Sendable {
   /// It may be told now.

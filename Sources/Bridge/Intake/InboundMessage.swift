@@ -29,12 +29,18 @@ struct MessageReader {
   private static let topicShown = 400
 
   let topics: BaseTopics
+  /// Whether a user may ask once more. Looked at before the payload is.
+  private let judge: (_ user: String) -> RequestLimiter.Verdict
   private let decoder = InboundEventDecoder()
   /// The topic that was read last: a router that has much to say says it on one topic.
   private var last: (text: String, home: String, topic: Result<InboundTopic, Rejection>)?
 
-  init(topics: BaseTopics) {
+  init(
+    topics: BaseTopics,
+    judge: @escaping (_ user: String) -> RequestLimiter.Verdict = { _ in .allowed }
+  ) {
     self.topics = topics
+    self.judge = judge
   }
 
   private mutating func readTopic(_ text: String) -> (
@@ -71,8 +77,12 @@ struct MessageReader {
       let topic = try topic.get()
       switch topic.purpose {
       case .request(let command):
+        let verdict = judge(topic.user)
+        guard verdict != .ignored else { return .ignored }
         let reader = RequestReader(base: topics.base(of: home), decoder: decoder)
-        return .request(reader.read(message, command: command, user: topic.user), origin)
+        var request = reader.read(message, command: command, user: topic.user)
+        if verdict == .refused { request.fields = .failure(.tooManyRequests) }
+        return .request(request, origin)
       case .event(let kind):
         let event = try decoder.decode(message.payload, as: kind)
         return .event(event, user: topic.user, origin)

@@ -17,7 +17,6 @@ final class Intake: MosquittoHandler {
   private let outbox: Outbox
   private let pace: PublicationPace
   private let answers: AnswerQueue
-  private let limiter = RequestLimiter()
   private let clock: any Clock
   private let logger: Logger
   private let committed: @Sendable () -> Void
@@ -48,7 +47,9 @@ final class Intake: MosquittoHandler {
     self.clock = clock
     self.logger = logger
     self.committed = committed
-    self.reader = Mutex(MessageReader(topics: configuration.topics))
+    let limiter = RequestLimiter()
+    self.reader = Mutex(
+      MessageReader(topics: configuration.topics) { limiter.judge($0, now: clock.now()) })
   }
 
   func connected(_ session: MosquittoSession) {
@@ -86,7 +87,7 @@ final class Intake: MosquittoHandler {
 
   func received(_ batch: [IncomingMessage]) throws {
     let now = clock.now()
-    let messages = reader.withLock { reader in batch.map { limited(reader.read($0), now) } }
+    let messages = reader.withLock { reader in batch.map { reader.read($0) } }
     do {
       try store.checkWritable()
       try noteOwedSession()
@@ -114,18 +115,6 @@ final class Intake: MosquittoHandler {
     }
     pace.batchCommitted(messages: batch.count)
     committed()
-  }
-
-  /// Events come as fast as the disk takes them; requests of one user do not.
-  private func limited(_ message: InboundMessage, _ now: WireTime) -> InboundMessage {
-    guard case .request(var request, let origin) = message else { return message }
-    switch limiter.judge(request.user, now: now) {
-    case .allowed: return message
-    case .refused:
-      request.fields = .failure(.tooManyRequests)
-      return .request(request, origin)
-    case .ignored: return .ignored
-    }
   }
 
   func publications(upTo limit: Int) -> [Publication] { [] }

@@ -52,7 +52,9 @@ extension BatchApplier {
         let data = try service(context).answer(to: one)
         switch context.reply {
         case .topic: try answer(data, context, transaction)
-        case .caller: answer(ThreadAnswer(data, transaction: transaction), to: one.id)
+        case .caller:
+          answer(ThreadAnswer(data, transaction: transaction), to: one.id)
+          counts.requestsAnswered += 1
         }
       } catch let failure as AnswerFailure {
         let answer = ThreadAnswer(failure, transaction: transaction)

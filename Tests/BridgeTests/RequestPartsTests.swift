@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import CredentialService
+import Foundation
+import MosquittoClient
+import SQLiteDatabase
+import Synchronization
+import TestKit
+import Testing
+import ThreadDataset
+import ThreadRequests
+
+@testable import Bridge
+
+/// Keys that everybody can open: the body is turned round and written as Base64. It shows what is sealed
+/// for whom and where.
+private struct TestSeals: AnswerSealer, RequestOpener {
+  var enrolled: Set<String> = []
+  var mustSeal: Set<String> = []
+
+  func isEnrolled(_ user: String, in home: String, _ tx: ReadTransaction) -> Bool {
+    enrolled.contains(user)
+  }
+
+  func seal(
+    _ body: [UInt8], to user: String, in home: String, topic: String, now: WireTime,
+    _ tx: ReadTransaction
+  ) -> SealedText? {
+    guard enrolled.contains(user) else { return nil }
+    return SealedText(
+      v: 1, typ: "sealed", alg: "test", kid: "\(user) \(topic)",
+      ct: Data(body.reversed()).base64EncodedString())
+  }
+
+  func requiresSeal(of user: String, in home: String, _ tx: ReadTransaction) -> Bool {
+    mustSeal.contains(user)
+  }
+
+  func open(
+    _ sealed: SealedText, from user: String, in home: String, topic: String, now: WireTime,
+    _ tx: WriteTransaction
+  ) throws -> [UInt8] {
+    guard sealed.kid == "\(user) \(topic)", let body = Data(base64Encoded: sealed.ct) else {
+      throw AnswerFailure(.notAuthorized, field: "sealed", "sealed for another topic")
+    }
+    return body.reversed()
+  }
+}
+
+/// Keeps questions until they are settled, as JSON, like one that keeps them in the store.
+private final class TestGate: ConsentGate {
+  private let pending = Mutex<[String: Data]>([:])
+
+  func judge(_ question: ConsentQuestion, _ tx: WriteTransaction) throws -> ConsentVerdict {
+    let json = try JSONEncoder().encode(question)
+    return pending.withLock {
+      let id = "c-\($0.count + 1)"
+      $0[id] = json
+      return .pending(id: id)
+    }
+  }
+
+  func settle(_ decision: ConsentDecision, _ tx: WriteTransaction) throws -> [SettledConsent] {
+    guard let json = pending.withLock({ $0.removeValue(forKey: decision.id) }) else {
+      throw AnswerFailure(.staleID, field: "id", "nothing waits")
+    }
+    return [
+      SettledConsent(
+        id: decision.id, question: try JSONDecoder().decode(ConsentQuestion.self, from: json),
+        refusal: decision.approves ? nil : AnswerFailure(.consentDenied, "denied"))
+    ]
+  }
+}
+
+@Suite("What is put into requests: keys and consent")
+struct RequestPartsTests {
+  private func keeper(_ seals: TestSeals = TestSeals(enrolled: ["anna", "bob"])) throws -> Keeper {
+    let keeper = try Keeper {
+      $0.requests.gate = TestGate()
+      $0.requests.sealer = seals
+      $0.requests.opener = seals
+    }
+    try keeper.announce(Agent.living, .home, at: 1)
+    return keeper
+  }
+
+  private func body(_ answered: Answered) throws -> AnswerData {
+    let sealed = try #require(answered.data?.sealed)
+    let json = Data(try #require(Data(base64Encoded: sealed.ct)).reversed())
+    return try JSONDecoder().decode(AnswerData.self, from: json)
+  }
+
+  @Test("A secret is sealed for the user and the topic that it is published on")
+  func sealed() throws {
+    let keeper = try keeper()
+    var message = try keeper.request("credentials/get", ["border_agent_id": Agent.living])
+    message.responseTopic = "threadkeeper/out/anna/x"
+    try keeper.receive([message])
+    let answered = try #require(keeper.published.first)
+    #expect(answered.data?.sealed?.kid == "anna threadkeeper/out/anna/x")
+    #expect(answered.data?.credentials == nil)
+    #expect(
+      try body(answered).credentials?.first?.dataset == SampleNetwork.home.dataset(at: 1))
+    #expect(try keeper.ask(.listCredentials).data?.sealed == nil)
+  }
+
+  @Test("A sealed request is opened for its topic only, and makes no plaintext alert")
+  func opened() throws {
+    let keeper = try keeper()
+    let inner = try JSONSerialization.data(withJSONObject: [
+      "transaction": "inner", "border_agent_id": Agent.attic,
+      "dataset": try SampleNetwork.guest.dataset(at: 1).hex,
+    ])
+    let topic = "threadkeeper/in/bob/request/credentials/store"
+    func envelope(_ kid: String) -> [String: Any] {
+      [
+        "sealed": [
+          "v": 1, "typ": "sealed", "alg": "test", "kid": kid,
+          "ct": Data(inner.reversed()).base64EncodedString(),
+        ] as [String: Any]
+      ]
+    }
+    let moved = try keeper.ask(.storeCredentials, user: "bob", envelope("anna \(topic)"))
+    #expect(moved.code == "not_authorized")
+    #expect(try keeper.credential(Agent.attic) == nil)
+    let stored = try keeper.ask(.storeCredentials, user: "bob", envelope("bob \(topic)"))
+    #expect(stored.data?.change == .stored)
+    #expect(stored.answer.transaction == "inner")
+    try keeper.pass(40)
+    #expect(
+      try keeper.firing().contains { $0.hasPrefix("Plaintext") && $0.hasSuffix("bob") } == false)
+  }
+
+  @Test("Whose requests must be sealed is not believed in clear")
+  func mustSeal() throws {
+    let keeper = try keeper(TestSeals(mustSeal: ["bob"]))
+    let refused = try keeper.ask(.ping, user: "bob")
+    #expect(refused.code == "not_authorized")
+    #expect(refused.answer.error?.field == "sealed")
+    #expect(try keeper.ask(.ping).code == nil)
+  }
+
+  @Test("Agreed by another user, the one who asked is answered where it asked")
+  func agreed() throws {
+    let keeper = try keeper()
+    var message = try keeper.request("preferred/get", user: "bob", ["transaction": "t"])
+    message.responseTopic = "threadkeeper/out/bob/x"
+    message.correlationData = [1, 2]
+    try keeper.receive([message])
+    #expect(keeper.published.isEmpty)
+    try keeper.receive([
+      try keeper.request("consent/approve", ["id": "c-1", "transaction": "a"])
+    ])
+    #expect(keeper.published.count == 2)
+    let answered = try #require(keeper.published.first)
+    #expect(answered.publication.topic == "threadkeeper/out/bob/x")
+    #expect(answered.publication.correlationData == [1, 2])
+    #expect(answered.answer.transaction == "t")
+    #expect(try body(answered).credentials?.first?.networkName == "home")
+    #expect(keeper.published.last?.answer.transaction == "a")
+    #expect(try keeper.ask(.approveConsent, ["id": "c-1"]).code == "stale_id")
+  }
+
+  @Test("Denied, the one who asked is told so")
+  func denied() throws {
+    let keeper = try keeper()
+    try keeper.receive([try keeper.request("preferred/get", user: "bob", ["transaction": "t"])])
+    try keeper.receive([try keeper.request("consent/deny", ["id": "c-1"])])
+    #expect(keeper.published.first?.code == "consent_denied")
+    #expect(keeper.published.first?.answer.transaction == "t")
+    #expect(keeper.counts.requestsRefused == 1)
+  }
+
+  @Test("What is told is what is stored when somebody agrees")
+  func lateness() throws {
+    let keeper = try keeper()
+    try keeper.receive([try keeper.request("preferred/get", user: "bob")])
+    try keeper.announce(Agent.living, .home, at: 2)
+    try keeper.receive([try keeper.request("consent/approve", ["id": "c-1"])])
+    let answered = try #require(keeper.published.first)
+    #expect(try body(answered).credentials?.first?.activeTimestamp == 2)
+  }
+
+  @Test("A caller on the socket waits, and is answered in clear when the keeper's user agrees")
+  func caller() async throws {
+    let keeper = try keeper()
+    let service = try RequestService(
+      keeper.configuration, keychain: keeper.temporary.keychain, clock: keeper.clock)
+    var request = ThreadRequest(.getPreferred)
+    request.transaction = "t"
+    guard
+      case .waiting(let id) = service.answer(
+        request, from: .systemUser(1001), team: "uid/1001")
+    else {
+      Issue.record("it does not wait")
+      return
+    }
+    async let answer = service.answers.answer(to: id)
+    var decision = ThreadRequest(.approveConsent)
+    decision.id = id
+    guard
+      case .answer(let decided) = service.answer(
+        decision, from: .systemUser(1000), team: "uid/1000", isAdministrator: true)
+    else {
+      Issue.record("it is not decided")
+      return
+    }
+    #expect(decided.status == .ok)
+    let told = try #require(await answer)
+    #expect(told.transaction == "t")
+    #expect(told.data?.credentials?.first?.dataset == (try SampleNetwork.home.dataset(at: 1)))
+  }
+
+  @Test("A question that waits in the store holds no secret")
+  func question() throws {
+    var request = ThreadRequest(.getNetwork)
+    request.network = ExtendedPANID(hex: "1111111122222222")
+    var context = RequestContext(
+      requester: .mqttUser("bob"), team: "bob", home: "home",
+      reply: .topic("threadkeeper/out/bob/x", correlation: [1]),
+      now: Date(timeIntervalSince1970: 5))
+    context.patience = 7
+    let question = ConsentQuestion(
+      context: context, request: request,
+      networks: [.init(network: try #require(request.network), name: "home")])
+    let json = try JSONEncoder().encode(question)
+    #expect(try JSONDecoder().decode(ConsentQuestion.self, from: json) == question)
+  }
+}
+
+@Suite("A store that was changed while no keeper ran")
+struct CatchUpTests {
+  @Test("The preferred network and the routers are as the store has them after a start")
+  func catchUp() throws {
+    let keeper = try Keeper()
+    try keeper.announce(Agent.living, .home, at: 1)
+    try keeper.announce(Agent.attic, .home, at: 1)
+    try keeper.announce(Agent.garage, .home, at: 1)
+    try keeper.database.write { tx in
+      for command in ["attic", "garage"] {
+        var request = ThreadRequest(command == "attic" ? .storeCredentials : .deleteCredentials)
+        request.agent = BorderAgentID(hex: command == "attic" ? Agent.attic : Agent.garage)
+        request.dataset = try SampleNetwork.guest.dataset(at: 9)
+        _ = try CredentialService(
+          store: keeper.store, gate: NobodyConsents(), registry: NoRegistry(),
+          context: RequestContext(requester: .systemUser(1), team: "anna", home: "home"), tx
+        ).answer(request)
+      }
+    }
+    #expect(try keeper.home().preferredName == "home")
+    try keeper.restart()
+    try keeper.pass(1)
+    try keeper.pass(1)
+    #expect(try keeper.home().preferredName == "guest-thread")
+    let attic = try #require(try keeper.router(Agent.attic))
+    #expect(attic.networkName == "guest-thread" && attic.activeSeconds == 9)
+    #expect(attic.preferred == "match")
+    #expect(try keeper.router(Agent.living)?.preferred == "mismatch")
+    #expect(try keeper.router(Agent.garage)?.credential == .missing)
+    #expect(try keeper.network(.home)?.routers == 1)
+    #expect(try keeper.network(.guest)?.routers == 1)
+    // And nothing more is said by the next start.
+    _ = try keeper.takeEvents()
+    try keeper.restart()
+    try keeper.pass(1)
+    #expect(try keeper.takeEvents().isEmpty)
+  }
+}

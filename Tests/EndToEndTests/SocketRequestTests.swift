@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DaemonSocket
+import Foundation
+import TestKit
+import Testing
+import ThreadDataset
+import ThreadRequests
+
+/// The same requests over the socket of a real keeper.
+@Suite("Requests over the socket")
+struct SocketRequestTests {
+  private func ask(
+    _ keeper: Installation, _ command: String, v: Int = 1, _ more: [String: Any] = [:]
+  ) async throws -> ThreadAnswer {
+    let body = more.merging(["v": v, "command": command]) { first, _ in first }
+    return try await ask(
+      keeper, Array(try JSONSerialization.data(withJSONObject: body)))
+  }
+
+  private func ask(_ keeper: Installation, _ octets: [UInt8]) async throws -> ThreadAnswer {
+    let answer = try await DaemonCaller.ask(
+      octets, at: keeper.storePath + "/daemon.sock", within: 30)
+    return try #require(answer.flatMap { ThreadAnswer(json: $0) })
+  }
+
+  @Test("Stored, told with its secret, and deleted, in the team of who calls; said on the broker")
+  func life() async throws {
+    let broker = try TestBroker()
+    let keeper = try Installation(broker)
+    let audience = try await Audience.start(broker)
+    let daemon = try await keeper.start()
+    let home = try ThreadNetwork("home")
+    let agent = "a1b2c3d4e5f60718"
+    let stored = try await ask(
+      keeper, "credentials/store",
+      ["border_agent_id": agent, "dataset": try home.hex(), "transaction": "t"])
+    #expect(stored.data?.change == .stored)
+    #expect(stored.transaction == "t")
+    try await audience.until("the event") { !$0.events("dataset_stored").isEmpty }
+    let got = try await ask(keeper, "credentials/get", ["border_agent_id": agent])
+    #expect(got.data?.credentials?.first?.dataset?.hex == (try home.hex()))
+    let list = try await ask(keeper, "credentials/list")
+    #expect(list.data?.credentials?.first?.dataset?.hex == (try home.hex()))
+    #expect(try await ask(keeper, "preferred/available").data?.available == true)
+    #expect(
+      try await ask(keeper, "preferred/get").error?.known == .consentRequired)
+
+    // Another team's credentials are out of reach, but for who keeps the store and says so.
+    let publisher = try await TestPublisher.start(broker)
+    let other = BorderRouter(number: 7)
+    try await publisher.publish([other.announces(try home.hex())])
+    try await audience.until("the other router") { $0.state(other.topic) != nil }
+    let delete: [String: Any] = ["border_agent_id": other.agent]
+    #expect(try await ask(keeper, "credentials/delete", delete).error?.known == .notAuthorized)
+    #expect(try await ask(keeper, "credentials/get", delete).error?.known == .notFound)
+    let deleted = try await ask(
+      keeper, "credentials/delete", delete.merging(["as_keeper": true]) { $1 })
+    #expect(deleted.data?.deleted == true)
+    let again = try await ask(
+      keeper, "credentials/delete", delete.merging(["as_keeper": true]) { $1 })
+    #expect(again.error?.known == .notFound)
+    #expect(again.error?.exit == 66)
+    #expect(try await daemon.stop() == .exit(0))
+    let audit = try await keeper.command("audit")
+    #expect(audit.output.contains("uid \(geteuid())"))
+  }
+
+  @Test("What is wrong is an answer with a code, and the keeper goes on")
+  func wrong() async throws {
+    let broker = try TestBroker()
+    let keeper = try Installation(broker)
+    let daemon = try await keeper.start()
+    #expect(try await ask(keeper, "ping", v: 2).error?.known == .unsupported)
+    #expect(try await ask(keeper, "ping", ["home": "nowhere"]).error?.field == "home")
+    #expect(try await ask(keeper, "ping", ["transaction": 7]).error?.field == "transaction")
+    #expect(
+      try await ask(keeper, "credentials/get", ["border_agent_id": "x"]).error?.known
+        == .invalidPayload)
+    #expect(
+      try await ask(keeper, "preferred/check", ["dataset": "0e08"]).error?.ofDataset == .truncated)
+    var generator = RepeatableGenerator(seed: 9)
+    for _ in 0..<100 {
+      var octets = Array(
+        #"{"v":1,"command":"credentials/get","border_agent_id":"a1b2c3d4e5f60718"}"#.utf8)
+      for _ in 0..<3 {
+        octets[Int.random(in: 0..<octets.count, using: &generator)] = .random(
+          in: 0...255, using: &generator)
+      }
+      _ = try await DaemonCaller.ask(octets, at: keeper.storePath + "/daemon.sock", within: 30)
+    }
+    #expect(try await ask(keeper, "ping").status == .ok)
+    #expect(try await daemon.stop() == .exit(0))
+  }
+}
