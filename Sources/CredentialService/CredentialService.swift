@@ -40,7 +40,7 @@ package struct CredentialService {
   var home: String { context.home }
 
   package func answer(_ request: ThreadRequest) throws -> Reply {
-    store.keychain.act(as: context.requester.words, in: tx)
+    store.keychain.act(as: context.actor, in: tx)
     guard context.canBeToldSecrets || !request.command.disclosesSecrets else {
       throw AnswerFailure(
         .notEnrolled, "the answer holds secrets, and this user has no key to seal them to")

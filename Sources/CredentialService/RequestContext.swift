@@ -27,6 +27,14 @@ package struct RequestContext: Codable, Hashable, Sendable {
   /// Of the program, for `ping`.
   package var version = ""
 
+  /// Who is named in the audit.
+  package var actor: String {
+    if isAdministrator, case .systemUser(let number) = requester {
+      return "command of user \(number)"
+    }
+    return requester.words
+  }
+
   package init(
     requester: Requester, team: String, home: String, reply: ReplyAddress = .caller,
     now: Date = Date()

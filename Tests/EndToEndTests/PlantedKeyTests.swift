@@ -41,9 +41,11 @@ struct PlantedKeyTests {
       stray.changes(to: try home.hex(at: 2, channel: 20)),
     ])
     let rejections = try rejected(home, router)
-    try await publisher.publish(rejections)
+    let requests = try requests(home, router)
+    try await publisher.publish(rejections + requests)
     try await audience.until("all of it") {
       $0.events("message_rejected").count == rejections.count
+        && $0.messages.count { $0.topic.contains("/out/") } == requests.count
         && $0.events("dataset_ignored").count == 2
         && !$0.alerts("alert_resolved", "PreferredNetworkMismatch").isEmpty
     }
@@ -111,13 +113,37 @@ struct PlantedKeyTests {
       raw("announce", "{\"border_agent_id\":\"\(hex)\",\"dataset\":\"\(hex)\"}"),
       raw("announce", "{\"border_agent_id\":\"\(key)0\"}"),
       raw("leave", "{\"dataset\":\"\(hex)\"}"),
-      raw("unknown", hex), raw("request/credentials/store", "{\"dataset\":\"\(hex)\"}"),
+      raw("unknown", hex), raw("request", hex),
       raw(
         "dataset", "{\"border_agent_id\":\"\(router.agent)\",\"dataset\":\"\(hex)\"}",
         user: "mallory"),
       BorderRouter("a1b2c3d4e5f607ff").says("heartbeat", ("dataset", "\"\(hex)\"")),
       Publication(
         topic: "threadkeeper/in/border-router/dataset", payload: Array(hex.utf8), retain: true),
+    ]
+  }
+
+  /// Requests with a secret in every one of them, fulfilled and refused.
+  private func requests(_ home: ThreadNetwork, _ router: BorderRouter) throws -> [Publication] {
+    let hex = try home.hex()
+    func ask(_ command: String, _ text: String) -> Publication {
+      Publication(
+        topic: "threadkeeper/in/border-router/request/\(command)", payload: Array(text.utf8))
+    }
+    let whole =
+      "{\"border_agent_id\":\"\(router.agent)\",\"dataset\":\"\(hex)\","
+      + "\"ext_pan_id\":\"\(home.extendedPANID)\"}"
+    return [
+      "credentials/store", "credentials/get", "credentials/list", "preferred/check",
+      "preferred/get", "network/get", "networks/nearby", "routers/list", "networks/list",
+      "alerts/list", "consent/approve", "party",
+    ].map { ask($0, whole) } + [
+      ask("credentials/store", "{\"dataset\":\"\(hex)\"}"),
+      ask("credentials/store", hex), ask("ping", "{\"dataset\":[\"\(hex)\"]}"),
+      ask("credentials/get", "{\"border_agent_id\":\"\(hex)\"}"),
+      ask("preferred/check", "{\"dataset\":\"\(hex)00\"}"),
+      ask("preferred/set", "{\"ext_pan_id\":\"\(hex)\"}"),
+      ask("consent/deny", "{\"id\":\"\(hex.prefix(60))\"}"),
     ]
   }
 
