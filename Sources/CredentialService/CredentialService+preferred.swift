@@ -21,8 +21,8 @@ extension CredentialService {
   }
 
   func setPreferred(_ request: ThreadRequest) throws -> AnswerData {
-    let dataset = try request.dataset ?? newest(on: request.network)
     let before = try replacedNetwork()
+    let dataset = try request.dataset ?? newest(on: request.network)
     var data = AnswerData()
     data.changed = before != dataset
     if before != dataset {
@@ -32,13 +32,27 @@ extension CredentialService {
     return data
   }
 
-  /// A damaged one is replaced like any other: that mends the home without a backup.
+  /// The preferred network of now, if the requester may replace it: the first one anybody may set, and
+  /// later ones whose team has a router that belongs to it. Such a router's changes move it anyway; all
+  /// others could give the whole home a network of their own.
   private func replacedNetwork() throws -> OperationalDataset? {
+    let preferred: OperationalDataset?
     do {
-      return try preferredNetwork()
-    } catch let failure as AnswerFailure where failure.known == .damagedCredentials {
+      preferred = try preferredNetwork()
+    } catch let failure as AnswerFailure {
+      // A damaged one is replaced like any other: that mends the home without a backup.
+      guard context.isAdministrator, failure.known == .damagedCredentials else { throw failure }
       return nil
     }
+    guard let preferred, !context.isAdministrator else { return preferred }
+    let onIt = try preferred.extendedPANID.map { try store.all(in: home, on: $0, tx).readable }
+    guard onIt?.contains(where: { isOwn($0.team) && isMember($0, of: preferred) }) == true else {
+      throw AnswerFailure(
+        .notAuthorized,
+        "no router of this team belongs to the preferred network; "
+          + "`threadkeeper preferred set` chooses another one")
+    }
+    return preferred
   }
 
   /// The newest dataset of a network that the own team has stored.

@@ -319,7 +319,7 @@ struct RequestTests {
     #expect(try keeper.ask(.listCredentials, user: "bob").data?.credentials == [])
     #expect(
       try keeper.ask(.setPreferred, user: "bob", ["ext_pan_id": "1111111122222222"]).code
-        == "not_found")
+        == "not_authorized")
     #expect(try keeper.credential(Agent.living)?.dataset == SampleNetwork.home.dataset(at: 1))
     #expect(try store(Agent.attic, .guest, at: 1, user: "bob").code == nil)
     #expect(try keeper.ask(.deleteCredentials, ["border_agent_id": Agent.attic]).code != nil)

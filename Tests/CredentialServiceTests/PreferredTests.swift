@@ -72,7 +72,46 @@ struct PreferredTests {
     }
     #expect(refusal?.known == .notFound)
     #expect(try service.preferred()?.networkName == "home")
+  }
+
+  @Test("who has no router on the preferred network cannot replace it, by a dataset neither")
+  func outsider() throws {
+    try service.keep(Agent.living, .home, at: 1)
+    try service.keep(Agent.attic, .guest, at: 1, team: "bob")
+    let impostor = SampleNetwork.home.with { $0.networkKey = SampleNetwork.guest.networkKey }
+    try service.keep(Agent.garage, impostor, at: 9, team: "bob")
+    for network in [SampleNetwork.guest, impostor] {
+      for request in [true, false] {
+        let refusal = try service.refusal(.setPreferred, team: "bob") {
+          if request {
+            $0.network = ExtendedPANID(hex: network.extendedPANID)
+          } else {
+            $0.dataset = try network.dataset(at: 99)
+          }
+        }
+        #expect(refusal?.known == .notAuthorized)
+      }
+    }
+    #expect(try service.preferred() == SampleNetwork.home.dataset(at: 1))
+    // With a router on it, the team can.
+    try service.keep("0102030405060708", .home, at: 1, team: "bob")
     #expect(try set(.guest, team: "bob") == true)
+  }
+
+  @Test("the keeper's own user can replace it, a damaged one too")
+  func administrator() throws {
+    try service.keep(Agent.living, .home, at: 1)
+    try service.keep(Agent.attic, .guest, at: 1, team: "bob")
+    try service.damagePreferred()
+    var request = ThreadRequest(.setPreferred)
+    request.network = ExtendedPANID(hex: SampleNetwork.guest.extendedPANID)
+    #expect(throws: AnswerFailure.self) {
+      try service.reply(request, service.context(team: "bob"))
+    }
+    var context = service.context(team: "uid/0")
+    context.isAdministrator = true
+    _ = try service.reply(request, context)
+    #expect(try service.preferred() == SampleNetwork.guest.dataset(at: 1))
   }
 
   @Test("a dataset can be set that nobody has stored")
