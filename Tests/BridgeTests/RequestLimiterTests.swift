@@ -9,10 +9,12 @@ import Testing
 struct RequestLimiterTests {
   private let limiter = RequestLimiter()
 
-  private func verdicts(_ count: Int, _ user: String = "anna", at time: Int64) -> [Int] {
+  private func verdicts(
+    _ count: Int, _ user: String = "anna", _ command: String = "ping", at time: Int64
+  ) -> [Int] {
     var counts = [0, 0, 0]
     for _ in 0..<count {
-      switch limiter.judge(user, now: WireTime(milliseconds: time)) {
+      switch limiter.judge(user, command, now: WireTime(milliseconds: time)) {
       case .allowed: counts[0] += 1
       case .refused: counts[1] += 1
       case .ignored: counts[2] += 1
@@ -27,6 +29,14 @@ struct RequestLimiterTests {
     #expect(verdicts(100, at: 1_000) == [10, 10, 80])
     #expect(verdicts(3, at: 1_200) == [2, 1, 0])
     #expect(verdicts(100, at: 60_000) == [50, 10, 40])
+  }
+
+  @Test("A list counts as five, because it may look at all that is stored")
+  func lists() {
+    #expect(verdicts(20, "anna", "credentials/list", at: 0)[0] == 10)
+    #expect(verdicts(9, "bob", "routers/list", at: 0)[0] == 9)
+    #expect(verdicts(9, "bob", at: 0)[0] == 5)
+    #expect(verdicts(9, "bob", "networks/nearby", at: 1_000)[0] == 2)
   }
 
   @Test("Each user has a bucket of its own, also one whose name only looks the same")

@@ -30,14 +30,16 @@ struct MessageReader {
 
   let topics: BaseTopics
   /// Whether a user may ask once more. Looked at before the payload is.
-  private let judge: (_ user: String) -> RequestLimiter.Verdict
+  private let judge: (_ user: String, _ command: String) -> RequestLimiter.Verdict
   private let decoder = InboundEventDecoder()
   /// The topic that was read last: a router that has much to say says it on one topic.
   private var last: (text: String, home: String, topic: Result<InboundTopic, Rejection>)?
 
   init(
     topics: BaseTopics,
-    judge: @escaping (_ user: String) -> RequestLimiter.Verdict = { _ in .allowed }
+    judge: @escaping (_ user: String, _ command: String) -> RequestLimiter.Verdict = { _, _ in
+      .allowed
+    }
   ) {
     self.topics = topics
     self.judge = judge
@@ -77,7 +79,7 @@ struct MessageReader {
       let topic = try topic.get()
       switch topic.purpose {
       case .request(let command):
-        let verdict = judge(topic.user)
+        let verdict = judge(topic.user, command)
         guard verdict != .ignored else { return .ignored }
         let reader = RequestReader(base: topics.base(of: home), decoder: decoder)
         var request = reader.read(message, command: command, user: topic.user)

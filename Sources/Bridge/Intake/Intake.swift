@@ -49,7 +49,7 @@ final class Intake: MosquittoHandler {
     self.committed = committed
     let limiter = RequestLimiter()
     self.reader = Mutex(
-      MessageReader(topics: configuration.topics) { limiter.judge($0, now: clock.now()) })
+      MessageReader(topics: configuration.topics) { limiter.judge($0, $1, now: clock.now()) })
   }
 
   func connected(_ session: MosquittoSession) {

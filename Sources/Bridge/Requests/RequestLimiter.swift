@@ -2,6 +2,7 @@
 
 import BridgeProtocol
 import Synchronization
+import ThreadRequests
 
 /// How often a user of the broker may ask: a bucket of tokens for each, which refills with time.
 ///
@@ -18,6 +19,8 @@ final class RequestLimiter: Sendable {
   /// Requests a second, and how many may come at once after a rest.
   static let rate = 10
   static let burst = 50
+  /// What a list counts as.
+  static let priceOfList = 5
   /// Users that are remembered; who has rested long enough is forgotten first.
   static let users = 4_096
 
@@ -39,7 +42,20 @@ final class RequestLimiter: Sendable {
   /// By octets: to Swift an accented letter equals its two parts, but to the broker they are two users.
   private let buckets = Mutex<[[UInt8]: Bucket]>([:])
 
-  func judge(_ user: String, now: WireTime) -> Verdict {
+  /// - Parameter command: as it came. A list may look at every item of the store, while the intake
+  ///   waits, so it costs more than one.
+  func judge(_ user: String, _ command: String, now: WireTime) -> Verdict {
+    let price = Self.listing.contains(command) ? Self.priceOfList : 1
+    return judge(user, price: Int64(price) * 1_000, now: now)
+  }
+
+  private static let listing: Set<String> = Set(
+    [
+      RequestCommand.listCredentials, .listActiveCredentials, .nearbyNetworks, .listRouters,
+      .listNetworks, .listAlerts,
+    ].map(\.rawValue))
+
+  private func judge(_ user: String, price: Int64, now: WireTime) -> Verdict {
     buckets.withLock { buckets in
       let key = Array(user.utf8)
       if buckets[key] == nil, buckets.count >= Self.users { Self.forget(&buckets, now) }
@@ -48,8 +64,8 @@ final class RequestLimiter: Sendable {
         ?? Bucket(level: Int64(Self.burst) * 1_000, refusals: Int64(Self.rate) * 1_000, seen: now)
       bucket.refill(now)
       defer { buckets[key] = bucket }
-      if bucket.level >= 1_000 {
-        bucket.level -= 1_000
+      if bucket.level >= price {
+        bucket.level -= price
         return .allowed
       }
       guard bucket.refusals >= 1_000 else { return .ignored }
