@@ -122,6 +122,9 @@ struct RandomLifeTests {
   {
     let agent = Self.agents.randomElement(using: &generator) ?? ""
     let user = Self.users.randomElement(using: &generator) ?? ""
+    if Int.random(in: 0..<4, using: &generator) == 0 {
+      return try randomRequest(keeper, agent, user, &generator)
+    }
     var fields: [String: Any] = [:]
     if Bool.random(using: &generator) {
       fields["seq"] = UInt64.random(in: 1...400, using: &generator)
@@ -138,5 +141,23 @@ struct RandomLifeTests {
     default: break
     }
     return try keeper.message(kind, agent, user: user, fields)
+  }
+
+  private func randomRequest(
+    _ keeper: Keeper, _ agent: String, _ user: String, _ generator: inout RepeatableGenerator
+  ) throws -> IncomingMessage {
+    let network = Self.networks.randomElement(using: &generator) ?? .home
+    let dataset = try network.dataset(at: .random(in: 1...6, using: &generator)).hex
+    switch Int.random(in: 0..<6, using: &generator) {
+    case 0...2:
+      return try keeper.request(
+        "credentials/store", user: user, ["border_agent_id": agent, "dataset": dataset])
+    case 3:
+      return try keeper.request("credentials/delete", user: user, ["border_agent_id": agent])
+    case 4:
+      return try keeper.request(
+        "preferred/set", user: user, ["ext_pan_id": network.extendedPANID])
+    default: return try keeper.request("preferred/set", user: user, ["dataset": dataset])
+    }
   }
 }

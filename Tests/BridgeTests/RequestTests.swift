@@ -260,6 +260,24 @@ struct RequestTests {
     #expect(try keeper.router(Agent.living)?.credential == .stored)
   }
 
+  @Test("A router that comes with another dataset than was stored for it shows the stored one")
+  func storeThenAnnounce() throws {
+    try keeper.announce(Agent.attic, .home, at: 1)
+    let conflicting = SampleNetwork.home.with { $0.channel = 20 }
+    for (agent, network, seconds, state) in [
+      (Agent.living, SampleNetwork.home, UInt64(2), CredentialState.stale),
+      (Agent.garage, conflicting, 5, .conflict),
+    ] {
+      _ = try store(agent, .home, at: 5)
+      try keeper.announce(agent, network, at: seconds)
+      let router = try #require(try keeper.router(agent))
+      #expect(router.credential == state)
+      #expect(router.activeSeconds == 5)
+      #expect(router.channel == 15)
+    }
+    #expect(try keeper.network(.home)?.routers == 3)
+  }
+
   @Test("The first network that is stored by request is preferred, and its topic says so")
   func establish() throws {
     #expect(try store(Agent.living, .home, at: 1).data?.preferred == .match)

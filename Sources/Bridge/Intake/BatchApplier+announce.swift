@@ -125,11 +125,13 @@ extension BatchApplier {
       }
     case .ignoreOlder:
       router.credential = .stale
+      describeStored(credential, &router)
       record.types.insert(.datasetIgnored)
       record.detail.reason = "older"
       return
     case .conflict(let names):
       router.credential = .conflict
+      describeStored(credential, &router)
       record.types.insert(.datasetIgnored)
       record.detail.reason = "conflict"
       record.detail.differs = names.map(\.rawValue)
@@ -138,5 +140,11 @@ extension BatchApplier {
     router.describe(incoming, at: now)
     record.detail.networkName = incoming.networkName
     record.network = incoming.extendedPANID
+  }
+
+  /// A router that comes after its credentials, which were stored by request, shows those.
+  private func describeStored(_ credential: ThreadCredential?, _ router: inout RouterRecord) {
+    guard router.network == nil, let credential else { return }
+    router.describe(credential.dataset, at: now)
   }
 }
