@@ -39,8 +39,7 @@ package struct OutboundTopic: Sendable {
     let isSound =
       (1...64).contains(octets.count)
       && octets.allSatisfy {
-        ("a"..."z").contains(Character(Unicode.Scalar($0))) || $0 == UInt8(ascii: "_")
-          || $0 == UInt8(ascii: "/")
+        $0 &- UInt8(ascii: "a") < 26 || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "/")
       } && Self.hasSoundLevels(octets[...])
     return "\(base)/out/\(user)/response/\(isSound ? command : "unknown")"
   }
