@@ -41,8 +41,8 @@ let package = Package(
     .target(name: "BridgeProtocol", dependencies: ["SodiumCrypto", "ThreadDataset"]),
     .target(name: "ThreadRequests", dependencies: ["ThreadDataset"]),
 
-    // Floor 3: Keychain Services for other programs; Thread credentials, and the broker's password,
-    // as keychain items.
+    // Floor 3: Keychain Services for other programs; Thread credentials, the broker's password, and who
+    // may have which credentials, as keychain items.
     .target(name: "Security", dependencies: ["KeychainCore"]),
     .target(
       name: "ThreadCredentialStore",
@@ -50,6 +50,9 @@ let package = Package(
 
     .target(
       name: "BrokerLoginStore", dependencies: ["KeychainCore", "SQLiteDatabase", "SodiumCrypto"]),
+    .target(
+      name: "ConsentLedger",
+      dependencies: ["KeychainCore", "SQLiteDatabase", "SodiumCrypto", "ThreadDataset"]),
 
     // Floor 4: what comes of requests, whoever asks; the service and its settings.
     .target(
@@ -61,7 +64,7 @@ let package = Package(
     .target(
       name: "Bridge",
       dependencies: [
-        "BridgeProtocol", "CredentialService", "KeychainCore", "MosquittoClient",
+        "BridgeProtocol", "ConsentLedger", "CredentialService", "KeychainCore", "MosquittoClient",
         "SQLiteDatabase", "SodiumCrypto", "ThreadCredentialStore", "ThreadDataset",
         "ThreadRequests",
         .product(name: "Logging", package: "swift-log"),
@@ -73,9 +76,10 @@ let package = Package(
     .target(
       name: "ThreadkeeperCommands",
       dependencies: [
-        "Bridge", "BridgeProtocol", "BrokerLoginStore", "CredentialService", "DaemonSocket",
-        "EmbeddedBroker", "KeychainCore", "MosquittoClient", "SQLiteDatabase", "Settings",
-        "SodiumCrypto", "Telemetry", "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
+        "Bridge", "BridgeProtocol", "BrokerLoginStore", "ConsentLedger", "CredentialService",
+        "DaemonSocket", "EmbeddedBroker", "KeychainCore", "MosquittoClient", "SQLiteDatabase",
+        "Settings", "SodiumCrypto", "Telemetry", "ThreadCredentialStore", "ThreadDataset",
+        "ThreadRequests",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -154,10 +158,14 @@ let package = Package(
       name: "BrokerLoginStoreTests",
       dependencies: ["BrokerLoginStore", "KeychainCore", "SodiumCrypto", "TestKit"]),
     .testTarget(
+      name: "ConsentLedgerTests",
+      dependencies: ["ConsentLedger", "KeychainCore", "TestKit", "ThreadDataset"]),
+    .testTarget(
       name: "BridgeTests",
       dependencies: [
-        "Bridge", "BridgeProtocol", "CredentialService", "KeychainCore", "MosquittoClient",
-        "SQLiteDatabase", "TestKit", "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
+        "Bridge", "BridgeProtocol", "ConsentLedger", "CredentialService", "KeychainCore",
+        "MosquittoClient", "SQLiteDatabase", "TestKit", "ThreadCredentialStore", "ThreadDataset",
+        "ThreadRequests",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(name: "SettingsTests", dependencies: ["Settings", "TestKit", "YAMLReader"]),
@@ -167,7 +175,7 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "DaemonSocket", "EmbeddedBroker", "KeychainClientExample", "KeychainCore",
+        "ConsentLedger", "DaemonSocket", "EmbeddedBroker", "KeychainClientExample", "KeychainCore",
         "MosquittoClient", "SQLiteDatabase", "TestKit", "ThreadDataset", "ThreadRequests",
         "threadkeeper",
       ]),

@@ -18,4 +18,14 @@ package enum AuditAction: UInt8, Sendable {
   case unlocked = 13
   case exported = 20
   case imported = 21
+
+  // What people decide about credentials.
+  case consentApproved = 30
+  case consentDenied = 31
+  case consentExpired = 32
+  /// For always.
+  case consentGranted = 33
+  case consentRevoked = 34
+  /// Credentials were given to who may have them by consent.
+  case credentialsGiven = 35
 }

@@ -23,6 +23,19 @@ extension Keychain {
     }
   }
 
+  /// Adds a line about something that is no change of an item.
+  ///
+  /// - Parameter subject: never a secret. Its first 300 octets are kept.
+  package func note(
+    _ action: AuditAction, _ subject: @autoclosure () -> String, in tx: WriteTransaction
+  ) throws(KeychainError) {
+    guard options.auditor != nil else { return }
+    try checkWritable()
+    try KeychainError.wrap("writing the audit") {
+      note(action, subject(), try ledgerForChange(tx))
+    }
+  }
+
   func note(_ action: AuditAction, _ subject: @autoclosure () -> String, _ ledger: ChangeLedger) {
     guard options.auditor != nil else { return }
     ledger.audit.add(action, subject())

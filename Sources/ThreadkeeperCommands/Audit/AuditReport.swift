@@ -49,6 +49,12 @@ extension AuditAction {
     case .unlocked: "unlocked"
     case .exported: "exported"
     case .imported: "imported"
+    case .consentApproved: "consent_approved"
+    case .consentDenied: "consent_denied"
+    case .consentExpired: "consent_expired"
+    case .consentGranted: "consent_granted"
+    case .consentRevoked: "consent_revoked"
+    case .credentialsGiven: "credentials_given"
     }
   }
 }

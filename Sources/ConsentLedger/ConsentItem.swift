@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeychainCore
+import SQLiteDatabase
+import SodiumCrypto
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// How a record of the ledger lies in the keychain: a generic password whose account is the record's
+/// id, and whose attribute `gena` holds the record as JSON. The secret is empty: attributes are sealed
+/// too, and many of them are read at once.
+struct ConsentItem<Record: Codable> {
+  let service: String
+  let keychain: Keychain
+
+  init(_ service: String, _ keychain: Keychain) {
+    self.service = service
+    self.keychain = keychain
+  }
+
+  /// All that can be read, in the order in which they came. What was altered is left out, which is the
+  /// safe side: no request, no grant. `store verify` names it.
+  func all(_ tx: ReadTransaction) throws -> [(item: Item, record: Record)] {
+    try items(account: nil, tx)
+  }
+
+  func find(_ id: ConsentID, _ tx: ReadTransaction) throws -> (item: Item, record: Record)? {
+    try items(account: id, tx).first
+  }
+
+  func add(_ record: Record, as id: ConsentID, _ tx: WriteTransaction) throws {
+    try keychain.add(
+      NewItem(
+        .genericPassword,
+        attributes: [
+          .service: .string(service), .account: .string(id.description),
+          .accessGroup: .string(ConsentLedger.group), .generic: .data(try encode(record)),
+        ], secret: SecretBytes(copying: []), accessible: .afterFirstUnlock), in: tx)
+  }
+
+  func replace(_ item: Item, by record: Record, _ tx: WriteTransaction) throws {
+    try keychain.update(item, attributes: [.generic: .data(try encode(record))], in: tx)
+  }
+
+  private func items(
+    account: ConsentID?, _ tx: ReadTransaction
+  ) throws -> [(item: Item, record: Record)] {
+    var attributes: [ItemAttribute: AttributeValue] = [
+      .service: .string(service), .accessGroup: .string(ConsentLedger.group),
+    ]
+    if let account { attributes[.account] = .string(account.description) }
+    let items = try keychain.items(
+      matching: ItemQuery(.genericPassword, attributes, unreadable: .skip), in: tx)
+    let decoder = JSONDecoder()
+    return items.compactMap { item in
+      guard let octets = item[.generic]?.data,
+        let record = try? decoder.decode(Record.self, from: Data(octets))
+      else { return nil }
+      return (item, record)
+    }
+  }
+
+  private func encode(_ record: Record) throws -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return Array(try encoder.encode(record))
+  }
+}

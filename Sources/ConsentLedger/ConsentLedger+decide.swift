@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeychainCore
+import SQLiteDatabase
+
+/// The ends of a pending request.
+extension ConsentLedger {
+  /// - Throws: `ConsentRefusal`: `stale_id`, `not_authorized` for the requester itself, `conflict` when
+  ///   there are too many grants.
+  package func approve(
+    _ id: String, _ scope: ConsentScope, by approver: ConsentApprover, now: Int64,
+    _ tx: WriteTransaction
+  ) throws -> SettledConsent {
+    let (item, pending) = try waiting(id, now: now, tx)
+    if let refusal = ApprovalRight.objection(to: approver, of: pending) { throw refusal }
+    let grant = scope == .always ? try grant(to: pending, by: approver, now: now, tx) : nil
+    try keychain.delete(item, in: tx)
+    let settled = try settle(
+      pending, .approved, by: approver, scope: scope, grant: grant?.id, now: now, tx)
+    try trimHistory(tx)
+    return settled
+  }
+
+  /// The same question is refused until the request would have expired.
+  ///
+  /// - Throws: `ConsentRefusal`: `stale_id`.
+  package func deny(
+    _ id: String, by approver: ConsentApprover, now: Int64, _ tx: WriteTransaction
+  ) throws -> SettledConsent {
+    var (item, pending) = try waiting(id, now: now, tx)
+    let settled = try settle(
+      pending, .denied, by: approver, scope: nil, grant: nil, now: now, tx)
+    pending.isDenied = true
+    pending.replies = []
+    try pendingItems.replace(item, by: pending, tx)
+    try trimHistory(tx)
+    return settled
+  }
+
+  /// What nobody answered in time.
+  package func expire(now: Int64, _ tx: WriteTransaction) throws -> [SettledConsent] {
+    var expired: [SettledConsent] = []
+    for (item, pending) in try pendingItems.all(tx) where PendingLife.isOver(pending, now: now) {
+      try keychain.delete(item, in: tx)
+      guard !pending.isDenied else { continue }
+      expired.append(
+        try settle(pending, .expired, by: nil, scope: nil, grant: nil, now: now, tx))
+    }
+    if !expired.isEmpty { try trimHistory(tx) }
+    return expired
+  }
+
+  private func waiting(
+    _ text: String, now: Int64, _ tx: ReadTransaction
+  ) throws -> (item: Item, pending: PendingConsent) {
+    guard let id = ConsentID(text, .request) else {
+      throw ConsentRefusal(
+        .staleID, "no request has such an id: expected c- and 16 hexadecimal digits")
+    }
+    guard let (item, pending) = try pendingItems.find(id, tx), !pending.isDenied else {
+      guard let past = try historyItems.find(id, tx)?.record else {
+        throw ConsentRefusal(.staleID, "no request \(id) waits for consent")
+      }
+      throw ConsentRefusal(.staleID, "the request \(id) is \(past.outcome.rawValue) already")
+    }
+    guard !PendingLife.isOver(pending, now: now) else {
+      throw ConsentRefusal(.staleID, "the request \(id) is expired already")
+    }
+    return (item, pending)
+  }
+
+  private func settle(
+    _ pending: PendingConsent, _ outcome: ConsentDecision.Outcome, by approver: ConsentApprover?,
+    scope: ConsentScope?, grant: ConsentID?, now: Int64, _ tx: WriteTransaction
+  ) throws -> SettledConsent {
+    let decision = ConsentDecision(
+      id: pending.id, outcome: outcome, requester: pending.requester, subject: pending.subject,
+      created: pending.created, decided: now, decidedBy: approver?.description, scope: scope,
+      grant: grant)
+    try remember(decision, tx)
+    return SettledConsent(decision: decision, replies: pending.replies)
+  }
+}

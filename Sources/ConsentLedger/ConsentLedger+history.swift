@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeychainCore
+import SQLiteDatabase
+
+/// The last decisions, for people to look at. They are items and not read from the audit: that one is
+/// a chain without an index, never cut, and its texts are for people only. The audit has all of them,
+/// for good.
+extension ConsentLedger {
+  /// Newest first.
+  package func history(limit: Int, _ tx: ReadTransaction) throws -> [ConsentDecision] {
+    Array(try historyItems.all(tx).map(\.record).reversed().prefix(limit))
+  }
+
+  func remember(_ decision: ConsentDecision, _ tx: WriteTransaction) throws {
+    try historyItems.add(decision, as: decision.id, tx)
+    try keychain.note(
+      decision.outcome.auditAction,
+      "\(decision.id) \(decision.subject) to \(decision.requester)"
+        + (decision.scope.map { " (\($0.rawValue))" } ?? ""), in: tx)
+  }
+
+  /// Once for all that a call has remembered.
+  func trimHistory(_ tx: WriteTransaction) throws {
+    let all = try historyItems.all(tx)
+    for place in HistoryLimit.surplus(of: all.map(\.record.outcome)) {
+      try keychain.delete(all[place].item, in: tx)
+    }
+  }
+}
+
+extension ConsentDecision.Outcome {
+  fileprivate var auditAction: AuditAction {
+    switch self {
+    case .approved: .consentApproved
+    case .denied: .consentDenied
+    case .expired: .consentExpired
+    case .revoked: .consentRevoked
+    }
+  }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeychainCore
+import SQLiteDatabase
+
+/// Who asked for which credentials, and what people said to it. All of it decides about access, so all
+/// of it are keychain items, sealed and counted by the manifest:
+///
+/// | what | service | account | group |
+/// |---|---|---|---|
+/// | pending request | `thread-consent/pending` | `c-…` | `threadkeeper.internal` |
+/// | "always" | `thread-consent/grant` | `g-…` | `threadkeeper.internal` |
+/// | history | `thread-consent/history` | id of the request or grant | `threadkeeper.internal` |
+///
+/// Every call takes the transaction that it belongs to, and the time: milliseconds since 1970.
+package struct ConsentLedger: Sendable {
+  static let group = "threadkeeper.internal"
+
+  let keychain: Keychain
+  let pendingItems: ConsentItem<PendingConsent>
+  let grantItems: ConsentItem<ConsentGrant>
+  let historyItems: ConsentItem<ConsentDecision>
+
+  package init(_ keychain: Keychain) {
+    self.keychain = keychain
+    pendingItems = ConsentItem("thread-consent/pending", keychain)
+    grantItems = ConsentItem("thread-consent/grant", keychain)
+    historyItems = ConsentItem("thread-consent/history", keychain)
+  }
+
+  /// The requests that wait, oldest first.
+  package func pending(now: Int64, _ tx: ReadTransaction) throws -> [PendingConsent] {
+    try pendingItems.all(tx).map(\.record).filter {
+      !$0.isDenied && !PendingLife.isOver($0, now: now)
+    }
+  }
+
+  /// Asks for consent. The same question of the same requester joins the one that waits already.
+  ///
+  /// - Throws: `ConsentRefusal`: `rate_limited` when too many wait, `consent_denied` when the same
+  ///   question was refused a moment ago.
+  package func ask(
+    _ question: ConsentQuestion, now: Int64, _ tx: WriteTransaction
+  ) throws -> ConsentOutcome {
+    if let grant = try grant(for: question, tx) { return .granted(grant) }
+    let waiting = try pendingItems.all(tx).filter { !PendingLife.isOver($0.record, now: now) }
+    if let (item, same) = waiting.first(where: { $0.record.asksTheSame(as: question) }) {
+      return .pending(try join(same, item, question, tx), isNew: false)
+    }
+    if let refusal = PendingLimit.objection(to: question, beside: waiting.map(\.record)) {
+      throw refusal
+    }
+    let pending = PendingConsent(question, id: .make(.request), now: now)
+    try pendingItems.add(pending, as: pending.id, tx)
+    return .pending(pending, isNew: true)
+  }
+
+  private func join(
+    _ same: PendingConsent, _ item: Item, _ question: ConsentQuestion, _ tx: WriteTransaction
+  ) throws -> PendingConsent {
+    guard !same.isDenied else {
+      throw ConsentRefusal(.denied, "the same request was refused a moment ago")
+    }
+    guard !same.replies.contains(question.reply) else { return same }
+    guard same.replies.count < PendingConsent.mostReplies else {
+      throw ConsentRefusal(
+        .rateLimited, "the same request waits for consent \(same.replies.count) times already")
+    }
+    var joined = same
+    joined.replies.append(question.reply)
+    try pendingItems.replace(item, by: joined, tx)
+    return joined
+  }
+
+  /// Whether an "always" covers it; changes nothing.
+  package func grant(
+    for question: ConsentQuestion, _ tx: ReadTransaction
+  ) throws -> ConsentGrant? {
+    try grantItems.all(tx).first { GrantCoverage.covers($0.record, question) }?.record
+  }
+
+  /// Puts into the audit that credentials are given out.
+  package func noteDisclosure(
+    of subject: ConsentSubject, to requester: ConsentRequester, by id: ConsentID,
+    _ tx: WriteTransaction
+  ) throws {
+    try keychain.note(.credentialsGiven, "\(subject) to \(requester) by \(id)", in: tx)
+  }
+}

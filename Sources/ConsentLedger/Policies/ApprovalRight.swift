@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Who may approve what: nobody his own request.
+enum ApprovalRight {
+  /// To deny one's own request is allowed: it gives nothing away.
+  ///
+  /// - Returns: why not; nil for who may.
+  static func objection(
+    to approver: ConsentApprover, of pending: PendingConsent
+  ) -> ConsentRefusal? {
+    switch (approver, pending.requester.identity) {
+    // Here by the looks: of two names that only look the same, none approves the other's.
+    case (.mqttUser(let name), .mqttUser(let own)) where name == own:
+      ConsentRefusal(.notAuthorized, "nobody approves a request of his own")
+    // At the command line it is a person, and one who could read the store anyway.
+    case (.mqttUser, _), (.commandLine, _): nil
+    }
+  }
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a request matters, in one sentence for the person who decides.
+enum ConsentReason {
+  static func sentence(requester: ConsentRequester, subject: ConsentSubject) -> String {
+    let what =
+      subject.networks.count == 1
+      ? "the network key of \(subject.networkNames)"
+      : "the network keys of \(subject.networks.count) networks: \(subject.networkNames)"
+    return
+      "\(requester) would get \(what): with it, devices can be put onto the network and what is"
+      + " said on it can be read, also after the consent is taken back"
+  }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Whether one more request may wait. A person looks at a handful, and a requester that floods the
+/// list hides what others ask.
+enum PendingLimit {
+  static let all = 100
+  static let ofOneRequester = 5
+
+  /// - Parameter waiting: all that are there, also those that were refused a moment ago.
+  /// - Returns: why not; nil when it may.
+  static func objection(
+    to question: ConsentQuestion, beside waiting: [PendingConsent]
+  ) -> ConsentRefusal? {
+    // By identity alone: who is moved to another team is no other requester.
+    let own = waiting.filter { $0.requester.identity == question.requester.identity }
+    if own.count >= ofOneRequester {
+      return ConsentRefusal(
+        .rateLimited, "\(own.count) requests of \(question.requester) wait for consent already")
+    }
+    if waiting.count >= all {
+      return ConsentRefusal(
+        .rateLimited, "\(waiting.count) requests wait for consent already")
+    }
+    return nil
+  }
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Who decides.
+package enum ConsentApprover: Sendable, Hashable {
+  /// A login of the broker that the settings name in `consent.approvers`. The caller has checked that.
+  case mqttUser(String)
+  /// The keeper's own user, or root, at the command line. Whoever is one of the two can open the store
+  /// itself.
+  case commandLine(user: UInt32)
+}
+
+extension ConsentApprover: CustomStringConvertible {
+  /// `mqtt user anna`, `uid 0 (command line)`.
+  package var description: String {
+    switch self {
+    case .mqttUser(let name): "mqtt user \(name)"
+    case .commandLine(let user): "uid \(user) (command line)"
+    }
+  }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// For how long an approval holds.
+package enum ConsentScope: String, Sendable, Codable, CaseIterable {
+  case once, always
+}
+
+/// What became of a request, or of a grant: a line of the history.
+package struct ConsentDecision: Sendable, Codable, Hashable {
+  package enum Outcome: String, Sendable, Codable {
+    case approved, denied, expired
+    /// Of a grant.
+    case revoked
+  }
+
+  /// Of the request; of the grant where one was revoked.
+  package let id: ConsentID
+  package let outcome: Outcome
+  package let requester: ConsentRequester
+  package let subject: ConsentSubject
+  /// Milliseconds since 1970.
+  package let created: Int64
+  package let decided: Int64
+  /// Nil where nobody did: it expired.
+  package let decidedBy: String?
+  package let scope: ConsentScope?
+  /// What came of `always`.
+  package let grant: ConsentID?
+
+  enum CodingKeys: String, CodingKey {
+    case id, outcome, requester, subject, created, decided
+    case decidedBy = "decided_by"
+    case scope, grant
+  }
+}
+
+/// A request that waits no more: what was decided, and whom to tell.
+package struct SettledConsent: Sendable {
+  package let decision: ConsentDecision
+  package let replies: [ConsentReply]
+}

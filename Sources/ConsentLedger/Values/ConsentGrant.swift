@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Somebody has said "always": for this requester, this command, and these networks. A network with
+/// another Extended PAN ID is another network, and is asked about anew.
+package struct ConsentGrant: Sendable, Codable, Hashable {
+  package let id: ConsentID
+  package let requester: ConsentRequester
+  package let subject: ConsentSubject
+  /// Milliseconds since 1970.
+  package let created: Int64
+  /// Who said it.
+  package let grantedBy: String
+
+  enum CodingKeys: String, CodingKey {
+    case id, requester, subject, created
+    case grantedBy = "granted_by"
+  }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A request as it comes to the ledger.
+package struct ConsentQuestion: Sendable {
+  package let requester: ConsentRequester
+  package let subject: ConsentSubject
+  package let reply: ConsentReply
+
+  package init(_ subject: ConsentSubject, by requester: ConsentRequester, reply: ConsentReply) {
+    self.requester = requester
+    self.subject = subject
+    self.reply = reply
+  }
+}
+
+/// What the ledger says to it.
+package enum ConsentOutcome: Sendable {
+  /// Somebody has said "always".
+  case granted(ConsentGrant)
+  /// A person is asked. `isNew` is false where the same question was waiting already.
+  case pending(PendingConsent, isNew: Bool)
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Who asks for credentials.
+package struct ConsentRequester: Sendable, Codable, Hashable {
+  /// What is checked, and not just said: the broker's access list vouches for the one, the kernel for
+  /// the other.
+  package enum Identity: Sendable {
+    /// A login of the broker.
+    case mqttUser(String)
+    /// A user of this machine, by number.
+    case systemUser(UInt32)
+  }
+
+  package let identity: Identity
+  /// The team that the requester spoke for when it asked.
+  package let team: String
+  /// What a program of this machine calls itself. Anybody can choose it: for people to read only.
+  package let program: String?
+
+  package init(_ identity: Identity, team: String, program: String? = nil) {
+    self.identity = identity
+    self.team = team
+    self.program = program
+  }
+
+  /// Whether the two are one party, whatever the program calls itself.
+  package func isSame(as other: ConsentRequester) -> Bool {
+    identity == other.identity && team.utf8.elementsEqual(other.team.utf8)
+  }
+}
+
+extension ConsentRequester: CustomStringConvertible {
+  /// `mqtt user phone`, `uid 1000 (homes)`.
+  package var description: String {
+    switch identity {
+    case .mqttUser(let name): "mqtt user \(name)"
+    case .systemUser(let number): "uid \(number)" + (program.map { " (\($0))" } ?? "")
+    }
+  }
+}
+
+extension ConsentRequester.Identity: RawRepresentable, Codable, Hashable {
+  private static let mqtt = "mqtt/"
+  private static let system = "uid/"
+
+  /// As it is stored: `mqtt/phone`, `uid/1000`.
+  package var rawValue: String {
+    switch self {
+    case .mqttUser(let name): Self.mqtt + name
+    case .systemUser(let number): "\(Self.system)\(number)"
+    }
+  }
+
+  package init?(rawValue: String) {
+    if rawValue.hasPrefix(Self.mqtt) {
+      self = .mqttUser(String(rawValue.dropFirst(Self.mqtt.count)))
+    } else if rawValue.hasPrefix(Self.system),
+      let number = UInt32(rawValue.dropFirst(Self.system.count))
+    {
+      self = .systemUser(number)
+    } else {
+      return nil
+    }
+  }
+
+  /// Octet by octet, as the broker has it: texts that only look the same are two users.
+  package static func == (a: Self, b: Self) -> Bool {
+    a.rawValue.utf8.elementsEqual(b.rawValue.utf8)
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    for octet in rawValue.utf8 { hasher.combine(octet) }
+  }
+}

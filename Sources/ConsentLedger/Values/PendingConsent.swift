@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A request that waits for a person.
+package struct PendingConsent: Sendable, Codable, Hashable {
+  /// Milliseconds for which it waits.
+  package static let patience: Int64 = 120_000
+  /// Answers that one pending request may owe: the same requester may ask the same several times.
+  package static let mostReplies = 8
+
+  package let id: ConsentID
+  package let requester: ConsentRequester
+  package let subject: ConsentSubject
+  /// Milliseconds since 1970.
+  package let created: Int64
+  package let expires: Int64
+  package internal(set) var replies: [ConsentReply]
+  /// It was refused. It is kept until it would have expired: who asks again at once is refused too,
+  /// and nobody is worn down by the same question.
+  var isDenied = false
+
+  /// One sentence for the person who decides.
+  package var reason: String { ConsentReason.sentence(requester: requester, subject: subject) }
+
+  init(_ question: ConsentQuestion, id: ConsentID, now: Int64) {
+    self.id = id
+    requester = question.requester
+    subject = question.subject
+    created = now
+    expires = now + Self.patience
+    replies = [question.reply]
+  }
+
+  func asksTheSame(as question: ConsentQuestion) -> Bool {
+    requester.isSame(as: question.requester) && subject.isSame(as: question.subject)
+  }
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeychainCore
+import TestKit
+import Testing
+
+@testable import ConsentLedger
+
+@Suite("Who asked, and what people said")
+struct ConsentLedgerTests {
+  private let ledger: Ledger
+
+  init() throws { ledger = try Ledger() }
+
+  @Test("A request waits with all that is needed to decide and to answer it")
+  func pending() throws {
+    let asked = try ledger.pend(.app, .subject("network/get", .guest), transaction: "r-17")
+    let found = try #require(try ledger.pending().first)
+    #expect(found == asked)
+    #expect(ConsentID(found.id.description, .request) == found.id)
+    #expect(found.requester.description == "uid 1000 (homes)" && found.requester == .app)
+    #expect(found.subject.networks == [.guest] && found.subject.command == "network/get")
+    #expect(found.created == ledger.now && found.expires == ledger.now + 120_000)
+    #expect(found.replies == [.sample("r-17")])
+  }
+
+  @Test("Approved for once: it is settled with what is needed to answer, and asked again next time")
+  func approvedOnce() throws {
+    let asked = try ledger.pend(transaction: "r-17")
+    ledger.pass(5)
+    let settled = try ledger.approve(asked.id.description)
+    #expect(settled.replies == asked.replies)
+    #expect(settled.decision.outcome == .approved && settled.decision.scope == .once)
+    #expect(settled.decision.decidedBy == "mqtt user anna")
+    #expect(settled.decision.decided == ledger.now)
+    #expect(try ledger.pending().isEmpty && ledger.grants().isEmpty)
+    #expect(try ledger.history() == [settled.decision])
+    guard case .pending(let next, isNew: true) = try ledger.ask() else {
+      Issue.record("it is not asked about again")
+      return
+    }
+    #expect(next.id != asked.id)
+  }
+
+  @Test("Approved for always: the same question needs nobody any more, and others do")
+  func approvedAlways() throws {
+    let settled = try ledger.approve(ledger.pend().id.description, .always)
+    let grant = try #require(try ledger.grants().first)
+    #expect(settled.decision.grant == grant.id && grant.grantedBy == "mqtt user anna")
+    guard case .granted(let found) = try ledger.ask() else {
+      Issue.record("it is asked about again")
+      return
+    }
+    #expect(found == grant)
+    #expect(try ledger.pending().isEmpty)
+    let others: [(ConsentRequester, ConsentSubject)] = [
+      (.tablet, .preferred), (.phone, .subject("preferred/get", .guest)),
+      (.phone, .subject("network/get", .home)),
+      (.phone, .subject("preferred/get", home: "cabin", .home)),
+      (ConsentRequester(.mqttUser("phone"), team: "other"), .preferred),
+    ]
+    for (requester, subject) in others {
+      #expect(try !ledger.isGranted(requester, subject), "\(requester) \(subject)")
+    }
+  }
+
+  @Test("Denied: it is settled, and the same question is refused until it would have expired")
+  func denied() throws {
+    let asked = try ledger.pend(transaction: "r-17")
+    let settled = try ledger.deny(asked.id.description)
+    #expect(settled.decision.outcome == .denied && settled.replies == asked.replies)
+    #expect(try ledger.pending().isEmpty)
+    ledger.pass(119)
+    #expect(throws: ConsentRefusal.self) { try ledger.ask() }
+    #expect(try ledger.history() == [settled.decision])
+    ledger.pass(1)
+    #expect(try ledger.expire().isEmpty, "nobody is told twice")
+    #expect(try ledger.pend().id != asked.id)
+  }
+
+  @Test("A denial rests the question, and no other one of the same requester")
+  func denialIsOfOneQuestion() throws {
+    try ledger.deny(ledger.pend().id.description)
+    let refusal = #expect(throws: ConsentRefusal.self) { try ledger.ask() }
+    #expect(refusal?.code == .denied)
+    #expect(try ledger.pend(.phone, .subject("network/get", .guest)).isDenied == false)
+    #expect(try ledger.pend(.tablet).isDenied == false)
+  }
+
+  @Test("Nobody answers: after 120 seconds it is over, and is told once")
+  func expired() throws {
+    let asked = try ledger.pend(transaction: "r-17")
+    ledger.pass(119)
+    #expect(try ledger.expire().isEmpty && ledger.pending().count == 1)
+    ledger.pass(1)
+    #expect(try ledger.pending().isEmpty, "also before a tick has seen it")
+    let expired = try ledger.expire()
+    #expect(expired.map(\.decision.id) == [asked.id])
+    #expect(expired.first?.decision.outcome == .expired && expired.first?.decision.decidedBy == nil)
+    #expect(expired.first?.replies == asked.replies)
+    #expect(try ledger.expire().isEmpty)
+    #expect(try ledger.history().map(\.outcome) == [.expired])
+  }
+
+  @Test("Revoked: the next question is a question again, and the same grant is not revoked twice")
+  func revoked() throws {
+    try ledger.approve(ledger.pend().id.description, .always)
+    let grant = try #require(try ledger.grants().first)
+    #expect(try ledger.revoke(grant.id.description) == grant)
+    #expect(try ledger.grants().isEmpty && !ledger.isGranted())
+    #expect(try ledger.history().map(\.outcome) == [.revoked, .approved])
+    for id in [grant.id.description, "g-0000000000000000", "c-1", ""] {
+      let refusal = #expect(throws: ConsentRefusal.self) { try ledger.revoke(id) }
+      #expect(refusal?.code == .notFound)
+    }
+  }
+
+  @Test("All of it is there after a restart")
+  func restart() throws {
+    let settled = try ledger.approve(ledger.pend(.tablet).id.description, .always)
+    let asked = try ledger.pend(transaction: "r-17")
+    try ledger.store.reopen()
+    #expect(try ledger.pending() == [asked])
+    #expect(try ledger.isGranted(.tablet))
+    #expect(try ledger.history() == [settled.decision])
+    let later = try ledger.approve(asked.id.description)
+    #expect(later.replies == [.sample("r-17")])
+  }
+
+  @Test("Who restarts in between does not make a request wait longer, nor a denial shorter")
+  func restartKeepsTime() throws {
+    let denied = try ledger.pend(.tablet)
+    try ledger.deny(denied.id.description)
+    try ledger.pend(.phone)
+    try ledger.store.reopen()
+    #expect(throws: ConsentRefusal.self) { try ledger.ask(.tablet) }
+    ledger.pass(120)
+    try ledger.store.reopen()
+    #expect(try ledger.expire().map(\.decision.requester) == [.phone])
+  }
+
+  @Test("An id that is unknown, decided or expired is stale, and nothing happens")
+  func staleIDs() throws {
+    let approved = try ledger.pend().id.description
+    try ledger.approve(approved)
+    let denied = try ledger.pend(.tablet).id.description
+    try ledger.deny(denied)
+    let expired = try ledger.pend(.app).id.description
+    ledger.pass(120)
+    let late = try ledger.pend(.app, .subject("network/get", .guest)).id.description
+    ledger.pass(120)
+    let unknown = ["c-0123456789abcdef", "c-", "", "g-0123456789abcdef", "C-0123456789ABCDEF", "1"]
+    for id in [approved, denied, expired, late] + unknown {
+      for scope in ConsentScope.allCases {
+        let refusal = #expect(throws: ConsentRefusal.self) { try ledger.approve(id, scope) }
+        #expect(refusal?.code == .staleID, "\(id)")
+      }
+      let refusal = #expect(throws: ConsentRefusal.self) { try ledger.deny(id) }
+      #expect(refusal?.code == .staleID, "\(id)")
+    }
+    #expect(try ledger.grants().isEmpty && ledger.history().count == 2)
+  }
+
+  @Test("Nobody approves his own request; it goes on waiting for somebody else")
+  func selfApproval() throws {
+    let id = try ledger.pend(.phone).id.description
+    for scope in ConsentScope.allCases {
+      let refusal = #expect(throws: ConsentRefusal.self) {
+        try ledger.approve(id, scope, by: .mqttUser("phone"))
+      }
+      #expect(refusal?.code == .notAuthorized)
+    }
+    #expect(try ledger.pending().count == 1 && ledger.grants().isEmpty && ledger.history().isEmpty)
+    try ledger.approve(id, by: .mqttUser("tablet"))
+  }
+
+  @Test("The same question joins the one that waits, and each asker is answered")
+  func joining() throws {
+    let first = try ledger.pend(transaction: "r-1")
+    guard case .pending(let second, isNew: false) = try ledger.ask(transaction: "r-2") else {
+      Issue.record("it did not join")
+      return
+    }
+    #expect(second.id == first.id && second.expires == first.expires)
+    try ledger.ask(transaction: "r-2")
+    #expect(try ledger.pending().map(\.replies) == [[.sample("r-1"), .sample("r-2")]])
+    for number in 3...8 { try ledger.ask(transaction: "r-\(number)") }
+    let refusal = #expect(throws: ConsentRefusal.self) { try ledger.ask(transaction: "r-9") }
+    #expect(refusal?.code == .rateLimited)
+    #expect(try ledger.approve(first.id.description).replies.count == 8)
+  }
+
+  @Test("A requester has five requests waiting at most, all together have a hundred")
+  func bounds() throws {
+    for number in 0..<5 {
+      let network = ConsentNetwork.sample("000000000000000\(number)", "n\(number)")
+      try ledger.ask(.phone, .subject("network/get", network))
+    }
+    let refusal = #expect(throws: ConsentRefusal.self) { try ledger.ask() }
+    #expect(refusal?.code == .rateLimited)
+    for number in 0..<95 {
+      try ledger.ask(ConsentRequester(.systemUser(UInt32(number)), team: "t"), .preferred)
+    }
+    let full = #expect(throws: ConsentRefusal.self) { try ledger.ask(.tablet) }
+    #expect(full?.code == .rateLimited)
+    #expect(try ledger.pending().count == 100)
+    ledger.pass(120)
+    try ledger.ask(.tablet)
+    #expect(try ledger.expire().count == 100)
+  }
+
+  @Test("The audit has every decision with who made it, and who was given what")
+  func audit() throws {
+    let keychain = ledger.store.keychain
+    let asked = try ledger.pend()
+    try keychain.database.write { tx in
+      keychain.act(as: "mqtt user anna", in: tx)
+      let settled = try ledger.ledger.approve(
+        asked.id.description, .always, by: .anna, now: ledger.now, tx)
+      let grant = try #require(settled.decision.grant)
+      try ledger.ledger.noteDisclosure(of: asked.subject, to: asked.requester, by: grant, tx)
+    }
+    let grant = try #require(try ledger.grants().first).id
+    try ledger.deny(ledger.pend(.tablet).id.description)
+    try ledger.pend(.app)
+    ledger.pass(120)
+    try ledger.expire()
+    try ledger.revoke(grant.description)
+    let what = "preferred/get home-thread (1111111122222222), home home to"
+    let lines = try ledger.audit()
+    #expect(
+      lines.prefix(3) == [
+        "mqtt user anna consentGranted \(grant) \(what) mqtt user phone",
+        "mqtt user anna consentApproved \(asked.id) \(what) mqtt user phone (always)",
+        "mqtt user anna credentialsGiven \(what) mqtt user phone by \(grant)",
+      ])
+    #expect(lines.count == 6)
+    #expect(lines[3].hasPrefix("keeper consentDenied c-"))
+    #expect(lines[4].hasPrefix("keeper consentExpired c-"))
+    #expect(lines[5] == "keeper consentRevoked \(grant) \(what) mqtt user phone (always)")
+    #expect(try keychain.auditProblem() == nil)
+  }
+
+  @Test("A disclosure alone is a transaction that the audit keeps")
+  func disclosureAlone() throws {
+    let keychain = ledger.store.keychain
+    let grant = try #require(
+      try ledger.approve(ledger.pend().id.description, .always).decision.grant)
+    try keychain.database.write {
+      try ledger.ledger.noteDisclosure(of: .preferred, to: .phone, by: grant, $0)
+    }
+    #expect(try ledger.audit().last?.contains("credentialsGiven") == true)
+    try ledger.store.reopen()
+    #expect(try ledger.store.keychain.auditProblem() == nil)
+  }
+
+  @Test("What was undone leaves nothing behind")
+  func rollback() throws {
+    struct Undone: Error {}
+    #expect(throws: Undone.self) {
+      try ledger.store.keychain.database.write { tx in
+        _ = try ledger.ledger.ask(
+          ConsentQuestion(.preferred, by: .phone, reply: .socket), now: ledger.now, tx)
+        throw Undone()
+      }
+    }
+    #expect(try ledger.pending().isEmpty && ledger.audit().isEmpty)
+  }
+
+  @Test("A grant that was altered in the file grants nothing")
+  func altered() throws {
+    try ledger.approve(ledger.pend().id.description, .always)
+    #expect(try ledger.isGranted())
+    let keychain = ledger.store.keychain
+    try keychain.database.write { tx in
+      try tx.execute(
+        """
+        UPDATE items SET metadata =
+          CAST(substr(metadata, 1, length(metadata) - 1) || x'00' AS BLOB)
+        """)
+    }
+    #expect(try !ledger.isGranted())
+    #expect(try ledger.grants().isEmpty && ledger.history().isEmpty)
+  }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ConsentLedger
+
+@Suite("The sentence for the person who decides")
+struct ConsentReasonTests {
+  @Test("It says who, what, and what follows from it")
+  func oneNetwork() {
+    #expect(
+      ConsentReason.sentence(requester: .phone, subject: .preferred)
+        == "mqtt user phone would get the network key of home-thread (1111111122222222): with it,"
+        + " devices can be put onto the network and what is said on it can be read, also after"
+        + " the consent is taken back")
+  }
+
+  @Test("Of many networks it names some")
+  func manyNetworks() {
+    let networks = (0..<9).map { ConsentNetwork.sample("000000000000000\($0)", "n\($0)") }
+    let subject = ConsentSubject(home: "home", command: "networks/nearby", networks: networks)
+    let sentence = ConsentReason.sentence(requester: .app, subject: subject)
+    #expect(
+      sentence.hasPrefix(
+        "uid 1000 (homes) would get the network keys of 9 networks: n0 (0000000000000000), "))
+    #expect(sentence.contains("n4 (0000000000000004) and 4 more:"))
+  }
+}

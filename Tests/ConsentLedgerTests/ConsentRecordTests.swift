@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeychainCore
+import Testing
+
+@testable import ConsentLedger
+
+@Suite("The form in which the ledger's records are stored")
+struct ConsentRecordTests {
+  @Test("A request is read back as it was written, hostile names included")
+  func pending() throws {
+    let name = "a\u{301}/\"\\\u{0}\n🧵"
+    var pending = PendingConsent(
+      ConsentQuestion(
+        .subject("network/get", .guest), by: ConsentRequester(.mqttUser(name), team: name),
+        reply: .mqtt(
+          responseTopic: "t/out/\(name)/x", correlationData: Array(0...255), transaction: nil)),
+      id: .make(.request), now: 1)
+    pending.isDenied = true
+    let read = try JSONDecoder().decode(
+      PendingConsent.self, from: JSONEncoder().encode(pending))
+    #expect(read == pending)
+    guard case .mqttUser(let readName) = read.requester.identity else {
+      Issue.record("it became \(read.requester)")
+      return
+    }
+    #expect(Array(readName.utf8) == Array(name.utf8))
+  }
+
+  @Test("The stored names of requesters stay as they are")
+  func identities() {
+    #expect(ConsentRequester.Identity.mqttUser("a/b").rawValue == "mqtt/a/b")
+    #expect(ConsentRequester.Identity(rawValue: "mqtt/a/b") == .mqttUser("a/b"))
+    #expect(ConsentRequester.Identity(rawValue: "uid/1000") == .systemUser(1000))
+    for text in ["", "uid/", "uid/-1", "uid/4294967296", "x/1"] {
+      #expect(ConsentRequester.Identity(rawValue: text) == nil)
+    }
+  }
+
+  @Test("Records are sealed items of the group that no client can name")
+  func items() throws {
+    let ledger = try Ledger()
+    try ledger.approve(ledger.pend().id.description, .always)
+    try ledger.pend(.tablet)
+    let keychain = ledger.store.keychain
+    let items = try keychain.database.read {
+      try keychain.items(matching: ItemQuery(.genericPassword), in: $0)
+    }
+    #expect(
+      items.compactMap { $0[.service]?.string }.sorted() == [
+        "thread-consent/grant", "thread-consent/history", "thread-consent/pending",
+      ])
+    #expect(items.allSatisfy { $0.accessGroup == "threadkeeper.internal" })
+    #expect(items.allSatisfy { $0.accessible == .afterFirstUnlock })
+  }
+
+  @Test("Ids are random, and nothing else is taken for one")
+  func ids() {
+    let made = (0..<100).map { _ in ConsentID.make(.request).description }
+    #expect(Set(made).count == 100)
+    for id in made { #expect(ConsentID(id, .request) != nil && ConsentID(id, .grant) == nil) }
+    for text in ["c-0123456789abcde", "c-0123456789abcdeff", "c-0123456789abcdeg", "c-é"] {
+      #expect(ConsentID(text, .request) == nil)
+    }
+  }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ConsentLedger
+
+@Suite("What an \"always\" covers")
+struct GrantCoverageTests {
+  private func covers(
+    _ granted: ConsentSubject, _ asked: ConsentSubject,
+    by requester: ConsentRequester = .phone, of owner: ConsentRequester = .phone
+  ) -> Bool {
+    GrantCoverage.covers(
+      ConsentGrant(
+        id: .make(.grant), requester: owner, subject: granted, created: 0, grantedBy: "x"),
+      ConsentQuestion(asked, by: requester, reply: .socket))
+  }
+
+  @Test("The same question, also when the network has another name by now")
+  func same() {
+    #expect(covers(.preferred, .preferred))
+    let renamed = ConsentNetwork(id: ConsentNetwork.home.id, name: "renamed")
+    #expect(covers(.preferred, .subject("preferred/get", renamed)))
+  }
+
+  @Test("No other command, home or network")
+  func otherSubject() {
+    #expect(!covers(.preferred, .subject("network/get", .home)))
+    #expect(!covers(.preferred, .subject("preferred/get", home: "cabin", .home)))
+    #expect(!covers(.preferred, .subject("preferred/get", .guest)))
+    let namesake = ConsentNetwork(id: ConsentNetwork.guest.id, name: ConsentNetwork.home.name)
+    #expect(!covers(.preferred, .subject("preferred/get", namesake)))
+  }
+
+  @Test("Of several networks fewer, and not more")
+  func several() {
+    let both = ConsentSubject.subject("networks/nearby", .home, .guest)
+    #expect(covers(both, .subject("networks/nearby", .guest)))
+    #expect(covers(both, .subject("networks/nearby", .guest, .home)))
+    #expect(!covers(.subject("networks/nearby", .guest), both))
+    #expect(!covers(both, .subject("networks/nearby")), "nothing")
+  }
+
+  @Test("No other requester: not the team's other users, not the user in another team")
+  func otherRequester() {
+    #expect(!covers(.preferred, .preferred, by: .tablet))
+    #expect(!covers(.preferred, .preferred, by: .app))
+    #expect(
+      !covers(.preferred, .preferred, by: ConsentRequester(.mqttUser("phone"), team: "other")))
+    #expect(
+      !covers(
+        .preferred, .preferred, by: ConsentRequester(.mqttUser("jose\u{301}"), team: "t"),
+        of: ConsentRequester(.mqttUser("jos\u{E9}"), team: "t")))
+    let other = ConsentRequester(.systemUser(1000), team: "user/uid-1000", program: "other")
+    #expect(
+      covers(.preferred, .preferred, by: other, of: .app), "a program's name is not checked")
+  }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ConsentLedger
+
+@Suite("What the history keeps")
+struct HistoryLimitTests {
+  @Test("Nothing goes while there is room")
+  func room() {
+    #expect(HistoryLimit.surplus(of: [.approved, .expired], kept: 2).isEmpty)
+    #expect(HistoryLimit.surplus(of: Array(repeating: .expired, count: 1_000)).isEmpty)
+  }
+
+  @Test("Requests that nobody answered go first, the oldest of them first")
+  func expiredFirst() {
+    let outcomes: [ConsentDecision.Outcome] = [.approved, .expired, .denied, .expired, .revoked]
+    #expect(HistoryLimit.surplus(of: outcomes, kept: 4) == [1])
+    #expect(HistoryLimit.surplus(of: outcomes, kept: 3) == [1, 3])
+    #expect(HistoryLimit.surplus(of: outcomes, kept: 1) == [1, 3, 0, 2])
+  }
+
+  @Test("The ledger keeps a thousand lines")
+  func ledger() throws {
+    let ledger = try Ledger()
+    try ledger.deny(ledger.pend(.tablet).id.description)
+    ledger.pass(120)
+    try ledger.expire()
+    for _ in 0..<10 {
+      for number in 0..<100 {
+        try ledger.ask(ConsentRequester(.systemUser(UInt32(number)), team: "t"))
+      }
+      ledger.pass(120)
+      try ledger.expire()
+    }
+    let history = try ledger.history()
+    #expect(history.count == 1_000)
+    #expect(history.last?.outcome == .denied, "what a person said outlives what nobody answered")
+  }
+}
