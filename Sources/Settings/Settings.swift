@@ -11,6 +11,7 @@ package struct Settings: Sendable, Equatable {
   package var preferred: Preferred
   package var presence: Presence
   package var log: Log
+  package var consent: Consent
   /// Team → the broker's user names in it. No user is in two of them.
   package var teams: [String: [String]]
   /// Where programs of other users of this machine call.
@@ -24,7 +25,7 @@ package struct Settings: Sendable, Equatable {
 
   package init(
     mqtt: MQTT, store: Store, alerts: Alerts, preferred: Preferred, presence: Presence, log: Log,
-    teams: [String: [String]], homes: [Home], stateDirectory: String
+    consent: Consent = Consent(), teams: [String: [String]], homes: [Home], stateDirectory: String
   ) {
     self.mqtt = mqtt
     self.store = store
@@ -32,6 +33,7 @@ package struct Settings: Sendable, Equatable {
     self.preferred = preferred
     self.presence = presence
     self.log = log
+    self.consent = consent
     self.teams = teams
     self.homes = homes
     self.stateDirectory = stateDirectory

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Every key with one value, by its full name. What maps names that a person
-/// chooses is not among them.
+/// Every key with one value, by its full name. Lists, and what maps names that a person
+/// chooses, are not among them.
 enum SettingsKey: String, CaseIterable {
   case mqttHost = "mqtt.host"
   case mqttPort = "mqtt.port"
@@ -27,8 +27,8 @@ enum SettingsKey: String, CaseIterable {
   case logLevel = "log.level"
   case logFormat = "log.format"
 
-  /// Mappings whose keys a person chooses.
-  static let mappings = ["teams", "client_users", "homes"]
+  /// Mappings whose keys a person chooses, and lists.
+  static let mappings = ["teams", "client_users", "homes", "consent.approvers"]
 
   /// `THREADKEEPER_MQTT_TLS_CA_FILE` for `mqtt.tls.ca_file`.
   var variable: String { Self.variable(of: rawValue) }

@@ -25,7 +25,7 @@ extension SettingsReader {
       teams[team] = []
       for node in users {
         let place = document.place(of: node)
-        guard let user = user(node, of: team, at: place) else { continue }
+        guard let user = user(node, of: "teams.\(team)", at: place) else { continue }
         if let other = teamOfUser[user] {
           let fault = other == team ? "is listed twice" : "is already in the team `\(other)`"
           report("teams.\(team)", at: place, "the user `\(user)` \(fault)")
@@ -57,13 +57,13 @@ extension SettingsReader {
   }
 
   /// A name that can be one level of a topic: `in/<user>/…` says who speaks.
-  private mutating func user(_ node: YAMLNode, of team: String, at place: SettingsProblem.Place)
+  ///
+  /// - Parameter list: the key that a problem is about.
+  mutating func user(_ node: YAMLNode, of list: String, at place: SettingsProblem.Place)
     -> String?
   {
     guard let name = node.text else {
-      report(
-        "teams.\(team)", at: place, "expected the user name of a broker's login, found \(node.kind)"
-      )
+      report(list, at: place, "expected the user name of a broker's login, found \(node.kind)")
       return nil
     }
     let scalars = name.unicodeScalars
@@ -71,7 +71,7 @@ extension SettingsReader {
       !scalars.contains(where: { ASCII.isControl($0) || ["/", "+", "#"].contains($0) })
     else {
       report(
-        "teams.\(team)", at: place,
+        list, at: place,
         "expected a user name of 1 to 128 characters without `/`, `+`, `#` and control characters, "
           + "found \(SettingsEntry.shown(name))")
       return nil

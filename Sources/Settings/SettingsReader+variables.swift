@@ -51,7 +51,7 @@ extension SettingsReader {
     }
   }
 
-  /// `teams` and `homes` are YAML in a variable too: `{installer: [hub1, hub2]}`.
+  /// `teams`, `homes` and lists are YAML in a variable too: `{installer: [hub1, hub2]}`, `[anna]`.
   private mutating func takeMapping(
     _ entry: SettingsEntry, from variable: String, as name: String
   ) {

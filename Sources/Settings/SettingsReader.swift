@@ -62,6 +62,7 @@ struct SettingsReader {
       preferred: preferred(),
       presence: presence(),
       log: log(),
+      consent: consent(),
       teams: teams(),
       homes: homes(default: mqtt.baseTopic),
       stateDirectory: stateDirectory)
