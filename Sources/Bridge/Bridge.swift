@@ -26,6 +26,7 @@ package final class Bridge: Service {
   package let monitor: BridgeMonitor
   /// The same requests by another way than the broker.
   package let requests: RequestService
+  package let consents: ConsentDesk
   private let intake: MosquittoClient
   private let status: MosquittoClient
   private let ticker: Ticker
@@ -47,8 +48,11 @@ package final class Bridge: Service {
       configuration, store: store, now: startedAt)
     let monitor = BridgeMonitor()
     let overview = AlertsOverviewSource(topics: configuration.topics, monitor: monitor)
+    let consents = ConsentOverviewSource(
+      topics: configuration.topics, keychain: keychain, clock: clock)
     let outbox = try Outbox(
-      database: keychain.database, topics: configuration.topics, overview: overview)
+      database: keychain.database, topics: configuration.topics, overview: overview,
+      consents: consents)
     for old in retired { outbox.clear(base: old.base, of: old.home) }
     // A broker that kept our session knows nothing of the new base topics.
     let owes = try keychain.database.read { try EventLedger.owesRepublication($0) }
@@ -59,7 +63,8 @@ package final class Bridge: Service {
       outbox: outbox, pace: pace, answers: answers, monitor: monitor,
       reports: BridgeReports(
         database: keychain.database, configuration: configuration,
-        instanceID: keychain.storeID.description, overview: overview, monitor: monitor,
+        instanceID: keychain.storeID.description, overview: overview, consents: consents,
+        monitor: monitor,
         startedAt: startedAt),
       topics: configuration.topics, clock: clock, logger: logger)
     let status = MosquittoClient(
@@ -79,6 +84,8 @@ package final class Bridge: Service {
     requests = RequestService(
       configuration, store: store, monitor: monitor, answers: answers, clock: clock, logger: logger,
       committed: wake)
+    self.consents = ConsentDesk(
+      configuration: configuration, store: store, clock: clock, logger: logger, committed: wake)
     self.status = status
     self.monitor = monitor
     self.topics = configuration.topics

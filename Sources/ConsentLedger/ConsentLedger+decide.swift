@@ -10,15 +10,15 @@ extension ConsentLedger {
   package func approve(
     _ id: String, _ scope: ConsentScope, by approver: ConsentApprover, now: Int64,
     _ tx: WriteTransaction
-  ) throws -> SettledConsent {
+  ) throws -> EndedConsent {
     let (item, pending) = try waiting(id, now: now, tx)
     if let refusal = ApprovalRight.objection(to: approver, of: pending) { throw refusal }
     let grant = scope == .always ? try grant(to: pending, by: approver, now: now, tx) : nil
     try keychain.delete(item, in: tx)
-    let settled = try settle(
+    let ended = try end(
       pending, .approved, by: approver, scope: scope, grant: grant?.id, now: now, tx)
     try trimHistory(tx)
-    return settled
+    return ended
   }
 
   /// The same question is refused until the request would have expired.
@@ -26,25 +26,25 @@ extension ConsentLedger {
   /// - Throws: `ConsentRefusal`: `stale_id`.
   package func deny(
     _ id: String, by approver: ConsentApprover, now: Int64, _ tx: WriteTransaction
-  ) throws -> SettledConsent {
+  ) throws -> EndedConsent {
     var (item, pending) = try waiting(id, now: now, tx)
-    let settled = try settle(
+    let ended = try end(
       pending, .denied, by: approver, scope: nil, grant: nil, now: now, tx)
     pending.isDenied = true
     pending.replies = []
     try pendingItems.replace(item, by: pending, tx)
     try trimHistory(tx)
-    return settled
+    return ended
   }
 
   /// What nobody answered in time.
-  package func expire(now: Int64, _ tx: WriteTransaction) throws -> [SettledConsent] {
-    var expired: [SettledConsent] = []
+  package func expire(now: Int64, _ tx: WriteTransaction) throws -> [EndedConsent] {
+    var expired: [EndedConsent] = []
     for (item, pending) in try pendingItems.all(tx) where PendingLife.isOver(pending, now: now) {
       try keychain.delete(item, in: tx)
       guard !pending.isDenied else { continue }
       expired.append(
-        try settle(pending, .expired, by: nil, scope: nil, grant: nil, now: now, tx))
+        try end(pending, .expired, by: nil, scope: nil, grant: nil, now: now, tx))
     }
     if !expired.isEmpty { try trimHistory(tx) }
     return expired
@@ -69,15 +69,15 @@ extension ConsentLedger {
     return (item, pending)
   }
 
-  private func settle(
-    _ pending: PendingConsent, _ outcome: ConsentDecision.Outcome, by approver: ConsentApprover?,
+  private func end(
+    _ pending: PendingConsent, _ outcome: ConsentRecord.Outcome, by approver: ConsentApprover?,
     scope: ConsentScope?, grant: ConsentID?, now: Int64, _ tx: WriteTransaction
-  ) throws -> SettledConsent {
-    let decision = ConsentDecision(
+  ) throws -> EndedConsent {
+    let record = ConsentRecord(
       id: pending.id, outcome: outcome, requester: pending.requester, subject: pending.subject,
       created: pending.created, decided: now, decidedBy: approver?.description, scope: scope,
       grant: grant)
-    try remember(decision, tx)
-    return SettledConsent(decision: decision, replies: pending.replies)
+    try remember(record, tx)
+    return EndedConsent(record: record, replies: pending.replies)
   }
 }

@@ -24,7 +24,7 @@ extension ConsentLedger {
     }
     try keychain.delete(item, in: tx)
     try remember(
-      ConsentDecision(
+      ConsentRecord(
         id: id, outcome: .revoked, requester: grant.requester, subject: grant.subject,
         created: grant.created, decided: now, decidedBy: approver.description, scope: .always,
         grant: id), tx)

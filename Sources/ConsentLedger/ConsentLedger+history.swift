@@ -8,16 +8,16 @@ import SQLiteDatabase
 /// for good.
 extension ConsentLedger {
   /// Newest first.
-  package func history(limit: Int, _ tx: ReadTransaction) throws -> [ConsentDecision] {
+  package func history(limit: Int, _ tx: ReadTransaction) throws -> [ConsentRecord] {
     Array(try historyItems.all(tx).map(\.record).reversed().prefix(limit))
   }
 
-  func remember(_ decision: ConsentDecision, _ tx: WriteTransaction) throws {
-    try historyItems.add(decision, as: decision.id, tx)
+  func remember(_ record: ConsentRecord, _ tx: WriteTransaction) throws {
+    try historyItems.add(record, as: record.id, tx)
     try keychain.note(
-      decision.outcome.auditAction,
-      "\(decision.id) \(decision.subject) to \(decision.requester)"
-        + (decision.scope.map { " (\($0.rawValue))" } ?? ""), in: tx)
+      record.outcome.auditAction,
+      "\(record.id) \(record.subject) to \(record.requester)"
+        + (record.scope.map { " (\($0.rawValue))" } ?? ""), in: tx)
   }
 
   /// Once for all that a call has remembered.
@@ -29,7 +29,7 @@ extension ConsentLedger {
   }
 }
 
-extension ConsentDecision.Outcome {
+extension ConsentRecord.Outcome {
   fileprivate var auditAction: AuditAction {
     switch self {
     case .approved: .consentApproved

@@ -19,7 +19,7 @@ package struct ConsentLedger: Sendable {
   let keychain: Keychain
   let pendingItems: ConsentItem<PendingConsent>
   let grantItems: ConsentItem<ConsentGrant>
-  let historyItems: ConsentItem<ConsentDecision>
+  let historyItems: ConsentItem<ConsentRecord>
 
   package init(_ keychain: Keychain) {
     self.keychain = keychain
@@ -40,43 +40,43 @@ package struct ConsentLedger: Sendable {
   /// - Throws: `ConsentRefusal`: `rate_limited` when too many wait, `consent_denied` when the same
   ///   question was refused a moment ago.
   package func ask(
-    _ question: ConsentQuestion, now: Int64, _ tx: WriteTransaction
+    _ request: ConsentRequest, now: Int64, _ tx: WriteTransaction
   ) throws -> ConsentOutcome {
-    if let grant = try grant(for: question, tx) { return .granted(grant) }
+    if let grant = try grant(for: request, tx) { return .granted(grant) }
     let waiting = try pendingItems.all(tx).filter { !PendingLife.isOver($0.record, now: now) }
-    if let (item, same) = waiting.first(where: { $0.record.asksTheSame(as: question) }) {
-      return .pending(try join(same, item, question, tx), isNew: false)
+    if let (item, same) = waiting.first(where: { $0.record.asksTheSame(as: request) }) {
+      return .pending(try join(same, item, request, tx), isNew: false)
     }
-    if let refusal = PendingLimit.objection(to: question, beside: waiting.map(\.record)) {
+    if let refusal = PendingLimit.objection(to: request, beside: waiting.map(\.record)) {
       throw refusal
     }
-    let pending = PendingConsent(question, id: .make(.request), now: now)
+    let pending = PendingConsent(request, id: .make(.request), now: now)
     try pendingItems.add(pending, as: pending.id, tx)
     return .pending(pending, isNew: true)
   }
 
   private func join(
-    _ same: PendingConsent, _ item: Item, _ question: ConsentQuestion, _ tx: WriteTransaction
+    _ same: PendingConsent, _ item: Item, _ request: ConsentRequest, _ tx: WriteTransaction
   ) throws -> PendingConsent {
     guard !same.isDenied else {
       throw ConsentRefusal(.denied, "the same request was refused a moment ago")
     }
-    guard !same.replies.contains(question.reply) else { return same }
+    guard !same.replies.contains(request.reply) else { return same }
     guard same.replies.count < PendingConsent.mostReplies else {
       throw ConsentRefusal(
         .rateLimited, "the same request waits for consent \(same.replies.count) times already")
     }
     var joined = same
-    joined.replies.append(question.reply)
+    joined.replies.append(request.reply)
     try pendingItems.replace(item, by: joined, tx)
     return joined
   }
 
   /// Whether an "always" covers it; changes nothing.
   package func grant(
-    for question: ConsentQuestion, _ tx: ReadTransaction
+    for request: ConsentRequest, _ tx: ReadTransaction
   ) throws -> ConsentGrant? {
-    try grantItems.all(tx).first { GrantCoverage.covers($0.record, question) }?.record
+    try grantItems.all(tx).first { GrantCoverage.covers($0.record, request) }?.record
   }
 
   /// Puts into the audit that credentials are given out.

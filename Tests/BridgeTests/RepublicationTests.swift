@@ -92,14 +92,14 @@ struct RepublicationTests {
     let all = try outbox.drain()
     #expect(all.allSatisfy { $0.retain && $0.payload.isEmpty })
     #expect(all.allSatisfy { $0.topic.hasPrefix("threadkeeper/") })
-    #expect(all.count == 151 + 4)
+    #expect(all.count == 151 + 5)
     #expect(topics(all).contains("threadkeeper/bridge/state"))
     #expect(!outbox.isWalking)
     try keeper.settleBases()
     #expect(try keeper.start().isEmpty)
   }
 
-  @Test("Emptying that a lost connection interrupts is done again", arguments: [1, 100, 154, 155])
+  @Test("Emptying that a lost connection interrupts is done again", arguments: [1, 100, 155, 156])
   func clearLost(taken: Int) throws {
     outbox.clear(base: "old/base", of: "home")
     var acknowledged: Set<String> = []
@@ -109,7 +109,7 @@ struct RepublicationTests {
     }
     outbox.restart()
     let emptied = try outbox.drain().filter { $0.payload.isEmpty }
-    #expect(Set(topics(emptied)).union(acknowledged).count == 155)
+    #expect(Set(topics(emptied)).union(acknowledged).count == 156)
     #expect(emptied.allSatisfy { $0.topic.hasPrefix("old/base/") })
   }
 

@@ -74,7 +74,8 @@ struct RequestIntakeTests {
       monitor: monitor,
       reports: BridgeReports(
         database: keeper.database, configuration: keeper.configuration, instanceID: "instance",
-        overview: overview, monitor: monitor, startedAt: keeper.clock.now()),
+        overview: overview, consents: keeper.consentOverviews, monitor: monitor,
+        startedAt: keeper.clock.now()),
       topics: keeper.configuration.topics, clock: keeper.clock, logger: logger)
     try intake.received(try (0..<3).map { _ in try keeper.request("ping") })
     #expect(status.publications(upTo: 0).isEmpty)

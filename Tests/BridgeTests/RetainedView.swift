@@ -50,7 +50,13 @@ extension Keeper {
   func outbox(_ monitor: BridgeMonitor = BridgeMonitor()) throws -> Outbox {
     try Outbox(
       database: database, topics: configuration.topics,
-      overview: AlertsOverviewSource(topics: configuration.topics, monitor: monitor))
+      overview: AlertsOverviewSource(topics: configuration.topics, monitor: monitor),
+      consents: consentOverviews)
+  }
+
+  var consentOverviews: ConsentOverviewSource {
+    ConsentOverviewSource(
+      topics: configuration.topics, keychain: temporary.keychain, clock: clock)
   }
 
   /// What a republication of everything would leave on an empty broker.

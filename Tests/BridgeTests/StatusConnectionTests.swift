@@ -33,7 +33,8 @@ struct StatusConnectionTests {
       outbox: outbox, pace: PublicationPace(fullBatch: 500, portion: 10), monitor: monitor,
       reports: BridgeReports(
         database: keeper.database, configuration: keeper.configuration, instanceID: "instance",
-        overview: overview, monitor: monitor, startedAt: keeper.clock.now()),
+        overview: overview, consents: keeper.consentOverviews, monitor: monitor,
+        startedAt: keeper.clock.now()),
       topics: keeper.configuration.topics, clock: keeper.clock,
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     return (outbox, status)
@@ -90,7 +91,7 @@ struct StatusConnectionTests {
     #expect(
       Set(all.map(\.topic)) == [
         "threadkeeper/bridge/state", "threadkeeper/bridge/info", "threadkeeper/bridge/health",
-        "threadkeeper/bridge/alerts", storeAlertTopic,
+        "threadkeeper/bridge/alerts", "threadkeeper/bridge/consent", storeAlertTopic,
       ])
     #expect(all.allSatisfy { $0.retain })
     #expect(monitor.snapshot.isStatusConnected)
@@ -124,7 +125,7 @@ struct StatusConnectionTests {
       MosquittoSession(sessionPresent: true, protocolVersion: .v5, publishWindow: 20))
     #expect(status.publications(upTo: 1).map(\.topic) == ["threadkeeper/bridge/state"])
     #expect(status.publications(upTo: 0).isEmpty)
-    #expect(status.publications(upTo: 3).count == 3)
+    #expect(status.publications(upTo: 4).count == 4)
     let mixed = status.publications(upTo: 3)
     #expect(mixed.count == 3)
     #expect(mixed.last?.topic == "threadkeeper/router/\(Agent.attic)/availability")

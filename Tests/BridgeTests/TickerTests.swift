@@ -27,7 +27,8 @@ struct TickerTests {
       outbox: outbox, pace: pace, monitor: monitor,
       reports: BridgeReports(
         database: keeper.database, configuration: keeper.configuration, instanceID: "instance",
-        overview: AlertsOverviewSource(topics: topics, monitor: monitor), monitor: monitor,
+        overview: AlertsOverviewSource(topics: topics, monitor: monitor),
+        consents: keeper.consentOverviews, monitor: monitor,
         startedAt: keeper.clock.now()), topics: topics, clock: keeper.clock, logger: logger)
     ticker = Ticker(
       configuration: keeper.configuration, store: keeper.store, monitor: monitor, outbox: outbox,

@@ -8,7 +8,7 @@ import Testing
 struct ApprovalRightTests {
   private func pending(_ requester: ConsentRequester) -> PendingConsent {
     PendingConsent(
-      ConsentQuestion(.preferred, by: requester, reply: .socket), id: .make(.request), now: 0)
+      ConsentRequest(.preferred, by: requester, reply: .socket), id: .make(.request), now: 0)
   }
 
   private func may(_ approver: ConsentApprover, _ requester: ConsentRequester) -> Bool {

@@ -28,13 +28,13 @@ struct ConsentLedgerTests {
   func approvedOnce() throws {
     let asked = try ledger.pend(transaction: "r-17")
     ledger.pass(5)
-    let settled = try ledger.approve(asked.id.description)
-    #expect(settled.replies == asked.replies)
-    #expect(settled.decision.outcome == .approved && settled.decision.scope == .once)
-    #expect(settled.decision.decidedBy == "mqtt user anna")
-    #expect(settled.decision.decided == ledger.now)
+    let ended = try ledger.approve(asked.id.description)
+    #expect(ended.replies == asked.replies)
+    #expect(ended.record.outcome == .approved && ended.record.scope == .once)
+    #expect(ended.record.decidedBy == "mqtt user anna")
+    #expect(ended.record.decided == ledger.now)
     #expect(try ledger.pending().isEmpty && ledger.grants().isEmpty)
-    #expect(try ledger.history() == [settled.decision])
+    #expect(try ledger.history() == [ended.record])
     guard case .pending(let next, isNew: true) = try ledger.ask() else {
       Issue.record("it is not asked about again")
       return
@@ -44,9 +44,9 @@ struct ConsentLedgerTests {
 
   @Test("Approved for always: the same question needs nobody any more, and others do")
   func approvedAlways() throws {
-    let settled = try ledger.approve(ledger.pend().id.description, .always)
+    let ended = try ledger.approve(ledger.pend().id.description, .always)
     let grant = try #require(try ledger.grants().first)
-    #expect(settled.decision.grant == grant.id && grant.grantedBy == "mqtt user anna")
+    #expect(ended.record.grant == grant.id && grant.grantedBy == "mqtt user anna")
     guard case .granted(let found) = try ledger.ask() else {
       Issue.record("it is asked about again")
       return
@@ -67,12 +67,12 @@ struct ConsentLedgerTests {
   @Test("Denied: it is settled, and the same question is refused until it would have expired")
   func denied() throws {
     let asked = try ledger.pend(transaction: "r-17")
-    let settled = try ledger.deny(asked.id.description)
-    #expect(settled.decision.outcome == .denied && settled.replies == asked.replies)
+    let ended = try ledger.deny(asked.id.description)
+    #expect(ended.record.outcome == .denied && ended.replies == asked.replies)
     #expect(try ledger.pending().isEmpty)
     ledger.pass(119)
     #expect(throws: ConsentRefusal.self) { try ledger.ask() }
-    #expect(try ledger.history() == [settled.decision])
+    #expect(try ledger.history() == [ended.record])
     ledger.pass(1)
     #expect(try ledger.expire().isEmpty, "nobody is told twice")
     #expect(try ledger.pend().id != asked.id)
@@ -95,8 +95,8 @@ struct ConsentLedgerTests {
     ledger.pass(1)
     #expect(try ledger.pending().isEmpty, "also before a tick has seen it")
     let expired = try ledger.expire()
-    #expect(expired.map(\.decision.id) == [asked.id])
-    #expect(expired.first?.decision.outcome == .expired && expired.first?.decision.decidedBy == nil)
+    #expect(expired.map(\.record.id) == [asked.id])
+    #expect(expired.first?.record.outcome == .expired && expired.first?.record.decidedBy == nil)
     #expect(expired.first?.replies == asked.replies)
     #expect(try ledger.expire().isEmpty)
     #expect(try ledger.history().map(\.outcome) == [.expired])
@@ -117,12 +117,12 @@ struct ConsentLedgerTests {
 
   @Test("All of it is there after a restart")
   func restart() throws {
-    let settled = try ledger.approve(ledger.pend(.tablet).id.description, .always)
+    let ended = try ledger.approve(ledger.pend(.tablet).id.description, .always)
     let asked = try ledger.pend(transaction: "r-17")
     try ledger.store.reopen()
     #expect(try ledger.pending() == [asked])
     #expect(try ledger.isGranted(.tablet))
-    #expect(try ledger.history() == [settled.decision])
+    #expect(try ledger.history() == [ended.record])
     let later = try ledger.approve(asked.id.description)
     #expect(later.replies == [.sample("r-17")])
   }
@@ -136,7 +136,7 @@ struct ConsentLedgerTests {
     #expect(throws: ConsentRefusal.self) { try ledger.ask(.tablet) }
     ledger.pass(120)
     try ledger.store.reopen()
-    #expect(try ledger.expire().map(\.decision.requester) == [.phone])
+    #expect(try ledger.expire().map(\.record.requester) == [.phone])
   }
 
   @Test("An id that is unknown, decided or expired is stale, and nothing happens")
@@ -215,9 +215,9 @@ struct ConsentLedgerTests {
     let asked = try ledger.pend()
     try keychain.database.write { tx in
       keychain.act(as: "mqtt user anna", in: tx)
-      let settled = try ledger.ledger.approve(
+      let ended = try ledger.ledger.approve(
         asked.id.description, .always, by: .anna, now: ledger.now, tx)
-      let grant = try #require(settled.decision.grant)
+      let grant = try #require(ended.record.grant)
       try ledger.ledger.noteDisclosure(of: asked.subject, to: asked.requester, by: grant, tx)
     }
     let grant = try #require(try ledger.grants().first).id
@@ -245,7 +245,7 @@ struct ConsentLedgerTests {
   func disclosureAlone() throws {
     let keychain = ledger.store.keychain
     let grant = try #require(
-      try ledger.approve(ledger.pend().id.description, .always).decision.grant)
+      try ledger.approve(ledger.pend().id.description, .always).record.grant)
     try keychain.database.write {
       try ledger.ledger.noteDisclosure(of: .preferred, to: .phone, by: grant, $0)
     }
@@ -260,7 +260,7 @@ struct ConsentLedgerTests {
     #expect(throws: Undone.self) {
       try ledger.store.keychain.database.write { tx in
         _ = try ledger.ledger.ask(
-          ConsentQuestion(.preferred, by: .phone, reply: .socket), now: ledger.now, tx)
+          ConsentRequest(.preferred, by: .phone, reply: .socket), now: ledger.now, tx)
         throw Undone()
       }
     }

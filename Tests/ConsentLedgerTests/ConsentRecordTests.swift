@@ -12,7 +12,7 @@ struct ConsentRecordTests {
   func pending() throws {
     let name = "a\u{301}/\"\\\u{0}\n🧵"
     var pending = PendingConsent(
-      ConsentQuestion(
+      ConsentRequest(
         .subject("network/get", .guest), by: ConsentRequester(.mqttUser(name), team: name),
         reply: .mqtt(
           responseTopic: "t/out/\(name)/x", correlationData: Array(0...255), transaction: nil)),

@@ -13,7 +13,7 @@ struct GrantCoverageTests {
     GrantCoverage.covers(
       ConsentGrant(
         id: .make(.grant), requester: owner, subject: granted, created: 0, grantedBy: "x"),
-      ConsentQuestion(asked, by: requester, reply: .socket))
+      ConsentRequest(asked, by: requester, reply: .socket))
   }
 
   @Test("The same question, also when the network has another name by now")

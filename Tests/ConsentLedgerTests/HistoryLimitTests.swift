@@ -14,7 +14,7 @@ struct HistoryLimitTests {
 
   @Test("Requests that nobody answered go first, the oldest of them first")
   func expiredFirst() {
-    let outcomes: [ConsentDecision.Outcome] = [.approved, .expired, .denied, .expired, .revoked]
+    let outcomes: [ConsentRecord.Outcome] = [.approved, .expired, .denied, .expired, .revoked]
     #expect(HistoryLimit.surplus(of: outcomes, kept: 4) == [1])
     #expect(HistoryLimit.surplus(of: outcomes, kept: 3) == [1, 3])
     #expect(HistoryLimit.surplus(of: outcomes, kept: 1) == [1, 3, 0, 2])

@@ -30,7 +30,7 @@ final class Ledger {
   ) throws -> ConsentOutcome {
     try store.keychain.database.write {
       try ledger.ask(
-        ConsentQuestion(subject, by: requester, reply: .sample(transaction)), now: now, $0)
+        ConsentRequest(subject, by: requester, reply: .sample(transaction)), now: now, $0)
     }
   }
 
@@ -50,19 +50,19 @@ final class Ledger {
   @discardableResult
   func approve(
     _ id: String, _ scope: ConsentScope = .once, by approver: ConsentApprover = .anna
-  ) throws -> SettledConsent {
+  ) throws -> EndedConsent {
     try store.keychain.database.write {
       try ledger.approve(id, scope, by: approver, now: now, $0)
     }
   }
 
   @discardableResult
-  func deny(_ id: String, by approver: ConsentApprover = .anna) throws -> SettledConsent {
+  func deny(_ id: String, by approver: ConsentApprover = .anna) throws -> EndedConsent {
     try store.keychain.database.write { try ledger.deny(id, by: approver, now: now, $0) }
   }
 
   @discardableResult
-  func expire() throws -> [SettledConsent] {
+  func expire() throws -> [EndedConsent] {
     try store.keychain.database.write { try ledger.expire(now: now, $0) }
   }
 
@@ -79,7 +79,7 @@ final class Ledger {
     try store.keychain.database.read { try ledger.grants($0) }
   }
 
-  func history() throws -> [ConsentDecision] {
+  func history() throws -> [ConsentRecord] {
     try store.keychain.database.read { try ledger.history(limit: .max, $0) }
   }
 
@@ -88,7 +88,7 @@ final class Ledger {
   ) throws -> Bool {
     try store.keychain.database.read {
       try ledger.grant(
-        for: ConsentQuestion(subject, by: requester, reply: .socket), $0) != nil
+        for: ConsentRequest(subject, by: requester, reply: .socket), $0) != nil
     }
   }
 

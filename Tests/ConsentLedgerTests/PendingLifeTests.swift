@@ -7,7 +7,7 @@ import Testing
 @Suite("How long a request waits")
 struct PendingLifeTests {
   private let pending = PendingConsent(
-    ConsentQuestion(.preferred, by: .phone, reply: .socket), id: .make(.request), now: 1_000_000)
+    ConsentRequest(.preferred, by: .phone, reply: .socket), id: .make(.request), now: 1_000_000)
 
   @Test("For 120 seconds, and not a millisecond longer")
   func patience() {

@@ -9,11 +9,11 @@ struct PendingLimitTests {
   private func waiting(_ requesters: [ConsentRequester]) -> [PendingConsent] {
     requesters.map {
       PendingConsent(
-        ConsentQuestion(.preferred, by: $0, reply: .socket), id: .make(.request), now: 0)
+        ConsentRequest(.preferred, by: $0, reply: .socket), id: .make(.request), now: 0)
     }
   }
 
-  private let question = ConsentQuestion(.preferred, by: .phone, reply: .socket)
+  private let request = ConsentRequest(.preferred, by: .phone, reply: .socket)
 
   private func user(_ number: Int) -> ConsentRequester {
     ConsentRequester(.mqttUser("user \(number)"), team: "t")
@@ -25,20 +25,20 @@ struct PendingLimitTests {
     for count in 0..<5 {
       #expect(
         PendingLimit.objection(
-          to: question, beside: waiting(Array(repeating: moved, count: count))) == nil)
+          to: request, beside: waiting(Array(repeating: moved, count: count))) == nil)
     }
     let refusal = PendingLimit.objection(
-      to: question, beside: waiting(Array(repeating: moved, count: 5)))
+      to: request, beside: waiting(Array(repeating: moved, count: 5)))
     #expect(refusal?.code == .rateLimited)
     #expect(
       PendingLimit.objection(
-        to: question, beside: waiting(Array(repeating: .tablet, count: 5))) == nil)
+        to: request, beside: waiting(Array(repeating: .tablet, count: 5))) == nil)
   }
 
   @Test("A hundred of all together")
   func ofAll() {
-    #expect(PendingLimit.objection(to: question, beside: waiting((0..<99).map(user))) == nil)
-    let refusal = PendingLimit.objection(to: question, beside: waiting((0..<100).map(user)))
+    #expect(PendingLimit.objection(to: request, beside: waiting((0..<99).map(user))) == nil)
+    let refusal = PendingLimit.objection(to: request, beside: waiting((0..<100).map(user)))
     #expect(refusal?.code == .rateLimited)
   }
 }

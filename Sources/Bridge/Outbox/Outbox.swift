@@ -29,17 +29,23 @@ final class Outbox: Sendable {
     /// Publications of a walk that the broker has not acknowledged yet.
     var walkTokens: Set<UInt64> = []
     var homesWithNewAlerts: Set<Int64> = []
+    var homesWithNewConsents: Set<Int64> = []
   }
 
   private let database: SQLiteDatabase
   private let topics: BaseTopics
   private let overview: AlertsOverviewSource
+  private let consents: ConsentOverviewSource
   private let state: Mutex<State>
 
-  init(database: SQLiteDatabase, topics: BaseTopics, overview: AlertsOverviewSource) throws {
+  init(
+    database: SQLiteDatabase, topics: BaseTopics, overview: AlertsOverviewSource,
+    consents: ConsentOverviewSource
+  ) throws {
     self.database = database
     self.topics = topics
     self.overview = overview
+    self.consents = consents
     let published = try database.read { try EventLedger.published($0) }
     state = Mutex(State(read: published, published: published))
   }
@@ -117,6 +123,13 @@ final class Outbox: Sendable {
         state.ready += try overview.publications(for: home, renderer, tx)
       }
       state.homesWithNewAlerts.removeAll()
+      for id in state.homesWithNewConsents {
+        guard let home = renderer.homes[id], renderer.bases[home.name] != nil,
+          let publication = consents.publication(of: home.name, tx)
+        else { continue }
+        state.ready.append(publication)
+      }
+      state.homesWithNewConsents.removeAll()
       while state.ready.count < limit, !state.walks.isEmpty {
         let publications = try state.walks[0].next(renderer, tx)
         if publications.isEmpty { state.walks.removeFirst() }
@@ -142,6 +155,7 @@ final class Outbox: Sendable {
       state.nextToken += 1
       state.ready.append(publication)
     }
+    if !row.types.isDisjoint(with: .consent) { state.homesWithNewConsents.insert(row.home) }
     if row.alert != nil { state.homesWithNewAlerts.insert(row.home) }
     state.outstanding.append((row.id, publications.count))
     state.read = row.id

@@ -35,7 +35,9 @@ struct PublicationRenderer {
       router.generation == event.id
     {
       publications += states(of: router, home: home, topic)
-    } else if event.router == nil, event.alert == nil, let network = event.network {
+    } else if event.router == nil, event.alert == nil,
+      event.types.isDisjoint(with: .consent), let network = event.network
+    {
       publications += try states(of: network, generation: event.id, home: home, topic, tx)
     }
     if let fingerprint = event.alert {

@@ -75,7 +75,7 @@ struct StateWalk {
     case .bridge:
       guard includesBridge, cursor == 0 else { return [] }
       cursor = 1
-      return [topic.state, topic.info, topic.health, topic.alerts].map {
+      return [topic.state, topic.info, topic.health, topic.alerts, topic.consent].map {
         Publication(topic: $0, payload: [], retain: true)
       }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BridgeProtocol
+import MosquittoClient
 import SQLiteDatabase
 
 /// Reads from the registry what `bridge/info`, `bridge/health` and `bridge/alerts` say.
@@ -9,16 +10,20 @@ struct BridgeReports: Sendable {
     var infos: [(BaseTopics.Home, BridgeInfo)] = []
     var health: BridgeHealth?
     var overviews: [(BaseTopics.Home, AlertsOverview)] = []
+    /// Of every home, where they can be read.
+    var consents: [Publication] = []
   }
 
   let database: SQLiteDatabase
   let configuration: BridgeConfiguration
   let instanceID: String
   let overview: AlertsOverviewSource
+  let consents: ConsentOverviewSource
   let monitor: BridgeMonitor
   let startedAt: WireTime
 
-  func report(isHealthDue: Bool, now: WireTime) throws -> Report {
+  /// - Parameter isFirst: of this connection: then the broker may hold what an earlier one said.
+  func report(isHealthDue: Bool, isFirst: Bool, now: WireTime) throws -> Report {
     try database.read { tx in
       var report = Report()
       let records = try HomeLedger.all(tx)
@@ -35,6 +40,7 @@ struct BridgeReports: Sendable {
         networks += info.networks
         active += overview.active
       }
+      if isFirst { report.consents = consents.publications(tx) }
       if isHealthDue {
         report.health = health(
           routers: routers, networks: networks, active: active,

@@ -149,7 +149,7 @@ final class StatusConnection: MosquittoHandler {
       }
       // Asked for before the overviews are made: what comes up in between is told the next time.
       let problem = monitor.snapshot.storeProblem
-      let report = try reports.report(isHealthDue: due, now: now)
+      let report = try reports.report(isHealthDue: due, isFirst: isFirst, now: now)
       state.withLock { state in
         for (home, info) in report.infos where state.lastInfo[home.name] != info {
           state.lastInfo[home.name] = info
@@ -162,6 +162,7 @@ final class StatusConnection: MosquittoHandler {
           state.toldIntake = intake
           state.queue += publications(of: health)
         }
+        state.queue += report.consents
         tell(problem, &state, overviews: report.overviews, isFirst: isFirst, now: now)
       }
     } catch {

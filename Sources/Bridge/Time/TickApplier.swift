@@ -23,6 +23,7 @@ struct TickApplier {
     try raiseDueAlerts()
     try forgetResolvedAlerts()
     try noticeSilence(cursor: &presenceCursor)
+    try batch.expireConsents()
     for home in batch.servedHomes { try reevaluate(home) }
     try batch.finish()
   }

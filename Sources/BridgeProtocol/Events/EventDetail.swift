@@ -18,6 +18,16 @@ package struct EventDetail: Codable, Hashable, Sendable {
   package var tlv: String?
   package var offset: Int?
   package var message: String?
+  /// Of a consent: its id.
+  package var consent: String?
+  package var requester: String?
+  /// What was asked for: `preferred/get`.
+  package var command: String?
+  /// RFC 3339.
+  package var expiresAt: String?
+  /// `once` or `always`.
+  package var scope: String?
+  package var decidedBy: String?
   /// Of alert events only; they are published in the form of the alert.
   package var alert: ToldAlert?
 
@@ -32,5 +42,10 @@ package struct EventDetail: Codable, Hashable, Sendable {
     case ssid
     case previousSSID = "previous_ssid"
     case preferred, topic, code, field, tlv, offset, message, alert
+    case consent = "id"
+    case requester, command
+    case expiresAt = "expires_at"
+    case scope
+    case decidedBy = "decided_by"
   }
 }

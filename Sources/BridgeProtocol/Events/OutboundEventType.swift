@@ -21,6 +21,10 @@ package struct OutboundEventTypes: OptionSet, Hashable, Sendable {
   package static let alertRaised = Self(rawValue: 1 << 8)
   package static let alertUpdated = Self(rawValue: 1 << 9)
   package static let alertResolved = Self(rawValue: 1 << 10)
+  package static let consentRequested = Self(rawValue: 1 << 11)
+  package static let consentApproved = Self(rawValue: 1 << 12)
+  package static let consentDenied = Self(rawValue: 1 << 13)
+  package static let consentExpired = Self(rawValue: 1 << 14)
 
   /// In the order in which they are published.
   package static let names: [(type: Self, name: String)] = [
@@ -28,9 +32,14 @@ package struct OutboundEventTypes: OptionSet, Hashable, Sendable {
     (.datasetUpdated, "dataset_updated"), (.datasetIgnored, "dataset_ignored"),
     (.preferredChanged, "preferred_changed"), (.ssidChanged, "ssid_changed"),
     (.routerLeft, "router_left"), (.messageRejected, "message_rejected"),
+    (.consentRequested, "consent_requested"), (.consentApproved, "consent_approved"),
+    (.consentDenied, "consent_denied"), (.consentExpired, "consent_expired"),
     (.alertRaised, "alert_raised"), (.alertUpdated, "alert_updated"),
     (.alertResolved, "alert_resolved"),
   ]
 
   package static let alert: Self = [.alertRaised, .alertUpdated, .alertResolved]
+  package static let consent: Self = [
+    .consentRequested, .consentApproved, .consentDenied, .consentExpired,
+  ]
 }

@@ -15,6 +15,7 @@ package struct OutboundTopic: Sendable {
   package var info: String { "\(base)/bridge/info" }
   package var health: String { "\(base)/bridge/health" }
   package var alerts: String { "\(base)/bridge/alerts" }
+  package var consent: String { "\(base)/bridge/consent" }
 
   // Not retained.
   package var event: String { "\(base)/bridge/event" }

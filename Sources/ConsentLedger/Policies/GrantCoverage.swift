@@ -2,12 +2,12 @@
 
 /// Whether an "always" of before answers a question of now.
 enum GrantCoverage {
-  static func covers(_ grant: ConsentGrant, _ question: ConsentQuestion) -> Bool {
-    grant.requester.isSame(as: question.requester)
-      && grant.subject.home == question.subject.home
-      && grant.subject.command == question.subject.command
+  static func covers(_ grant: ConsentGrant, _ request: ConsentRequest) -> Bool {
+    grant.requester.isSame(as: request.requester)
+      && grant.subject.home == request.subject.home
+      && grant.subject.command == request.subject.command
       // Nothing is covered by a grant that names nothing.
-      && !question.subject.networks.isEmpty
-      && question.subject.networkIDs.isSubset(of: grant.subject.networkIDs)
+      && !request.subject.networks.isEmpty
+      && request.subject.networkIDs.isSubset(of: grant.subject.networkIDs)
   }
 }

@@ -10,7 +10,7 @@ enum HistoryLimit {
   /// - Parameter outcomes: oldest first.
   /// - Returns: the places of those that go.
   static func surplus(
-    of outcomes: [ConsentDecision.Outcome], kept: Int = HistoryLimit.kept
+    of outcomes: [ConsentRecord.Outcome], kept: Int = HistoryLimit.kept
   ) -> [Int] {
     let excess = outcomes.count - kept
     guard excess > 0 else { return [] }

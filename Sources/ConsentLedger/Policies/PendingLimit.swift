@@ -9,13 +9,13 @@ enum PendingLimit {
   /// - Parameter waiting: all that are there, also those that were refused a moment ago.
   /// - Returns: why not; nil when it may.
   static func objection(
-    to question: ConsentQuestion, beside waiting: [PendingConsent]
+    to request: ConsentRequest, beside waiting: [PendingConsent]
   ) -> ConsentRefusal? {
     // By identity alone: who is moved to another team is no other requester.
-    let own = waiting.filter { $0.requester.identity == question.requester.identity }
+    let own = waiting.filter { $0.requester.identity == request.requester.identity }
     if own.count >= ofOneRequester {
       return ConsentRefusal(
-        .rateLimited, "\(own.count) requests of \(question.requester) wait for consent already")
+        .rateLimited, "\(own.count) requests of \(request.requester) wait for consent already")
     }
     if waiting.count >= all {
       return ConsentRefusal(

@@ -21,6 +21,9 @@ package struct ConsentSubject: Sendable, Codable, Hashable {
       .sorted { $0.id.octets.lexicographicallyPrecedes($1.id.octets) }
   }
 
+  /// Where one network is asked for.
+  package var onlyNetwork: ExtendedPANID? { networks.count == 1 ? networks[0].id : nil }
+
   package var networkIDs: Set<ExtendedPANID> { Set(networks.map(\.id)) }
 
   /// The same question, whatever the networks are called by now.
@@ -37,6 +40,12 @@ extension ConsentSubject: CustomStringConvertible {
     let shown = networks.prefix(Self.named).map { "\($0.name) (\($0.id))" }
     let more = networks.count - shown.count
     return shown.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
+  }
+
+  /// The names alone, for templates: `home-thread`.
+  package var names: String {
+    let shown = networks.prefix(Self.named).map(\.name).joined(separator: ", ")
+    return networks.count > Self.named ? shown + ", …" : shown
   }
 
   package var description: String { "\(command) \(networkNames), home \(home)" }

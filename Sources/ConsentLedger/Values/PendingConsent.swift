@@ -21,16 +21,16 @@ package struct PendingConsent: Sendable, Codable, Hashable {
   /// One sentence for the person who decides.
   package var reason: String { ConsentReason.sentence(requester: requester, subject: subject) }
 
-  init(_ question: ConsentQuestion, id: ConsentID, now: Int64) {
+  init(_ request: ConsentRequest, id: ConsentID, now: Int64) {
     self.id = id
-    requester = question.requester
-    subject = question.subject
+    requester = request.requester
+    subject = request.subject
     created = now
     expires = now + Self.patience
-    replies = [question.reply]
+    replies = [request.reply]
   }
 
-  func asksTheSame(as question: ConsentQuestion) -> Bool {
-    requester.isSame(as: question.requester) && subject.isSame(as: question.subject)
+  func asksTheSame(as request: ConsentRequest) -> Bool {
+    requester.isSame(as: request.requester) && subject.isSame(as: request.subject)
   }
 }

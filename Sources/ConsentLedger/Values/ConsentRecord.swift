@@ -6,7 +6,7 @@ package enum ConsentScope: String, Sendable, Codable, CaseIterable {
 }
 
 /// What became of a request, or of a grant: a line of the history.
-package struct ConsentDecision: Sendable, Codable, Hashable {
+package struct ConsentRecord: Sendable, Codable, Hashable {
   package enum Outcome: String, Sendable, Codable {
     case approved, denied, expired
     /// Of a grant.
@@ -35,7 +35,7 @@ package struct ConsentDecision: Sendable, Codable, Hashable {
 }
 
 /// A request that waits no more: what was decided, and whom to tell.
-package struct SettledConsent: Sendable {
-  package let decision: ConsentDecision
+package struct EndedConsent: Sendable {
+  package let record: ConsentRecord
   package let replies: [ConsentReply]
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A request as it comes to the ledger.
-package struct ConsentQuestion: Sendable {
+package struct ConsentRequest: Sendable {
   package let requester: ConsentRequester
   package let subject: ConsentSubject
   package let reply: ConsentReply

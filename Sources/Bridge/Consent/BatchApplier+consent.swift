@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ConsentLedger
+import ThreadCredentialStore
+
+/// What follows in the bridge from what the ledger has noted: events, the log, and what is to be
+/// answered.
+extension BatchApplier {
+  var consents: ConsentLedger { ConsentLedger(store.keychain) }
+
+  /// A new request waits.
+  func tell(_ pending: PendingConsent) throws {
+    try append(
+      EventRecord(pending, home: home(named: pending.subject.home).record.id, now: now))
+    news.add(pending)
+  }
+
+  /// A request waits no more.
+  func tell(_ ended: EndedConsent) throws {
+    // A home that the settings no longer name has no row only in a store that never had it.
+    if let home = try? home(named: ended.record.subject.home),
+      let event = EventRecord(ended.record, home: home.record.id, now: now)
+    {
+      try append(event)
+    }
+    news.add(ended.record)
+  }
+
+  @discardableResult
+  func approve(
+    _ id: String, _ scope: ConsentScope, by approver: ConsentApprover
+  ) throws -> ConsentRecord {
+    let ended = try consents.approve(id, scope, by: approver, now: now.milliseconds, tx)
+    try tell(ended)
+    return ended.record
+  }
+
+  @discardableResult
+  func deny(_ id: String, by approver: ConsentApprover) throws -> ConsentRecord {
+    let ended = try consents.deny(id, by: approver, now: now.milliseconds, tx)
+    try tell(ended)
+    return ended.record
+  }
+
+  /// What nobody has answered in time.
+  func expireConsents() throws {
+    for ended in try consents.expire(now: now.milliseconds, tx) { try tell(ended) }
+  }
+}

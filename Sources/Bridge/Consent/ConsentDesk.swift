@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ConsentLedger
+import KeychainCore
+import Logging
+import SQLiteDatabase
+import ThreadCredentialStore
+
+/// Where people decide, beside the broker: at the command line. Each call is a transaction of its own;
+/// what it says is on disk before it returns.
+package struct ConsentDesk: Sendable {
+  let configuration: BridgeConfiguration
+  let store: ThreadCredentialStore
+  let clock: any Clock
+  let logger: Logger
+  /// Called after the commit: there is something to publish.
+  let committed: @Sendable () -> Void
+
+  /// - Throws: `ConsentRefusal`, or what the store says.
+  @discardableResult
+  package func approve(
+    _ id: String, _ scope: ConsentScope, by user: UInt32
+  ) throws -> ConsentRecord {
+    try decide(by: user) { batch, approver in
+      try batch.approve(id, scope, by: approver)
+    }
+  }
+
+  /// - Throws: `ConsentRefusal`, or what the store says.
+  @discardableResult
+  package func deny(_ id: String, by user: UInt32) throws -> ConsentRecord {
+    try decide(by: user) { batch, approver in
+      try batch.deny(id, by: approver)
+    }
+  }
+
+  /// - Throws: `ConsentRefusal`, or what the store says.
+  @discardableResult
+  package func revoke(_ id: String, by user: UInt32) throws -> ConsentGrant {
+    let grant = try decide(by: user) { batch, approver in
+      try batch.consents.revoke(id, by: approver, now: batch.now.milliseconds, batch.tx)
+    }
+    logger.notice(
+      "consent revoked",
+      metadata: [
+        "id": "\(grant.id)", "requester": "\(grant.requester)",
+        "network": "\(grant.subject.networkNames)",
+      ])
+    return grant
+  }
+
+  private func decide<R>(
+    by user: UInt32, _ body: (BatchApplier, ConsentApprover) throws -> R
+  ) throws -> R {
+    try store.checkWritable()
+    let approver = ConsentApprover.commandLine(user: user)
+    let (result, news) = try store.keychain.database.write { tx in
+      let batch = try BatchApplier(
+        configuration: configuration, store: store, now: clock.now(), tx)
+      store.keychain.act(as: approver.description, in: tx)
+      let result = try body(batch, approver)
+      try batch.finish()
+      return (result, batch.news)
+    }
+    news.log(to: logger)
+    committed()
+    return result
+  }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ConsentLedger
+import Logging
+import ThreadDataset
+
+extension EventRecord {
+  /// Somebody asks for credentials.
+  init(_ pending: PendingConsent, home: Int64, now: WireTime) {
+    self.init(time: now, types: .consentRequested, home: home)
+    fill(pending.id, pending.requester, pending.subject)
+    detail.message = pending.reason
+    detail.expiresAt = WireTime(milliseconds: pending.expires).description
+  }
+
+  /// Nil for what is no end of a request.
+  init?(_ record: ConsentRecord, home: Int64, now: WireTime) {
+    let type: OutboundEventTypes
+    switch record.outcome {
+    case .approved: type = .consentApproved
+    case .denied: type = .consentDenied
+    case .expired: type = .consentExpired
+    case .revoked: return nil
+    }
+    self.init(time: now, types: type, home: home)
+    fill(record.id, record.requester, record.subject)
+    detail.scope = record.scope?.rawValue
+    detail.decidedBy = record.decidedBy
+  }
+
+  private mutating func fill(
+    _ id: ConsentID, _ requester: ConsentRequester, _ subject: ConsentSubject
+  ) {
+    network = subject.onlyNetwork
+    if case .mqttUser(let name) = requester.identity { user = name }
+    detail.consent = id.description
+    detail.requester = requester.description
+    detail.command = subject.command
+    detail.networkName = subject.names
+  }
+}
+
+extension BatchNews {
+  /// What a person at the keeper's terminal has to know, and to type.
+  mutating func add(_ pending: PendingConsent) {
+    add(
+      .notice, "consent is asked for",
+      [
+        "requester": "\(pending.requester)", "command": "\(pending.subject.command)",
+        "network": "\(pending.subject.networkNames)", "why": "\(pending.reason)",
+        "approve": "threadkeeper consent approve \(pending.id)",
+        "deny": "threadkeeper consent deny \(pending.id)",
+      ])
+  }
+
+  mutating func add(_ record: ConsentRecord) {
+    var metadata: Logger.Metadata = [
+      "id": "\(record.id)", "requester": "\(record.requester)",
+      "command": "\(record.subject.command)", "network": "\(record.subject.networkNames)",
+    ]
+    metadata["by"] = record.decidedBy.map { "\($0)" }
+    metadata["scope"] = record.scope.map { "\($0.rawValue)" }
+    add(.notice, "consent \(record.outcome.rawValue)", metadata)
+  }
+}

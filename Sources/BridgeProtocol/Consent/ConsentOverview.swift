@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// `bridge/consent`, retained: how many requests wait for a person, and the one that waits longest. No
+/// secret.
+package struct ConsentOverview: Encodable, Sendable, Equatable {
+  /// The request that waits longest.
+  package struct Head: Sendable, Equatable {
+    package var id: String
+    package var requester: String
+    /// `preferred/get` and the like.
+    package var command: String
+    /// Of several networks: their names.
+    package var networkName: String
+    /// Nil where several networks are asked for.
+    package var extendedPANID: String?
+    package var expiresAt: WireTime
+
+    package init(
+      id: String, requester: String, command: String, networkName: String, extendedPANID: String?,
+      expiresAt: WireTime
+    ) {
+      self.id = id
+      self.requester = requester
+      self.command = command
+      self.networkName = networkName
+      self.extendedPANID = extendedPANID
+      self.expiresAt = expiresAt
+    }
+  }
+
+  package var v = 1
+  package var pending: Int
+  package var head: Head?
+
+  package init(pending: Int, head: Head?) {
+    self.pending = pending
+    self.head = head
+  }
+
+  enum CodingKeys: String, CodingKey {
+    case v, pending, head, requester, command
+    case networkName = "network_name"
+    case extendedPANID = "ext_pan_id"
+    case expiresAt = "expires_at"
+  }
+
+  /// Flat, for templates of automations.
+  package func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(v, forKey: .v)
+    try fields.encode(pending, forKey: .pending)
+    guard let head else { return }
+    try fields.encode(head.id, forKey: .head)
+    try fields.encode(head.requester, forKey: .requester)
+    try fields.encode(head.command, forKey: .command)
+    try fields.encode(head.networkName, forKey: .networkName)
+    try fields.encodeIfPresent(head.extendedPANID, forKey: .extendedPANID)
+    try fields.encode(head.expiresAt, forKey: .expiresAt)
+  }
+}
