@@ -27,6 +27,7 @@ package struct ThreadkeeperCommand: AsyncParsableCommand {
           StatusCommand.self, RoutersCommand.self, NetworksCommand.self, AlertsCommand.self,
           CredentialsCommand.self, PreferredCommand.self, AuditCommand.self,
         ]),
+      CommandGroup(name: "Decide", subcommands: [ConsentCommand.self]),
       CommandGroup(
         name: "Set it up",
         subcommands: [

@@ -28,6 +28,7 @@ final class BrokerLoginService: Service {
   private let isAsking = Mutex(false)
   private let store: StoreService
   private let requests: RequestDesk
+  private let consents: ConsentService
   private let turns = DispatchQueue(label: "threadkeeper.login")
 
   init(
@@ -36,6 +37,7 @@ final class BrokerLoginService: Service {
   ) {
     self.store = store
     requests = RequestDesk(settings, requests: bridge.requests)
+    consents = ConsentService(keychain: keychain, desk: bridge.consents)
     self.settings = settings
     self.keychain = keychain
     self.bridge = bridge
@@ -65,14 +67,15 @@ final class BrokerLoginService: Service {
         onTrouble: { [logger] in
           logger.warning("a command was not let in", metadata: ["reason": "\($0.message)"])
         },
-        handler: { [weak self, store, requests] request, connection in
+        handler: { [weak self, store, consents, requests] request, connection in
+          if let answer = await consents.answer(request, from: connection.peer) { return answer }
           if let answer = await requests.answer(request, from: connection.peer) { return answer }
           if let answer = await store.answer(request, connection) { return answer }
           return (try? await self?.answer(request, connection).octets) ?? []
         })
     } catch {
       logger.warning(
-        "commands cannot reach this keeper; `login`, `keys` and `lock` do not work beside it",
+        "commands cannot reach this keeper; `login`, `keys`, `lock` and `consent` do not work beside it",
         metadata: ["reason": "\(error.message)"])
       return nil
     }

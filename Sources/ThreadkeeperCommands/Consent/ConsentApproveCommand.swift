@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+
+/// `threadkeeper consent approve`
+struct ConsentApproveCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "approve",
+    abstract: "Give a program the credentials that it asks for.",
+    discussion: """
+      For the keeper's own user and root. With --always the same program is not asked about again for \
+      this command and this network, until `consent revoke`. Ends with 66 when nothing of that id waits \
+      any more, 69 when no keeper runs.
+
+      Examples:
+        threadkeeper consent approve c-0123456789abcdef
+        threadkeeper consent approve c-0123456789abcdef --always
+      """)
+
+  @Argument(help: "The id that `threadkeeper consent list` shows.")
+  var id: String
+
+  @Flag(help: "Also the next times.")
+  var always = false
+
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    let report = try await ConsentCounter(settings: options.load()).askKeeper(
+      .init(.approve, id: id, scope: always ? .always : .once))
+    guard let past = report.decision else { throw DaemonAnswer.unreadable }
+    let length =
+      past.grant.map {
+        "and from now on without a question. To take that back:\n  threadkeeper consent revoke \($0)\n"
+      }
+      ?? "this once.\n"
+    try output.show(
+      past, text: "\(past.requester.printable) gets \(past.networkNames.printable), \(length)")
+  }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+
+/// `threadkeeper consent history`
+struct ConsentHistoryCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "history",
+    abstract: "Show what was decided, the newest first.",
+    discussion: """
+      The last 1,000 decisions are kept. `threadkeeper audit` has all of them, and whom credentials \
+      were given to each time.
+
+      Examples:
+        threadkeeper consent history
+        threadkeeper consent history --last 5 --json
+      """)
+
+  @Option(help: ArgumentHelp("How many.", valueName: "number"))
+  var last = 50
+
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    guard last >= 0 else { throw ValidationError("--last cannot be below 0.") }
+  }
+
+  func run() async throws {
+    let report = try await ConsentCounter(settings: options.load()).perform(
+      .init(.history, limit: last))
+    var table = Table(
+      columns: "DECIDED", "OUTCOME", "REQUESTER", "WANTED", "NETWORK", "BY", "ID")
+    for past in report.history ?? [] {
+      let outcome = past.scope.map { "\(past.outcome) \($0)" } ?? past.outcome
+      table.add(
+        past.decidedAt, past.outcome == "approved" ? outcome : past.outcome, past.requester,
+        past.command, past.networkNames, past.decidedBy ?? "", past.id)
+    }
+    try output.show(
+      report, text: table.isEmpty ? "Nothing has been decided yet.\n" : table.text())
+  }
+}

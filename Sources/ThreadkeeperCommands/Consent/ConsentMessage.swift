@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ConsentLedger
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What a command asks of the running keeper about consent. See docs/architecture.md.
+struct ConsentMessage: Codable, Sendable {
+  enum Command: String, Codable, Sendable {
+    case list = "consent/list"
+    case approve = "consent/approve"
+    case deny = "consent/deny"
+    case grants = "consent/grants"
+    case revoke = "consent/revoke"
+    case history = "consent/history"
+  }
+
+  var v = DaemonRequest.version
+  var command: Command
+  /// Of a request or a grant.
+  var id: String?
+  var scope: ConsentScope?
+  /// Of the history: how many lines.
+  var limit: Int?
+
+  init(_ command: Command, id: String? = nil, scope: ConsentScope? = nil, limit: Int? = nil) {
+    self.command = command
+    self.id = id
+    self.scope = scope
+    self.limit = limit
+  }
+
+  var octets: [UInt8] { get throws { try Array(JSONEncoder().encode(self)) } }
+}
+
+struct ConsentAnswer: Codable, Sendable {
+  var v = DaemonRequest.version
+  var status: DaemonAnswer.Status
+  var error: DaemonAnswer.Failure?
+  var data: ConsentReport?
+
+  init(_ report: ConsentReport) {
+    status = .ok
+    data = report
+  }
+
+  init(_ failure: CommandFailure) {
+    status = .error
+    error = DaemonAnswer(failure).error
+  }
+
+  init(_ refusal: ConsentRefusal) {
+    self.init(CommandFailure(refusal))
+    error?.code = refusal.code.rawValue
+  }
+
+  var octets: [UInt8] { get throws { try Array(JSONEncoder().encode(self)) } }
+
+  func result() throws(CommandFailure) -> ConsentReport {
+    guard v == DaemonRequest.version else { throw DaemonAnswer.unreadable }
+    if let data, status == .ok { return data }
+    guard let error else { throw DaemonAnswer.unreadable }
+    throw CommandFailure(
+      ExitStatus(rawValue: error.exit) ?? .software, error.message, remedy: error.help)
+  }
+}
+
+extension CommandFailure {
+  init(_ refusal: ConsentRefusal) {
+    switch refusal.code {
+    case .staleID:
+      self.init(
+        .noInput, refusal.message, remedy: "`threadkeeper consent list` shows what waits")
+    case .notFound:
+      self.init(
+        .noInput, refusal.message, remedy: "`threadkeeper consent grants` shows what there is")
+    case .notAuthorized, .denied: self.init(.notPermitted, refusal.message)
+    case .conflict: self.init(.usage, refusal.message)
+    case .rateLimited: self.init(.temporary, refusal.message)
+    }
+  }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Bridge
+import BridgeProtocol
+import ConsentLedger
+import KeychainCore
+
+/// What can be said, and taken back, with the store alone: in the keeper, or in the command itself.
+struct ConsentWork: Sendable {
+  let keychain: Keychain
+  private var ledger: ConsentLedger { ConsentLedger(keychain) }
+  private var now: Int64 { SystemClock().now().milliseconds }
+
+  init(_ keychain: Keychain) {
+    self.keychain = keychain
+  }
+
+  func list() throws -> ConsentReport {
+    let waiting = try keychain.database.read { try ledger.pending(now: now, $0) }
+    return ConsentReport(pending: waiting.map(ConsentReport.Pending.init))
+  }
+
+  func grants() throws -> ConsentReport {
+    ConsentReport(
+      grants: try keychain.database.read { try ledger.grants($0) }.map(ConsentReport.Grant.init))
+  }
+
+  func history(_ limit: Int?) throws -> ConsentReport {
+    let past = try keychain.database.read { try ledger.history(limit: limit ?? .max, $0) }
+    return ConsentReport(history: past.map(ConsentReport.Decision.init))
+  }
+
+  /// Where no keeper runs that should be told.
+  func revoke(_ id: String?, by user: UInt32) throws -> ConsentReport {
+    let grant = try keychain.database.write {
+      try ledger.revoke(id ?? "", by: .commandLine(user: user), now: now, $0)
+    }
+    return ConsentReport(grants: [.init(grant)])
+  }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ConsentLedger
+import Foundation
+import KeychainCore
+import TestKit
+import Testing
+import ThreadDataset
+
+@Suite("Consent by command", .inTurns, .timeLimit(.minutes(5)))
+struct ConsentCommandTests {
+  private static let topic = "threadkeeper/bridge/consent"
+
+  /// Puts a request into a store that no keeper has open, as one that ended would have left it.
+  private func leave(
+    in keeper: Installation, of user: String, _ networks: (String, String)...
+  ) throws -> String {
+    let keychain = try Keychain.open(
+      at: keeper.location, with: .keyFile(path: keeper.directory.file("store.key")))
+    defer { keychain.close() }
+    let subject = ConsentSubject(
+      home: "home", command: "preferred/get",
+      networks: try networks.map {
+        ConsentNetwork(id: try #require(ExtendedPANID(hex: $0.0)), name: $0.1)
+      })
+    let outcome = try keychain.database.write {
+      try ConsentLedger(keychain).ask(
+        ConsentRequest(
+          subject, by: ConsentRequester(.mqttUser(user), team: user),
+          reply: .mqtt(
+            responseTopic: "threadkeeper/out/\(user)/response/preferred/get",
+            correlationData: nil, transaction: "r-17")),
+        now: Int64(Date().timeIntervalSince1970 * 1_000), $0)
+    }
+    guard case .pending(let pending, _) = outcome else { throw Unexpected() }
+    return pending.id.description
+  }
+
+  private struct Unexpected: Error {}
+
+  private let home = ("1111111122222222", "home-thread")
+
+  @Test("Without a keeper the store can be looked at, and nothing can be approved")
+  func withoutKeeper() async throws {
+    let keeper = try Installation(port: 1)
+    #expect(try await keeper.command("consent", "list").status == 66, "there is no store")
+    #expect(try await keeper.command("init").status == 0)
+    #expect(try await keeper.json("consent", "list") == ["pending": []])
+    #expect(try await keeper.json("consent", "grants") == ["grants": []])
+    #expect(try await keeper.json("consent", "history") == ["history": []])
+    #expect(try await keeper.command("consent", "list").output == "Nothing waits for consent.\n")
+    let id = try leave(in: keeper, of: "phone", home)
+    #expect(
+      try await keeper.json("consent", "list")["pending"]?.list.map { $0["id"] } == [.text(id)])
+    for verb in ["approve", "deny"] {
+      let refused = try await keeper.command("consent", verb, id)
+      #expect(refused.status == 69 && refused.error.contains("no keeper runs"), "\(refused.error)")
+    }
+    let revoked = try await keeper.command("consent", "revoke", "g-0123456789abcdef")
+    #expect(revoked.status == 66 && revoked.error.contains("no such grant"))
+    #expect(try await keeper.command("consent", "history", "--last=-1").status == 64)
+  }
+
+  @Test("A request that outlived a restart is listed, announced, approved, and is over then")
+  func approve() async throws {
+    let broker = try TestBroker()
+    let keeper = try Installation(broker)
+    #expect(try await keeper.command("init").status == 0)
+    let id = try leave(in: keeper, of: "phone", home)
+    let audience = try await Audience.start(broker)
+    let daemon = try await keeper.start()
+    try await audience.until("bridge/consent names it") {
+      $0.state(Self.topic)?["head"]?.text == id
+    }
+    #expect(audience.state(Self.topic)?["requester"] == "mqtt user phone")
+    #expect(audience.state(Self.topic)?["network_name"] == "home-thread")
+
+    let listed = try await keeper.json("consent", "list")["pending"]?.list.first
+    #expect(listed?["id"]?.text == id && listed?["command"] == "preferred/get")
+    #expect(
+      listed?["networks"] == [["ext_pan_id": "1111111122222222", "network_name": "home-thread"]])
+    #expect(listed?["reason"]?.text?.contains("would get the network key of home-thread") == true)
+    let text = try await keeper.command("consent", "list").output
+    #expect(text.contains("mqtt user phone") && text.contains("threadkeeper consent deny \(id)"))
+
+    let unknown = try await keeper.command("consent", "approve", "c-0123456789abcdef")
+    #expect(unknown.status == 66 && unknown.error.contains("consent list"), "\(unknown.error)")
+    let approved = try await keeper.json("consent", "approve", id, "--always")
+    let grant = try #require(approved["grant"]?.text)
+    #expect(approved["outcome"] == "approved" && approved["scope"] == "always")
+    try await audience.until("it is told") {
+      $0.state(Self.topic)?["pending"] == 0
+        && $0.events("consent_approved").first?["id"]?.text == id
+    }
+    let again = try await keeper.command("consent", "approve", id)
+    #expect(again.status == 66 && again.error.contains("approved already"))
+    #expect(try await keeper.command("consent", "deny", id).status == 66)
+
+    let grants = try await keeper.json("consent", "grants")["grants"]?.list
+    #expect(grants?.first?["id"]?.text == grant && grants?.first?["requester"] == "mqtt user phone")
+    let revoked = try await keeper.command("consent", "revoke", grant)
+    #expect(revoked.status == 0 && revoked.output.contains("asked about again"))
+    #expect(try await keeper.command("consent", "revoke", grant).status == 66)
+    #expect(try await keeper.json("consent", "grants") == ["grants": []])
+    let history = try await keeper.json("consent", "history")["history"]?.list
+    #expect(history?.map { $0["outcome"] } == ["revoked", "approved"])
+    #expect(history?.last?["decided_by"]?.text == "uid \(geteuid()) (command line)")
+    let shown = try await keeper.command("consent", "history", "--last", "1").output
+    #expect(shown.contains("revoked") && !shown.contains("approved"))
+
+    let actions = try await keeper.json("audit").list
+      .filter { $0["actor"]?.text == "uid \(geteuid()) (command line)" }
+      .flatMap { $0["changes"]?.list ?? [] }.compactMap { $0["action"]?.text }
+    #expect(
+      Set(actions).isSuperset(of: ["consent_approved", "consent_granted", "consent_revoked"]))
+    try await daemon.stop()
+    let report = try keeper.verify()
+    #expect(report.matchesManifest && report.isWhole && report.unreadable.isEmpty)
+  }
+
+  @Test("Denied: it is told, and leaves no grant")
+  func deny() async throws {
+    let broker = try TestBroker()
+    let keeper = try Installation(broker)
+    #expect(try await keeper.command("init").status == 0)
+    let id = try leave(in: keeper, of: "phone", home)
+    let audience = try await Audience.start(broker)
+    let daemon = try await keeper.start()
+    let denied = try await keeper.command("consent", "deny", id)
+    #expect(denied.status == 0)
+    #expect(denied.output == "mqtt user phone does not get home-thread (1111111122222222).\n")
+    try await audience.until("it is told") {
+      $0.events("consent_denied").first?["decided_by"]?.text?.hasPrefix("uid ") == true
+    }
+    #expect(try await keeper.command("consent", "approve", id).status == 66)
+    #expect(try await keeper.json("consent", "grants") == ["grants": []])
+    try await daemon.stop()
+  }
+
+  @Test("A hostile name moves no cursor")
+  func hostileNames() async throws {
+    let keeper = try Installation(port: 1)
+    #expect(try await keeper.command("init").status == 0)
+    _ = try leave(in: keeper, of: "a\u{1B}[2J\u{202E}b", ("1111111122222222", "n\r\nx\u{7}"))
+    let text = try await keeper.command("consent", "list").output
+    for scalar in ["\u{1B}", "\u{202E}", "\r", "\u{7}"] { #expect(!text.contains(scalar)) }
+    #expect(text.contains(#"a\u{1b}[2J\u{202e}b"#))
+  }
+}
