@@ -85,7 +85,8 @@ package final class Bridge: Service {
       configuration, store: store, monitor: monitor, answers: answers, clock: clock, logger: logger,
       committed: wake)
     self.consents = ConsentDesk(
-      configuration: configuration, store: store, clock: clock, logger: logger, committed: wake)
+      configuration: configuration, store: store, answers: answers, clock: clock, logger: logger,
+      committed: wake)
     self.status = status
     self.monitor = monitor
     self.topics = configuration.topics

@@ -17,6 +17,8 @@ package struct BridgeConfiguration: Sendable {
   /// What a person can do when the broker refuses the keeper's login.
   package var loginRemedy = "Give the keeper the right user name and password."
 
+  /// Whether a user of the broker may decide about what others ask for.
+  package var isApprover: @Sendable (_ user: String) -> Bool = { _ in false }
   /// Consent, and the keys of those who are answered.
   package var requests = RequestParts()
 

@@ -81,7 +81,7 @@ package struct ConsentLedger: Sendable {
 
   /// Puts into the audit that credentials are given out.
   package func noteDisclosure(
-    of subject: ConsentSubject, to requester: ConsentRequester, by id: ConsentID,
+    of subject: ConsentSubject, to requester: ConsentRequester, by id: String,
     _ tx: WriteTransaction
   ) throws {
     try keychain.note(.credentialsGiven, "\(subject) to \(requester) by \(id)", in: tx)

@@ -50,8 +50,8 @@ package struct SettledConsent: Hashable, Sendable {
 
 /// Decides whether another team's credentials, or the preferred network's, may be told.
 ///
-/// It is asked, and told decisions, in the transaction of the request.
-package protocol ConsentGate: Sendable {
+/// It is asked, and told decisions, in the transaction of the request, and may live as long as that.
+package protocol ConsentGate {
   func judge(_ question: ConsentQuestion, _ tx: WriteTransaction) throws -> ConsentVerdict
 
   /// - Returns: the questions that are settled by it.
@@ -61,7 +61,7 @@ package protocol ConsentGate: Sendable {
 }
 
 /// A keeper on which nobody can agree to anything.
-package struct NobodyConsents: ConsentGate {
+package struct NobodyConsents: ConsentGate, Sendable {
   package init() {}
 
   package func judge(_ question: ConsentQuestion, _ tx: WriteTransaction) -> ConsentVerdict {

@@ -23,8 +23,15 @@ extension CredentialService {
     }
   }
 
-  func disclosed(_ request: ThreadRequest) throws -> AnswerData {
-    AnswerData(credentials: try told(by: request))
+  /// What was agreed to, and no network that has come since: the preferred one may be another by now.
+  func disclosed(_ question: ConsentQuestion) throws -> AnswerData {
+    let agreed = Set(question.networks.map(\.network))
+    let records = try told(by: question.request).filter { agreed.contains($0.network) }
+    guard !records.isEmpty else {
+      throw AnswerFailure(
+        .conflict, "what was agreed to has changed since: ask again, and a person is asked anew")
+    }
+    return AnswerData(credentials: records)
   }
 
   func settle(_ request: ThreadRequest) throws -> [SettledConsent] {

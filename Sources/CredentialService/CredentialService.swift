@@ -58,7 +58,7 @@ package struct CredentialService {
   /// question.
   package func answer(to settled: SettledConsent) throws -> AnswerData {
     if let refusal = settled.refusal { throw refusal }
-    return try namingDamage { try disclosed(settled.question.request) }
+    return try namingDamage { try disclosed(settled.question) }
   }
 
   private func perform(_ request: ThreadRequest) throws -> AnswerData {

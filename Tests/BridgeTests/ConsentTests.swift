@@ -25,7 +25,8 @@ struct ConsentTests {
 
   private var desk: ConsentDesk {
     ConsentDesk(
-      configuration: keeper.configuration, store: keeper.store, clock: keeper.clock,
+      configuration: keeper.configuration, store: keeper.store, answers: AnswerQueue(),
+      clock: keeper.clock,
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, committed: {})
   }
 

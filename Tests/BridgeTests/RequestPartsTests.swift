@@ -49,7 +49,7 @@ private struct TestSeals: AnswerSealer, RequestOpener {
 }
 
 /// Keeps questions until they are settled, as JSON, like one that keeps them in the store.
-private final class TestGate: ConsentGate {
+private final class TestGate: ConsentGate, Sendable {
   private let pending = Mutex<[String: Data]>([:])
 
   func judge(_ question: ConsentQuestion, _ tx: WriteTransaction) throws -> ConsentVerdict {

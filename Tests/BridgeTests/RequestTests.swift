@@ -63,7 +63,7 @@ struct RequestTests {
       switch command {
       case .getCredentials, .getNetwork, .nearbyNetworks, .getPreferred: "not_enrolled"
       case .shareCredentials: "unsupported"
-      case .approveConsent, .denyConsent: "stale_id"
+      case .approveConsent, .denyConsent: "not_authorized"
       default: nil
       }
     #expect(answered.code == expected)

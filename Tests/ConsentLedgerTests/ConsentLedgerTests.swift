@@ -218,7 +218,8 @@ struct ConsentLedgerTests {
       let ended = try ledger.ledger.approve(
         asked.id.description, .always, by: .anna, now: ledger.now, tx)
       let grant = try #require(ended.record.grant)
-      try ledger.ledger.noteDisclosure(of: asked.subject, to: asked.requester, by: grant, tx)
+      try ledger.ledger.noteDisclosure(
+        of: asked.subject, to: asked.requester, by: grant.description, tx)
     }
     let grant = try #require(try ledger.grants().first).id
     try ledger.deny(ledger.pend(.tablet).id.description)
@@ -247,7 +248,7 @@ struct ConsentLedgerTests {
     let grant = try #require(
       try ledger.approve(ledger.pend().id.description, .always).record.grant)
     try keychain.database.write {
-      try ledger.ledger.noteDisclosure(of: .preferred, to: .phone, by: grant, $0)
+      try ledger.ledger.noteDisclosure(of: .preferred, to: .phone, by: grant.description, $0)
     }
     #expect(try ledger.audit().last?.contains("credentialsGiven") == true)
     try ledger.store.reopen()

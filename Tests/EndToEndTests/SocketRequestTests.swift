@@ -43,8 +43,6 @@ struct SocketRequestTests {
     let list = try await ask(keeper, "credentials/list")
     #expect(list.data?.credentials?.first?.dataset?.hex == (try home.hex()))
     #expect(try await ask(keeper, "preferred/available").data?.available == true)
-    #expect(
-      try await ask(keeper, "preferred/get").error?.known == .consentRequired)
 
     // Another team's credentials are out of reach, but for who keeps the store and says so.
     let publisher = try await TestPublisher.start(broker)

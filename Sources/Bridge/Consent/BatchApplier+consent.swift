@@ -2,7 +2,9 @@
 
 import BridgeProtocol
 import ConsentLedger
+import CredentialService
 import ThreadCredentialStore
+import ThreadRequests
 
 /// What follows in the bridge from what the ledger has noted: events, the log, and what is to be
 /// answered.
@@ -27,24 +29,38 @@ extension BatchApplier {
     news.add(ended.record)
   }
 
-  @discardableResult
+  /// - Throws: `ConsentRefusal`.
   func approve(
     _ id: String, _ scope: ConsentScope, by approver: ConsentApprover
-  ) throws -> ConsentRecord {
+  ) throws -> EndedConsent {
     let ended = try consents.approve(id, scope, by: approver, now: now.milliseconds, tx)
     try tell(ended)
-    return ended.record
+    return ended
   }
 
-  @discardableResult
-  func deny(_ id: String, by approver: ConsentApprover) throws -> ConsentRecord {
+  /// - Throws: `ConsentRefusal`.
+  func deny(_ id: String, by approver: ConsentApprover) throws -> EndedConsent {
     let ended = try consents.deny(id, by: approver, now: now.milliseconds, tx)
     try tell(ended)
-    return ended.record
+    return ended
+  }
+
+  /// Into the audit: whom somebody's word has given credentials.
+  func noteDisclosure(of data: AnswerData, by settled: SettledConsent) throws {
+    let told = Set((data.credentials ?? []).map(\.network))
+    let request = ConsentRequest(settled.question)
+    try consents.noteDisclosure(
+      of: ConsentSubject(
+        home: request.subject.home, command: request.subject.command,
+        networks: request.subject.networks.filter { told.contains($0.id) }),
+      to: request.requester, by: settled.id, tx)
   }
 
   /// What nobody has answered in time.
   func expireConsents() throws {
-    for ended in try consents.expire(now: now.milliseconds, tx) { try tell(ended) }
+    for ended in try consents.expire(now: now.milliseconds, tx) {
+      try tell(ended)
+      try answer(ended.settled(now))
+    }
   }
 }

@@ -11,6 +11,7 @@ import ThreadCredentialStore
 package struct ConsentDesk: Sendable {
   let configuration: BridgeConfiguration
   let store: ThreadCredentialStore
+  let answers: AnswerQueue
   let clock: any Clock
   let logger: Logger
   /// Called after the commit: there is something to publish.
@@ -22,7 +23,9 @@ package struct ConsentDesk: Sendable {
     _ id: String, _ scope: ConsentScope, by user: UInt32
   ) throws -> ConsentRecord {
     try decide(by: user) { batch, approver in
-      try batch.approve(id, scope, by: approver)
+      let ended = try batch.approve(id, scope, by: approver)
+      try batch.answer(ended.settled(batch.now))
+      return ended.record
     }
   }
 
@@ -30,7 +33,9 @@ package struct ConsentDesk: Sendable {
   @discardableResult
   package func deny(_ id: String, by user: UInt32) throws -> ConsentRecord {
     try decide(by: user) { batch, approver in
-      try batch.deny(id, by: approver)
+      let ended = try batch.deny(id, by: approver)
+      try batch.answer(ended.settled(batch.now))
+      return ended.record
     }
   }
 
@@ -54,15 +59,16 @@ package struct ConsentDesk: Sendable {
   ) throws -> R {
     try store.checkWritable()
     let approver = ConsentApprover.commandLine(user: user)
-    let (result, news) = try store.keychain.database.write { tx in
-      let batch = try BatchApplier(
-        configuration: configuration, store: store, now: clock.now(), tx)
+    let now = clock.now()
+    let (result, batch) = try store.keychain.database.write { tx in
+      let batch = try BatchApplier(configuration: configuration, store: store, now: now, tx)
       store.keychain.act(as: approver.description, in: tx)
       let result = try body(batch, approver)
       try batch.finish()
-      return (result, batch.news)
+      return (result, batch)
     }
-    news.log(to: logger)
+    batch.news.log(to: logger)
+    answers.add(batch.answers, now: now)
     committed()
     return result
   }

@@ -17,10 +17,23 @@ package final class AnswerQueue: Sendable {
   private struct State {
     var waiting: [(publication: Publication, expires: WireTime)] = []
     var octets = 0
-    var callers: [String: CheckedContinuation<ThreadAnswer?, Never>] = [:]
-    /// Answers that came before anybody waited for them.
-    var early: [String: ThreadAnswer] = [:]
+    /// By the consent that they wait for.
+    var callers: [String: Callers] = [:]
+    var places = 0
   }
+
+  /// Those who wait for one consent on connections of theirs.
+  private struct Callers {
+    /// All of them, also who has not begun to wait yet.
+    var count = 0
+    var waiting: [Int: CheckedContinuation<ThreadAnswer?, Never>] = [:]
+    /// The answer that came before all of them had begun to wait.
+    var early: ThreadAnswer?
+  }
+
+  /// Callers that wait at a time: each holds a connection, and a person must still get through.
+  static let mostCallers = 12
+  static let mostCallersOfOne = 2
 
   private let state = Mutex(State())
 
@@ -48,11 +61,13 @@ package final class AnswerQueue: Sendable {
           state.waiting.append((publication, expires))
           state.octets += publication.payload.count
         case .caller(let id, let answer):
-          if let caller = state.callers.removeValue(forKey: id) {
-            caller.resume(returning: answer)
-          } else if state.early.count < Self.most {
-            state.early[id] = answer
-          }
+          // Who waited in an earlier process is gone.
+          guard var callers = state.callers.removeValue(forKey: id) else { continue }
+          for caller in callers.waiting.values { caller.resume(returning: answer) }
+          callers.count -= callers.waiting.count
+          callers.waiting = [:]
+          callers.early = answer
+          if callers.count > 0 { state.callers[id] = callers }
         }
       }
       return dropped
@@ -79,22 +94,59 @@ package final class AnswerQueue: Sendable {
     }
   }
 
-  /// Waits for the answer to a consent that is pending.
+  /// Announces a caller, before the answer can come: `answer(to:)` or `forget(_:)` must follow.
+  ///
+  /// - Returns: false when too many wait.
+  func expect(_ id: String) -> Bool {
+    state.withLock { state in
+      let all = state.callers.values.reduce(0) { $0 + $1.count }
+      guard all < Self.mostCallers, state.callers[id]?.count ?? 0 < Self.mostCallersOfOne else {
+        return false
+      }
+      state.callers[id, default: Callers()].count += 1
+      return true
+    }
+  }
+
+  func forget(_ id: String) { state.withLock { Self.leave(id, &$0) } }
+
+  /// Waits for the answer to a consent that is pending, as a caller that was announced.
   ///
   /// - Returns: nil when the task is cancelled.
   package func answer(to id: String) async -> ThreadAnswer? {
-    await withTaskCancellationHandler {
+    let place = state.withLock { state in
+      state.places += 1
+      return state.places
+    }
+    return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let now = state.withLock { state -> ThreadAnswer?? in
-          if Task.isCancelled { return .some(nil) }
-          if let early = state.early.removeValue(forKey: id) { return .some(early) }
-          state.callers.updateValue(continuation, forKey: id)?.resume(returning: nil)
+          guard !Task.isCancelled, let callers = state.callers[id] else {
+            Self.leave(id, &state)
+            return .some(nil)
+          }
+          if let early = callers.early {
+            Self.leave(id, &state)
+            return .some(early)
+          }
+          state.callers[id]?.waiting[place] = continuation
           return nil
         }
         if let now { continuation.resume(returning: now) }
       }
     } onCancel: {
-      state.withLock { $0.callers.removeValue(forKey: id) }?.resume(returning: nil)
+      let caller = state.withLock { state in
+        let caller = state.callers[id]?.waiting.removeValue(forKey: place)
+        if caller != nil { Self.leave(id, &state) }
+        return caller
+      }
+      caller?.resume(returning: nil)
     }
+  }
+
+  private static func leave(_ id: String, _ state: inout State) {
+    guard var callers = state.callers.removeValue(forKey: id) else { return }
+    callers.count -= 1
+    if callers.count > 0 { state.callers[id] = callers }
   }
 }

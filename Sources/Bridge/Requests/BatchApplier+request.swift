@@ -35,9 +35,15 @@ extension BatchApplier {
     }
   }
 
+  private var gate: any ConsentGate {
+    if let gate = configuration.requests.gate { return gate }
+    return BatchConsentGate(batch: self)
+  }
+
   func service(_ context: RequestContext) -> CredentialService {
     CredentialService(
-      store: store, gate: configuration.requests.gate, registry: BatchRegistry(batch: self),
+      store: store, gate: gate,
+      registry: BatchRegistry(batch: self),
       context: context, tx)
   }
 
@@ -56,6 +62,7 @@ extension BatchApplier {
           answer(ThreadAnswer(data, transaction: transaction), to: one.id)
           counts.requestsAnswered += 1
         }
+        try noteDisclosure(of: data, by: one)
       } catch let failure as AnswerFailure {
         let answer = ThreadAnswer(failure, transaction: transaction)
         switch context.reply {

@@ -4,7 +4,8 @@ import CredentialService
 
 /// The parts that requests need beside the store, put together at the root.
 package struct RequestParts: Sendable {
-  package var gate: any ConsentGate = NobodyConsents()
+  /// Nil: the ledger of consent, where people decide.
+  package var gate: (any ConsentGate & Sendable)?
   package var sealer: any AnswerSealer = NobodyIsEnrolled()
   package var opener: any RequestOpener = NobodyIsEnrolled()
 

@@ -47,7 +47,7 @@ package final class RequestService: Sendable {
 
   package enum Outcome: Sendable {
     case answer(ThreadAnswer)
-    /// A person is asked first: `answers.answer(to:)` waits for it.
+    /// A person is asked first: `answers.answer(to:)` waits for it, and must be called.
     case waiting(id: String)
   }
 
@@ -61,6 +61,7 @@ package final class RequestService: Sendable {
     isAdministrator: Bool = false
   ) -> Outcome {
     let now = clock.now()
+    var expected: String?
     do {
       var context = RequestContext(
         requester: requester, team: team, home: try home(request), reply: .caller, now: now.date)
@@ -73,6 +74,12 @@ package final class RequestService: Sendable {
           configuration: configuration, store: store, now: now, tx)
         let reply = try batch.service(context).answer(request)
         if case .decided(let settled) = reply { try batch.answer(settled) }
+        if case .waiting(let id) = reply {
+          guard answers.expect(id) else {
+            throw AnswerFailure(.rateLimited, "too many wait for consent already")
+          }
+          expected = id
+        }
         try batch.finish()
         if let logger { tx.afterCommit("bridge log") { batch.news.log(to: logger) } }
         return (reply, batch.answers)
@@ -86,6 +93,7 @@ package final class RequestService: Sendable {
         return answered(ThreadAnswer(AnswerData(), transaction: request.transaction))
       }
     } catch {
+      if let expected { answers.forget(expected) }
       return refused(failure(error), request)
     }
   }

@@ -13,6 +13,7 @@ extension BridgeConfiguration {
       version: threadkeeperVersion,
       topics: BaseTopics(settings.homes.map { .init(name: $0.name, base: $0.baseTopic) }))
     team = { settings.team(ofUser: $0) }
+    isApprover = { settings.consent.isApprover($0) }
     alertsHold = settings.alerts.holdSeconds
     offlineAfter = settings.presence.offlineAfterSeconds
     following =

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ConsentLedger
+import CredentialService
+import ThreadRequests
+
+/// From a question of the service to a request of the ledger, and back when it is over: it may have
+/// been asked by a process that is no more.
+extension ConsentRequest {
+  init(_ question: ConsentQuestion) {
+    let context = question.context
+    self.init(
+      ConsentSubject(
+        home: context.home, command: question.request.command.rawValue,
+        networks: question.networks.map { ConsentNetwork(id: $0.network, name: $0.name) }),
+      by: ConsentRequester(.init(context.requester), team: context.team),
+      reply: ConsentReply(context.reply, transaction: question.request.transaction))
+  }
+}
+
+extension ConsentRequester.Identity {
+  init(_ requester: Requester) {
+    switch requester {
+    case .mqttUser(let name): self = .mqttUser(name)
+    case .systemUser(let number): self = .systemUser(number)
+    }
+  }
+
+  var requester: Requester {
+    switch self {
+    case .mqttUser(let name): .mqttUser(name)
+    case .systemUser(let number): .systemUser(number)
+    }
+  }
+}
+
+extension ConsentReply {
+  init(_ address: ReplyAddress, transaction: String?) {
+    switch address {
+    case .topic(let topic, let correlation):
+      self = .mqtt(responseTopic: topic, correlationData: correlation, transaction: transaction)
+    // All that wait on connections are told the same, each with its own transaction.
+    case .caller: self = .socket
+    }
+  }
+
+  var address: ReplyAddress {
+    if transport == .mqtt, let responseTopic {
+      .topic(responseTopic, correlation: correlationData)
+    } else {
+      .caller
+    }
+  }
+}
+
+extension EndedConsent {
+  /// One for each answer that is owed.
+  func settled(_ now: WireTime) -> [SettledConsent] {
+    // A command of a later version is none that this one could fulfil.
+    guard let command = RequestCommand(rawValue: record.subject.command) else { return [] }
+    return replies.map { reply in
+      var request = ThreadRequest(command)
+      request.home = record.subject.home
+      request.transaction = reply.transaction
+      if command == .getNetwork { request.network = record.subject.onlyNetwork }
+      let context = RequestContext(
+        requester: record.requester.identity.requester, team: record.requester.team,
+        home: record.subject.home, reply: reply.address, now: now.date)
+      return SettledConsent(
+        id: record.id.description,
+        question: ConsentQuestion(
+          context: context, request: request,
+          networks: record.subject.networks.map { .init(network: $0.id, name: $0.name) }),
+        refusal: refusal)
+    }
+  }
+
+  private var refusal: AnswerFailure? {
+    switch record.outcome {
+    case .approved: nil
+    case .denied: AnswerFailure(.consentDenied, "a person has refused it")
+    case .expired, .revoked: AnswerFailure(.consentExpired, "nobody has decided in time")
+    }
+  }
+}

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ConsentLedger
+import CredentialService
+import Foundation
+import KeychainCore
+import Logging
+import MosquittoClient
+import SQLiteDatabase
+import TestKit
+import Testing
+import ThreadDataset
+import ThreadRequests
+
+@testable import Bridge
+
+@Suite("Requests that wait for consent")
+struct ConsentRequestTests {
+  private let keeper: Keeper
+  private let answers = AnswerQueue()
+  private let preferred = "preferred/get"
+
+  init() throws {
+    keeper = try Keeper(homes: [
+      .init(name: "home", base: "threadkeeper"), .init(name: "cabin", base: "cabin"),
+    ]) {
+      $0.isApprover = { ["anna", "phone"].contains($0) }
+      $0.requests.sealer = OpenSealer()
+    }
+    try keeper.announce(Agent.living, .home, at: 1, user: "hub")
+    try keeper.announce(Agent.attic, .guest, at: 1, user: "hub")
+  }
+
+  /// Seals nothing, so that a test can look inside. Everybody but "stranger" is enrolled.
+  private struct OpenSealer: AnswerSealer {
+    func isEnrolled(_ user: String, in home: String, _ tx: ReadTransaction) -> Bool {
+      user != "stranger"
+    }
+
+    func seal(
+      _ body: [UInt8], to user: String, in home: String, topic: String, now: WireTime,
+      _ tx: ReadTransaction
+    ) -> SealedText? {
+      SealedText(
+        v: 1, typ: "sealed", alg: "none", kid: user, ct: Data(body).base64EncodedString())
+    }
+  }
+
+  private struct Said {
+    let topic: String
+    let correlation: [UInt8]?
+    let answer: ThreadAnswer
+
+    var code: String? { answer.error?.code }
+    /// The datasets that it tells.
+    var datasets: [String] {
+      guard let text = answer.data?.sealed?.ct, let body = Data(base64Encoded: text),
+        let data = try? JSONDecoder().decode(AnswerData.self, from: body)
+      else { return [] }
+      return (data.credentials ?? []).compactMap { $0.dataset?.hex }
+    }
+  }
+
+  private func said(_ answers: [Answer]) throws -> [Said] {
+    try answers.map { answer in
+      guard case .publication(let publication, _) = answer else { throw Unexpected() }
+      return Said(
+        topic: publication.topic, correlation: publication.correlationData,
+        answer: try #require(ThreadAnswer(json: publication.payload)))
+    }
+  }
+
+  private struct Unexpected: Error {}
+
+  /// One request over MQTT, in a batch of its own.
+  @discardableResult
+  private func ask(
+    _ command: String, _ fields: [String: Any] = [:], user: String = "tablet",
+    base: String = "threadkeeper", correlation: [UInt8]? = nil
+  ) throws -> [Said] {
+    try keeper.receive([
+      IncomingMessage(
+        topic: "\(base)/in/\(user)/request/\(command)",
+        payload: Array(try JSONSerialization.data(withJSONObject: fields)),
+        correlationData: correlation)
+    ])
+    return try said(keeper.answers)
+  }
+
+  private func waiting() throws -> [PendingConsent] {
+    try keeper.database.read {
+      try ConsentLedger(keeper.temporary.keychain).pending(
+        now: keeper.clock.now().milliseconds, $0)
+    }
+  }
+
+  private func onlyID() throws -> String { try #require(try waiting().first).id.description }
+
+  private var home: String { get throws { try SampleNetwork.home.dataset(at: 1).hex } }
+
+  @Test("preferred/get waits; approved over MQTT, the answer goes to who asked, as it asked")
+  func approved() throws {
+    #expect(
+      try ask(preferred, ["transaction": "r-17"], correlation: [1, 2]).isEmpty,
+      "nothing is told before")
+    let pending = try #require(try waiting().first)
+    #expect(pending.requester.description == "mqtt user tablet")
+    #expect(pending.subject.networks.map(\.name) == ["home"])
+    let said = try ask("consent/approve", ["id": pending.id.description], user: "anna")
+    #expect(said.count == 2)
+    let answer = try #require(said.first)
+    #expect(answer.topic == "threadkeeper/out/tablet/response/preferred/get")
+    #expect(answer.correlation == [1, 2] && answer.answer.transaction == "r-17")
+    #expect(try answer.datasets == [home])
+    #expect(said.last?.topic == "threadkeeper/out/anna/response/consent/approve")
+    #expect(said.last?.answer.status == .ok)
+    #expect(try keeper.takeNames().suffix(2) == ["consent_requested", "consent_approved"])
+    #expect(try ask(preferred).isEmpty, "once is once")
+  }
+
+  @Test("A restart in between: the request is still answered where it asked to be")
+  func restart() throws {
+    try ask(preferred, ["transaction": "r-17"], correlation: [9])
+    try keeper.restart()
+    let said = try ask("consent/approve", ["id": onlyID()], user: "anna")
+    #expect(said.first?.topic == "threadkeeper/out/tablet/response/preferred/get")
+    #expect(said.first?.correlation == [9] && said.first?.answer.transaction == "r-17")
+    #expect(try said.first?.datasets == [home])
+  }
+
+  @Test("Denied: the requester is told, and told so again when it asks at once")
+  func denied() throws {
+    try ask(preferred, ["transaction": "r-17"])
+    let said = try ask("consent/deny", ["id": onlyID()], user: "anna")
+    #expect(said.first?.code == "consent_denied" && said.first?.answer.transaction == "r-17")
+    #expect(said.first?.topic == "threadkeeper/out/tablet/response/preferred/get")
+    #expect(try ask(preferred).map(\.code) == ["consent_denied"])
+    #expect(try waiting().isEmpty)
+  }
+
+  @Test("Nobody decides: the tick tells the requester")
+  func expired() throws {
+    try ask(preferred, ["transaction": "r-17"])
+    keeper.clock.advance(seconds: 120)
+    let batch = try tick()
+    let said = try said(batch.answers)
+    #expect(said.map(\.code) == ["consent_expired"])
+    #expect(said.first?.answer.transaction == "r-17")
+    #expect(try tick().answers.isEmpty)
+  }
+
+  private func tick() throws -> BatchApplier {
+    try keeper.database.write { tx in
+      let batch = try BatchApplier(
+        configuration: keeper.configuration, store: keeper.store, now: keeper.clock.now(), tx)
+      var cursor: Int64 = 0
+      try TickApplier(batch: batch, listeningSince: nil).apply(presenceCursor: &cursor)
+      return batch
+    }
+  }
+
+  @Test("Always: answered at once from then on, until the network is another one")
+  func always() throws {
+    try ask(preferred)
+    let always = ["id": try onlyID(), "scope": "always"]
+    #expect(try ask("consent/approve", always, user: "anna").count == 2)
+    #expect(try ask(preferred).first?.datasets == [home])
+    #expect(try ask(preferred, user: "other").isEmpty, "it is not for everybody")
+    #expect(try ask("network/get", ["ext_pan_id": "1111111122222222"]).isEmpty, "another command")
+    let set = try ask("preferred/set", ["ext_pan_id": "3333333344444444"], user: "hub")
+    #expect(set.first?.answer.data?.changed == true)
+    #expect(try ask(preferred).isEmpty)
+    #expect(try waiting().last?.subject.networks.map(\.name) == ["guest-thread"])
+  }
+
+  @Test(
+    "What was agreed to is one network: when another became preferred meanwhile, nothing is told")
+  func changedMeanwhile() throws {
+    try ask(preferred)
+    let id = try onlyID()
+    try ask("preferred/set", ["ext_pan_id": "3333333344444444"], user: "hub")
+    let said = try ask("consent/approve", ["id": id], user: "anna")
+    #expect(said.first?.code == "conflict" && said.first?.datasets == [])
+  }
+
+  @Test("Of the networks nearby, only those that were agreed to are told")
+  func nearby() throws {
+    try ask("networks/nearby")
+    let id = try onlyID()
+    let later = SampleNetwork.guest.with {
+      $0.extendedPANID = "5555555566666666"
+      $0.name = "later"
+    }
+    try keeper.announce(Agent.garage, later, at: 1, user: "hub")
+    let said = try ask("consent/approve", ["id": id], user: "anna")
+    #expect(
+      try said.first?.datasets.sorted()
+        == [home, SampleNetwork.guest.dataset(at: 1).hex].sorted())
+  }
+
+  @Test("Only approvers decide, never for themselves, and only in the home where they speak")
+  func rights() throws {
+    try ask(preferred, user: "phone")
+    let id = try onlyID()
+    for verb in ["consent/approve", "consent/deny"] {
+      for user in ["tablet", "hub", "Anna"] {
+        #expect(try ask(verb, ["id": id], user: user).map(\.code) == ["not_authorized"])
+      }
+    }
+    #expect(
+      try ask("consent/approve", ["id": id], user: "phone").map(\.code) == ["not_authorized"],
+      "an approver, but it asks itself")
+    #expect(
+      try ask("consent/approve", ["id": id], user: "anna", base: "cabin").map(\.code)
+        == ["stale_id"])
+    #expect(
+      try ask("consent/approve", ["id": "c-0123456789abcdef"], user: "tablet").map(\.code)
+        == ["not_authorized"], "nobody else learns which ids there are")
+    #expect(try waiting().count == 1)
+    #expect(try ask("consent/approve", ["id": id], user: "anna").first?.datasets == [home])
+    #expect(
+      try ask("consent/approve", ["id": id], user: "anna").map(\.code) == ["stale_id"])
+  }
+
+  @Test("Who has no key to seal to is told so, and no person is bothered")
+  func notEnrolled() throws {
+    #expect(try ask(preferred, user: "stranger").map(\.code) == ["not_enrolled"])
+    #expect(try waiting().isEmpty)
+  }
+
+  @Test("What needs no consent makes no question")
+  func noConsent() throws {
+    #expect(try ask("preferred/available").first?.answer.data?.available == true)
+    let check = try ask("preferred/check", ["dataset": home])
+    #expect(check.first?.answer.data?.result == .match)
+    #expect(try waiting().isEmpty)
+  }
+
+  @Test("A flood of requests is refused, and answered")
+  func flood() throws {
+    for number in 0..<5 {
+      let network = SampleNetwork.guest.with {
+        $0.extendedPANID = "777777770000000\(number)"
+        $0.name = "n\(number)"
+      }
+      try keeper.announce("a1b2c3d40000000\(number)", network, at: 1, user: "hub")
+      #expect(try ask("network/get", ["ext_pan_id": network.extendedPANID]).isEmpty)
+    }
+    #expect(try ask(preferred).map(\.code) == ["rate_limited"])
+    for number in 0..<12 {
+      try ask("network/get", ["ext_pan_id": "7777777700000000", "transaction": "\(number)"])
+    }
+    #expect(try said(keeper.answers).map(\.code) == ["rate_limited"])
+    #expect(try waiting().count == 5)
+  }
+
+  // MARK: On the socket
+
+  private var service: RequestService {
+    RequestService(
+      keeper.configuration, store: keeper.store, monitor: BridgeMonitor(), answers: answers,
+      clock: keeper.clock, logger: nil, committed: {})
+  }
+
+  private var desk: ConsentDesk {
+    ConsentDesk(
+      configuration: keeper.configuration, store: keeper.store, answers: answers,
+      clock: keeper.clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+      committed: {})
+  }
+
+  private func call(_ command: RequestCommand = .getPreferred) throws -> String {
+    guard
+      case .waiting(let id) = service.answer(
+        ThreadRequest(command), from: .systemUser(1000), team: "user/uid-1000")
+    else { throw Unexpected() }
+    return id
+  }
+
+  @Test("A caller on the socket waits until somebody decides; so does a second one for the same")
+  func callers() async throws {
+    let id = try call()
+    #expect(try call() == id)
+    #expect(try waiting().first?.requester.description == "uid 1000")
+    let refused = service.answer(
+      ThreadRequest(.getPreferred), from: .systemUser(1000), team: "user/uid-1000")
+    guard case .answer(let answer) = refused else { throw Unexpected() }
+    #expect(answer.error?.code == "rate_limited", "each holds a connection")
+    let answers = answers
+    async let first = answers.answer(to: id)
+    async let second = answers.answer(to: id)
+    try desk.approve(id, .once, by: 0)
+    for answer in [await first, await second] {
+      #expect(answer?.data?.credentials?.first?.dataset?.hex == (try home))
+    }
+    #expect(await answers.answer(to: id) == nil, "nothing is kept for who was not announced")
+  }
+
+  @Test("A decision that comes before the caller waits reaches it; denied and expired too")
+  func early() async throws {
+    let denied = try call()
+    try desk.deny(denied, by: 0)
+    #expect(await answers.answer(to: denied)?.error?.code == "consent_denied")
+    let expired = try call(.nearbyNetworks)
+    keeper.clock.advance(seconds: 120)
+    answers.add(try tick().answers, now: keeper.clock.now())
+    #expect(await answers.answer(to: expired)?.error?.code == "consent_expired")
+  }
+
+  @Test("A caller that has gone gets nothing, and nothing is kept for it")
+  func gone() async throws {
+    let id = try call()
+    let answers = answers
+    let caller = Task { await answers.answer(to: id) }
+    caller.cancel()
+    #expect(await caller.value == nil)
+    try desk.approve(id, .once, by: 0)
+    #expect(await answers.answer(to: id) == nil)
+  }
+
+  @Test("Only the keeper's own user and root decide on the socket")
+  func socketRights() throws {
+    let id = try call()
+    var request = ThreadRequest(.approveConsent)
+    request.id = id
+    guard
+      case .answer(let refused) = service.answer(
+        request, from: .systemUser(1001), team: "user/uid-1001"),
+      case .answer(let agreed) = service.answer(
+        request, from: .systemUser(0), team: "user/uid-0", isAdministrator: true)
+    else { throw Unexpected() }
+    #expect(refused.error?.code == "not_authorized")
+    #expect(agreed.status == .ok)
+  }
+}
