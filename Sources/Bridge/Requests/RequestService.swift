@@ -40,6 +40,9 @@ package final class RequestService: Sendable {
   ) throws {
     let store = ThreadCredentialStore(keychain)
     _ = try BridgeStart.prepare(configuration, store: store, now: clock.now())
+    var configuration = configuration
+    // Nobody is there who could be asked, nor anything that would wait for the answer.
+    configuration.requests.gate = configuration.requests.gate ?? NobodyConsents()
     self.init(
       configuration, store: store, monitor: BridgeMonitor(), answers: AnswerQueue(), clock: clock,
       logger: nil, committed: {})

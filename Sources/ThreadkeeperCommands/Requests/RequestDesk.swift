@@ -31,9 +31,9 @@ final class RequestDesk: Sendable {
   }
 
   /// - Returns: nil when it is no request of this kind.
-  func answer(_ octets: [UInt8], from peer: SocketPeer) async -> [UInt8]? {
+  func answer(_ octets: [UInt8], _ connection: DaemonConnection) async -> [UInt8]? {
     guard let command = Self.command(of: octets) else { return nil }
-    let answer = await answer(command, octets, from: peer.user)
+    let answer = await answer(command, octets, connection)
     guard answer.json.count > DaemonConnection.limit else { return answer.json }
     return ThreadAnswer(
       AnswerFailure(.tooLarge, "the answer is larger than a message on the socket may be"),
@@ -50,8 +50,9 @@ final class RequestDesk: Sendable {
   }
 
   private func answer(
-    _ command: RequestCommand, _ octets: [UInt8], from user: UInt32
+    _ command: RequestCommand, _ octets: [UInt8], _ connection: DaemonConnection
   ) async -> ThreadAnswer {
+    let user = connection.peer.user
     do throws(AnswerFailure) {
       let fields = try RequestFields(json: octets)
       guard fields.v == ThreadAnswer.version else {
@@ -67,7 +68,7 @@ final class RequestDesk: Sendable {
       let asker = Asker(
         user: user, team: team,
         isAdministrator: fields.asKeeper == true && (user == geteuid() || user == 0))
-      return await answer(try ThreadRequest(command, fields), of: asker).forCommand
+      return await answer(try ThreadRequest(command, fields), of: asker, connection).forCommand
     } catch {
       return ThreadAnswer(error, transaction: RequestFields.transaction(of: octets)).forCommand
     }
@@ -79,7 +80,9 @@ final class RequestDesk: Sendable {
     let isAdministrator: Bool
   }
 
-  private func answer(_ request: ThreadRequest, of asker: Asker) async -> ThreadAnswer {
+  private func answer(
+    _ request: ThreadRequest, of asker: Asker, _ connection: DaemonConnection
+  ) async -> ThreadAnswer {
     let outcome = await withCheckedContinuation { done in
       turns.async { [requests] in
         done.resume(
@@ -91,19 +94,28 @@ final class RequestDesk: Sendable {
     switch outcome {
     case .answer(let answer): return answer
     case .waiting(let id):
-      return await decision(id)
-        ?? ThreadAnswer(
-          AnswerFailure(.consentExpired, "nobody has decided in time"),
-          transaction: request.transaction)
+      var answer = await decision(id, connection) ?? ThreadAnswer(undecided)
+      // Others may have asked the same.
+      answer.transaction = request.transaction
+      return answer
     }
   }
 
-  /// What a person decides while the caller waits.
-  private func decision(_ id: String) async -> ThreadAnswer? {
+  private var undecided: AnswerFailure {
+    Task.isCancelled
+      ? AnswerFailure(.ending, "the keeper ends; the request waits for when it is back")
+      : AnswerFailure(.consentExpired, "nobody has decided in time")
+  }
+
+  /// What a person decides while the caller waits. Who has gone holds no place.
+  private func decision(_ id: String, _ connection: DaemonConnection) async -> ThreadAnswer? {
     await withTaskGroup { [answers = requests.answers] group in
       group.addTask { await answers.answer(to: id) }
       group.addTask {
-        try? await Task.sleep(for: Self.patience)
+        let deadline = ContinuousClock.now + Self.patience
+        while ContinuousClock.now < deadline, !connection.isGone {
+          do { try await Task.sleep(for: .milliseconds(250)) } catch { break }
+        }
         return nil
       }
       let first = await group.next() ?? nil

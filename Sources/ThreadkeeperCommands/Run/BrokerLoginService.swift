@@ -69,7 +69,7 @@ final class BrokerLoginService: Service {
         },
         handler: { [weak self, store, consents, requests] request, connection in
           if let answer = await consents.answer(request, from: connection.peer) { return answer }
-          if let answer = await requests.answer(request, from: connection.peer) { return answer }
+          if let answer = await requests.answer(request, connection) { return answer }
           if let answer = await store.answer(request, connection) { return answer }
           return (try? await self?.answer(request, connection).octets) ?? []
         })

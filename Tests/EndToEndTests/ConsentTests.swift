@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DaemonSocket
+import Foundation
+import MosquittoClient
+import TestKit
+import Testing
+import ThreadRequests
+
+/// A program on this machine asks a real keeper for what needs consent, and a person decides by
+/// command.
+@Suite("Consent, from the request to the answer", .inTurns, .timeLimit(.minutes(5)))
+struct ConsentTests {
+  private struct Scene {
+    let broker: TestBroker
+    let keeper: Installation
+    let daemon: DaemonProcess
+    let audience: Audience
+    let home: ThreadNetwork
+    let publisher: TestPublisher
+
+    /// Asks on the socket; returns when it is answered.
+    func ask(_ command: String, _ fields: [String: String] = [:]) async throws -> ThreadAnswer {
+      try await ConsentTests.ask(command, fields, of: keeper)
+    }
+
+    /// The id of the one request that waits.
+    func waiting() async throws -> String {
+      try await eventually { try await keeper.json("consent", "list")["pending"]?.list.count == 1 }
+      return try #require(
+        try await keeper.json("consent", "list")["pending"]?.list.first?["id"]?.text)
+    }
+  }
+
+  private static func ask(
+    _ command: String, _ fields: [String: String] = [:], of keeper: Installation
+  ) async throws -> ThreadAnswer {
+    var request: [String: Any] = fields
+    request["v"] = 1
+    request["command"] = command
+    let octets = try await DaemonCaller.ask(
+      Array(try JSONSerialization.data(withJSONObject: request)),
+      at: keeper.storePath + "/daemon.sock", within: 150)
+    let answer = try #require(octets)
+    return try #require(ThreadAnswer(json: answer))
+  }
+
+  private func scene() async throws -> Scene {
+    let broker = try TestBroker()
+    let keeper = try Installation(broker, hold: 0)
+    let audience = try await Audience.start(broker)
+    let daemon = try await keeper.start()
+    let publisher = try await TestPublisher.start(broker)
+    let home = try ThreadNetwork("home-thread")
+    let router = BorderRouter(number: 1)
+    try await publisher.publish([router.announces(try home.hex())])
+    try await audience.until("the router") { $0.state(router.topic)?["preferred"] == "match" }
+    return Scene(
+      broker: broker, keeper: keeper, daemon: daemon, audience: audience, home: home,
+      publisher: publisher)
+  }
+
+  @Test("Approved: the answer comes then and not before, and nobody else hears it")
+  func approved() async throws {
+    let scene = try await scene()
+    let keeper = scene.keeper
+    let preferred = try await scene.ask("preferred/available")
+    #expect(preferred.data?.available == true, "that needs nobody")
+    let answered = Answered()
+    let asking = Task {
+      let answer = try await scene.ask("preferred/get", ["transaction": "r-17"])
+      answered.note()
+      return answer
+    }
+    let id = try await scene.waiting()
+    try await scene.audience.until("it is announced") {
+      $0.state("threadkeeper/bridge/consent")?["head"]?.text == id
+        && $0.events("consent_requested").first?["requester"]?.text == "uid \(geteuid())"
+    }
+    #expect(!answered.isNoted, "nothing is told before")
+    #expect(scene.daemon.log.contains("threadkeeper consent approve \(id)"))
+    #expect(try await keeper.command("consent", "approve", id).status == 0)
+    let answer = try await asking.value
+    #expect(answer.transaction == "r-17")
+    #expect(try answer.result().credentials?.first?.dataset?.hex == (try scene.home.hex()))
+
+    var needles = Needles()
+    needles.add("network key", scene.home.networkKey)
+    needles.add("PSKc", scene.home.pskc)
+    let told = scene.audience.look { heard in
+      heard.messages.filter { !$0.topic.contains("/in/") }
+    }
+    #expect(told.contains { $0.topic.hasSuffix("/bridge/consent") })
+    for message in told { #expect(needles.found(in: Data(message.payload)) == []) }
+    #expect(needles.found(in: scene.daemon.log) == [])
+    let audit = try await keeper.command("audit").output
+    #expect(audit.contains("consent_approved \(id) preferred/get home-thread"))
+    #expect(audit.contains("to uid \(geteuid()) by \(id)"))
+    #expect(needles.found(in: audit) == [])
+    #expect(try await scene.daemon.stop() == .exit(0))
+  }
+
+  private final class Answered: @unchecked Sendable {
+    // A flag that is only ever set, under its lock.
+    private let lock = NSLock()
+    private var value = false
+    var isNoted: Bool { lock.withLock { value } }
+    func note() { lock.withLock { value = true } }
+  }
+
+  @Test("Denied, always and revoked")
+  func decisions() async throws {
+    let scene = try await scene()
+    let keeper = scene.keeper
+    let network = ["ext_pan_id": scene.home.extendedPANID]
+    async let refused = scene.ask("network/get", network)
+    #expect(try await keeper.command("consent", "deny", scene.waiting()).status == 0)
+    #expect(try await refused.error?.code == "consent_denied")
+    #expect(try await scene.ask("network/get", network).error?.exit == 77, "and so at once again")
+
+    async let agreed = scene.ask("preferred/get")
+    let granted = try await keeper.json("consent", "approve", scene.waiting(), "--always")
+    #expect(try await agreed.status == .ok)
+    #expect(
+      try await scene.ask("preferred/get").data?.credentials?.first?.dataset?.hex
+        == (try scene.home.hex()), "nobody is asked")
+    let grant = try #require(granted["grant"]?.text)
+    #expect(try await keeper.command("consent", "revoke", grant).status == 0)
+    async let again = scene.ask("preferred/get")
+    #expect(try await keeper.command("consent", "deny", scene.waiting()).status == 0)
+    #expect(try await again.error?.code == "consent_denied")
+    #expect(try await scene.daemon.stop() == .exit(0))
+  }
+
+  @Test("A keeper that ends says so; the request waits for the next one to be decided")
+  func restart() async throws {
+    let scene = try await scene()
+    let keeper = scene.keeper
+    async let first = scene.ask("preferred/get")
+    let id = try await scene.waiting()
+    #expect(try await scene.daemon.stop() == .exit(0))
+    #expect(try await first.error?.code == "ending")
+    let daemon = try await keeper.start()
+    #expect(try await scene.waiting() == id)
+    // Whether it comes before the approval or after: "always" answers it.
+    async let second = scene.ask("preferred/get")
+    #expect(try await keeper.command("consent", "approve", id, "--always").status == 0)
+    #expect(
+      try await second.data?.credentials?.first?.dataset?.hex == (try scene.home.hex()))
+    let history = try await keeper.json("consent", "history")["history"]?.list
+    #expect(history?.map { $0["id"]?.text } == [id], "one question, one decision")
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("Over MQTT, who has no key to seal to is told so, and no person is bothered")
+  func notEnrolled() async throws {
+    let scene = try await scene()
+    let subscriber = try await TestSubscriber.start(
+      scene.broker, "threadkeeper/out/anna/response/#")
+    try await scene.publisher.publish([
+      Publication(
+        topic: "threadkeeper/in/anna/request/preferred/get",
+        payload: Array(#"{"transaction":"r-1"}"#.utf8))
+    ])
+    let heard = try await subscriber.wait { !$0.isEmpty }
+    let answer = try #require(heard.first)
+    #expect(ThreadAnswer(json: answer.payload)?.error?.code == "not_enrolled")
+    #expect(try await scene.keeper.json("consent", "list") == ["pending": []])
+    #expect(try await scene.daemon.stop() == .exit(0))
+  }
+}
