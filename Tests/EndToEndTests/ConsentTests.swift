@@ -45,9 +45,9 @@ struct ConsentTests {
     return try #require(ThreadAnswer(json: answer))
   }
 
-  private func scene() async throws -> Scene {
+  private func scene(_ settings: String = "") async throws -> Scene {
     let broker = try TestBroker()
-    let keeper = try Installation(broker, hold: 0)
+    let keeper = try Installation(broker, hold: 0, more: settings)
     let audience = try await Audience.start(broker)
     let daemon = try await keeper.start()
     let publisher = try await TestPublisher.start(broker)
@@ -150,6 +150,41 @@ struct ConsentTests {
     let history = try await keeper.json("consent", "history")["history"]?.list
     #expect(history?.map { $0["id"]?.text } == [id], "one question, one decision")
     #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("Users in consent.approvers decide over MQTT, and nobody else does")
+  func approvers() async throws {
+    let scene = try await scene("consent:\n  approvers: [anna]")
+    let subscriber = try await TestSubscriber.start(
+      scene.broker, "threadkeeper/out/+/response/#")
+    async let asked = scene.ask("preferred/get")
+    let id = try await scene.waiting()
+    func decide(_ user: String, _ verb: String) async throws -> String? {
+      let transaction = "\(user) \(verb)"
+      try await scene.publisher.publish([
+        Publication(
+          topic: "threadkeeper/in/\(user)/request/consent/\(verb)",
+          payload: Array(#"{"id":"\#(id)","transaction":"\#(transaction)"}"#.utf8))
+      ])
+      func answer(_ messages: [IncomingMessage]) -> ThreadAnswer? {
+        messages.compactMap { ThreadAnswer(json: $0.payload) }
+          .first { $0.transaction == transaction }
+      }
+      return answer(try await subscriber.wait { answer($0) != nil })?.error?.code
+    }
+    #expect(try await decide("bob", "approve") == "not_authorized")
+    #expect(try await decide("bob", "deny") == "not_authorized")
+    #expect(try await decide("anna", "approve") == nil)
+    #expect(
+      try await asked.data?.credentials?.first?.dataset?.hex == (try scene.home.hex()))
+    #expect(try await decide("anna", "deny") == "stale_id")
+    let history = try await scene.keeper.json("consent", "history")["history"]?.list
+    #expect(history?.map { $0["decided_by"] } == ["mqtt user anna"])
+    let audit = try await scene.keeper.json("audit").list
+      .filter { $0["actor"] == "mqtt user anna" }
+      .flatMap { $0["changes"]?.list ?? [] }.compactMap { $0["action"]?.text }
+    #expect(Set(audit).isSuperset(of: ["consent_approved", "credentials_given"]))
+    #expect(try await scene.daemon.stop() == .exit(0))
   }
 
   @Test("Over MQTT, who has no key to seal to is told so, and no person is bothered")
