@@ -9,6 +9,7 @@ let package = Package(
   products: [
     .library(name: "Security", targets: ["Security"]),
     .library(name: "ThreadDataset", targets: ["ThreadDataset"]),
+    .library(name: "ThreadNetwork", targets: ["ThreadNetwork"]),
     .executable(name: "threadkeeper", targets: ["threadkeeper"]),
   ],
   dependencies: [
@@ -32,6 +33,8 @@ let package = Package(
     .target(name: "SQLiteDatabase", dependencies: ["CLibSQLite"]),
     .target(name: "MosquittoClient", dependencies: ["CLibMosquitto"]),
     .target(name: "DaemonSocket"),
+    .target(name: "StatePlaces"),
+    .target(name: "PersonAtTerminal"),
     .target(name: "EmbeddedBroker"),
     .target(name: "YAMLReader", dependencies: ["CLibYAML"]),
     .target(name: "Telemetry", dependencies: [.product(name: "Logging", package: "swift-log")]),
@@ -43,7 +46,7 @@ let package = Package(
 
     // Floor 3: Keychain Services for other programs; Thread credentials, the broker's password, and who
     // may have which credentials, as keychain items.
-    .target(name: "Security", dependencies: ["KeychainCore"]),
+    .target(name: "Security", dependencies: ["KeychainCore", "PersonAtTerminal"]),
     .target(
       name: "ThreadCredentialStore",
       dependencies: ["KeychainCore", "SodiumCrypto", "SQLiteDatabase", "ThreadDataset"]),
@@ -70,9 +73,15 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
-    .target(name: "Settings", dependencies: ["YAMLReader"]),
+    .target(name: "Settings", dependencies: ["StatePlaces", "YAMLReader"]),
 
-    // Floor 5: the commands and the composition root.
+    // Floor 5: Thread credentials for other programs; the commands and the composition root.
+    .target(
+      name: "ThreadNetwork",
+      dependencies: [
+        "CredentialService", "DaemonSocket", "KeychainCore", "PersonAtTerminal", "SQLiteDatabase",
+        "StatePlaces", "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
+      ]),
     .target(
       name: "ThreadkeeperCommands",
       dependencies: [
@@ -88,11 +97,14 @@ let package = Package(
     // Floor 6.
     .executableTarget(name: "threadkeeper", dependencies: ["ThreadkeeperCommands"]),
 
-    // The sources of the example, so that every build of the tests has them too. It has a package of
-    // its own beside them, which `make consumer` builds.
+    // The sources of the examples, so that every build of the tests has them too. Each has a package
+    // of its own beside them, which `make consumer` builds.
     .executableTarget(
       name: "KeychainClientExample", dependencies: ["Security"],
       path: "examples/keychain-client/Sources/keychain-client"),
+    .executableTarget(
+      name: "ThreadClientExample", dependencies: ["ThreadNetwork"],
+      path: "examples/thread-client/Sources/thread-client"),
 
     // The figures: `make bench`. A bare subscriber and publisher, and a bare table, in C to compare with.
     .target(
@@ -150,6 +162,12 @@ let package = Package(
       name: "SecurityTests",
       dependencies: ["KeychainCore", "SQLiteDatabase", "Security", "SodiumCrypto", "TestKit"]),
     .testTarget(
+      name: "ThreadNetworkTests",
+      dependencies: [
+        "DaemonSocket", "KeychainCore", "SQLiteDatabase", "TestKit", "ThreadCredentialStore",
+        "ThreadDataset", "ThreadNetwork", "ThreadRequests",
+      ]),
+    .testTarget(
       name: "ThreadCredentialStoreTests",
       dependencies: [
         "KeychainCore", "SQLiteDatabase", "TestKit", "ThreadCredentialStore", "ThreadDataset",
@@ -176,8 +194,8 @@ let package = Package(
       name: "EndToEndTests",
       dependencies: [
         "ConsentLedger", "DaemonSocket", "EmbeddedBroker", "KeychainClientExample", "KeychainCore",
-        "MosquittoClient", "SQLiteDatabase", "TestKit", "ThreadDataset", "ThreadRequests",
-        "threadkeeper",
+        "MosquittoClient", "SQLiteDatabase", "TestKit", "ThreadClientExample", "ThreadDataset",
+        "ThreadNetwork", "ThreadRequests", "threadkeeper",
       ]),
   ],
   swiftLanguageModes: [.v6]

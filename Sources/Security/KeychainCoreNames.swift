@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The only file that imports the keychain itself. Packages that ask `#if canImport(Security)` find
+// The only file that imports the keychain itself, and what is beside it. Packages that ask `#if canImport(Security)` find
 // this module in any build that they share with it, but not the C libraries below it: so the import
 // has to stay out of the module file, and `internal import` does not do that. The compiler's
 // warning concerns values of hidden types within public ones, and there are none: public types
 // here have fields of the standard library and Foundation, or references to classes.
 @_implementationOnly import KeychainCore
+@_implementationOnly import PersonAtTerminal
 
 typealias AccessControl = KeychainCore.AccessControl
 typealias AccessGroups = KeychainCore.AccessGroups
@@ -13,6 +14,7 @@ typealias Accessibility = KeychainCore.Accessibility
 typealias AttributeValue = KeychainCore.AttributeValue
 typealias AuthenticationUI = KeychainCore.AuthenticationUI
 typealias FoundItem = KeychainCore.FoundItem
+typealias HarmlessText = PersonAtTerminal.HarmlessText
 typealias ItemAttribute = KeychainCore.ItemAttribute
 typealias ItemClass = KeychainCore.ItemClass
 typealias ItemRequest = KeychainCore.ItemRequest
@@ -34,3 +36,4 @@ typealias RequestClass = KeychainCore.RequestClass
 typealias ResultShape = KeychainCore.ResultShape
 typealias StoreLocation = KeychainCore.StoreLocation
 typealias SystemRandom = KeychainCore.SystemRandom
+typealias TerminalConsent = PersonAtTerminal.TerminalConsent

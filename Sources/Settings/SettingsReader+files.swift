@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StatePlaces
+
 extension SettingsReader {
   /// The text given for a key; nil when there is none or it could not be read, which is reported.
   mutating func entry(of key: SettingsKey) -> SettingsEntry? {

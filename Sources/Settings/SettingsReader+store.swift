@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StatePlaces
+
 extension SettingsReader {
   mutating func store(stateDirectory: String) -> Settings.Store {
     var store = Settings.Store(path: path(.storePath) ?? stateDirectory + "/store")

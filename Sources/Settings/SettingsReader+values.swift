@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StatePlaces
+
 extension SettingsReader {
   /// An entry for text; a truth value is none, which is reported.
   mutating func textEntry(of key: SettingsKey) -> SettingsEntry? {

@@ -24,17 +24,6 @@ extension LinuxKeychain {
     if let prompt = prompt.map({ HarmlessText($0).text }), !prompt.isEmpty {
       question += ": \(prompt)"
     }
-    question += "\nAllow it? [y/N] "
-    // One question at a time, or two threads would take each other's answers.
-    return turns.withLock { _ in
-      guard let terminal = ControllingTerminal() else { return nil }
-      switch terminal.ask(question, within: limit) {
-      case .line(let line): return ["y", "yes"].contains(line.lowercased())
-      case .end: return false
-      case .nobody: return nil
-      }
-    }
+    return TerminalConsent.agrees(to: question, within: limit)
   }
-
-  private static let turns = Locked(())
 }

@@ -7,9 +7,9 @@
 /// 3. `$STATE_DIRECTORY`, which systemd sets for a unit with `StateDirectory=`,
 /// 4. for root, `/var/lib/threadkeeper`,
 /// 5. `$XDG_DATA_HOME/threadkeeper`, without it `~/.local/share/threadkeeper`.
-enum StateDirectory {
+package enum StateDirectory {
   /// - Returns: an absolute path; nil when no rule gives one (no `HOME`).
-  static func path(
+  package static func path(
     given: String?, environment: [String: String], workingDirectory: String, isRoot: Bool
   ) -> String? {
     func named(_ variable: String) -> String? {

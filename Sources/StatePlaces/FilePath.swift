@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Paths as text: made absolute, compared without asking the file system.
-enum FilePath {
+package enum FilePath {
   /// - Parameters:
   ///   - path: absolute, relative to `directory`, or below the home directory (`~/…`).
   ///   - home: value of `HOME`.
   /// - Returns: an absolute path without `.` and doubled slashes; nil without an absolute `home`
   ///   for a path that needs one, and for `~name`.
-  static func absolute(_ path: String, in directory: String, home: String?) -> String? {
+  package static func absolute(_ path: String, in directory: String, home: String?) -> String? {
     var path = path
     if path == "~" || path.hasPrefix("~/") {
       guard let home, home.hasPrefix("/") else { return nil }
@@ -21,13 +21,13 @@ enum FilePath {
     return "/" + parts.joined(separator: "/")
   }
 
-  static func directory(of path: String) -> String {
+  package static func directory(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
   /// Whether the first is the second or lies below it. Both absolute; `..` is resolved by name.
-  static func isInside(_ path: String, _ directory: String) -> Bool {
+  package static func isInside(_ path: String, _ directory: String) -> Bool {
     parts(path).starts(with: parts(directory))
   }
 

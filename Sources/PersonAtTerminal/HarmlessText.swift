@@ -2,13 +2,13 @@
 
 /// A text of somebody else's, made fit for a line of a question: nothing in it ends the line, moves
 /// the cursor, turns the direction of the text or pushes the question off the screen.
-struct HarmlessText {
+package struct HarmlessText {
   /// Characters that are shown at most.
   private static let longest = 200
 
-  let text: String
+  package let text: String
 
-  init(_ text: String) {
+  package init(_ text: String) {
     var shown = String.UnicodeScalarView()
     // Counted by scalars: a single character may be made of any number of them.
     for scalar in text.unicodeScalars {
