@@ -11,19 +11,24 @@ package enum DaemonCaller {
   /// - Parameters:
   ///   - descriptors: open files that the daemon may use; they stay open here.
   ///   - seconds: how long the answer may take.
+  ///   - admittingOthers: whether a keeper of another user is meant, too.
   /// - Returns: nil when nobody listens there.
   /// - Throws: `stranger` when who listens is neither this user nor root: a password goes to nobody
-  ///   else. See `ListenerTrust`. `forbidden` when this user may not look there. `abandoned` when
+  ///   else. See `ListenerTrust`, also for keepers of others. `forbidden` when this user may not look there. `abandoned` when
   ///   the task is cancelled after the request has gone out, `CancellationError` before.
   package static func ask(
-    _ request: [UInt8], passing descriptors: [Int32] = [], at path: String, within seconds: Int
+    _ request: [UInt8], passing descriptors: [Int32] = [], at path: String, within seconds: Int,
+    admittingOthers: Bool = false
   ) async throws -> [UInt8]? {
     let call = Call(passing: descriptors)
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         DispatchQueue.global().async {
           continuation.resume(
-            with: Result { try call.make(request, at: path, within: seconds) })
+            with: Result {
+              try call.make(
+                request, at: path, within: seconds, admittingOthers: admittingOthers)
+            })
         }
       }
     } onCancel: {
@@ -50,8 +55,10 @@ package enum DaemonCaller {
       }
     }
 
-    func make(_ request: [UInt8], at path: String, within seconds: Int) throws -> [UInt8]? {
-      guard let connection = try DaemonCaller.connect(path) else { return nil }
+    func make(
+      _ request: [UInt8], at path: String, within seconds: Int, admittingOthers: Bool
+    ) throws -> [UInt8]? {
+      guard let connection = try DaemonCaller.connect(path, admittingOthers) else { return nil }
       connection.wait(atMost: seconds)
       let isAbandoned = state.withLock {
         $0.connection = connection
@@ -59,7 +66,12 @@ package enum DaemonCaller {
       }
       if isAbandoned { throw CancellationError() }
       do {
-        try connection.send(request, passing: descriptors)
+        // Who sends a caller away may have answered and closed before it heard all.
+        do {
+          try connection.send(request, passing: descriptors)
+        } catch {
+          guard error == .closed else { throw error }
+        }
         return try connection.receive()
       } catch {
         if state.withLock({ $0.isAbandoned }) { throw DaemonSocketError.abandoned }
@@ -68,10 +80,14 @@ package enum DaemonCaller {
     }
   }
 
-  private static func connect(_ path: String) throws(DaemonSocketError) -> DaemonConnection? {
+  private static func connect(
+    _ path: String, _ admittingOthers: Bool
+  ) throws(DaemonSocketError) -> DaemonConnection? {
     guard access(path, F_OK) == 0 else {
       // Only what is certainly not there counts as nobody.
-      guard errno == ENOENT || errno == ENOTDIR else { throw refusal("look at", path, errno) }
+      guard errno == ENOENT || errno == ENOTDIR else {
+        throw DaemonSocketError.refusal("look at", path, errno)
+      }
       return nil
     }
     let address = try SocketAddress(path)
@@ -81,29 +97,15 @@ package enum DaemonCaller {
       close(descriptor)
       // The name alone is what a process leaves that was killed.
       if code == ECONNREFUSED || code == ENOENT { return nil }
-      throw refusal("connect", path, code)
+      throw DaemonSocketError.refusal("connect", path, code)
     }
     let connection = try DaemonConnection(descriptor)
-    var directory = stat()
-    guard stat(parent(of: path), &directory) == 0 else { throw .system("stat", path) }
     let trust = ListenerTrust(
-      caller: geteuid(), listener: connection.peer.user, directoryOwner: directory.st_uid,
-      directoryMode: directory.st_mode)
+      caller: geteuid(), listener: connection.peer.user,
+      directories: try SocketDirectory.above(path), admitsOthers: admittingOthers)
     if let objection = trust.objection {
       throw DaemonSocketError(.stranger, "\(path) is not to be trusted: \(objection)")
     }
     return connection
-  }
-
-  private static func refusal(
-    _ call: String, _ path: String, _ code: Int32
-  ) -> DaemonSocketError {
-    guard code == EACCES || code == EPERM else { return .system(call, path, code) }
-    return DaemonSocketError(.forbidden, "this user has no access to \(path)")
-  }
-
-  private static func parent(of path: String) -> String {
-    guard let slash = path.lastIndex(of: "/") else { return "." }
-    return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 }

@@ -5,10 +5,10 @@ import Glibc
 import Synchronization
 
 /// The daemon's end: a socket in its store's directory, where commands bring what only the process
-/// with the store's lock can do.
+/// with the store's lock can do; or one elsewhere, for programs of other users.
 ///
-/// It serves this user and root, by what the kernel says of them. One request and one answer for
-/// each connection.
+/// It serves whom it admits, by what the kernel says of them: this user and root unless said. One
+/// request and one answer for each connection.
 package final class DaemonListener: Sendable {
   /// Gets a request, and the connection to see whether somebody still waits; returns the answer.
   package typealias Handler = @Sendable ([UInt8], DaemonConnection) async -> [UInt8]
@@ -19,6 +19,7 @@ package final class DaemonListener: Sendable {
   private static let pause: UInt32 = 500_000
 
   private let path: String
+  private let admission: Admission
   private let patience: Int
   private let handler: Handler
   private let queue = DispatchQueue(label: "threadkeeper.socket")
@@ -27,28 +28,31 @@ package final class DaemonListener: Sendable {
   private let onTrouble: @Sendable (DaemonSocketError) -> Void
 
   private struct Callers {
-    var count = 0
+    /// User → callers.
+    var users: [UInt32: Int] = [:]
     var next = 0
     var tasks: [Int: Task<Void, Never>] = [:]
     var isEnding = false
   }
 
-  /// Listens from now on. What an earlier process left under that name is removed: the caller must
-  /// know, by a lock, that it is no other's.
+  /// Listens from now on. What an earlier process left under that name is removed: of a socket for
+  /// this user only, the caller must know, by a lock, that it is no other's.
   ///
   /// - Parameters:
   ///   - patience: seconds that a caller may take to send its request.
   ///   - onTrouble: told when callers cannot be taken for a moment.
+  /// - Throws: `taken` when a socket for others would be in the way of somebody else's.
   package init(
-    path: String, patience: Int = 5,
+    path: String, admission: Admission = .owner, patience: Int = 5,
     onTrouble: @escaping @Sendable (DaemonSocketError) -> Void = { _ in },
     handler: @escaping Handler
   ) throws(DaemonSocketError) {
     self.path = path
+    self.admission = admission
     self.patience = patience
     self.onTrouble = onTrouble
     self.handler = handler
-    let descriptor = try Self.listen(path)
+    let descriptor = try ListeningSocket.make(path, admission.reach)
     source.withLock {
       let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
       source.setEventHandler { [weak self] in self?.accept(descriptor) }
@@ -70,7 +74,7 @@ package final class DaemonListener: Sendable {
     }
     for task in tasks { task.cancel() }
     let deadline = ContinuousClock.now + limit
-    while callers.withLock({ $0.count > 0 }), ContinuousClock.now < deadline {
+    while callers.withLock({ !$0.users.isEmpty }), ContinuousClock.now < deadline {
       do { try await Task.sleep(for: .milliseconds(5)) } catch { return }
     }
   }
@@ -85,35 +89,22 @@ package final class DaemonListener: Sendable {
     }
   }
 
-  private static func listen(_ path: String) throws(DaemonSocketError) -> Int32 {
-    let address = try SocketAddress(path)
-    let descriptor = try SocketAddress.makeSocket(path)
-    unlink(path)
-    // On Linux the socket's own mode is what the name gets, so there is no moment with another.
-    guard fchmod(descriptor, 0o600) == 0,
-      address.withAddress({ bind(descriptor, $0, $1) }) == 0,
-      Glibc.listen(descriptor, 16) == 0,
-      fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0
-    else {
-      let code = errno
-      close(descriptor)
-      throw .system("listen", path, code)
-    }
-    return descriptor
-  }
-
   private func accept(_ listener: Int32) {
     let descriptor = Glibc.accept(listener, nil, nil)
     guard descriptor >= 0 else { return acceptFailed(errno) }
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-    guard let connection = try? DaemonConnection(descriptor),
-      connection.peer.user == geteuid() || connection.peer.user == 0,
-      let place = takePlace()
-    else { return }
+    guard let connection = try? DaemonConnection(descriptor) else { return }
+    let user = connection.peer.user
+    guard admission.admits(user) else {
+      // It fits what the system keeps for a new connection, so this does not wait.
+      if !admission.refusal.isEmpty { try? connection.send(admission.refusal) }
+      return
+    }
+    guard let place = takePlace(for: user) else { return }
     // A thread of the system's: whoever calls and says nothing must not hold one of Swift's.
     DispatchQueue.global().async { [self] in
       connection.wait(atMost: patience)
-      guard let request = try? connection.receive() else { return free(place) }
+      guard let request = try? connection.receive() else { return free(place, user) }
       answer(request, connection, at: place)
     }
   }
@@ -124,7 +115,7 @@ package final class DaemonListener: Sendable {
         let answer = await handler(request, connection)
         // Who has gone meanwhile has no use for it.
         try? connection.send(answer)
-        free(place)
+        free(place, connection.peer.user)
       }
       $0.tasks[place] = task
       if $0.isEnding { task.cancel() }
@@ -139,18 +130,22 @@ package final class DaemonListener: Sendable {
     usleep(Self.pause)
   }
 
-  private func takePlace() -> Int? {
+  private func takePlace(for user: UInt32) -> Int? {
     callers.withLock {
-      guard $0.count < Self.places else { return nil }
-      $0.count += 1
+      let own = $0.users[user, default: 0]
+      guard $0.users.values.reduce(0, +) < Self.places, own < admission.placesPerUser else {
+        return nil
+      }
+      $0.users[user] = own + 1
       $0.next += 1
       return $0.next
     }
   }
 
-  private func free(_ place: Int) {
+  private func free(_ place: Int, _ user: UInt32) {
     callers.withLock {
-      $0.count -= 1
+      let rest = $0.users[user, default: 1] - 1
+      $0.users[user] = rest == 0 ? nil : rest
       $0.tasks[place] = nil
     }
   }

@@ -15,6 +15,8 @@ package struct DaemonSocketError: Error, Sendable, Equatable, CustomStringConver
     case closed
     /// The caller has given up after the request had gone out: what came of it is not known.
     case abandoned
+    /// The name is another's: what lies there is no socket, or somebody listens.
+    case taken
     /// More octets than one message may have.
     case tooLarge
     case system
@@ -37,5 +39,11 @@ package struct DaemonSocketError: Error, Sendable, Equatable, CustomStringConver
 
   static func system(_ call: String, _ path: String, _ code: Int32 = errno) -> DaemonSocketError {
     DaemonSocketError(.system, "\(call) failed for \(path): \(String(cString: strerror(code)))")
+  }
+
+  /// The same, when it may be that this user has no access.
+  static func refusal(_ call: String, _ path: String, _ code: Int32) -> DaemonSocketError {
+    guard code == EACCES || code == EPERM else { return .system(call, path, code) }
+    return DaemonSocketError(.forbidden, "this user has no access to \(path)")
   }
 }

@@ -1,24 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether the one who listens on a socket may be told a password.
+/// Whether the one who listens on a socket may be told a secret.
 ///
 /// Whose directory it is says nothing about that: anybody can make one where others can write, put a
 /// socket into it and wait. So only this user and root are believed. Root calls the keepers of others
 /// too, and means the owner of the directory then.
+///
+/// A keeper that serves other users listens in a directory that only root, or the caller, can have
+/// given to it: nobody else may make names anywhere above.
 struct ListenerTrust: Equatable {
   var caller: UInt32
   var listener: UInt32
-  var directoryOwner: UInt32
-  var directoryMode: UInt32
+  /// The directories above the socket, the nearest first, up to `/`.
+  var directories: [SocketDirectory]
+  /// Whether a keeper of another user is called, too.
+  var admitsOthers = false
 
   /// Why not; nil for who may.
   var objection: String? {
-    if directoryMode & 0o022 != 0 { return "others may write into its directory" }
-    guard caller == 0 || directoryOwner == caller || directoryOwner == 0 else {
-      return "its directory belongs to user \(directoryOwner)"
+    guard let directory = directories.first else { return "it lies in no directory" }
+    if directory.isOpenToOthers { return "others may write into its directory" }
+    let isOwn = listener == caller || listener == 0
+    if isOwn, isTrusted(directory) { return nil }
+    if caller == 0, listener == directory.owner { return nil }
+    if admitsOthers { return objectionToOther(in: directory) }
+    return isOwn || !isTrusted(directory)
+      ? "its directory belongs to user \(directory.owner)" : "user \(listener) listens there"
+  }
+
+  private func isTrusted(_ directory: SocketDirectory) -> Bool {
+    caller == 0 || directory.owner == caller || directory.owner == 0
+  }
+
+  private func objectionToOther(in directory: SocketDirectory) -> String? {
+    guard directory.owner == listener || directory.owner == 0 else {
+      return "user \(listener) listens there, and its directory belongs to user \(directory.owner)"
     }
-    let isTrusted =
-      listener == caller || listener == 0 || (caller == 0 && listener == directoryOwner)
-    return isTrusted ? nil : "user \(listener) listens there"
+    let isVouchedFor = directories.dropFirst().allSatisfy {
+      ($0.owner == 0 || $0.owner == caller) && !$0.isOpenToOthers
+    }
+    return isVouchedFor
+      ? nil : "user \(listener) listens there, in a place where anybody could have made it"
   }
 }

@@ -200,39 +200,3 @@ struct DaemonSocketTests {
     #expect(error?.reason == .abandoned)
   }
 }
-
-@Suite("Who may be told a password")
-struct ListenerTrustTests {
-  @Test(
-    "This user and root, and for root the owner of the directory; never where others can write",
-    arguments: [
-      (1000, 1000, 1000, 0o700, true), (1000, 0, 1000, 0o700, true),
-      (1000, 0, 0, 0o755, true), (0, 0, 0, 0o700, true), (0, 1000, 1000, 0o700, true),
-      // Somebody's own directory, with somebody's own socket.
-      (1000, 1001, 1001, 0o755, false), (1000, 1001, 1000, 0o700, false),
-      (1000, 1000, 1001, 0o755, false), (1000, 0, 1001, 0o755, false),
-      (0, 1001, 1000, 0o700, false), (0, 1001, 0, 0o700, false),
-      (1000, 1000, 1000, 0o770, false), (1000, 1000, 1000, 0o702, false),
-      (1000, 1000, 1000, 0o1777, false), (0, 0, 0, 0o777, false),
-    ] as [(UInt32, UInt32, UInt32, UInt32, Bool)])
-  func trust(caller: UInt32, listener: UInt32, owner: UInt32, mode: UInt32, isTrusted: Bool) {
-    let trust = ListenerTrust(
-      caller: caller, listener: listener, directoryOwner: owner, directoryMode: mode)
-    #expect((trust.objection == nil) == isTrusted, "\(trust)")
-  }
-
-  @Test("A directory that others may write into is refused on the real socket, too")
-  func real() async throws {
-    let directory = try TemporaryDirectory()
-    let path = directory.file("daemon.sock")
-    let listener = try DaemonListener(path: path) { request, _ in request }
-    defer { listener.stop() }
-    chmod(directory.path, 0o777)
-    let error = await #expect(throws: DaemonSocketError.self) {
-      try await DaemonCaller.ask([1], at: path, within: 240)
-    }
-    #expect(error?.reason == .stranger)
-    chmod(directory.path, 0o700)
-    #expect(try await DaemonCaller.ask([1], at: path, within: 240) == [1])
-  }
-}
