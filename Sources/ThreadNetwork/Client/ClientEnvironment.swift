@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// What the environment says about keepers, stores and teams. An empty variable counts as not set.
+struct ClientEnvironment {
+  private let variables: [String: String]
+  private let workingDirectory: String
+
+  init(
+    _ variables: [String: String] = ProcessInfo.processInfo.environment,
+    workingDirectory: String = FileManager.default.currentDirectoryPath
+  ) {
+    self.variables = variables
+    self.workingDirectory = workingDirectory
+  }
+
+  var socket: String? { path("SOCKET") }
+  var keyFile: String? { path("STORE_KEY_FILE") }
+  var anchorDirectory: String? { path("STORE_ANCHOR_PATH") }
+  var passphraseFile: String? { path("STORE_PASSPHRASE_FILE") }
+
+  var storeDirectory: String? {
+    path("STORE_PATH")
+      ?? StateDirectory.path(
+        given: nil, environment: variables, workingDirectory: workingDirectory,
+        isRoot: geteuid() == 0
+      ).map { $0 + "/store" }
+  }
+
+  var team: String { own("NETWORK_TEAM") ?? "uid/\(geteuid())" }
+  var home: String? { own("NETWORK_HOME") }
+  /// Whether a person may be asked at a terminal.
+  var allowsQuestions: Bool { own("NETWORK_PRESENCE") != "none" }
+
+  private func own(_ name: String) -> String? {
+    variables["THREADKEEPER_" + name].flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  private func path(_ name: String) -> String? {
+    own(name).flatMap {
+      FilePath.absolute($0, in: workingDirectory, home: variables["HOME"])
+    }
+  }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+extension THClient {
+  /// Which keeper or store a client uses. Linux only: Apple's systems have one keychain, and sign the
+  /// team of a program into it.
+  ///
+  /// The first of these that is there is used:
+  ///
+  /// 1. the keeper at ``socket``, and nothing else, if that is said;
+  /// 2. the keeper of the program's own user, by the socket in the directory of its store;
+  /// 3. the own store, which the program opens itself;
+  /// 4. the keeper of this machine, at ``systemSocket``;
+  /// 5. an own store that is made when the first credentials are stored.
+  public struct Configuration: Sendable {
+    /// Where the keeper of a machine listens for programs of other users.
+    public static let systemSocket = "/run/threadkeeper/client.sock"
+
+    /// Path of the keeper's socket. Variable `THREADKEEPER_SOCKET`; nil looks at the places above.
+    ///
+    /// Who listens there is told credentials, so it must be this user or root; or another user in a
+    /// directory of its own or root's, with nothing but root's or this user's directories above.
+    public var socket: String?
+    /// Directory of the own store. Variable `THREADKEEPER_STORE_PATH`; the default is `store` in
+    /// `$THREADKEEPER_STATE_DIRECTORY`, or by the rule of the program `threadkeeper`: for root
+    /// `/var/lib/threadkeeper`, for others `$XDG_DATA_HOME/threadkeeper` or
+    /// `~/.local/share/threadkeeper`. Nil when none of them is known.
+    public var storeDirectory: String?
+    /// The file with the key of the own store, outside of its directory. Variable
+    /// `THREADKEEPER_STORE_KEY_FILE`; nil is the directory's name with `.key` after it.
+    public var keyFile: String?
+    /// Directory of the own store's anchor. Variable `THREADKEEPER_STORE_ANCHOR_PATH`; nil is the
+    /// directory's name with `.anchor` after it.
+    public var anchorDirectory: String?
+    /// A file (0600) whose first line is a passphrase that opens the own store, instead of the key
+    /// file. Variable `THREADKEEPER_STORE_PASSPHRASE_FILE`; there is no default.
+    public var passphraseFile: String?
+    /// The team in the own store. Variable `THREADKEEPER_NETWORK_TEAM`; the default is `uid/` and the
+    /// number of the user, as a keeper of the same user has it. A keeper does not ask for it: there
+    /// the team follows from the user.
+    public var team: String
+    /// The home that calls are about. Variable `THREADKEEPER_NETWORK_HOME`; nil is the keeper's first
+    /// one, `home` in an own store.
+    public var home: String?
+    /// Asks a person, in an own store, whether credentials that need consent may be told: the
+    /// parameter says who asks for what, in one sentence. True: somebody agrees. False: somebody
+    /// refuses. Nil: nobody can be asked. The default is ``THClient/askOnTerminal(_:)``. It is called
+    /// on a thread of the system's, and may take its time. A keeper asks by itself.
+    public var confirmConsent: (@Sendable (String) -> Bool?)?
+
+    /// A configuration in which some things may be left to the environment.
+    public init(
+      socket: String? = nil, storeDirectory: String? = nil, keyFile: String? = nil,
+      anchorDirectory: String? = nil, passphraseFile: String? = nil, team: String? = nil,
+      home: String? = nil,
+      confirmConsent: (@Sendable (String) -> Bool?)? = THClient.askOnTerminal
+    ) {
+      let environment = ClientEnvironment()
+      // Who brings a store of its own means that, and no keeper that happens to run elsewhere.
+      self.socket = socket ?? (storeDirectory == nil ? environment.socket : nil)
+      self.storeDirectory = storeDirectory ?? environment.storeDirectory
+      self.keyFile = keyFile ?? (storeDirectory == nil ? environment.keyFile : nil)
+      self.anchorDirectory =
+        anchorDirectory ?? (storeDirectory == nil ? environment.anchorDirectory : nil)
+      self.passphraseFile =
+        passphraseFile ?? (storeDirectory == nil ? environment.passphraseFile : nil)
+      self.team = team ?? environment.team
+      self.home = home ?? environment.home
+      self.confirmConsent = confirmConsent
+      looksForSystem = storeDirectory == nil
+    }
+
+    /// Whether the keeper of the machine is meant where there is no own store.
+    var looksForSystem: Bool
+  }
+
+  /// Asks the person at the terminal that controls this program, and waits a minute for `y`. It shows
+  /// that somebody is there, and not who. Linux only.
+  ///
+  /// - Parameter question: one sentence; nothing in it can move the cursor.
+  /// - Returns: true for `y` or `yes`; false for every other answer; nil when nobody can be asked:
+  ///   there is no terminal, the program is in its background, nobody answers, or the variable
+  ///   `THREADKEEPER_NETWORK_PRESENCE` is `none`.
+  @Sendable
+  public static func askOnTerminal(_ question: String) -> Bool? {
+    guard ClientEnvironment().allowsQuestions else { return nil }
+    return TerminalConsent.agrees(to: HarmlessText(question).text, within: .seconds(60))
+  }
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+// Unchecked Sendable: the keeper is a constant, and safe to use from any thread. Subclasses answer for what they add.
+/// Stores, finds and deletes the Thread credentials of border routers, and asks about the preferred
+/// network of the home.
+///
+/// The names, labels and types are those of the class of this name on Apple's systems. Every call has a
+/// form with a completion handler, here, and one for `await`. A handler is called exactly once, on
+/// a thread of the system's, never on that of the call and never before the call has returned. The
+/// client lives until then, also when it is set to nil meanwhile. The `await` forms end early with
+/// `CancellationError` when their task is cancelled, but for the two that throw nothing.
+///
+/// A client talks to the keeper that runs on this machine; without one it opens a store of its own.
+/// What the credentials of a program are, its *team*, follows from the user that it runs as. See
+/// ``Configuration`` and docs/threadnetwork.md.
+///
+/// Errors are ``THError`` values, which are `NSError` objects.
+///
+/// A border router is named by its *Border Agent ID*: 8 octets (the MAC extended address) or 16
+/// octets. 16 octets that end in eight zero octets mean the same as the first eight.
+open class THClient: NSObject, @unchecked Sendable {
+  let keeper: KeeperLink
+
+  /// A client of the keeper, or of the store, that the environment of the program names.
+  public override init() {
+    keeper = KeeperLink(Configuration())
+  }
+
+  /// A client of a keeper or a store of the program's choice. Linux only.
+  ///
+  /// - Parameter configuration: what is not said in it comes from the environment.
+  public init(configuration: Configuration) {
+    keeper = KeeperLink(configuration)
+  }
+
+  // MARK: Own credentials
+
+  /// All credentials that the own team has stored.
+  ///
+  /// - Parameter completion: gets the credentials, which may be none, or the error.
+  @preconcurrency
+  open func retrieveAllCredentials(
+    _ completion: @escaping @Sendable (Set<THCredentials>?, (any Error)?) -> Void
+  ) {
+    start(completion) { try await $0.credentials(.listCredentials) }
+  }
+
+  /// The credentials that the own team has stored for border routers that can be reached now. Without
+  /// a keeper nobody listens to border routers, and there are none.
+  ///
+  /// - Parameter completion: gets the credentials, which may be none, or the error.
+  @preconcurrency
+  open func retrieveAllActiveCredentials(
+    _ completion: @escaping @Sendable (Set<THCredentials>?, (any Error)?) -> Void
+  ) {
+    start(completion) { try await $0.credentials(.listActiveCredentials) }
+  }
+
+  /// The credentials that the own team has stored for a border router.
+  ///
+  /// - Parameters:
+  ///   - borderAgentID: 8 or 16 octets.
+  ///   - completion: gets the credentials or the error: ``THError/Code/notFound`` when there are
+  ///     none, also when another team has some; ``THError/Code/invalidArgument`` for an id of
+  ///     another length.
+  @preconcurrency
+  open func retrieveCredentials(
+    forBorderAgent borderAgentID: Data,
+    completion: @escaping @Sendable (THCredentials?, (any Error)?) -> Void
+  ) {
+    start(completion) { try await $0.credential(.of(borderAgentID, .getCredentials)) }
+  }
+
+  /// Stores the credentials of a border router, or replaces those that the own team has stored.
+  ///
+  /// The first network that is stored in a home becomes the preferred network. Where a border router
+  /// belongs to the preferred network, a change of its credentials changes the preferred network's. To
+  /// change a router's credentials alone: delete them, and store them under a new id.
+  ///
+  /// - Parameters:
+  ///   - borderAgentID: 8 or 16 octets.
+  ///   - activeOperationalDataSet: a complete active dataset, at most 254 octets of TLVs (Thread
+  ///     specification, chapter 8). Types that are not known are kept.
+  ///   - completion: gets nil, or the error: ``THError/Code/invalidDataset``, which names the rule, the
+  ///     TLV and its offset; ``THError/Code/notAuthorized`` when the id belongs to another team.
+  @preconcurrency
+  open func storeCredentials(
+    forBorderAgent borderAgentID: Data, activeOperationalDataSet: Data,
+    completion: @escaping @Sendable ((any Error)?) -> Void
+  ) {
+    start(completion) {
+      var request = try ThreadRequest.of(borderAgentID, .storeCredentials)
+      request.dataset = try ThreadRequest.dataset(activeOperationalDataSet)
+      _ = try await $0.ask(request)
+    }
+  }
+
+  /// Deletes the credentials that the own team has stored for a border router. The preferred network
+  /// stays what it is, also when this was its last border router.
+  ///
+  /// - Parameters:
+  ///   - borderAgentID: 8 or 16 octets.
+  ///   - completion: gets nil, or the error: ``THError/Code/notFound`` when there are none, and then
+  ///     nothing has changed.
+  @preconcurrency
+  open func deleteCredentials(
+    forBorderAgent borderAgentID: Data, completion: @escaping @Sendable ((any Error)?) -> Void
+  ) {
+    start(completion) { _ = try await $0.ask(.of(borderAgentID, .deleteCredentials)) }
+  }
+
+  // MARK: With a person's consent
+
+  /// The credentials of the preferred network. A person is asked first, who has two minutes for an
+  /// answer.
+  ///
+  /// - Parameter completion: gets the credentials or the error: ``THError/Code/refused`` (15) when the
+  ///   person refuses, or nobody answers; ``THError/Code/notFound`` without a preferred network.
+  @preconcurrency
+  open func retrievePreferredCredentials(
+    _ completion: @escaping @Sendable (THCredentials?, (any Error)?) -> Void
+  ) {
+    start(completion) { try await $0.credential(ThreadRequest(.getPreferred)) }
+  }
+
+  /// The credentials of a network, whichever team has stored them. A person is asked first.
+  ///
+  /// - Parameters:
+  ///   - extendedPANID: 8 octets.
+  ///   - completion: gets the credentials or the error: ``THError/Code/refused`` (15) when the person
+  ///     refuses, or nobody answers; ``THError/Code/notFound`` when nobody has stored any.
+  @preconcurrency
+  open func retrieveCredentials(
+    forExtendedPANID extendedPANID: Data,
+    completion: @escaping @Sendable (THCredentials?, (any Error)?) -> Void
+  ) {
+    start(completion) { try await $0.credential(.about(extendedPANID, .getNetwork)) }
+  }
+
+  /// The credentials of all border routers that can be reached now, whichever team has stored them. A
+  /// person is asked first.
+  ///
+  /// - Parameter completion: gets the credentials, which may be none, or the error:
+  ///   ``THError/Code/refused`` (15) when the person refuses, or nobody answers.
+  @preconcurrency
+  open func retrieveActiveCredentialsForNearbyNetworks(
+    completion: @escaping @Sendable (Set<THCredentials>?, (any Error)?) -> Void
+  ) {
+    start(completion) { try await $0.credentials(.nearbyNetworks) }
+  }
+
+  /// Lets another device join a network by a code of nine digits, which is shown to the person and
+  /// never returned. This version of the keeper does not do it: the answer is
+  /// ``THError/Code/unsupported``.
+  ///
+  /// - Parameters:
+  ///   - extendedPANID: 8 octets.
+  ///   - completion: gets nil once the code is shown, or the error.
+  @preconcurrency
+  open func enableCredentialSharingMode(
+    forExtendedPANID extendedPANID: Data, completion: @escaping @Sendable ((any Error)?) -> Void
+  ) {
+    start(completion) { _ = try await $0.ask(.about(extendedPANID, .shareCredentials)) }
+  }
+
+  // MARK: About the preferred network
+
+  /// Whether a dataset is one of the preferred network: all its essential parameters are equal, that
+  /// is all but the timestamps, the channel mask and what is not known. Nobody is asked.
+  ///
+  /// - Parameters:
+  ///   - activeOperationalDataSet: a complete active dataset.
+  ///   - completion: gets false also without a preferred network, for what is no dataset, and when the
+  ///     keeper can't be asked. ``preferredMatch(forActiveOperationalDataset:)`` tells these apart.
+  @preconcurrency
+  open func checkPreferredNetwork(
+    forActiveOperationalDataset activeOperationalDataSet: Data,
+    completion: @escaping @Sendable (Bool) -> Void
+  ) {
+    start(completion) { try await $0.match(activeOperationalDataSet) == .match }
+  }
+
+  /// Whether the home has a preferred network. Nobody is asked.
+  ///
+  /// - Parameter completion: gets false also when the keeper can't be asked.
+  @preconcurrency
+  open func isPreferredNetworkAvailable(completion: @escaping @Sendable (Bool) -> Void) {
+    start(completion) { try await $0.isPreferredAvailable() }
+  }
+}

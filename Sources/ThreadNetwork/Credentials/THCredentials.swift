@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Synchronization
+
+// Unchecked Sendable: all but the channel is constant, and that is behind a lock.
+/// The credentials of a border router, or of the preferred network, as they were when a ``THClient``
+/// found them. Programs do not make them.
+///
+/// Two are equal when all their values are. Nothing that is secret is in a description.
+public final class THCredentials: NSObject, NSSecureCoding, @unchecked Sendable {
+  /// The name of the network, 1 to 16 octets of UTF-8. It comes from outside.
+  public let networkName: String?
+  /// The identity of the network, 8 octets.
+  public let extendedPANID: Data?
+  /// The border router's id, 8 or 16 octets; nil for a preferred network on which there is no border
+  /// router.
+  public let borderAgentID: Data?
+  /// The whole dataset as it was stored, at most 254 octets of TLVs. The network key is in it.
+  public let activeOperationalDataSet: Data?
+  /// The network key, 16 octets. Whoever has it can join the network and read all that is sent there.
+  public let networkKey: Data?
+  /// The pre-shared key for commissioners (PSKc), 16 octets; as secret as the network key.
+  public let pskc: Data?
+  /// The PAN ID, 2 octets, the most significant first.
+  public let panID: Data?
+  /// When the credentials were first stored.
+  public let creationDate: Date?
+  /// When they were last changed.
+  public let lastModificationDate: Date?
+
+  private let channelNumber: Mutex<UInt8>
+
+  /// The number of the radio channel, 11 to 26. A change is for this object only, and stored nowhere.
+  public var channel: UInt8 {
+    get { channelNumber.withLock { $0 } }
+    set { channelNumber.withLock { $0 = newValue } }
+  }
+
+  init(_ values: CredentialValues) {
+    networkName = values.networkName
+    extendedPANID = values.extendedPANID
+    borderAgentID = values.borderAgentID
+    activeOperationalDataSet = values.activeOperationalDataSet
+    networkKey = values.networkKey
+    pskc = values.pskc
+    panID = values.panID
+    channelNumber = Mutex(values.channel)
+    creationDate = values.creationDate
+    lastModificationDate = values.lastModificationDate
+  }
+
+  private var values: CredentialValues {
+    CredentialValues(
+      networkName: networkName, extendedPANID: extendedPANID, borderAgentID: borderAgentID,
+      activeOperationalDataSet: activeOperationalDataSet, networkKey: networkKey, pskc: pskc,
+      panID: panID, channel: channel, creationDate: creationDate,
+      lastModificationDate: lastModificationDate)
+  }
+
+  // MARK: NSObject
+
+  /// Whether the other object is of this class and has the same values.
+  public override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? THCredentials else { return false }
+    return other === self || other.values == values
+  }
+
+  /// Equal for equal values. The channel does not count: it may change while the object is in a set.
+  public override var hash: Int {
+    var hasher = Hasher()
+    hasher.combine(borderAgentID)
+    hasher.combine(extendedPANID)
+    hasher.combine(activeOperationalDataSet)
+    return hasher.finalize()
+  }
+
+  /// Names the border router or the network; never a secret.
+  public override var description: String {
+    let subject = borderAgentID ?? extendedPANID ?? Data()
+    let hex = subject.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    return "<THCredentials of \(hex)>"
+  }
+
+  // MARK: NSSecureCoding
+
+  /// Whether it can be read from an archive safely. It can.
+  public static var supportsSecureCoding: Bool { true }
+
+  /// Reads credentials from an archive.
+  ///
+  /// - Returns: nil for values that are none.
+  public required convenience init?(coder: NSCoder) {
+    guard let values = CredentialValues(coder) else { return nil }
+    self.init(values)
+  }
+
+  /// Writes the credentials into an archive, with the network key in clear: whoever can read the
+  /// archive has it.
+  public func encode(with coder: NSCoder) { values.encode(with: coder) }
+}
+
+extension THCredentials: CustomReflectable {
+  /// Without the values, some of which are secret.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}

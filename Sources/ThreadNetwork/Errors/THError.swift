@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+// Unchecked Sendable: nothing in it changes: what is in `userInfo` are texts and numbers.
+/// The domain of all errors of this module: `THErrorDomain`.
+public let THErrorDomain = "THErrorDomain"
+
+/// Why a call failed: an `NSError` of ``THErrorDomain`` with one of the codes of ``Code``.
+///
+/// `localizedDescription` says what is wrong, where, and what can be done about it. It never holds an
+/// octet of a network key, a PSKc or a dataset.
+///
+///     do {
+///       let credentials = try await client.preferredCredentials()
+///     } catch let error as THError where error.reason == .refused {
+///       // or, as on Apple's systems: (error as NSError).code == 15
+///     }
+public final class THError: NSError, @unchecked Sendable {
+  /// Whether the reason may be a keeper that starts or ends.
+  let isTemporary: Bool
+
+  /// The numbers in `code`. They do not change from version to version.
+  public enum Code: Int, Sendable, CaseIterable {
+    /// The dataset is refused: ``THError/answerCode`` names the rule, ``THError/tlv`` the TLV and
+    /// ``THError/offset`` the place.
+    case invalidDataset = 1
+    /// A Border Agent ID that has neither 8 nor 16 octets, an Extended PAN ID that has not 8, or a
+    /// configuration that makes no sense.
+    case invalidArgument = 2
+    /// There are no such credentials, or none that this team may know of.
+    case notFound = 3
+    /// It belongs to another team, or this user is no client of the keeper.
+    case notAuthorized = 4
+    /// No keeper can be reached, and no store opened.
+    case unavailable = 5
+    /// Another program holds the store, and is no keeper that could be asked.
+    case storeInUse = 6
+    /// Who listens on the socket is not to be trusted.
+    case untrusted = 7
+    /// It contradicts what is stored.
+    case conflict = 8
+    /// Too many calls at a time. The same call may work later.
+    case busy = 9
+    /// The store was altered, or is an old copy: it is read, and takes no changes.
+    case readOnly = 10
+    /// What is stored is damaged, or cannot be opened.
+    case damaged = 11
+    /// The keeper, or the store without one, does not do this.
+    case unsupported = 12
+    /// The keeper's answer cannot be read: it may be of another version.
+    case badAnswer = 13
+    /// The keeper ended, or took too long: it may have done what it was asked for.
+    case interrupted = 14
+    /// A person refused; or nobody answered in time, or could be asked. ``THError/answerCode`` tells
+    /// which: `consent_denied`, `consent_expired`, `consent_required`.
+    case refused = 15
+    /// The store fails: the disk is full, or broken.
+    case storeFailure = 16
+  }
+
+  /// Key of `userInfo`: the stable word of the keeper's answer, a `String` such as `bad_length`.
+  public static let answerCodeKey = "THErrorAnswerCode"
+  /// Key of `userInfo`: the name of the TLV that is to blame, a `String` such as `Network Key`.
+  public static let tlvKey = "THErrorTLV"
+  /// Key of `userInfo`: octets from the beginning of the dataset to that TLV, an `Int`.
+  public static let offsetKey = "THErrorOffset"
+
+  /// The same as `code`.
+  public var reason: Code { Code(rawValue: code) ?? .storeFailure }
+  /// The stable word of the keeper's answer, `bad_length` for example; see docs/protocol.md.
+  public var answerCode: String? { userInfo[Self.answerCodeKey] as? String }
+  /// The name of the TLV that is to blame, where a dataset is refused for one.
+  public var tlv: String? { userInfo[Self.tlvKey] as? String }
+  /// Octets from the beginning of the dataset to the TLV that is to blame.
+  public var offset: Int? { userInfo[Self.offsetKey] as? Int }
+
+  /// - Parameters:
+  ///   - message: a sentence without its full stop.
+  ///   - help: the same, for what can be done.
+  init(
+    _ reason: Code, _ message: String, help: String? = nil, info: [String: Any] = [:],
+    isTemporary: Bool = false
+  ) {
+    self.isTemporary = isTemporary
+    var info = info
+    info[NSLocalizedDescriptionKey] = help.map { "\(message); \($0)" } ?? message
+    info[NSLocalizedRecoverySuggestionErrorKey] = help
+    super.init(domain: THErrorDomain, code: reason.rawValue, userInfo: info)
+  }
+
+  /// Reads an error from an archive.
+  public required init?(coder: NSCoder) {
+    isTemporary = false
+    super.init(coder: coder)
+  }
+}

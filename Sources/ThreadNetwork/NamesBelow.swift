@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What is below stays out of the module file: a package that asks `#if canImport(ThreadNetwork)`
+// finds this module in any build that it shares with it, but not the C libraries underneath. See the
+// same in the module Security, also about the compiler's warning. Three modules have a type of their
+// own name, so no name in them can be told from here: the files that need them import them likewise.
+@_implementationOnly import DaemonSocket
+@_implementationOnly import KeychainCore
+@_implementationOnly import PersonAtTerminal
+@_implementationOnly import StatePlaces
+@_implementationOnly import ThreadDataset
+@_implementationOnly import ThreadRequests
+
+typealias AnswerCode = ThreadRequests.AnswerCode
+typealias AnswerData = ThreadRequests.AnswerData
+typealias AnswerFailure = ThreadRequests.AnswerFailure
+typealias BorderAgentID = ThreadDataset.BorderAgentID
+typealias CredentialRecord = ThreadRequests.CredentialRecord
+typealias DaemonCaller = DaemonSocket.DaemonCaller
+typealias DaemonSocketError = DaemonSocket.DaemonSocketError
+typealias DatasetError = ThreadDataset.DatasetError
+typealias ExtendedPANID = ThreadDataset.ExtendedPANID
+typealias FilePath = StatePlaces.FilePath
+typealias HarmlessText = PersonAtTerminal.HarmlessText
+typealias KeySlotSecret = KeychainCore.KeySlotSecret
+typealias Keychain = KeychainCore.Keychain
+typealias KeychainError = KeychainCore.KeychainError
+typealias KeychainOptions = KeychainCore.KeychainOptions
+typealias OperationalDataset = ThreadDataset.OperationalDataset
+typealias RequestCommand = ThreadRequests.RequestCommand
+typealias StateDirectory = StatePlaces.StateDirectory
+typealias StoreLocation = KeychainCore.StoreLocation
+typealias TerminalConsent = PersonAtTerminal.TerminalConsent
+typealias ThreadAnswer = ThreadRequests.ThreadAnswer
+typealias ThreadRequest = ThreadRequests.ThreadRequest
