@@ -2,10 +2,10 @@
 
 import Foundation
 
-// Unchecked Sendable: nothing in it changes: what is in `userInfo` are texts and numbers.
 /// The domain of all errors of this module: `THErrorDomain`.
 public let THErrorDomain = "THErrorDomain"
 
+// Unchecked Sendable: nothing in it changes; what is in `userInfo` are texts and numbers.
 /// Why a call failed: an `NSError` of ``THErrorDomain`` with one of the codes of ``Code``.
 ///
 /// `localizedDescription` says what is wrong, where, and what can be done about it. It never holds an

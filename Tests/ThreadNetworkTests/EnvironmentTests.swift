@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestKit
+import Testing
+
+@testable import ThreadNetwork
+
+struct EnvironmentTests {
+  private func environment(_ variables: [String: String]) -> ClientEnvironment {
+    ClientEnvironment(variables, workingDirectory: "/srv")
+  }
+
+  @Test("The store is where the program has it, by the same variables")
+  func store() {
+    let isRoot = geteuid() == 0
+    let home = environment(["HOME": "/home/ada", "XDG_DATA_HOME": "/data"])
+    #expect(
+      home.storeDirectory == (isRoot ? "/var/lib/threadkeeper" : "/data/threadkeeper") + "/store")
+    let state = environment(["THREADKEEPER_STATE_DIRECTORY": "state", "HOME": "/home/ada"])
+    #expect(state.storeDirectory == "/srv/state/store")
+    let named = environment([
+      "THREADKEEPER_STORE_PATH": "~/a", "THREADKEEPER_STATE_DIRECTORY": "/state",
+      "THREADKEEPER_STORE_KEY_FILE": "k", "THREADKEEPER_STORE_ANCHOR_PATH": "/anchor",
+      "THREADKEEPER_STORE_PASSPHRASE_FILE": "/p", "HOME": "/home/ada",
+    ])
+    #expect(named.storeDirectory == "/home/ada/a")
+    #expect(named.keyFile == "/srv/k")
+    #expect(named.anchorDirectory == "/anchor")
+    #expect(named.passphraseFile == "/p")
+  }
+
+  @Test("What is empty or not set is the default")
+  func defaults() {
+    for found in [environment([:]), environment(["THREADKEEPER_SOCKET": ""])] {
+      #expect(found.socket == nil)
+      #expect(found.team == "uid/\(geteuid())")
+      #expect(found.home == nil)
+      #expect(found.allowsQuestions)
+    }
+    let found = environment([
+      "THREADKEEPER_SOCKET": "s", "THREADKEEPER_NETWORK_TEAM": "t",
+      "THREADKEEPER_NETWORK_HOME": "h", "THREADKEEPER_NETWORK_PRESENCE": "none",
+    ])
+    #expect(found.socket == "/srv/s")
+    #expect(found.team == "t")
+    #expect(found.home == "h")
+    #expect(!found.allowsQuestions)
+  }
+
+  @Test("A program that brings a store is not led elsewhere by the environment")
+  func ownStore() async {
+    await #expect(processExitsWith: .success) {
+      setenv("THREADKEEPER_SOCKET", "/run/other.sock", 1)
+      setenv("THREADKEEPER_STORE_KEY_FILE", "/other.key", 1)
+      let own = THClient.Configuration(storeDirectory: "/mine")
+      precondition(own.socket == nil && own.keyFile == nil && !own.looksForSystem)
+      let other = THClient.Configuration()
+      precondition(other.socket == "/run/other.sock" && other.keyFile == "/other.key")
+      precondition(other.looksForSystem)
+    }
+  }
+}

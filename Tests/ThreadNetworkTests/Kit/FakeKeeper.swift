@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DaemonSocket
+import Foundation
+import Synchronization
+import TestKit
+import ThreadRequests
+
+@testable import ThreadNetwork
+
+/// A real socket with an answer of the test's choice behind it.
+final class FakeKeeper: Sendable {
+  let path: String
+  private let directory: TemporaryDirectory
+  private let seen = Mutex<[RequestFields]>([])
+  private let listener = Mutex<DaemonListener?>(nil)
+
+  /// - Parameter answer: gets the fields of the request, and how many came before it.
+  init(_ answer: @escaping @Sendable (RequestFields, Int) async -> [UInt8]) throws {
+    directory = try TemporaryDirectory()
+    path = directory.file("client.sock")
+    let listener = try DaemonListener(path: path) { [weak self] octets, _ in
+      guard let fields = try? RequestFields(json: octets) else { return [] }
+      let number =
+        self?.seen.withLock {
+          $0.append(fields)
+          return $0.count - 1
+        } ?? 0
+      return await answer(fields, number)
+    }
+    self.listener.withLock { $0 = listener }
+  }
+
+  deinit { stop() }
+
+  func stop() { listener.withLock { $0?.stop() } }
+
+  var requests: [RequestFields] { seen.withLock { $0 } }
+
+  var configuration: THClient.Configuration { THClient.Configuration(socket: path) }
+  var client: THClient { THClient(configuration: configuration) }
+}

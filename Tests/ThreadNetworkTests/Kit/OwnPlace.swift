@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestKit
+import ThreadDataset
+
+@testable import ThreadNetwork
+
+/// A store of a test's own, which clients open themselves, and where no keeper runs unless a test
+/// makes one.
+final class OwnPlace: Sendable {
+  let directory: TemporaryDirectory
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  var storePath: String { directory.file("store") }
+  var socketPath: String { storePath + "/daemon.sock" }
+
+  func configuration(
+    team: String = "own", home: String? = nil,
+    confirmConsent: (@Sendable (String) -> Bool?)? = nil
+  ) -> THClient.Configuration {
+    THClient.Configuration(
+      storeDirectory: storePath, team: team, home: home, confirmConsent: confirmConsent)
+  }
+
+  func client(
+    team: String = "own", home: String? = nil,
+    confirmConsent: (@Sendable (String) -> Bool?)? = nil
+  ) -> THClient {
+    THClient(
+      configuration: configuration(team: team, home: home, confirmConsent: confirmConsent))
+  }
+
+  /// A directory in which a socket is believed.
+  func makeSocketDirectory() throws -> String {
+    let path = directory.file("keeper")
+    try FileManager.default.createDirectory(
+      atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    return path + "/client.sock"
+  }
+}
+
+extension SampleNetwork {
+  func octets(at seconds: UInt64 = 1) throws -> Data { Data(try dataset(at: seconds).octets) }
+}
+
+extension Data {
+  /// From hexadecimal digits.
+  init(hex: String) {
+    self.init(
+      stride(from: 0, to: hex.utf8.count, by: 2).map { index in
+        let start = hex.index(hex.startIndex, offsetBy: index)
+        return UInt8(hex[start..<hex.index(start, offsetBy: 2)], radix: 16) ?? 0
+      })
+  }
+}
+
+enum Agents {
+  static let kitchen = Data(hex: "0000000000000001")
+  static let attic = Data(hex: "0000000000000002")
+  static let garage = Data(hex: "0000000000000003")
+}
+
+/// The error that something throws; nil when it throws none or another kind.
+func failure(_ body: () async throws -> Void) async -> THError? {
+  do {
+    try await body()
+    return nil
+  } catch {
+    return error as? THError
+  }
+}

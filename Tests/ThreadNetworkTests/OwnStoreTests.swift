@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeychainCore
+import TestKit
+import Testing
+
+@testable import ThreadNetwork
+
+@Suite("Clients with a store of their own", .timeLimit(.minutes(5)))
+struct OwnStoreTests {
+  private let place: OwnPlace
+
+  init() throws { place = try OwnPlace() }
+
+  @Test("Before anything is stored there is nothing, and no store is made by looking")
+  func nothing() async throws {
+    let client = place.client()
+    #expect(try await client.allCredentials().isEmpty)
+    #expect(try await client.allActiveCredentials().isEmpty)
+    #expect(try await client.activeCredentialsForNearbyNetworks.isEmpty)
+    #expect(await !client.isPreferredAvailable())
+    let dataset = try SampleNetwork.home.octets()
+    #expect(await !client.isPreferred(forActiveOperationalDataset: dataset))
+    #expect(
+      try await client.preferredMatch(forActiveOperationalDataset: dataset) == .noPreferredNetwork)
+    let calls: [() async throws -> Void] = [
+      { _ = try await client.credentials(forBorderAgentID: Agents.kitchen) },
+      { _ = try await client.credentials(forExtendedPANID: Agents.kitchen) },
+      { _ = try await client.preferredCredentials() },
+      { try await client.deleteCredentials(forBorderAgent: Agents.kitchen) },
+    ]
+    for call in calls { #expect(await failure(call)?.reason == .notFound) }
+    #expect(!FileManager.default.fileExists(atPath: place.storePath))
+  }
+
+  @Test("What is stored is found with all its values; stored again it is replaced")
+  func values() async throws {
+    let client = place.client()
+    let start = Date()
+    let dataset = try SampleNetwork.home.octets()
+    try await client.storeCredentials(
+      forBorderAgent: Agents.kitchen, activeOperationalDataSet: dataset)
+    let found = try await client.credentials(forBorderAgentID: Agents.kitchen)
+    #expect(found.networkName == "home")
+    #expect(found.extendedPANID == Data(hex: SampleNetwork.home.extendedPANID))
+    #expect(found.borderAgentID == Agents.kitchen)
+    #expect(found.activeOperationalDataSet == dataset)
+    #expect(found.networkKey == Data(hex: SampleNetwork.home.networkKey))
+    #expect(found.pskc == Data(hex: SampleNetwork.home.pskc))
+    #expect(found.panID == Data([0x12, 0x34]))
+    #expect(found.channel == 15)
+    let created = try #require(found.creationDate)
+    #expect(created >= start - 1 && created <= Date() + 1)
+    #expect(found.lastModificationDate == created)
+    #expect(try await client.allCredentials() == [found])
+
+    let second = try SampleNetwork.home.with { $0.channel = 20 }.octets(at: 2)
+    try await client.storeCredentials(
+      forBorderAgent: Agents.kitchen, activeOperationalDataSet: second)
+    let after = try await client.credentials(forBorderAgentID: Agents.kitchen)
+    #expect(after.channel == 20)
+    #expect(after != found)
+    #expect(after.creationDate == created)
+    #expect(try await client.allCredentials() == [after])
+  }
+
+  @Test("The first network is preferred; a member that changes takes it along; deleted, it stays")
+  func preferred() async throws {
+    let client = place.client { _ in true }
+    let first = try SampleNetwork.home.octets()
+    let guest = try SampleNetwork.guest.octets()
+    try await client.storeCredentials(
+      forBorderAgent: Agents.kitchen, activeOperationalDataSet: first)
+    try await client.storeCredentials(
+      forBorderAgent: Agents.attic, activeOperationalDataSet: guest)
+    #expect(await client.isPreferredAvailable())
+    #expect(await client.isPreferred(forActiveOperationalDataset: first))
+    #expect(await !client.isPreferred(forActiveOperationalDataset: guest))
+    guard
+      case .mismatch(let names) = try await client.preferredMatch(
+        forActiveOperationalDataset: guest)
+    else {
+      Issue.record("a mismatch is none")
+      return
+    }
+    #expect(Set(names).isSuperset(of: ["ext_pan_id", "network_key", "network_name"]))
+
+    // A member's new credentials are the preferred network's.
+    try await client.storeCredentials(
+      forBorderAgent: Agents.kitchen, activeOperationalDataSet: guest)
+    #expect(await client.isPreferred(forActiveOperationalDataset: guest))
+    #expect(try await client.preferredCredentials().activeOperationalDataSet == guest)
+    // Deleted, and stored under another id, they are not.
+    try await client.deleteCredentials(forBorderAgent: Agents.kitchen)
+    try await client.storeCredentials(
+      forBorderAgent: Agents.garage, activeOperationalDataSet: first)
+    #expect(await client.isPreferred(forActiveOperationalDataset: guest))
+    try await client.deleteCredentials(forBorderAgent: Agents.garage)
+    try await client.deleteCredentials(forBorderAgent: Agents.attic)
+    #expect(await client.isPreferredAvailable())
+    #expect(try await client.preferredCredentials().borderAgentID == nil)
+  }
+
+  @Test("Sixteen octets that end in eight zeros are the same id as the first eight")
+  func alias() async throws {
+    let client = place.client()
+    try await client.storeCredentials(
+      forBorderAgent: Agents.kitchen + Data(count: 8),
+      activeOperationalDataSet: SampleNetwork.home.octets())
+    let found = try await client.credentials(forBorderAgentID: Agents.kitchen)
+    #expect(found.borderAgentID == Agents.kitchen)
+    let long = Data(repeating: 7, count: 16)
+    try await client.storeCredentials(
+      forBorderAgent: long, activeOperationalDataSet: SampleNetwork.home.octets())
+    #expect(try await client.credentials(forBorderAgentID: long).borderAgentID == long)
+    #expect(try await client.allCredentials().count == 2)
+  }
+
+  @Test("Two teams cannot read, change or delete each other's credentials, nor learn of them")
+  func teams() async throws {
+    let one = place.client(team: "one")
+    let two = place.client(team: "two") { _ in false }
+    let dataset = try SampleNetwork.home.octets()
+    try await one.storeCredentials(
+      forBorderAgent: Agents.kitchen, activeOperationalDataSet: dataset)
+    let before = try await one.credentials(forBorderAgentID: Agents.kitchen)
+
+    #expect(try await two.allCredentials().isEmpty)
+    let read = await failure { _ = try await two.credentials(forBorderAgentID: Agents.kitchen) }
+    let none = await failure { _ = try await two.credentials(forBorderAgentID: Agents.attic) }
+    #expect(read?.reason == .notFound)
+    #expect(read?.localizedDescription == none?.localizedDescription)
+    let store = await failure {
+      try await two.storeCredentials(
+        forBorderAgent: Agents.kitchen, activeOperationalDataSet: SampleNetwork.guest.octets())
+    }
+    #expect(store?.reason == .notAuthorized)
+    let delete = await failure {
+      try await two.deleteCredentials(forBorderAgent: Agents.kitchen)
+    }
+    #expect(delete?.reason == .notAuthorized || delete?.reason == .notFound)
+    #expect(
+      await failure { _ = try await two.preferredCredentials() }?.reason == .refused)
+    #expect(try await one.credentials(forBorderAgentID: Agents.kitchen) == before)
+    #expect(await two.isPreferred(forActiveOperationalDataset: dataset))
+  }
+
+  @Test("Homes are apart from each other")
+  func homes() async throws {
+    let house = place.client(home: "house")
+    try await house.storeCredentials(
+      forBorderAgent: Agents.kitchen, activeOperationalDataSet: SampleNetwork.home.octets())
+    #expect(try await place.client(home: "cabin").allCredentials().isEmpty)
+    #expect(await !place.client(home: "cabin").isPreferredAvailable())
+    #expect(try await house.allCredentials().count == 1)
+  }
+
+  @Test("Nothing of it lies readable on the disk, and all of it is this user's alone")
+  func encrypted() async throws {
+    try await place.client().storeCredentials(
+      forBorderAgent: Agents.kitchen, activeOperationalDataSet: SampleNetwork.home.octets())
+    let key = Data(hex: SampleNetwork.home.networkKey)
+    let files = try #require(FileManager.default.enumerator(atPath: place.directory.path))
+    var seen = 0
+    for case let name as String in files {
+      guard let octets = FileManager.default.contents(atPath: place.directory.file(name)) else {
+        continue
+      }
+      seen += octets.count
+      #expect(octets.range(of: key) == nil, "\(name)")
+    }
+    #expect(seen > 10_000)
+  }
+
+  @Test("Many clients at once take turns, and lose nothing")
+  func many() async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in UInt8(1)...20 {
+        group.addTask {
+          try await place.client().storeCredentials(
+            forBorderAgent: Data(repeating: number, count: 8),
+            activeOperationalDataSet: SampleNetwork.home.octets())
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try await place.client().allCredentials().count == 20)
+  }
+
+  @Test("A store that another program holds and nobody listens for is said to be, with who it is")
+  func held() async throws {
+    try await place.client().storeCredentials(
+      forBorderAgent: Agents.kitchen, activeOperationalDataSet: SampleNetwork.home.octets())
+    let holder = try Keychain.open(
+      at: StoreLocation(
+        directory: place.storePath, anchorDirectory: place.storePath + ".anchor"),
+      with: .keyFile(path: place.storePath + ".key"))
+    let link = KeeperLink(place.configuration(), patience: .zero)
+    let error = await failure { _ = try await link.credentials(.listCredentials) }
+    #expect(error?.reason == .storeInUse)
+    #expect(error?.localizedDescription.contains("process \(getpid())") == true)
+    holder.close()
+    #expect(try await link.credentials(.listCredentials).count == 1)
+  }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Synchronization
+import TestKit
+import Testing
+import ThreadRequests
+
+@testable import ThreadNetwork
+
+@Suite("The keeper's end of the socket, when it is not as it should be", .timeLimit(.minutes(5)))
+struct SocketTests {
+  @Test(
+    "What is no answer is said to be none, and nothing is true because of it",
+    arguments: [
+      "", "{", "[]", "null", "{}", "{\"v\":1}", "{\"v\":2,\"status\":\"ok\",\"data\":{}}",
+      "{\"v\":1,\"status\":\"ok\",\"data\":{}}", "{\"v\":1,\"status\":\"ok\",\"data\":7}",
+      "{\"v\":1,\"status\":\"ok\",\"data\":{\"available\":\"yes\",\"credentials\":{}}}",
+      "{\"v\":1,\"status\":\"ok\",\"data\":{\"credentials\":[{}],\"result\":\"maybe\"}}",
+      "{\"v\":1,\"status\":\"ok\",\"data\":{\"credentials\":[{\"ext_pan_id\":\"1111111122222222\","
+        + "\"network_name\":\"a\",\"active\":true,\"dataset\":\"00\"}]}}",
+      // One that keeps its secret to itself.
+      "{\"v\":1,\"status\":\"ok\",\"data\":{\"credentials\":[{\"ext_pan_id\":\"1111111122222222\","
+        + "\"network_name\":\"a\",\"active\":true}]}}",
+      "{\"v\":1,\"status\":\"error\"}", "\u{0}\u{1}\u{2}", String(repeating: "[", count: 10_000),
+    ])
+  func garbage(_ answer: String) async throws {
+    let keeper = try FakeKeeper { _, _ in Array(answer.utf8) }
+    let client = keeper.client
+    let dataset = try SampleNetwork.home.octets()
+    let calls: [() async throws -> Void] = [
+      { _ = try await client.allCredentials() },
+      { _ = try await client.credentials(forBorderAgentID: Agents.kitchen) },
+      { _ = try await client.preferredMatch(forActiveOperationalDataset: dataset) },
+    ]
+    for call in calls {
+      let error = await failure(call)
+      #expect(error?.reason == .badAnswer || error?.reason == .unsupported, "\(error as Any)")
+    }
+    #expect(await !client.isPreferredAvailable())
+    #expect(await !client.isPreferred(forActiveOperationalDataset: dataset))
+  }
+
+  @Test("A request says its version, command and home, and no more than it needs")
+  func request() async throws {
+    let keeper = try FakeKeeper { _, _ in ThreadAnswer(AnswerData(credentials: [])).json }
+    var configuration = keeper.configuration
+    configuration.home = "cabin"
+    let client = THClient(configuration: configuration)
+    #expect(try await client.allCredentials() == [])
+    try await client.storeCredentials(
+      forBorderAgent: Agents.kitchen, activeOperationalDataSet: SampleNetwork.home.octets())
+    let requests = keeper.requests
+    #expect(requests.map(\.command) == ["credentials/list", "credentials/store"])
+    #expect(requests.allSatisfy { $0.v == 1 && $0.home == "cabin" })
+    #expect(requests[0].dataset == nil && requests[0].borderAgentID == nil)
+    #expect(requests[1].borderAgentID == "0000000000000001")
+    #expect(requests[1].dataset == (try SampleNetwork.home.dataset(at: 1).hex))
+  }
+
+  @Test("Every code of an answer is an error with a number of its own")
+  func codes() async throws {
+    let expected: [AnswerCode: THError.Code] = [
+      .invalidPayload: .invalidArgument, .incompleteDataset: .invalidDataset,
+      .badDataset: .invalidDataset, .notAuthorized: .notAuthorized,
+      .notEnrolled: .notAuthorized, .consentRequired: .refused, .consentDenied: .refused,
+      .consentExpired: .refused, .staleID: .notFound, .notFound: .notFound,
+      .conflict: .conflict, .rateLimited: .busy, .expired: .interrupted,
+      .readOnly: .readOnly, .unsupported: .unsupported, .damagedCredentials: .damaged,
+      .tooLarge: .busy, .ending: .interrupted, .store: .storeFailure,
+    ]
+    for code in AnswerCode.allCases {
+      let keeper = try FakeKeeper { _, _ in
+        ThreadAnswer(AnswerFailure(code, "the words", help: "the help")).json
+      }
+      let link = KeeperLink(keeper.configuration, patience: .zero)
+      let error = await failure { _ = try await link.credentials(.listCredentials) }
+      #expect(error?.reason == expected[code], "\(code)")
+      #expect(error?.answerCode == code.rawValue)
+      #expect(error?.localizedDescription.contains("the words; the help") == true)
+    }
+    let unknown = try FakeKeeper { _, _ in
+      var failure = AnswerFailure(.store, "the words")
+      failure.code = "of_a_later_version"
+      return ThreadAnswer(failure).json
+    }
+    let error = await failure { _ = try await unknown.client.allCredentials() }
+    #expect(error?.reason == .badAnswer)
+    #expect(error?.answerCode == "of_a_later_version")
+  }
+
+  @Test("Nobody listens on the socket that was named: that is said, and no store is opened instead")
+  func nobody() async throws {
+    let place = try OwnPlace()
+    var configuration = place.configuration()
+    configuration.socket = try place.makeSocketDirectory()
+    let link = KeeperLink(configuration, patience: .zero)
+    let error = await failure { _ = try await link.credentials(.listCredentials) }
+    #expect(error?.reason == .unavailable)
+    #expect(error?.localizedDescription.contains(try place.makeSocketDirectory()) == true)
+    #expect(!FileManager.default.fileExists(atPath: place.storePath))
+  }
+
+  @Test("Who listens where others can write is told nothing")
+  func stranger() async throws {
+    let keeper = try FakeKeeper { _, _ in [] }
+    chmod((keeper.path as NSString).deletingLastPathComponent, 0o777)
+    let error = await failure { _ = try await keeper.client.allCredentials() }
+    #expect(error?.reason == .untrusted)
+    #expect(keeper.requests.isEmpty)
+  }
+
+  @Test(
+    "A keeper that ends in the middle is waited for, and asked again; a delete it has done is done")
+  func ends() async throws {
+    let broken = try BrokenKeeper(breaking: 1) { _ in
+      ThreadAnswer(AnswerFailure(.notFound, "no such router")).json
+    }
+    try await broken.client.deleteCredentials(forBorderAgent: Agents.kitchen)
+    #expect(broken.calls == 2)
+    let ending = try BrokenKeeper(breaking: 0) { number in
+      number == 0
+        ? ThreadAnswer(AnswerFailure(.ending, "it ends")).json
+        : ThreadAnswer(AnswerData(credentials: [])).json
+    }
+    #expect(try await ending.client.allCredentials() == [])
+    #expect(ending.calls == 2)
+  }
+
+  @Test("Where a person is asked, a call that broke off is not made again")
+  func endsWhileAsking() async throws {
+    let broken = try BrokenKeeper(breaking: 1) { _ in
+      ThreadAnswer(AnswerData(credentials: [])).json
+    }
+    let error = await failure { _ = try await broken.client.preferredCredentials() }
+    #expect(error?.reason == .interrupted)
+    #expect(broken.calls == 1)
+  }
+
+  @Test("A call whose task is cancelled ends at once; one that is cancelled before asks nobody")
+  func cancelled() async throws {
+    let hasCome = Mutex(false)
+    let keeper = try FakeKeeper { _, _ in
+      hasCome.withLock { $0 = true }
+      try? await Task.sleep(for: .seconds(240))
+      return []
+    }
+    let client = keeper.client
+    let dataset = try SampleNetwork.home.octets()
+    let call = Task { try await client.preferredCredentials() }
+    try await eventually("the call") { hasCome.withLock { $0 } }
+    call.cancel()
+    await #expect(throws: CancellationError.self) { try await call.value }
+    #expect(keeper.requests.count == 1)
+
+    let late = Task {
+      while !Task.isCancelled { await Task.yield() }
+      await #expect(throws: CancellationError.self) { try await client.allCredentials() }
+      return await client.isPreferred(forActiveOperationalDataset: dataset)
+    }
+    late.cancel()
+    #expect(await !late.value)
+    #expect(keeper.requests.count == 1)
+  }
+}
