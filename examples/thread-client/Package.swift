@@ -1,0 +1,23 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+
+import PackageDescription
+
+let package = Package(
+  name: "thread-client",
+  dependencies: [
+    // In a package of your own, write the address that you got threadkeeper from instead:
+    //   .package(url: "https://…/threadkeeper.git", branch: "main"),
+    .package(name: "threadkeeper", path: "../..")
+  ],
+  targets: [
+    .executableTarget(
+      name: "thread-client",
+      dependencies: [
+        // Apple's systems have this module themselves.
+        .product(
+          name: "ThreadNetwork", package: "threadkeeper",
+          condition: .when(platforms: [.linux]))
+      ])
+  ]
+)
