@@ -52,11 +52,13 @@ final class BrokerLoginService: Service {
 
   func run() async throws {
     let listener = listen()
+    let clients = ClientSocket(settings: settings, requests: requests, logger: logger).listen()
     if isStoredInUse, BrokerAddress(settings.mqtt) != nil, TerminalPrompt.isPossible {
       await askWhenRefused()
     } else {
       try? await gracefulShutdown()
     }
+    await clients?.finish()
     await listener?.finish()
   }
 

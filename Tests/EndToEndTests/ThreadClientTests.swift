@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DaemonSocket
+import Foundation
+import TestKit
+import Testing
+import ThreadNetwork
+
+/// Programs that use the module `ThreadNetwork`, and a keeper that is a process of its own.
+@Suite("Clients of a keeper", .inTurns, .timeLimit(.minutes(10)))
+struct ThreadClientTests {
+  private static let agent = octets("00000000000000a1")
+  private static let other = octets("00000000000000a2")
+
+  private static func octets(_ hex: String) -> Data {
+    let digits = hex.compactMap(\.hexDigitValue)
+    return Data(
+      stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
+  }
+
+  private func client(_ keeper: Installation) -> THClient {
+    THClient(configuration: .init(storeDirectory: keeper.storePath, confirmConsent: nil))
+  }
+
+  /// What a handler gets.
+  private func outcome<R: Sendable>(
+    _ call: (@escaping @Sendable (R) -> Void) -> Void
+  ) async -> R {
+    await withCheckedContinuation { done in call { done.resume(returning: $0) } }
+  }
+
+  private func code(_ body: () async throws -> Void) async -> THError.Code? {
+    do {
+      try await body()
+      return nil
+    } catch {
+      return (error as? THError)?.reason
+    }
+  }
+
+  @Test("Each call in both forms, through the socket; routers of the own team are active")
+  func calls() async throws {
+    let broker = try TestBroker()
+    let keeper = try Installation(
+      broker, hold: 0,
+      more: "teams: {hub: [border-router]}\nclient_users: {\(geteuid()): hub}")
+    let audience = try await Audience.start(broker)
+    let daemon = try await keeper.start()
+    let client = client(keeper)
+    let home = try ThreadNetwork("home")
+    let guest = try ThreadNetwork("guest")
+    let dataset = try Self.octets(home.hex())
+    #expect(await !client.isPreferredAvailable())
+    #expect(
+      try await client.preferredMatch(forActiveOperationalDataset: dataset) == .noPreferredNetwork)
+
+    // Stored by a program, and by a border router of the same team.
+    try await client.storeCredentials(
+      forBorderAgent: Self.agent, activeOperationalDataSet: dataset)
+    let error: (any Error)? = await outcome { done in
+      client.storeCredentials(
+        forBorderAgent: Self.other, activeOperationalDataSet: dataset, completion: done)
+    }
+    #expect(error == nil)
+    let router = BorderRouter(number: 7)
+    let publisher = try await TestPublisher.start(broker)
+    try await publisher.publish([router.announces(try guest.hex())])
+    try await audience.until("the router") {
+      $0.state(router.topic)?["credentials"] == "stored"
+        && $0.state("threadkeeper/router/00000000000000a1")?["credentials"] == "stored"
+    }
+
+    #expect(await client.isPreferredAvailable())
+    #expect(await outcome { client.isPreferredNetworkAvailable(completion: $0) })
+    #expect(await client.isPreferred(forActiveOperationalDataset: dataset))
+    let isGuest = await outcome { done in
+      client.checkPreferredNetwork(
+        forActiveOperationalDataset: Self.octets((try? guest.hex()) ?? ""), completion: done)
+    }
+    #expect(!isGuest)
+
+    let all = try await client.allCredentials()
+    #expect(all.count == 3)
+    #expect(Set(all.compactMap(\.networkName)) == ["home", "guest"])
+    let (found, failure) = await outcome { done in
+      client.retrieveAllCredentials { done(($0, $1)) }
+    }
+    #expect(found == all && failure == nil)
+    let active = try await client.allActiveCredentials()
+    #expect(active.map(\.borderAgentID) == [Self.octets(router.agent)])
+    let (again, _) = await outcome { done in
+      client.retrieveAllActiveCredentials { done(($0, $1)) }
+    }
+    #expect(again == active)
+    let one = try await client.credentials(forBorderAgentID: Self.agent)
+    #expect(one.networkKey == Data(home.networkKey))
+    #expect(one.pskc == Data(home.pskc))
+    #expect(one.creationDate != nil)
+    let (same, _) = await outcome { done in
+      client.retrieveCredentials(forBorderAgent: Self.agent) { done(($0, $1)) }
+    }
+    #expect(same == one)
+
+    try await client.deleteCredentials(forBorderAgent: Self.agent)
+    let deletion: (any Error)? = await outcome {
+      client.deleteCredentials(forBorderAgent: Self.other, completion: $0)
+    }
+    #expect(deletion == nil)
+    #expect(
+      await code { try await client.deleteCredentials(forBorderAgent: Self.agent) } == .notFound)
+    #expect(
+      await code { _ = try await client.credentials(forBorderAgentID: Self.agent) } == .notFound)
+    #expect(try await client.allCredentials() == active)
+    #expect(await client.isPreferred(forActiveOperationalDataset: dataset))
+    let sharing: (any Error)? = await outcome {
+      client.enableCredentialSharingMode(
+        forExtendedPANID: Self.octets(home.extendedPANID), completion: $0)
+    }
+    #expect((sharing as? THError)?.reason == .unsupported)
+    #expect(
+      await code {
+        try await client.enableCredentialSharingMode(
+          forExtendedPANID: Self.octets(home.extendedPANID))
+      } == .unsupported)
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("What a program has stored by itself is there when a keeper runs, and the other way round")
+  func ownStore() async throws {
+    let broker = try TestBroker()
+    let keeper = try Installation(broker, hold: 0)
+    let first = try await keeper.start()
+    let home = try Self.octets(ThreadNetwork("home").hex())
+    let configuration = THClient.Configuration(
+      storeDirectory: keeper.storePath, keyFile: keeper.directory.file("store.key"),
+      anchorDirectory: keeper.directory.file("anchor"), confirmConsent: nil)
+    let client = THClient(configuration: configuration)
+    try await client.storeCredentials(forBorderAgent: Self.agent, activeOperationalDataSet: home)
+    #expect(try await first.stop() == .exit(0))
+    try await client.storeCredentials(forBorderAgent: Self.other, activeOperationalDataSet: home)
+    #expect(try await client.allCredentials().count == 2)
+    let second = try await keeper.start()
+    #expect(try await client.allCredentials().count == 2)
+    #expect(try await client.allActiveCredentials().isEmpty)
+    #expect(await client.isPreferred(forActiveOperationalDataset: home))
+    #expect(try await second.stop() == .exit(0))
+    let report = try keeper.verify()
+    #expect(report.isWhole && report.matchesManifest && report.unreadable.isEmpty)
+  }
+
+  @Test("A keeper that is killed in the middle of a call: the next one answers it")
+  func killed() async throws {
+    let broker = try TestBroker()
+    let keeper = try Installation(broker, hold: 0)
+    let first = try await keeper.start()
+    let home = try Self.octets(ThreadNetwork("home").hex())
+    let client = THClient(
+      configuration: .init(
+        socket: keeper.storePath + "/daemon.sock", confirmConsent: nil))
+    #expect(try await client.allCredentials().isEmpty)
+    // It takes the call, and does nothing with it.
+    first.signal(SIGSTOP)
+    let call = Task {
+      try await client.storeCredentials(
+        forBorderAgent: Self.agent, activeOperationalDataSet: home)
+    }
+    try await Task.sleep(for: .milliseconds(200))
+    try await first.kill9()
+    let second = try await keeper.start()
+    try await call.value
+    #expect(try await client.allCredentials().map(\.borderAgentID) == [Self.agent])
+    #expect(try await second.stop() == .exit(0))
+  }
+
+  @Test("On the socket for others there are requests, and nothing else")
+  func commands() async throws {
+    let broker = try TestBroker()
+    let directory = try TemporaryDirectory()
+    let socket = directory.file("run/client.sock")
+    let keeper = try Installation(
+      broker, hold: 0, more: "clients: {socket: \(socket)}\nclient_users: {1: a}")
+    let daemon = try await keeper.start()
+    let mode = try FileManager.default.attributesOfItem(atPath: socket)[.posixPermissions]
+    #expect((mode as? NSNumber)?.intValue == 0o666)
+    for command in ["keys/list", "store/lock", "broker/logout", "no/such", ""] {
+      let request = "{\"v\":1,\"command\":\"\(command)\",\"broker\":\"mqtt://127.0.0.1\"}"
+      let octets = try await DaemonCaller.ask(Array(request.utf8), at: socket, within: 60)
+      let answer = JSON(String(decoding: octets ?? [], as: UTF8.self))
+      #expect(answer?["status"] == "error")
+      #expect(answer?["error"]?["code"] == "unsupported")
+    }
+    for request in ["", "{", "null", "[]", "{\"v\":1}"] {
+      let octets = try await DaemonCaller.ask(Array(request.utf8), at: socket, within: 60)
+      #expect(JSON(String(decoding: octets ?? [], as: UTF8.self))?["status"] == "error")
+    }
+    let client = THClient(configuration: .init(socket: socket))
+    #expect(try await client.allCredentials().isEmpty)
+    #expect(try await daemon.stop() == .exit(0))
+    #expect(!FileManager.default.fileExists(atPath: socket))
+  }
+
+  @Test(
+    "Programs of other users speak for their teams, and strangers for none",
+    .enabled(if: geteuid() == 0, "only root can be others"))
+  func users() async throws {
+    let broker = try TestBroker()
+    let directory = try TemporaryDirectory()
+    // Others must be able to go through.
+    chmod(directory.path, 0o711)
+    let socket = directory.file("run/client.sock")
+    let keeper = try Installation(
+      broker, hold: 0,
+      more: "clients: {socket: \(socket)}\nclient_users: {61001: one, 61002: two}")
+    let daemon = try await keeper.start()
+    func run(_ user: Int, _ arguments: String..., input: String = "") throws -> Program.Result {
+      try Program.run(
+        "setpriv",
+        ["--reuid=\(user)", "--regid=\(user)", "--clear-groups", ThreadClientExampleTests.program]
+          + arguments,
+        input: Array(input.utf8),
+        environment: [
+          "THREADKEEPER_SOCKET": socket, "HOME": "/nonexistent",
+          "THREADKEEPER_NETWORK_PRESENCE": "none",
+        ])
+    }
+    let home = try ThreadNetwork("home").hex()
+    let guest = try ThreadNetwork("guest").hex()
+    let agent = "a1b2c3d4e5f60718"
+    #expect(try run(61_001, "store", agent, input: home).output == "")
+    #expect(try run(61_001, "list").output.hasPrefix(agent))
+
+    #expect(try run(61_002, "list").output == "")
+    let store = try run(61_002, "store", agent, input: guest)
+    #expect(store.status == 1 && store.output.contains("another team"))
+    #expect(try run(61_002, "delete", agent).status == 1)
+    #expect(try run(61_002, "check", input: home).output == "preferred\n")
+    #expect(try run(61_001, "list").output.contains("  home  "))
+
+    let stranger = try run(61_003, "list")
+    #expect(stranger.status == 1)
+    #expect(stranger.output.contains("no client of the keeper"))
+    #expect(stranger.output.contains("client_users"))
+    // The socket in the store's directory is not theirs at all.
+    let inside = try Program.run(
+      "setpriv",
+      [
+        "--reuid=61001", "--regid=61001", "--clear-groups", ThreadClientExampleTests.program,
+        "list",
+      ],
+      environment: ["THREADKEEPER_SOCKET": keeper.storePath + "/daemon.sock"])
+    #expect(inside.status == 1)
+    #expect(inside.output.contains("no access"))
+    #expect(try await daemon.stop() == .exit(0))
+  }
+}
