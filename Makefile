@@ -53,7 +53,7 @@ sanitize: prepare ## Let 8 threads work on the keychain for 10 seconds under the
 	$(SWIFT) build $(SANITIZE)
 	@"$$($(SWIFT) build $(SANITIZE) --show-bin-path)/keychain-stress" $(ARGS)
 
-consumer: prepare ## Build packages that depend on this one, an example among them, and run them
+consumer: prepare ## Build packages that depend on this one, the examples among them, and run them
 	@.ci/example
 	@.ci/consumer
 
