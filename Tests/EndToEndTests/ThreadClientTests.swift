@@ -124,6 +124,66 @@ struct ThreadClientTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
+  /// Decides what waits for consent, as the keeper's owner does at a command line.
+  private func decide(_ verb: String, _ keeper: Installation) async throws {
+    var id: String?
+    try await eventually("a question") {
+      id = try await keeper.json("consent", "list")["pending"]?.list.first?["id"]?.text
+      return id != nil
+    }
+    #expect(try await keeper.command("consent", verb, id ?? "").status == 0)
+  }
+
+  @Test(
+    "What needs consent is told once the keeper's owner agrees, in both forms, and never before")
+  func consent() async throws {
+    let broker = try TestBroker()
+    let keeper = try Installation(
+      broker, hold: 0, more: "client_users: {\(geteuid()): hub}")
+    let daemon = try await keeper.start()
+    let router = BorderRouter(number: 7)
+    let publisher = try await TestPublisher.start(broker)
+    let home = try ThreadNetwork("home")
+    let dataset = try Self.octets(home.hex())
+    let network = Self.octets(home.extendedPANID)
+    try await publisher.publish([router.announces(try home.hex())])
+    let client = client(keeper)
+    try await eventually("the network") { await client.isPreferredAvailable() }
+    #expect(try await client.allCredentials().isEmpty)
+    #expect(await client.isPreferred(forActiveOperationalDataset: dataset))
+
+    async let preferred = client.preferredCredentials()
+    try await decide("approve", keeper)
+    #expect(try await preferred.activeOperationalDataSet == dataset)
+    async let ofNetwork = client.credentials(forExtendedPANID: network)
+    try await decide("approve", keeper)
+    #expect(try await ofNetwork.networkKey == Data(home.networkKey))
+    async let nearby = client.activeCredentialsForNearbyNetworks
+    try await decide("approve", keeper)
+    #expect(try await nearby.map(\.borderAgentID) == [Self.octets(router.agent)])
+
+    async let handed: (THCredentials?, (any Error)?) = outcome { done in
+      client.retrievePreferredCredentials { done(($0, $1)) }
+    }
+    try await decide("approve", keeper)
+    #expect(await handed.0?.activeOperationalDataSet == dataset)
+    async let handedNetwork: (THCredentials?, (any Error)?) = outcome { done in
+      client.retrieveCredentials(forExtendedPANID: network) { done(($0, $1)) }
+    }
+    try await decide("approve", keeper)
+    #expect(await handedNetwork.0?.extendedPANID == network)
+    async let handedNearby: (Set<THCredentials>?, (any Error)?) = outcome { done in
+      client.retrieveActiveCredentialsForNearbyNetworks { done(($0, $1)) }
+    }
+    try await decide("approve", keeper)
+    #expect(await handedNearby.0?.count == 1)
+
+    async let refused = code { _ = try await client.preferredCredentials() }
+    try await decide("deny", keeper)
+    #expect(await refused == .refused)
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
   @Test("What a program has stored by itself is there when a keeper runs, and the other way round")
   func ownStore() async throws {
     let broker = try TestBroker()

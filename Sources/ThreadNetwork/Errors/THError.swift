@@ -75,6 +75,11 @@ public final class THError: NSError, @unchecked Sendable {
   /// Octets from the beginning of the dataset to the TLV that is to blame.
   public var offset: Int? { userInfo[Self.offsetKey] as? Int }
 
+  /// The domain, the code and the words.
+  public override var description: String {
+    "Error Domain=\(domain) Code=\(code) \"\(localizedDescription)\""
+  }
+
   /// - Parameters:
   ///   - message: a sentence without its full stop.
   ///   - help: the same, for what can be done.

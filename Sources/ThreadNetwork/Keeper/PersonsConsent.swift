@@ -21,7 +21,12 @@ final class PersonsConsent: ConsentGate {
 
   func judge(_ question: ConsentQuestion, _ tx: WriteTransaction) -> ConsentVerdict {
     state.withLock {
-      if $0.isAgreed, $0.question == question { return .granted }
+      // Later is another context; what counts is what would be told.
+      if $0.isAgreed, let agreed = $0.question, agreed.networks == question.networks,
+        agreed.request == question.request
+      {
+        return .granted
+      }
       $0.question = question
       return .pending(id: "")
     }
