@@ -54,10 +54,10 @@ struct EnvironmentTests {
       setenv("THREADKEEPER_SOCKET", "/run/other.sock", 1)
       setenv("THREADKEEPER_STORE_KEY_FILE", "/other.key", 1)
       let own = THClient.Configuration(storeDirectory: "/mine")
-      precondition(own.socket == nil && own.keyFile == nil && !own.looksForSystem)
+      precondition(own.socket == nil && own.keyFile == nil && own.machineSocket == nil)
       let other = THClient.Configuration()
       precondition(other.socket == "/run/other.sock" && other.keyFile == "/other.key")
-      precondition(other.looksForSystem)
+      precondition(other.machineSocket == "/run/threadkeeper/client.sock")
     }
   }
 }

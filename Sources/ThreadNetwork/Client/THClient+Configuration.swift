@@ -68,11 +68,11 @@ extension THClient {
       self.team = team ?? environment.team
       self.home = home ?? environment.home
       self.confirmConsent = confirmConsent
-      looksForSystem = storeDirectory == nil
+      machineSocket = storeDirectory == nil ? Self.systemSocket : nil
     }
 
-    /// Whether the keeper of the machine is meant where there is no own store.
-    var looksForSystem: Bool
+    /// The keeper that is asked where there is no own store; nil: none.
+    var machineSocket: String?
   }
 
   /// Asks the person at the terminal that controls this program, and waits a minute for `y`. It shows

@@ -109,10 +109,10 @@ final class KeeperLink: Sendable {
         help: "set THREADKEEPER_SOCKET, or HOME")
     }
     if let answer = try await KeeperSocket(path: store.socketPath).ask(request) { return answer }
-    if !store.exists, configuration.looksForSystem {
-      let system = KeeperSocket(
-        path: THClient.Configuration.systemSocket, admitsOthers: true)
-      if let answer = try await system.ask(request) { return answer }
+    if !store.exists, let path = configuration.machineSocket,
+      let answer = try await KeeperSocket(path: path, admitsOthers: true).ask(request)
+    {
+      return answer
     }
     return try await OffThread.run { try store.answer(request) }
   }
