@@ -56,7 +56,7 @@ extension KeychainError {
 
   init(_ error: SodiumError, while what: String) {
     switch error {
-    case .notAuthentic, .badPadding, .wrongLength, .streamEnded:
+    case .notAuthentic, .badPadding, .wrongLength, .streamEnded, .unusableKey:
       self.init(.decode, "the store was altered or is damaged, found while \(what): \(error)")
     case .outOfMemory:
       self.init(.allocate, "not enough memory while \(what)")

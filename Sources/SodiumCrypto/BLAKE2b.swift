@@ -2,7 +2,7 @@
 
 import CLibSodium
 
-/// BLAKE2b (RFC 7693), keyed: a pseudorandom function and a message authentication code.
+/// BLAKE2b (RFC 7693). Keyed it is a pseudorandom function and a message authentication code.
 package enum BLAKE2b {
   /// Writes the hash of `message` under `key` (16…64 octets) to `output` (16…64 octets). The
   /// length of the output is part of what is hashed.
@@ -20,5 +20,14 @@ package enum BLAKE2b {
       try output.someOctets(), output.count, message.octets, UInt64(message.count), key.octets,
       key.count)
     guard result == 0 else { throw .notAuthentic }
+  }
+
+  /// The hash of `message` without a key: 32 octets, a name for what is public.
+  package static func hash256(_ message: [UInt8]) throws(SodiumError) -> [UInt8] {
+    var output = [UInt8](repeating: 0, count: 32)
+    let result = crypto_generichash_blake2b(
+      &output, output.count, message, UInt64(message.count), nil, 0)
+    guard result == 0 else { throw .notAuthentic }
+    return output
   }
 }

@@ -10,6 +10,8 @@ package enum SodiumError: Error, Equatable, Sendable, CustomStringConvertible {
   case notAuthentic
   /// The last message of a stream was there already.
   case streamEnded
+  /// A public key with which every secret key would agree on the same secret.
+  case unusableKey
   /// The padding is not one that this code writes.
   case badPadding
   /// Guarded memory, or the memory that Argon2id works in, could not be had.
@@ -29,6 +31,8 @@ package enum SodiumError: Error, Equatable, Sendable, CustomStringConvertible {
       "the octets were altered, or the key is another one"
     case .streamEnded:
       "the stream has ended"
+    case .unusableKey:
+      "this public key protects nothing"
     case .badPadding:
       "the padding is damaged"
     case .outOfMemory:

@@ -57,6 +57,12 @@ import Testing
       try blake2b(Array("abc".utf8), key: key, 16) == hex("1a64be47e4729d951c302ee543f97cf3"))
   }
 
+  @Test func blake2bWithoutAKeyAgreesWithTheReference() throws {
+    #expect(
+      try BLAKE2b.hash256(Array("abc".utf8))
+        == hex("bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319"))
+  }
+
   @Test func blake2bRefusesShortKeysAndOutputs() {
     #expect(throws: SodiumError.self) { try blake2b([], key: [1, 2, 3], 32) }
     #expect(throws: SodiumError.self) { try blake2b([], key: key, 8) }

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLibSodium
+
+/// An X25519 key pair (RFC 7748): others seal to the public half, only the secret half opens.
+package struct SealingKeyPair: ~Copyable, Sendable {
+  /// Octets of either half.
+  package static let keyLength = 32
+
+  package let publicKey: [UInt8]
+  package let secretKey: SecretBytes
+
+  /// A new random pair.
+  package init() throws(SodiumError) {
+    try Sodium.initialize()
+    try self.init(secretKey: SecretBytes(random: Self.keyLength))
+  }
+
+  /// - Parameter secretKey: 32 octets; any will do.
+  package init(secretKey: SecretBytes) throws(SodiumError) {
+    var publicKey = [UInt8](repeating: 0, count: Self.keyLength)
+    try secretKey.withUnsafeBytes { secret throws(SodiumError) in
+      guard secret.count == Self.keyLength else {
+        throw .wrongLength(expected: Self.keyLength, found: secret.count)
+      }
+      guard crypto_scalarmult_base(&publicKey, try secret.someOctets()) == 0 else {
+        throw .notAuthentic
+      }
+    }
+    self.publicKey = publicKey
+    self.secretKey = secretKey
+  }
+}

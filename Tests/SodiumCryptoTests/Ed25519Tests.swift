@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SodiumCrypto
+import Testing
+
+@Suite struct Ed25519Tests {
+  struct Vector: Sendable {
+    let seed, publicKey, message, signature: String
+  }
+
+  // RFC 8032, section 7.1: TEST 1, 2 and 3.
+  static let vectors = [
+    Vector(
+      seed: "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60",
+      publicKey: "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a",
+      message: "",
+      signature: "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e06522490155"
+        + "5fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b"),
+    Vector(
+      seed: "4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb",
+      publicKey: "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c",
+      message: "72",
+      signature: "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da"
+        + "085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00"),
+    Vector(
+      seed: "c5aa8df43f9f837bedb7442f31dcb7b166d38535076f094b85ce3a2e0b4458f7",
+      publicKey: "fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025",
+      message: "af82",
+      signature: "6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5ac3ac"
+        + "18ff9b538d16f290ae67f760984dc6594a7c15e9716ed28dc027beceea1ec40a"),
+  ]
+
+  @Test(arguments: vectors)
+  func signsAsTheStandardSays(_ vector: Vector) throws {
+    let keys = try SigningKeyPair(seed: SecretBytes(copying: hex(vector.seed)))
+    #expect(keys.publicKey == hex(vector.publicKey))
+    #expect(try keys.sign(hex(vector.message)) == hex(vector.signature))
+    #expect(
+      Ed25519.isValid(
+        hex(vector.signature), of: hex(vector.message), by: hex(vector.publicKey)))
+  }
+
+  @Test func anythingAlteredIsInvalid() throws {
+    let keys = try SigningKeyPair()
+    let message = Array("the exact octets".utf8)
+    let signature = try keys.sign(message)
+    for position in signature.indices {
+      var altered = signature
+      altered[position] ^= 1
+      #expect(!Ed25519.isValid(altered, of: message, by: keys.publicKey))
+    }
+    for position in message.indices {
+      var altered = message
+      altered[position] ^= 1
+      #expect(!Ed25519.isValid(signature, of: altered, by: keys.publicKey))
+    }
+    let other = try SigningKeyPair()
+    #expect(!Ed25519.isValid(signature, of: message, by: other.publicKey))
+    #expect(!Ed25519.isValid(Array(signature.dropLast()), of: message, by: keys.publicKey))
+    #expect(!Ed25519.isValid(signature, of: message, by: Array(keys.publicKey.dropLast())))
+  }
+
+  @Test func aSignatureHasOneFormOnly() throws {
+    // The scalar plus the order of the group: the same to a careless verifier.
+    let vector = Self.vectors[0]
+    var signature = hex(vector.signature)
+    let order = hex("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010")
+    var carry = 0
+    for position in 0..<32 {
+      let sum = Int(signature[32 + position]) + Int(order[position]) + carry
+      signature[32 + position] = UInt8(sum & 255)
+      carry = sum >> 8
+    }
+    #expect(!Ed25519.isValid(signature, of: [], by: hex(vector.publicKey)))
+  }
+
+  @Test func onlyPointsOfTheGroupAreKeys() throws {
+    #expect(try Ed25519.isUsable(SigningKeyPair().publicKey))
+    #expect(!Ed25519.isUsable([UInt8](repeating: 0, count: 32)))
+    #expect(!Ed25519.isUsable([1] + [UInt8](repeating: 0, count: 31)))
+    #expect(!Ed25519.isUsable([]))
+  }
+}
