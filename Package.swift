@@ -39,13 +39,15 @@ let package = Package(
     .target(name: "YAMLReader", dependencies: ["CLibYAML"]),
     .target(name: "Telemetry", dependencies: [.product(name: "Logging", package: "swift-log")]),
 
-    // Floor 2: the encrypted store, what travels on the broker, and what can be asked of a keeper.
+    // Floor 2: the encrypted store, what travels on the broker and how it is sealed, and what can be
+    // asked of a keeper.
     .target(name: "KeychainCore", dependencies: ["SodiumCrypto", "SQLiteDatabase"]),
     .target(name: "BridgeProtocol", dependencies: ["SodiumCrypto", "ThreadDataset"]),
+    .target(name: "SealedEnvelope", dependencies: ["SodiumCrypto"]),
     .target(name: "ThreadRequests", dependencies: ["ThreadDataset"]),
 
-    // Floor 3: Keychain Services for other programs; Thread credentials, the broker's password, and who
-    // may have which credentials, as keychain items.
+    // Floor 3: Keychain Services for other programs; Thread credentials, the broker's password, the keys
+    // of enrolled clients, and who may have which credentials, as keychain items.
     .target(name: "Security", dependencies: ["KeychainCore", "PersonAtTerminal"]),
     .target(
       name: "ThreadCredentialStore",
@@ -53,6 +55,9 @@ let package = Package(
 
     .target(
       name: "BrokerLoginStore", dependencies: ["KeychainCore", "SQLiteDatabase", "SodiumCrypto"]),
+    .target(
+      name: "ClientEnrolment",
+      dependencies: ["KeychainCore", "SQLiteDatabase", "SealedEnvelope", "SodiumCrypto"]),
     .target(
       name: "ConsentLedger",
       dependencies: ["KeychainCore", "SQLiteDatabase", "SodiumCrypto", "ThreadDataset"]),
@@ -67,9 +72,9 @@ let package = Package(
     .target(
       name: "Bridge",
       dependencies: [
-        "BridgeProtocol", "ConsentLedger", "CredentialService", "KeychainCore", "MosquittoClient",
-        "SQLiteDatabase", "SodiumCrypto", "ThreadCredentialStore", "ThreadDataset",
-        "ThreadRequests",
+        "BridgeProtocol", "ClientEnrolment", "ConsentLedger", "CredentialService", "KeychainCore",
+        "MosquittoClient", "SQLiteDatabase", "SealedEnvelope", "SodiumCrypto",
+        "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
@@ -85,10 +90,10 @@ let package = Package(
     .target(
       name: "ThreadkeeperCommands",
       dependencies: [
-        "Bridge", "BridgeProtocol", "BrokerLoginStore", "ConsentLedger", "CredentialService",
-        "DaemonSocket", "EmbeddedBroker", "KeychainCore", "MosquittoClient", "SQLiteDatabase",
-        "Settings", "SodiumCrypto", "Telemetry", "ThreadCredentialStore", "ThreadDataset",
-        "ThreadRequests",
+        "Bridge", "BridgeProtocol", "BrokerLoginStore", "ClientEnrolment", "ConsentLedger",
+        "CredentialService", "DaemonSocket", "EmbeddedBroker", "KeychainCore", "MosquittoClient",
+        "SQLiteDatabase", "SealedEnvelope", "Settings", "SodiumCrypto", "Telemetry",
+        "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -176,14 +181,22 @@ let package = Package(
       name: "BrokerLoginStoreTests",
       dependencies: ["BrokerLoginStore", "KeychainCore", "SodiumCrypto", "TestKit"]),
     .testTarget(
+      name: "SealedEnvelopeTests", dependencies: ["SealedEnvelope", "SodiumCrypto", "TestKit"]),
+    .testTarget(
+      name: "ClientEnrolmentTests",
+      dependencies: [
+        "ClientEnrolment", "KeychainCore", "SQLiteDatabase", "SealedEnvelope", "SodiumCrypto",
+        "TestKit",
+      ]),
+    .testTarget(
       name: "ConsentLedgerTests",
       dependencies: ["ConsentLedger", "KeychainCore", "TestKit", "ThreadDataset"]),
     .testTarget(
       name: "BridgeTests",
       dependencies: [
-        "Bridge", "BridgeProtocol", "ConsentLedger", "CredentialService", "KeychainCore",
-        "MosquittoClient", "SQLiteDatabase", "TestKit", "ThreadCredentialStore", "ThreadDataset",
-        "ThreadRequests",
+        "Bridge", "BridgeProtocol", "ClientEnrolment", "ConsentLedger", "CredentialService",
+        "KeychainCore", "MosquittoClient", "SQLiteDatabase", "SealedEnvelope", "TestKit",
+        "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(name: "SettingsTests", dependencies: ["Settings", "TestKit", "YAMLReader"]),
@@ -194,8 +207,8 @@ let package = Package(
       name: "EndToEndTests",
       dependencies: [
         "ConsentLedger", "DaemonSocket", "EmbeddedBroker", "KeychainClientExample", "KeychainCore",
-        "MosquittoClient", "SQLiteDatabase", "TestKit", "ThreadClientExample", "ThreadDataset",
-        "ThreadNetwork", "ThreadRequests", "threadkeeper",
+        "MosquittoClient", "SQLiteDatabase", "SealedEnvelope", "TestKit", "ThreadClientExample",
+        "ThreadDataset", "ThreadNetwork", "ThreadRequests", "threadkeeper",
       ]),
   ],
   swiftLanguageModes: [.v6]
