@@ -1,1 +1,102 @@
 // SPDX-License-Identifier: Apache-2.0
+
+import KeychainCore
+import SQLiteDatabase
+import SodiumCrypto
+
+/// The enrolled clients of every home, as keychain items:
+///
+/// | what | service | account | group | secret |
+/// |---|---|---|---|---|
+/// | enrolled client | `client-enrolment/<home>` | user | `threadkeeper.internal` | keys, trust, when, by whom |
+/// | the keeper's own keys | `keeper-identity` | empty | `threadkeeper.internal` | 64 octets |
+///
+/// Every call takes the transaction that it belongs to. A process that writes has one of these for each
+/// keychain, since it remembers what it has read.
+package final class ClientEnrolmentStore: Sendable {
+  static let group = "threadkeeper.internal"
+  static let servicePrefix = "client-enrolment/"
+  /// Users that are remembered; more than any home has. A flood of made-up names must not fill the memory.
+  private static let remembered = 10_000
+
+  package let keychain: Keychain
+  private let memory = Locked<[Name: Result<EnrolledClient?, KeychainError>]>([:])
+
+  /// Compared by its octets, as the broker does it.
+  private struct Name: Hashable {
+    let home: [UInt8]
+    let user: [UInt8]
+  }
+
+  package init(_ keychain: Keychain) {
+    self.keychain = keychain
+  }
+
+  /// - Throws: `decode` when the enrolment is damaged: then nobody knows what this user may do.
+  package func client(
+    _ user: String, in home: String, _ tx: ReadTransaction
+  ) throws(KeychainError) -> EnrolledClient? {
+    guard let found = try keychain.first(matching: Self.query(user, in: home), in: tx) else {
+      return nil
+    }
+    return try EnrolmentRecord(found.secret).client(
+      of: user, in: home, label: found.item[.label]?.string ?? "")
+  }
+
+  /// The same, read from the store but once: for every message. There is one writer at a time, and who
+  /// writes forgets, so an enrolment that changes counts from the next transaction on.
+  package func remembered(
+    _ user: String, in home: String, _ tx: WriteTransaction
+  ) throws(KeychainError) -> EnrolledClient? {
+    let name = Name(home: Array(home.utf8), user: Array(user.utf8))
+    if let known = memory.withLock({ $0[name] }) { return try known.get() }
+    let found = Result { () throws(KeychainError) in try client(user, in: home, tx) }
+    if case .failure(let error) = found, error.status != .decode { throw error }
+    memory.withLock {
+      if $0.count >= Self.remembered { $0.removeAll() }
+      $0[name] = found
+    }
+    return try found.get()
+  }
+
+  /// All of a home, or of every home, by name.
+  ///
+  /// - Returns: the clients, and the users whose enrolment is damaged.
+  package func all(
+    in home: String? = nil, _ tx: ReadTransaction
+  ) throws(KeychainError) -> (clients: [EnrolledClient], damaged: [String]) {
+    var clients: [EnrolledClient] = []
+    var damaged: [String] = []
+    var attributes: [ItemAttribute: AttributeValue] = [.accessGroup: .string(Self.group)]
+    if let home { attributes[.service] = .string(Self.servicePrefix + home) }
+    let items = try keychain.items(
+      matching: ItemQuery(.genericPassword, attributes, unreadable: .skip), in: tx)
+    for item in items {
+      guard let service = item[.service]?.string, service.hasPrefix(Self.servicePrefix) else {
+        continue
+      }
+      let user = item[.account]?.string ?? ""
+      do throws(KeychainError) {
+        clients.append(
+          try EnrolmentRecord(keychain.secret(of: item, in: tx)).client(
+            of: user, in: String(service.dropFirst(Self.servicePrefix.count)),
+            label: item[.label]?.string ?? ""))
+      } catch {
+        guard error.status == .decode else { throw error }
+        damaged.append(user)
+      }
+    }
+    return (clients.sorted { ($0.home, $0.user) < ($1.home, $1.user) }, damaged.sorted())
+  }
+
+  func forget() { memory.withLock { $0.removeAll() } }
+
+  static func query(_ user: String, in home: String) -> ItemQuery {
+    ItemQuery(
+      .genericPassword,
+      [
+        .service: .string(servicePrefix + home), .account: .string(user),
+        .accessGroup: .string(group),
+      ], limit: 1)
+  }
+}

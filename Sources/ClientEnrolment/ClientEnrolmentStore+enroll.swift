@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeychainCore
+import SQLiteDatabase
+
+extension ClientEnrolmentStore {
+  package enum Change: String, Sendable {
+    case enrolled
+    /// The user had other keys, another trust or another label.
+    case updated
+  }
+
+  /// Enrols a client, or replaces its enrolment, a damaged one too.
+  @discardableResult
+  package func enroll(
+    _ client: EnrolledClient, _ tx: WriteTransaction
+  ) throws(KeychainError) -> Change {
+    forget()
+    let secret = try EnrolmentRecord(client).secret
+    if let item = try keychain.items(matching: Self.query(client.user, in: client.home), in: tx)
+      .first
+    {
+      try keychain.update(
+        item, attributes: [.label: .string(client.label)], secret: secret, in: tx)
+      return .updated
+    }
+    var attributes = Self.query(client.user, in: client.home).attributes
+    attributes[.label] = .string(client.label)
+    attributes[.itemDescription] = .string("enrolled client")
+    try keychain.add(
+      NewItem(
+        .genericPassword, attributes: attributes, secret: secret, accessible: .afterFirstUnlock),
+      in: tx)
+    return .enrolled
+  }
+
+  /// What this user signs counts no more, from the next transaction on.
+  ///
+  /// - Returns: whether there was an enrolment; a damaged one counts.
+  package func revoke(
+    _ user: String, in home: String, _ tx: WriteTransaction
+  ) throws(KeychainError) -> Bool {
+    forget()
+    guard let item = try keychain.items(matching: Self.query(user, in: home), in: tx).first else {
+      return false
+    }
+    try keychain.delete(item, in: tx)
+    return true
+  }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeychainCore
+import SealedEnvelope
+import SodiumCrypto
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What an enrolment's item holds. The keys are public; that nobody can change them is why they are here.
+struct EnrolmentRecord: Codable {
+  var v = 1
+  var line: String
+  var trust: EnrolledClient.Trust
+  var enrolledAt: Int64
+  var enrolledBy: String
+
+  enum CodingKeys: String, CodingKey {
+    case v, line, trust
+    case enrolledAt = "enrolled_at"
+    case enrolledBy = "enrolled_by"
+  }
+
+  init(_ client: EnrolledClient) {
+    line = client.keys.line
+    trust = client.trust
+    enrolledAt = client.enrolledAt
+    enrolledBy = client.enrolledBy
+  }
+
+  /// - Throws: `decode` for what this version does not write.
+  init(_ secret: SecretBytes) throws(KeychainError) {
+    let octets = secret.withUnsafeBytes { Data($0) }
+    guard let record = try? JSONDecoder().decode(Self.self, from: octets), record.v == 1 else {
+      throw KeychainError(.decode, "an enrolment is damaged, or of another version")
+    }
+    self = record
+  }
+
+  var secret: SecretBytes {
+    get throws(KeychainError) {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = .sortedKeys
+      guard let octets = try? encoder.encode(self) else {
+        throw KeychainError(.internalError, "an enrolment cannot be written down")
+      }
+      return SecretBytes(copying: octets)
+    }
+  }
+
+  func client(of user: String, in home: String, label: String) throws(KeychainError)
+    -> EnrolledClient
+  {
+    do throws(EnrolmentLineError) {
+      return EnrolledClient(
+        home: home, user: user, keys: try PublicIdentity(line: line), trust: trust, label: label,
+        enrolledAt: enrolledAt, enrolledBy: enrolledBy)
+    } catch {
+      throw KeychainError(.decode, "the enrolment of \(user) is damaged: \(error.message)")
+    }
+  }
+}
