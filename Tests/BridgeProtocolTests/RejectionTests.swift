@@ -13,7 +13,10 @@ struct RejectionTests {
         "invalid_topic", "unknown_event", "too_large", "too_deep", "invalid_utf8", "invalid_json",
         "wrong_type", "missing_field", "bad_field", "bad_border_agent_id", "bad_dataset",
         "incomplete_dataset", "unsupported", "not_authorized", "not_found", "out_of_order",
-        "retained", "damaged_credentials",
+        "retained", "damaged_credentials", "not_an_envelope", "unsupported_version",
+        "unsupported_algorithm", "unknown_kid", "cannot_open", "unknown_issuer", "bad_signature",
+        "wrong_audience", "wrong_topic", "expired", "not_yet_valid", "replayed", "not_sealed",
+        "not_enrolled", "outside_differs", "damaged_enrolment",
       ])
   }
 

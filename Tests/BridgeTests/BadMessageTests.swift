@@ -35,7 +35,7 @@ struct BadMessageTests {
       (IncomingMessage(topic: "threadkeeper/in/anna", payload: []), "invalid_topic"),
       (IncomingMessage(topic: "threadkeeper/in/anna/request", payload: []), "unknown_event"),
       (
-        try keeper.message(.announce, Agent.living, ["sealed": ["v": 1]]), "unsupported"
+        try keeper.message(.announce, Agent.living, ["sealed": ["v": 1]]), "not_enrolled"
       ),
       (try keeper.message(.heartbeat, "ffffffffffffffff"), "not_found"),
     ]

@@ -30,7 +30,8 @@ struct IntakeTests {
     keeper = try Keeper()
     outbox = try keeper.outbox(monitor)
     intake = Intake(
-      configuration: keeper.configuration, store: keeper.store, monitor: monitor, outbox: outbox,
+      configuration: keeper.configuration, store: keeper.store, sealed: keeper.sealed,
+      monitor: monitor, outbox: outbox,
       pace: PublicationPace(fullBatch: 500, portion: 10), clock: keeper.clock,
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
       committed: { [wakes] in wakes.add() })

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BridgeProtocol
+import ClientEnrolment
 import Foundation
 import KeychainCore
 import MosquittoClient
 import SQLiteDatabase
+import SealedEnvelope
 import TestKit
 import Testing
 import ThreadCredentialStore
@@ -24,12 +26,18 @@ final class Keeper {
   private(set) var answers: [Answer] = []
   private var presenceCursor: Int64 = 0
   private var eventsTaken: Int64 = 0
+  /// The keeper's own keys, and who is enrolled.
+  let identity: Identity
+  private(set) var enrolments: ClientEnrolmentStore
+  var sealed: SealedIntake { SealedIntake(enrolments: enrolments, identity: identity) }
 
   init(
     homes: [BaseTopics.Home] = [.init(name: "home", base: "threadkeeper")],
     teams: [String: String] = [:], change: (inout BridgeConfiguration) -> Void = { _ in }
   ) throws {
     temporary = try TemporaryStore()
+    identity = try Identity()
+    enrolments = ClientEnrolmentStore(temporary.keychain)
     configuration = BridgeConfiguration(version: "test", topics: BaseTopics(homes))
     configuration.team = { teams[$0] ?? $0 }
     change(&configuration)
@@ -52,6 +60,7 @@ final class Keeper {
 
   func restart() throws {
     try temporary.reopen()
+    enrolments = ClientEnrolmentStore(temporary.keychain)
     try start()
   }
 
@@ -64,7 +73,7 @@ final class Keeper {
     (counts, answers) = try database.write { tx in
       let batch = try BatchApplier(
         configuration: configuration, store: store, now: clock.now(), tx)
-      for message in messages { try batch.apply(reader.read(message)) }
+      for message in messages { try batch.apply(reader.read(message), sealed) }
       try batch.finish()
       return (batch.counts, batch.answers)
     }

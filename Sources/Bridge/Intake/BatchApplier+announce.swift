@@ -29,7 +29,7 @@ extension BatchApplier {
     }
     var current = credential?.dataset
     if let incoming = event.dataset {
-      try plaintextSeen(from: user, home: home)
+      if !event.wasSealed { try plaintextSeen(from: user, home: home) }
       let change = DatasetDecision(stored: current, incoming: incoming)
       let wasMember = try isMember(credential, home: home)
       try decidePreferred(

@@ -19,6 +19,8 @@ final class BatchApplier {
   /// To be sent when the transaction is committed.
   var answers: [Answer] = []
   var news = BatchNews()
+  /// Most batches have no envelope.
+  lazy var decoder = InboundEventDecoder()
 
   private var homes: [String: HomeContext] = [:]
   private var homesByID: [Int64: HomeContext] = [:]
@@ -82,7 +84,7 @@ final class BatchApplier {
   }
 
   /// One message. What is wrong with it becomes a rejection; only the store's own failures are thrown.
-  func apply(_ message: InboundMessage) throws {
+  func apply(_ message: InboundMessage, _ intake: SealedIntake) throws {
     counts.received += 1
     switch message {
     case .foreign:
@@ -95,18 +97,42 @@ final class BatchApplier {
       counts.requestsRefused += 1
     case .event(let event, let user, let origin):
       store.keychain.act(as: "mqtt user \(user)", in: tx)
-      do {
-        try apply(event, user: user, home: home(named: origin.home))
-      } catch let rejection as Rejection {
-        try reject(rejection, origin, of: event.subject)
-      } catch let error as KeychainError where error.status == .decode {
-        try reject(
-          Rejection(
-            .damagedCredentials, field: "border_agent_id",
-            message: "the stored credentials of this router are damaged; "
-              + "delete them with `threadkeeper credentials delete` or restore a backup"), origin,
-          of: event.subject)
+      try rejecting(origin, event.subject) {
+        let home = try home(named: origin.home)
+        try requireTrust(in: user, home: home, intake)
+        try apply(event, user: user, home: home)
       }
+    case .sealed(let message, let user, let origin):
+      store.keychain.act(as: "mqtt user \(user)", in: tx)
+      var opened: InboundEvent?
+      try rejecting(origin) {
+        opened = try open(message, user: user, home: home(named: origin.home), intake)
+      }
+      guard let event = opened else { return }
+      try rejecting(origin, event.subject) {
+        let home = try home(named: origin.home)
+        try apply(event, user: user, home: home)
+        if event.dataset != nil { try signedSeen(from: user, home: home, intake) }
+      }
+    }
+  }
+
+  /// What is wrong with the message itself becomes a rejection.
+  private func rejecting(
+    _ origin: InboundMessage.Origin, _ subject: InboundEvent.Subject? = nil,
+    _ body: () throws -> Void
+  ) throws {
+    do {
+      try body()
+    } catch let rejection as Rejection {
+      try reject(rejection, origin, of: subject)
+    } catch let error as KeychainError where error.status == .decode {
+      try reject(
+        Rejection(
+          .damagedCredentials, field: "border_agent_id",
+          message: "the stored credentials of this router are damaged; "
+            + "delete them with `threadkeeper credentials delete` or restore a backup"), origin,
+        of: subject)
     }
   }
 

@@ -2,6 +2,7 @@
 
 import BridgeProtocol
 import MosquittoClient
+import SealedEnvelope
 
 /// A message after everything that can be said of it without the store.
 enum InboundMessage: Sendable {
@@ -12,8 +13,17 @@ enum InboundMessage: Sendable {
     var topic: String
   }
 
+  /// An event in an envelope. Only the store knows who may have signed it.
+  struct Sealed: Sendable {
+    var event: SealedEvent
+    var envelope: [UInt8]
+    /// All of it, which the envelope is bound to.
+    var topic: String
+  }
+
   /// Indirect, because an event is large and a message is passed on a few times.
   indirect case event(InboundEvent, user: String, Origin)
+  indirect case sealed(Sealed, user: String, Origin)
   case rejected(Rejection, Origin)
   indirect case request(InboundRequest, Origin)
   /// A request of a user who asks too often, and was told so.
@@ -86,8 +96,15 @@ struct MessageReader {
         if verdict == .refused { request.fields = .failure(.tooManyRequests) }
         return .request(request, origin)
       case .event(let kind):
-        let event = try decoder.decode(message.payload, as: kind)
-        return .event(event, user: topic.user, origin)
+        switch try decoder.read(message.payload, as: kind) {
+        case .plain(let event): return .event(event, user: topic.user, origin)
+        case .sealed(let event):
+          guard let envelope = JSONObjectText.value(of: "sealed", in: message.payload) else {
+            throw Rejection(EnvelopeRefusal.notAnEnvelope)
+          }
+          return .sealed(
+            .init(event: event, envelope: envelope, topic: message.topic), user: topic.user, origin)
+        }
       }
     } catch {
       return .rejected(error, origin)

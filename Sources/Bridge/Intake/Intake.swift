@@ -13,6 +13,7 @@ import ThreadCredentialStore
 final class Intake: MosquittoHandler {
   private let configuration: BridgeConfiguration
   private let store: ThreadCredentialStore
+  private let sealed: SealedIntake
   private let monitor: BridgeMonitor
   private let outbox: Outbox
   private let pace: PublicationPace
@@ -34,10 +35,12 @@ final class Intake: MosquittoHandler {
 
   /// - Parameter committed: called after every batch: there may be something to publish.
   init(
-    configuration: BridgeConfiguration, store: ThreadCredentialStore, monitor: BridgeMonitor,
-    outbox: Outbox, pace: PublicationPace, answers: AnswerQueue = AnswerQueue(),
-    clock: any Clock, logger: Logger, committed: @escaping @Sendable () -> Void
+    configuration: BridgeConfiguration, store: ThreadCredentialStore, sealed: SealedIntake,
+    monitor: BridgeMonitor, outbox: Outbox, pace: PublicationPace,
+    answers: AnswerQueue = AnswerQueue(), clock: any Clock, logger: Logger,
+    committed: @escaping @Sendable () -> Void
   ) {
+    self.sealed = sealed
     self.configuration = configuration
     self.store = store
     self.monitor = monitor
@@ -94,7 +97,7 @@ final class Intake: MosquittoHandler {
       let (counts, news, answered) = try store.keychain.database.write { tx in
         let applier = try BatchApplier(
           configuration: configuration, store: store, now: now, tx)
-        for message in messages { try applier.apply(message) }
+        for message in messages { try applier.apply(message, sealed) }
         try applier.finish()
         try notePublished(tx)
         return (applier.counts, applier.news, applier.answers)

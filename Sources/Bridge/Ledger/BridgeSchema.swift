@@ -103,6 +103,19 @@ package enum BridgeSchema {
           probes INTEGER NOT NULL DEFAULT 0)
         """)
       try tx.execute("INSERT INTO outbox (id, published, intake_connected) VALUES (1, 0, 0)")
-    }
+    },
+    Migration("the order of sealed events") { tx in
+      try tx.execute(
+        """
+        CREATE TABLE sealed_order (
+          home INTEGER NOT NULL REFERENCES home (id),
+          user TEXT NOT NULL,
+          issuer BLOB NOT NULL,
+          subject TEXT NOT NULL,
+          high INTEGER NOT NULL,
+          seen INTEGER NOT NULL,
+          PRIMARY KEY (home, user, issuer, subject)) WITHOUT ROWID
+        """)
+    },
   ]
 }

@@ -3,6 +3,7 @@
 import BridgeProtocol
 import MosquittoClient
 import SQLiteDatabase
+import SealedEnvelope
 
 /// Reads from the registry what `bridge/info`, `bridge/health` and `bridge/alerts` say.
 struct BridgeReports: Sendable {
@@ -17,6 +18,8 @@ struct BridgeReports: Sendable {
   let database: SQLiteDatabase
   let configuration: BridgeConfiguration
   let instanceID: String
+  /// The keeper's public keys.
+  let identity: PublicIdentity?
   let overview: AlertsOverviewSource
   let consents: ConsentOverviewSource
   let monitor: BridgeMonitor
@@ -60,7 +63,8 @@ struct BridgeReports: Sendable {
       networks: try NetworkLedger.count(home: home.id, tx),
       alertsHold: configuration.alertsHold, onMismatch: "alert",
       followMembers: configuration.following == .any ? "any" : "same_network",
-      offlineAfter: configuration.offlineAfter)
+      offlineAfter: configuration.offlineAfter, enrolmentLine: identity?.line,
+      fingerprint: identity?.fingerprint)
   }
 
   private func health(routers: Int, networks: Int, active: Int, waiting: Int64, now: WireTime)

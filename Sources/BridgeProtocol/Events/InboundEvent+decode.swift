@@ -18,9 +18,13 @@ package struct InboundEventDecoder {
   package func decode(_ payload: [UInt8], as kind: InboundEventKind) throws(Rejection)
     -> InboundEvent
   {
+    try event(kind, fields(payload))
+  }
+
+  func fields(_ payload: [UInt8]) throws(Rejection) -> InboundEventFields {
     try checkSize(payload)
-    if let fields = InboundEventFields(scanning: payload) { return try event(kind, fields) }
-    return try event(kind, parse(payload))
+    if let fields = InboundEventFields(scanning: payload) { return fields }
+    return try parse(payload)
   }
 
   /// Size, encoding and depth, before any parser is let near a payload.
@@ -95,12 +99,12 @@ package struct InboundEventDecoder {
     return offset
   }
 
-  private func event(_ kind: InboundEventKind, _ fields: InboundEventFields) throws(Rejection)
+  func event(_ kind: InboundEventKind, _ fields: InboundEventFields) throws(Rejection)
     -> InboundEvent
   {
     if fields.isSealed {
       throw Rejection(
-        .unsupported, field: "sealed", message: "sealed events are not enabled on this keeper")
+        .unsupported, field: "sealed", message: "there cannot be an envelope here")
     }
     var event = InboundEvent(kind: kind, subject: try subject(kind, fields))
     event.order = try order(fields)

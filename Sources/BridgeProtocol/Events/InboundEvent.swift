@@ -23,6 +23,8 @@ package struct InboundEvent: Hashable, Sendable {
   package let kind: InboundEventKind
   package let subject: Subject
   package var order = Order.none
+  /// It came in an envelope that its user has signed, so the broker has seen nothing of it.
+  package var wasSealed = false
   package var name: String?
   package var vendor: String?
   package var model: String?

@@ -24,6 +24,24 @@ package struct Rejection: Error, Hashable, Sendable {
     case outOfOrder = "out_of_order"
     case retained
     case damagedCredentials = "damaged_credentials"
+    // Of envelopes: the names of `EnvelopeRefusal`.
+    case notAnEnvelope = "not_an_envelope"
+    case unsupportedVersion = "unsupported_version"
+    case unsupportedAlgorithm = "unsupported_algorithm"
+    case unknownKeyID = "unknown_kid"
+    case cannotOpen = "cannot_open"
+    case unknownIssuer = "unknown_issuer"
+    case badSignature = "bad_signature"
+    case wrongAudience = "wrong_audience"
+    case wrongTopic = "wrong_topic"
+    case expired
+    case notYetValid = "not_yet_valid"
+    case replayed
+    // And of what is around them.
+    case notSealed = "not_sealed"
+    case notEnrolled = "not_enrolled"
+    case outsideDiffers = "outside_differs"
+    case damagedEnrolment = "damaged_enrolment"
   }
 
   package let code: String

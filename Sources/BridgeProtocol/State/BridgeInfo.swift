@@ -29,11 +29,14 @@ package struct BridgeInfo: Encodable, Sendable, Equatable {
   package var onMismatch: String
   package var followMembers: String
   package var offlineAfter: Int
+  /// The keeper's public keys, to seal to and to verify with, and what two people compare of them.
+  package var enrolmentLine: String?
+  package var fingerprint: String?
 
   package init(
     version: String, instanceID: String, home: String, preferredNetwork: Preferred?,
     routers: Int, networks: Int, alertsHold: Int, onMismatch: String, followMembers: String,
-    offlineAfter: Int
+    offlineAfter: Int, enrolmentLine: String? = nil, fingerprint: String? = nil
   ) {
     self.version = version
     self.instanceID = instanceID
@@ -45,6 +48,8 @@ package struct BridgeInfo: Encodable, Sendable, Equatable {
     self.onMismatch = onMismatch
     self.followMembers = followMembers
     self.offlineAfter = offlineAfter
+    self.enrolmentLine = enrolmentLine
+    self.fingerprint = fingerprint
   }
 
   enum CodingKeys: String, CodingKey {
@@ -57,5 +62,7 @@ package struct BridgeInfo: Encodable, Sendable, Equatable {
     case onMismatch = "on_mismatch"
     case followMembers = "follow_members"
     case offlineAfter = "offline_after"
+    case enrolmentLine = "enrolment_line"
+    case fingerprint
   }
 }

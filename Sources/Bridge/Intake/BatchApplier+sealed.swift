@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ClientEnrolment
+import KeychainCore
+import SealedEnvelope
+import SodiumCrypto
+
+/// Events in envelopes, and users of whom only those count.
+extension BatchApplier {
+  /// A plain event, of whom the broker says that it is of this user.
+  func requireTrust(in user: String, home: HomeContext, _ intake: SealedIntake) throws {
+    guard try enrolled(user, home: home, intake)?.trust == .signed else { return }
+    throw Rejection(
+      .notSealed,
+      message: "this user is enrolled with the trust `signed`: its events have to be sealed; "
+        + "`threadkeeper client seal` does it")
+  }
+
+  /// What an envelope holds, of the user on whose topic it came. Nil for a repetition.
+  func open(
+    _ message: InboundMessage.Sealed, user: String, home: HomeContext, _ intake: SealedIntake
+  ) throws -> InboundEvent? {
+    guard let identity = intake.identity else {
+      throw Rejection(
+        .unsupported, field: "sealed",
+        message: "the keeper has no keys of its own: they are damaged, or the store is read-only")
+    }
+    guard let client = try enrolled(user, home: home, intake) else {
+      throw Rejection(
+        .notEnrolled, field: "sealed",
+        message: "nobody is enrolled for this user; `threadkeeper clients enroll` does it")
+    }
+    let opened: OpenedEnvelope
+    do throws(EnvelopeRefusal) {
+      opened = try Envelope.open(
+        message.envelope, with: identity, from: [client.keys], topic: message.topic,
+        now: now.milliseconds / 1000)
+    } catch {
+      throw Rejection(error)
+    }
+    guard case .sequence(let sequence) = opened.order else {
+      throw Rejection(
+        .missingField, field: "seq",
+        message: "a sealed event needs a `seq` in its envelope, because it has no end")
+    }
+    var body = opened.body
+    defer { wipe(&body) }
+    let event = try decoder.decode(body, inside: message.event, sequence: sequence)
+    return try isNews(event, sequence, issuer: client.keys, user: user, home: home) ? event : nil
+  }
+
+  /// The number of an envelope counts for its signer, whoever else speaks for the router meanwhile: else
+  /// an old one could be sent again after that.
+  private func isNews(
+    _ event: InboundEvent, _ sequence: UInt64, issuer: PublicIdentity, user: String,
+    home: HomeContext
+  ) throws -> Bool {
+    let key = SealedOrderLedger.Key(
+      home: home.record.id, user: user, issuer: issuer.signingKey, subject: event.subject)
+    switch try SealedOrderLedger.take(sequence, of: key, tx) {
+    case .news: return true
+    case .duplicate:
+      countDuplicate()
+      return false
+    case .outOfOrder:
+      throw Rejection(
+        .outOfOrder, field: "seq",
+        message: "a later envelope of this user for this router was opened already; `seq` must rise"
+      )
+    }
+  }
+
+  /// Where only signed events count, there is nothing left that could come in clear.
+  func signedSeen(from user: String, home: HomeContext, _ intake: SealedIntake) throws {
+    guard try enrolled(user, home: home, intake)?.trust == .signed else { return }
+    try applyAlert(.plaintextCredentials, subject: user, wanted: nil, home: home)
+  }
+
+  private func enrolled(_ user: String, home: HomeContext, _ intake: SealedIntake) throws
+    -> EnrolledClient?
+  {
+    do throws(KeychainError) {
+      return try intake.enrolments.remembered(user, in: home.record.name, tx)
+    } catch {
+      guard error.status == .decode else { throw error }
+      throw Rejection(
+        .damagedEnrolment,
+        message: "the enrolment of this user is damaged; "
+          + "`threadkeeper clients enroll` replaces it")
+    }
+  }
+}

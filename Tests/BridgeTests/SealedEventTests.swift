@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ClientEnrolment
+import Foundation
+import MosquittoClient
+import SealedEnvelope
+import TestKit
+import Testing
+
+@testable import Bridge
+
+@Suite("Events in envelopes")
+struct SealedEventTests {
+  private let keeper: Keeper
+  private let anna: Identity
+
+  init() throws {
+    keeper = try Keeper(teams: ["anna": "family", "ben": "family"])
+    anna = try Identity()
+  }
+
+  private func enroll(
+    _ user: String = "anna", _ identity: Identity? = nil,
+    trust: EnrolledClient.Trust = .signed
+  ) throws {
+    let client = EnrolledClient(
+      home: "home", user: user, keys: (identity ?? anna).keys, trust: trust, enrolledAt: 0,
+      enrolledBy: "test")
+    try keeper.database.write { _ = try keeper.enrolments.enroll(client, $0) }
+  }
+
+  private var now: Int64 { keeper.clock.now().milliseconds / 1000 }
+
+  /// An event of this kind, sealed by the user itself unless a test says otherwise.
+  private func sealed(
+    _ kind: InboundEventKind, _ agent: String = Agent.living, seq: UInt64?, user: String = "anna",
+    by signer: Identity? = nil, to recipient: PublicIdentity? = nil, signedTopic: String? = nil,
+    outside: [String: Any] = [:], _ fields: [String: Any] = [:]
+  ) throws -> IncomingMessage {
+    var fields = fields
+    if kind != .ssid || fields["access_point"] == nil { fields["border_agent_id"] = agent }
+    let topic = "threadkeeper/in/\(user)/\(kind.rawValue)"
+    let envelope = try Envelope.seal(
+      Array(JSONSerialization.data(withJSONObject: fields)),
+      to: recipient ?? keeper.identity.keys, from: signer ?? anna,
+      at: .init(
+        topic: signedTopic ?? topic, order: seq.map { .sequence($0) } ?? .identifier("x"), now: now,
+        lifetime: seq == nil ? 30 : nil))
+    var payload = outside
+    payload["sealed"] = try JSONSerialization.jsonObject(with: Data(envelope))
+    return IncomingMessage(
+      topic: topic, payload: Array(try JSONSerialization.data(withJSONObject: payload)))
+  }
+
+  private func announcement(
+    _ network: SampleNetwork = .home, at seconds: UInt64 = 1, seq: UInt64?, user: String = "anna",
+    by signer: Identity? = nil, outside: [String: Any] = [:]
+  ) throws -> IncomingMessage {
+    try sealed(
+      .announce, seq: seq, user: user, by: signer, outside: outside,
+      ["dataset": network.dataset(at: seconds).hex, "name": "Living room"])
+  }
+
+  private func code(_ message: IncomingMessage) throws -> String? {
+    _ = try keeper.takeEvents()
+    try keeper.receive([message])
+    return try keeper.takeEvents().first { $0.types.contains(.messageRejected) }?.detail.code
+  }
+
+  @Test("A sealed announcement does what a plain one does, and no key came in clear")
+  func announce() throws {
+    try enroll()
+    try keeper.receive([announcement(seq: 1, outside: ["border_agent_id": Agent.living])])
+    #expect(
+      try keeper.takeNames() == ["router_announced", "dataset_stored", "preferred_changed"])
+    #expect(try keeper.credential(Agent.living)?.team == "family")
+    #expect(try keeper.router(Agent.living)?.name == "Living room")
+    try keeper.pass(60)
+    #expect(try keeper.firing() == [])
+  }
+
+  @Test("A user of whom only signed events count is refused in clear; another is not")
+  func trust() throws {
+    try enroll(trust: .broker)
+    #expect(try code(try keeper.message(.announce, Agent.living)) == nil)
+    try enroll()
+    #expect(try code(try keeper.message(.heartbeat, Agent.living)) == "not_sealed")
+    #expect(try code(try keeper.message(.heartbeat, Agent.living, user: "ben")) == nil)
+    #expect(try code(try sealed(.heartbeat, seq: 1)) == nil)
+  }
+
+  @Test("A revocation counts at once, and so does an enrolment")
+  func revoke() throws {
+    #expect(try code(try announcement(seq: 1)) == "not_enrolled")
+    try enroll()
+    #expect(try code(try announcement(seq: 2)) == nil)
+    try keeper.database.write { _ = try keeper.enrolments.revoke("anna", in: "home", $0) }
+    #expect(try code(try announcement(seq: 3)) == "not_enrolled")
+    // Whoever was enrolled before does not come back with what it said then.
+    try enroll()
+    #expect(try code(try announcement(seq: 1)) == "out_of_order")
+  }
+
+  @Test("Every refusal has its name, and a batch goes on after it")
+  func refusals() throws {
+    try enroll()
+    let stranger = try Identity()
+    #expect(try code(try announcement(seq: 1, by: stranger)) == "unknown_issuer")
+    #expect(
+      try code(try sealed(.leave, seq: 1, to: stranger.keys)) == "unknown_kid")
+    #expect(
+      try code(try sealed(.leave, seq: 1, signedTopic: "threadkeeper/in/anna/heartbeat"))
+        == "wrong_topic")
+    #expect(
+      try code(try sealed(.leave, seq: 1, signedTopic: "threadkeeper/in/ben/leave"))
+        == "wrong_topic")
+    #expect(try code(try sealed(.leave, seq: nil)) == "missing_field")
+    #expect(
+      try code(try keeper.message(.announce, Agent.living, ["sealed": "text"])) == "not_an_envelope"
+    )
+    #expect(
+      try code(
+        try keeper.message(
+          .announce, Agent.living, ["sealed": ["v": 2, "typ": "sealed", "ct": "AAAA"]]))
+        == "unsupported_version")
+    let early = try announcement(seq: 1)
+    keeper.clock.advance(seconds: -3_600)
+    #expect(try code(early) == "not_yet_valid")
+    keeper.clock.advance(seconds: 3_600)
+    // What an envelope holds is judged like any other event.
+    #expect(
+      try code(try sealed(.announce, seq: 1, ["dataset": "0e08"])) == "truncated")
+    #expect(try code(try sealed(.announce, seq: 2, ["sealed": ["v": 1]])) == "unsupported")
+
+    let bad = try announcement(seq: 3, by: stranger)
+    let counts = try keeper.receive([bad, try announcement(seq: 3), bad])
+    #expect(counts.rejected == ["unknown_issuer": 2])
+    #expect(try keeper.credential(Agent.living) != nil)
+  }
+
+  @Test("What lies beside the envelope says the same, and holds no dataset")
+  func outside() throws {
+    try enroll()
+    for (outside, expected) in [
+      (["border_agent_id": Agent.attic], "outside_differs"), (["vendor": "x"], "outside_differs"),
+      (["name": "Cellar"], "outside_differs"), (["seq": 2], "outside_differs"),
+      (["id": "x"], "outside_differs"),
+      (["dataset": try SampleNetwork.home.dataset(at: 1).hex], "not_sealed"),
+    ] as [([String: Any], String)] {
+      #expect(try code(try announcement(seq: 1, outside: outside)) == expected, "\(outside)")
+    }
+    let same: [String: Any] = [
+      "border_agent_id": Agent.living.uppercased(), "name": "Living room", "seq": 1, "more": [1],
+    ]
+    #expect(try code(try announcement(seq: 1, outside: same)) == nil)
+    #expect(try code(try sealed(.heartbeat, seq: 2, ["seq": 1])) == "outside_differs")
+  }
+
+  @Test("A repetition is ignored, and a late one refused, also when another user spoke meanwhile")
+  func replay() throws {
+    try enroll()
+    let first = try announcement(seq: 1)
+    let leave = try sealed(.leave, seq: 3)
+    try keeper.receive([first, announcement(.home, at: 2, seq: 2), leave])
+    #expect(try keeper.receive([leave, first]).duplicates == 2)
+    #expect(try keeper.credential(Agent.living) == nil)
+    // The window of the router begins anew with another user of the team; that of the signer does not.
+    try keeper.announce(Agent.living, .home, at: 3, user: "ben")
+    #expect(try keeper.receive([leave, first]).duplicates == 2)
+    #expect(try keeper.credential(Agent.living) != nil)
+    try keeper.restart()
+    #expect(try keeper.receive([leave]).duplicates == 1)
+    try keeper.receive([try sealed(.heartbeat, seq: 500)])
+    #expect(try code(leave) == "out_of_order")
+  }
+
+  @Test("A sealed SSID cannot be sent again either")
+  func ssid() throws {
+    try enroll()
+    try keeper.receive([try announcement(seq: 1)])
+    let old = try sealed(.ssid, seq: 2, ["ssid": "old"])
+    let message = try sealed(.ssid, seq: 3, ["ssid": "new"])
+    try keeper.receive([old, message])
+    #expect(try keeper.receive([old]).duplicates == 1)
+    #expect(try keeper.router(Agent.living)?.ssid == "new")
+  }
+
+  @Test("Any octet of a sealed event can be altered without anything but a rejection")
+  func altered() throws {
+    try enroll()
+    let message = try sealed(.leave, seq: 2)
+    try keeper.receive([try announcement(seq: 1)])
+    for position in stride(from: 0, to: message.payload.count, by: 3) {
+      var payload = message.payload
+      payload[position] ^= 0x02
+      try keeper.receive([IncomingMessage(topic: message.topic, payload: payload)])
+      #expect(try keeper.credential(Agent.living) != nil, "octet \(position)")
+    }
+    try keeper.receive([message])
+    #expect(try keeper.credential(Agent.living) == nil)
+  }
+
+  @Test("Once only signed events count, the alert about keys in clear ends")
+  func plaintextEnds() throws {
+    try keeper.announce(Agent.living, .home, at: 1)
+    try keeper.pass(60)
+    #expect(try keeper.firing() == ["PlaintextCredentials anna"])
+    try enroll(trust: .broker)
+    try keeper.receive([try announcement(at: 2, seq: 1)])
+    #expect(try keeper.firing() == ["PlaintextCredentials anna"])
+    try enroll()
+    try keeper.receive([try announcement(at: 3, seq: 2)])
+    #expect(try keeper.firing() == [])
+  }
+
+  @Test("Without keys of its own the keeper refuses what is sealed, and takes the rest")
+  func noKeys() throws {
+    try enroll(trust: .broker)
+    let message = try announcement(seq: 1)
+    var reader = MessageReader(topics: keeper.configuration.topics)
+    let counts = try keeper.database.write { tx in
+      let batch = try BatchApplier(
+        configuration: keeper.configuration, store: keeper.store, now: keeper.clock.now(), tx)
+      for message in [message, try keeper.message(.announce, Agent.attic)] {
+        try batch.apply(
+          reader.read(message), SealedIntake(enrolments: keeper.enrolments, identity: nil))
+      }
+      try batch.finish()
+      return batch.counts
+    }
+    #expect(counts.rejected == ["unsupported": 1])
+    #expect(try keeper.router(Agent.attic)?.isPresent == true)
+  }
+}
