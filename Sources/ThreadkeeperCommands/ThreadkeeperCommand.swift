@@ -32,10 +32,10 @@ package struct ThreadkeeperCommand: AsyncParsableCommand {
         name: "Set it up",
         subcommands: [
           LoginCommand.self, LogoutCommand.self, KeysCommand.self, LockCommand.self,
-          UnlockCommand.self, CheckConfigCommand.self, ACLCommand.self,
+          UnlockCommand.self, CheckConfigCommand.self, ACLCommand.self, ClientsCommand.self,
           StoreCommand.self,
         ]),
-      CommandGroup(name: "Tools", subcommands: [DatasetCommand.self]),
+      CommandGroup(name: "Tools", subcommands: [ClientCommand.self, DatasetCommand.self]),
     ])
 
   package init() {}

@@ -29,6 +29,7 @@ final class BrokerLoginService: Service {
   private let store: StoreService
   private let requests: RequestDesk
   private let consents: ConsentService
+  private let clients: ClientsService
   private let turns = DispatchQueue(label: "threadkeeper.login")
 
   init(
@@ -38,6 +39,7 @@ final class BrokerLoginService: Service {
     self.store = store
     requests = RequestDesk(settings, requests: bridge.requests)
     consents = ConsentService(keychain: keychain, desk: bridge.consents)
+    clients = ClientsService(bridge.enrolments, logger: logger)
     self.settings = settings
     self.keychain = keychain
     self.bridge = bridge
@@ -69,9 +71,10 @@ final class BrokerLoginService: Service {
         onTrouble: { [logger] in
           logger.warning("a command was not let in", metadata: ["reason": "\($0.message)"])
         },
-        handler: { [weak self, store, consents, requests] request, connection in
+        handler: { [weak self, store, clients, consents, requests] request, connection in
           if let answer = await consents.answer(request, from: connection.peer) { return answer }
           if let answer = await requests.answer(request, connection) { return answer }
+          if let answer = await clients.answer(request, from: connection.peer) { return answer }
           if let answer = await store.answer(request, connection) { return answer }
           return (try? await self?.answer(request, connection).octets) ?? []
         })

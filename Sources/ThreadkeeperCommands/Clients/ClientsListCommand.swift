@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+
+/// `threadkeeper clients list`
+struct ClientsListCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "List the enrolled users.",
+    discussion: """
+      Examples:
+        threadkeeper clients list
+        threadkeeper clients list --json | jq -r '.clients[] | select(.trust == "broker") | .user'
+      """)
+
+  @Option(help: "Of this home only.")
+  var home: String?
+
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    let settings = try options.load()
+    let report = try await ClientsDesk(settings: settings).perform(
+      ClientsRequest(
+        command: .list, home: try home.map { try ClientHomeOption.checked($0, settings) }))
+    try output.show(report, text: text(report))
+  }
+
+  private func text(_ report: ClientsReport) -> String {
+    var table = Table(columns: "HOME", "USER", "TRUST", "FINGERPRINT", "ENROLLED", "LABEL")
+    for client in report.clients ?? [] {
+      table.add(
+        client.home, client.user, client.trust, client.fingerprint, client.enrolledAt, client.label)
+    }
+    let damaged = (report.damaged ?? []).map {
+      "The enrolment of \($0.printable) is damaged: enrol it again.\n"
+    }
+    guard !table.isEmpty || !damaged.isEmpty else { return "Nobody is enrolled.\n" }
+    return table.text() + damaged.joined()
+  }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ClientEnrolment
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What `clients …` asks of the keeper that holds the store. See docs/architecture.md.
+struct ClientsRequest: Codable, Sendable {
+  enum Command: String, Codable, Sendable {
+    case enroll = "clients/enroll"
+    case list = "clients/list"
+    case revoke = "clients/revoke"
+    case fingerprint = "clients/fingerprint"
+  }
+
+  var v = DaemonRequest.version
+  var command: Command
+  /// Of `list`: nil for all.
+  var home: String?
+  /// Of `fingerprint`: nil for the keeper.
+  var user: String?
+  var line: String?
+  var trust: EnrolledClient.Trust?
+  var label: String?
+
+  var octets: [UInt8] { get throws { try Array(JSONEncoder().encode(self)) } }
+}
+
+/// What comes of it.
+struct ClientsReport: Codable, Sendable {
+  struct Client: Codable, Sendable {
+    var home: String
+    var user: String
+    var trust: String
+    var label: String
+    var fingerprint: String
+    var line: String
+    /// RFC 3339.
+    var enrolledAt: String
+    var enrolledBy: String
+
+    init(_ client: EnrolledClient) {
+      home = client.home
+      user = client.user
+      trust = client.trust.rawValue
+      label = client.label
+      fingerprint = client.keys.fingerprint
+      line = client.keys.line
+      enrolledAt = WireTime(milliseconds: client.enrolledAt * 1000).description
+      enrolledBy = client.enrolledBy
+    }
+  }
+
+  var clients: [Client]?
+  /// Users whose enrolment is damaged.
+  var damaged: [String]?
+  /// `enrolled` or `updated`.
+  var change: String?
+  var keeper: PublicKeysReport?
+}
+
+struct ClientsAnswer: Codable, Sendable {
+  var v = DaemonRequest.version
+  var status: DaemonAnswer.Status
+  var error: DaemonAnswer.Failure?
+  var data: ClientsReport?
+
+  init(_ report: ClientsReport) {
+    status = .ok
+    data = report
+  }
+
+  init(_ failure: CommandFailure) {
+    status = .error
+    error = DaemonAnswer(failure).error
+  }
+
+  var octets: [UInt8] { get throws { try Array(JSONEncoder().encode(self)) } }
+
+  func result() throws(CommandFailure) -> ClientsReport {
+    guard v == DaemonRequest.version else { throw DaemonAnswer.unreadable }
+    if let data, status == .ok { return data }
+    guard let error else { throw DaemonAnswer.unreadable }
+    throw CommandFailure(
+      ExitStatus(rawValue: error.exit) ?? .software, error.message, remedy: error.help)
+  }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ClientEnrolment
+import KeychainCore
+import SealedEnvelope
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The work of `clients …` on a store that is open: in the keeper, or in the command itself.
+struct ClientsWork: Sendable {
+  let enrolments: ClientEnrolmentStore
+  /// For the audit and the list.
+  let actor: String
+
+  private var keychain: Keychain { enrolments.keychain }
+
+  func answer(_ request: ClientsRequest) throws -> ClientsReport {
+    switch request.command {
+    case .enroll: return try enroll(request)
+    case .revoke: return try revoke(request)
+    case .list:
+      let (clients, damaged) = try keychain.database.read {
+        try enrolments.all(in: request.home, $0)
+      }
+      return ClientsReport(
+        clients: clients.map(ClientsReport.Client.init), damaged: damaged.isEmpty ? nil : damaged)
+    case .fingerprint:
+      if let user = request.user { return try client(user, of: request) }
+      return ClientsReport(keeper: PublicKeysReport(try keeper().keys))
+    }
+  }
+
+  private func enroll(_ request: ClientsRequest) throws -> ClientsReport {
+    let (home, user) = try named(request)
+    let client = EnrolledClient(
+      home: home, user: user, keys: try .argument(request.line ?? "", whose: "the line"),
+      trust: request.trust ?? .broker, label: request.label ?? "",
+      enrolledAt: Int64(Date().timeIntervalSince1970), enrolledBy: actor)
+    let keeper = try keychain.database.write { tx in
+      keychain.act(as: actor, in: tx)
+      return try KeeperIdentityStore(keychain).findOrMake(tx).keys
+    }
+    guard client.keys != keeper else {
+      throw CommandFailure(.usage, "this is the keeper's own line; enrol that of the client")
+    }
+    let change = try keychain.database.write { tx in
+      keychain.act(as: actor, in: tx)
+      return try enrolments.enroll(client, tx)
+    }
+    return ClientsReport(
+      clients: [.init(client)], change: change.rawValue, keeper: PublicKeysReport(keeper))
+  }
+
+  private func revoke(_ request: ClientsRequest) throws -> ClientsReport {
+    let (home, user) = try named(request)
+    let wasThere = try keychain.database.write { tx in
+      keychain.act(as: actor, in: tx)
+      return try enrolments.revoke(user, in: home, tx)
+    }
+    guard wasThere else { throw Self.nobody(user, home) }
+    return ClientsReport()
+  }
+
+  private func client(_ user: String, of request: ClientsRequest) throws -> ClientsReport {
+    let home = try named(request).home
+    guard let client = try keychain.database.read({ try enrolments.client(user, in: home, $0) })
+    else { throw Self.nobody(user, home) }
+    return ClientsReport(clients: [.init(client)])
+  }
+
+  /// Made where there are none; a store that is open for reading only has them or not.
+  private func keeper() throws -> Identity {
+    let store = KeeperIdentityStore(keychain)
+    if let identity = try keychain.database.read({ try store.find($0) }) { return identity }
+    return try keychain.database.write { tx in
+      keychain.act(as: actor, in: tx)
+      return try store.findOrMake(tx)
+    }
+  }
+
+  private func named(_ request: ClientsRequest) throws -> (home: String, user: String) {
+    guard let home = request.home, let user = request.user else {
+      throw CommandFailure(.usage, "a client has a home and a user name")
+    }
+    return (home, try Self.checked(user))
+  }
+
+  /// A name that a topic can hold as one level.
+  static func checked(_ user: String) throws(CommandFailure) -> String {
+    let name = try Username.checked(user)
+    guard name.utf8.count <= 256, !name.utf8.contains(where: { "/+#".utf8.contains($0) }) else {
+      throw CommandFailure(
+        .usage, "a user name with /, + or #, or of more than 256 octets, is no level of a topic")
+    }
+    return name
+  }
+
+  private static func nobody(_ user: String, _ home: String) -> CommandFailure {
+    CommandFailure(
+      .noInput, "nobody is enrolled for the user \(user) of the home \(home)",
+      remedy: "`threadkeeper clients list` names them")
+  }
+}
