@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import SealedEnvelope
+import TestKit
+import Testing
+
+@Suite("What a client does without a store", .timeLimit(.minutes(2)))
+struct ClientCommandTests {
+  private let directory: TemporaryDirectory
+  private let topic = "threadkeeper/out/phone/response/ping"
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  private func client(
+    _ arguments: String..., input: String = "", home: String? = nil
+  ) async throws -> ThreadkeeperBinary.Outcome {
+    try await ThreadkeeperBinary.run(
+      ["client"] + arguments, input: .text(input),
+      environment: ["HOME": home ?? directory.path])
+  }
+
+  private func keygen(_ name: String) async throws -> (file: String, line: String) {
+    let file = directory.file(name)
+    let made = try await client("keygen", "--out", file)
+    try #require(made.status == 0, "\(made.error)")
+    return (file, String(try #require(made.output.split(separator: "\n").first)))
+  }
+
+  @Test("A key file is made once, for its owner only, and one that others can read is refused")
+  func keyFile() async throws {
+    let made = try await client("keygen")
+    #expect(made.status == 0)
+    let path = directory.file(".config/threadkeeper/client.key")
+    let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    #expect(mode == 0o600)
+    let line = try #require(made.output.split(separator: "\n").first)
+    let keys = try PublicIdentity(line: String(line))
+    #expect(made.output.contains(keys.fingerprint))
+    let again = try await client("keygen")
+    #expect(again.status == 73 && again.error.contains("already"))
+    let shown = try await client("show", "--json")
+    #expect(JSON(shown.output)?["line"]?.text == String(line))
+    // What it holds is in no output.
+    let secret = try #require(
+      try String(contentsOfFile: path, encoding: .utf8).split(separator: " ").last)
+    for text in [made.output, made.error, shown.output, again.error] {
+      #expect(!text.contains(secret.prefix(20)))
+    }
+    for loose: mode_t in [0o640, 0o604, 0o660] {
+      chmod(path, loose)
+      let refused = try await client("show")
+      #expect(refused.status == 77 && refused.error.contains("chmod 600"))
+    }
+    chmod(path, 0o600)
+    try Data("something else\n".utf8).write(to: URL(fileURLWithPath: path))
+    #expect(try await client("show").status == 65)
+    #expect(try await client("show", "--key", directory.file("none")).status == 66)
+    #expect(try await client("show", "--key", directory.path).status == 66)
+  }
+
+  @Test("What one seals the other opens, once for this topic, and nobody else")
+  func sealAndOpen() async throws {
+    let (mine, line) = try await keygen("phone.key")
+    let (keeper, keeperLine) = try await keygen("keeper.key")
+    let (_, strangerLine) = try await keygen("stranger.key")
+    let body = #"{"status":"ok","data":{"network_name":"Zuhause 🏠"}}"#
+    let sealed = try await client(
+      "seal", "--key", keeper, "--to", line, "--topic", topic, "--id", "r-17", input: body)
+    #expect(sealed.status == 0, "\(sealed.error)")
+    #expect(!sealed.output.contains("network_name"))
+    let opened = try await client(
+      "open", "--key", mine, "--from", keeperLine, "--topic", topic, input: sealed.output)
+    #expect(opened.status == 0 && opened.output == body + "\n", "\(opened.error)")
+    let wrapped = try await client(
+      "open", "--key", mine, "--from", keeperLine, "--topic", topic,
+      input: #"{"v":1,"sealed":\#(sealed.output)}"#)
+    #expect(wrapped.output == body + "\n")
+
+    for (arguments, code) in [
+      (["--key", keeper, "--from", keeperLine, "--topic", topic], "unknown_kid"),
+      (["--key", mine, "--from", strangerLine, "--topic", topic], "unknown_issuer"),
+      (["--key", mine, "--from", keeperLine, "--topic", "elsewhere"], "wrong_topic"),
+    ] {
+      let refused = try await ThreadkeeperBinary.run(
+        ["client", "open"] + arguments, input: .text(sealed.output))
+      #expect(refused.status == 65 && refused.error.contains(code), "\(refused.error)")
+      #expect(refused.output.isEmpty)
+    }
+    let event = try await client(
+      "seal", "--key", keeper, "--to", line, "--topic", topic, "--seq", "7", "--event",
+      input: body)
+    #expect(event.output.hasPrefix(#"{"sealed":{"#))
+  }
+
+  @Test("Wrong usage has words and a status")
+  func usage() async throws {
+    let (file, line) = try await keygen("a.key")
+    func seal(_ more: String..., input: String = "{}") async throws -> Int32 {
+      try await ThreadkeeperBinary.run(
+        ["client", "seal", "--key", file, "--topic", topic] + more, input: .text(input)
+      ).status
+    }
+    #expect(try await seal("--to", line) == 64)
+    #expect(try await seal("--to", line, "--seq", "1", "--id", "a") == 64)
+    #expect(try await seal("--to", "tk1:abc:def", "--seq", "1") == 64)
+    #expect(try await seal("--to", String(line.dropLast()), "--seq", "1") == 64)
+    #expect(try await seal("--to", line, "--id", "a", "--lifetime", "301") == 64)
+    #expect(try await seal("--to", line, "--seq", "1", input: "no JSON") == 65)
+    #expect(
+      try await seal(
+        "--to", line, "--seq", "1",
+        input: #"{"a":""# + String(repeating: "a", count: 20_000) + "\"}")
+        == 65)
+    #expect(try await seal("--to", line, "--seq", "1") == 0)
+  }
+}

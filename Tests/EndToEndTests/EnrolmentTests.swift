@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import MosquittoClient
+import SealedEnvelope
+import TestKit
+import Testing
+
+@Suite("Enrolled clients", .inTurns, .timeLimit(.minutes(5)))
+struct EnrolmentTests {
+  private static let key: [UInt8] = [
+    0x3D, 0xA8, 0x61, 0xF4, 0x0B, 0x97, 0xCE, 0x52, 0xE1, 0x7A, 0x36, 0xD9, 0x84, 0x2F, 0xB3, 0x68,
+  ]
+  private static let pskc: [UInt8] = [
+    0x92, 0x4E, 0xF7, 0x0D, 0xC6, 0x58, 0x31, 0xAB, 0x65, 0xE9, 0x14, 0x7C, 0xD0, 0x8B, 0x26, 0xF3,
+  ]
+
+  @Test("clients come and go without a keeper, and every refusal has words and a status")
+  func withoutKeeper() async throws {
+    let keeper = try Installation(port: nil)
+    #expect(try await keeper.command("init").status == 0)
+    let router = try Identity().keys
+    #expect(try await keeper.command("clients", "list").output == "Nobody is enrolled.\n")
+    let enrolled = try await keeper.command(
+      "clients", "enroll", "router", router.line, "--trust", "signed", "--label", "Attic")
+    #expect(enrolled.status == 0 && enrolled.output.contains(router.fingerprint))
+    let own = try await keeper.json("clients", "fingerprint")
+    #expect(enrolled.output.contains(try #require(own["line"]?.text)))
+    let list = try await keeper.json("clients", "list")["clients"]?.list
+    #expect(list?.count == 1)
+    #expect(list?.first?["user"] == "router")
+    #expect(list?.first?["home"] == "home")
+    #expect(list?.first?["trust"] == "signed")
+    #expect(list?.first?["label"] == "Attic")
+    #expect(list?.first?["line"]?.text == router.line)
+    #expect(list?.first?["enrolled_by"]?.text == "command of user \(getuid())")
+    #expect(
+      try await keeper.json("clients", "fingerprint", "router")["fingerprint"]?.text
+        == router.fingerprint)
+
+    #expect(
+      try await keeper.command("clients", "enroll", "router", String(router.line.dropLast())).status
+        == 64)
+    #expect(
+      try await keeper.command(
+        "clients", "enroll", "router", try #require(own["line"]?.text)
+      ).status == 64)
+    #expect(try await keeper.command("clients", "enroll", "a/b", router.line).status == 64)
+    #expect(
+      try await keeper.command("clients", "enroll", "a", router.line, "--home", "none").status == 64
+    )
+    #expect(
+      try await keeper.command("clients", "enroll", "a", router.line, "--trust", "blind").status
+        == 64)
+    #expect(try await keeper.command("clients", "revoke", "nobody").status == 66)
+    #expect(try await keeper.command("clients", "fingerprint", "nobody").status == 66)
+    #expect(try await keeper.command("clients", "revoke", "router").status == 0)
+    #expect(try await keeper.json("clients", "list")["clients"] == [])
+
+    let audit = try await keeper.command("audit")
+    #expect(audit.output.contains("client-enrolment/home router"))
+    #expect(audit.output.contains("keeper-identity"))
+    #expect(try await keeper.command("store", "verify").status == 0)
+  }
+
+  /// A router that seals what it says.
+  private struct SealedRouter {
+    let identity: Identity
+    let keeper: PublicIdentity
+    let user: String
+    let agent: String
+
+    func says(
+      _ kind: String, _ seq: UInt64, _ fields: [String: String] = [:], on topic: String? = nil
+    ) throws -> Publication {
+      let fields = fields.merging(["border_agent_id": agent]) { $1 }
+      let own = "threadkeeper/in/\(user)/\(kind)"
+      let envelope = try Envelope.seal(
+        Array(JSONEncoder().encode(fields)), to: keeper, from: identity,
+        at: .init(
+          topic: own, order: .sequence(seq), now: Int64(Date().timeIntervalSince1970)))
+      return Publication(
+        topic: topic ?? own,
+        payload: Array("{\"sealed\":\(String(decoding: envelope, as: UTF8.self))}".utf8))
+    }
+  }
+
+  @Test("Where all publishers are enrolled, nobody on the broker ever sees a key")
+  func nobodySees() async throws {
+    let broker = try TestBroker()
+    let keeper = try Installation(broker, hold: 0)
+    let audience = try await Audience.start(broker)
+    let daemon = try await keeper.start()
+    try await audience.until("the keeper's keys") {
+      $0.state("threadkeeper/bridge/info") != nil
+    }
+    let info = try #require(audience.state("threadkeeper/bridge/info"))
+    let line = try #require(info["enrolment_line"]?.text)
+    let own = try await keeper.json("clients", "fingerprint")
+    #expect(own["line"]?.text == line)
+    #expect(own["fingerprint"]?.text == info["fingerprint"]?.text)
+    let router = SealedRouter(
+      identity: try Identity(), keeper: try PublicIdentity(line: line), user: "router",
+      agent: "a1b2c3d4e5f60701")
+    #expect(
+      try await keeper.command(
+        "clients", "enroll", "router", router.identity.keys.line, "--trust", "signed"
+      ).status == 0)
+
+    let home = try ThreadNetwork("home", networkKey: Self.key, pskc: Self.pskc)
+    let publisher = try await TestPublisher.start(broker)
+    let announcement = try router.says(
+      "announce", 1, ["dataset": home.hex(), "name": "Living room"])
+    let leave = try router.says("leave", 5)
+    try await publisher.publish([
+      announcement, try router.says("dataset", 2, ["dataset": home.hex(at: 2, channel: 20)]),
+      try router.says("heartbeat", 3), announcement,
+      try router.says("leave", 4, on: "threadkeeper/in/router/heartbeat"),
+      try router.says("leave", 4, on: "threadkeeper/in/other/leave"),
+      BorderRouter(router.agent, user: "router").says("heartbeat"),
+    ])
+    try await audience.until("what was refused") { $0.events("message_rejected").count == 3 }
+    #expect(
+      audience.look { $0.events("message_rejected").compactMap { $0["code"]?.text } }
+        == ["wrong_topic", "not_enrolled", "not_sealed"])
+    try await audience.until("the state") {
+      $0.state("threadkeeper/router/\(router.agent)")?["active_timestamp"] == 2
+    }
+    #expect(try await keeper.dataset(of: router.agent) == home.hex(at: 2, channel: 20))
+
+    // A revocation counts from the next message on; and an old envelope is worth nothing afterwards.
+    #expect(try await keeper.command("clients", "revoke", "router").status == 0)
+    try await publisher.publish([leave])
+    try await audience.until("the refusal") { $0.events("message_rejected").count == 4 }
+    #expect(
+      audience.look { $0.events("message_rejected").last?["code"]?.text } == "not_enrolled")
+    #expect(
+      try await keeper.command(
+        "clients", "enroll", "router", router.identity.keys.line, "--trust", "signed"
+      ).status == 0)
+    try await publisher.publish([announcement, leave])
+    try await audience.until("the leave") { $0.events("router_left").count == 1 }
+    // Said again after a restart, it is a mere repetition.
+    #expect(try await daemon.stop() == .exit(0))
+    let again = try await keeper.start()
+    try await publisher.publish([
+      announcement, leave, try router.says("announce", 6, ["dataset": home.hex(at: 3, channel: 20)]),
+    ])
+    try await audience.until("the router") { $0.events("router_announced").count == 2 }
+    #expect(audience.look { $0.events("router_left").count } == 1)
+    #expect(audience.look { $0.alertEvents.map(\.description) } == [])
+
+    var needles = Needles()
+    needles.add("network key", Self.key)
+    needles.add("PSKc", Self.pskc)
+    let heard = audience.look { $0.messages }
+    #expect(heard.count > 20 && heard.contains { $0.topic.contains("/in/router/announce") })
+    for message in heard {
+      #expect(
+        needles.found(in: Data(message.payload) + Data(message.topic.utf8)) == [], "\(message)")
+    }
+    #expect(try await again.stop() == .exit(0))
+    #expect(needles.found(in: daemon.log + again.log) == [])
+    #expect(try needles.found(below: keeper.directory.path).finds == [])
+    // Who enrolled and revoked is in the audit, with the number of the user who did it.
+    let audit = try await keeper.json("audit")
+    let changes = audit.list.filter { "\($0)".contains("client-enrolment/home") }
+    #expect(changes.count == 3)
+    #expect(changes.allSatisfy { $0["actor"]?.text == "command of user \(getuid())" })
+  }
+
+  @Test("The example's router seals with a shell script")
+  func script() async throws {
+    let broker = try TestBroker()
+    let keeper = try Installation(broker, hold: 0)
+    let audience = try await Audience.start(broker)
+    let daemon = try await keeper.start()
+    let key = keeper.directory.file("router.key")
+    let made = try await keeper.clientKeygen(key)
+    #expect(
+      try await keeper.command("clients", "enroll", "attic", made, "--trust", "signed").status == 0)
+    let home = try ThreadNetwork("home", networkKey: Self.key, pskc: Self.pskc)
+    let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("../../examples/sealed-router/announce.sh").standardized.path
+    let tools = ThreadkeeperBinary.executable.deletingLastPathComponent().path
+    let environment = [
+      "PATH": "\(tools):/usr/bin:/bin", "HOME": keeper.directory.path, "CLIENT_KEY": key,
+      "KEEPER_LINE": try #require(try await keeper.json("clients", "fingerprint")["line"]?.text),
+      "MQTT_USERNAME": "attic", "MQTT_HOST": "127.0.0.1", "MQTT_PORT": "\(broker.port)",
+    ]
+    func run(_ arguments: [String], _ input: String = "") throws -> Program.Result {
+      try Program.run(
+        "/bin/sh", [script] + arguments, input: Array(input.utf8), environment: environment)
+    }
+    let agent = "a1b2c3d4e5f60718"
+    let announced = try run(["announce", agent, "Attic"], try home.hex() + "\n")
+    #expect(announced.status == 0, "\(announced.output)")
+    try await audience.until("the router") { $0.events("router_announced").count == 1 }
+    #expect(try await keeper.dataset(of: agent) == home.hex())
+    #expect(audience.state("threadkeeper/router/\(agent)")?["name"] == "Attic")
+    #expect(try run(["heartbeat", agent]).status == 0)
+    #expect(try run(["leave", agent]).status == 0)
+    try await audience.until("the leave") { $0.events("router_left").count == 1 }
+    #expect(audience.look { $0.events("message_rejected").isEmpty })
+    for wrong in [[], ["party", agent], ["announce"]] {
+      #expect(try run(wrong, "00").status == 64)
+    }
+    #expect(try run(["announce", agent], "zz").status == 65)
+    #expect(try run(["announce", agent], "").status == 66)
+    #expect(try run(["announce", "zz"], "00").status == 65)
+    var needles = Needles()
+    needles.add("network key", Self.key)
+    for message in audience.look({ $0.messages }) {
+      #expect(needles.found(in: Data(message.payload)) == [])
+    }
+    try await daemon.stop()
+  }
+}
+
+extension Installation {
+  /// Makes a client's key file.
+  ///
+  /// - Returns: its enrolment line.
+  func clientKeygen(_ file: String) async throws -> String {
+    let made = try await ThreadkeeperBinary.run(
+      ["client", "keygen", "--out", file, "--json"], environment: environment)
+    guard let line = JSON(made.output)?["line"]?.text else {
+      throw DaemonProcess.Unexpected(description: made.error)
+    }
+    return line
+  }
+}
