@@ -49,7 +49,7 @@ package struct KeeperIdentityStore: Sendable {
     do throws(SodiumError) {
       return try Identity(secrets: secrets)
     } catch {
-      throw KeychainError(.decode, "the keeper's own keys are damaged: \(error)")
+      throw KeychainError(.decode, "the keeper's own keys are damaged; restore a backup")
     }
   }
 }

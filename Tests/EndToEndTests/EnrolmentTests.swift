@@ -144,7 +144,8 @@ struct EnrolmentTests {
     #expect(try await daemon.stop() == .exit(0))
     let again = try await keeper.start()
     try await publisher.publish([
-      announcement, leave, try router.says("announce", 6, ["dataset": home.hex(at: 3, channel: 20)]),
+      announcement, leave,
+      try router.says("announce", 6, ["dataset": home.hex(at: 3, channel: 20)]),
     ])
     try await audience.until("the router") { $0.events("router_announced").count == 2 }
     #expect(audience.look { $0.events("router_left").count } == 1)

@@ -120,7 +120,8 @@ extension AlertFacts {
   static func plaintextCredentials(user: String) -> AlertFacts {
     var facts = AlertFacts(
       summary: "\(user) sends network keys unsealed through the broker",
-      remedy: "Use TLS, an access list and no retained messages; a broker with persistence keeps "
+      remedy: "Enrol it with `threadkeeper clients enroll`, and let it seal what it sends. Until "
+        + "then use TLS, an access list and no retained messages; a broker with persistence keeps "
         + "queued messages, keys included, in its own file.")
     facts.user = user
     return facts

@@ -92,7 +92,7 @@ struct BadMessage: Sendable {
         "a long event id", "{\(id),\"id\":\"\(String(repeating: "x", count: 129))\"}", "bad_field",
         field: "id"),
       BadMessage(
-        "a sealed event", "{\(id),\"sealed\":\"\(mark)\"}", "unsupported", field: "sealed"),
+        "a sealed event", "{\(id),\"sealed\":\"\(mark)\"}", "not_enrolled", field: "sealed"),
       BadMessage(
         "a heartbeat of nobody", #"{"border_agent_id":"ffffffffffffffff"}"#, "not_found",
         kind: "heartbeat", field: "border_agent_id"),

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeychainCore
+import SQLiteDatabase
+import SealedEnvelope
+import SodiumCrypto
+
+/// Why a sealed request was not opened, or an answer not sealed.
+package enum SealedExchangeError: Error, Equatable, Sendable {
+  case notEnrolled
+  case refused(EnvelopeRefusal)
+  /// This user has too many requests alive.
+  case tooMany
+  /// The user's enrolment, or the keeper's own keys, cannot be read.
+  case damaged
+
+  /// Stable, as it is published.
+  package var code: String {
+    switch self {
+    case .notEnrolled: "not_enrolled"
+    case .refused(let refusal): refusal.rawValue
+    case .tooMany: "rate_limited"
+    case .damaged: "damaged_enrolment"
+    }
+  }
+
+  package var message: String {
+    switch self {
+    case .notEnrolled: "nobody is enrolled for this user; `threadkeeper clients enroll` does it"
+    case .refused(let refusal): refusal.message
+    case .tooMany: "too many sealed requests of this user within a minute"
+    case .damaged: "the enrolment of this user, or the keeper's own keys, cannot be read"
+    }
+  }
+}
+
+/// Opens requests and seals answers, for enrolled users only: never to a key that came with a request.
+/// One for each process, since it remembers which requests have come.
+package final class SealedExchange: Sendable {
+  private let enrolments: ClientEnrolmentStore
+  private let identity: Identity?
+  private let replays: Locked<ReplayWindow>
+
+  /// - Parameters:
+  ///   - identity: the keeper's own keys; none when they are damaged.
+  ///   - now: Unix seconds. What was signed before is taken for a repetition.
+  package init(_ enrolments: ClientEnrolmentStore, identity: Identity?, now: Int64) {
+    self.enrolments = enrolments
+    self.identity = identity
+    replays = Locked(ReplayWindow(now: now))
+  }
+
+  /// Whether secrets can be told to this user. Not while the enrolment is damaged.
+  package func isEnrolled(
+    _ user: String, in home: String, _ tx: ReadTransaction
+  ) -> Bool {
+    guard identity != nil else { return false }
+    do throws(SealedExchangeError) {
+      return try client(user, in: home, tx) != nil
+    } catch {
+      return false
+    }
+  }
+
+  /// Whether what this user says in clear is not believed. So it is while the enrolment is damaged.
+  package func requiresSeal(
+    of user: String, in home: String, _ tx: ReadTransaction
+  ) -> Bool {
+    do throws(SealedExchangeError) {
+      return try client(user, in: home, tx)?.trust == .signed
+    } catch {
+      return true
+    }
+  }
+
+  /// The body of a request, once. It needs an `id`.
+  package func open(
+    _ envelope: [UInt8], from user: String, in home: String, topic: String, now: Int64,
+    _ tx: ReadTransaction
+  ) throws(SealedExchangeError) -> [UInt8] {
+    guard let identity else { throw .damaged }
+    guard let client = try client(user, in: home, tx) else { throw .notEnrolled }
+    let opened: OpenedEnvelope
+    do throws(EnvelopeRefusal) {
+      opened = try Envelope.open(
+        envelope, with: identity, from: [client.keys], topic: topic, now: now)
+    } catch {
+      throw .refused(error)
+    }
+    guard case .identifier = opened.order else { throw .refused(.notAnEnvelope) }
+    switch replays.withLock({ $0.take(opened, now: now) }) {
+    case .news: return opened.body
+    case .replayed: throw .refused(.replayed)
+    case .full: throw .tooMany
+    }
+  }
+
+  /// An envelope for the enrolled key of a user; it lives for 30 seconds.
+  ///
+  /// - Parameter body: the text of a JSON object.
+  package func seal(
+    _ body: [UInt8], to user: String, in home: String, topic: String, now: Int64,
+    _ tx: ReadTransaction
+  ) throws -> [UInt8] {
+    guard let identity else { throw SealedExchangeError.damaged }
+    guard let client = try client(user, in: home, tx) else { throw SealedExchangeError.notEnrolled }
+    return try Envelope.seal(
+      body, to: client.keys, from: identity,
+      at: .init(
+        topic: topic, order: .identifier(Base64.encode(RandomOctets.make(12), .urlSafe)), now: now,
+        lifetime: Envelope.requestLifetime))
+  }
+
+  private func client(
+    _ user: String, in home: String, _ tx: ReadTransaction
+  ) throws(SealedExchangeError) -> EnrolledClient? {
+    do throws(KeychainError) {
+      if let tx = tx as? WriteTransaction {
+        return try enrolments.remembered(user, in: home, tx)
+      }
+      return try enrolments.client(user, in: home, tx)
+    } catch {
+      // Whatever it is: nobody knows what this user may do.
+      throw .damaged
+    }
+  }
+}

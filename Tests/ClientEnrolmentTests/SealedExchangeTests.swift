@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ClientEnrolment
+import KeychainCore
+import SQLiteDatabase
+import SealedEnvelope
+import TestKit
+import Testing
+
+@Suite("Sealed requests and their answers")
+struct SealedExchangeTests {
+  private static let now: Int64 = 1_800_000_000
+  private let request = "threadkeeper/in/phone/request/preferred/get"
+  private let response = "threadkeeper/out/phone/response/preferred/get"
+  private let store: TemporaryStore
+  private let enrolments: ClientEnrolmentStore
+  private let keeper: Identity
+  private let phone: Identity
+  private let exchange: SealedExchange
+
+  init() throws {
+    store = try TemporaryStore()
+    enrolments = ClientEnrolmentStore(store.keychain)
+    keeper = try Identity()
+    phone = try Identity()
+    exchange = SealedExchange(enrolments, identity: keeper, now: Self.now)
+  }
+
+  private func enroll(_ trust: EnrolledClient.Trust = .broker) throws {
+    let client = EnrolledClient(
+      home: "home", user: "phone", keys: phone.keys, trust: trust, enrolledAt: 0, enrolledBy: "test"
+    )
+    _ = try store.keychain.database.write { try enrolments.enroll(client, $0) }
+  }
+
+  private func write<R>(_ body: (WriteTransaction) throws -> R) throws -> R {
+    try store.keychain.database.write(body)
+  }
+
+  private func sealed(
+    _ order: Envelope.Order = .identifier("r-1"), at time: Int64 = now, topic: String? = nil
+  ) throws -> [UInt8] {
+    try Envelope.seal(
+      Array(#"{"transaction":"r-1"}"#.utf8), to: keeper.keys, from: phone,
+      at: .init(topic: topic ?? request, order: order, now: time, lifetime: 30))
+  }
+
+  private func refusal(_ envelope: [UInt8], at time: Int64 = now) throws -> String? {
+    try write { tx in
+      do throws(SealedExchangeError) {
+        _ = try exchange.open(
+          envelope, from: "phone", in: "home", topic: request, now: time, tx)
+        return nil
+      } catch {
+        return error.code
+      }
+    }
+  }
+
+  @Test("A request is opened once, and every refusal has its name")
+  func requests() throws {
+    #expect(try refusal(sealed()) == "not_enrolled")
+    try enroll()
+    let envelope = try sealed()
+    #expect(try refusal(envelope) == nil)
+    #expect(try refusal(envelope) == "replayed")
+    #expect(try refusal(sealed(.identifier("r-2"), at: Self.now - 1)) == "replayed")
+    #expect(try refusal(sealed(.identifier("r-2")), at: Self.now + 90) == "expired")
+    #expect(try refusal(sealed(.identifier("r-2"), topic: "elsewhere")) == "wrong_topic")
+    #expect(try refusal(sealed(.sequence(1))) == "not_an_envelope")
+    for number in 0..<ReplayWindow.identifiersPerIssuer - 1 {
+      _ = try refusal(sealed(.identifier("\(number)")))
+    }
+    #expect(try refusal(sealed(.identifier("one more"))) == "rate_limited")
+  }
+
+  @Test("An answer opens with the enrolled key only, on its topic")
+  func answers() throws {
+    let body = Array(#"{"dataset":"0e08"}"#.utf8)
+    func seal() throws -> [UInt8] {
+      try store.keychain.database.read {
+        try exchange.seal(body, to: "phone", in: "home", topic: response, now: Self.now, $0)
+      }
+    }
+    #expect(throws: SealedExchangeError.notEnrolled) { try seal() }
+    try enroll()
+    let envelope = try seal()
+    let opened = try Envelope.open(
+      envelope, with: phone, from: [keeper.keys], topic: response, now: Self.now)
+    #expect(opened.body == body)
+    #expect(opened.expiresAt == Self.now + 30)
+    #expect(throws: EnvelopeRefusal.unknownKeyID) {
+      try Envelope.open(
+        envelope, with: try Identity(), from: [keeper.keys], topic: response, now: Self.now)
+    }
+    #expect(try seal() != envelope)
+  }
+
+  @Test("Trust, enrolment and revocation count at once")
+  func trust() throws {
+    func state() throws -> [Bool] {
+      try write {
+        [
+          exchange.isEnrolled("phone", in: "home", $0),
+          exchange.requiresSeal(of: "phone", in: "home", $0),
+        ]
+      }
+    }
+    #expect(try state() == [false, false])
+    try enroll()
+    #expect(try state() == [true, false])
+    try enroll(.signed)
+    #expect(try state() == [true, true])
+    _ = try write { try enrolments.revoke("phone", in: "home", $0) }
+    #expect(try state() == [false, false])
+  }
+}
