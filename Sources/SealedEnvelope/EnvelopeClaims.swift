@@ -46,17 +46,3 @@ struct EnvelopeInside: Codable {
   var signed: String
   var sig: String
 }
-
-/// Any JSON object, looked into by nobody.
-struct AnyObjectText: Decodable {
-  private struct Name: CodingKey {
-    var stringValue: String
-    var intValue: Int? { nil }
-    init?(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
-  }
-
-  init(from decoder: any Decoder) throws {
-    _ = try decoder.container(keyedBy: Name.self)
-  }
-}

@@ -13,6 +13,6 @@ struct ClientCommand: ParsableCommand {
       """,
     subcommands: [
       ClientKeygenCommand.self, ClientShowCommand.self, ClientSealCommand.self,
-      ClientOpenCommand.self,
+      ClientOpenCommand.self, ClientRequestCommand.self,
     ])
 }
