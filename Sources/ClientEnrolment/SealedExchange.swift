@@ -97,9 +97,12 @@ package final class SealedExchange: Sendable {
 
   /// An envelope for the enrolled key of a user; it lives for 30 seconds.
   ///
-  /// - Parameter body: the text of a JSON object.
+  /// - Parameters:
+  ///   - body: the text of a JSON object.
+  ///   - answer: where the answer belongs. Its `id` is the request's `transaction`, so that the client
+  ///     takes no older answer for this one; a text of its own where that cannot be one.
   package func seal(
-    _ body: [UInt8], to user: String, in home: String, topic: String, now: Int64,
+    _ body: [UInt8], to user: String, in home: String, _ answer: Answer, now: Int64,
     _ tx: ReadTransaction
   ) throws -> [UInt8] {
     guard let identity else { throw SealedExchangeError.damaged }
@@ -107,8 +110,28 @@ package final class SealedExchange: Sendable {
     return try Envelope.seal(
       body, to: client.keys, from: identity,
       at: .init(
-        topic: topic, order: .identifier(Base64.encode(RandomOctets.make(12), .urlSafe)), now: now,
+        topic: answer.topic, order: .identifier(answer.identifier), now: now,
         lifetime: Envelope.requestLifetime))
+  }
+
+  /// Where an answer belongs.
+  package struct Answer: Sendable {
+    /// The whole topic that it is published on.
+    package var topic: String
+    /// That of the request.
+    package var transaction: String?
+
+    package init(topic: String, transaction: String?) {
+      self.topic = topic
+      self.transaction = transaction
+    }
+
+    var identifier: String {
+      if let transaction, (1...Envelope.identifierLimit).contains(transaction.utf8.count) {
+        return transaction
+      }
+      return Base64.encode(RandomOctets.make(12), .urlSafe)
+    }
   }
 
   private func client(

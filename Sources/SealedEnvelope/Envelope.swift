@@ -32,7 +32,7 @@ package enum Envelope {
   /// Goes before the octets that are signed, so that no signature serves for anything else.
   static let domain = Array("threadkeeper/envelope/v1\0".utf8)
   /// The most octets of an `id`.
-  static let identifierLimit = 128
+  package static let identifierLimit = 128
   /// Objects and arrays within each other.
   static let nesting = 16
 

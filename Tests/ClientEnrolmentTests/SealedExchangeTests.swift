@@ -77,9 +77,11 @@ struct SealedExchangeTests {
   @Test("An answer opens with the enrolled key only, on its topic")
   func answers() throws {
     let body = Array(#"{"dataset":"0e08"}"#.utf8)
-    func seal() throws -> [UInt8] {
+    func seal(_ transaction: String? = "r-1") throws -> [UInt8] {
       try store.keychain.database.read {
-        try exchange.seal(body, to: "phone", in: "home", topic: response, now: Self.now, $0)
+        try exchange.seal(
+          body, to: "phone", in: "home", .init(topic: response, transaction: transaction),
+          now: Self.now, $0)
       }
     }
     #expect(throws: SealedExchangeError.notEnrolled) { try seal() }
@@ -89,6 +91,12 @@ struct SealedExchangeTests {
       envelope, with: phone, from: [keeper.keys], topic: response, now: Self.now)
     #expect(opened.body == body)
     #expect(opened.expiresAt == Self.now + 30)
+    #expect(opened.order == .identifier("r-1"))
+    for unfit in [nil, "", String(repeating: "a", count: 129)] {
+      let other = try Envelope.open(
+        seal(unfit), with: phone, from: [keeper.keys], topic: response, now: Self.now)
+      #expect(other.order != .identifier(unfit ?? ""))
+    }
     #expect(throws: EnvelopeRefusal.unknownKeyID) {
       try Envelope.open(
         envelope, with: try Identity(), from: [keeper.keys], topic: response, now: Self.now)

@@ -48,12 +48,14 @@ struct ClientRequestTests {
       correlationData: correlation ?? request.correlationData)
   }
 
-  private func seal(_ body: String, to client: PublicIdentity, topic: String) throws -> String {
+  private func seal(
+    _ body: String, to client: PublicIdentity, topic: String, answering transaction: String
+  ) throws -> String {
     String(
       decoding: try Envelope.seal(
         Array(body.utf8), to: client, from: keeper,
         at: .init(
-          topic: topic, order: .identifier("a"), now: Int64(Date().timeIntervalSince1970),
+          topic: topic, order: .identifier(transaction), now: Int64(Date().timeIntervalSince1970),
           lifetime: 30)), as: UTF8.self)
   }
 
@@ -81,7 +83,11 @@ struct ClientRequestTests {
         now: Int64(Date().timeIntervalSince1970)
       ).body
       opened.withLock { $0.append(String(decoding: body, as: UTF8.self)) }
-      let data = try self.seal(#"{"dataset":"0e08abcdef"}"#, to: phone, topic: response)
+      let transaction = String(decoding: request.correlationData ?? [], as: UTF8.self)
+      let isOld = String(decoding: body, as: UTF8.self).contains("attic")
+      let data = try self.seal(
+        #"{"dataset":"0e08abcdef"}"#, to: phone, topic: response,
+        answering: isOld ? "another" : transaction)
       return [
         // To somebody else of this login, and a forgery.
         self.answer(request, #"{"v":1,"status":"ok","data":{}}"#, correlation: [1]),
@@ -101,6 +107,9 @@ struct ClientRequestTests {
       input: #" {"home":"cabin"} "#)
     #expect(JSON(piped.output)?["sealed"] == true, "\(piped.error)")
     #expect(JSON(opened.withLock { $0.last } ?? "")?["home"] == "cabin")
+    let old = try await request(
+      "preferred/get", "--key", key, "--keeper", line, "--field", "home=attic")
+    #expect(old.status == 65 && old.error.contains("replayed"), "\(old.error)")
     for message in audience.look({ $0.messages }) {
       let text = String(decoding: message.payload, as: UTF8.self)
       #expect(!text.contains("0e08abcdef") && !text.contains("cabin"))

@@ -29,11 +29,12 @@ struct ClientAnswer {
   let wasSealed: Bool
 
   /// - Parameters:
+  ///   - transaction: of the request. An envelope is bound to it: an old one is no answer.
   ///   - keys: of the client and of the keeper; nil: nothing can be opened.
   ///   - needsSeal: whether data that is not sealed is refused: anybody on the broker could have said it.
   init(
-    _ payload: [UInt8], keys: (own: Identity, keeper: PublicIdentity)?, topic: String,
-    needsSeal: Bool
+    _ payload: [UInt8], to transaction: String,
+    keys: (own: Identity, keeper: PublicIdentity)?, topic: String, needsSeal: Bool
   ) throws(CommandFailure) {
     guard payload.count <= 1 << 20, JSONObjectText.isAtMost(16, deep: payload),
       let form = try? JSONDecoder().decode(Form.self, from: Data(payload)), form.v == 1
@@ -54,10 +55,11 @@ struct ClientAnswer {
         .usage, "the answer is sealed", remedy: "give the keeper's line with --keeper")
     }
     do throws(EnvelopeRefusal) {
-      self.data = try Envelope.open(
+      let opened = try Envelope.open(
         envelope, with: keys.own, from: [keys.keeper], topic: topic,
-        now: Int64(Date().timeIntervalSince1970)
-      ).body
+        now: Int64(Date().timeIntervalSince1970))
+      guard opened.order == .identifier(transaction) else { throw .replayed }
+      self.data = opened.body
       wasSealed = true
     } catch {
       throw CommandFailure(.badInput, "\(error.rawValue): \(error.message)")

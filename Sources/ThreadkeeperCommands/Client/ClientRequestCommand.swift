@@ -100,7 +100,7 @@ struct ClientRequestCommand: AsyncParsableCommand {
     case .failed(let error): throw CommandFailure(broker: error)
     case .answer(let payload):
       let answer = try ClientAnswer(
-        payload, keys: keys, topic: answerTopic,
+        payload, to: transaction, keys: keys, topic: answerTopic,
         needsSeal: keys != nil && Self.secret.contains(command))
       let data = String(decoding: answer.data, as: UTF8.self)
       try StandardStream.output.write(
