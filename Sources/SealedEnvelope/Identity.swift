@@ -17,20 +17,37 @@ package final class Identity: Sendable {
     try self.init(secrets: SecretBytes(random: Self.secretsLength))
   }
 
-  /// - Parameter secrets: the X25519 secret key and the Ed25519 seed, 64 octets.
+  /// - Parameter secrets: the X25519 secret key and the Ed25519 seed, 64 octets. They are copied into
+  ///   guarded memory.
   package init(secrets: SecretBytes) throws(SodiumError) {
     guard secrets.count == Self.secretsLength else {
       throw .wrongLength(expected: Self.secretsLength, found: secrets.count)
     }
     try Sodium.initialize()
-    let sealing = try SealingKeyPair(
-      secretKey: secrets.withUnsafeBytes { SecretBytes(copying: $0[..<32]) })
-    let signing = try SigningKeyPair(
-      seed: secrets.withUnsafeBytes { SecretBytes(copying: $0[32...]) })
+    let (secretKey, seed) = try Self.guarded(secrets)
+    let sealing = try SealingKeyPair(secretKey: secretKey)
+    let signing = try SigningKeyPair(seed: seed)
     self.keys = try PublicIdentity(
       sealingKey: sealing.publicKey, signingKey: signing.publicKey)
     self.sealing = sealing
     self.signing = signing
+  }
+
+  private static func guarded(
+    _ secrets: SecretBytes
+  ) throws(SodiumError) -> (GuardedKey, GuardedKey) {
+    let arena = KeyArena()
+    do {
+      return try secrets.withUnsafeBytes { octets in
+        let half = octets.count / 2
+        return (
+          try arena.key(copying: UnsafeRawBufferPointer(rebasing: octets[..<half])),
+          try arena.key(copying: UnsafeRawBufferPointer(rebasing: octets[half...]))
+        )
+      }
+    } catch {
+      throw error as? SodiumError ?? .outOfMemory
+    }
   }
 
   /// What it is made from.

@@ -8,7 +8,7 @@ package struct SealingKeyPair: ~Copyable, Sendable {
   package static let keyLength = 32
 
   package let publicKey: [UInt8]
-  package let secretKey: SecretBytes
+  package let secretKey: any KeyMaterial
 
   /// A new random pair.
   package init() throws(SodiumError) {
@@ -16,8 +16,9 @@ package struct SealingKeyPair: ~Copyable, Sendable {
     try self.init(secretKey: SecretBytes(random: Self.keyLength))
   }
 
-  /// - Parameter secretKey: 32 octets; any will do.
-  package init(secretKey: SecretBytes) throws(SodiumError) {
+  /// - Parameter secretKey: 32 octets; any will do. It stays where it is: in a `KeyArena` for pairs that
+  ///   live long.
+  package init(secretKey: any KeyMaterial) throws(SodiumError) {
     var publicKey = [UInt8](repeating: 0, count: Self.keyLength)
     try secretKey.withUnsafeBytes { secret throws(SodiumError) in
       guard secret.count == Self.keyLength else {

@@ -6,12 +6,12 @@ import CLibSodium
 package struct SigningKeyPair: ~Copyable, Sendable {
   /// Octets of the seed, and of the public key.
   package static let keyLength = 32
+  /// Of the key as libsodium wants it: the seed and the public key.
+  private static let expandedLength = 64
 
   package let publicKey: [UInt8]
   /// What the pair is made from: RFC 8032 calls it the private key.
-  package let seed: SecretBytes
-  /// As libsodium wants it: the seed and the public key.
-  private let expanded: SecretBytes
+  package let seed: any KeyMaterial
 
   /// A new random pair.
   package init() throws(SodiumError) {
@@ -19,20 +19,10 @@ package struct SigningKeyPair: ~Copyable, Sendable {
     try self.init(seed: SecretBytes(random: Self.keyLength))
   }
 
-  /// - Parameter seed: 32 octets.
-  package init(seed: SecretBytes) throws(SodiumError) {
+  /// - Parameter seed: 32 octets. It stays where it is: in a `KeyArena` for pairs that live long.
+  package init(seed: any KeyMaterial) throws(SodiumError) {
     var publicKey = [UInt8](repeating: 0, count: Self.keyLength)
-    self.expanded = try SecretBytes(capacity: 64) { memory throws(SodiumError) in
-      try seed.withUnsafeBytes { seed throws(SodiumError) in
-        guard seed.count == Self.keyLength else {
-          throw .wrongLength(expected: Self.keyLength, found: seed.count)
-        }
-        let result = crypto_sign_seed_keypair(
-          &publicKey, try memory.someOctets(), try seed.someOctets())
-        guard result == 0 else { throw .notAuthentic }
-      }
-      return memory.count
-    }
+    try Self.withExpanded(seed, publicKey: &publicKey) { _ in true }
     self.publicKey = publicKey
     self.seed = seed
   }
@@ -40,11 +30,27 @@ package struct SigningKeyPair: ~Copyable, Sendable {
   /// - Returns: 64 octets.
   package func sign(_ message: [UInt8]) throws(SodiumError) -> [UInt8] {
     var signature = [UInt8](repeating: 0, count: Ed25519.signatureLength)
-    try expanded.withUnsafeBytes { key throws(SodiumError) in
-      let result = crypto_sign_detached(
-        &signature, nil, message, UInt64(message.count), try key.someOctets())
-      guard result == 0 else { throw .notAuthentic }
+    var unused = [UInt8](repeating: 0, count: Self.keyLength)
+    // Made anew each time: no second copy of the secret lives as long as the pair.
+    try Self.withExpanded(seed, publicKey: &unused) { key in
+      crypto_sign_detached(&signature, nil, message, UInt64(message.count), key) == 0
     }
     return signature
+  }
+
+  private static func withExpanded(
+    _ seed: any KeyMaterial, publicKey: inout [UInt8],
+    _ body: (UnsafePointer<UInt8>) -> Bool
+  ) throws(SodiumError) {
+    let found = seed.withUnsafeBytes { $0.count }
+    guard found == keyLength else { throw .wrongLength(expected: keyLength, found: found) }
+    let isDone = withScratchMemory(expandedLength) { memory -> Bool in
+      guard let key = memory.octets else { return false }
+      return seed.withUnsafeBytes { seed in
+        guard let source = seed.octets else { return false }
+        return crypto_sign_seed_keypair(&publicKey, key, source) == 0 && body(key)
+      }
+    }
+    guard isDone else { throw .notAuthentic }
   }
 }
