@@ -3,6 +3,7 @@
 import BridgeProtocol
 import ClientEnrolment
 import Foundation
+import Logging
 import MosquittoClient
 import SealedEnvelope
 import TestKit
@@ -212,6 +213,33 @@ struct SealedEventTests {
     try enroll()
     try keeper.receive([try announcement(at: 3, seq: 2)])
     #expect(try keeper.firing() == [])
+  }
+
+  private func damageItems() throws {
+    _ = try keeper.database.write {
+      try $0.execute("UPDATE items SET secret = zeroblob(length(secret))")
+    }
+  }
+
+  @Test("Of a user whose enrolment is damaged nothing counts, until it is enrolled again")
+  func damaged() throws {
+    try enroll(trust: .broker)
+    try damageItems()
+    #expect(try code(try keeper.message(.announce, Agent.living)) == "damaged_enrolment")
+    #expect(try code(try announcement(seq: 1)) == "damaged_enrolment")
+    #expect(try code(try keeper.message(.announce, Agent.attic, user: "ben")) == nil)
+    try enroll()
+    #expect(try code(try announcement(seq: 1)) == nil)
+  }
+
+  @Test("The keeper's keys are made at its first start, and damaged ones stop nothing else")
+  func keys() throws {
+    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    let keychain = keeper.temporary.keychain
+    let made = try #require(try KeeperIdentity.load(keychain, logger: logger))
+    #expect(try KeeperIdentity.load(keychain, logger: logger)?.keys == made.keys)
+    try damageItems()
+    #expect(try KeeperIdentity.load(keychain, logger: logger) == nil)
   }
 
   @Test("Without keys of its own the keeper refuses what is sealed, and takes the rest")

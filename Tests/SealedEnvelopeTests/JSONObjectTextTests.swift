@@ -33,4 +33,14 @@ import Testing
     #expect(isAtMost(3, #"{"a":[1,"[[[[\"[",{}]}"#))
     #expect(!isAtMost(100, String(repeating: "[", count: 101)))
   }
+
+  @Test func anyOctetsCanBeLookedAt() {
+    let pieces = Array(#"{}[]:,"\a1 "#.utf8) + [0, 0xFF]
+    for _ in 0..<20_000 {
+      let octets = (0..<Int.random(in: 0...24)).map { _ in pieces.randomElement() ?? 0 }
+      let value = JSONObjectText.value(of: "a", in: octets)
+      // Only what is an object has members that mean something.
+      if JSONObjectText.isObject(octets), let value { #expect(!value.isEmpty) }
+    }
+  }
 }

@@ -80,8 +80,13 @@ extension BatchApplier {
   private func enrolled(_ user: String, home: HomeContext, _ intake: SealedIntake) throws
     -> EnrolledClient?
   {
+    if let last = lastSpeaker, last.home == home.record.id, BrokerUser.isSame(last.user, user) {
+      return last.client
+    }
     do throws(KeychainError) {
-      return try intake.enrolments.remembered(user, in: home.record.name, tx)
+      let client = try intake.enrolments.remembered(user, in: home.record.name, tx)
+      lastSpeaker = (home.record.id, user, client)
+      return client
     } catch {
       guard error.status == .decode else { throw error }
       throw Rejection(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BridgeProtocol
+import ClientEnrolment
 import KeychainCore
 import SQLiteDatabase
 import ThreadCredentialStore
@@ -21,6 +22,8 @@ final class BatchApplier {
   var news = BatchNews()
   /// Most batches have no envelope.
   lazy var decoder = InboundEventDecoder()
+  /// Who spoke last: nobody is enrolled or revoked within one transaction.
+  var lastSpeaker: (home: Int64, user: String, client: EnrolledClient?)?
 
   private var homes: [String: HomeContext] = [:]
   private var homesByID: [Int64: HomeContext] = [:]
