@@ -76,6 +76,10 @@ struct ClientCommandTests {
       "open", "--key", mine, "--from", keeperLine, "--topic", topic,
       input: #"{"v":1,"sealed":\#(sealed.output)}"#)
     #expect(wrapped.output == body + "\n")
+    let answer = try await client(
+      "open", "--key", mine, "--from", keeperLine, "--topic", topic,
+      input: #"{"v":1,"status":"ok","data":{"sealed":\#(sealed.output)},"transaction":"a"}"#)
+    #expect(answer.output == body + "\n")
 
     for (arguments, code) in [
       (["--key", keeper, "--from", keeperLine, "--topic", topic], "unknown_kid"),

@@ -16,8 +16,8 @@ struct ClientOpenCommand: ParsableCommand {
     commandName: "open",
     abstract: "Open an envelope that the keeper has sealed to this client.",
     discussion: """
-      Reads the envelope, or a payload that has one in `sealed`, on standard input, and prints the \
-      object that was in it. What comes out may be secret. An envelope that is refused ends the \
+      Reads the envelope, or the payload of an event or an answer that has one, on standard input, and \
+      prints the object that was in it. What comes out may be secret. An envelope that is refused ends the \
       command with 65 and the name of the reason.
 
       Examples:
@@ -40,7 +40,8 @@ struct ClientOpenCommand: ParsableCommand {
     guard let input = try StandardInput.read(limit: 2 * Envelope.limit) else {
       throw CommandFailure(.badInput, "too_large: \(EnvelopeRefusal.tooLarge.message)")
     }
-    let envelope = JSONObjectText.value(of: "sealed", in: input) ?? input
+    let data = JSONObjectText.value(of: "data", in: input) ?? input
+    let envelope = JSONObjectText.value(of: "sealed", in: data) ?? data
     var opened: OpenedEnvelope
     do throws(EnvelopeRefusal) {
       opened = try Envelope.open(

@@ -24,10 +24,12 @@ struct ClientRequestCommand: AsyncParsableCommand {
 
       Examples:
         threadkeeper client request ping --username phone
-        threadkeeper client request preferred/get --username phone --keeper "$KEEPER" \\
-          --host broker.local --password-file ~/.mqtt-password
-        threadkeeper client request network/get --field ext_pan_id=1111111122222222 --username phone
-        echo '{"dataset":"0e08…"}' | threadkeeper client request preferred/check --fields - …
+        threadkeeper client request preferred/get --username phone \\
+          --keeper "$KEEPER" --host broker.local --password-file ~/.mqtt
+        threadkeeper client request network/get --username phone \\
+          --field ext_pan_id=1111111122222222 --keeper "$KEEPER"
+        threadkeeper client request preferred/check --username phone \\
+          --keeper "$KEEPER" --fields - < dataset.json
       """)
 
   /// Questions whose answers hold keys.
