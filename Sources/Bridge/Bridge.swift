@@ -5,7 +5,6 @@ import ClientEnrolment
 import KeychainCore
 import Logging
 import MosquittoClient
-import SealedEnvelope
 import ServiceLifecycle
 import ThreadCredentialStore
 
@@ -31,8 +30,6 @@ package final class Bridge: Service {
   package let consents: ConsentDesk
   /// Whoever changes an enrolment while the bridge runs does it here: it remembers what it has read.
   package let enrolments: ClientEnrolmentStore
-  /// The keeper's own keys; none when they are damaged.
-  package let identity: Identity?
   private let intake: MosquittoClient
   private let status: MosquittoClient
   private let ticker: Ticker
@@ -52,8 +49,8 @@ package final class Bridge: Service {
     let startedAt = clock.now()
     let retired = try BridgeStart.prepare(
       configuration, store: store, now: startedAt)
-    let identity = try KeeperIdentity.load(keychain, logger: logger)
     let enrolments = ClientEnrolmentStore(keychain)
+    try KeeperIdentity.load(enrolments, logger: logger)
     let monitor = BridgeMonitor()
     let overview = AlertsOverviewSource(topics: configuration.topics, monitor: monitor)
     let consents = ConsentOverviewSource(
@@ -71,8 +68,8 @@ package final class Bridge: Service {
       outbox: outbox, pace: pace, answers: answers, monitor: monitor,
       reports: BridgeReports(
         database: keychain.database, configuration: configuration,
-        instanceID: keychain.storeID.description, identity: identity?.keys, overview: overview,
-        consents: consents, monitor: monitor, startedAt: startedAt),
+        instanceID: keychain.storeID.description, identity: { enrolments.identity?.keys },
+        overview: overview, consents: consents, monitor: monitor, startedAt: startedAt),
       topics: configuration.topics, clock: clock, logger: logger)
     let status = MosquittoClient(
       Self.statusConfiguration(connection, clientID: clientID, topics: configuration.topics),
@@ -80,8 +77,8 @@ package final class Bridge: Service {
     let wake: @Sendable () -> Void = { status.wake() }
     let intakeConnection = Intake(
       configuration: configuration, store: store,
-      sealed: SealedIntake(enrolments: enrolments, identity: identity), monitor: monitor,
-      outbox: outbox, pace: pace, answers: answers, clock: clock, logger: logger, committed: wake)
+      sealed: SealedIntake(enrolments: enrolments), monitor: monitor, outbox: outbox, pace: pace,
+      answers: answers, clock: clock, logger: logger, committed: wake)
     intake = MosquittoClient(
       Self.intakeConfiguration(connection, clientID: clientID, topics: configuration.topics),
       handler: intakeConnection)
@@ -98,7 +95,6 @@ package final class Bridge: Service {
     self.status = status
     self.monitor = monitor
     self.enrolments = enrolments
-    self.identity = identity
     self.topics = configuration.topics
     self.connection = connection
     self.clientID = clientID

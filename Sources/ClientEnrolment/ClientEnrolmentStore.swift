@@ -2,6 +2,7 @@
 
 import KeychainCore
 import SQLiteDatabase
+import SealedEnvelope
 import SodiumCrypto
 
 /// The enrolled clients of every home, as keychain items:
@@ -20,6 +21,7 @@ package final class ClientEnrolmentStore: Sendable {
   private static let remembered = 10_000
 
   package let keychain: Keychain
+  private let keeper = Locked<Identity?>(nil)
   private let memory = Locked<[Name: Result<EnrolledClient?, KeychainError>]>([:])
 
   /// Compared by its octets, as the broker does it.
@@ -87,6 +89,33 @@ package final class ClientEnrolmentStore: Sendable {
       }
     }
     return (clients.sorted { ($0.home, $0.user) < ($1.home, $1.user) }, damaged.sorted())
+  }
+
+  /// The keeper's own keys, as far as they were loaded or made here.
+  package var identity: Identity? { keeper.withLock { $0 } }
+
+  /// Reads the keeper's own keys; nil while nobody has needed any.
+  ///
+  /// - Throws: `decode` when they are damaged.
+  @discardableResult
+  package func loadIdentity(_ tx: ReadTransaction) throws(KeychainError) -> Identity? {
+    let found = try KeeperIdentityStore(keychain).find(tx)
+    keeper.withLock { $0 = found }
+    return found
+  }
+
+  /// The same, and makes them where there are none.
+  package func makeIdentity(_ tx: WriteTransaction) throws(KeychainError) -> Identity {
+    let identity = try KeeperIdentityStore(keychain).findOrMake(tx)
+    keeper.withLock { $0 = identity }
+    return identity
+  }
+
+  /// For after an import, which changes enrolments and the keeper's keys behind this one's back.
+  package func reload() {
+    forget()
+    // Damaged keys are found and said at the next start.
+    _ = try? keychain.database.read { try loadIdentity($0) }
   }
 
   func forget() { memory.withLock { $0.removeAll() } }

@@ -232,14 +232,20 @@ struct SealedEventTests {
     #expect(try code(try announcement(seq: 1)) == nil)
   }
 
-  @Test("The keeper's keys are made at its first start, and damaged ones stop nothing else")
+  @Test("The keeper's keys are made when they are needed, and damaged ones stop nothing else")
   func keys() throws {
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-    let keychain = keeper.temporary.keychain
-    let made = try #require(try KeeperIdentity.load(keychain, logger: logger))
-    #expect(try KeeperIdentity.load(keychain, logger: logger)?.keys == made.keys)
+    let enrolments = ClientEnrolmentStore(keeper.temporary.keychain)
+    try KeeperIdentity.load(enrolments, logger: logger)
+    #expect(enrolments.identity == nil)
+    let made = try keeper.database.write { try enrolments.makeIdentity($0) }
+    let others = ClientEnrolmentStore(keeper.temporary.keychain)
+    try KeeperIdentity.load(others, logger: logger)
+    #expect(others.identity?.keys == made.keys)
     try damageItems()
-    #expect(try KeeperIdentity.load(keychain, logger: logger) == nil)
+    let damaged = ClientEnrolmentStore(keeper.temporary.keychain)
+    try KeeperIdentity.load(damaged, logger: logger)
+    #expect(damaged.identity == nil)
   }
 
   @Test("Without keys of its own the keeper refuses what is sealed, and takes the rest")

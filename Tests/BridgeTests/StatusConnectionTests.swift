@@ -33,8 +33,7 @@ struct StatusConnectionTests {
       outbox: outbox, pace: PublicationPace(fullBatch: 500, portion: 10), monitor: monitor,
       reports: BridgeReports(
         database: keeper.database, configuration: keeper.configuration, instanceID: "instance",
-        identity: keeper.identity.keys, overview: overview, consents: keeper.consentOverviews,
-        monitor: monitor,
+        identity: { nil }, overview: overview, consents: keeper.consentOverviews, monitor: monitor,
         startedAt: keeper.clock.now()),
       topics: keeper.configuration.topics, clock: keeper.clock,
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })

@@ -27,8 +27,7 @@ struct TickerTests {
       outbox: outbox, pace: pace, monitor: monitor,
       reports: BridgeReports(
         database: keeper.database, configuration: keeper.configuration, instanceID: "instance",
-        identity: keeper.identity.keys,
-        overview: AlertsOverviewSource(topics: topics, monitor: monitor),
+        identity: { nil }, overview: AlertsOverviewSource(topics: topics, monitor: monitor),
         consents: keeper.consentOverviews, monitor: monitor,
         startedAt: keeper.clock.now()), topics: topics, clock: keeper.clock, logger: logger)
     ticker = Ticker(

@@ -91,14 +91,13 @@ struct EnrolmentTests {
     let keeper = try Installation(broker, hold: 0)
     let audience = try await Audience.start(broker)
     let daemon = try await keeper.start()
-    try await audience.until("the keeper's keys") {
-      $0.state("threadkeeper/bridge/info") != nil
-    }
-    let info = try #require(audience.state("threadkeeper/bridge/info"))
-    let line = try #require(info["enrolment_line"]?.text)
     let own = try await keeper.json("clients", "fingerprint")
-    #expect(own["line"]?.text == line)
-    #expect(own["fingerprint"]?.text == info["fingerprint"]?.text)
+    let line = try #require(own["line"]?.text)
+    try await audience.until("the keeper's keys") {
+      let info = $0.state("threadkeeper/bridge/info")
+      return info?["enrolment_line"]?.text == line
+        && info?["fingerprint"]?.text == own["fingerprint"]?.text
+    }
     let router = SealedRouter(
       identity: try Identity(), keeper: try PublicIdentity(line: line), user: "router",
       agent: "a1b2c3d4e5f60701")

@@ -268,8 +268,7 @@ struct LoginTests {
     try await keeper.ready(daemon, within: .seconds(10))
     #expect(try await daemon.stop() == .exit(0))
     #expect(try await keeper.json("logout")["keeper_running"] == false)
-    // The keeper's own keys stay.
-    #expect(try keeper.verify().items == 1)
+    #expect(try keeper.verify().items == 0)
   }
 
   @Test("A password in the settings wins, and that is said")
@@ -325,8 +324,7 @@ struct LoginTests {
     let altered = try database.write {
       try $0.execute("UPDATE items SET secret = zeroblob(length(secret))")
     }
-    // The keeper's own keys are the other item.
-    #expect(altered == 2)
+    #expect(altered == 1)
     database.close()
     let again = try await login(Self.password)
     #expect(again.status == 0, "\(again.error)")
@@ -368,8 +366,7 @@ struct LoginTests {
     let outcome = try await answer
     #expect(outcome.status == 0, "\(outcome.error)")
     #expect(JSON(outcome.output)?["keeper_running"] == false)
-    // The login, and the keeper's own keys.
-    #expect(try keeper.verify().items == 2)
+    #expect(try keeper.verify().items == 1)
   }
 
   @Test("A keeper of another broker is not given the password")
@@ -409,8 +406,7 @@ struct LoginTests {
       return daemon
     }
     #expect(try await daemon.stop() == .exit(0))
-    // The login, and the keeper's own keys.
-    #expect(try keeper.verify().items == 2)
+    #expect(try keeper.verify().items == 1)
   }
 }
 

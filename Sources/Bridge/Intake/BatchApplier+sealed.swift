@@ -21,15 +21,15 @@ extension BatchApplier {
   func open(
     _ message: InboundMessage.Sealed, user: String, home: HomeContext, _ intake: SealedIntake
   ) throws -> InboundEvent? {
-    guard let identity = intake.identity else {
-      throw Rejection(
-        .unsupported, field: "sealed",
-        message: "the keeper has no keys of its own: they are damaged, or the store is read-only")
-    }
     guard let client = try enrolled(user, home: home, intake) else {
       throw Rejection(
         .notEnrolled, field: "sealed",
         message: "nobody is enrolled for this user; `threadkeeper clients enroll` does it")
+    }
+    guard let identity = intake.identity else {
+      throw Rejection(
+        .unsupported, field: "sealed",
+        message: "the keeper has no keys of its own: they are damaged, or the store is read-only")
     }
     let opened: OpenedEnvelope
     do throws(EnvelopeRefusal) {

@@ -7,9 +7,16 @@ import SealedEnvelope
 /// What the intake needs to judge who has signed what.
 struct SealedIntake: Sendable {
   let enrolments: ClientEnrolmentStore
-  /// The keeper's own keys; none when they are damaged, or were not made before the store was
-  /// read-only.
-  let identity: Identity?
+  private let given: Identity?
+
+  /// - Parameter identity: the keeper's own keys; nil: those of the enrolments.
+  init(enrolments: ClientEnrolmentStore, identity: Identity? = nil) {
+    self.enrolments = enrolments
+    given = identity
+  }
+
+  /// None while nobody has needed any, or when they are damaged.
+  var identity: Identity? { given ?? enrolments.identity }
 }
 
 extension Rejection {

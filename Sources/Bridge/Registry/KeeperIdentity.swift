@@ -3,22 +3,16 @@
 import ClientEnrolment
 import KeychainCore
 import Logging
-import SealedEnvelope
 
-/// The keeper's own keys at its start.
+/// The keeper's own keys at its start. They are made when somebody first needs them, by `clients`: a store
+/// that is to take up that of another keeper should have none.
 enum KeeperIdentity {
-  /// Makes them where there are none. Without them the rest of the keeper works: what is sealed is then
-  /// refused, and said.
-  static func load(_ keychain: Keychain, logger: Logger) throws -> Identity? {
-    let store = KeeperIdentityStore(keychain)
+  /// Without them the rest of the keeper works: what is sealed is then refused, and said.
+  static func load(_ enrolments: ClientEnrolmentStore, logger: Logger) throws {
     do {
-      if case .readOnly = keychain.condition {
-        return try keychain.database.read { try store.find($0) }
-      }
-      return try keychain.database.write { try store.findOrMake($0) }
+      try enrolments.keychain.database.read { _ = try enrolments.loadIdentity($0) }
     } catch let error as KeychainError where error.status == .decode {
       logger.error("what is sealed cannot be opened", metadata: ["reason": "\(error.message)"])
-      return nil
     }
   }
 }

@@ -18,8 +18,8 @@ struct BridgeReports: Sendable {
   let database: SQLiteDatabase
   let configuration: BridgeConfiguration
   let instanceID: String
-  /// The keeper's public keys.
-  let identity: PublicIdentity?
+  /// The keeper's public keys, once it has any.
+  let identity: @Sendable () -> PublicIdentity?
   let overview: AlertsOverviewSource
   let consents: ConsentOverviewSource
   let monitor: BridgeMonitor
@@ -54,7 +54,8 @@ struct BridgeReports: Sendable {
   }
 
   private func info(of home: HomeRecord, _ tx: ReadTransaction) throws -> BridgeInfo {
-    BridgeInfo(
+    let identity = identity()
+    return BridgeInfo(
       version: configuration.version, instanceID: instanceID, home: home.name,
       preferredNetwork: home.preferred.map {
         .init(networkName: home.preferredName ?? "", extendedPANID: $0.description)

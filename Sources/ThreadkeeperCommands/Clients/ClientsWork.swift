@@ -42,7 +42,7 @@ struct ClientsWork: Sendable {
       enrolledAt: Int64(Date().timeIntervalSince1970), enrolledBy: actor)
     let keeper = try keychain.database.write { tx in
       keychain.act(as: actor, in: tx)
-      return try KeeperIdentityStore(keychain).findOrMake(tx).keys
+      return try enrolments.makeIdentity(tx).keys
     }
     guard client.keys != keeper else {
       throw CommandFailure(.usage, "this is the keeper's own line; enrol that of the client")
@@ -74,11 +74,12 @@ struct ClientsWork: Sendable {
 
   /// Made where there are none; a store that is open for reading only has them or not.
   private func keeper() throws -> Identity {
-    let store = KeeperIdentityStore(keychain)
-    if let identity = try keychain.database.read({ try store.find($0) }) { return identity }
+    if let identity = try keychain.database.read({ try enrolments.loadIdentity($0) }) {
+      return identity
+    }
     return try keychain.database.write { tx in
       keychain.act(as: actor, in: tx)
-      return try store.findOrMake(tx)
+      return try enrolments.makeIdentity(tx)
     }
   }
 

@@ -56,7 +56,9 @@ struct Keeper {
   /// Runs until SIGTERM or SIGINT, or until it cannot go on.
   func run() async throws {
     for notice in keychain.notices { logger.notice("\(notice)") }
-    let store = StoreService(settings, keychain: keychain, logger: logger)
+    let store = StoreService(
+      settings, keychain: keychain, logger: logger,
+      imported: { [enrolments = bridge.enrolments] in enrolments.reload() })
     let logins = BrokerLoginService(
       settings, keychain: keychain, bridge: bridge, login: login, store: store, logger: logger)
     let broker = privateBroker.map { ServiceGroupConfiguration.ServiceConfiguration(service: $0) }

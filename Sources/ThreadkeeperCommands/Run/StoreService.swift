@@ -19,6 +19,7 @@ import Synchronization
 final class StoreService: Service {
   let settings: Settings
   let keychain: Keychain
+  private let imported: @Sendable () -> Void
   let logger: Logger
   private let rotation = Mutex(Work())
   let isEnding = Mutex(false)
@@ -34,7 +35,12 @@ final class StoreService: Service {
     var isWantedAgain = false
   }
 
-  init(_ settings: Settings, keychain: Keychain, logger: Logger) {
+  /// - Parameter imported: called when items may have come in from elsewhere.
+  init(
+    _ settings: Settings, keychain: Keychain, logger: Logger,
+    imported: @escaping @Sendable () -> Void
+  ) {
+    self.imported = imported
     self.settings = settings
     self.keychain = keychain
     self.logger = logger
@@ -98,6 +104,7 @@ final class StoreService: Service {
         report.rotation = rotation.withLock { $0.report }
         return StoreAnswer(report)
       case .exportItems, .importItems:
+        defer { imported() }
         return StoreAnswer(try exchange(request, connection))
       default:
         let report = try work.answer(request)
