@@ -51,6 +51,10 @@ package final class Bridge: Service {
       configuration, store: store, now: startedAt)
     let enrolments = ClientEnrolmentStore(keychain)
     try KeeperIdentity.load(enrolments, logger: logger)
+    let exchange = EnrolledExchange(enrolments, startedAt: startedAt)
+    var configuration = configuration
+    configuration.requests.sealer = exchange
+    configuration.requests.opener = exchange
     let monitor = BridgeMonitor()
     let overview = AlertsOverviewSource(topics: configuration.topics, monitor: monitor)
     let consents = ConsentOverviewSource(

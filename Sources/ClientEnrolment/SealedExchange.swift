@@ -38,17 +38,20 @@ package enum SealedExchangeError: Error, Equatable, Sendable {
 /// One for each process, since it remembers which requests have come.
 package final class SealedExchange: Sendable {
   private let enrolments: ClientEnrolmentStore
-  private let identity: Identity?
+  private let given: Identity?
   private let replays: Locked<ReplayWindow>
 
   /// - Parameters:
-  ///   - identity: the keeper's own keys; none when they are damaged.
+  ///   - identity: the keeper's own keys; nil: those of the enrolments.
   ///   - now: Unix seconds. What was signed before is taken for a repetition.
-  package init(_ enrolments: ClientEnrolmentStore, identity: Identity?, now: Int64) {
+  package init(_ enrolments: ClientEnrolmentStore, identity: Identity? = nil, now: Int64) {
     self.enrolments = enrolments
-    self.identity = identity
+    given = identity
     replays = Locked(ReplayWindow(now: now))
   }
+
+  /// None while nobody has needed any, or when they are damaged.
+  private var identity: Identity? { given ?? enrolments.identity }
 
   /// Whether secrets can be told to this user. Not while the enrolment is damaged.
   package func isEnrolled(

@@ -39,7 +39,7 @@ struct ConsentRequestTests {
     }
 
     func seal(
-      _ body: [UInt8], to user: String, in home: String, topic: String, now: WireTime,
+      _ body: [UInt8], to user: String, in home: String, _ place: AnswerPlace, now: WireTime,
       _ tx: ReadTransaction
     ) -> SealedText? {
       SealedText(

@@ -26,9 +26,9 @@ struct RequestIntakeTests {
     keeper = try Keeper()
     outbox = try keeper.outbox(monitor)
     intake = Intake(
-      configuration: keeper.configuration, store: keeper.store, monitor: monitor, outbox: outbox,
-      pace: PublicationPace(fullBatch: 500, portion: 10), answers: answers, clock: keeper.clock,
-      logger: logger, committed: {})
+      configuration: keeper.configuration, store: keeper.store, sealed: keeper.sealed,
+      monitor: monitor, outbox: outbox, pace: PublicationPace(fullBatch: 500, portion: 10),
+      answers: answers, clock: keeper.clock, logger: logger, committed: {})
   }
 
   private var waiting: [ThreadAnswer] {
@@ -74,7 +74,7 @@ struct RequestIntakeTests {
       monitor: monitor,
       reports: BridgeReports(
         database: keeper.database, configuration: keeper.configuration, instanceID: "instance",
-        overview: overview, consents: keeper.consentOverviews, monitor: monitor,
+        identity: { nil }, overview: overview, consents: keeper.consentOverviews, monitor: monitor,
         startedAt: keeper.clock.now()),
       topics: keeper.configuration.topics, clock: keeper.clock, logger: logger)
     try intake.received(try (0..<3).map { _ in try keeper.request("ping") })

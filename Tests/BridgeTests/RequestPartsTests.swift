@@ -24,12 +24,12 @@ private struct TestSeals: AnswerSealer, RequestOpener {
   }
 
   func seal(
-    _ body: [UInt8], to user: String, in home: String, topic: String, now: WireTime,
+    _ body: [UInt8], to user: String, in home: String, _ place: AnswerPlace, now: WireTime,
     _ tx: ReadTransaction
   ) -> SealedText? {
     guard enrolled.contains(user) else { return nil }
     return SealedText(
-      v: 1, typ: "sealed", alg: "test", kid: "\(user) \(topic)",
+      v: 1, typ: "sealed", alg: "test", kid: "\(user) \(place.topic)",
       ct: Data(body.reversed()).base64EncodedString())
   }
 

@@ -11,12 +11,20 @@ package protocol AnswerSealer: Sendable {
 
   /// - Parameters:
   ///   - body: JSON.
-  ///   - topic: where it is published; the envelope is bound to it.
+  ///   - place: where it is published, and which request it answers; the envelope is bound to both.
   /// - Returns: nil for a user who is not enrolled.
   func seal(
-    _ body: [UInt8], to user: String, in home: String, topic: String, now: WireTime,
+    _ body: [UInt8], to user: String, in home: String, _ place: AnswerPlace, now: WireTime,
     _ tx: ReadTransaction
   ) throws -> SealedText?
+}
+
+/// Where an answer belongs.
+package struct AnswerPlace: Sendable {
+  /// The whole topic that it is published on.
+  package var topic: String
+  /// That of the request.
+  package var transaction: String?
 }
 
 /// Opens sealed requests, and knows whose requests must be sealed.
@@ -39,7 +47,7 @@ package struct NobodyIsEnrolled: AnswerSealer, RequestOpener {
   package func isEnrolled(_ user: String, in home: String, _ tx: ReadTransaction) -> Bool { false }
 
   package func seal(
-    _ body: [UInt8], to user: String, in home: String, topic: String, now: WireTime,
+    _ body: [UInt8], to user: String, in home: String, _ place: AnswerPlace, now: WireTime,
     _ tx: ReadTransaction
   ) -> SealedText? { nil }
 

@@ -117,7 +117,8 @@ extension BatchApplier {
     if data.isSecret {
       guard
         let sealed = try configuration.requests.sealer.seal(
-          data.json, to: user, in: context.home, topic: topic, now: now, tx)
+          data.json, to: user, in: context.home,
+          AnswerPlace(topic: topic, transaction: transaction), now: now, tx)
       else {
         throw AnswerFailure(
           .notEnrolled, "the answer holds secrets, and this user has no key to seal them to")

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ClientEnrolment
+import SQLiteDatabase
+import ThreadRequests
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Seals answers to enrolled clients, and opens what they ask.
+struct EnrolledExchange: AnswerSealer, RequestOpener {
+  private let exchange: SealedExchange
+
+  /// - Parameter startedAt: what was signed before is taken for a repetition.
+  init(_ enrolments: ClientEnrolmentStore, startedAt: WireTime) {
+    exchange = SealedExchange(enrolments, now: startedAt.seconds)
+  }
+
+  func isEnrolled(_ user: String, in home: String, _ tx: ReadTransaction) -> Bool {
+    exchange.isEnrolled(user, in: home, tx)
+  }
+
+  func requiresSeal(of user: String, in home: String, _ tx: ReadTransaction) -> Bool {
+    exchange.requiresSeal(of: user, in: home, tx)
+  }
+
+  func seal(
+    _ body: [UInt8], to user: String, in home: String, _ place: AnswerPlace, now: WireTime,
+    _ tx: ReadTransaction
+  ) throws -> SealedText? {
+    do {
+      let envelope = try exchange.seal(
+        body, to: user, in: home,
+        .init(topic: place.topic, transaction: place.transaction), now: now.seconds, tx)
+      return try JSONDecoder().decode(SealedText.self, from: Data(envelope))
+    } catch let error as SealedExchangeError {
+      guard error != .notEnrolled else { return nil }
+      throw AnswerFailure(error)
+    }
+  }
+
+  func open(
+    _ sealed: SealedText, from user: String, in home: String, topic: String, now: WireTime,
+    _ tx: WriteTransaction
+  ) throws -> [UInt8] {
+    let envelope = try JSONEncoder().encode(sealed)
+    do throws(SealedExchangeError) {
+      return try exchange.open(
+        Array(envelope), from: user, in: home, topic: topic, now: now.seconds, tx)
+    } catch {
+      throw AnswerFailure(error)
+    }
+  }
+}
+
+extension AnswerFailure {
+  /// The code is that of the envelope's own rules, see docs/protocol.md.
+  init(_ error: SealedExchangeError) {
+    self.init(.notEnrolled, field: "sealed", error.message)
+    code = error.code
+  }
+}
+
+extension WireTime {
+  /// Whole seconds since 1970.
+  fileprivate var seconds: Int64 { milliseconds / 1_000 }
+}
