@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
 import Glibc
 import Synchronization
 
@@ -23,7 +22,7 @@ package enum DaemonCaller {
     let call = Call(passing: descriptors)
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        DispatchQueue.global().async {
+        OwnThread.start {
           continuation.resume(
             with: Result {
               try call.make(

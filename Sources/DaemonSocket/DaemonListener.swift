@@ -102,7 +102,7 @@ package final class DaemonListener: Sendable {
     }
     guard let place = takePlace(for: user) else { return }
     // A thread of the system's: whoever calls and says nothing must not hold one of Swift's.
-    DispatchQueue.global().async { [self] in
+    OwnThread.start { [self] in
       connection.wait(atMost: patience)
       guard let request = try? connection.receive() else { return free(place, user) }
       answer(request, connection, at: place)

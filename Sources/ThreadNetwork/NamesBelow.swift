@@ -27,6 +27,7 @@ typealias Keychain = KeychainCore.Keychain
 typealias KeychainError = KeychainCore.KeychainError
 typealias KeychainOptions = KeychainCore.KeychainOptions
 typealias OperationalDataset = ThreadDataset.OperationalDataset
+typealias OwnThread = DaemonSocket.OwnThread
 typealias RequestCommand = ThreadRequests.RequestCommand
 typealias StateDirectory = StatePlaces.StateDirectory
 typealias StoreLocation = KeychainCore.StoreLocation

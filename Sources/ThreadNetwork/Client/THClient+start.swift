@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
-
 extension THClient {
   func start<R: Sendable>(
     _ completion: @escaping @Sendable (R?, (any Error)?) -> Void,
@@ -47,7 +45,7 @@ extension THClient {
         result = .failure(error)
       }
       // A handler may block, which a thread of Swift's must not. The client lives until it returns.
-      DispatchQueue.global().async {
+      OwnThread.start {
         end(result)
         withExtendedLifetime(self) {}
       }

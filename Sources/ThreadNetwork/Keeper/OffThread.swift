@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
 import Synchronization
 
-/// Work that waits for a disk, a lock or a person: on a thread of the system's, because Swift has few.
+/// Work that waits for a disk, a lock or a person: on a thread of its own, because Swift has few.
 enum OffThread {
   /// - Throws: what `body` throws; `CancellationError` at once when the task is cancelled, and then
   ///   what comes of the work is not known.
@@ -12,7 +11,7 @@ enum OffThread {
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         end.waits(continuation)
-        DispatchQueue.global().async { end.comes(Result { try body() }) }
+        OwnThread.start { end.comes(Result { try body() }) }
       }
     } onCancel: {
       end.comes(.failure(CancellationError()))
