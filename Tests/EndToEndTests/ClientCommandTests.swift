@@ -5,7 +5,7 @@ import SealedEnvelope
 import TestKit
 import Testing
 
-@Suite("What a client does without a store", .timeLimit(.minutes(2)))
+@Suite("What a client does without a store", .inTurns, .timeLimit(.minutes(30)))
 struct ClientCommandTests {
   private let directory: TemporaryDirectory
   private let topic = "threadkeeper/out/phone/response/ping"

@@ -7,7 +7,7 @@ import TestKit
 import Testing
 import ThreadDataset
 
-@Suite("Consent by command", .inTurns, .timeLimit(.minutes(5)))
+@Suite("Consent by command", .inTurns, .timeLimit(.minutes(30)))
 struct ConsentCommandTests {
   private static let topic = "threadkeeper/bridge/consent"
 

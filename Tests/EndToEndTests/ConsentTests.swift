@@ -9,7 +9,7 @@ import ThreadRequests
 
 /// A program on this machine asks a real keeper for what needs consent, and a person decides by
 /// command.
-@Suite("Consent, from the request to the answer", .inTurns, .timeLimit(.minutes(5)))
+@Suite("Consent, from the request to the answer", .inTurns, .timeLimit(.minutes(30)))
 struct ConsentTests {
   private struct Scene {
     let broker: TestBroker

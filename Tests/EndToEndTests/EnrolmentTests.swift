@@ -6,7 +6,7 @@ import SealedEnvelope
 import TestKit
 import Testing
 
-@Suite("Enrolled clients", .inTurns, .timeLimit(.minutes(5)))
+@Suite("Enrolled clients", .inTurns, .timeLimit(.minutes(30)))
 struct EnrolmentTests {
   private static let key: [UInt8] = [
     0x3D, 0xA8, 0x61, 0xF4, 0x0B, 0x97, 0xCE, 0x52, 0xE1, 0x7A, 0x36, 0xD9, 0x84, 0x2F, 0xB3, 0x68,

@@ -4,7 +4,7 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite("threadkeeper preferred")
+@Suite("threadkeeper preferred", .inTurns, .timeLimit(.minutes(30)))
 struct PreferredCommandTests {
   @Test("Shown, checked and set, beside the keeper and without one")
   func commands() async throws {

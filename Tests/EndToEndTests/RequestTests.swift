@@ -8,7 +8,7 @@ import Testing
 import ThreadRequests
 
 /// Requests to a real keeper over a real broker with an access list.
-@Suite("Requests over MQTT")
+@Suite("Requests over MQTT", .inTurns, .timeLimit(.minutes(30)))
 struct RequestTests {
   /// A client with a login of its own that asks and hears its answers.
   private final class Asker: Sendable {

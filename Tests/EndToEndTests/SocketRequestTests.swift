@@ -8,7 +8,7 @@ import ThreadDataset
 import ThreadRequests
 
 /// The same requests over the socket of a real keeper.
-@Suite("Requests over the socket")
+@Suite("Requests over the socket", .inTurns, .timeLimit(.minutes(30)))
 struct SocketRequestTests {
   private func ask(
     _ keeper: Installation, _ command: String, v: Int = 1, _ more: [String: Any] = [:]

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 /// The example that readers copy, run as they would.
-@Suite("The example thread-client", .inTurns, .timeLimit(.minutes(5)))
+@Suite("The example thread-client", .inTurns, .timeLimit(.minutes(30)))
 struct ThreadClientExampleTests {
   static let program = ThreadkeeperBinary.executable.deletingLastPathComponent()
     .appendingPathComponent("ThreadClientExample").path

@@ -7,7 +7,7 @@ import Testing
 import ThreadNetwork
 
 /// Programs that use the module `ThreadNetwork`, and a keeper that is a process of its own.
-@Suite("Clients of a keeper", .inTurns, .timeLimit(.minutes(10)))
+@Suite("Clients of a keeper", .inTurns, .timeLimit(.minutes(30)))
 struct ThreadClientTests {
   private static let agent = octets("00000000000000a1")
   private static let other = octets("00000000000000a2")

@@ -26,10 +26,10 @@ final class Handler<Value: Sendable>: Sendable {
   /// Waits for the first call, and a moment for another one, which must not come.
   func outcome() async -> (calls: Int, call: Call?) {
     await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
-      DispatchQueue.global().async {
-        _ = self.called.wait(timeout: .now() + 120)
+      Thread {
+        _ = self.called.wait(timeout: .now() + 240)
         done.resume()
-      }
+      }.start()
     }
     try? await Task.sleep(for: .milliseconds(20))
     return calls.withLock { ($0.count, $0.first) }

@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# Asks threadkeeper for the credentials of the preferred network and writes its dataset to standard output, in
+# hex. A person has to agree, within two minutes: `threadkeeper consent approve ID` where the keeper is.
+#
+# Needs the threadkeeper program, but no keeper here. Once, on this machine:
+#   threadkeeper client keygen
+# and once where the keeper is:
+#   threadkeeper clients enroll LOGIN tk1:… --trust signed
+#   threadkeeper clients fingerprint | head -1       # the keeper's line, for KEEPER_LINE
+set -eu
+
+usage() {
+  cat <<'END'
+Usage: preferred-dataset.sh
+
+Variables
+  KEEPER_LINE         the keeper's enrolment line
+  MQTT_USERNAME       the login that is enrolled
+  CLIENT_KEY          its key file; ~/.config/threadkeeper/client.key unless given
+  MQTT_PASSWORD_FILE  a file with the password, if it has one
+  MQTT_HOST, MQTT_PORT, MQTT_CAFILE, BASE_TOPIC
+
+Ends with 0, with 77 when somebody refuses, 75 when nobody agrees in time, or as `threadkeeper client request` does.
+
+Example: form the network of a new border router
+  dataset=$(preferred-dataset.sh) && printf 'dataset set active %s\n' "$dataset" | sudo ot-ctl
+END
+}
+
+[ $# -eq 0 ] || { usage >&2 && exit 64; }
+: "${KEEPER_LINE:?is the line of the keeper}" "${MQTT_USERNAME:?is the login that is enrolled}"
+
+set -- client request preferred/get --keeper "$KEEPER_LINE" --username "$MQTT_USERNAME" \
+  --host "${MQTT_HOST:-localhost}" --base-topic "${BASE_TOPIC:-threadkeeper}"
+[ -z "${MQTT_PORT:-}" ] || set -- "$@" --port "$MQTT_PORT"
+[ -z "${CLIENT_KEY:-}" ] || set -- "$@" --key "$CLIENT_KEY"
+[ -z "${MQTT_PASSWORD_FILE:-}" ] || set -- "$@" --password-file "$MQTT_PASSWORD_FILE"
+[ -z "${MQTT_CAFILE:-}" ] || set -- "$@" --cafile "$MQTT_CAFILE"
+
+echo 'Waiting for somebody to agree…' >&2
+answer=$(threadkeeper "$@")
+# The answer is one line of JSON, and a dataset is nothing but digits.
+dataset=$(printf '%s' "$answer" | sed -n 's/.*"dataset" *: *"\([0-9A-Fa-f]*\)".*/\1/p')
+[ -n "$dataset" ] || { echo 'error: the answer has no dataset' >&2 && exit 65; }
+printf '%s\n' "$dataset"
