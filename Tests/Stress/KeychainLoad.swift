@@ -43,7 +43,7 @@ struct KeychainLoad: Load {
       default: try find(account, journal)
       }
       journal.did("KeychainCore: step")
-    } catch let error as KeychainError where Self.mayCome(error.status) {
+    } catch let error as KeychainError where Self.mayCome(error) {
       journal.did("KeychainCore: refused, \(error.status)")
     } catch {
       journal.complain("\(error)")
@@ -69,10 +69,11 @@ struct KeychainLoad: Load {
   }
 
   /// Another thread was faster, or has locked the store, or renews the keys.
-  private static func mayCome(_ status: KeychainStatus) -> Bool {
-    switch status {
-    case .duplicateItem, .itemNotFound, .interactionNotAllowed, .notAvailable: true
-    default: false
+  private static func mayCome(_ error: KeychainError) -> Bool {
+    switch error.status {
+    case .duplicateItem, .itemNotFound, .interactionNotAllowed: true
+    // Of the device key, for example, nobody may say so here.
+    default: error.status == .notAvailable && error.isTemporary
     }
   }
 
