@@ -37,6 +37,8 @@ extension Keychain {
       return (newest, key)
     }
     if let carried = try carriedKey(purpose, in: tx) {
+      // Only by who has its device key, or the class would have two.
+      _ = try key(carried, in: tx)
       return try makeKey(KeyID(purpose, epoch: carried.epoch + 1), in: tx)
     }
     let known = state.withLock { state in
@@ -50,7 +52,7 @@ extension Keychain {
 
   /// The newest key for `purpose` if it was carried over to new root keys without its device key, which
   /// the old roots reach: nothing more may be wrapped by it.
-  private func carriedKey(_ purpose: KeyPurpose, in tx: ReadTransaction) throws -> KeyID? {
+  func carriedKey(_ purpose: KeyPurpose, in tx: ReadTransaction) throws -> KeyID? {
     guard purpose.accessibility?.isThisDeviceOnly == true,
       let newest = try newestKey(purpose, in: tx),
       let wrapped = try record(of: newest, in: tx), KeyRecord.isCarried(wrapped)

@@ -61,6 +61,7 @@ extension Keychain {
         } else {
           row.secretTag = stored.secretTag
           (row.classKey, row.wrappedKey) = (stored.classKey, stored.wrappedKey)
+          try wrapByNewest(&row, stored, nonce: random[80..<104], in: tx)
         }
       }
       try write(row, over: stored, in: tx)
@@ -70,6 +71,31 @@ extension Keychain {
       let item = row.item(rowID: stored.rowID)
       note(secret == nil ? .changed : .secretChanged, item, ledger)
       return item
+    }
+  }
+
+  /// The item's key under the newest key of its class, as a rotation would have it. It stays as it is where
+  /// the class is locked, or where it does not open.
+  private func wrapByNewest(
+    _ row: inout ItemRow, _ stored: StoredRow, nonce: Slice<UnsafeRawBufferPointer>,
+    in tx: WriteTransaction
+  ) throws {
+    let purpose = stored.classKey.purpose
+    guard purpose.accessibility != nil else { return }
+    // Without a need, no key of the session is asked for: that would put a lock off.
+    let isNewest = try newestKey(purpose, in: tx) == stored.classKey
+    guard try !isNewest || carriedKey(purpose, in: tx) != nil else { return }
+    do {
+      let classKey = try currentKey(purpose, in: tx)
+      try stored.wrappedKey.withUnsafeBytes { wrapped in
+        try withItemKey(
+          wrapped, row: stored.rowID, id: stored.id, classKey: stored.classKey, in: tx
+        ) { try row.wrap(self, itemKey: $0, by: classKey, nonce: nonce) }
+      }
+    } catch let error as KeychainError where error.isClosedClass || error.status == .decode {
+      (row.classKey, row.wrappedKey) = (stored.classKey, stored.wrappedKey)
+    } catch is SodiumError {
+      (row.classKey, row.wrappedKey) = (stored.classKey, stored.wrappedKey)
     }
   }
 

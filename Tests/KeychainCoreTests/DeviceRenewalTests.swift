@@ -105,6 +105,43 @@ import Testing
     #expect(try store.keychain.verify(.everything) == VerificationReport(items: 7))
   }
 
+  @Test func whenTheDeviceKeyIsBackARotationIsOwedAndGoesOn() throws {
+    let leaked = LeakedKeys(store.keychain)
+    let records = try store.keychain.lastAuditRecord()
+    try takeAway()
+    try store.keychain.renewRootKeys([store.keyFile])
+    try store.keychain.rotateKeys()
+    #expect(try !store.keychain.rotationIsOwed())
+    try putAnother()
+    #expect(try !store.keychain.rotationIsOwed())
+    try bringBack()
+    #expect(try !store.keychain.rotationIsPending() && store.keychain.rotationIsOwed())
+    let report = try store.keychain.rotateKeys(beginning: false)
+    #expect(report.isFinished && report.renewed == 3 && !report.wasPending, "\(report)")
+    #expect(try leaked.opens(store.keychain, after: records).isEmpty)
+    #expect(try !store.keychain.rotationIsOwed())
+    try store.reopen()
+    #expect(try readable() == Self.all)
+    #expect(try store.keychain.verify(.everything) == VerificationReport(items: 4))
+  }
+
+  @Test func aChangeOfAttributesAloneTakesTheItemFromTheKeysOfBefore() throws {
+    let leaked = LeakedKeys(store.keychain)
+    let records = try store.keychain.lastAuditRecord()
+    try takeAway()
+    try store.keychain.renewRootKeys([store.keyFile])
+    for round in 1...2 {
+      for item in try store.keychain.items(ItemQuery()) {
+        try store.keychain.update(item, attributes: [.comment: .string("round \(round)")])
+      }
+      let waiting = round == 1 ? (1...3).map { "secret of row \($0)" } : []
+      #expect(try leaked.opens(store.keychain, after: records) == waiting, "round \(round)")
+      if round == 1 { try bringBack() }
+    }
+    #expect(try readable() == Self.all)
+    #expect(try store.keychain.verify(.everything) == VerificationReport(items: 4))
+  }
+
   /// A record of before `device key id`, by hand: sealed under both keys, and naming none.
   @Test func aRecordThatDoesNotNameItsDeviceKeyIsCarriedToo() throws {
     let id = KeyID(Accessibility.alwaysThisDeviceOnly.keyPurpose, epoch: 1)

@@ -12,7 +12,7 @@ extension Keychain {
       let keys = try newestKeys(in: tx)
       return (keys, try outdatedRows(after: walk.keys == keys ? walk.row : 0, in: tx))
     }
-    if walk.keys != keys { walk = RotationWalk(keys: keys) }
+    if walk.keys != keys { walk.begin(again: keys) }
     if !found.isEmpty {
       let before = walk
       do {
@@ -72,7 +72,7 @@ extension Keychain {
       if isLocked { walk.locked += 1 }
       guard let renewed else { return }
       try write(renewed, over: stored, in: tx)
-      walk.renewed += 1
+      walk.count(row.number)
     } catch let error as KeychainError where error.status == .decode {
       walk.damaged += 1
     }

@@ -31,17 +31,23 @@ extension Keychain {
     try read { try isRotationPending(in: $0) }
   }
 
-  /// Whether items that were locked when a rotation came to them can be opened now: they still stand under
-  /// older keys of their class. Looks at every row.
+  /// Whether items that were locked, or without their device key, when a rotation came to them can be
+  /// opened now: they still stand under older keys of their class, or under one that was carried. Looks at
+  /// every row.
   package func rotationIsOwed() throws(KeychainError) -> Bool {
     try read { tx in
-      try Accessibility.allCases.map(\.keyPurpose).filter(\.isOfSession).contains { purpose in
+      let classes = Accessibility.allCases.map(\.keyPurpose).filter {
+        $0.isOfSession || $0.accessibility?.isThisDeviceOnly == true
+      }
+      return try classes.contains { purpose in
         guard let newest = try newestKey(purpose, in: tx), (try? key(newest, in: tx)) != nil else {
           return false
         }
+        let isCarried = try carriedKey(purpose, in: tx) != nil
         return try tx.first(
           "SELECT 1 FROM items WHERE class_key BETWEEN ? AND ? LIMIT 1",
-          .integer(Int64(KeyID(purpose, epoch: 0).rawValue)), .integer(Int64(newest.rawValue) - 1)
+          .integer(Int64(KeyID(purpose, epoch: 0).rawValue)),
+          .integer(Int64(newest.rawValue) - (isCarried ? 0 : 1))
         ) { _ in true } ?? false
       }
     }
@@ -53,7 +59,7 @@ extension Keychain {
   /// - Parameters:
   ///   - actor: for whom it is begun, in the audit; nil is the keychain's own auditor.
   ///   - isBeginning: false only finishes what there is to finish: a rotation that was left, and items
-  ///     that were locked when it came to them.
+  ///     that were locked, or without their device key, when it came to them.
   ///   - goOn: called after each transaction; false stops, and the next rotation goes on.
   /// - Throws: `notAvailable` when a rotation is under way in this process; `readOnly` or `decode`
   ///   when the store is not what its manifest says. The old keys are all there then.
@@ -75,7 +81,8 @@ extension Keychain {
     return try KeychainError.wrap("renewing the keys") {
       var report = RotationReport()
       if try !isBeginning || rotationIsPending() {
-        report.wasPending = !state.withLock { $0.hasBegunRotation }
+        report.wasPending = try rotationIsPending() && !state.withLock { $0.hasBegunRotation }
+        try replaceCarriedKeys()
         try finishRotation(&report, goOn)
         // Damaged items keep their keys: that one was over long ago.
         guard isBeginning, report.isFinished, report.renewed == 0, report.retiredKeys == 0 else {
@@ -127,6 +134,24 @@ extension Keychain {
     }
     let items = try count(in: tx)
     note(.rotationBegun, "\(items) items", try ledgerForChange(tx))
+  }
+
+  /// The next key of every class whose key was carried, and whose device key is back.
+  private func replaceCarriedKeys() throws {
+    let carried = try read { tx in
+      try Accessibility.allCases.compactMap { try carriedKey($0.keyPurpose, in: tx) }
+        .filter { (try? key($0, in: tx)) != nil }
+    }
+    guard !carried.isEmpty else { return }
+    try write { tx in
+      for id in carried {
+        do {
+          _ = try currentKey(id.purpose, in: tx)
+        } catch let error as KeychainError where error.isClosedClass {
+          continue
+        }
+      }
+    }
   }
 
   private func finishRotation(

@@ -21,4 +21,14 @@ package struct RotationReport: Equatable, Sendable {
   package var damaged = 0
   /// Keys whose records were removed.
   package var retiredKeys = 0
+
+  /// This pass and those before it, as one work.
+  package func after(_ before: RotationReport?) -> RotationReport {
+    guard let before else { return self }
+    var sum = self
+    sum.wasPending = before.wasPending
+    sum.renewed += before.renewed
+    sum.retiredKeys += before.retiredKeys
+    return sum
+  }
 }
