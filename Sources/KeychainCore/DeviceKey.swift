@@ -33,6 +33,14 @@ enum DeviceKey {
     }
   }
 
+  /// Of a record that does not say which it takes.
+  static func mayBeAnother(_ path: String) -> KeychainError {
+    KeychainError(
+      .notAvailable,
+      "items for this device only do not open with \(path), and do not say which one they need: put the"
+        + " right one back, or move it away if that is gone for good")
+  }
+
   static func isAnother() -> KeychainError {
     KeychainError(
       .notAvailable,

@@ -8,8 +8,10 @@ import SodiumCrypto
 enum KeyFile {
   static let length = 32
 
-  /// Makes the file; false when there is one already.
-  static func createIfAbsent(_ path: String) throws(KeychainError) -> Bool {
+  /// Makes the file, of random octets unless they are given; false when there is one already.
+  static func createIfAbsent(
+    _ path: String, of key: GuardedKey? = nil
+  ) throws(KeychainError) -> Bool {
     try StoreLocation.makeDirectory(StoreLocation.parent(of: path))
     if StoreLocation.isThere(path) { return false }
     // Under another name until it is whole: a kill leaves nothing that looks like a key file.
@@ -24,7 +26,13 @@ enum KeyFile {
     let isWritten = withScratchMemory(length * 3 + 1) { memory in
       let raw = UnsafeMutableRawBufferPointer(rebasing: memory[..<length])
       let text = UnsafeMutableRawBufferPointer(rebasing: memory[length...])
-      RandomOctets.fill(raw)
+      if let key {
+        key.withUnsafeBytes {
+          raw.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0.prefix(length)))
+        }
+      } else {
+        RandomOctets.fill(raw)
+      }
       for (position, octet) in raw.enumerated() {
         text[position * 2] = digit(octet >> 4)
         text[position * 2 + 1] = digit(octet & 15)

@@ -60,7 +60,12 @@ enum KeyRecord {
           ? UnsafeRawBufferPointer(rebasing: rest.prefix(KeyArena.keyLength))
           : UnsafeRawBufferPointer(subkey)
         return try DeviceKey.withSubkey(sealer, under: device) { both in
-          try open(inner, id, store, key: both, in: arena)
+          do {
+            return try open(inner, id, store, key: both, in: arena)
+          } catch is SodiumError where !isNamed {
+            // Nobody has altered it, or what is around it had not opened.
+            throw DeviceKey.isAnother()
+          }
         }
       }
     }

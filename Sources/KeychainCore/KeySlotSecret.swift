@@ -17,6 +17,15 @@ package enum KeySlotSecret: Sendable {
     .passphrase(try PassphraseFile.read(path))
   }
 
+  /// Whether there is a key file at `path`.
+  ///
+  /// - Throws: why it cannot be read, when something is there.
+  package static func isKeyFile(at path: String) throws(KeychainError) -> Bool {
+    guard try StoreLocation.checkFile(path, remedy: "chmod 400") else { return false }
+    _ = try KeyFile.read(path)
+    return true
+  }
+
   var kind: KeySlot.Kind {
     switch self {
     case .keyFile: .keyFile

@@ -13,24 +13,16 @@ extension Keychain {
     guard id.purpose.accessibility?.isThisDeviceOnly == true else { return nil }
     let keyID = KeyID(.device, epoch: 1)
     if let key = state.withLock({ $0.ring.keys[keyID] }) { return key }
-    guard StoreLocation.isThere(location.deviceKeyPath) else {
+    switch try deviceKeyFile() {
+    case .key(let key):
+      state.withLock { $0.ring.add(key, as: keyID) }
+      return key
+    case .missing:
       throw KeychainError(
         .notAvailable,
         "items for this device only need \(location.deviceKeyPath): it is missing, or they belong"
           + " to another machine")
-    }
-    let octets = try readDeviceKey()
-    let key = try arena.key { memory in octets.withUnsafeBytes { memory.copyMemory(from: $0) } }
-    state.withLock { $0.ring.add(key, as: keyID) }
-    return key
-  }
-
-  private func readDeviceKey() throws(KeychainError) -> SecretBytes {
-    do {
-      return try KeyFile.read(location.deviceKeyPath)
-    } catch {
-      // The store itself did open, so what is wrong is not the way into it.
-      throw error.status == .authFailed ? KeychainError(.notAvailable, error.message) : error
+    case .unusable(let reason): throw reason
     }
   }
 

@@ -36,25 +36,34 @@ extension Keychain {
 
   /// Writes a key's record under another root.
   ///
-  /// - Returns: whether it was carried, because its device key is not here.
+  /// - Returns: why it was carried, when its device key is not here.
   func rewrap(
     _ wrapped: [UInt8], of id: KeyID, from old: GuardedKey,
     to new: (id: KeyID, key: GuardedKey), _ ledger: ChangeLedger, in tx: WriteTransaction
-  ) throws -> Bool {
+  ) throws -> DeviceKeyAbsence? {
     let isForDevice = id.purpose.accessibility?.isThisDeviceOnly == true
-    let key = try isForDevice ? keyOfDevice(wrapped, id, old) : opened(wrapped, id, old)
+    let key = try isForDevice ? keyOfDevice(wrapped, id, old) : .success(opened(wrapped, id, old))
     let anew: [UInt8]
-    if let key {
+    var absence: DeviceKeyAbsence?
+    switch key {
+    case .success(let key):
       anew = try KeyRecord.wrap(
         key, id: id, store: storeID, by: new.id, wrapper: new.key, device: deviceKey(for: id))
-    } else {
+    case .failure(let reason):
+      absence = reason
       anew = try KeyRecord.carry(wrapped, id: id, store: storeID, from: old, to: new)
     }
     try tx.execute(
       "UPDATE keys SET wrapped = ? WHERE id = ?", .blob(anew), .integer(Int64(id.rawValue)))
     try ledger.remove(.key(id, tag: wrapped.tag))
     try ledger.insert(.key(id, tag: anew.tag))
-    return key == nil
+    return absence
+  }
+
+  /// Whether the record of a key for this device only opens with `device`.
+  func opens(_ wrapped: [UInt8], _ id: KeyID, _ root: GuardedKey, device: GuardedKey) -> Bool {
+    guard id.purpose.accessibility?.isThisDeviceOnly == true else { return false }
+    return (try? opened(wrapped, id, root, device: device)) != nil
   }
 
   private func opened(
@@ -65,17 +74,24 @@ extension Keychain {
     }
   }
 
-  /// Nil when the device key that it takes is missing, or another one is in its place.
-  private func keyOfDevice(_ wrapped: [UInt8], _ id: KeyID, _ root: GuardedKey) throws
-    -> GuardedKey?
-  {
+  /// A failure when the device key that it takes is not here.
+  private func keyOfDevice(
+    _ wrapped: [UInt8], _ id: KeyID, _ root: GuardedKey
+  ) throws -> Result<GuardedKey, DeviceKeyAbsence> {
+    let device: GuardedKey?
     do {
-      return try opened(wrapped, id, root, device: deviceKey(for: id))
+      device = try deviceKey(for: id)
+    } catch let error as KeychainError {
+      if case .missing = try deviceKeyFile() { return .failure(.missing) }
+      return .failure(.unusable(error))
+    }
+    do {
+      return .success(try opened(wrapped, id, root, device: device))
     } catch let error as KeychainError where error.status == .notAvailable {
-      return nil
+      return .failure(.another)
     } catch is SodiumError where wrapped.count == SealedPart.overhead + KeyArena.keyLength {
       // It does not say whose it is. If it was altered, the manifest tells.
-      return nil
+      return .failure(.unusable(DeviceKey.mayBeAnother(location.deviceKeyPath)))
     }
   }
 
@@ -92,9 +108,9 @@ extension Keychain {
     let session = try root(.session)
     for (id, wrapped) in try records(in: tx) {
       guard try wrapped.withUnsafeBytes({ try SealedPart.keyID(of: $0) }) == old else { continue }
-      let isCarried = try rewrap(wrapped, of: id, from: session.key, to: new, ledger, in: tx)
+      let absence = try rewrap(wrapped, of: id, from: session.key, to: new, ledger, in: tx)
       // Without its device key nothing is added to a class; its next key comes with it.
-      newest[id.purpose] = isCarried ? nil : id.epoch
+      newest[id.purpose] = absence == nil ? id.epoch : nil
     }
     for (purpose, epoch) in newest {
       try makeKey(KeyID(purpose, epoch: epoch + 1), by: new, in: tx)

@@ -269,8 +269,12 @@ struct MasterKeyTests {
       "keys", "rotate", "--master", "--yes", secret[0], secret[1])
     #expect(first.status == 0, "\(first.error)")
     #expect(first.output.contains("1 items for this device only wait"), "\(first.output)")
+    let asked = try await keeper.command(
+      "keys", "rotate", "--master", "--delete-device-items", secret[0], secret[1])
+    #expect(asked.status == 64 && asked.error.contains("1 items"), "\(asked.error)")
     let second = try await keeper.command(
-      "keys", "rotate", "--master", "--delete-device-items", "--json", secret[0], secret[1])
+      "keys", "rotate", "--master", "--delete-device-items", "--yes", "--json", secret[0],
+      secret[1])
     #expect(second.status == 0, "\(second.error)")
     #expect(JSON(second.output)?["deleted"]?.number == 1, "\(second.output)")
     #expect(try keeper.verify() == VerificationReport(items: 0))

@@ -14,15 +14,19 @@ extension Keychain {
   ///
   /// The store may be locked, if `secrets` have the session key: it stays locked.
   ///
+  /// A device key that is in use and whose file is lost is written again.
+  ///
   /// - Parameters:
-  ///   - isDeleting: deletes the items for this device only whose device key is not here. Otherwise they
-  ///     wait for it.
+  ///   - mayDelete: deletes the items for this device only whose device key is gone, or another's, if it
+  ///     agrees to their number. Otherwise they wait for it.
   ///   - actor: for whom, in the audit; nil is the keychain's own auditor.
   /// - Throws: `authFailed` when one of `secrets` opens no slot; `param` when there is a passphrase and
-  ///   none among them; `decode` when the store is not what its manifest says.
+  ///   none among them; `decode` when the store is not what its manifest says; `userCanceled` when
+  ///   `mayDelete` does not agree; `notAvailable` when items were to be deleted and the device key is there,
+  ///   but cannot be used.
   @discardableResult
   package func renewRootKeys(
-    _ secrets: [KeySlotSecret], deletingItemsOfAnotherDevice isDeleting: Bool = false,
+    _ secrets: [KeySlotSecret], deletingItemsOfAnotherDevice mayDelete: ((Int) -> Bool)? = nil,
     for actor: String? = nil
   ) throws(KeychainError) -> RootRenewalReport {
     try checkWritable()
@@ -51,16 +55,20 @@ extension Keychain {
         report.removedSlots = known.filter { !kept.contains($0.number) }
         note(.rootsRenewed, "by new ones", ledger)
         for slot in report.removedSlots { note(.slotRemoved, "\(slot.kind) \(slot.label)", ledger) }
+        let records = try records(in: tx)
+        report.hasWrittenDeviceKey = try confirmDeviceKey { device in
+          records.contains { opens($1, $0, old.wrapper(of: $0.purpose).key, device: device) }
+        }
         let away = try rewrapRecords(from: old, to: new, ledger, in: tx)
-        for accessible in away {
-          if isDeleting {
-            report.deletedItems += try deleteClass(accessible, ledger, in: tx)
-            note(.deleted, "the items and keys of a device that is gone, \(accessible)", ledger)
-          } else {
+        if let mayDelete {
+          try deleteClasses(away, mayDelete, &report, ledger, in: tx)
+        } else {
+          for accessible in away.keys {
             report.itemsOfAnotherDevice += try count(ofClass: accessible, in: tx)
           }
+          report.deviceKeyProblem = away.values.lazy.compactMap(\.problem).first
         }
-        try makeNextKeys(from: old, to: new, except: away, ledger, in: tx)
+        try makeNextKeys(from: old, to: new, except: Array(away.keys), ledger, in: tx)
         try replaceSlots(by: rows, new, isGuarded: isGuarded, ledger, in: tx)
         // What was sealed by the manifest key of before must not be taken for the store's word.
         _ = try renewManifestKey(ledger, by: new.master, in: tx)
@@ -68,6 +76,24 @@ extension Keychain {
       }
       _ = try eraseDeletedPages()
       return report
+    }
+  }
+
+  private func deleteClasses(
+    _ away: [Accessibility: DeviceKeyAbsence], _ mayDelete: (Int) -> Bool,
+    _ report: inout RootRenewalReport, _ ledger: ChangeLedger, in tx: WriteTransaction
+  ) throws {
+    var items = 0
+    for (accessible, absence) in away {
+      if case .unusable(let reason) = absence { throw reason }
+      items += try count(ofClass: accessible, in: tx)
+    }
+    guard items == 0 || mayDelete(items) else {
+      throw KeychainError(.userCanceled, "\(items) items for this device only would be deleted")
+    }
+    for accessible in Accessibility.allCases where away[accessible] != nil {
+      report.deletedItems += try deleteClass(accessible, ledger, in: tx)
+      note(.deleted, "the items and keys of a device that is gone, \(accessible)", ledger)
     }
   }
 

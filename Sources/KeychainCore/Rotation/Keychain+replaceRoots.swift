@@ -7,23 +7,33 @@ import SodiumCrypto
 extension Keychain {
   /// Wraps every key by the new roots; the session key's own record goes.
   ///
-  /// - Returns: the classes whose device key is not here.
+  /// - Returns: the classes whose device key is not here, and why.
   func rewrapRecords(
     from old: RootKeys, to new: RootKeys, _ ledger: ChangeLedger, in tx: WriteTransaction
-  ) throws -> [Accessibility] {
-    var away: [Accessibility] = []
+  ) throws -> [Accessibility: DeviceKeyAbsence] {
+    var away: [Accessibility: DeviceKeyAbsence] = [:]
+    var here: Set<Accessibility> = []
     for (id, wrapped) in try records(in: tx) {
       guard id.purpose != .session else {
         try tx.execute("DELETE FROM keys WHERE id = ?", .integer(Int64(id.rawValue)))
         try ledger.remove(.key(id, tag: wrapped.tag))
         continue
       }
-      let isCarried = try rewrap(
+      let absence = try rewrap(
         wrapped, of: id, from: old.wrapper(of: id.purpose).key, to: new.wrapper(of: id.purpose),
         ledger, in: tx)
-      if isCarried, let accessible = id.purpose.accessibility, !away.contains(accessible) {
-        away.append(accessible)
+      guard let accessible = id.purpose.accessibility else { continue }
+      guard let absence else {
+        here.insert(accessible)
+        continue
       }
+      // What may be the right one counts more than what is not.
+      if case .unusable? = away[accessible] { continue }
+      away[accessible] = absence
+    }
+    // Not to be deleted for some of its keys.
+    for accessible in away.keys where here.contains(accessible) {
+      away[accessible] = .unusable(DeviceKey.isAnother())
     }
     return away
   }

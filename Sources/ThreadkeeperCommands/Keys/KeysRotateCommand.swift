@@ -17,7 +17,8 @@ struct KeysRotateCommand: AsyncParsableCommand {
       With --master the root keys are new too: the way to lock out a key file that leaked. From that \
       moment nothing is written that a leaked key opens, also while another rotation is under way. The \
       key file of the settings stays, and what is given with --passphrase-file, or else \
-      `store.passphrase`, or what you type; all other slots are removed. The keeper may be locked.
+      `store.passphrase`, or what you type; all other slots are removed. If one of these opens nothing, or \
+      the key file is there and cannot be read, nothing is done. The keeper may be locked.
 
       Examples:
         threadkeeper keys rotate
@@ -33,10 +34,13 @@ struct KeysRotateCommand: AsyncParsableCommand {
         + " standard input. May be repeated.", valueName: "file"))
   var passphraseFile: [String] = []
 
-  @Flag(help: "With --master: also when key slots are removed by it.")
+  @Flag(help: "With --master: also when key slots are removed by it, or items deleted.")
   var yes = false
 
-  @Flag(help: "With --master: delete the items for this device only whose device.key is gone.")
+  @Flag(
+    help: ArgumentHelp(
+      "With --master: delete the items for this device only whose device.key is gone, or is another's."
+        + " Not while it is there and cannot be read."))
   var deleteDeviceItems = false
 
   @OptionGroup var options: SettingsOptions
@@ -48,6 +52,10 @@ struct KeysRotateCommand: AsyncParsableCommand {
     /// Items for this device only that wait for their device key, and such that were deleted.
     let waiting: Int
     let deleted: Int
+    /// What is wrong with the device key in its place.
+    let deviceKeyProblem: String?
+    /// Its file was lost, and is written again.
+    let deviceKeyWritten: Bool
   }
 
   func validate() throws {
@@ -69,17 +77,31 @@ struct KeysRotateCommand: AsyncParsableCommand {
     }
     let report = Report(
       rotation: watch.rotation, removed: begun.removed ?? [], waiting: begun.waiting ?? 0,
-      deleted: begun.deleted ?? 0)
+      deleted: begun.deleted ?? 0, deviceKeyProblem: begun.deviceKeyProblem,
+      deviceKeyWritten: begun.deviceKeyWritten ?? false)
     try output.show(report, text: watch.rotation.text + text(report))
   }
 
   private func text(_ report: Report) -> String {
     var text = ""
-    if report.waiting > 0 {
+    for slot in report.removed {
+      text +=
+        "Key slot \(slot.id) (\(slot.kind)\(slot.label.isEmpty ? "" : " " + slot.label.printable))"
+        + " is removed.\n"
+    }
+    if report.deviceKeyWritten {
+      text +=
+        "The file device.key was missing. The keeper had the key, and has written the file again.\n"
+    }
+    if report.waiting > 0, let problem = report.deviceKeyProblem {
+      text +=
+        "\(report.waiting) items for this device only wait for their device.key:"
+        + " \(problem.printable). Then rotate again.\n"
+    } else if report.waiting > 0 {
       text +=
         "\(report.waiting) items for this device only wait for their device.key, which is not here: put"
         + " it back and rotate again. If it is gone for good, nobody can read them:"
-        + " --delete-device-items deletes them.\n"
+        + " --delete-device-items --yes deletes them.\n"
     }
     if report.deleted > 0 {
       text += "\(report.deleted) items of a device that is gone are deleted.\n"

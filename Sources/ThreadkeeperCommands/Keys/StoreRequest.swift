@@ -85,6 +85,10 @@ struct StoreReport: Codable, Sendable {
   var waiting: Int?
   /// Such items that were deleted.
   var deleted: Int?
+  /// What is wrong with the device key in its place.
+  var deviceKeyProblem: String?
+  /// The file of the device key was lost, and the keeper that had it has written it again.
+  var deviceKeyWritten: Bool?
   var rotation: Rotation?
   /// Whether what is accessible "when unlocked" can be reached.
   var unlocked: Bool?

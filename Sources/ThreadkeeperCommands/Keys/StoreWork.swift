@@ -52,7 +52,7 @@ struct StoreWork: Sendable {
     return outcome
   }
 
-  private func report(_ slot: KeySlot, opens: StoreReport.Slot.Opens) -> StoreReport.Slot {
+  func report(_ slot: KeySlot, opens: StoreReport.Slot.Opens) -> StoreReport.Slot {
     StoreReport.Slot(
       id: slot.number, kind: slot.kind.name, label: slot.label,
       created: WireTime(milliseconds: slot.created / 1_000).description, opens: opens)
@@ -142,37 +142,6 @@ struct StoreWork: Sendable {
     }
     return StoreReport(
       unlocked: true, guarded: try keychain.slots().contains { $0.kind == .passphrase })
-  }
-
-  // MARK: Rotation
-
-  /// New root keys first, if they are wanted.
-  func renewRoots(_ request: StoreRequest) throws -> StoreReport {
-    guard let roots = request.roots else { return StoreReport() }
-    var ways: [KeySlotSecret] = []
-    var kept: Set<Int64> = []
-    for secret in roots {
-      for way in try secret.ways() {
-        let opened = try keychain.slotsOpened(by: way)
-        if !opened.isEmpty { ways.append(way) }
-        kept.formUnion(opened)
-      }
-    }
-    let going = try keychain.slots().filter { !kept.contains($0.number) }
-    guard !ways.isEmpty else {
-      throw CommandFailure(.notPermitted, "none of the given keys opens the store")
-    }
-    guard going.isEmpty || request.isConfirmed == true else {
-      let names = going.map { "\($0.number) (\($0.kind.name))" }.joined(separator: ", ")
-      throw CommandFailure(
-        .usage, "these key slots would be removed, because what opens them was not given: \(names)",
-        remedy: "--yes removes them; add them again afterwards")
-    }
-    let renewal = try keychain.renewRootKeys(
-      ways, deletingItemsOfAnotherDevice: request.deletesDeviceItems == true, for: actor)
-    return StoreReport(
-      removed: renewal.removedSlots.map { report($0, opens: .no) },
-      waiting: renewal.itemsOfAnotherDevice, deleted: renewal.deletedItems)
   }
 }
 
