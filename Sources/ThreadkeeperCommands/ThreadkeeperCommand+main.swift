@@ -17,6 +17,9 @@ extension ThreadkeeperCommand {
       end(failure)
     } catch let error as KeychainError {
       end(CommandFailure(error))
+    } catch is CancellationError {
+      // A question that was broken off; the signal is about to end this process.
+      exit(withError: ExitCode(130))
     } catch let error as SQLiteError {
       end(CommandFailure(.inputOutput, "the store cannot be read: \(error.message)"))
     } catch {

@@ -86,4 +86,37 @@ struct MasterKeyQuestionTests {
     let done = try await rotate(environment: environment)
     #expect(done.status == 0 && !done.output.contains("is removed"), "\(done.output)\(done.error)")
   }
+
+  @Test("what is unlocked for a rotation without a keeper is noted", arguments: [false, true])
+  func noted(isMaster: Bool) async throws {
+    let session = try TerminalSession(
+      ["keys", "rotate"] + (isMaster ? ["--master"] : []) + ["--config", keeper.configuration],
+      environment: keeper.environment)
+    try await session.until("Passphrase or recovery code")
+    try await session.untilHidden()
+    session.type("correct horse battery\n")
+    #expect(try await session.end() == 0, "\(session.screen)")
+    let audit = try await keeper.command("audit", "--json")
+    #expect(audit.output.contains("\"unlocked\""), "\(audit.output)")
+  }
+
+  /// At the question for what is locked, and at the one for what opens the store.
+  @Test("Ctrl-C at the passphrase: nothing is begun", arguments: [false, true])
+  func brokenOff(hasNoKeyFile: Bool) async throws {
+    let keyFile = keeper.directory.file("store.key")
+    if hasNoKeyFile { try FileManager.default.moveItem(atPath: keyFile, toPath: keyFile + ".away") }
+    let session = try TerminalSession(
+      ["keys", "rotate", "--config", keeper.configuration], environment: keeper.environment)
+    try await session.until("Passphrase or recovery code")
+    try await session.untilHidden()
+    session.type("\u{3}")
+    #expect(try await session.end() != 0)
+    #expect(session.isEchoing)
+    #expect(!session.screen.contains("goes on"), "\(session.screen)")
+    if hasNoKeyFile { try FileManager.default.moveItem(atPath: keyFile + ".away", toPath: keyFile) }
+    let audit = try await keeper.command("audit", "--json")
+    #expect(audit.status == 0 && audit.output.contains("key_slot_added"))
+    #expect(!audit.output.contains("rotation_begun"), "\(audit.output)")
+    #expect(try await keeper.json("status")["store"]?["rotation_pending"] == false)
+  }
 }

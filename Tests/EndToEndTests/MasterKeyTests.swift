@@ -155,6 +155,24 @@ struct MasterKeyTests {
     #expect(try keeper.verify() == VerificationReport(items: Self.items))
   }
 
+  @Test("new roots in the middle of a rotation: both commands tell of all the items")
+  func reportOfBoth() async throws {
+    try fill()
+    let daemon = try await keeper.start()
+    async let first = keeper.command("keys", "rotate")
+    try await eventually("the rotation to begin") {
+      try await audit().last == "\(user): rotation_begun"
+    }
+    let master = try await keeper.command("keys", "rotate", "--master", "--yes")
+    for outcome in [master, try await first] {
+      #expect(outcome.status == 0, "\(outcome.error)")
+      #expect(outcome.output.contains("\(Self.items) items have new keys"), "\(outcome.output)")
+      #expect(!outcome.output.contains("interrupted"), "\(outcome.output)")
+    }
+    #expect(try await daemon.stop() == .exit(0))
+    #expect(try keeper.verify() == VerificationReport(items: Self.items))
+  }
+
   @Test("a keeper that ends in the middle: the command says how far it is, and ends with 75")
   func keeperEnds() async throws {
     try fill()

@@ -178,4 +178,21 @@ import Testing
     try rotated.store.reopen()
     #expect(try rotated.keychain.verify(.everything) == VerificationReport(items: number))
   }
+
+  /// The first key of a class, made meanwhile, has the walk begin again.
+  @Test func aWalkThatBeginsAgainCountsEachItemOnce() throws {
+    let rotated = try RotatedStore()
+    let keychain = rotated.keychain
+    var isAdded = false
+    let report = try keychain.rotateKeys { progress in
+      guard progress.renewed == 8, !isAdded else { return true }
+      isAdded = true
+      do {
+        try keychain.add(Sample.password("new", accessible: .alwaysThisDeviceOnly))
+      } catch { Issue.record(error) }
+      return true
+    }
+    #expect(isAdded && report.isFinished && report.renewed == 18, "\(report)")
+    #expect(try keychain.verify(.everything) == VerificationReport(items: 19))
+  }
 }

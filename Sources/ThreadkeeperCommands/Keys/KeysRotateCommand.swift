@@ -43,6 +43,9 @@ struct KeysRotateCommand: AsyncParsableCommand {
         + " Not while it is there and cannot be read."))
   var deleteDeviceItems = false
 
+  /// For a keeper that does not answer.
+  private static let patience = Duration.seconds(10)
+
   @OptionGroup var options: SettingsOptions
   @OptionGroup var output: OutputOptions
 
@@ -72,8 +75,13 @@ struct KeysRotateCommand: AsyncParsableCommand {
       command: .rotateKeys, isConfirmed: yes, roots: try await master ? roots(desk) : nil,
       deletesDeviceItems: deleteDeviceItems)
     let watch = RotationWatch()
+    // What is asked at the terminal is asked here: a signal ends the question, and all of it.
+    let keychain = try await openHere(request, desk)
+    defer { keychain?.close() }
     let begun = try await Interruptible.run(orSay: { watch.wordsOfStop }) {
-      try await perform(request, desk, watch)
+      defer { watch.end() }
+      guard let keychain else { return try await follow(request, desk, watch) }
+      return try await RotationHere(keychain: keychain, desk: desk, watch: watch).run(request)
     }
     let report = Report(
       rotation: watch.rotation, removed: begun.removed ?? [], waiting: begun.waiting ?? 0,
@@ -109,53 +117,58 @@ struct KeysRotateCommand: AsyncParsableCommand {
     return text
   }
 
-  /// Returns what the beginning came to; `watch` has the rest.
-  private func perform(
+  /// The store, where no keeper has it. Nil where one does.
+  private func openHere(_ request: StoreRequest, _ desk: StoreDesk) async throws -> Keychain? {
+    try await RunningKeeper.orStore(isRepeatable: true) {
+      try await desk.ask(StoreRequest(command: .rotation)).map { _ in Keychain?.none }
+    } store: {
+      let keychain = try OpenStore.forWriting(desk.settings)
+      do {
+        if request.roots == nil { try desk.unlockIfAsked(keychain) }
+      } catch {
+        keychain.close()
+        throw error
+      }
+      return keychain
+    }
+  }
+
+  /// Has the keeper do it. Returns what the beginning came to; `watch` has the rest.
+  private func follow(
     _ request: StoreRequest, _ desk: StoreDesk, _ watch: RotationWatch
   ) async throws -> StoreReport {
-    defer { watch.end() }
-    switch try await begin(request, desk) {
-    case .byKeeper(let begun):
-      watch.show(begun.rotation ?? .init(), by: .keeper)
-      while watch.rotation.running {
-        try await Task.sleep(for: .milliseconds(100))
-        guard let next = try await progress(desk) else { break }
-        watch.show(next, by: .keeper)
-      }
-      if let problem = watch.rotation.problem { throw CommandFailure(.inputOutput, problem) }
-      guard watch.rotation.finished else {
-        throw CommandFailure(
-          .temporary, "the keeper has ended: \(watch.words)",
-          remedy: "it goes on with the rotation when it starts again")
-      }
-      return begun
-    case .here(let keychain):
-      defer { keychain.close() }
-      return try await RotationHere(keychain: keychain, desk: desk, watch: watch).run(request)
-    }
-  }
-
-  /// Nil when the keeper has ended.
-  private func progress(_ desk: StoreDesk) async throws -> StoreReport.Rotation? {
-    do {
-      return try await desk.askKeeper(StoreRequest(command: .rotation))?.rotation
-    } catch let failure as CommandFailure {
-      guard failure.status == .temporary else { throw failure }
-      return nil
-    }
-  }
-
-  private enum Begun: Sendable {
-    case byKeeper(StoreReport)
-    /// The caller closes it.
-    case here(Keychain)
-  }
-
-  private func begin(_ request: StoreRequest, _ desk: StoreDesk) async throws -> Begun {
-    try await RunningKeeper.orStore(isRepeatable: false) {
-      try await desk.askKeeper(request).map { .byKeeper($0) }
+    let begun = try await RunningKeeper.orStore(isRepeatable: false) {
+      try await desk.ask(request)
     } store: {
-      .here(try OpenStore.forWriting(desk.settings))
+      throw CommandFailure(.temporary, "the keeper has ended before it was asked: try again")
+    }
+    watch.show(begun.rotation ?? .init(), by: .keeper)
+    while watch.rotation.running {
+      try await Task.sleep(for: .milliseconds(100))
+      guard let next = try await progress(desk) else { break }
+      watch.show(next, by: .keeper)
+    }
+    if let failure = watch.rotation.failure { throw failure }
+    guard watch.rotation.finished else {
+      throw CommandFailure(
+        .temporary, "the keeper has ended: \(watch.words)",
+        remedy: "it goes on with the rotation when it starts again")
+    }
+    return begun
+  }
+
+  /// Nil when the keeper has ended: nobody listens. One that does not answer is asked again for a while.
+  private func progress(_ desk: StoreDesk) async throws -> StoreReport.Rotation? {
+    let end = ContinuousClock.now + Self.patience
+    while true {
+      let failure: CommandFailure
+      do {
+        return try await desk.askKeeper(StoreRequest(command: .rotation), within: 30)?.rotation
+      } catch let refusal as CommandFailure {
+        failure = refusal
+      }
+      guard failure.status == .temporary, ContinuousClock.now < end else { throw failure }
+      try await Task.sleep(for: .milliseconds(200))
     }
   }
 
@@ -172,34 +185,8 @@ struct KeysRotateCommand: AsyncParsableCommand {
     }
     guard TerminalPrompt.isPossible,
       try await desk.perform(StoreRequest(command: .listKeys)).guarded == true,
-      let answer = StoreSecret.askNow("New root keys are sealed for the passphrase, too.\n")
+      let answer = try StoreSecret.askNow("New root keys are sealed for the passphrase, too.\n")
     else { return roots }
     return roots + [StoreSecret(kind: .passphraseOrCode, value: answer.revealed)]
-  }
-}
-
-extension StoreReport.Rotation {
-  mutating func finish(_ report: RotationReport) {
-    running = false
-    finished = report.isFinished
-    resumed = report.wasPending
-    (renewed, locked, damaged) = (report.renewed, report.locked, report.damaged)
-    retiredKeys = report.retiredKeys
-  }
-
-  var text: String {
-    var text = resumed ? "An interrupted rotation is finished: " : ""
-    text += "\(renewed) items have new keys, \(retiredKeys) old keys are removed.\n"
-    if locked > 0 {
-      text +=
-        "\(locked) items are locked or of another device: their secrets keep the old keys. A keeper goes on"
-        + " with them when it is unlocked; otherwise unlock, and rotate again.\n"
-    }
-    if damaged > 0 {
-      text +=
-        "\(damaged) items are damaged and were left as they are. `threadkeeper store verify`"
-        + " names them.\n"
-    }
-    return text
   }
 }

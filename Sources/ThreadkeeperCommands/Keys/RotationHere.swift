@@ -26,10 +26,10 @@ struct RotationHere: Sendable {
 
   private func work(_ request: StoreRequest, _ isStopped: StopFlag) throws -> StoreReport {
     var rotation = StoreReport.Rotation(running: true)
-    if request.roots == nil { try desk.unlockIfAsked(keychain) }
+    guard !isStopped.isUp else { throw CancellationError() }
     let begun = try StoreWork(keychain: keychain, settings: desk.settings).renewRoots(request)
     watch.show(rotation, by: .command)
-    unlock(request)
+    try unlock(request)
     do {
       let report = try keychain.rotateKeys {
         (rotation.renewed, rotation.items) = ($0.renewed, $0.items)
@@ -47,12 +47,15 @@ struct RotationHere: Sendable {
 
   /// What opens a slot may open the locked items too, for as long as this command runs: they get their new
   /// keys at once.
-  private func unlock(_ request: StoreRequest) {
+  private func unlock(_ request: StoreRequest) throws {
+    guard !keychain.isUnlocked else { return }
     for secret in request.roots ?? [] where !keychain.isUnlocked {
       for way in (try? secret.ways()) ?? [] where !keychain.isUnlocked {
         try? keychain.unlock(with: way)
       }
     }
+    guard keychain.isUnlocked else { return }
+    try StoreWork(keychain: keychain, settings: desk.settings).noteUnlock()
   }
 }
 

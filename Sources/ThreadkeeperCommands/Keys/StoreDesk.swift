@@ -17,18 +17,24 @@ struct StoreDesk: Sendable {
   let settings: Settings
 
   /// - Returns: nil when no keeper listens.
-  func askKeeper(_ request: StoreRequest) async throws -> StoreReport? {
+  func askKeeper(
+    _ request: StoreRequest, within seconds: Int = patience
+  ) async throws -> StoreReport? {
     do {
-      return try await ask(request)
+      return try await ask(request, within: seconds)
     } catch let ended as RunningKeeper.Ended {
       throw ended.failure
     }
   }
 
-  private func ask(_ request: StoreRequest) async throws -> StoreReport? {
+  /// - Returns: nil when no keeper listens.
+  /// - Throws: `RunningKeeper.Ended`, among others.
+  func ask(
+    _ request: StoreRequest, within seconds: Int = patience
+  ) async throws -> StoreReport? {
     guard
       let octets = try await RunningKeeper(settings: settings).ask(
-        request.octets, within: Self.patience)
+        request.octets, within: seconds)
     else { return nil }
     guard let answer = try? JSONDecoder().decode(StoreAnswer.self, from: octets) else {
       throw DaemonAnswer.unreadable
@@ -67,10 +73,11 @@ struct StoreDesk: Sendable {
   /// A further passphrase or a recovery code is to reach everything: that takes one that does.
   func unlockIfAsked(_ keychain: Keychain) throws {
     guard !keychain.isUnlocked,
-      let answer = StoreSecret.askNow("The store is open, but parts of it are locked.\n")
+      let answer = try StoreSecret.askNow("The store is open, but parts of it are locked.\n")
     else { return }
     for way in try StoreSecret.ways(answer) {
-      do { return try keychain.unlock(with: way) } catch { continue }
+      do { try keychain.unlock(with: way) } catch { continue }
+      return try StoreWork(keychain: keychain, settings: settings).noteUnlock()
     }
     throw CommandFailure(.notPermitted, "this unlocks nothing: it is mistyped")
   }

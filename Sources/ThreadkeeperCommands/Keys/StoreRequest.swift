@@ -72,6 +72,8 @@ struct StoreReport: Codable, Sendable {
     var damaged = 0
     var retiredKeys = 0
     var problem: String?
+    /// The exit status that goes with it.
+    var exit: Int32?
   }
 
   struct Progress: Codable, Sendable {

@@ -49,14 +49,21 @@ struct StoreSecret: Codable, Sendable {
   }
 
   /// Asks a person, if there is one. Nil without a terminal or an answer.
-  static func askNow(_ why: String) -> SecretText? {
+  ///
+  /// - Throws: `CancellationError` when the question is broken off: then nothing is to be done.
+  static func askNow(_ why: String) throws -> SecretText? {
     guard TerminalPrompt.isPossible else { return nil }
     TerminalPrompt.say(why)
-    guard
-      let answer = try? TerminalPrompt.askNow(
-        "Passphrase or recovery code of the store: ", isHidden: true), !answer.isEmpty
-    else { return nil }
-    return SecretText(answer)
+    let answer: String?
+    do {
+      answer = try TerminalPrompt.askNow(
+        "Passphrase or recovery code of the store: ", isHidden: true)
+    } catch let cancelled as CancellationError {
+      throw cancelled
+    } catch {
+      return nil
+    }
+    return answer.flatMap { $0.isEmpty ? nil : SecretText($0) }
   }
 }
 

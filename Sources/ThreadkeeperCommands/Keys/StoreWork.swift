@@ -127,21 +127,21 @@ struct StoreWork: Sendable {
         refusal = error
         continue
       }
-      return try unlocked()
+      try noteUnlock()
+      return StoreReport(
+        unlocked: true, guarded: try keychain.slots().contains { $0.kind == .passphrase })
     }
     throw refusal ?? KeychainError(.authFailed, "nothing unlocks the store")
   }
 
-  private func unlocked() throws -> StoreReport {
+  /// Nobody reaches what is locked without a word of it, as long as the store takes one.
+  func noteUnlock() throws(KeychainError) {
     do {
       try keychain.record(.unlocked, "by command", for: actor)
     } catch {
-      // Nobody reaches what is locked without a word of it.
       try keychain.lock()
       throw error
     }
-    return StoreReport(
-      unlocked: true, guarded: try keychain.slots().contains { $0.kind == .passphrase })
   }
 }
 

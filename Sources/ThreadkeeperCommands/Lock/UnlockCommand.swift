@@ -45,7 +45,7 @@ struct UnlockCommand: AsyncParsableCommand {
       return StoreSecret(kind: .passphraseOrCode, value: text.revealed)
     }
     guard isGuarded else { return StoreSecret(kind: .keyFile, value: settings.store.keyFile) }
-    guard let answer = StoreSecret.askNow("") else { throw PassphraseInput.noTerminal }
+    guard let answer = try StoreSecret.askNow("") else { throw PassphraseInput.noTerminal }
     return StoreSecret(kind: .passphraseOrCode, value: answer.revealed)
   }
 }

@@ -21,15 +21,15 @@ final class StoreService: Service {
   let keychain: Keychain
   private let imported: @Sendable () -> Void
   let logger: Logger
-  private let rotation = Mutex(Work())
+  let rotation = Mutex(Rotating())
   let isEnding = Mutex(false)
   /// Of an export or import that is under way.
   let progress = Mutex<StoreReport.Progress?>(nil)
   /// One after the other: each may wait for the disk, and a passphrase takes its time.
   private let turns = DispatchQueue(label: "threadkeeper.store")
-  private let rotating = DispatchQueue(label: "threadkeeper.rotation", qos: .utility)
+  let rotating = DispatchQueue(label: "threadkeeper.rotation", qos: .utility)
 
-  private struct Work {
+  struct Rotating {
     var report = StoreReport.Rotation()
     /// There was more to do when the one under way may have been at its end.
     var isWantedAgain = false
@@ -130,67 +130,6 @@ final class StoreService: Service {
     case .lock: logger.notice("the store is locked", metadata: ["reason": "somebody asked for it"])
     case .unlock: logger.notice("the store is unlocked")
     case .listKeys, .rotateKeys, .rotation, .exportItems, .importItems, .progress: break
-    }
-  }
-
-  // MARK: Rotation
-
-  /// What was interrupted, and items that were locked when it came to them.
-  private func goOnRotating() {
-    let isPending = (try? keychain.rotationIsPending()) == true
-    guard isPending || (try? keychain.rotationIsOwed()) == true else { return }
-    if isPending { logger.notice("an interrupted rotation of the keys goes on") }
-    beginRotation(anew: false)
-  }
-
-  /// One under way goes on with whatever newer keys it finds, so no second one is begun beside it.
-  ///
-  /// - Parameter anew: false only finishes what there is to finish.
-  private func beginRotation(for actor: String? = nil, anew isNew: Bool) {
-    let isFirst = rotation.withLock { work in
-      guard !work.report.running else {
-        // It may have looked for newer keys for the last time.
-        if !isNew { work.isWantedAgain = true }
-        return false
-      }
-      work = Work(report: .init(running: true))
-      return true
-    }
-    guard isFirst else { return }
-    rotating.async { self.rotate(for: actor, anew: isNew) }
-  }
-
-  private func rotate(for actor: String?, anew isNew: Bool) {
-    var isNew = isNew
-    do {
-      while true {
-        let report = try keychain.rotateKeys(for: actor, beginning: isNew) { progress in
-          rotation.withLock {
-            ($0.report.renewed, $0.report.items) = (progress.renewed, progress.items)
-          }
-          return !isEnding.withLock { $0 }
-        }
-        let isOver = rotation.withLock { work in
-          guard !(report.isFinished && work.isWantedAgain) else {
-            work.isWantedAgain = false
-            return false
-          }
-          work.report.finish(report)
-          return true
-        }
-        guard report.isFinished else { return }
-        logger.notice(
-          "the keys of the store are renewed",
-          metadata: ["items": "\(report.renewed)", "locked": "\(report.locked)"])
-        if isOver { return }
-        isNew = false
-      }
-    } catch {
-      rotation.withLock {
-        $0.report.running = false
-        $0.report.problem = error.message
-      }
-      logger.error("the keys were not renewed", metadata: ["reason": "\(error.message)"])
     }
   }
 }

@@ -64,7 +64,7 @@ struct StoreRestoreCommand: ParsableCommand {
         with: try StoreWays.first(settings),
         further: StoreWays.further(settings) { words in
           progress.end()
-          return StoreSecret.askNow(words)
+          return try StoreSecret.askNow(words)
         }, replacing: yes,
         options: OpenStore.audited(KeychainOptions())
       ) { progress.show($0, of: $1) }

@@ -18,7 +18,7 @@ enum StoreWays {
   ///
   /// - Parameter ask: gets words to say before.
   static func further(
-    _ settings: Settings, ask: @escaping (String) -> SecretText? = StoreSecret.askNow
+    _ settings: Settings, ask: @escaping (String) throws -> SecretText? = StoreSecret.askNow
   ) -> [Further] {
     guard settings.store.passphrase == nil else { return [] }
     return [
@@ -29,7 +29,7 @@ enum StoreWays {
       },
       { refusal, slots in
         guard slots.contains(where: { $0.kind == .passphrase || $0.kind == .recoveryCode }),
-          let answer = ask("\(refusal.message).\n")
+          let answer = try ask("\(refusal.message).\n")
         else { return [] }
         return try StoreSecret.ways(answer)
       },
