@@ -163,7 +163,7 @@ struct KeysRotateCommand: AsyncParsableCommand {
     while true {
       let failure: CommandFailure
       do {
-        return try await desk.askKeeper(StoreRequest(command: .rotation), within: 30)?.rotation
+        return try await desk.askKeeper(StoreRequest(command: .rotation))?.rotation
       } catch let refusal as CommandFailure {
         failure = refusal
       }

@@ -17,11 +17,9 @@ struct StoreDesk: Sendable {
   let settings: Settings
 
   /// - Returns: nil when no keeper listens.
-  func askKeeper(
-    _ request: StoreRequest, within seconds: Int = patience
-  ) async throws -> StoreReport? {
+  func askKeeper(_ request: StoreRequest) async throws -> StoreReport? {
     do {
-      return try await ask(request, within: seconds)
+      return try await ask(request)
     } catch let ended as RunningKeeper.Ended {
       throw ended.failure
     }
@@ -29,12 +27,10 @@ struct StoreDesk: Sendable {
 
   /// - Returns: nil when no keeper listens.
   /// - Throws: `RunningKeeper.Ended`, among others.
-  func ask(
-    _ request: StoreRequest, within seconds: Int = patience
-  ) async throws -> StoreReport? {
+  func ask(_ request: StoreRequest) async throws -> StoreReport? {
     guard
       let octets = try await RunningKeeper(settings: settings).ask(
-        request.octets, within: seconds)
+        request.octets, within: Self.patience)
     else { return nil }
     guard let answer = try? JSONDecoder().decode(StoreAnswer.self, from: octets) else {
       throw DaemonAnswer.unreadable

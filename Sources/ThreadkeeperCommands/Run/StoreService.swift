@@ -74,8 +74,9 @@ final class StoreService: Service {
     guard let request = try? JSONDecoder().decode(StoreRequest.self, from: Data(octets)) else {
       return nil
     }
-    // While the work itself has its turn.
+    // While the work itself has its turn, or an export that takes long.
     if request.command == .progress { return try? progressNow(request).octets }
+    if request.command == .rotation { return try? answerNow(request, connection).octets }
     return await withTaskCancellationHandler {
       await withCheckedContinuation { (done: CheckedContinuation<[UInt8], Never>) in
         turns.async {
