@@ -7,6 +7,9 @@ import Synchronization
 /// A signal that would end the program while a question hides what is typed ends the question first:
 /// the terminal must not stay like that. Belongs to the thread that asks.
 struct QuestionSignals {
+  /// For a machine that has no time.
+  private static let patience = DispatchTimeInterval.seconds(5)
+
   private struct Watched {
     let number: Int32
     let before: sighandler_t?
@@ -32,7 +35,11 @@ struct QuestionSignals {
         caught.number.withLock { $0 = $0 ?? number }
         question.end()
       }
+      // Before the source is in place the signal would be lost: it is ignored already.
+      let isInPlace = DispatchSemaphore(value: 0)
+      source.setRegistrationHandler { isInPlace.signal() }
       source.resume()
+      _ = isInPlace.wait(timeout: .now() + Self.patience)
       watched.append(Watched(number: number, before: before, source: source))
     }
   }
