@@ -26,20 +26,11 @@ final class BrokerLoginService: Service {
   let logger: Logger
   private let inUse: Mutex<LoginInUse>
   private let isAsking = Mutex(false)
-  private let store: StoreService
-  private let requests: RequestDesk
-  private let consents: ConsentService
-  private let clients: ClientsService
   private let turns = DispatchQueue(label: "threadkeeper.login")
 
   init(
-    _ settings: Settings, keychain: Keychain, bridge: Bridge, login: LoginInUse,
-    store: StoreService, logger: Logger
+    _ settings: Settings, keychain: Keychain, bridge: Bridge, login: LoginInUse, logger: Logger
   ) {
-    self.store = store
-    requests = RequestDesk(settings, requests: bridge.requests)
-    consents = ConsentService(keychain: keychain, desk: bridge.consents)
-    clients = ClientsService(bridge.enrolments, logger: logger)
     self.settings = settings
     self.keychain = keychain
     self.bridge = bridge
@@ -53,42 +44,16 @@ final class BrokerLoginService: Service {
   var endedAsking: Bool { isAsking.withLock { $0 } }
 
   func run() async throws {
-    let listener = listen()
-    let clients = ClientSocket(settings: settings, requests: requests, logger: logger).listen()
     if isStoredInUse, BrokerAddress(settings.mqtt) != nil, TerminalPrompt.isPossible {
       await askWhenRefused()
     } else {
       try? await gracefulShutdown()
     }
-    await clients?.finish()
-    await listener?.finish()
-  }
-
-  private func listen() -> DaemonListener? {
-    do throws(DaemonSocketError) {
-      return try DaemonListener(
-        path: RunningKeeper.socketPath(settings),
-        onTrouble: { [logger] in
-          logger.warning("a command was not let in", metadata: ["reason": "\($0.message)"])
-        },
-        handler: { [weak self, store, clients, consents, requests] request, connection in
-          if let answer = await consents.answer(request, from: connection.peer) { return answer }
-          if let answer = await requests.answer(request, connection) { return answer }
-          if let answer = await clients.answer(request, from: connection.peer) { return answer }
-          if let answer = await store.answer(request, connection) { return answer }
-          return (try? await self?.answer(request, connection).octets) ?? []
-        })
-    } catch {
-      logger.warning(
-        "commands cannot reach this keeper; `login`, `keys`, `lock` and `consent` do not work beside it",
-        metadata: ["reason": "\(error.message)"])
-      return nil
-    }
   }
 
   // MARK: From the socket
 
-  private func answer(_ octets: [UInt8], _ connection: DaemonConnection) async -> DaemonAnswer {
+  func answer(_ octets: [UInt8], _ connection: DaemonConnection) async -> DaemonAnswer {
     do {
       guard let request = try? JSONDecoder().decode(DaemonRequest.self, from: Data(octets)) else {
         throw CommandFailure(.usage, "the keeper does not know this request")

@@ -60,7 +60,12 @@ struct Keeper {
       settings, keychain: keychain, logger: logger,
       imported: { [enrolments = bridge.enrolments] in enrolments.reload() })
     let logins = BrokerLoginService(
-      settings, keychain: keychain, bridge: bridge, login: login, store: store, logger: logger)
+      settings, keychain: keychain, bridge: bridge, login: login, logger: logger)
+    let sockets = KeeperSockets(
+      settings: settings, consents: ConsentService(keychain: keychain, desk: bridge.consents),
+      requests: RequestDesk(settings, requests: bridge.requests),
+      clients: ClientsService(bridge.enrolments, logger: logger), store: store, logins: logins,
+      logger: logger)
     let broker = privateBroker.map { ServiceGroupConfiguration.ServiceConfiguration(service: $0) }
     let group = ServiceGroup(
       configuration: ServiceGroupConfiguration(
@@ -72,6 +77,7 @@ struct Keeper {
               login: { logins.login })),
           .init(service: store),
           .init(service: logins),
+          .init(service: sockets),
           .init(service: StoreVerification(keychain: keychain, logger: logger)),
         ],
         gracefulShutdownSignals: [.sigterm, .sigint],

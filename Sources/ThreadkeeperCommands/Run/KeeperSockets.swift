@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DaemonSocket
+import Logging
+import ServiceLifecycle
+import Settings
+
+/// The keeper's sockets, and who answers what comes there: the first one that knows the request.
+struct KeeperSockets: Service {
+  let settings: Settings
+  let consents: ConsentService
+  let requests: RequestDesk
+  let clients: ClientsService
+  let store: StoreService
+  let logins: BrokerLoginService
+  let logger: Logger
+
+  func run() async throws {
+    let commands = listen()
+    let programs = ClientSocket(settings: settings, requests: requests, logger: logger).listen()
+    try? await gracefulShutdown()
+    await programs?.finish()
+    await commands?.finish()
+  }
+
+  private func listen() -> DaemonListener? {
+    do throws(DaemonSocketError) {
+      return try DaemonListener(
+        path: RunningKeeper.socketPath(settings),
+        onTrouble: { [logger] in
+          logger.warning("a command was not let in", metadata: ["reason": "\($0.message)"])
+        },
+        handler: { [store, clients, consents, requests, logins] request, connection in
+          if let answer = await consents.answer(request, from: connection.peer) { return answer }
+          if let answer = await requests.answer(request, connection) { return answer }
+          if let answer = await clients.answer(request, from: connection.peer) { return answer }
+          if let answer = await store.answer(request, connection) { return answer }
+          return (try? await logins.answer(request, connection).octets) ?? []
+        })
+    } catch {
+      logger.warning(
+        "commands cannot reach this keeper; `login`, `keys`, `lock` and `consent` do not work beside it",
+        metadata: ["reason": "\(error.message)"])
+      return nil
+    }
+  }
+}
