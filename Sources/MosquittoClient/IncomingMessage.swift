@@ -31,6 +31,14 @@ package struct IncomingMessage: Sendable, Equatable {
   }
 }
 
+extension IncomingMessage {
+  /// What it takes in memory, with what a publisher can make as large as the payload.
+  var octets: Int {
+    topic.utf8.count + payload.count + (responseTopic?.utf8.count ?? 0)
+      + (correlationData?.count ?? 0)
+  }
+}
+
 extension IncomingMessage: CustomStringConvertible {
   /// Topic and size. The payload may hold a network key and is never shown.
   package var description: String {

@@ -16,7 +16,7 @@ struct IntakeBatch {
   var isFull: Bool { messages.count >= maximumMessages || octets >= maximumOctets }
 
   mutating func append(_ message: IncomingMessage) {
-    octets += message.topic.utf8.count + message.payload.count
+    octets += message.octets
     messages.append(message)
   }
 

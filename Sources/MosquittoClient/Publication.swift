@@ -36,6 +36,14 @@ package struct Publication: Sendable, Equatable {
   }
 }
 
+extension Publication {
+  /// What it takes in memory.
+  package var octets: Int {
+    topic.utf8.count + payload.count + (contentType?.utf8.count ?? 0)
+      + (correlationData?.count ?? 0) + (responseTopic?.utf8.count ?? 0)
+  }
+}
+
 extension Publication: CustomStringConvertible {
   /// Topic and size; a payload may be sealed or private and is never shown.
   package var description: String {

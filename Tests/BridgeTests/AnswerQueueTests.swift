@@ -40,10 +40,21 @@ struct AnswerQueueTests {
     // What has expired makes room.
     #expect(queue.add([answer(1, seconds: 60)], now: start.adding(seconds: 30)) == 0)
     let large = AnswerQueue()
-    let octets = AnswerQueue.mostOctets / 4
+    let octets = AnswerQueue.mostOctets / 4 - 1
     #expect(large.add((0..<6).map { answer($0, octets: octets) }, now: start) == 2)
     #expect(large.next(9, now: start).count == 4)
     #expect(large.add((0..<4).map { answer($0, octets: octets) }, now: start) == 0)
+  }
+
+  @Test("Topic and Correlation Data count too")
+  func properties() {
+    let octets = Array(repeating: UInt8(0), count: AnswerQueue.mostOctets / 4)
+    let long = Answer.publication(
+      Publication(topic: "", payload: [], correlationData: octets),
+      expires: start.adding(seconds: 30))
+    #expect(queue.add(Array(repeating: long, count: 6), now: start) == 2)
+    #expect(queue.next(9, now: start).count == 4)
+    #expect(queue.add(Array(repeating: long, count: 4), now: start) == 0)
   }
 
   @Test("Who waits for a consent gets its answer, early or late; others get nothing")

@@ -119,6 +119,29 @@ struct ConsentRequestTests {
     #expect(try ask(preferred).isEmpty, "once is once")
   }
 
+  @Test("Correlation Data of more than 128 octets is refused, and nothing of it is stored")
+  func longCorrelation() throws {
+    for octets in [129, 65_535] {
+      for _ in 0..<4 {
+        let said = try ask(
+          preferred, ["transaction": "r-17"], correlation: Array(repeating: 255, count: octets))
+        #expect(said.map(\.code) == ["invalid_payload"])
+        #expect(said.first?.answer.transaction == "r-17")
+        #expect(said.first?.correlation == nil)
+      }
+    }
+    #expect(try waiting().isEmpty)
+  }
+
+  @Test("As many as one question may answer, each with 128 octets: all are answered")
+  func joined() throws {
+    let all = (0..<8).map { Array(repeating: UInt8(255 - $0), count: 128) }
+    for one in all { #expect(try ask(preferred, correlation: one).isEmpty) }
+    let said = try ask("consent/approve", ["id": onlyID()], user: "anna")
+    #expect(said.dropLast().map(\.correlation) == all)
+    #expect(try said.dropLast().allSatisfy { try $0.datasets == [home] })
+  }
+
   @Test("A restart in between: the request is still answered where it asked to be")
   func restart() throws {
     try ask(preferred, ["transaction": "r-17"], correlation: [9])

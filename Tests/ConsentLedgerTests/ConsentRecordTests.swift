@@ -28,6 +28,16 @@ struct ConsentRecordTests {
     #expect(Array(readName.utf8) == Array(name.utf8))
   }
 
+  @Test("Correlation Data is stored as Base64, not as a number for each octet")
+  func correlation() throws {
+    let reply = ConsentReply.mqtt(
+      responseTopic: "t", correlationData: Array(repeating: 255, count: 120), transaction: nil)
+    let stored = try JSONEncoder().encode(reply)
+    let fields = try JSONSerialization.jsonObject(with: stored) as? [String: Any]
+    #expect((fields?["correlation_data"] as? String)?.utf8.count == 160)
+    #expect(try JSONDecoder().decode(ConsentReply.self, from: stored) == reply)
+  }
+
   @Test("The stored names of requesters stay as they are")
   func identities() {
     #expect(ConsentRequester.Identity.mqttUser("a/b").rawValue == "mqtt/a/b")

@@ -47,19 +47,19 @@ package final class AnswerQueue: Sendable {
       var dropped = 0
       if state.waiting.count + answers.count > Self.most {
         state.waiting.removeAll { $0.expires <= now }
-        state.octets = state.waiting.reduce(0) { $0 + $1.publication.payload.count }
+        state.octets = state.waiting.reduce(0) { $0 + $1.publication.octets }
       }
       for answer in answers {
         switch answer {
         case .publication(let publication, let expires):
           guard state.waiting.count < Self.most,
-            state.octets + publication.payload.count <= Self.mostOctets
+            state.octets + publication.octets <= Self.mostOctets
           else {
             dropped += 1
             continue
           }
           state.waiting.append((publication, expires))
-          state.octets += publication.payload.count
+          state.octets += publication.octets
         case .caller(let id, let answer):
           // Who waited in an earlier process is gone.
           guard var callers = state.callers.removeValue(forKey: id) else { continue }
@@ -83,7 +83,7 @@ package final class AnswerQueue: Sendable {
       while index < state.waiting.count, taken.count < limit {
         var (publication, expires) = state.waiting[index]
         index += 1
-        state.octets -= publication.payload.count
+        state.octets -= publication.octets
         let left = expires.milliseconds - now.milliseconds
         guard left > 0 else { continue }
         publication.messageExpiry = UInt32((min(left, 86_400_000) + 999) / 1_000)

@@ -16,6 +16,7 @@ struct InboundRequest: Sendable {
   let transaction: String?
   /// Where the answer goes.
   let answerTopic: String
+  /// Nil also where there is more of it than an answer repeats.
   let correlation: [UInt8]?
   /// Seconds for which somebody waits for the answer.
   let patience: UInt32

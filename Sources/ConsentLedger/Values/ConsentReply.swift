@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// Where the answer goes once somebody has decided.
 package struct ConsentReply: Sendable, Codable, Hashable {
   package enum Transport: String, Sendable, Codable {
@@ -38,5 +44,24 @@ package struct ConsentReply: Sendable, Codable, Hashable {
     case responseTopic = "response_topic"
     case correlationData = "correlation_data"
     case transaction
+  }
+  package init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      transport: try fields.decode(Transport.self, forKey: .transport),
+      responseTopic: try fields.decodeIfPresent(String.self, forKey: .responseTopic),
+      correlationData: try fields.decodeIfPresent(Data.self, forKey: .correlationData).map {
+        Array($0)
+      },
+      transaction: try fields.decodeIfPresent(String.self, forKey: .transaction))
+  }
+
+  /// An array would be a number of up to four characters for each octet: as `Data` it is Base64.
+  package func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(transport, forKey: .transport)
+    try fields.encodeIfPresent(responseTopic, forKey: .responseTopic)
+    try fields.encodeIfPresent(correlationData.map { Data($0) }, forKey: .correlationData)
+    try fields.encodeIfPresent(transaction, forKey: .transaction)
   }
 }
