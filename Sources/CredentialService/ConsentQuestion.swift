@@ -5,14 +5,17 @@ import ThreadRequests
 
 /// What a person is asked: may this requester be told that?
 package struct ConsentQuestion: Hashable, Sendable {
-  /// A network whose credentials would be told.
-  package struct Network: Hashable, Sendable {
+  /// Credentials that would be told. What is agreed to are these, and none of another name or team.
+  package struct Network: Sendable {
     package let network: ExtendedPANID
     package let name: String
+    /// Who has stored them; nil: they are those of the home's preferred network.
+    package let team: String?
 
-    package init(network: ExtendedPANID, name: String) {
+    package init(network: ExtendedPANID, name: String, team: String? = nil) {
       self.network = network
       self.name = name
+      self.team = team
     }
   }
 
@@ -20,7 +23,7 @@ package struct ConsentQuestion: Hashable, Sendable {
   package var context: RequestContext
   /// What is fulfilled when somebody agrees.
   package var request: ThreadRequest
-  /// Sorted by Extended PAN ID; never empty.
+  /// Each once, the preferred one first; never empty.
   package var networks: [Network]
 
   package init(context: RequestContext, request: ThreadRequest, networks: [Network]) {
@@ -60,16 +63,31 @@ extension ConsentQuestion: Codable {
   }
 }
 
+/// Octet by octet: texts that only look the same are two.
+extension ConsentQuestion.Network: Hashable {
+  package static func == (a: Self, b: Self) -> Bool {
+    a.network == b.network && a.name.utf8.elementsEqual(b.name.utf8)
+      && a.team.map { Array($0.utf8) } == b.team.map { Array($0.utf8) }
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(network)
+    for octet in name.utf8 { hasher.combine(octet) }
+  }
+}
+
 extension ConsentQuestion.Network: Codable {
   private enum CodingKeys: String, CodingKey {
     case network = "ext_pan_id"
     case name = "network_name"
+    case team
   }
 
   package func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(network.description, forKey: .network)
     try container.encode(name, forKey: .name)
+    try container.encodeIfPresent(team, forKey: .team)
   }
 
   package init(from decoder: any Decoder) throws {
@@ -79,6 +97,8 @@ extension ConsentQuestion.Network: Codable {
       throw DecodingError.dataCorruptedError(
         forKey: .network, in: container, debugDescription: "not an Extended PAN ID")
     }
-    self.init(network: network, name: try container.decode(String.self, forKey: .name))
+    self.init(
+      network: network, name: try container.decode(String.self, forKey: .name),
+      team: try container.decodeIfPresent(String.self, forKey: .team))
   }
 }

@@ -8,25 +8,26 @@ import ThreadRequests
 /// home prefers. Somebody must agree.
 extension CredentialService {
   func disclose(_ request: ThreadRequest) throws -> Reply {
-    let records = try told(by: request)
+    let found = try told(by: request) { _ in true }
     // Nothing is there that a person could be asked about.
-    guard !records.isEmpty else { return .data(AnswerData(credentials: [])) }
+    guard !found.isEmpty else { return .data(AnswerData(credentials: [])) }
+    var named: Set<ConsentQuestion.Network> = []
+    let networks = found.map(\.network).filter { named.insert($0).inserted }
     let question = ConsentQuestion(
       context: context, request: request,
-      networks: Dictionary(records.map { ($0.network, $0.networkName) }) { first, _ in first }
-        .map { .init(network: $0.key, name: $0.value) }
-        .sorted { $0.network.description < $1.network.description })
+      networks: networks.filter { $0.team == nil } + networks.filter { $0.team != nil })
     switch try gate.judge(question, tx) {
-    case .granted: return .data(AnswerData(credentials: records))
+    case .granted: return .data(AnswerData(credentials: found.map(\.record)))
     case .pending(let id): return .waiting(id: id)
     case .refused(let failure): throw failure
     }
   }
 
-  /// What was agreed to, and no network that has come since: the preferred one may be another by now.
+  /// What was agreed to, by its name and team too, and nothing that has come since: a person has agreed
+  /// to what the question said.
   func disclosed(_ question: ConsentQuestion) throws -> AnswerData {
-    let agreed = Set(question.networks.map(\.network))
-    let records = try told(by: question.request).filter { agreed.contains($0.network) }
+    let agreed = Set(question.networks)
+    let records = try told(by: question.request, where: agreed.contains).map(\.record)
     guard !records.isEmpty else {
       throw AnswerFailure(
         .conflict, "what was agreed to has changed since: ask again, and a person is asked anew")
@@ -42,11 +43,15 @@ extension CredentialService {
         isAdministrator: context.isAdministrator, home: home), tx)
   }
 
-  private func told(by request: ThreadRequest) throws -> [CredentialRecord] {
+  /// - Parameter isAsked: whether it may be among them at all.
+  private func told(
+    by request: ThreadRequest, where isAsked: (ConsentQuestion.Network) -> Bool
+  ) throws -> [DisclosedCredential] {
     switch request.command {
-    case .getPreferred: return [try preferredRecord()]
-    case .getNetwork: return [try networkRecord(request.network)]
-    default: return try nearbyRecords()
+    case .getPreferred:
+      return [DisclosedCredential(record: try preferredRecord())].filter { isAsked($0.network) }
+    case .getNetwork: return try networkRecords(request.network, where: isAsked)
+    default: return try nearbyRecords().filter { isAsked($0.network) }
     }
   }
 
@@ -78,34 +83,57 @@ extension CredentialService {
     return record
   }
 
-  private func networkRecord(_ network: ExtendedPANID?) throws -> CredentialRecord {
+  /// The newest one that is asked for; none when there are others only.
+  private func networkRecords(
+    _ network: ExtendedPANID?, where isAsked: (ConsentQuestion.Network) -> Bool
+  ) throws -> [DisclosedCredential] {
     guard let network else {
       throw AnswerFailure(.invalidPayload, field: "ext_pan_id", "expected 16 hex digits")
     }
     // Anybody can name an Extended PAN ID that is on the air: of the preferred network only its own
     // dataset is told.
-    if try preferredNetwork()?.extendedPANID == network { return try preferredRecord() }
-    var best: CredentialRecord?
-    for credential in try store.all(in: home, on: network, tx).readable {
-      guard let record = try record(credential) else { continue }
-      if let other = best, (other.activeTimestamp ?? 0) >= (record.activeTimestamp ?? 0) {
-        continue
-      }
-      best = record
+    if try preferredNetwork()?.extendedPANID == network {
+      return [DisclosedCredential(record: try preferredRecord())].filter { isAsked($0.network) }
     }
-    guard let best else {
+    let found = try store.all(in: home, on: network, tx).readable.compactMap {
+      try disclosable($0, preferred: nil)
+    }
+    guard !found.isEmpty else {
       throw AnswerFailure(
         .notFound, field: "ext_pan_id", "no credentials of this network are stored")
     }
-    return best
+    var best: DisclosedCredential?
+    for one in found where isAsked(one.network) {
+      if let other = best?.record, (other.activeTimestamp ?? 0) >= (one.record.activeTimestamp ?? 0)
+      {
+        continue
+      }
+      best = one
+    }
+    return best.map { [$0] } ?? []
   }
 
-  private func nearbyRecords() throws -> [CredentialRecord] {
+  private func nearbyRecords() throws -> [DisclosedCredential] {
     let limit = context.mostEntries
     let found = try store.all(in: home, of: nil, limit: limit.map { $0 + 1 }, tx)
     if let limit, found.readable.count > limit {
       throw AnswerFailure(.tooLarge, "there are more than \(limit), which no answer can hold")
     }
-    return try found.readable.compactMap { try record($0) }.filter(\.isActive)
+    let preferred = try preferredNetwork()
+    return try found.readable.compactMap { try disclosable($0, preferred: preferred) }
+      .filter(\.record.isActive)
+  }
+
+  /// Nil for what only claims to be the preferred network: it has its Extended PAN ID, and something
+  /// else is different.
+  private func disclosable(
+    _ credential: ThreadCredential, preferred: OperationalDataset?
+  ) throws -> DisclosedCredential? {
+    guard let record = try record(credential) else { return nil }
+    guard let preferred, preferred.extendedPANID == record.network else {
+      return DisclosedCredential(record: record, team: credential.team)
+    }
+    guard credential.dataset.essentialDifferences(from: preferred).isEmpty else { return nil }
+    return DisclosedCredential(record: record)
   }
 }

@@ -16,11 +16,20 @@ struct GrantCoverageTests {
       ConsentRequest(asked, by: requester, reply: .socket))
   }
 
-  @Test("The same question, also when the network has another name by now")
+  @Test("The same question, and not what another has stored or named under the same id")
   func same() {
     #expect(covers(.preferred, .preferred))
-    let renamed = ConsentNetwork(id: ConsentNetwork.home.id, name: "renamed")
-    #expect(covers(.preferred, .subject("preferred/get", renamed)))
+    let id = ConsentNetwork.home.id
+    let name = ConsentNetwork.home.name
+    for other in [
+      ConsentNetwork(id: id, name: "renamed"), ConsentNetwork(id: id, name: name, team: "evil"),
+    ] {
+      #expect(!covers(.preferred, .subject("preferred/get", other)))
+      #expect(!covers(.subject("preferred/get", other), .preferred))
+    }
+    let composed = ConsentNetwork(id: id, name: name, team: "jos\u{E9}")
+    let decomposed = ConsentNetwork(id: id, name: name, team: "jose\u{301}")
+    #expect(!covers(.subject("network/get", composed), .subject("network/get", decomposed)))
   }
 
   @Test("No other command, home or network")

@@ -119,6 +119,67 @@ struct ConsentTests {
     #expect(guest.credentials?.first?.dataset == (try SampleNetwork.guest.dataset(at: 1)))
   }
 
+  /// Settled by agreement: what the question of the gate comes to now.
+  private func agreed(_ gate: TestGate) throws -> AnswerData {
+    let question = try #require(gate.questions.last)
+    return try service.answer(SettledConsent(id: "c-1", question: question, refusal: nil))
+  }
+
+  @Test("agreement to one team's network tells nothing that another has stored under its id")
+  func namesake() throws {
+    try service.keep(Agent.living, .guest, at: 1)
+    try service.keep(Agent.attic, .home, at: 1, team: "bob")
+    for name in ["evil-lab", "home"] {
+      let lab = SampleNetwork.home.with {
+        $0.name = name
+        $0.networkKey = SampleNetwork.guest.networkKey
+      }
+      try service.keep(Agent.garage, lab, at: 99, team: "evil")
+      let gate = TestGate(.pending(id: "c-1"))
+      service.gate = gate
+      let context = service.context(team: "evil")
+      guard case .waiting = try service.reply(request(.getNetwork), context) else {
+        Issue.record("it does not wait")
+        return
+      }
+      let asked = try #require(gate.questions.first?.networks)
+      #expect(asked.map(\.name) == [name] && asked.map(\.team) == ["evil"])
+      #expect(try agreed(gate).credentials?.first?.dataset == (try lab.dataset(at: 99)))
+      _ = try service.ask(.deleteCredentials, team: "evil") {
+        $0.agent = BorderAgentID(hex: Agent.garage)
+      }
+      do {
+        _ = try agreed(gate)
+        Issue.record("bob's credentials are told")
+      } catch let failure as AnswerFailure {
+        #expect(failure.known == .conflict)
+      }
+    }
+  }
+
+  @Test("nearby, what only claims to be the preferred network is left out, and that is named first")
+  func nearbyNames() throws {
+    let impostor = SampleNetwork.guest.with {
+      $0.name = "evil-lab"
+      $0.networkKey = SampleNetwork.home.networkKey
+    }
+    let others = [("bob", "attic"), ("evil", "evil-attic")]
+    service.active = [Agent.living, Agent.attic, Agent.garage, "0102030405060708"]
+    try service.keep(Agent.living, .guest, at: 1)
+    try service.keep("0102030405060708", impostor, at: 99, team: "evil")
+    for (agent, other) in zip([Agent.attic, Agent.garage], others) {
+      try service.keep(agent, SampleNetwork.home.with { $0.name = other.1 }, at: 1, team: other.0)
+    }
+    let gate = TestGate(.pending(id: "c-1"))
+    service.gate = gate
+    _ = try service.reply(request(.nearbyNetworks), service.context(team: "evil"))
+    let asked = try #require(gate.questions.first?.networks)
+    #expect(asked.map(\.name) == ["guest-thread", "attic", "evil-attic"])
+    #expect(asked.map(\.team) == [nil, "bob", "evil"])
+    let told = try agreed(gate).credentials
+    #expect(told?.map(\.networkName) == ["guest-thread", "attic", "evil-attic"])
+  }
+
   @Test("nearby are the active ones of every team")
   func nearby() throws {
     try service.keep(Agent.living, .home, at: 1)

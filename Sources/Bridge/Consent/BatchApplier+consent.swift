@@ -47,12 +47,14 @@ extension BatchApplier {
 
   /// Into the audit: whom somebody's word has given credentials.
   func noteDisclosure(of data: AnswerData, by settled: SettledConsent) throws {
-    let told = Set((data.credentials ?? []).map(\.network))
+    let told = data.credentials ?? []
     let request = ConsentRequest(settled.question)
     try consents.noteDisclosure(
       of: ConsentSubject(
         home: request.subject.home, command: request.subject.command,
-        networks: request.subject.networks.filter { told.contains($0.id) }),
+        networks: request.subject.networks.filter { network in
+          told.contains { $0.network == network.id && $0.networkName == network.name }
+        }),
       to: request.requester, by: settled.id, tx)
   }
 

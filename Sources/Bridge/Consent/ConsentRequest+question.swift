@@ -13,7 +13,9 @@ extension ConsentRequest {
     self.init(
       ConsentSubject(
         home: context.home, command: question.request.command.rawValue,
-        networks: question.networks.map { ConsentNetwork(id: $0.network, name: $0.name) }),
+        networks: question.networks.map {
+          ConsentNetwork(id: $0.network, name: $0.name, team: $0.team)
+        }),
       by: ConsentRequester(.init(context.requester), team: context.team),
       reply: ConsentReply(context.reply, transaction: question.request.transaction))
   }
@@ -71,7 +73,9 @@ extension EndedConsent {
         id: record.id.description,
         question: ConsentQuestion(
           context: context, request: request,
-          networks: record.subject.networks.map { .init(network: $0.id, name: $0.name) }),
+          networks: record.subject.networks.map {
+            .init(network: $0.id, name: $0.name, team: $0.team)
+          }),
         refusal: refusal)
     }
   }

@@ -8,6 +8,6 @@ enum GrantCoverage {
       && grant.subject.command == request.subject.command
       // Nothing is covered by a grant that names nothing.
       && !request.subject.networks.isEmpty
-      && request.subject.networkIDs.isSubset(of: grant.subject.networkIDs)
+      && Set(request.subject.networks).isSubset(of: grant.subject.networks)
   }
 }

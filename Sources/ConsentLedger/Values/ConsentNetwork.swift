@@ -2,16 +2,38 @@
 
 import ThreadDataset
 
-/// A network whose credentials are asked for.
-package struct ConsentNetwork: Sendable, Hashable {
-  /// What makes it this network: a decision holds for it and for no other.
+/// Credentials that are asked for, as a person is told of them: a decision holds for just these. Anybody
+/// can store a network under an Extended PAN ID that is on the air, so the id alone names nothing.
+package struct ConsentNetwork: Sendable {
   package let id: ExtendedPANID
-  /// For people.
   package let name: String
+  /// Who has stored them; nil: they are those of the home's preferred network.
+  package let team: String?
 
-  package init(id: ExtendedPANID, name: String) {
+  package init(id: ExtendedPANID, name: String, team: String? = nil) {
     self.id = id
     self.name = name
+    self.team = team
+  }
+}
+
+extension ConsentNetwork: CustomStringConvertible {
+  /// `home-thread (1111111122222222)`, `attic (3333333344444444, stored by hub)`.
+  package var description: String {
+    "\(name) (\(id)\(team.map { ", stored by \($0)" } ?? ""))"
+  }
+}
+
+/// Octet by octet: texts that only look the same are two.
+extension ConsentNetwork: Hashable {
+  package static func == (a: Self, b: Self) -> Bool {
+    a.id == b.id && a.name.utf8.elementsEqual(b.name.utf8)
+      && a.team.map { Array($0.utf8) } == b.team.map { Array($0.utf8) }
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(id)
+    for octet in name.utf8 { hasher.combine(octet) }
   }
 }
 
@@ -19,6 +41,7 @@ extension ConsentNetwork: Codable {
   enum CodingKeys: String, CodingKey {
     case id = "ext_pan_id"
     case name = "network_name"
+    case team
   }
 
   package init(from decoder: any Decoder) throws {
@@ -28,12 +51,15 @@ extension ConsentNetwork: Codable {
       throw DecodingError.dataCorruptedError(
         forKey: .id, in: container, debugDescription: "not an Extended PAN ID")
     }
-    self.init(id: id, name: try container.decode(String.self, forKey: .name))
+    self.init(
+      id: id, name: try container.decode(String.self, forKey: .name),
+      team: try container.decodeIfPresent(String.self, forKey: .team))
   }
 
   package func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(id.description, forKey: .id)
     try container.encode(name, forKey: .name)
+    try container.encodeIfPresent(team, forKey: .team)
   }
 }

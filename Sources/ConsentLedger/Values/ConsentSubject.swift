@@ -7,28 +7,29 @@ package struct ConsentSubject: Sendable, Codable, Hashable {
   package let home: String
   /// The command as the protocol has it: `preferred/get`.
   package let command: String
-  /// The networks whose credentials would be given, each once, in the order of their ids. One, but for
-  /// `networks/nearby`.
+  /// The networks whose credentials would be given, each once: first the preferred one, then in the
+  /// order of their ids and names. One, but for `networks/nearby`.
   package let networks: [ConsentNetwork]
 
   package init(home: String, command: String, networks: [ConsentNetwork]) {
     self.home = home
     self.command = command
-    var seen: Set<ExtendedPANID> = []
-    self.networks =
-      networks
-      .filter { seen.insert($0.id).inserted }
-      .sorted { $0.id.octets.lexicographicallyPrecedes($1.id.octets) }
+    self.networks = Set(networks).sorted { $0.order.lexicographicallyPrecedes($1.order) }
   }
 
   /// Where one network is asked for.
   package var onlyNetwork: ExtendedPANID? { networks.count == 1 ? networks[0].id : nil }
 
-  package var networkIDs: Set<ExtendedPANID> { Set(networks.map(\.id)) }
-
-  /// The same question, whatever the networks are called by now.
+  /// The same question, in all that a person is told of it.
   package func isSame(as other: ConsentSubject) -> Bool {
-    home == other.home && command == other.command && networkIDs == other.networkIDs
+    home == other.home && command == other.command && Set(networks) == Set(other.networks)
+  }
+}
+
+extension ConsentNetwork {
+  /// The preferred network first, which nothing with a lower id shall hide.
+  fileprivate var order: [UInt8] {
+    [team == nil ? 0 : 1] + id.octets + name.utf8 + [0] + (team ?? "").utf8
   }
 }
 
@@ -37,7 +38,7 @@ extension ConsentSubject: CustomStringConvertible {
 
   /// The networks for people: `home-thread (1111111122222222)`. Of many, the first ones.
   package var networkNames: String {
-    let shown = networks.prefix(Self.named).map { "\($0.name) (\($0.id))" }
+    let shown = networks.prefix(Self.named).map(\.description)
     let more = networks.count - shown.count
     return shown.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
   }

@@ -117,5 +117,5 @@ extension ConsentReport.Decision {
 }
 
 extension [ConsentNetwork] {
-  fileprivate var names: String { map { "\($0.name) (\($0.id))" }.joined(separator: ", ") }
+  fileprivate var names: String { map(\.description).joined(separator: ", ") }
 }

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadRequests
+
+/// A record that is told only by consent, and whose it is.
+struct DisclosedCredential {
+  var record: CredentialRecord
+  /// Nil: the dataset is that of the home's preferred network.
+  var team: String?
+
+  /// As a person is asked about it.
+  var network: ConsentQuestion.Network {
+    .init(network: record.network, name: record.networkName, team: team)
+  }
+}
