@@ -149,7 +149,7 @@ import Testing
     try from.reopen { try RawStore(from.location.databasePath).run("DELETE FROM items") }
     refuses(.readOnly) { try file.export(from.keychain) }
     #expect(!FileManager.default.fileExists(atPath: file.path))
-    #expect(!FileManager.default.fileExists(atPath: file.path + ".new"))
+    #expect(try file.drafts().isEmpty)
   }
 
   @Test func aFileThatIsThereStaysUnlessItMayGo() throws {
@@ -157,10 +157,47 @@ import Testing
     refuses(.duplicateItem) { _ = try ExportDraft(file.path, replacing: false) }
     _ = try ExportDraft(file.path, replacing: true)
     #expect(try file.octets() == Array("mine".utf8))
-    #expect(!FileManager.default.fileExists(atPath: file.path + ".new"))
+    #expect(try file.drafts().isEmpty)
     refuses(.noSuchKeychain) {
       _ = try ExportDraft(file.directory.file("none/file"), replacing: false)
     }
+  }
+
+  @Test func twoExportsToOneNameDoNotMeet() throws {
+    func export(to draft: ExportDraft) throws {
+      _ = try from.keychain.exportItems(
+        to: draft.descriptor, name: file.path, passphrase: Sample.secret(ExportedFile.passphrase))
+    }
+    try from.keychain.add(Sample.password("anna"))
+    do {
+      let first = try ExportDraft(file.path, replacing: false)
+      try export(to: first)
+      let second = try ExportDraft(file.path, replacing: false)
+      try first.place()
+      #expect(try file.import(to: to.keychain).added == 1)
+      // The name was free when it began.
+      let made = try file.octets()
+      try export(to: second)
+      refuses(.duplicateItem) { try second.place() }
+      #expect(try file.octets() == made)
+      let third = try ExportDraft(file.path, replacing: true)
+      try export(to: third)
+      try third.place()
+      #expect(try file.octets() != made && file.import(to: to.keychain).unchanged == 1)
+    }
+    #expect(try file.drafts().isEmpty)
+  }
+
+  @Test func aDraftThatSomebodyExchangedIsNotPutInPlace() throws {
+    do {
+      let draft = try ExportDraft(file.path, replacing: true)
+      let name = file.directory.file(try #require(try file.drafts().first))
+      try FileManager.default.removeItem(atPath: name)
+      try Data("theirs".utf8).write(to: URL(fileURLWithPath: name))
+      refuses(.notAvailable) { try draft.place() }
+    }
+    #expect(!FileManager.default.fileExists(atPath: file.path))
+    #expect(try file.drafts().count == 1)
   }
 
   @Test func whoStopsAnExportOrAnImportChangesNothing() throws {

@@ -24,6 +24,12 @@ final class ExportedFile {
 
   func octets() throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(fileURLWithPath: path))) }
 
+  /// Files of exports that are not in place.
+  func drafts() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: directory.file("."))
+      .filter { $0.contains(".new") }
+  }
+
   func write(_ octets: [UInt8]) throws { try Data(octets).write(to: URL(fileURLWithPath: path)) }
 
   @discardableResult

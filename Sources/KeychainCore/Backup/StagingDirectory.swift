@@ -6,10 +6,10 @@
   import Musl
 #endif
 
-// glibc declares it for _GNU_SOURCE only, which Swift's module of it does not set. The flag 2 is
-// RENAME_EXCHANGE.
+// glibc declares it for _GNU_SOURCE only, which Swift's module of it does not set. The flag 1 is
+// RENAME_NOREPLACE, 2 is RENAME_EXCHANGE.
 @_silgen_name("renameat2")
-private func renameat2(
+func renameat2(
   _: Int32, _: UnsafePointer<CChar>, _: Int32, _: UnsafePointer<CChar>, _: UInt32
 ) -> Int32
 
