@@ -11,7 +11,7 @@ package struct ImportedItems: Sendable {
     package let agent: BorderAgentID
   }
 
-  /// Credentials that were written.
+  /// Credentials that were written, or deleted for what was written.
   package private(set) var credentials: [Credential] = []
   /// Homes of which anything was seen.
   package private(set) var homes: Set<String> = []
@@ -20,7 +20,7 @@ package struct ImportedItems: Sendable {
 
   /// Why an item must not come in; nil: it may.
   package static func objection(to item: NewItem) -> String? {
-    guard let place = Place(item.itemClass, item.attributes) else { return nil }
+    guard let place = ImportedPlace(item.itemClass, item.attributes) else { return nil }
     let account = item.attributes[.account]?.string ?? ""
     if place.kind != .preferred, BorderAgentID(hex: account)?.description != account {
       return "names no border agent id"
@@ -39,36 +39,17 @@ package struct ImportedItems: Sendable {
   }
 
   package mutating func see(_ item: NewItem) {
-    if let place = Place(item.itemClass, item.attributes) { homes.insert(place.home) }
+    if let place = ImportedPlace(item.itemClass, item.attributes) { homes.insert(place.home) }
   }
 
-  package mutating func wrote(_ item: Item) {
-    guard let place = Place(item.itemClass, item.attributes), place.kind == .credential,
+  package mutating func wrote(_ item: Item) { note(item) }
+
+  package mutating func removed(_ item: Item) { note(item) }
+
+  private mutating func note(_ item: Item) {
+    guard let place = ImportedPlace(item.itemClass, item.attributes), place.kind == .credential,
       let agent = BorderAgentID(hex: item[.account]?.string ?? "")
     else { return }
     credentials.append(Credential(home: place.home, agent: agent))
-  }
-
-  private struct Place {
-    enum Kind: String, CaseIterable {
-      case credential = "thread-network/"
-      case owner = "thread-owner/"
-      case preferred = "thread-preferred/"
-    }
-
-    let kind: Kind
-    let home: String
-
-    /// Nil for what is not the bridge's. Items of programs may have such names too, but for those of
-    /// credentials: then they are in a group of their own.
-    init?(_ itemClass: ItemClass, _ attributes: [ItemAttribute: AttributeValue]) {
-      guard itemClass == .genericPassword, let service = attributes[.service]?.string,
-        let kind = Kind.allCases.first(where: { service.hasPrefix($0.rawValue) }),
-        kind == .credential
-          || attributes[.accessGroup]?.string == ThreadCredentialStore.internalGroup
-      else { return nil }
-      self.kind = kind
-      home = String(service.dropFirst(kind.rawValue.count))
-    }
   }
 }

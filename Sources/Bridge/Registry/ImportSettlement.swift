@@ -54,8 +54,11 @@ extension BatchApplier {
     // A home that the settings do not name has no registry.
     guard let home = servedHomes.first(where: { $0.record.name == credential.home }),
       let stored = try RouterLedger.find(credential.agent, home: home.record.id, tx),
-      stored.isPresent, let dataset = try readableDataset(of: credential.agent, home: home)
+      stored.isPresent
     else { return }
+    guard let dataset = try readableDataset(of: credential.agent, home: home) else {
+      return try showRemovedCredential(of: stored, home)
+    }
     var router = stored
     router.credential = .stored
     router.describe(dataset, at: now)
@@ -65,5 +68,18 @@ extension BatchApplier {
     record.detail.networkName = dataset.networkName
     try finish(
       router, stored: stored, dataset: dataset, record: record, trigger: "imported", home: home)
+  }
+
+  /// It went because the import says that the id is another team's.
+  private func showRemovedCredential(of stored: RouterRecord, _ home: HomeContext) throws {
+    // A dataset that is damaged is still there.
+    guard try store.team(of: stored.agent, in: home.record.name, tx) == nil else { return }
+    var router = stored
+    router.credential = .missing
+    router.forgetDataset()
+    var record = EventRecord(time: now, home: home.record.id)
+    record.router = router.agent
+    try finish(
+      router, stored: stored, dataset: nil, record: record, trigger: "imported", home: home)
   }
 }

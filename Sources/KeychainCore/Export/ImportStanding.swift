@@ -12,6 +12,15 @@ enum ImportStanding {
   case other(Item, differs: [String])
   /// The store has one that does not open.
   case damaged(ItemReference)
+
+  /// What is not the same, as conflicts have it; none where the store has no such item.
+  var differences: [String] {
+    switch self {
+    case .new, .same: []
+    case .other(_, let differs): differs
+    case .damaged: ["damaged"]
+    }
+  }
 }
 
 extension Keychain {

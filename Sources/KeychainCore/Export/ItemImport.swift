@@ -21,16 +21,33 @@ package struct ItemImport {
   package var isTrial = false
   /// Why an item must not come in; nil: it may. Completes "record 7 …".
   package var objection: (NewItem) -> String? = { _ in nil }
+  /// Items of the store, of other primary keys, that an item cannot stand beside. They are a conflict like one
+  /// of its own key: it stays out, or takes their place.
+  package var rivals: (NewItem, ReadTransaction) throws -> [ItemRival] = { _, _ in [] }
   /// Told every conflict, before anything is changed.
   package var found: (ImportConflict) throws -> Void = { _ in }
   /// Told every item that is written, in the transaction.
   package var wrote: (Item) -> Void = { _ in }
+  /// Told every rival that is deleted, in the transaction.
+  package var removed: (Item) -> Void = { _ in }
   /// The last of the transaction. What it throws undoes all.
   package var willCommit: (WriteTransaction) throws -> Void = { _ in }
   /// Told how far it is, of two passes; what it throws undoes all.
   package var progress: (_ done: Int, _ total: Int) throws -> Void = { _, _ in }
 
   package init() {}
+}
+
+/// An item of the store that cannot stay beside one that comes in.
+package struct ItemRival {
+  package let item: Item
+  /// Of the one that comes in: what they do not agree about.
+  package let differs: ItemAttribute
+
+  package init(_ item: Item, differs: ItemAttribute) {
+    self.item = item
+    self.differs = differs
+  }
 }
 
 /// An item that the store has, with other contents. No secret is in it.

@@ -74,12 +74,14 @@ extension Keychain {
           locked += 1
           return
         }
-        switch try standing(of: item, in: tx) {
-        case .new: report.added += 1
-        case .same: report.unchanged += 1
-        case .other(_, let differs): try conflict(item, differs)
-        case .damaged: try conflict(item, ["damaged"])
+        let standing = try standing(of: item, in: tx)
+        if case .same = standing {
+          report.unchanged += 1
+          return
         }
+        let rivals = try plan.rivals(item, tx).map(\.differs.description)
+        let differs = Set(standing.differences).union(rivals).sorted()
+        if differs.isEmpty { report.added += 1 } else { try conflict(item, differs) }
       }
       report.leftOut = end.leftOut.mapValues { Int(clamping: $0) }
       report.damaged = Int(clamping: end.damaged)
@@ -104,24 +106,32 @@ extension Keychain {
   ) throws {
     report.items += 1
     let standing = try standing(of: new, in: tx)
-    switch standing {
-    case .new:
+    if case .same = standing {
+      report.unchanged += 1
+      return
+    }
+    let rivals = try plan.rivals(new, tx)
+    if case .new = standing, rivals.isEmpty {
       plan.wrote(try add(new, in: tx))
       report.added += 1
-    case .same:
-      report.unchanged += 1
-    case .other, .damaged:
-      report.conflicts += 1
-      switch plan.onConflict {
-      case .refuse:
-        throw KeychainError(
-          .notAvailable, "the store has changed meanwhile: import again")
-      case .keep:
-        report.kept += 1
-      case .replace:
-        plan.wrote(try replace(standing, with: new, in: tx))
-        report.replaced += 1
+      return
+    }
+    report.conflicts += 1
+    switch plan.onConflict {
+    case .refuse:
+      throw KeychainError(
+        .notAvailable,
+        "the store has changed meanwhile, or items of the export contradict each other: import again"
+      )
+    case .keep:
+      report.kept += 1
+    case .replace:
+      for rival in rivals {
+        try delete(rival.item, in: tx)
+        plan.removed(rival.item)
       }
+      plan.wrote(try replace(standing, with: new, in: tx))
+      report.replaced += 1
     }
   }
 

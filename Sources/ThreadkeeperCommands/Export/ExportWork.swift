@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
+import BrokerLoginStore
 import KeychainCore
 import Settings
 import SodiumCrypto
@@ -55,8 +56,13 @@ struct ExportWork {
       items.see(item)
       return ImportedItems.objection(to: item)
     }
+    plan.rivals = { [keychain] item, tx in
+      try ThreadCredentialStore(keychain).rivals(of: item, tx)
+        + BrokerLoginStore.rivals(of: item, in: keychain, tx)
+    }
     plan.found = { try list?.add($0) }
     plan.wrote = { items.wrote($0) }
+    plan.removed = { items.removed($0) }
     plan.willCommit = { tx in
       try ImportSettlement(configuration, keychain: keychain).settle(items, tx)
     }

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeychainCore
+
+/// Which of a home's items an item of an import is.
+struct ImportedPlace {
+  enum Kind: String, CaseIterable {
+    case credential = "thread-network/"
+    case owner = "thread-owner/"
+    case preferred = "thread-preferred/"
+  }
+
+  let kind: Kind
+  let home: String
+
+  /// Nil for what is not the bridge's. Items of programs may have such names too, but for those of
+  /// credentials: then they are in a group of their own.
+  init?(_ itemClass: ItemClass, _ attributes: [ItemAttribute: AttributeValue]) {
+    guard itemClass == .genericPassword, let service = attributes[.service]?.string,
+      let kind = Kind.allCases.first(where: { service.hasPrefix($0.rawValue) }),
+      kind == .credential
+        || attributes[.accessGroup]?.string == ThreadCredentialStore.internalGroup
+    else { return nil }
+    self.kind = kind
+    home = String(service.dropFirst(kind.rawValue.count))
+  }
+}
