@@ -35,6 +35,10 @@ struct ImportTests {
     plan.onConflict = onConflict
     plan.objection = { ImportedItems.objection(to: $0) }
     plan.wrote = { items.wrote($0) }
+    plan.removed = { items.removed($0) }
+    plan.rivals = { [new] in
+      try ThreadCredentialStore(new.temporary.keychain).rivals(of: $0, $1)
+    }
     plan.willCommit = { [new] tx in
       try ImportSettlement(
         new.configuration, keychain: new.temporary.keychain, clock: new.clock
@@ -121,6 +125,40 @@ struct ImportTests {
     _ = try new.takeEvents()
     #expect(try move().unchanged == 2)
     #expect(try new.takeNames().isEmpty)
+  }
+
+  @Test("A router that left another team there does not become theirs unseen")
+  func ownerThere() throws {
+    try old.announce(Agent.attic, home, at: 5, user: "bob")
+    try old.say(.leave, Agent.attic, user: "bob")
+    try new.announce(Agent.attic, home, at: 5)
+    let team = try #require(try new.credential(Agent.attic)).team
+    #expect(try move().conflicts == 1)
+    #expect(try move(.keep).kept == 1)
+    #expect(try new.credential(Agent.attic)?.team == team)
+    #expect(try move(.replace).replaced == 1)
+    #expect(try new.credential(Agent.attic) == nil)
+    #expect(try new.router(Agent.attic)?.credential == .missing)
+    try settle()
+    #expect(try move().conflicts == 0)
+  }
+
+  @Test("Credentials of a router that belongs to another team here are a conflict")
+  func ownerHere() throws {
+    try old.announce(Agent.attic, home, at: 5, user: "bob")
+    try new.announce(Agent.attic, home, at: 5)
+    try new.say(.leave, Agent.attic)
+    #expect(try move().conflicts == 1)
+    #expect(try move(.keep).kept == 1)
+    #expect(try new.credential(Agent.attic) == nil)
+    #expect(try move(.replace).replaced == 1)
+    let team = try #require(try new.credential(Agent.attic)).team
+    let former = try new.database.read {
+      try ThreadCredentialStore(new.temporary.keychain).formerOwner(
+        of: agent(Agent.attic), in: "home", $0)
+    }
+    #expect(team == (try old.credential(Agent.attic)?.team) && former == nil)
+    #expect(try move().conflicts == 0)
   }
 
   @Test("An import that cannot be settled is none")

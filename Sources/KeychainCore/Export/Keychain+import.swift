@@ -79,8 +79,10 @@ extension Keychain {
           report.unchanged += 1
           return
         }
-        let rivals = try plan.rivals(item, tx).map(\.differs.description)
-        let differs = Set(standing.differences).union(rivals).sorted()
+        var differs = standing.differences
+        for rival in try plan.rivals(item, tx) where !differs.contains(rival.differs.description) {
+          differs.append(rival.differs.description)
+        }
         if differs.isEmpty { report.added += 1 } else { try conflict(item, differs) }
       }
       report.leftOut = end.leftOut.mapValues { Int(clamping: $0) }
