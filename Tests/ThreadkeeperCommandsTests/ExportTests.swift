@@ -2,6 +2,7 @@
 
 import Foundation
 import KeychainCore
+import SodiumCrypto
 import TestKit
 import Testing
 
@@ -60,6 +61,26 @@ struct ExportTests {
     #expect(
       Accessibility.lines(["when_unlocked_this_device_only": 2])
         == "  2 when unlocked this device only\n")
+  }
+
+  @Test("Keys of a keeper and consents that are none stay out; of clients it tells the home")
+  func access() {
+    func item(
+      _ service: String, secret: Int = 64, group: String = "threadkeeper.internal",
+      accessible: Accessibility = .afterFirstUnlock
+    ) -> NewItem {
+      NewItem(
+        .genericPassword,
+        attributes: [.service: .string(service), .accessGroup: .string(group)],
+        secret: SecretBytes(copying: [UInt8](repeating: 7, count: secret)), accessible: accessible)
+    }
+    #expect(ImportedAccess.objection(to: item("keeper-identity")) == nil)
+    #expect(ImportedAccess.objection(to: item("keeper-identity", secret: 63)) != nil)
+    #expect(ImportedAccess.objection(to: item("keeper-identity", accessible: .always)) != nil)
+    #expect(ImportedAccess.objection(to: item("keeper-identity", secret: 1, group: "own")) == nil)
+    #expect(ImportedAccess.objection(to: item("thread-consent/grant")) != nil)
+    #expect(ImportedAccess.home(of: item("client-enrolment/villa")) == "villa")
+    #expect(ImportedAccess.home(of: item("client-enrolment/villa", group: "own")) == nil)
   }
 
   @Test("Help has examples, and says what stays out")

@@ -48,13 +48,15 @@ struct ExportWork {
     let configuration = BridgeConfiguration(settings)
     try BridgeRegistry.prepare(configuration, keychain: keychain)
     var items = ImportedItems()
+    var homes: Set<String> = []
     var plan = ItemImport()
     plan.actor = actor
     plan.onConflict = request.onConflict ?? .refuse
     plan.isTrial = request.isTrial == true
     plan.objection = { item in
       items.see(item)
-      return ImportedItems.objection(to: item)
+      if let home = ImportedAccess.home(of: item) { homes.insert(home) }
+      return ImportedItems.objection(to: item) ?? ImportedAccess.objection(to: item)
     }
     plan.rivals = { [keychain] item, tx in
       try ThreadCredentialStore(keychain).rivals(of: item, tx)
@@ -72,7 +74,7 @@ struct ExportWork {
     try list?.flush()
     return ImportOutcome(
       report,
-      unknownHomes: items.homes.subtracting(settings.homes.map(\.name)).sorted())
+      unknownHomes: items.homes.union(homes).subtracting(settings.homes.map(\.name)).sorted())
   }
 }
 

@@ -14,8 +14,8 @@ struct StoreExportCommand: AsyncParsableCommand {
       The passphrase is the file's own and all that protects it: take a long one. Works beside a \
       running keeper. A backup, which the store's keys open, is `store backup`.
 
-      In it are Thread credentials, who owns them, the preferred network, the broker's password, and \
-      items of programs. Not in it: items for this device only, the store's keys, the audit, and the list \
+      In it are Thread credentials, who owns them, the preferred network, the broker's password, \
+      items of programs, enrolled clients, consents, and the keeper's own private keys. Not in it: items for this device only, the store's keys, the audit, and the list \
       of routers, which comes back when they announce themselves.
 
       Exits 65 when damaged items had to be left out; the file is written all the same. Exits 77 when \

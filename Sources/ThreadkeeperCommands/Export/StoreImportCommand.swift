@@ -17,6 +17,9 @@ struct StoreImportCommand: AsyncParsableCommand {
       nothing. Works beside a running keeper, whose events wait while it writes. On a new machine run \
       `threadkeeper init` first.
 
+      It brings enrolled clients and consents as they were when it was made, also those that were \
+      revoked since.
+
       Items that are here already, the same, stay as they are. Where one is here with other contents, \
       nothing is imported, and they are listed, without secrets; --on-conflict says which stays: keep those that are here, or \
       replace them.
