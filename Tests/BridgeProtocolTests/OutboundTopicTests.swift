@@ -51,8 +51,11 @@ struct OutboundTopicTests {
 
   @Test("A topic for answers is the user's own, octet by octet, and one that can be published to")
   func ownTopics() {
-    for own in ["a", "response/ping", "a b/ü", "$x/y"] {
+    for own in ["a", "response/ping", "a b/ü", "$x/y", "datasets", "x/dataset/set"] {
       #expect(topic.isAnswer("lets/3b/out/anna/\(own)", to: "anna"))
+    }
+    for order in ["dataset", "dataset/set", "dataset/set/x"] {
+      #expect(!topic.isAnswer("lets/3b/out/anna/\(order)", to: "anna"))
     }
     for strange in ["", "a/", "/a", "a//b", "a/+", "#", "..", "a/../b", "a\u{7F}"] {
       #expect(!topic.isAnswer("lets/3b/out/anna/\(strange)", to: "anna"))

@@ -52,7 +52,12 @@ package struct OutboundTopic: Sendable {
     guard topic.utf8.count <= Self.topicOctets, topic.utf8.starts(with: own.utf8) else {
       return false
     }
-    return Self.hasSoundLevels(topic.utf8.dropFirst(own.utf8.count))
+    let rest = topic.utf8.dropFirst(own.utf8.count)
+    // Where a router is told what to do: no answer may look like that.
+    guard !rest.starts(with: "dataset/".utf8), !rest.elementsEqual("dataset".utf8) else {
+      return false
+    }
+    return Self.hasSoundLevels(rest)
   }
 
   /// Octets of a Response Topic that is honoured: its levels are names that a program chose.
