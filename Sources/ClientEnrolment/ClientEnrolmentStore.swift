@@ -104,10 +104,11 @@ package final class ClientEnrolmentStore: Sendable {
     return found
   }
 
-  /// The same, and makes them where there are none.
+  /// The same, and makes them where there are none. They count when the transaction is committed: keys
+  /// that a rollback has undone must not sign anything.
   package func makeIdentity(_ tx: WriteTransaction) throws(KeychainError) -> Identity {
     let identity = try KeeperIdentityStore(keychain).findOrMake(tx)
-    keeper.withLock { $0 = identity }
+    tx.onCommit("keeper identity") { [keeper] in keeper.withLock { $0 = identity } }
     return identity
   }
 

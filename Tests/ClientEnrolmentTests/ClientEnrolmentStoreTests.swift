@@ -46,6 +46,23 @@ struct ClientEnrolmentStoreTests {
     }
   }
 
+  @Test("Keys that were not committed are none")
+  func rolledBackIdentity() throws {
+    struct Undone: Error {}
+    let enrolments = ClientEnrolmentStore(keychain)
+    var undone: Identity?
+    #expect(throws: Undone.self) {
+      try keychain.database.write { tx in
+        undone = try enrolments.makeIdentity(tx)
+        throw Undone()
+      }
+    }
+    #expect(undone != nil && enrolments.identity == nil)
+    let made = try keychain.database.write { try enrolments.makeIdentity($0) }
+    #expect(enrolments.identity?.keys == made.keys)
+    #expect(made.keys != undone?.keys)
+  }
+
   @Test("Names are octets: two that only look the same are two")
   func octets() throws {
     let enrolments = ClientEnrolmentStore(keychain)
