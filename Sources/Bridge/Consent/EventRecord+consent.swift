@@ -51,7 +51,7 @@ extension BatchNews {
         "network": "\(pending.subject.networkNames)", "why": "\(pending.reason)",
         "approve": "threadkeeper consent approve \(pending.id)",
         "deny": "threadkeeper consent deny \(pending.id)",
-      ])
+      ], of: .consent)
   }
 
   mutating func add(_ record: ConsentRecord) {
@@ -61,6 +61,6 @@ extension BatchNews {
     ]
     metadata["by"] = record.decidedBy.map { "\($0)" }
     metadata["scope"] = record.scope.map { "\($0.rawValue)" }
-    add(.notice, "consent \(record.outcome.rawValue)", metadata)
+    add(.notice, "consent \(record.outcome.rawValue)", metadata, of: .consent)
   }
 }

@@ -12,16 +12,36 @@ struct BatchNews {
     let metadata: Logger.Metadata
   }
 
-  private static let lines = 10
+  /// What a line is about: each has lines of its own.
+  enum Matter: CaseIterable {
+    case routers
+    /// Somebody who makes many routers must not keep a question from the person who has to decide.
+    case consent
+
+    fileprivate var lines: Int {
+      switch self {
+      case .routers: 10
+      // As many as may wait at a time.
+      case .consent: 100
+      }
+    }
+  }
 
   private var kept: [Line] = []
+  private var taken: [Matter: Int] = [:]
   private var more = 0
 
-  mutating func add(_ level: Logger.Level, _ text: Logger.Message, _ metadata: Logger.Metadata) {
-    if kept.count < Self.lines {
-      kept.append(Line(level: level, text: text, metadata: metadata))
-    } else {
+  private func isFull(_ matter: Matter) -> Bool { taken[matter, default: 0] >= matter.lines }
+
+  mutating func add(
+    _ level: Logger.Level, _ text: Logger.Message, _ metadata: Logger.Metadata,
+    of matter: Matter = .routers
+  ) {
+    if isFull(matter) {
       more += 1
+    } else {
+      taken[matter, default: 0] += 1
+      kept.append(Line(level: level, text: text, metadata: metadata))
     }
   }
 
@@ -41,7 +61,7 @@ extension BatchNews {
 
   mutating func add(_ event: EventRecord) {
     for (types, text) in Self.words where !event.types.isDisjoint(with: types) {
-      guard kept.count < Self.lines else {
+      guard !isFull(.routers) else {
         more += 1
         continue
       }
