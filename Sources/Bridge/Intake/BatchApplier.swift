@@ -27,8 +27,13 @@ final class BatchApplier {
 
   private var homes: [String: HomeContext] = [:]
   private var homesByID: [Int64: HomeContext] = [:]
-  private var lastEvent: Int64
-  private var networks = NetworkChanges()
+  /// What later messages of the batch build upon.
+  var progress: Progress
+
+  struct Progress {
+    fileprivate var lastEvent: Int64
+    fileprivate var networks = NetworkChanges()
+  }
 
   init(
     configuration: BridgeConfiguration, store: ThreadCredentialStore, now: WireTime,
@@ -38,7 +43,7 @@ final class BatchApplier {
     self.store = store
     self.tx = tx
     self.now = now
-    self.lastEvent = try EventLedger.lastID(tx)
+    progress = Progress(lastEvent: try EventLedger.lastID(tx))
     for record in try HomeLedger.all(tx) {
       let home = HomeContext(record)
       homes[record.name] = home
@@ -165,26 +170,26 @@ final class BatchApplier {
   /// - Returns: the id that the event got, which is the generation of the states it changes.
   @discardableResult
   func append(_ event: EventRecord) throws -> Int64 {
-    lastEvent += 1
+    progress.lastEvent += 1
     var event = event
-    event.id = lastEvent
+    event.id = progress.lastEvent
     try EventLedger.insert(event, tx)
     counts.events += 1
     news.add(event)
-    return lastEvent
+    return progress.lastEvent
   }
 
   func noteNetwork(
     in home: HomeContext, from before: NetworkContribution?, to after: NetworkContribution?,
     dataset: OperationalDataset? = nil
   ) {
-    networks.note(home: home.record.id, from: before, to: after, dataset: dataset)
+    progress.networks.note(home: home.record.id, from: before, to: after, dataset: dataset)
   }
 
   /// Routers on a network, with what this batch has changed of them so far.
   func routers(on network: ExtendedPANID, home: HomeContext) throws -> Int {
     let stored = try NetworkLedger.find(network, home: home.record.id, tx)?.routers ?? 0
-    return stored + networks.routersChange(of: network, home: home.record.id)
+    return stored + progress.networks.routersChange(of: network, home: home.record.id)
   }
 
   /// A router joined or left its home.
@@ -194,12 +199,14 @@ final class BatchApplier {
   }
 
   func noteNetworkShown(_ network: ExtendedPANID?, in home: HomeContext) {
-    if let network { networks.noteShown(network, home: home.record.id) }
+    if let network { progress.networks.noteShown(network, home: home.record.id) }
   }
 
   /// What follows from the whole batch: the counts of networks, the alerts of homes.
   func finish() throws {
+    var networks = progress.networks
     try networks.apply(to: self)
+    progress.networks = networks
     for home in homes.values where home.needsLook {
       if home.routersChange != 0 {
         try HomeLedger.addRouters(home.routersChange, to: home.record.id, tx)

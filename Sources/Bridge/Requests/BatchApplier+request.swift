@@ -15,23 +15,30 @@ extension BatchApplier {
     store.keychain.act(as: Requester.mqttUser(inbound.user).words, in: tx)
     var transaction = inbound.transaction
     do {
-      let fields = try opened(inbound, home: origin.home)
-      transaction = fields.soundTransaction ?? transaction
-      guard let command = inbound.command else { throw AnswerFailure.unknownCommand }
-      let request = try ThreadRequest(command, fields)
-      if request.dataset != nil, try inbound.fields.get().sealed == nil {
-        try plaintextSeen(from: inbound.user, home: home(named: origin.home))
-      }
-      let context = try context(of: inbound, command, home: origin.home)
-      switch try service(context).answer(request) {
-      case .data(let data): try answer(data, context, transaction)
-      case .waiting: break
-      case .decided(let settled):
-        try answer(settled)
-        try answer(AnswerData(), context, transaction)
-      }
+      try step { try fulfil(inbound, origin, &transaction) }
     } catch let failure as AnswerFailure {
       refuse(failure, inbound, transaction)
+    }
+  }
+
+  /// - Parameter transaction: what the answer repeats, which may be inside of an envelope.
+  private func fulfil(
+    _ inbound: InboundRequest, _ origin: InboundMessage.Origin, _ transaction: inout String?
+  ) throws {
+    let fields = try opened(inbound, home: origin.home)
+    transaction = fields.soundTransaction ?? transaction
+    guard let command = inbound.command else { throw AnswerFailure.unknownCommand }
+    let request = try ThreadRequest(command, fields)
+    if request.dataset != nil, try inbound.fields.get().sealed == nil {
+      try plaintextSeen(from: inbound.user, home: home(named: origin.home))
+    }
+    let context = try context(of: inbound, command, home: origin.home)
+    switch try service(context).answer(request) {
+    case .data(let data): try answer(data, context, transaction)
+    case .waiting: break
+    case .decided(let settled):
+      try answer(settled)
+      try answer(AnswerData(), context, transaction)
     }
   }
 
@@ -55,14 +62,16 @@ extension BatchApplier {
       context.patience = Int(RequestReader.patience)
       let transaction = one.question.request.transaction
       do {
-        let data = try service(context).answer(to: one)
-        switch context.reply {
-        case .topic: try answer(data, context, transaction)
-        case .caller:
-          answer(ThreadAnswer(data, transaction: transaction), to: one.id)
-          counts.requestsAnswered += 1
+        try step {
+          let data = try service(context).answer(to: one)
+          switch context.reply {
+          case .topic: try answer(data, context, transaction)
+          case .caller:
+            answer(ThreadAnswer(data, transaction: transaction), to: one.id)
+            counts.requestsAnswered += 1
+          }
+          try noteDisclosure(of: data, by: one)
         }
-        try noteDisclosure(of: data, by: one)
       } catch let failure as AnswerFailure {
         let answer = ThreadAnswer(failure, transaction: transaction)
         switch context.reply {

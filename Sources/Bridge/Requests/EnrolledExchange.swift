@@ -3,6 +3,7 @@
 import BridgeProtocol
 import ClientEnrolment
 import SQLiteDatabase
+import SealedEnvelope
 import ThreadRequests
 
 #if canImport(FoundationEssentials)
@@ -40,6 +41,9 @@ struct EnrolledExchange: AnswerSealer, RequestOpener {
     } catch let error as SealedExchangeError {
       guard error != .notEnrolled else { return nil }
       throw AnswerFailure(error)
+    } catch let error as SealingError where error == .tooLarge {
+      throw AnswerFailure(
+        .tooLarge, "the answer is too large to be sealed; `network/get` asks for one network")
     }
   }
 

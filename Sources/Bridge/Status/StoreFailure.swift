@@ -5,6 +5,26 @@ import SQLiteDatabase
 
 /// The store's failures in words that a person can act upon.
 enum StoreFailure {
+  /// Whether it is the store that fails, for everybody, and not what one request asks of it.
+  static func stopsAll(_ error: any Error) -> Bool {
+    switch error {
+    case let error as SQLiteError:
+      switch error.kind {
+      case .constraint, .other: false
+      case .full, .readOnly, .busy, .corrupt, .io, .interrupted, .notADatabase, .newerVersion,
+        .misuse:
+        true
+      }
+    case let error as KeychainError:
+      switch error.status {
+      case .diskFull, .io, .readOnly, .writePermission, .allocate, .notAvailable, .noSuchKeychain:
+        true
+      default: error.isTemporary
+      }
+    default: false
+    }
+  }
+
   static func reason(_ error: any Error, path: String) -> String {
     switch error {
     case let error as SQLiteError:

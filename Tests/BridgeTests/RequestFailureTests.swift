@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ClientEnrolment
+import ConsentLedger
+import CredentialService
+import MosquittoClient
+import SQLiteDatabase
+import SealedEnvelope
+import TestKit
+import Testing
+import ThreadDataset
+import ThreadRequests
+
+@testable import Bridge
+
+@Suite("A request that fails does not fail its batch")
+struct RequestFailureTests {
+  private let keeper: Keeper
+
+  private struct Unforeseen: Error {}
+
+  init() throws {
+    keeper = try Keeper { $0.isApprover = { $0 == "anna" } }
+    keeper.configuration.requests.sealer = BrokenSealer()
+    try keeper.announce(Agent.living, .home, at: 1, user: "hub")
+    _ = try keeper.takeEvents()
+  }
+
+  private struct BrokenSealer: AnswerSealer {
+    func isEnrolled(_ user: String, in home: String, _ tx: ReadTransaction) -> Bool { true }
+
+    func seal(
+      _ body: [UInt8], to user: String, in home: String, _ place: AnswerPlace, now: WireTime,
+      _ tx: ReadTransaction
+    ) throws -> SealedText? { throw Unforeseen() }
+  }
+
+  private func announcement(_ agent: String, _ network: SampleNetwork) throws -> IncomingMessage {
+    try keeper.message(
+      .announce, agent, user: "hub", ["dataset": try network.dataset(at: 1).hex])
+  }
+
+  private func onlyID() throws -> String {
+    let waiting = try keeper.database.read {
+      try ConsentLedger(keeper.temporary.keychain).pending(
+        now: keeper.clock.now().milliseconds, $0)
+    }
+    return try #require(waiting.first).id.description
+  }
+
+  @Test("The events beside it are stored, and who asked is told `store`")
+  func batch() throws {
+    let counts = try keeper.receive([
+      announcement(Agent.attic, .home),
+      keeper.request("credentials/get", user: "hub", ["border_agent_id": Agent.living]),
+      announcement(Agent.garage, .guest),
+    ])
+    #expect(keeper.published.map(\.code) == ["store"])
+    #expect(counts.requestsRefused == 1 && counts.requestsAnswered == 0)
+    #expect(try keeper.credential(Agent.attic) != nil)
+    #expect(try keeper.credential(Agent.garage) != nil)
+    try Recount(keeper: keeper, comment: "after the batch").check()
+  }
+
+  @Test("An answer that fails after the consent: the decision stands, and the requester is told")
+  func settled() throws {
+    try keeper.receive([keeper.request("preferred/get", user: "tablet")])
+    let id = try onlyID()
+    let counts = try keeper.receive([
+      keeper.request("consent/approve", ["id": id]), announcement(Agent.attic, .home),
+    ])
+    #expect(keeper.published.map(\.code) == ["store", nil])
+    #expect(keeper.published.first?.publication.topic.contains("/out/tablet/") == true)
+    #expect(counts.requestsRefused == 1 && counts.requestsAnswered == 1)
+    #expect(try keeper.credential(Agent.attic) != nil)
+    #expect(try keeper.takeNames().contains("consent_approved"))
+  }
+
+  @Test("What it had done is undone, in the store and in the counts")
+  func undone() throws {
+    let log = RecordingLog()
+    var reader = MessageReader(topics: keeper.configuration.topics)
+    let messages = try [
+      announcement(Agent.attic, .guest), announcement(Agent.garage, .guest),
+      announcement("0011223344556677", .home),
+    ]
+    try keeper.database.write { tx in
+      let batch = try BatchApplier(
+        configuration: keeper.configuration, store: keeper.store, now: keeper.clock.now(), tx)
+      try batch.apply(reader.read(messages[0]), keeper.sealed)
+      let error = #expect(throws: AnswerFailure.self) {
+        try batch.step {
+          try batch.apply(reader.read(messages[1]), keeper.sealed)
+          throw Unforeseen()
+        }
+      }
+      #expect(error?.code == "store")
+      try batch.apply(reader.read(messages[2]), keeper.sealed)
+      try batch.finish()
+      #expect(batch.counts.received == 2)
+      batch.news.log(to: log.logger)
+    }
+    #expect(try keeper.router(Agent.garage) == nil)
+    #expect(try keeper.credential(Agent.garage) == nil)
+    #expect(!log.lines.contains { $0.contains(Agent.garage) })
+    #expect(log.lines.contains { $0.contains("a request failed") })
+    let ids = try keeper.takeEvents().map(\.id)
+    #expect(ids == Array((ids.first ?? 0)..<(ids.first ?? 0) + Int64(ids.count)))
+    try Recount(keeper: keeper, comment: "after a step that was undone").check()
+  }
+
+  @Test("What a refusal had noted stays, and the store's own failures are everybody's")
+  func passed() throws {
+    try keeper.database.write { tx in
+      let batch = try BatchApplier(
+        configuration: keeper.configuration, store: keeper.store, now: keeper.clock.now(), tx)
+      #expect(throws: AnswerFailure.self) {
+        try batch.step {
+          batch.counts.duplicates += 1
+          throw AnswerFailure(.conflict, "no")
+        }
+      }
+      #expect(batch.counts.duplicates == 1)
+      #expect(throws: SQLiteError.self) {
+        try batch.step { throw SQLiteError(kind: .full, message: "full") }
+      }
+    }
+  }
+
+  @Test("An answer that no envelope can hold is too_large, and the batch goes on")
+  func tooLarge() throws {
+    let enrolments = keeper.enrolments
+    let tablet = EnrolledClient(
+      home: "home", user: "tablet", keys: try Identity().keys, trust: .broker, enrolledAt: 0,
+      enrolledBy: "test")
+    try keeper.database.write { tx in
+      _ = try enrolments.makeIdentity(tx)
+      _ = try enrolments.enroll(tablet, tx)
+    }
+    keeper.configuration.requests.sealer = EnrolledExchange(
+      enrolments, startedAt: keeper.clock.now())
+    try keeper.receive(
+      (0..<300).map {
+        try announcement("a1b2c3d4e5f6" + String(0x1000 + $0, radix: 16), .home)
+      })
+    try keeper.receive([keeper.request("networks/nearby", user: "tablet")])
+    try keeper.receive([
+      keeper.request("consent/approve", ["id": onlyID()]), announcement(Agent.attic, .home),
+    ])
+    #expect(keeper.published.map(\.code) == ["too_large", nil])
+    #expect(try keeper.credential(Agent.attic) != nil)
+  }
+
+  @Test("A question is in the log, however many routers the batch has")
+  func news() throws {
+    let log = RecordingLog()
+    var reader = MessageReader(topics: keeper.configuration.topics)
+    let messages = try (0..<20).map {
+      try announcement("a1b2c3d4e5f6" + String(0x1000 + $0, radix: 16), .home)
+    }
+    let request = try keeper.request("preferred/get", user: "tablet")
+    try keeper.database.write { tx in
+      let batch = try BatchApplier(
+        configuration: keeper.configuration, store: keeper.store, now: keeper.clock.now(), tx)
+      for message in messages { try batch.apply(reader.read(message), keeper.sealed) }
+      try batch.apply(reader.read(request), keeper.sealed)
+      try batch.finish()
+      batch.news.log(to: log.logger)
+    }
+    #expect(log.lines.filter { $0.hasPrefix("border router announced") }.count == 10)
+    #expect(log.lines.contains { $0.hasPrefix("consent is asked for") })
+  }
+}
