@@ -166,12 +166,12 @@ struct ConsentLedgerTests {
     let id = try ledger.pend(.phone).id.description
     for scope in ConsentScope.allCases {
       let refusal = #expect(throws: ConsentRefusal.self) {
-        try ledger.approve(id, scope, by: .mqttUser("phone"))
+        try ledger.approve(id, scope, by: .mqttUser("phone", team: "phone"))
       }
       #expect(refusal?.code == .notAuthorized)
     }
     #expect(try ledger.pending().count == 1 && ledger.grants().isEmpty && ledger.history().isEmpty)
-    try ledger.approve(id, by: .mqttUser("tablet"))
+    try ledger.approve(id, by: .mqttUser("tablet", team: "tablet"))
   }
 
   @Test("The same question joins the one that waits, and each asker is answered")

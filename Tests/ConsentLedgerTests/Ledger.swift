@@ -111,7 +111,7 @@ extension ConsentRequester {
 }
 
 extension ConsentApprover {
-  static let anna = ConsentApprover.mqttUser("anna")
+  static let anna = ConsentApprover.mqttUser("anna", team: "anna")
 }
 
 extension ConsentNetwork {

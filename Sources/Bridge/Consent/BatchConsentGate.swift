@@ -50,7 +50,7 @@ struct BatchConsentGate: ConsentGate {
         throw AnswerFailure(
           .notAuthorized, "only users in `consent.approvers` decide over MQTT")
       }
-      return .mqttUser(name)
+      return .mqttUser(name, team: batch.configuration.team(name))
     case .systemUser(let number):
       guard decision.isAdministrator else {
         throw AnswerFailure(.notAuthorized, "only the keeper's own user and root decide here")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who may approve what: nobody his own request.
+/// Who may approve what: nobody his own request, nor one of his own team.
 enum ApprovalRight {
   /// To deny one's own request is allowed: it gives nothing away.
   ///
@@ -10,8 +10,11 @@ enum ApprovalRight {
   ) -> ConsentRefusal? {
     switch (approver, pending.requester.identity) {
     // Here by the looks: of two names that only look the same, none approves the other's.
-    case (.mqttUser(let name), .mqttUser(let own)) where name == own:
+    case (.mqttUser(let name, _), .mqttUser(let own)) where name == own:
       ConsentRefusal(.notAuthorized, "nobody approves a request of his own")
+    // One person may have several logins, and a user of this machine may be of a team too.
+    case (.mqttUser(_, let team), _) where team.utf8.elementsEqual(pending.requester.team.utf8):
+      ConsentRefusal(.notAuthorized, "nobody approves a request of his own team")
     // At the command line it is a person, and one who could read the store anyway.
     case (.mqttUser, _), (.commandLine, _): nil
     }

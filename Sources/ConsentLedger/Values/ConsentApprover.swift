@@ -2,8 +2,9 @@
 
 /// Who decides.
 package enum ConsentApprover: Sendable, Hashable {
-  /// A login of the broker that the settings name in `consent.approvers`. The caller has checked that.
-  case mqttUser(String)
+  /// A login of the broker that the settings name in `consent.approvers`, and its team. The caller has
+  /// checked that.
+  case mqttUser(String, team: String)
   /// The keeper's own user, or root, at the command line. Whoever is one of the two can open the store
   /// itself.
   case commandLine(user: UInt32)
@@ -13,7 +14,7 @@ extension ConsentApprover: CustomStringConvertible {
   /// `mqtt user anna`, `uid 0 (command line)`.
   package var description: String {
     switch self {
-    case .mqttUser(let name): "mqtt user \(name)"
+    case .mqttUser(let name, _): "mqtt user \(name)"
     case .commandLine(let user): "uid \(user) (command line)"
     }
   }
