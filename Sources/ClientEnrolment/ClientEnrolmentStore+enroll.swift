@@ -36,13 +36,25 @@ extension ClientEnrolmentStore {
 
   /// What this user signs counts no more, from the next transaction on.
   ///
+  /// - Parameter forgets: nothing is left of it, so that what comes under the user's name in clear is
+  ///   believed. Else it is believed no more than before.
   /// - Returns: whether there was an enrolment; a damaged one counts.
   package func revoke(
-    _ user: String, in home: String, _ tx: WriteTransaction
+    _ user: String, in home: String, forgets: Bool = false, _ tx: WriteTransaction
   ) throws(KeychainError) -> Bool {
     forget()
     guard let item = try keychain.items(matching: Self.query(user, in: home), in: tx).first else {
       return false
+    }
+    if !forgets {
+      // Of a damaged one nobody knows what its user may do: it goes on being damaged.
+      guard var client = try client(user, in: home, tx) else { return false }
+      if client.trust == .signed {
+        guard !client.isRevoked else { return false }
+        client.isRevoked = true
+        try keychain.update(item, secret: EnrolmentRecord(client).secret, in: tx)
+        return true
+      }
     }
     try keychain.delete(item, in: tx)
     return true

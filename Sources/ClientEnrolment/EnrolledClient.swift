@@ -21,6 +21,9 @@ package struct EnrolledClient: Sendable {
   /// Unix seconds.
   package var enrolledAt: Int64
   package var enrolledBy: String
+  /// Its keys count no more. It is kept of users whose trust was `signed`: what comes under their names
+  /// in clear is believed as little as before.
+  package var isRevoked = false
 
   package init(
     home: String, user: String, keys: PublicIdentity, trust: Trust = .broker, label: String = "",

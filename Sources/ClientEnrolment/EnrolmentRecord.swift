@@ -12,6 +12,7 @@ import SodiumCrypto
 
 /// What an enrolment's item holds. The keys are public; that nobody can change them is why they are here.
 struct EnrolmentRecord: Codable {
+  /// 2 of a revoked one, which a program that knows only enrolments must not take for one.
   var v = 1
   var line: String
   var trust: EnrolledClient.Trust
@@ -29,12 +30,17 @@ struct EnrolmentRecord: Codable {
     trust = client.trust
     enrolledAt = client.enrolledAt
     enrolledBy = client.enrolledBy
+    v = client.isRevoked ? Self.revoked : 1
   }
+
+  private static let revoked = 2
 
   /// - Throws: `decode` for what this version does not write.
   init(_ secret: SecretBytes) throws(KeychainError) {
     let octets = secret.withUnsafeBytes { Data($0) }
-    guard let record = try? JSONDecoder().decode(Self.self, from: octets), record.v == 1 else {
+    guard let record = try? JSONDecoder().decode(Self.self, from: octets),
+      (1...Self.revoked).contains(record.v)
+    else {
       throw KeychainError(.decode, "an enrolment is damaged, or of another version")
     }
     self = record
@@ -55,9 +61,11 @@ struct EnrolmentRecord: Codable {
     -> EnrolledClient
   {
     do throws(EnrolmentLineError) {
-      return EnrolledClient(
+      var client = EnrolledClient(
         home: home, user: user, keys: try PublicIdentity(line: line), trust: trust, label: label,
         enrolledAt: enrolledAt, enrolledBy: enrolledBy)
+      client.isRevoked = v == Self.revoked
+      return client
     } catch {
       throw KeychainError(.decode, "the enrolment of \(user) is damaged: \(error.message)")
     }

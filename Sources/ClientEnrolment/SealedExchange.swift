@@ -59,7 +59,7 @@ package final class SealedExchange: Sendable {
   ) -> Bool {
     guard identity != nil else { return false }
     do throws(SealedExchangeError) {
-      return try client(user, in: home, tx) != nil
+      return try client(user, in: home, tx)?.isRevoked == false
     } catch {
       return false
     }
@@ -82,7 +82,7 @@ package final class SealedExchange: Sendable {
     _ tx: ReadTransaction
   ) throws(SealedExchangeError) -> [UInt8] {
     guard let identity else { throw .damaged }
-    guard let client = try client(user, in: home, tx) else { throw .notEnrolled }
+    guard let client = try client(user, in: home, tx), !client.isRevoked else { throw .notEnrolled }
     let opened: OpenedEnvelope
     do throws(EnvelopeRefusal) {
       opened = try Envelope.open(
@@ -109,7 +109,9 @@ package final class SealedExchange: Sendable {
     _ tx: ReadTransaction
   ) throws -> [UInt8] {
     guard let identity else { throw SealedExchangeError.damaged }
-    guard let client = try client(user, in: home, tx) else { throw SealedExchangeError.notEnrolled }
+    guard let client = try client(user, in: home, tx), !client.isRevoked else {
+      throw SealedExchangeError.notEnrolled
+    }
     return try Envelope.seal(
       body, to: client.keys, from: identity,
       at: .init(

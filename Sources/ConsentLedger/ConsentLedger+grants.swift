@@ -32,6 +32,29 @@ extension ConsentLedger {
     return grant
   }
 
+  /// For a login whose key counts no more: its grants go, and what it waits for expires.
+  package func end(
+    of requester: ConsentRequester.Identity, in home: String, by actor: String, now: Int64,
+    _ tx: WriteTransaction
+  ) throws {
+    for (item, grant) in try grantItems.all(tx)
+    where grant.requester.identity == requester && grant.subject.home == home {
+      try keychain.delete(item, in: tx)
+      try remember(
+        ConsentRecord(
+          id: grant.id, outcome: .revoked, requester: grant.requester, subject: grant.subject,
+          created: grant.created, decided: now, decidedBy: actor, scope: .always, grant: grant.id),
+        tx)
+    }
+    for (item, waiting) in try pendingItems.all(tx)
+    where waiting.requester.identity == requester && waiting.subject.home == home {
+      var over = waiting
+      over.expires = min(over.expires, now)
+      try pendingItems.replace(item, by: over, tx)
+    }
+    try trimHistory(tx)
+  }
+
   /// One that says the same is there already when the request waited longer than another one.
   func grant(
     to pending: PendingConsent, by approver: ConsentApprover, now: Int64, _ tx: WriteTransaction

@@ -98,6 +98,7 @@ struct SealedEventTests {
     #expect(try code(try announcement(seq: 2)) == nil)
     try keeper.database.write { _ = try keeper.enrolments.revoke("anna", in: "home", $0) }
     #expect(try code(try announcement(seq: 3)) == "not_enrolled")
+    #expect(try code(try keeper.message(.heartbeat, Agent.living, user: "anna")) == "not_sealed")
     // Whoever was enrolled before does not come back with what it said then.
     try enroll()
     #expect(try code(try announcement(seq: 1)) == "out_of_order")

@@ -120,6 +120,12 @@ struct SealedExchangeTests {
     try enroll(.signed)
     #expect(try state() == [true, true])
     _ = try write { try enrolments.revoke("phone", in: "home", $0) }
+    #expect(try state() == [false, true], "its login in clear is not what was enrolled")
+    #expect(try !write { try enrolments.revoke("phone", in: "home", $0) })
+    #expect(try write { try enrolments.revoke("phone", in: "home", forgets: true, $0) })
+    #expect(try state() == [false, false])
+    try enroll(.broker)
+    _ = try write { try enrolments.revoke("phone", in: "home", $0) }
     #expect(try state() == [false, false])
   }
 }

@@ -161,6 +161,26 @@ struct ConsentLedgerTests {
     #expect(try ledger.grants().isEmpty && ledger.history().count == 2)
   }
 
+  @Test("With a login's key its grants go, and what it waits for expires; others' stay")
+  func endOfKey() throws {
+    for requester in [ConsentRequester.phone, .tablet] {
+      try ledger.approve(ledger.pend(requester).id.description, .always)
+      try ledger.pend(requester, .subject("network/get", .guest))
+    }
+    try ledger.store.keychain.database.write {
+      try ledger.ledger.end(
+        of: .mqttUser("phone"), in: "cabin", by: "x", now: ledger.now, $0)
+    }
+    #expect(try ledger.isGranted(.phone), "another home")
+    try ledger.store.keychain.database.write {
+      try ledger.ledger.end(of: .mqttUser("phone"), in: "home", by: "x", now: ledger.now, $0)
+    }
+    #expect(try !ledger.isGranted(.phone) && ledger.isGranted(.tablet))
+    #expect(try ledger.pending().map(\.requester) == [.tablet])
+    #expect(try ledger.expire().map(\.record.requester) == [.phone])
+    #expect(try ledger.history().map(\.outcome).prefix(2) == [.expired, .revoked])
+  }
+
   @Test("Nobody approves his own request; it goes on waiting for somebody else")
   func selfApproval() throws {
     let id = try ledger.pend(.phone).id.description

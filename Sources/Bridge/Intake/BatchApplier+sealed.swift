@@ -21,7 +21,7 @@ extension BatchApplier {
   func open(
     _ message: InboundMessage.Sealed, user: String, home: HomeContext, _ intake: SealedIntake
   ) throws -> InboundEvent? {
-    guard let client = try enrolled(user, home: home, intake) else {
+    guard let client = try enrolled(user, home: home, intake), !client.isRevoked else {
       throw Rejection(
         .notEnrolled, field: "sealed",
         message: "nobody is enrolled for this user; `threadkeeper clients enroll` does it")

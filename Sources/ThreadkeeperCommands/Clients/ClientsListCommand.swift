@@ -36,7 +36,11 @@ struct ClientsListCommand: AsyncParsableCommand {
     let damaged = (report.damaged ?? []).map {
       "The enrolment of \($0.printable) is damaged: enrol it again.\n"
     }
-    guard !table.isEmpty || !damaged.isEmpty else { return "Nobody is enrolled.\n" }
-    return table.text() + damaged.joined()
+    let revoked = (report.revoked ?? []).map {
+      "The keys of \($0.printable) are revoked; what it says in clear is not believed either.\n"
+    }
+    let notes = damaged + revoked
+    guard !table.isEmpty || !notes.isEmpty else { return "Nobody is enrolled.\n" }
+    return table.text() + notes.joined()
   }
 }

@@ -27,6 +27,8 @@ struct ClientsRequest: Codable, Sendable {
   var line: String?
   var trust: EnrolledClient.Trust?
   var label: String?
+  /// Of `revoke`: nothing is kept of it.
+  var forgets: Bool?
 
   var octets: [UInt8] { get throws { try Array(JSONEncoder().encode(self)) } }
 }
@@ -59,6 +61,8 @@ struct ClientsReport: Codable, Sendable {
   var clients: [Client]?
   /// Users whose enrolment is damaged.
   var damaged: [String]?
+  /// Users whose keys were revoked, and whose word in clear is not believed either.
+  var revoked: [String]?
   /// `enrolled` or `updated`.
   var change: String?
   var keeper: PublicKeysReport?

@@ -8,15 +8,20 @@ struct ClientsRevokeCommand: AsyncParsableCommand {
     commandName: "revoke",
     abstract: "Forget the keys of a user of the broker.",
     discussion: """
-      What it seals is refused from now on. What it says in clear counts again, as far as the broker \
-      lets it in: take its login from the broker too. Its credentials stay.
+      What it seals is refused from now on, what people have agreed to for it ends, and what it waits \
+      for too. What it says in clear counts again, unless its trust was `signed`: then it goes on being \
+      refused, until --forget. Take its login from the broker too. Its credentials stay.
 
       Examples:
         threadkeeper clients revoke living-room-router
+        threadkeeper clients revoke living-room-router --forget
       """)
 
   @Argument(help: "The user's name at the broker.")
   var user: String
+
+  @Flag(help: "Keep nothing of it: what it says in clear is believed again.")
+  var forget = false
 
   @OptionGroup var home: ClientHomeOption
   @OptionGroup var options: SettingsOptions
@@ -30,7 +35,8 @@ struct ClientsRevokeCommand: AsyncParsableCommand {
     let settings = try options.load()
     _ = try await ClientsDesk(settings: settings).perform(
       ClientsRequest(
-        command: .revoke, home: home.name(settings), user: ClientsWork.checked(user)))
+        command: .revoke, home: home.name(settings), user: ClientsWork.checked(user),
+        forgets: forget))
     try output.show(Report(revoked: user), text: "The keys of \(user) are forgotten.\n")
   }
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ClientEnrolment
+import ConsentLedger
 import KeychainCore
+import SQLiteDatabase
 import SealedEnvelope
 
 #if canImport(FoundationEssentials)
@@ -26,8 +28,11 @@ struct ClientsWork: Sendable {
       let (clients, damaged) = try keychain.database.read {
         try enrolments.all(in: request.home, $0)
       }
+      let revoked = clients.filter(\.isRevoked).map(\.user)
       return ClientsReport(
-        clients: clients.map(ClientsReport.Client.init), damaged: damaged.isEmpty ? nil : damaged)
+        clients: clients.filter { !$0.isRevoked }.map(ClientsReport.Client.init),
+        damaged: damaged.isEmpty ? nil : damaged,
+        revoked: revoked.isEmpty ? nil : revoked)
     case .fingerprint:
       if let user = request.user { return try client(user, of: request) }
       return ClientsReport(keeper: PublicKeysReport(try keeper().keys))
@@ -49,6 +54,10 @@ struct ClientsWork: Sendable {
     }
     let change = try keychain.database.write { tx in
       keychain.act(as: actor, in: tx)
+      let before = try? enrolments.client(user, in: home, tx)
+      if before?.keys != client.keys || before?.isRevoked == true {
+        try endConsent(of: user, in: home, tx)
+      }
       return try enrolments.enroll(client, tx)
     }
     return ClientsReport(
@@ -59,15 +68,25 @@ struct ClientsWork: Sendable {
     let (home, user) = try named(request)
     let wasThere = try keychain.database.write { tx in
       keychain.act(as: actor, in: tx)
-      return try enrolments.revoke(user, in: home, tx)
+      let forgets = request.forgets ?? false
+      guard try enrolments.revoke(user, in: home, forgets: forgets, tx) else { return false }
+      try endConsent(of: user, in: home, tx)
+      return true
     }
     guard wasThere else { throw Self.nobody(user, home) }
     return ClientsReport()
   }
 
+  /// A person has agreed to who had the key of then.
+  private func endConsent(of user: String, in home: String, _ tx: WriteTransaction) throws {
+    try ConsentLedger(keychain).end(
+      of: .mqttUser(user), in: home, by: actor, now: Int64(Date().timeIntervalSince1970 * 1000), tx)
+  }
+
   private func client(_ user: String, of request: ClientsRequest) throws -> ClientsReport {
     let home = try named(request).home
-    guard let client = try keychain.database.read({ try enrolments.client(user, in: home, $0) })
+    guard let client = try keychain.database.read({ try enrolments.client(user, in: home, $0) }),
+      !client.isRevoked
     else { throw Self.nobody(user, home) }
     return ClientsReport(clients: [.init(client)])
   }
