@@ -26,6 +26,7 @@ struct ConsentRequestTests {
       .init(name: "home", base: "threadkeeper"), .init(name: "cabin", base: "cabin"),
     ]) {
       $0.isApprover = { ["anna", "phone"].contains($0) }
+      $0.team = { ["phone", "watch"].contains($0) ? "wrist" : $0 }
       $0.requests.sealer = OpenSealer()
     }
     try keeper.announce(Agent.living, .home, at: 1, user: "hub")
@@ -42,8 +43,10 @@ struct ConsentRequestTests {
       _ body: [UInt8], to user: String, in home: String, _ place: AnswerPlace, now: WireTime,
       _ tx: ReadTransaction
     ) -> SealedText? {
-      SealedText(
-        v: 1, typ: "sealed", alg: "none", kid: user, ct: Data(body).base64EncodedString())
+      user == "unsealable"
+        ? nil
+        : SealedText(
+          v: 1, typ: "sealed", alg: "none", kid: user, ct: Data(body).base64EncodedString())
     }
   }
 
@@ -244,6 +247,33 @@ struct ConsentRequestTests {
     #expect(try ask("consent/approve", ["id": id], user: "anna").first?.datasets == [home])
     #expect(
       try ask("consent/approve", ["id": id], user: "anna").map(\.code) == ["stale_id"])
+  }
+
+  @Test("An approver does not approve what another login of its team asks")
+  func ownTeam() throws {
+    try ask(preferred, user: "watch")
+    let approval = ["id": try onlyID()]
+    #expect(
+      try ask("consent/approve", approval, user: "phone").map(\.code) == ["not_authorized"])
+    #expect(try ask("consent/approve", approval, user: "anna").first?.datasets == [home])
+  }
+
+  @Test("The audit says that credentials were given only when they were sealed")
+  func auditOfAnswers() throws {
+    func given() throws -> Int {
+      var count = 0
+      try keeper.temporary.keychain.forEachAuditRecord { record in
+        count += record.lines.count { $0.action == .credentialsGiven }
+      }
+      return count
+    }
+    for (user, expected) in [("unsealable", 0), ("tablet", 2)] {
+      try ask(preferred, user: user)
+      try ask("consent/approve", ["id": onlyID(), "scope": "always"], user: "anna")
+      let answer = try #require(try ask(preferred, user: user).first)
+      #expect(answer.datasets.isEmpty == (expected == 0), "without a question by now")
+      #expect(try given() == expected)
+    }
   }
 
   @Test("Who has no key to seal to is told so, and no person is bothered")

@@ -35,7 +35,9 @@ final class Keeper {
     homes: [BaseTopics.Home] = [.init(name: "home", base: "threadkeeper")],
     teams: [String: String] = [:], change: (inout BridgeConfiguration) -> Void = { _ in }
   ) throws {
-    temporary = try TemporaryStore()
+    var options = KeychainOptions()
+    options.auditor = "keeper"
+    temporary = try TemporaryStore(options: options)
     identity = try Identity()
     enrolments = ClientEnrolmentStore(temporary.keychain)
     configuration = BridgeConfiguration(version: "test", topics: BaseTopics(homes))

@@ -45,6 +45,14 @@ extension BatchApplier {
     return ended
   }
 
+  /// Into the audit: what a grant has given, once the answer is made.
+  func noteGrantedDisclosure() throws {
+    guard let granted else { return }
+    self.granted = nil
+    try consents.noteDisclosure(
+      of: granted.request.subject, to: granted.request.requester, by: granted.grant.description, tx)
+  }
+
   /// Into the audit: whom somebody's word has given credentials.
   func noteDisclosure(of data: AnswerData, by settled: SettledConsent) throws {
     let told = data.credentials ?? []

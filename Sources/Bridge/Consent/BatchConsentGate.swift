@@ -15,8 +15,7 @@ struct BatchConsentGate: ConsentGate {
     do {
       switch try batch.consents.ask(request, now: batch.now.milliseconds, tx) {
       case .granted(let grant):
-        try batch.consents.noteDisclosure(
-          of: request.subject, to: request.requester, by: grant.id.description, tx)
+        batch.granted = GrantedDisclosure(request: request, grant: grant.id)
         return .granted
       case .pending(let pending, let isNew):
         if isNew { try batch.tell(pending) }

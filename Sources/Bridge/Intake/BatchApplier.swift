@@ -20,6 +20,8 @@ final class BatchApplier {
   /// To be sent when the transaction is committed.
   var answers: [Answer] = []
   var news = BatchNews()
+  /// What a grant lets the request of now be told. For the audit, when it has been sealed.
+  var granted: GrantedDisclosure?
   /// Most batches have no envelope.
   lazy var decoder = InboundEventDecoder()
   /// Who spoke last: nobody is enrolled or revoked within one transaction.

@@ -14,6 +14,7 @@ extension BatchApplier {
   func apply(_ inbound: InboundRequest, _ origin: InboundMessage.Origin) throws {
     store.keychain.act(as: Requester.mqttUser(inbound.user).words, in: tx)
     var transaction = inbound.transaction
+    granted = nil
     do {
       try step { try fulfil(inbound, origin, &transaction) }
     } catch let failure as AnswerFailure {
@@ -34,7 +35,9 @@ extension BatchApplier {
     }
     let context = try context(of: inbound, command, home: origin.home)
     switch try service(context).answer(request) {
-    case .data(let data): try answer(data, context, transaction)
+    case .data(let data):
+      try answer(data, context, transaction)
+      try noteGrantedDisclosure()
     case .waiting: break
     case .decided(let settled):
       try answer(settled)

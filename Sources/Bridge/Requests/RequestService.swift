@@ -76,6 +76,7 @@ package final class RequestService: Sendable {
         let batch = try BatchApplier(
           configuration: configuration, store: store, now: now, tx)
         let reply = try batch.service(context).answer(request)
+        if case .data = reply { try batch.noteGrantedDisclosure() }
         if case .decided(let settled) = reply { try batch.answer(settled) }
         if case .waiting(let id) = reply {
           guard answers.expect(id) else {

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ConsentLedger
+
+/// Credentials that somebody's "always" gives to a request.
+struct GrantedDisclosure {
+  let request: ConsentRequest
+  let grant: ConsentID
+}
