@@ -38,7 +38,8 @@ extension ClientEnrolmentStore {
   ///
   /// - Parameter forgets: nothing is left of it, so that what comes under the user's name in clear is
   ///   believed. Else it is believed no more than before.
-  /// - Returns: whether there was an enrolment; a damaged one counts.
+  /// - Returns: whether there was an enrolment.
+  /// - Throws: `decode` for a damaged one, unless it forgets.
   package func revoke(
     _ user: String, in home: String, forgets: Bool = false, _ tx: WriteTransaction
   ) throws(KeychainError) -> Bool {
@@ -47,7 +48,8 @@ extension ClientEnrolmentStore {
       return false
     }
     if !forgets {
-      // Of a damaged one nobody knows what its user may do: it goes on being damaged.
+      // Of a damaged one nobody knows what its user may do: it stays, and
+      // nothing is believed.
       guard var client = try client(user, in: home, tx) else { return false }
       if client.trust == .signed {
         guard !client.isRevoked else { return false }
