@@ -137,11 +137,25 @@ import Testing
     var options = ExportedFile.options()
     options.vfs = disk.name
     let store = try filled(options)
-    // The audit's record is all that an export writes into the store.
+    // The audit's records are all that an export writes into the store.
     disk.arm(.full(at: 1))
-    refuses(.diskFull) { try file.export(store.keychain) }
+    let draft = try ExportDraft(file.path, replacing: false)
+    refuses(.diskFull) {
+      _ = try store.keychain.exportItems(
+        to: draft.descriptor, name: file.path, passphrase: Sample.secret("a passphrase"))
+    }
+    #expect(lseek(draft.descriptor, 0, SEEK_END) == 0)
+    disk.repair()
+    var isArmed = false
+    refuses(.diskFull) {
+      _ = try store.keychain.exportItems(
+        to: draft.descriptor, name: file.path, passphrase: Sample.secret("a passphrase")
+      ) { _, _ in
+        if !isArmed { disk.arm(.full(at: 1)) }
+        isArmed = true
+      }
+    }
     #expect(disk.hasFired && !FileManager.default.fileExists(atPath: file.path))
-    #expect(!FileManager.default.fileExists(atPath: file.path + ".new"))
     disk.repair()
     #expect(try file.export(store.keychain).items == Self.items)
   }

@@ -18,6 +18,8 @@ package enum AuditAction: UInt8, Sendable {
   case unlocked = 13
   case exported = 20
   case imported = 21
+  /// From here on somebody may have octets of it.
+  case exportBegun = 22
 
   // What people decide about credentials.
   case consentApproved = 30

@@ -25,7 +25,7 @@ extension Keychain {
   /// and with nothing else: neither the store's keys nor its device key are needed to read it. Others use
   /// the store meanwhile; what is exported is one moment of it.
   ///
-  /// When it returns, the file is on the disk, and the audit names it.
+  /// The audit names it before the first octet is written, and again when the file is whole and on the disk.
   ///
   /// - Parameters:
   ///   - descriptor: of the file, which stays open.
@@ -49,6 +49,8 @@ extension Keychain {
       guard try file.length() == 0 else {
         throw KeychainError(.param, "\(name) is not empty")
       }
+      // Before the first octet: who breaks off has what was written until then.
+      try note(.exportBegun, "an export to \(name) is begun", for: actor)
       var report = ExportReport(store: storeID)
       let writer = try ExportWriter(
         file, passphrase: passphrase, cost: options.passwordHash, store: storeID,
@@ -73,11 +75,15 @@ extension Keychain {
       try writer.finish(report.end)
       report.octets = writer.length
       // Before anybody sees the file.
-      try write { tx in
-        if let actor { act(as: actor, in: tx) }
-        note(.exported, "\(report.items) items to \(name)", try ledgerForChange(tx))
-      }
+      try note(.exported, "\(report.items) items to \(name)", for: actor)
       return report
+    }
+  }
+
+  private func note(_ action: AuditAction, _ subject: String, for actor: String?) throws {
+    try write { tx in
+      if let actor { act(as: actor, in: tx) }
+      note(action, subject, try ledgerForChange(tx))
     }
   }
 

@@ -47,6 +47,7 @@ extension AuditAction {
     case .rootsRenewed: "root_keys_renewed"
     case .locked: "locked"
     case .unlocked: "unlocked"
+    case .exportBegun: "export_begun"
     case .exported: "exported"
     case .imported: "imported"
     case .consentApproved: "consent_approved"

@@ -24,7 +24,8 @@ extension StoreService {
       // Whoever has given up should not find it done.
       guard !connection.isGone else {
         logger.notice(
-          "an export or import is given up", metadata: ["reason": "nobody waits for it"])
+          "an export or import is given up",
+          metadata: ["reason": "nobody waits for it", "user": "\(connection.peer.user)"])
         throw KeychainError(.userCanceled, "nobody waits for it")
       }
     }
