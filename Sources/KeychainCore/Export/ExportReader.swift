@@ -103,17 +103,34 @@ private struct ExportRecords {
 
   var isEmpty: Bool { octets.isEmpty }
 
+  init() { octets.reserveCapacity(2 * ExportWriter.chunkLength) }
+
   mutating func wipe() { SodiumCrypto.wipe(&octets) }
 
+  /// Makes room for so many in all. An array that grows by itself leaves what it held in freed memory.
+  private mutating func makeRoom(for count: Int) {
+    guard count > octets.capacity else { return }
+    var larger: [UInt8] = []
+    larger.reserveCapacity(count)
+    larger.append(contentsOf: octets)
+    SodiumCrypto.wipe(&octets)
+    octets = larger
+  }
+
   mutating func take(_ chunk: ArraySlice<UInt8>, _ body: (NewItem) throws -> Void) throws {
+    makeRoom(for: octets.count + chunk.count)
     octets.append(contentsOf: chunk)
-    var done = 0
+    var (done, room) = (0, 0)
     while octets.count - done >= ExportRecord.headLength {
       let head = octets[done..<done + ExportRecord.headLength]
       let length = head.dropFirst(2).reduce(0) { $0 << 8 | Int($1) }
       guard length <= ExportRecord.limit else { throw ExportFlaw("is too long") }
       let start = done + ExportRecord.headLength
-      guard octets.count - start >= length else { break }
+      guard octets.count - start >= length else {
+        // All of it at once, and a chunk beyond: not again and again while it comes.
+        room = ExportRecord.headLength + length + ExportWriter.chunkLength
+        break
+      }
       let record = try ExportRecord(
         kind: octets[done], version: octets[done + 1], body: octets[start..<start + length])
       guard end == nil else { throw ExportFlaw("comes after the end") }
@@ -127,6 +144,7 @@ private struct ExportRecords {
       done = start + length
     }
     drop(done)
+    makeRoom(for: room)
   }
 
   /// Removes what was read, and zeroes it.
