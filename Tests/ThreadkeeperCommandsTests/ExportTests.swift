@@ -17,11 +17,29 @@ struct ExportTests {
     }
     let list = try ConflictList()
     #expect(try list.read().isEmpty)
-    let keepers = try #require(ConflictList(openAs: list.passed))
+    let keepers = try ConflictList(openAs: list.passed)
     for conflict in conflicts { try keepers.add(conflict) }
     try keepers.flush()
     #expect(try list.read() == conflicts)
-    #expect(ConflictList(openAs: -1) == nil)
+  }
+
+  @Test("A list that could hold up the keeper, or cannot be written, is refused")
+  func noList() throws {
+    let directory = try TemporaryDirectory()
+    let (fifo, file) = (directory.file("fifo"), directory.file("file"))
+    #expect(mkfifo(fifo, 0o600) == 0)
+    try Data("theirs".utf8).write(to: URL(fileURLWithPath: file))
+    var pair: [Int32] = [-1, -1]
+    #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
+    let refused = [open(fifo, O_RDWR), open(file, O_RDONLY), open("/dev/null", O_RDWR)] + pair
+    defer { for descriptor in refused { close(descriptor) } }
+    #expect(refused.allSatisfy { $0 >= 0 })
+    for descriptor in refused + [-1] {
+      #expect(throws: KeychainError.self) { try ConflictList(openAs: descriptor) }
+    }
+    let written = open(file, O_WRONLY)
+    defer { close(written) }
+    _ = try ConflictList(openAs: written)
   }
 
   @Test(

@@ -28,9 +28,19 @@ final class ConflictList {
   }
 
   /// That of a command, which keeps it.
-  init?(openAs descriptor: Int32) {
+  ///
+  /// - Throws: `param` for what is no ordinary file, or cannot be written. A pipe or a socket that nobody empties
+  ///   would hold up the keeper.
+  init(openAs descriptor: Int32) throws(KeychainError) {
+    var status = stat()
+    let flags = fcntl(descriptor, F_GETFL)
+    guard flags >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      [O_WRONLY, O_RDWR].contains(flags & O_ACCMODE)
+    else {
+      throw KeychainError(.param, "the list of conflicts is no ordinary file that can be written")
+    }
     let own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
-    guard own >= 0 else { return nil }
+    guard own >= 0 else { throw Self.failure() }
     self.descriptor = own
   }
 
@@ -45,19 +55,25 @@ final class ConflictList {
     if waiting.count > 1 << 16 { try flush() }
   }
 
-  func flush() throws(CommandFailure) {
+  /// - Throws: `diskFull`, where shared memory is full, or `io`.
+  func flush() throws(KeychainError) {
     var rest = waiting[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
       if count < 0, errno == EINTR { continue }
       guard count > 0 else {
-        throw CommandFailure(
-          .inputOutput,
-          "the list of conflicts cannot be passed: \(String(cString: strerror(errno)))")
+        throw Self.failure()
       }
       rest = rest.dropFirst(count)
     }
     waiting.removeAll()
+  }
+
+  private static func failure() -> KeychainError {
+    let code = errno
+    return KeychainError(
+      code == ENOSPC || code == EDQUOT ? .diskFull : .io,
+      "the list of conflicts cannot be passed: \(String(cString: strerror(code)))")
   }
 
   /// All of them, from the first.

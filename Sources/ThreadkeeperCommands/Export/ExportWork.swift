@@ -30,7 +30,7 @@ struct ExportWork {
           to: file, name: name, passphrase: passphrase, actor: actor, progress: progress)
         return StoreReport(exported: ExportOutcome(report))
       case .importItems:
-        let list = files.count > 1 ? ConflictList(openAs: files[1]) : nil
+        let list = files.count > 1 ? try ConflictList(openAs: files[1]) : nil
         return StoreReport(
           imported: try take(request, from: file, name: name, passphrase, list))
       default:
@@ -68,10 +68,13 @@ struct ExportWork {
     plan.willCommit = { tx in
       try ImportSettlement(configuration, keychain: keychain).settle(items, tx)
     }
-    plan.progress = progress
+    plan.progress = { done, total in
+      // The end of the first pass: nothing is written yet, and no more conflicts come.
+      if done * 2 == total { try list?.flush() }
+      try progress(done, total)
+    }
     let report = try keychain.importItems(
       from: file, name: name, passphrase: passphrase, plan)
-    try list?.flush()
     return ImportOutcome(
       report,
       unknownHomes: items.homes.union(homes).subtracting(settings.homes.map(\.name)).sorted())
