@@ -27,6 +27,10 @@ final class StoreService: Service {
   let progress = Mutex<StoreReport.Progress?>(nil)
   /// One after the other: each may wait for the disk, and a passphrase takes its time.
   private let turns = DispatchQueue(label: "threadkeeper.store")
+  /// Exports and imports, which can take minutes.
+  private let exchanges = DispatchQueue(label: "threadkeeper.exchange")
+  /// Whoever locks the store waits for none of them.
+  private let locking = DispatchQueue(label: "threadkeeper.lock")
   let rotating = DispatchQueue(label: "threadkeeper.rotation", qos: .utility)
 
   struct Rotating {
@@ -68,6 +72,14 @@ final class StoreService: Service {
     }
   }
 
+  private func queue(for command: StoreRequest.Command) -> DispatchQueue {
+    switch command {
+    case .exportItems, .importItems: exchanges
+    case .lock: locking
+    default: turns
+    }
+  }
+
   /// - Parameter connection: it tells who asks, by what the kernel says.
   /// - Returns: nil when it is no request of this kind.
   func answer(_ octets: [UInt8], _ connection: DaemonConnection) async -> [UInt8]? {
@@ -79,7 +91,7 @@ final class StoreService: Service {
     if request.command == .rotation { return try? answerNow(request, connection).octets }
     return await withTaskCancellationHandler {
       await withCheckedContinuation { (done: CheckedContinuation<[UInt8], Never>) in
-        turns.async {
+        queue(for: request.command).async {
           let answer = self.answerNow(request, connection)
           done.resume(returning: (try? answer.octets) ?? [])
         }
