@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeychainCore
+import SodiumCrypto
 import ThreadDataset
 
 /// What an import brings for the bridge: it has to be what the bridge itself would have written.
@@ -34,7 +35,8 @@ package struct ImportedItems: Sendable {
       return "is accessible in a way that the keeper cannot work with"
     }
     guard place.kind != .owner else { return nil }
-    let dataset = item.secret.withUnsafeBytes { Array($0) }
+    var dataset = item.secret.withUnsafeBytes { Array($0) }
+    defer { wipe(&dataset) }
     return (try? OperationalDataset(octets: dataset)) == nil ? "has a dataset that is none" : nil
   }
 
