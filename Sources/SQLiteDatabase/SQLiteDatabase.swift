@@ -19,7 +19,7 @@ package final class SQLiteDatabase: Sendable {
     /// Page cache of the writer and of each reader, in KiB. A ceiling, filled as pages are read;
     /// it should hold the indexes: 64 MiB is two of them at a million rows.
     package var writerCache = 65_536
-    package var readerCache = 32_768
+    package var readerCache = 65_536
     /// Connections kept open for the next reader.
     package var idleReaders = 4
     /// The name of another virtual file system, for tests that need a failing disk.
