@@ -51,7 +51,7 @@ package final class Bridge: Service {
       configuration, store: store, now: startedAt)
     let enrolments = ClientEnrolmentStore(keychain)
     try KeeperIdentity.load(enrolments, logger: logger)
-    let exchange = EnrolledExchange(enrolments, startedAt: startedAt)
+    let exchange = EnrolledExchange(enrolments)
     var configuration = configuration
     configuration.requests.sealer = exchange
     configuration.requests.opener = exchange

@@ -35,19 +35,18 @@ package enum SealedExchangeError: Error, Equatable, Sendable {
 }
 
 /// Opens requests and seals answers, for enrolled users only: never to a key that came with a request.
-/// One for each process, since it remembers which requests have come.
-package final class SealedExchange: Sendable {
+package struct SealedExchange: Sendable {
   private let enrolments: ClientEnrolmentStore
   private let given: Identity?
-  private let replays: Locked<ReplayWindow>
+  private let replays: any ReplayMemory
 
-  /// - Parameters:
-  ///   - identity: the keeper's own keys; nil: those of the enrolments.
-  ///   - now: Unix seconds. What was signed before is taken for a repetition.
-  package init(_ enrolments: ClientEnrolmentStore, identity: Identity? = nil, now: Int64) {
+  /// - Parameter identity: the keeper's own keys; nil: those of the enrolments.
+  package init(
+    _ enrolments: ClientEnrolmentStore, identity: Identity? = nil, replays: any ReplayMemory
+  ) {
     self.enrolments = enrolments
     given = identity
-    replays = Locked(ReplayWindow(now: now))
+    self.replays = replays
   }
 
   /// None while nobody has needed any, or when they are damaged.
@@ -77,24 +76,37 @@ package final class SealedExchange: Sendable {
   }
 
   /// The body of a request, once. It needs an `id`.
+  ///
+  /// - Throws: `SealedExchangeError`, or what the store says.
   package func open(
     _ envelope: [UInt8], from user: String, in home: String, topic: String, now: Int64,
-    _ tx: ReadTransaction
-  ) throws(SealedExchangeError) -> [UInt8] {
+    _ tx: WriteTransaction
+  ) throws -> [UInt8] {
+    let opened = try opened(envelope, from: user, in: home, topic: topic, now: now, tx)
+    guard case .identifier(let identifier) = opened.order, let expires = opened.expiresAt else {
+      throw SealedExchangeError.refused(.notAnEnvelope)
+    }
+    let name = SealedRequestName(
+      issuer: opened.issuer.signingKey, identifier: identifier, ends: expires + Envelope.skew)
+    switch try replays.take(name, now: now, tx) {
+    case .news: return opened.body
+    case .replayed: throw SealedExchangeError.refused(.replayed)
+    case .forgotten: throw SealedExchangeError.refused(.expired)
+    case .full: throw SealedExchangeError.tooMany
+    }
+  }
+
+  private func opened(
+    _ envelope: [UInt8], from user: String, in home: String, topic: String, now: Int64,
+    _ tx: WriteTransaction
+  ) throws(SealedExchangeError) -> OpenedEnvelope {
     guard let identity else { throw .damaged }
     guard let client = try client(user, in: home, tx), !client.isRevoked else { throw .notEnrolled }
-    let opened: OpenedEnvelope
     do throws(EnvelopeRefusal) {
-      opened = try Envelope.open(
+      return try Envelope.open(
         envelope, with: identity, from: [client.keys], topic: topic, now: now)
     } catch {
       throw .refused(error)
-    }
-    guard case .identifier = opened.order else { throw .refused(.notAnEnvelope) }
-    switch replays.withLock({ $0.take(opened, now: now) }) {
-    case .news: return opened.body
-    case .replayed: throw .refused(.replayed)
-    case .full: throw .tooMany
     }
   }
 

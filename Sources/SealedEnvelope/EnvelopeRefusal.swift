@@ -21,7 +21,7 @@ package enum EnvelopeRefusal: String, Error, CaseIterable, Sendable {
   case expired
   /// Signed in the future, by more than the clocks may differ.
   case notYetValid = "not_yet_valid"
-  /// It came before. Judged by who keeps count: `ReplayWindow`, or the order of events.
+  /// It came before. Judged by who keeps count: of the ids of requests, or of the order of events.
   case replayed
 
   package var message: String {

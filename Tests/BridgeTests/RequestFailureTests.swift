@@ -22,18 +22,9 @@ struct RequestFailureTests {
 
   init() throws {
     keeper = try Keeper { $0.isApprover = { $0 == "anna" } }
-    keeper.configuration.requests.sealer = BrokenSealer()
+    keeper.configuration.requests.sealer = FailingSealer()
     try keeper.announce(Agent.living, .home, at: 1, user: "hub")
     _ = try keeper.takeEvents()
-  }
-
-  private struct BrokenSealer: AnswerSealer {
-    func isEnrolled(_ user: String, in home: String, _ tx: ReadTransaction) -> Bool { true }
-
-    func seal(
-      _ body: [UInt8], to user: String, in home: String, _ place: AnswerPlace, now: WireTime,
-      _ tx: ReadTransaction
-    ) throws -> SealedText? { throw Unforeseen() }
   }
 
   private func announcement(_ agent: String, _ network: SampleNetwork) throws -> IncomingMessage {
@@ -138,8 +129,7 @@ struct RequestFailureTests {
       _ = try enrolments.makeIdentity(tx)
       _ = try enrolments.enroll(tablet, tx)
     }
-    keeper.configuration.requests.sealer = EnrolledExchange(
-      enrolments, startedAt: keeper.clock.now())
+    keeper.configuration.requests.sealer = EnrolledExchange(enrolments)
     try keeper.receive(
       (0..<300).map {
         try announcement("a1b2c3d4e5f6" + String(0x1000 + $0, radix: 16), .home)

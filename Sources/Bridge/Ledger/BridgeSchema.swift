@@ -117,5 +117,22 @@ package enum BridgeSchema {
           PRIMARY KEY (home, user, issuer, subject)) WITHOUT ROWID
         """)
     },
+    Migration("sealed requests that have come") { tx in
+      // `ends`: Unix seconds from which on the envelope does not open any more, and the row may go.
+      try tx.execute(
+        """
+        CREATE TABLE sealed_request (
+          issuer BLOB NOT NULL,
+          id BLOB NOT NULL,
+          ends INTEGER NOT NULL,
+          PRIMARY KEY (issuer, id)) WITHOUT ROWID
+        """)
+      try tx.execute("CREATE INDEX sealed_request_ends ON sealed_request (ends)")
+      // The latest end of a signer's rows that are gone.
+      try tx.execute(
+        """
+        CREATE TABLE sealed_forgotten (issuer BLOB PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID
+        """)
+    },
   ]
 }

@@ -16,18 +16,22 @@ extension BatchApplier {
     var transaction = inbound.transaction
     granted = nil
     do {
-      try step { try fulfil(inbound, origin, &transaction) }
+      // What was opened has come, whatever becomes of it: it is answered, and does not count again.
+      let fields = try step { try opened(inbound, home: origin.home) }
+      transaction = fields.soundTransaction ?? transaction
+      try step { try fulfil(inbound, fields, origin, transaction) }
     } catch let failure as AnswerFailure {
       refuse(failure, inbound, transaction)
     }
   }
 
-  /// - Parameter transaction: what the answer repeats, which may be inside of an envelope.
+  /// - Parameters:
+  ///   - fields: those inside of the envelope, where there is one.
+  ///   - transaction: what the answer repeats.
   private func fulfil(
-    _ inbound: InboundRequest, _ origin: InboundMessage.Origin, _ transaction: inout String?
+    _ inbound: InboundRequest, _ fields: RequestFields, _ origin: InboundMessage.Origin,
+    _ transaction: String?
   ) throws {
-    let fields = try opened(inbound, home: origin.home)
-    transaction = fields.soundTransaction ?? transaction
     guard let command = inbound.command else { throw AnswerFailure.unknownCommand }
     let request = try ThreadRequest(command, fields)
     if request.dataset != nil, try inbound.fields.get().sealed == nil {

@@ -16,9 +16,8 @@ import ThreadRequests
 struct EnrolledExchange: AnswerSealer, RequestOpener {
   private let exchange: SealedExchange
 
-  /// - Parameter startedAt: what was signed before is taken for a repetition.
-  init(_ enrolments: ClientEnrolmentStore, startedAt: WireTime) {
-    exchange = SealedExchange(enrolments, now: startedAt.seconds)
+  init(_ enrolments: ClientEnrolmentStore) {
+    exchange = SealedExchange(enrolments, replays: SealedRequestLedger())
   }
 
   func isEnrolled(_ user: String, in home: String, _ tx: ReadTransaction) -> Bool {
@@ -52,10 +51,10 @@ struct EnrolledExchange: AnswerSealer, RequestOpener {
     _ tx: WriteTransaction
   ) throws -> [UInt8] {
     let envelope = try JSONEncoder().encode(sealed)
-    do throws(SealedExchangeError) {
+    do {
       return try exchange.open(
         Array(envelope), from: user, in: home, topic: topic, now: now.seconds, tx)
-    } catch {
+    } catch let error as SealedExchangeError {
       throw AnswerFailure(error)
     }
   }

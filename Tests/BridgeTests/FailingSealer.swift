@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import SQLiteDatabase
+import ThreadRequests
+
+@testable import Bridge
+
+/// Everybody is enrolled, and whatever is sealed fails in a way that nobody has thought of.
+struct FailingSealer: AnswerSealer {
+  struct Unforeseen: Error {}
+
+  func isEnrolled(_ user: String, in home: String, _ tx: ReadTransaction) -> Bool { true }
+
+  func seal(
+    _ body: [UInt8], to user: String, in home: String, _ place: AnswerPlace, now: WireTime,
+    _ tx: ReadTransaction
+  ) throws -> SealedText? { throw Unforeseen() }
+}
