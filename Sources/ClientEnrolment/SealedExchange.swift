@@ -52,15 +52,17 @@ package struct SealedExchange: Sendable {
   /// None while nobody has needed any, or when they are damaged.
   private var identity: Identity? { given ?? enrolments.identity }
 
-  /// Whether secrets can be told to this user. Not while the enrolment is damaged.
-  package func isEnrolled(
-    _ user: String, in home: String, _ tx: ReadTransaction
-  ) -> Bool {
-    guard identity != nil else { return false }
+  /// Of the key that secrets are told to for this user; nil when none can be told. So it is while the
+  /// enrolment is damaged.
+  package func fingerprint(
+    of user: String, in home: String, _ tx: ReadTransaction
+  ) -> String? {
+    guard identity != nil else { return nil }
     do throws(SealedExchangeError) {
-      return try client(user, in: home, tx)?.isRevoked == false
+      guard let client = try client(user, in: home, tx), !client.isRevoked else { return nil }
+      return client.keys.fingerprint
     } catch {
-      return false
+      return nil
     }
   }
 

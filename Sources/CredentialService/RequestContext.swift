@@ -20,6 +20,8 @@ package struct RequestContext: Codable, Hashable, Sendable {
   package var listsSecrets = false
   /// Whether the requester has a way to be told a secret at all.
   package var canBeToldSecrets = true
+  /// The fingerprint of the key that secrets are sealed to; nil where nothing is sealed.
+  package var fingerprint: String?
   /// Seconds for which an answer is of use.
   package var patience = 30
   /// The most entries of a list; nil: any number.

@@ -10,7 +10,7 @@ import ThreadRequests
 struct FailingSealer: AnswerSealer {
   struct Unforeseen: Error {}
 
-  func isEnrolled(_ user: String, in home: String, _ tx: ReadTransaction) -> Bool { true }
+  func fingerprint(of user: String, in home: String, _ tx: ReadTransaction) -> String? { user }
 
   func seal(
     _ body: [UInt8], to user: String, in home: String, _ place: AnswerPlace, now: WireTime,

@@ -19,8 +19,8 @@ private struct TestSeals: AnswerSealer, RequestOpener {
   var enrolled: Set<String> = []
   var mustSeal: Set<String> = []
 
-  func isEnrolled(_ user: String, in home: String, _ tx: ReadTransaction) -> Bool {
-    enrolled.contains(user)
+  func fingerprint(of user: String, in home: String, _ tx: ReadTransaction) -> String? {
+    enrolled.contains(user) ? "key of \(user)" : nil
   }
 
   func seal(

@@ -109,7 +109,7 @@ struct SealedExchangeTests {
     func state() throws -> [Bool] {
       try write {
         [
-          exchange.isEnrolled("phone", in: "home", $0),
+          exchange.fingerprint(of: "phone", in: "home", $0) == phone.keys.fingerprint,
           exchange.requiresSeal(of: "phone", in: "home", $0),
         ]
       }

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ClientEnrolment
-import Foundation
 import MosquittoClient
 import SealedEnvelope
 import TestKit
 import Testing
-import ThreadRequests
 
 @testable import Bridge
 
@@ -14,47 +11,26 @@ import ThreadRequests
 struct SealedRequestTests {
   private let keeper: Keeper
   private let phone: Identity
-  private let topic = "threadkeeper/in/phone/request/ping"
 
   private struct Failed: Error {}
 
   init() throws {
     keeper = try Keeper(teams: ["hub": "phone"])
     phone = try Identity()
-    try keeper.database.write { tx in
-      _ = try keeper.enrolments.makeIdentity(tx)
-      _ = try keeper.enrolments.enroll(
-        EnrolledClient(
-          home: "home", user: "phone", keys: phone.keys, trust: .signed, enrolledAt: 0,
-          enrolledBy: "test"), tx)
-    }
-    useEnrolments()
-  }
-
-  /// As at a start.
-  private func useEnrolments() {
-    let exchange = EnrolledExchange(keeper.enrolments)
-    keeper.configuration.requests.sealer = exchange
-    keeper.configuration.requests.opener = exchange
+    try keeper.useEnrolments()
+    try keeper.enroll("phone", phone.keys, .signed)
   }
 
   private func restart() throws {
     try keeper.restart()
     _ = try keeper.database.read { try keeper.enrolments.loadIdentity($0) }
-    useEnrolments()
+    try keeper.useEnrolments()
   }
 
-  private func ping(
-    _ id: String = "r-1", by signer: Identity? = nil, on topic: String? = nil
-  ) throws -> IncomingMessage {
-    let envelope = try Envelope.seal(
-      Array(#"{"transaction":"\#(id)"}"#.utf8), to: try #require(keeper.enrolments.identity).keys,
-      from: signer ?? phone,
-      at: .init(
-        topic: self.topic, order: .identifier(id), now: keeper.clock.now().milliseconds / 1_000,
-        lifetime: 30))
-    return IncomingMessage(
-      topic: topic ?? self.topic, payload: Array(#"{"sealed":"#.utf8) + envelope + Array("}".utf8))
+  private func ping(by signer: Identity? = nil, on topic: String? = nil) throws -> IncomingMessage {
+    var message = try keeper.sealedRequest("ping", user: "phone", by: signer ?? phone)
+    if let topic { message.topic = topic }
+    return message
   }
 
   /// The codes of what is answered; nil for one that is fulfilled.
@@ -101,16 +77,9 @@ struct SealedRequestTests {
 
   @Test("A request whose fulfilment failed has been answered, and does not count again")
   func failed() throws {
-    let topic = "threadkeeper/in/phone/request/credentials/get"
     try keeper.announce(Agent.living, .home, at: 1, user: "hub")
-    let envelope = try Envelope.seal(
-      Array(#"{"border_agent_id":"\#(Agent.living)"}"#.utf8),
-      to: try #require(keeper.enrolments.identity).keys, from: phone,
-      at: .init(
-        topic: topic, order: .identifier("r-2"), now: keeper.clock.now().milliseconds / 1_000,
-        lifetime: 30))
-    let message = IncomingMessage(
-      topic: topic, payload: Array(#"{"sealed":"#.utf8) + envelope + Array("}".utf8))
+    let message = try keeper.sealedRequest(
+      "credentials/get", user: "phone", by: phone, ["border_agent_id": Agent.living])
     let sealer = keeper.configuration.requests.sealer
     keeper.configuration.requests.sealer = FailingSealer()
     #expect(try codes(message) == ["store"])

@@ -50,7 +50,7 @@ struct GrantCoverageTests {
     #expect(!covers(both, .subject("networks/nearby")), "nothing")
   }
 
-  @Test("No other requester: not the team's other users, not the user in another team")
+  @Test("No other requester: not the team's other users, nor the user of another team or key")
   func otherRequester() {
     #expect(!covers(.preferred, .preferred, by: .tablet))
     #expect(!covers(.preferred, .preferred, by: .app))
@@ -60,6 +60,13 @@ struct GrantCoverageTests {
       !covers(
         .preferred, .preferred, by: ConsentRequester(.mqttUser("jose\u{301}"), team: "t"),
         of: ConsentRequester(.mqttUser("jos\u{E9}"), team: "t")))
+    func phone(_ fingerprint: String?) -> ConsentRequester {
+      ConsentRequester(.mqttUser("phone"), team: "phone", fingerprint: fingerprint)
+    }
+    #expect(covers(.preferred, .preferred, by: phone("3f2a"), of: phone("3f2a")))
+    #expect(!covers(.preferred, .preferred, by: phone("91c0"), of: phone("3f2a")))
+    #expect(!covers(.preferred, .preferred, by: phone("91c0"), of: phone(nil)))
+    #expect(!covers(.preferred, .preferred, by: phone(nil), of: phone("3f2a")))
     let other = ConsentRequester(.systemUser(1000), team: "user/uid-1000", program: "other")
     #expect(
       covers(.preferred, .preferred, by: other, of: .app), "a program's name is not checked")

@@ -144,6 +144,45 @@ struct SealedConsentTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
+  @Test("The question shows whose key it is; with the key go the question and what was agreed to")
+  func keys() async throws {
+    let audience = try await Audience.start(broker)
+    let publisher = try await TestPublisher.start(broker)
+    let daemon = try await keeper.start()
+    let line = try await announced(audience, publisher)
+    let key = try await enrollPhone()
+    let phone = try #require(try await keeper.json("clients", "fingerprint", "phone")["line"]?.text)
+    let fingerprint = try PublicIdentity(line: phone).fingerprint
+
+    async let first = request("preferred/get", key: key, line: line)
+    let id = try await waiting()
+    let pending = try await keeper.json("consent", "list")["pending"]?.list.first
+    #expect(pending?["fingerprint"]?.text == fingerprint)
+    #expect(try await keeper.command("consent", "list").output.contains(fingerprint))
+    try await audience.until("it is told") {
+      $0.state("threadkeeper/bridge/consent")?["fingerprint"]?.text == fingerprint
+        && $0.events("consent_requested").first?["fingerprint"]?.text == fingerprint
+    }
+    #expect(daemon.log.contains(fingerprint))
+    #expect(try await keeper.command("clients", "revoke", "phone").status == 0)
+    let told = try await first
+    #expect(told.status == 77 && told.output.isEmpty, "\(told.error)")
+    #expect(told.error.contains("not_enrolled"), "\(told.error)")
+    #expect(try await keeper.command("consent", "approve", id).status == 66)
+
+    #expect(try await keeper.command("clients", "enroll", "phone", phone).status == 0)
+    async let second = request("preferred/get", key: key, line: line)
+    #expect(try await keeper.command("consent", "approve", waiting(), "--always").status == 0)
+    #expect(try await second.status == 0)
+    let grants = try await keeper.json("consent", "grants")["grants"]?.list
+    #expect(grants?.map { $0["fingerprint"]?.text } == [fingerprint])
+    #expect(try await keeper.command("consent", "grants").output.contains(fingerprint))
+    let other = try Identity().keys.line
+    #expect(try await keeper.command("clients", "enroll", "phone", other).status == 0)
+    #expect(try await keeper.json("consent", "grants") == ["grants": []])
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
   @Test("Approved: the answer opens and matches; denied: it says so; on the broker there is no key")
   func asked() async throws {
     let audience = try await Audience.start(broker)

@@ -38,7 +38,8 @@ extension ConsentOverview.Head {
   init(_ pending: PendingConsent) {
     self.init(
       id: pending.id.description, requester: pending.requester.description,
-      command: pending.subject.command, networkName: pending.subject.names,
+      fingerprint: pending.requester.fingerprint, command: pending.subject.command,
+      networkName: pending.subject.names,
       extendedPANID: pending.subject.onlyNetwork?.description,
       expiresAt: WireTime(milliseconds: pending.expires))
   }

@@ -16,7 +16,8 @@ extension ConsentRequest {
         networks: question.networks.map {
           ConsentNetwork(id: $0.network, name: $0.name, team: $0.team)
         }),
-      by: ConsentRequester(.init(context.requester), team: context.team),
+      by: ConsentRequester(
+        .init(context.requester), team: context.team, fingerprint: context.fingerprint),
       reply: ConsentReply(context.reply, transaction: question.request.transaction))
   }
 }
@@ -66,9 +67,10 @@ extension EndedConsent {
       request.home = record.subject.home
       request.transaction = reply.transaction
       if command == .getNetwork { request.network = record.subject.onlyNetwork }
-      let context = RequestContext(
+      var context = RequestContext(
         requester: record.requester.identity.requester, team: record.requester.team,
         home: record.subject.home, reply: reply.address, now: now.date)
+      context.fingerprint = record.requester.fingerprint
       return SettledConsent(
         id: record.id.description,
         question: ConsentQuestion(

@@ -36,6 +36,7 @@ extension EventRecord {
     if case .mqttUser(let name) = requester.identity { user = name }
     detail.consent = id.description
     detail.requester = requester.description
+    detail.fingerprint = requester.fingerprint
     detail.command = subject.command
     detail.networkName = subject.names
   }
@@ -44,14 +45,14 @@ extension EventRecord {
 extension BatchNews {
   /// What a person at the keeper's terminal has to know, and to type.
   mutating func add(_ pending: PendingConsent) {
-    add(
-      .notice, "consent is asked for",
-      [
-        "requester": "\(pending.requester)", "command": "\(pending.subject.command)",
-        "network": "\(pending.subject.networkNames)", "why": "\(pending.reason)",
-        "approve": "threadkeeper consent approve \(pending.id)",
-        "deny": "threadkeeper consent deny \(pending.id)",
-      ], of: .consent)
+    var metadata: Logger.Metadata = [
+      "requester": "\(pending.requester)", "command": "\(pending.subject.command)",
+      "network": "\(pending.subject.networkNames)", "why": "\(pending.reason)",
+      "approve": "threadkeeper consent approve \(pending.id)",
+      "deny": "threadkeeper consent deny \(pending.id)",
+    ]
+    metadata["fingerprint"] = pending.requester.fingerprint.map { "\($0)" }
+    add(.notice, "consent is asked for", metadata, of: .consent)
   }
 
   mutating func add(_ record: ConsentRecord) {

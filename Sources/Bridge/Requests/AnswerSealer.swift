@@ -7,7 +7,8 @@ import ThreadRequests
 /// Seals what is secret in an answer to the key that was enrolled for a user of the broker, never to
 /// one that came with the request.
 package protocol AnswerSealer: Sendable {
-  func isEnrolled(_ user: String, in home: String, _ tx: ReadTransaction) throws -> Bool
+  /// Of the key that a user's answers are sealed to; nil for a user who is not enrolled.
+  func fingerprint(of user: String, in home: String, _ tx: ReadTransaction) throws -> String?
 
   /// - Parameters:
   ///   - body: JSON.
@@ -17,6 +18,12 @@ package protocol AnswerSealer: Sendable {
     _ body: [UInt8], to user: String, in home: String, _ place: AnswerPlace, now: WireTime,
     _ tx: ReadTransaction
   ) throws -> SealedText?
+}
+
+extension AnswerSealer {
+  func isEnrolled(_ user: String, in home: String, _ tx: ReadTransaction) throws -> Bool {
+    try fingerprint(of: user, in: home, tx) != nil
+  }
 }
 
 /// Where an answer belongs.
@@ -44,7 +51,9 @@ package protocol RequestOpener: Sendable {
 package struct NobodyIsEnrolled: AnswerSealer, RequestOpener {
   package init() {}
 
-  package func isEnrolled(_ user: String, in home: String, _ tx: ReadTransaction) -> Bool { false }
+  package func fingerprint(of user: String, in home: String, _ tx: ReadTransaction) -> String? {
+    nil
+  }
 
   package func seal(
     _ body: [UInt8], to user: String, in home: String, _ place: AnswerPlace, now: WireTime,

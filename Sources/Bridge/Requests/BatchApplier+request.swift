@@ -70,6 +70,7 @@ extension BatchApplier {
       let transaction = one.question.request.transaction
       do {
         try step {
+          try checkKey(context)
           let data = try service(context).answer(to: one)
           switch context.reply {
           case .topic: try answer(data, context, transaction)
@@ -88,6 +89,16 @@ extension BatchApplier {
         }
         counts.requestsRefused += 1
       }
+    }
+  }
+
+  /// Whose key was revoked, or is another one than the person was shown, is told nothing.
+  private func checkKey(_ context: RequestContext) throws {
+    guard case .mqttUser(let user) = context.requester else { return }
+    let key = try configuration.requests.sealer.fingerprint(of: user, in: context.home, tx)
+    guard let key, key == context.fingerprint else {
+      throw AnswerFailure(
+        .notEnrolled, "the key that the answer was to be sealed to is not enrolled any more")
     }
   }
 
@@ -116,8 +127,9 @@ extension BatchApplier {
     context.version = configuration.version
     context.patience = Int(inbound.patience)
     if command.disclosesSecrets {
-      context.canBeToldSecrets = try configuration.requests.sealer.isEnrolled(
-        inbound.user, in: home, tx)
+      context.fingerprint = try configuration.requests.sealer.fingerprint(
+        of: inbound.user, in: home, tx)
+      context.canBeToldSecrets = context.fingerprint != nil
     }
     return context
   }

@@ -20,8 +20,8 @@ struct EnrolledExchange: AnswerSealer, RequestOpener {
     exchange = SealedExchange(enrolments, replays: SealedRequestLedger())
   }
 
-  func isEnrolled(_ user: String, in home: String, _ tx: ReadTransaction) -> Bool {
-    exchange.isEnrolled(user, in: home, tx)
+  func fingerprint(of user: String, in home: String, _ tx: ReadTransaction) -> String? {
+    exchange.fingerprint(of: user, in: home, tx)
   }
 
   func requiresSeal(of user: String, in home: String, _ tx: ReadTransaction) -> Bool {

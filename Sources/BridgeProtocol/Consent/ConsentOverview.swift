@@ -7,6 +7,8 @@ package struct ConsentOverview: Encodable, Sendable, Equatable {
   package struct Head: Sendable, Equatable {
     package var id: String
     package var requester: String
+    /// Of the key that the answer is sealed to; nil where it is not sealed.
+    package var fingerprint: String?
     /// `preferred/get` and the like.
     package var command: String
     /// Of several networks: their names.
@@ -16,11 +18,12 @@ package struct ConsentOverview: Encodable, Sendable, Equatable {
     package var expiresAt: WireTime
 
     package init(
-      id: String, requester: String, command: String, networkName: String, extendedPANID: String?,
-      expiresAt: WireTime
+      id: String, requester: String, fingerprint: String? = nil, command: String,
+      networkName: String, extendedPANID: String?, expiresAt: WireTime
     ) {
       self.id = id
       self.requester = requester
+      self.fingerprint = fingerprint
       self.command = command
       self.networkName = networkName
       self.extendedPANID = extendedPANID
@@ -38,7 +41,7 @@ package struct ConsentOverview: Encodable, Sendable, Equatable {
   }
 
   enum CodingKeys: String, CodingKey {
-    case v, pending, head, requester, command
+    case v, pending, head, requester, fingerprint, command
     case networkName = "network_name"
     case extendedPANID = "ext_pan_id"
     case expiresAt = "expires_at"
@@ -52,6 +55,7 @@ package struct ConsentOverview: Encodable, Sendable, Equatable {
     guard let head else { return }
     try fields.encode(head.id, forKey: .head)
     try fields.encode(head.requester, forKey: .requester)
+    try fields.encodeIfPresent(head.fingerprint, forKey: .fingerprint)
     try fields.encode(head.command, forKey: .command)
     try fields.encode(head.networkName, forKey: .networkName)
     try fields.encodeIfPresent(head.extendedPANID, forKey: .extendedPANID)

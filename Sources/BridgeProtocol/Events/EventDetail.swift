@@ -21,6 +21,8 @@ package struct EventDetail: Codable, Hashable, Sendable {
   /// Of a consent: its id.
   package var consent: String?
   package var requester: String?
+  /// Of the key that what is asked for is sealed to.
+  package var fingerprint: String?
   /// What was asked for: `preferred/get`.
   package var command: String?
   /// RFC 3339.
@@ -43,7 +45,7 @@ package struct EventDetail: Codable, Hashable, Sendable {
     case previousSSID = "previous_ssid"
     case preferred, topic, code, field, tlv, offset, message, alert
     case consent = "id"
-    case requester, command
+    case requester, fingerprint, command
     case expiresAt = "expires_at"
     case scope
     case decidedBy = "decided_by"

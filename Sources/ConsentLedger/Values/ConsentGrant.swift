@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Somebody has said "always": for this requester, this command, and these networks. One with
+/// Somebody has said "always": for this requester with its key, this command, and these networks. One with
 /// another Extended PAN ID, another name or of another team is another one, and is asked about anew.
 package struct ConsentGrant: Sendable, Codable, Hashable {
   package let id: ConsentID

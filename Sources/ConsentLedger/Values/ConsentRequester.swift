@@ -16,16 +16,24 @@ package struct ConsentRequester: Sendable, Codable, Hashable {
   package let team: String
   /// What a program of this machine calls itself. Anybody can choose it: for people to read only.
   package let program: String?
+  /// Of the key that answers are sealed to, as `clients fingerprint` prints it. Nil on this machine, where
+  /// nothing is sealed.
+  package let fingerprint: String?
 
-  package init(_ identity: Identity, team: String, program: String? = nil) {
+  package init(
+    _ identity: Identity, team: String, program: String? = nil, fingerprint: String? = nil
+  ) {
     self.identity = identity
     self.team = team
     self.program = program
+    self.fingerprint = fingerprint
   }
 
-  /// Whether the two are one party, whatever the program calls itself.
+  /// Whether the two are one party, whatever the program calls itself. Who has got another key is
+  /// another one: a person has agreed to whom the answer is sealed to.
   package func isSame(as other: ConsentRequester) -> Bool {
     identity == other.identity && team.utf8.elementsEqual(other.team.utf8)
+      && fingerprint == other.fingerprint
   }
 }
 

@@ -18,11 +18,12 @@ struct ConsentGrantsCommand: AsyncParsableCommand {
 
   func run() async throws {
     let report = try await ConsentCounter(settings: options.load()).perform(.init(.grants))
-    var table = Table(columns: "ID", "REQUESTER", "MAY", "NETWORK", "SINCE", "GRANTED BY")
+    var table = Table(
+      columns: "ID", "REQUESTER", "MAY", "NETWORK", "SINCE", "GRANTED BY", "SEALED TO")
     for grant in report.grants ?? [] {
       table.add(
         grant.id, grant.requester, grant.command, grant.networkNames, grant.createdAt,
-        grant.grantedBy)
+        grant.grantedBy, grant.fingerprint ?? "")
     }
     try output.show(
       report, text: table.isEmpty ? "Everybody is asked about each time.\n" : table.text())

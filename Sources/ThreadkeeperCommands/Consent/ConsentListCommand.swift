@@ -35,7 +35,7 @@ struct ConsentListCommand: AsyncParsableCommand {
       table.add(
         one.id, one.requester, one.command, one.networkNames, "in \(secondsLeft(one)) s")
     }
-    let reasons = pending.map { "\($0.reason.printable).\n" }.joined()
+    let reasons = pending.map { "\($0.reason.printable).\n\(key(of: $0))" }.joined()
     return """
       \(table.text())
       \(reasons)
@@ -44,6 +44,13 @@ struct ConsentListCommand: AsyncParsableCommand {
       threadkeeper consent deny \(first.id)
 
       """
+  }
+
+  /// Whose key it is can only be told by comparing.
+  private static func key(of pending: ConsentReport.Pending) -> String {
+    guard let fingerprint = pending.fingerprint else { return "" }
+    return
+      "The answer to \(pending.requester.printable) is sealed to the key \(fingerprint.printable).\n"
   }
 
   private static func secondsLeft(_ pending: ConsentReport.Pending) -> Int {

@@ -9,6 +9,8 @@ struct ConsentReport: Codable, Sendable {
   struct Pending: Codable, Sendable {
     var id: String
     var requester: String
+    /// Of the key that the answer is sealed to; nil on this machine, where nothing is sealed.
+    var fingerprint: String?
     var team: String
     var home: String
     var command: String
@@ -20,7 +22,7 @@ struct ConsentReport: Codable, Sendable {
     var expiresAt: String
 
     enum CodingKeys: String, CodingKey {
-      case id, requester, team, home, command, networks, reason
+      case id, requester, fingerprint, team, home, command, networks, reason
       case createdAt = "created_at"
       case expiresAt = "expires_at"
     }
@@ -29,6 +31,7 @@ struct ConsentReport: Codable, Sendable {
   struct Grant: Codable, Sendable {
     var id: String
     var requester: String
+    var fingerprint: String?
     var team: String
     var home: String
     var command: String
@@ -37,7 +40,7 @@ struct ConsentReport: Codable, Sendable {
     var grantedBy: String
 
     enum CodingKeys: String, CodingKey {
-      case id, requester, team, home, command, networks
+      case id, requester, fingerprint, team, home, command, networks
       case createdAt = "created_at"
       case grantedBy = "granted_by"
     }
@@ -49,6 +52,7 @@ struct ConsentReport: Codable, Sendable {
     /// `approved`, `denied`, `expired`, `revoked`.
     var outcome: String
     var requester: String
+    var fingerprint: String?
     var team: String
     var home: String
     var command: String
@@ -60,7 +64,7 @@ struct ConsentReport: Codable, Sendable {
     var grant: String?
 
     enum CodingKeys: String, CodingKey {
-      case id, outcome, requester, team, home, command, networks
+      case id, outcome, requester, fingerprint, team, home, command, networks
       case createdAt = "created_at"
       case decidedAt = "decided_at"
       case decidedBy = "decided_by"
@@ -79,7 +83,8 @@ extension ConsentReport.Pending {
   init(_ pending: PendingConsent) {
     self.init(
       id: pending.id.description, requester: pending.requester.description,
-      team: pending.requester.team, home: pending.subject.home, command: pending.subject.command,
+      fingerprint: pending.requester.fingerprint, team: pending.requester.team,
+      home: pending.subject.home, command: pending.subject.command,
       networks: pending.subject.networks, reason: pending.reason,
       createdAt: WireTime(milliseconds: pending.created).description,
       expiresAt: WireTime(milliseconds: pending.expires).description)
@@ -92,7 +97,8 @@ extension ConsentReport.Grant {
   init(_ grant: ConsentGrant) {
     self.init(
       id: grant.id.description, requester: grant.requester.description,
-      team: grant.requester.team, home: grant.subject.home, command: grant.subject.command,
+      fingerprint: grant.requester.fingerprint, team: grant.requester.team,
+      home: grant.subject.home, command: grant.subject.command,
       networks: grant.subject.networks,
       createdAt: WireTime(milliseconds: grant.created).description, grantedBy: grant.grantedBy)
   }
@@ -104,7 +110,8 @@ extension ConsentReport.Decision {
   init(_ record: ConsentRecord) {
     self.init(
       id: record.id.description, outcome: record.outcome.rawValue,
-      requester: record.requester.description, team: record.requester.team,
+      requester: record.requester.description, fingerprint: record.requester.fingerprint,
+      team: record.requester.team,
       home: record.subject.home, command: record.subject.command,
       networks: record.subject.networks,
       createdAt: WireTime(milliseconds: record.created).description,
