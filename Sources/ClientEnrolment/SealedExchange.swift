@@ -126,11 +126,18 @@ package struct SealedExchange: Sendable {
     guard let client = try client(user, in: home, tx), !client.isRevoked else {
       throw SealedExchangeError.notEnrolled
     }
-    return try Envelope.seal(
-      body, to: client.keys, from: identity,
-      at: .init(
-        topic: answer.topic, order: .identifier(answer.identifier), now: now,
-        lifetime: Envelope.requestLifetime))
+    return try Envelope.seal(body, to: client.keys, from: identity, at: place(of: answer, now))
+  }
+
+  /// Octets of the largest body that `seal` has room for.
+  package func room(for answer: Answer, now: Int64) -> Int {
+    Envelope.room(at: place(of: answer, now))
+  }
+
+  private func place(of answer: Answer, _ now: Int64) -> Envelope.Place {
+    .init(
+      topic: answer.topic, order: .identifier(answer.identifier), now: now,
+      lifetime: Envelope.requestLifetime)
   }
 
   /// Where an answer belongs.

@@ -11,13 +11,18 @@ extension CredentialService {
     let found = try told(by: request) { _ in true }
     // Nothing is there that a person could be asked about.
     guard !found.isEmpty else { return .data(AnswerData(credentials: [])) }
+    let data = AnswerData(credentials: found.map(\.record))
+    // Nobody should be asked about what could not be told then.
+    if let most = context.mostSecretOctets, data.json.count > most {
+      throw AnswerFailure.tooLargeToSeal
+    }
     var named: Set<ConsentQuestion.Network> = []
     let networks = found.map(\.network).filter { named.insert($0).inserted }
     let question = ConsentQuestion(
       context: context, request: request,
       networks: networks.filter { $0.team == nil } + networks.filter { $0.team != nil })
     switch try gate.judge(question, tx) {
-    case .granted: return .data(AnswerData(credentials: found.map(\.record)))
+    case .granted: return .data(data)
     case .pending(let id): return .waiting(id: id)
     case .refused(let failure): throw failure
     }
@@ -136,4 +141,9 @@ extension CredentialService {
     guard credential.dataset.essentialDifferences(from: preferred).isEmpty else { return nil }
     return DisclosedCredential(record: record)
   }
+}
+
+extension AnswerFailure {
+  package static let tooLargeToSeal = AnswerFailure(
+    .tooLarge, "the answer is too large to be sealed; `network/get` asks for one network")
 }

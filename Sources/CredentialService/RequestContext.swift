@@ -26,6 +26,8 @@ package struct RequestContext: Codable, Hashable, Sendable {
   package var patience = 30
   /// The most entries of a list; nil: any number.
   package var mostEntries: Int?
+  /// The most octets of JSON that an answer with secrets may have; nil: any number.
+  package var mostSecretOctets: Int?
   /// Of the program, for `ping`.
   package var version = ""
 

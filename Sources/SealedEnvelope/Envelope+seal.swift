@@ -55,20 +55,29 @@ extension Envelope {
     _ body: [UInt8], to recipient: PublicIdentity, from sender: Identity, at place: Place
   ) throws(SealingError) -> [UInt8] {
     guard JSONObjectText.isObject(body) else { throw .notAnObject }
-    var claims = EnvelopeClaims(
-      aud: recipient.sealingHash, iss: sender.keys.signingHash, topic: place.topic,
-      iat: place.now, exp: place.lifetime.map { place.now &+ $0 })
-    switch place.order {
-    case .sequence(let sequence): claims.seq = sequence
-    case .identifier(let identifier): claims.id = identifier
-    }
+    let claims = claims(of: place, to: recipient.sealingHash, from: sender.keys.signingHash)
     guard claims.order != nil, claims.hasSoundLifetime else { throw .badOrder }
     var signed = text(of: claims)
     // The claims are a flat object: the body becomes its last member.
     signed.removeLast()
-    signed += Array(",\"body\":".utf8) + body + [UInt8(ascii: "}")]
+    signed += bodyMember + body + [UInt8(ascii: "}")]
     defer { wipe(&signed) }
     return try seal(signed: signed, to: recipient, from: sender)
+  }
+
+  static let bodyMember = Array(",\"body\":".utf8)
+
+  static func claims(
+    of place: Place, to audience: String, from issuer: String
+  ) -> EnvelopeClaims {
+    var claims = EnvelopeClaims(
+      aud: audience, iss: issuer, topic: place.topic, iat: place.now,
+      exp: place.lifetime.map { place.now &+ $0 })
+    switch place.order {
+    case .sequence(let sequence): claims.seq = sequence
+    case .identifier(let identifier): claims.id = identifier
+    }
+    return claims
   }
 
   /// Signs exactly these octets, and seals them.
@@ -111,7 +120,7 @@ extension Envelope {
     return octets
   }
 
-  private static func text(of value: some Encodable) -> [UInt8] {
+  static func text(of value: some Encodable) -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     // Texts and whole numbers always encode.

@@ -119,22 +119,27 @@ struct RequestFailureTests {
     }
   }
 
-  @Test("An answer that no envelope can hold is too_large, and the batch goes on")
+  @Test("An answer that no envelope can hold is too_large at once, and nobody is asked about it")
   func tooLarge() throws {
-    let enrolments = keeper.enrolments
-    let tablet = EnrolledClient(
-      home: "home", user: "tablet", keys: try Identity().keys, trust: .broker, enrolledAt: 0,
-      enrolledBy: "test")
-    try keeper.database.write { tx in
-      _ = try enrolments.makeIdentity(tx)
-      _ = try enrolments.enroll(tablet, tx)
-    }
-    keeper.configuration.requests.sealer = EnrolledExchange(enrolments)
-    try keeper.receive(
-      (0..<300).map {
-        try announcement("a1b2c3d4e5f6" + String(0x1000 + $0, radix: 16), .home)
-      })
+    try keeper.useEnrolments()
+    try keeper.enroll("tablet", Identity().keys)
+    try keeper.receive((0..<300).map { try announcement(agent($0), .home) })
+    #expect(try keeper.ask(.nearbyNetworks, user: "tablet").code == "too_large")
+    #expect(try !keeper.takeNames().contains("consent_requested"))
+    try keeper.receive([keeper.request("preferred/get", user: "tablet")])
+    #expect(try onlyID().hasPrefix("c-"))
+  }
+
+  private func agent(_ number: Int) -> String {
+    "a1b2c3d4e5f6" + String(0x1000 + number, radix: 16)
+  }
+
+  @Test("What has grown too large while a person thought is too_large, and the batch goes on")
+  func grown() throws {
+    try keeper.useEnrolments()
+    try keeper.enroll("tablet", Identity().keys)
     try keeper.receive([keeper.request("networks/nearby", user: "tablet")])
+    try keeper.receive((0..<300).map { try announcement(agent($0), .home) })
     try keeper.receive([
       keeper.request("consent/approve", ["id": onlyID()]), announcement(Agent.attic, .home),
     ])
@@ -146,9 +151,7 @@ struct RequestFailureTests {
   func news() throws {
     let log = RecordingLog()
     var reader = MessageReader(topics: keeper.configuration.topics)
-    let messages = try (0..<20).map {
-      try announcement("a1b2c3d4e5f6" + String(0x1000 + $0, radix: 16), .home)
-    }
+    let messages = try (0..<20).map { try announcement(agent($0), .home) }
     let request = try keeper.request("preferred/get", user: "tablet")
     try keeper.database.write { tx in
       let batch = try BatchApplier(

@@ -256,4 +256,25 @@ import Testing
       #expect(opened.order == order)
     }
   }
+
+  @Test func roomIsWhatCanBeSealedAndNotOneOctetMore() throws {
+    let places: [(String, Envelope.Order, Int64?)] = [
+      (topic, .sequence(7), nil), ("t/é/\"/x", .identifier("a/b\"\u{1}"), 30),
+      (String(repeating: "t", count: 1_024), .identifier(String(repeating: "i", count: 128)), 300),
+    ]
+    for (topic, order, lifetime) in places {
+      let room = Envelope.room(
+        at: .init(topic: topic, order: order, now: now, lifetime: lifetime))
+      #expect(room > 4_096)
+      let frame = #"{"a":""}"#.utf8.count
+      func text(_ count: Int) -> [UInt8] {
+        Array((#"{"a":""# + String(repeating: "x", count: count - frame) + #""}"#).utf8)
+      }
+      let fits = try seal(text(room), topic: topic, order: order, lifetime: lifetime)
+      #expect(fits.count <= Envelope.limit)
+      #expect(throws: SealingError.tooLarge) {
+        try seal(text(room + 1), topic: topic, order: order, lifetime: lifetime)
+      }
+    }
+  }
 }

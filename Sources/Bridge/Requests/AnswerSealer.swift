@@ -10,6 +10,9 @@ package protocol AnswerSealer: Sendable {
   /// Of the key that a user's answers are sealed to; nil for a user who is not enrolled.
   func fingerprint(of user: String, in home: String, _ tx: ReadTransaction) throws -> String?
 
+  /// Octets of the largest body that `seal` has room for; nil: any number.
+  func room(at place: AnswerPlace, now: WireTime) -> Int?
+
   /// - Parameters:
   ///   - body: JSON.
   ///   - place: where it is published, and which request it answers; the envelope is bound to both.
@@ -21,9 +24,13 @@ package protocol AnswerSealer: Sendable {
 }
 
 extension AnswerSealer {
-  func isEnrolled(_ user: String, in home: String, _ tx: ReadTransaction) throws -> Bool {
+  package func isEnrolled(
+    _ user: String, in home: String, _ tx: ReadTransaction
+  ) throws -> Bool {
     try fingerprint(of: user, in: home, tx) != nil
   }
+
+  package func room(at place: AnswerPlace, now: WireTime) -> Int? { nil }
 }
 
 /// Where an answer belongs.

@@ -37,7 +37,7 @@ extension BatchApplier {
     if request.dataset != nil, try inbound.fields.get().sealed == nil {
       try plaintextSeen(from: inbound.user, home: home(named: origin.home))
     }
-    let context = try context(of: inbound, command, home: origin.home)
+    let context = try context(of: inbound, command, transaction, home: origin.home)
     switch try service(context).answer(request) {
     case .data(let data):
       try answer(data, context, transaction)
@@ -118,7 +118,7 @@ extension BatchApplier {
   }
 
   private func context(
-    of inbound: InboundRequest, _ command: RequestCommand, home: String
+    of inbound: InboundRequest, _ command: RequestCommand, _ transaction: String?, home: String
   ) throws -> RequestContext {
     var context = RequestContext(
       requester: .mqttUser(inbound.user), team: configuration.team(inbound.user), home: home,
@@ -130,6 +130,8 @@ extension BatchApplier {
       context.fingerprint = try configuration.requests.sealer.fingerprint(
         of: inbound.user, in: home, tx)
       context.canBeToldSecrets = context.fingerprint != nil
+      context.mostSecretOctets = configuration.requests.sealer.room(
+        at: AnswerPlace(topic: inbound.answerTopic, transaction: transaction), now: now)
     }
     return context
   }

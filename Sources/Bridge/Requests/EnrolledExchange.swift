@@ -28,6 +28,11 @@ struct EnrolledExchange: AnswerSealer, RequestOpener {
     exchange.requiresSeal(of: user, in: home, tx)
   }
 
+  func room(at place: AnswerPlace, now: WireTime) -> Int? {
+    exchange.room(
+      for: .init(topic: place.topic, transaction: place.transaction), now: now.seconds)
+  }
+
   func seal(
     _ body: [UInt8], to user: String, in home: String, _ place: AnswerPlace, now: WireTime,
     _ tx: ReadTransaction
@@ -41,8 +46,7 @@ struct EnrolledExchange: AnswerSealer, RequestOpener {
       guard error != .notEnrolled else { return nil }
       throw AnswerFailure(error)
     } catch let error as SealingError where error == .tooLarge {
-      throw AnswerFailure(
-        .tooLarge, "the answer is too large to be sealed; `network/get` asks for one network")
+      throw AnswerFailure.tooLargeToSeal
     }
   }
 
