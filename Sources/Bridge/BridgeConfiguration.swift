@@ -19,6 +19,8 @@ package struct BridgeConfiguration: Sendable {
 
   /// Whether a user of the broker may decide about what others ask for.
   package var isApprover: @Sendable (_ user: String) -> Bool = { _ in false }
+  /// Whether only what it has sealed and signed counts of that. Else all rests on the broker's access list.
+  package var approversMustSign = true
   /// Consent, and the keys of those who are answered.
   package var requests = RequestParts()
 

@@ -18,18 +18,21 @@ package struct ConsentDecision: Hashable, Sendable {
   package var scope: ThreadRequest.Scope
   package var by: Requester
   package var isAdministrator: Bool
+  /// Whether its keys say so, and not only the broker.
+  package var isSigned: Bool
   /// The home in which it was said.
   package var home: String
 
   package init(
     id: String, approves: Bool, scope: ThreadRequest.Scope = .once, by: Requester,
-    isAdministrator: Bool, home: String
+    isAdministrator: Bool, isSigned: Bool = false, home: String
   ) {
     self.id = id
     self.approves = approves
     self.scope = scope
     self.by = by
     self.isAdministrator = isAdministrator
+    self.isSigned = isSigned
     self.home = home
   }
 }

@@ -45,7 +45,7 @@ extension CredentialService {
       ConsentDecision(
         id: request.id ?? "", approves: request.command == .approveConsent,
         scope: request.scope ?? .once, by: context.requester,
-        isAdministrator: context.isAdministrator, home: home), tx)
+        isAdministrator: context.isAdministrator, isSigned: context.isSigned, home: home), tx)
   }
 
   /// - Parameter isAsked: whether it may be among them at all.

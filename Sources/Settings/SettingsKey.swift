@@ -24,6 +24,7 @@ enum SettingsKey: String, CaseIterable {
   case presenceOfflineAfter = "presence.offline_after"
   case clientsSocket = "clients.socket"
   case clientsGroup = "clients.group"
+  case consentApproversTrust = "consent.approvers_trust"
   case logLevel = "log.level"
   case logFormat = "log.format"
 
@@ -61,6 +62,7 @@ enum SettingsKey: String, CaseIterable {
     case .preferredOnMismatch: "`alert`"
     case .preferredFollowMembers: "`same_network` or `any`"
     case .presenceOfflineAfter, .storeLockAfter: "whole seconds from 0 to 604800"
+    case .consentApproversTrust: "`signed` or `broker`"
     case .logLevel: "`trace`, `debug`, `info`, `notice`, `warning`, `error` or `critical`"
     case .logFormat: "`text` or `json`"
     }

@@ -6,6 +6,9 @@ extension SettingsReader {
   mutating func consent() -> Settings.Consent {
     var consent = Settings.Consent()
     consent.approvers = approvers()
+    consent.approversTrust =
+      choice(.consentApproversTrust, among: Settings.Consent.ApproversTrust.allCases)
+      ?? consent.approversTrust
     return consent
   }
 

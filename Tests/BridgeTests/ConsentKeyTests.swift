@@ -19,7 +19,10 @@ struct ConsentKeyTests {
   private let preferred = "preferred/get"
 
   init() throws {
-    keeper = try Keeper { $0.isApprover = { $0 == "anna" } }
+    keeper = try Keeper {
+      $0.isApprover = { $0 == "anna" }
+      $0.approversMustSign = false
+    }
     (old, new) = (try Identity(), try Identity())
     try keeper.useEnrolments()
     try keeper.announce(Agent.living, .home, at: 1, user: "hub")

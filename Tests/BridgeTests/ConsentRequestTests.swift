@@ -26,6 +26,7 @@ struct ConsentRequestTests {
       .init(name: "home", base: "threadkeeper"), .init(name: "cabin", base: "cabin"),
     ]) {
       $0.isApprover = { ["anna", "phone"].contains($0) }
+      $0.approversMustSign = false
       $0.team = { ["phone", "watch"].contains($0) ? "wrist" : $0 }
       $0.requests.sealer = OpenSealer()
     }

@@ -21,7 +21,10 @@ struct RequestFailureTests {
   private struct Unforeseen: Error {}
 
   init() throws {
-    keeper = try Keeper { $0.isApprover = { $0 == "anna" } }
+    keeper = try Keeper {
+      $0.isApprover = { $0 == "anna" }
+      $0.approversMustSign = false
+    }
     keeper.configuration.requests.sealer = FailingSealer()
     try keeper.announce(Agent.living, .home, at: 1, user: "hub")
     _ = try keeper.takeEvents()

@@ -152,9 +152,11 @@ struct ConsentTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("Users in consent.approvers decide over MQTT, and nobody else does")
+  @Test(
+    "Users in consent.approvers decide in clear where the settings say so, and nobody else does")
   func approvers() async throws {
-    let scene = try await scene("consent:\n  approvers: [anna]")
+    let scene = try await scene("consent:\n  approvers: [anna]\n  approvers_trust: broker")
+    #expect(scene.daemon.log.contains("an approver is believed in clear"))
     let subscriber = try await TestSubscriber.start(
       scene.broker, "threadkeeper/out/+/response/#")
     async let asked = scene.ask("preferred/get")

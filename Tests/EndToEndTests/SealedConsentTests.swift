@@ -18,7 +18,7 @@ struct SealedConsentTests {
 
   init() throws {
     broker = try TestBroker()
-    keeper = try Installation(broker, hold: 0)
+    keeper = try Installation(broker, hold: 0, more: "consent:\n  approvers: [anna]")
     home = try ThreadNetwork("home-thread")
     dataset = try home.hex()
   }
@@ -46,14 +46,16 @@ struct SealedConsentTests {
     return line
   }
 
-  private func request(_ command: String, key: String, line: String, _ more: String...) async throws
-    -> ThreadkeeperBinary.Outcome
-  {
+  private func request(
+    _ command: String, as user: String = "phone", key: String, line: String? = nil,
+    _ more: String...
+  ) async throws -> ThreadkeeperBinary.Outcome {
     try await ThreadkeeperBinary.run(
       [
-        "client", "request", command, "--username", "phone", "--host", "127.0.0.1", "--port",
-        "\(broker.port)", "--key", key, "--keeper", line,
-      ] + more, input: .text(""), environment: ["HOME": keeper.directory.path])
+        "client", "request", command, "--username", user, "--host", "127.0.0.1", "--port",
+        "\(broker.port)", "--key", key,
+      ] + (line.map { ["--keeper", $0] } ?? []) + more, input: .text(""),
+      environment: ["HOME": keeper.directory.path])
   }
 
   /// The id of the one request that waits.
@@ -141,6 +143,34 @@ struct SealedConsentTests {
     #expect(try await keeper.command("consent", "approve", try await waiting()).status == 0)
     let shown = try await second
     #expect(shown.output.contains(dataset), "\(shown.output)")
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("An approver's word counts when it has signed it; in clear, or before it is enrolled, not")
+  func approver() async throws {
+    let audience = try await Audience.start(broker)
+    let publisher = try await TestPublisher.start(broker)
+    let daemon = try await keeper.start()
+    #expect(daemon.log.contains("an approver is not enrolled, and decides nothing"))
+    let line = try await announced(audience, publisher)
+    let key = try await enrollPhone()
+    let own = keeper.directory.file("anna.key")
+    let anna = try await keeper.clientKeygen(own)
+    async let first = request("preferred/get", key: key, line: line)
+    let id = try await waiting()
+    func approve(_ line: String?) async throws -> ThreadkeeperBinary.Outcome {
+      try await request("consent/approve", as: "anna", key: own, line: line, "--field", "id=\(id)")
+    }
+    let early = try await approve(line)
+    #expect(early.status == 77 && early.error.contains("not_enrolled"), "\(early.error)")
+    #expect(try await keeper.command("clients", "enroll", "anna", anna).status == 0)
+    let plain = try await approve(nil)
+    #expect(plain.status == 77 && plain.error.contains("not_authorized"), "\(plain.error)")
+    #expect(try await approve(line).status == 0)
+    #expect(try await first.status == 0)
+    #expect(
+      try await keeper.json("consent", "history")["history"]?.list.first?["decided_by"]
+        == "mqtt user anna")
     #expect(try await daemon.stop() == .exit(0))
   }
 

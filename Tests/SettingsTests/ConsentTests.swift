@@ -44,6 +44,21 @@ struct ConsentTests {
       try problems("consent: {approver: [a]}").first?.contains("did you mean `approvers`?") == true)
   }
 
+  @Test("What an approver says in clear counts only where the settings say so")
+  func trust() throws {
+    #expect(
+      try #require(try load("consent: {approvers: [a]}").settings).consent.approversTrust == .signed
+    )
+    for trust in Settings.Consent.ApproversTrust.allCases {
+      let settings = try load("consent: {approvers: [a], approvers_trust: \(trust.rawValue)}")
+        .settings
+      #expect(try #require(settings).consent.approversTrust == trust)
+    }
+    #expect(
+      try problems("consent: {approvers_trust: none}").first?.hasPrefix(
+        "1:28: error: consent.approvers_trust: expected `signed` or `broker`, found ") == true)
+  }
+
   @Test("A variable holds the list too")
   func variable() throws {
     let settings = try load(

@@ -70,7 +70,7 @@ struct ShippedConfigurationTests {
       ("anchor_path: null", "anchor_path: /srv/a"), ("hold: 30", "hold: 31"),
       ("follow_members: same_network", "follow_members: any"),
       ("offline_after: 300", "offline_after: 0"), ("level: info", "level: debug"),
-      ("approvers: []", "approvers: [a]"),
+      ("approvers: []", "approvers: [a]"), ("approvers_trust: signed", "approvers_trust: broker"),
       ("format: text", "format: json"), ("teams: {}", "teams: {a: [b]}"),
       ("homes: {}", "homes: {a: {base_topic: b}}"),
       ("client_users: {}", "client_users: {root: a}"),

@@ -49,6 +49,12 @@ struct BatchConsentGate: ConsentGate {
         throw AnswerFailure(
           .notAuthorized, "only users in `consent.approvers` decide over MQTT")
       }
+      guard decision.isSigned || !batch.configuration.approversMustSign else {
+        throw AnswerFailure(
+          .notAuthorized, field: "sealed",
+          "decisions must be sealed and signed with an enrolled key, unless "
+            + "`consent.approvers_trust` says otherwise")
+      }
       return .mqttUser(name, team: batch.configuration.team(name))
     case .systemUser(let number):
       guard decision.isAdministrator else {

@@ -123,6 +123,7 @@ extension BatchApplier {
     var context = RequestContext(
       requester: .mqttUser(inbound.user), team: configuration.team(inbound.user), home: home,
       reply: .topic(inbound.answerTopic, correlation: inbound.correlation), now: now.date)
+    context.isSigned = (try? inbound.fields.get().sealed) != nil
     context.mostEntries = Self.mostEntries
     context.version = configuration.version
     context.patience = Int(inbound.patience)

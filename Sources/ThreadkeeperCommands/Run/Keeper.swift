@@ -56,6 +56,7 @@ struct Keeper {
   /// Runs until SIGTERM or SIGINT, or until it cannot go on.
   func run() async throws {
     for notice in keychain.notices { logger.notice("\(notice)") }
+    ApproverNotice(settings, enrolments: bridge.enrolments).log(to: logger)
     let store = StoreService(
       settings, keychain: keychain, logger: logger,
       imported: { [enrolments = bridge.enrolments] in enrolments.reload() })

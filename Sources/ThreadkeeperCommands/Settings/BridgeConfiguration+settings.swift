@@ -14,6 +14,7 @@ extension BridgeConfiguration {
       topics: BaseTopics(settings.homes.map { .init(name: $0.name, base: $0.baseTopic) }))
     team = { settings.team(ofUser: $0) }
     isApprover = { settings.consent.isApprover($0) }
+    approversMustSign = settings.consent.approversTrust == .signed
     alertsHold = settings.alerts.holdSeconds
     offlineAfter = settings.presence.offlineAfterSeconds
     following =
