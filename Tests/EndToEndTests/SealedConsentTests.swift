@@ -146,6 +146,42 @@ struct SealedConsentTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
+  @Test("A sealed request that is repeated is refused, also by a keeper that was started anew")
+  func repeated() async throws {
+    let audience = try await Audience.start(broker)
+    let publisher = try await TestPublisher.start(broker)
+    let daemon = try await keeper.start()
+    let line = try await announced(audience, publisher)
+    let phone = try Identity()
+    #expect(
+      try await keeper.command(
+        "clients", "enroll", "phone", phone.keys.line, "--trust", "signed"
+      ).status == 0)
+    let answers = try await TestSubscriber.start(broker, "threadkeeper/out/phone/response/ping")
+    let topic = "threadkeeper/in/phone/request/ping"
+    func sealed(_ id: String) throws -> Publication {
+      let envelope = try Envelope.seal(
+        Array(#"{"transaction":"\#(id)"}"#.utf8), to: try PublicIdentity(line: line), from: phone,
+        at: .init(
+          topic: topic, order: .identifier(id), now: Int64(Date().timeIntervalSince1970),
+          lifetime: Envelope.longestLifetime))
+      return Publication(
+        topic: topic, payload: Array(#"{"sealed":"#.utf8) + envelope + Array("}".utf8))
+    }
+    func codes(_ count: Int) async throws -> [String?] {
+      try await answers.wait { $0.count >= count }
+        .map { JSON(String(decoding: $0.payload, as: UTF8.self))?["error"]?["code"]?.text }
+    }
+    let (request, early) = (try sealed("r-1"), try sealed("r-2"))
+    try await publisher.publish([request, request])
+    #expect(try await codes(2) == [nil, "replayed"])
+    #expect(try await daemon.stop() == .exit(0))
+    let again = try await keeper.start()
+    try await publisher.publish([request, early, early])
+    #expect(try await codes(5) == [nil, "replayed", "replayed", nil, "replayed"])
+    #expect(try await again.stop() == .exit(0))
+  }
+
   @Test("An approver's word counts when it has signed it; in clear, or before it is enrolled, not")
   func approver() async throws {
     let audience = try await Audience.start(broker)

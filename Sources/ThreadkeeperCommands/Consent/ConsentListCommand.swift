@@ -15,6 +15,9 @@ struct ConsentListCommand: AsyncParsableCommand {
     commandName: "list",
     abstract: "List the requests that wait.",
     discussion: """
+      What is asked for over MQTT is sealed to the key whose fingerprint is shown: `threadkeeper client \
+      show` prints it on the machine of who asks.
+
       Examples:
         threadkeeper consent list
         threadkeeper consent list --json | jq -r '.pending[].id'
