@@ -8,19 +8,45 @@ import Settings
 struct ExportDesk: Sendable {
   /// Seconds, for a store of millions on a slow machine.
   private static let patience = 24 * 3_600
+  /// For a keeper that has its hands full; it only says that it is there.
+  private static let patienceOfQuestion = 60
   private static let pause = Duration.milliseconds(250)
 
   let settings: Settings
   /// What the line on a terminal says.
   let words: String
 
-  func perform(_ request: StoreRequest, _ files: [Int32]) async throws -> StoreReport {
-    // A keeper that ends in the middle may have done it.
-    try await RunningKeeper.orStore(isRepeatable: false) {
-      try await askShowingProgress(request, files)
+  /// The store, where no keeper has it; nil where one does. What opens it is asked for here, by itself: a signal
+  /// ends the question, and all of it.
+  func openHere(_ command: StoreRequest.Command) async throws -> Keychain? {
+    try await RunningKeeper.orStore(isRepeatable: true) {
+      try await progress(within: Self.patienceOfQuestion).map { _ in Keychain?.none }
     } store: {
-      try workHere(request, files)
+      let keychain = try OpenStore.forWriting(settings)
+      do {
+        if try command == .importItems || keychain.lockedForExport() > 0 {
+          try StoreDesk(settings: settings).unlockIfAsked(keychain)
+        }
+      } catch {
+        keychain.close()
+        throw error
+      }
+      return keychain
     }
+  }
+
+  /// - Parameter keychain: from `openHere`.
+  func perform(
+    _ request: StoreRequest, _ files: [Int32], in keychain: Keychain?
+  ) async throws -> StoreReport {
+    if let keychain {
+      return try await SystemThread.run { try workHere(request, files, in: keychain, $0) }
+    }
+    guard let report = try await askShowingProgress(request, files) else {
+      throw CommandFailure(
+        .temporary, "the running keeper has ended before it was asked", remedy: "try again")
+    }
+    return report
   }
 
   // MARK: The keeper
@@ -59,10 +85,7 @@ struct ExportDesk: Sendable {
   private func showProgress() async {
     let line = ProgressLine(words)
     while !Task.isCancelled {
-      if let octets = try? await RunningKeeper(settings: settings).ask(
-        StoreRequest(command: .progress).octets, within: 5),
-        let progress = try? StoreAnswer.result(octets).progress
-      {
+      if let progress = try? await progress(within: 5)?.progress {
         line.show(UInt64(progress.done), of: UInt64(progress.total))
       }
       do { try await Task.sleep(for: Self.pause) } catch { break }
@@ -70,24 +93,28 @@ struct ExportDesk: Sendable {
     line.end()
   }
 
+  /// Nil when no keeper listens.
+  private func progress(within seconds: Int) async throws -> StoreReport? {
+    let octets = try await RunningKeeper(settings: settings).ask(
+      StoreRequest(command: .progress).octets, within: seconds)
+    return try octets.map { try StoreAnswer.result($0) }
+  }
+
   // MARK: Here
 
-  private func workHere(_ request: StoreRequest, _ files: [Int32]) throws -> StoreReport {
-    let keychain = try OpenStore.forWriting(settings)
-    defer { keychain.close() }
-    if try request.command == .importItems || keychain.lockedForExport() > 0 {
-      try StoreDesk(settings: settings).unlockIfAsked(keychain)
-    }
+  private func workHere(
+    _ request: StoreRequest, _ files: [Int32], in keychain: Keychain, _ isStopped: StopFlag
+  ) throws -> StoreReport {
     let line = ProgressLine(words)
     defer { line.end() }
     let work = ExportWork(keychain: keychain, settings: settings) { done, total in
-      guard !Task.isCancelled else { throw KeychainError(.userCanceled, "it was stopped") }
+      guard !isStopped.isUp else { throw KeychainError(.userCanceled, "it was stopped") }
       line.show(UInt64(done), of: UInt64(total))
     }
     do {
       return try work.answer(request, files)
     } catch {
-      if Task.isCancelled { throw CancellationError() }
+      if isStopped.isUp { throw CancellationError() }
       throw error
     }
   }

@@ -6,18 +6,21 @@
   import Foundation
 #endif
 
-/// The passphrase of an export, from a file or from a person; never from the command line.
+/// The passphrase of an export, from a file or from a person; never from the command line. Asked for before
+/// anything else is done, so that a signal has only the question to end.
 enum ExportPassphrase {
   /// Asked for twice.
   static func new(_ file: String?) async throws -> StoreSecret {
     if let file {
       return StoreSecret(kind: .passphrase, value: try PassphraseInput.read(file).revealed)
     }
-    let first = try await ask("Passphrase for the export: ")
-    guard try await ask("The same again: ") == first else {
-      throw CommandFailure(.badInput, "the two passphrases are not the same")
+    return try await Interruptible.run {
+      let first = try await ask("Passphrase for the export: ")
+      guard try await ask("The same again: ") == first else {
+        throw CommandFailure(.badInput, "the two passphrases are not the same")
+      }
+      return StoreSecret(kind: .passphrase, value: try PassphraseInput.checked(first).revealed)
     }
-    return StoreSecret(kind: .passphrase, value: try PassphraseInput.checked(first).revealed)
   }
 
   /// Asked for once.
@@ -26,7 +29,9 @@ enum ExportPassphrase {
       let text = try PassphraseInput.read(file, isNew: false)
       return StoreSecret(kind: .passphrase, value: text.revealed)
     }
-    return StoreSecret(kind: .passphrase, value: try await ask("Passphrase of the export: "))
+    return try await Interruptible.run {
+      StoreSecret(kind: .passphrase, value: try await ask("Passphrase of the export: "))
+    }
   }
 
   private static func ask(_ question: String) async throws -> String {

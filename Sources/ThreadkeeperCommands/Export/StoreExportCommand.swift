@@ -15,8 +15,9 @@ struct StoreExportCommand: AsyncParsableCommand {
       running keeper. A backup, which the store's keys open, is `store backup`.
 
       In it are Thread credentials, who owns them, the preferred network, the broker's password, \
-      items of programs, enrolled clients, consents, and the keeper's own private keys. Not in it: items for this device only, the store's keys, the audit, and the list \
-      of routers, which comes back when they announce themselves.
+      items of programs, enrolled clients, consents, and the keeper's own private keys. Not in it: items \
+      for this device only, the store's keys, the audit, and the list of routers, which comes back when \
+      they announce themselves.
 
       Exits 65 when damaged items had to be left out; the file is written all the same. Exits 77 when \
       items are locked, 73 when the file is there already or cannot be made.
@@ -60,15 +61,17 @@ struct StoreExportCommand: AsyncParsableCommand {
     } catch {
       throw CommandFailure(exchanging: error)
     }
-    let (file, force, passphraseFile) = (file, force, passphraseFile)
+    let passphrase = try await ExportPassphrase.new(passphraseFile)
+    let desk = ExportDesk(settings: settings, words: "Writing the export:")
+    let keychain = try await desk.openHere(.exportItems)
+    defer { keychain?.close() }
+    let (file, force) = (file, force)
     let made = try await Interruptible.run {
-      let passphrase = try await ExportPassphrase.new(passphraseFile)
       do {
         let draft = try ExportDraft(file, replacing: force)
         var request = StoreRequest(command: .exportItems, secret: passphrase)
         request.file = ExportPassphrase.absolute(file)
-        let report = try await ExportDesk(settings: settings, words: "Writing the export:")
-          .perform(request, [draft.descriptor])
+        let report = try await desk.perform(request, [draft.descriptor], in: keychain)
         guard let made = report.exported else { throw DaemonAnswer.unreadable }
         try draft.place()
         return made

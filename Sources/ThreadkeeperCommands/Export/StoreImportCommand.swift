@@ -81,16 +81,20 @@ struct StoreImportCommand: AsyncParsableCommand {
         .noInput, "can't read \(file): \(String(cString: strerror(errno)))")
     }
     defer { close(descriptor) }
-    let (file, onConflict, dryRun, passphraseFile) = (file, onConflict, dryRun, passphraseFile)
-    let report = try await Interruptible.run {
+    let passphrase = try await ExportPassphrase.existing(passphraseFile)
+    let desk = ExportDesk(settings: settings, words: "Reading the export:")
+    let keychain = try await desk.openHere(.importItems)
+    defer { keychain?.close() }
+    let (file, onConflict, dryRun) = (file, onConflict, dryRun)
+    let report = try await Interruptible.run(
+      inDoubt: "The running keeper may have imported it all the same: `threadkeeper audit` tells."
+    ) {
       let list = try ConflictList()
-      var request = StoreRequest(
-        command: .importItems, secret: try await ExportPassphrase.existing(passphraseFile))
+      var request = StoreRequest(command: .importItems, secret: passphrase)
       request.file = ExportPassphrase.absolute(file)
       request.onConflict = onConflict
       request.isTrial = dryRun
-      let report = try await ExportDesk(settings: settings, words: "Reading the export:")
-        .perform(request, [descriptor, list.passed])
+      let report = try await desk.perform(request, [descriptor, list.passed], in: keychain)
       guard let outcome = report.imported else { throw DaemonAnswer.unreadable }
       return Report(outcome: outcome, conflicts: try list.read(), dryRun: dryRun)
     }

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
 import KeychainCore
-import Synchronization
 
-/// A rotation in the command itself, on a thread of the system's: a signal must find one of Swift's.
+/// A rotation in the command itself.
 struct RotationHere: Sendable {
   let keychain: Keychain
   let desk: StoreDesk
@@ -12,16 +10,7 @@ struct RotationHere: Sendable {
 
   /// - Throws: `CancellationError` when the task was cancelled, and the rotation left at a step.
   func run(_ request: StoreRequest) async throws -> StoreReport {
-    let isStopped = StopFlag()
-    return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        DispatchQueue.global().async {
-          continuation.resume(with: Result { try work(request, isStopped) })
-        }
-      }
-    } onCancel: {
-      isStopped.raise()
-    }
+    try await SystemThread.run { try work(request, $0) }
   }
 
   private func work(_ request: StoreRequest, _ isStopped: StopFlag) throws -> StoreReport {
@@ -57,12 +46,4 @@ struct RotationHere: Sendable {
     guard keychain.isUnlocked else { return }
     try StoreWork(keychain: keychain, settings: desk.settings).noteUnlock()
   }
-}
-
-private final class StopFlag: Sendable {
-  private let flag = Mutex(false)
-
-  var isUp: Bool { flag.withLock { $0 } }
-
-  func raise() { flag.withLock { $0 = true } }
 }

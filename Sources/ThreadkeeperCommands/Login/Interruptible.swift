@@ -8,10 +8,15 @@ import Synchronization
 /// Work that puts things right before a signal ends the program: a terminal that hides what is typed
 /// must not stay so.
 enum Interruptible {
-  /// - Parameter words: what is said of work that was stopped; nil where it would have stored something.
+  /// - Parameters:
+  ///   - words: what is said of work that was stopped; nil where it would have stored something.
+  ///   - doubt: the same where a keeper may do it all the same.
   /// - Throws: what `body` throws; after a signal, or for a `CancellationError`, exit status 130.
   static func run<R: Sendable>(
-    orSay words: (@Sendable () -> String)? = nil, _ body: @escaping @Sendable () async throws -> R
+    orSay words: (@Sendable () -> String)? = nil,
+    inDoubt doubt: String =
+      "The running keeper may have stored it all the same: `threadkeeper status` tells.",
+    _ body: @escaping @Sendable () async throws -> R
   ) async throws -> R {
     let work = Work(body)
     let group = ServiceGroup(
@@ -29,9 +34,7 @@ enum Interruptible {
     } catch is CancellationError {
       throw try stopped(words?() ?? "Nothing was stored.")
     } catch is RunningKeeper.LeftOpen {
-      throw try stopped(
-        words?()
-          ?? "The running keeper may have stored it all the same: `threadkeeper status` tells.")
+      throw try stopped(words?() ?? doubt)
     }
   }
 

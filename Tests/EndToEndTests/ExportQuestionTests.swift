@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeychainCore
+import SodiumCrypto
+import TestKit
+import Testing
+
+@Suite("Questions of an export and an import", .inTurns, .timeLimit(.minutes(30)))
+struct ExportQuestionTests {
+  private static let passphrase = "correct horse battery staple"
+
+  private func passphrase(_ keeper: Installation, _ text: String = passphrase) throws -> String {
+    let path = keeper.directory.file("passphrase-\(text.count)")
+    try Data("\(text)\n".utf8).write(to: URL(fileURLWithPath: path))
+    chmod(path, 0o600)
+    return path
+  }
+
+  /// Where no keeper runs, and the question is not for the export's passphrase.
+  enum Question: CaseIterable {
+    /// What opens the store.
+    case store
+    /// What unlocks it.
+    case unlock
+  }
+
+  /// How the question is ended.
+  enum Ending: CaseIterable {
+    case key, signal
+  }
+
+  @Test(
+    "A signal at a question for the store ends the command at once, and the terminal is as it was",
+    arguments: Question.allCases, Ending.allCases)
+  func brokenOff(_ question: Question, _ ending: Ending) async throws {
+    let keeper = try Installation(port: nil)
+    let keyFile = keeper.directory.file("store.key")
+    #expect(try await keeper.command("init").status == 0)
+    try addLockedItem(keeper)
+    let opening = try passphrase(keeper, "the passphrase of the store")
+    #expect(try await keeper.command("keys", "add", "--passphrase-file", opening).status == 0)
+    let environment = ["THREADKEEPER_STORE_PASSPHRASE_FILE": opening]
+    let (file, secret) = (keeper.directory.file("export"), try passphrase(keeper))
+    let made = try await keeper.command(
+      "store", "export", "--passphrase-file", secret, file, environment: environment)
+    #expect(made.status == 0, "\(made.error)")
+    if question == .store {
+      try FileManager.default.moveItem(atPath: keyFile, toPath: keyFile + ".away")
+    }
+    for arguments in [["store", "export", file + "-2"], ["store", "import", file]] {
+      let session = try TerminalSession(
+        arguments + ["--passphrase-file", secret, "--config", keeper.configuration],
+        environment: keeper.environment)
+      try await session.until("Passphrase or recovery code of the store: ")
+      try await session.untilHidden()
+      let start = ContinuousClock.now
+      switch ending {
+      case .key: session.type("\u{3}")
+      case .signal: try session.signal(SIGTERM)
+      }
+      #expect(try await session.end() != 0, "\(session.screen)")
+      // Nobody waits for an answer that does not come.
+      #expect(ContinuousClock.now - start < .seconds(4))
+      #expect(session.isEchoing)
+    }
+    let left = try FileManager.default.contentsOfDirectory(atPath: keeper.directory.file("."))
+    #expect(!left.contains { $0.contains(".new-") || $0 == "export-2" }, "\(left)")
+    let audit = try await keeper.command("audit", "--json", environment: environment)
+    #expect(audit.status == 0 && !audit.output.contains("\"imported\""))
+  }
+
+  @Test("Without a keeper the store is unlocked at the terminal, for an export and an import")
+  func unlocked() async throws {
+    let keeper = try Installation(port: nil)
+    #expect(try await keeper.command("init").status == 0)
+    try addLockedItem(keeper)
+    let opening = try passphrase(keeper, "the passphrase of the store")
+    #expect(try await keeper.command("keys", "add", "--passphrase-file", opening).status == 0)
+    let file = keeper.directory.file("export")
+    for (command, questions) in [
+      ("export", ["Passphrase for the export: ", "The same again: "]),
+      ("import", ["Passphrase of the export: "]),
+    ] {
+      let session = try TerminalSession(
+        ["store", command, file, "--config", keeper.configuration], environment: keeper.environment)
+      for question in questions {
+        try await session.until(question)
+        try await session.untilHidden()
+        session.type(Self.passphrase + "\n")
+      }
+      try await session.until("Passphrase or recovery code of the store: ")
+      try await session.untilHidden()
+      session.type("the passphrase of the store\n")
+      #expect(try await session.end() == 0, "\(session.screen)")
+      #expect(!session.screen.contains("passphrase of the store\n"))
+    }
+  }
+
+  private func addLockedItem(_ keeper: Installation) throws {
+    let keychain = try Keychain.open(
+      at: keeper.location, with: .keyFile(path: keeper.directory.file("store.key")))
+    defer { keychain.close() }
+    try keychain.database.write { tx in
+      _ = try keychain.add(
+        NewItem(
+          .genericPassword, attributes: [.account: .string("user"), .accessGroup: .string("own")],
+          secret: SecretBytes(copying: Array("secret".utf8)), accessible: .whenUnlocked), in: tx)
+    }
+  }
+}
