@@ -16,7 +16,7 @@ import SodiumCrypto
 /// keychain, since it remembers what it has read.
 package final class ClientEnrolmentStore: Sendable {
   static let group = "threadkeeper.internal"
-  static let servicePrefix = "client-enrolment/"
+  package static let servicePrefix = "client-enrolment/"
   /// Users that are remembered; more than any home has. A flood of made-up names must not fill the memory.
   private static let remembered = 10_000
 
@@ -112,11 +112,11 @@ package final class ClientEnrolmentStore: Sendable {
     return identity
   }
 
-  /// For after an import, which changes enrolments and the keeper's keys behind this one's back.
-  package func reload() {
+  /// For an import that has written enrolments, consents or the keeper's keys, in its transaction: they count
+  /// from the next one on. Who has taken these over has keys too, so that no later import begins anew.
+  package func takeOver(_ tx: WriteTransaction) throws(KeychainError) {
     forget()
-    // Damaged keys are found and said at the next start.
-    _ = try? keychain.database.read { try loadIdentity($0) }
+    _ = try makeIdentity(tx)
   }
 
   func forget() { memory.withLock { $0.removeAll() } }

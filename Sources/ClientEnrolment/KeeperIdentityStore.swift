@@ -8,7 +8,7 @@ import SodiumCrypto
 /// The keeper's own keys: clients seal to them, and believe what they sign. One pair of pairs for the
 /// store, whatever homes it has.
 package struct KeeperIdentityStore: Sendable {
-  private static let service = "keeper-identity"
+  package static let service = "keeper-identity"
 
   private let keychain: Keychain
 
@@ -20,6 +20,16 @@ package struct KeeperIdentityStore: Sendable {
   package func find(_ tx: ReadTransaction) throws(KeychainError) -> Identity? {
     guard let found = try keychain.first(matching: Self.query, in: tx) else { return nil }
     return try Self.identity(found.secret)
+  }
+
+  /// Whether there are any, be they damaged or not.
+  package func isThere(_ tx: ReadTransaction) throws(KeychainError) -> Bool {
+    do throws(KeychainError) {
+      return try !keychain.items(matching: Self.query, in: tx).isEmpty
+    } catch {
+      guard error.status == .decode else { throw error }
+      return true
+    }
   }
 
   /// Makes the keys where there are none.

@@ -17,8 +17,8 @@ struct ConsentItem<Record: Codable> {
   let service: String
   let keychain: Keychain
 
-  init(_ service: String, _ keychain: Keychain) {
-    self.service = service
+  init(_ service: ConsentLedger.Service, _ keychain: Keychain) {
+    self.service = service.rawValue
     self.keychain = keychain
   }
 

@@ -12,6 +12,12 @@ extension ConsentLedger {
     Array(try historyItems.all(tx).map(\.record).reversed().prefix(limit))
   }
 
+  /// Whether anybody has said yes or no here, or taken a yes back. What only expired was nobody's word.
+  package func hasDecided(_ tx: ReadTransaction) throws -> Bool {
+    try !grantItems.all(tx).isEmpty
+      || historyItems.all(tx).contains { $0.record.outcome != .expired }
+  }
+
   func remember(_ record: ConsentRecord, _ tx: WriteTransaction) throws {
     try historyItems.add(record, as: record.id, tx)
     try keychain.note(

@@ -16,6 +16,12 @@ import SQLiteDatabase
 package struct ConsentLedger: Sendable {
   static let group = "threadkeeper.internal"
 
+  package enum Service: String, Sendable {
+    case pending = "thread-consent/pending"
+    case grant = "thread-consent/grant"
+    case history = "thread-consent/history"
+  }
+
   let keychain: Keychain
   let pendingItems: ConsentItem<PendingConsent>
   let grantItems: ConsentItem<ConsentGrant>
@@ -23,9 +29,9 @@ package struct ConsentLedger: Sendable {
 
   package init(_ keychain: Keychain) {
     self.keychain = keychain
-    pendingItems = ConsentItem("thread-consent/pending", keychain)
-    grantItems = ConsentItem("thread-consent/grant", keychain)
-    historyItems = ConsentItem("thread-consent/history", keychain)
+    pendingItems = ConsentItem(.pending, keychain)
+    grantItems = ConsentItem(.grant, keychain)
+    historyItems = ConsentItem(.history, keychain)
   }
 
   /// The requests that wait, oldest first.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ClientEnrolment
 import Foundation
 import KeychainCore
 import Logging
-import Settings
 import SodiumCrypto
 import Synchronization
 import TestKit
@@ -41,12 +41,9 @@ struct StoreServiceTests {
           ], secret: SecretBytes(copying: Array("secret".utf8)), accessible: .afterFirstUnlock),
         in: tx)
     }
-    let settings = Settings(
-      mqtt: .init(), store: .init(path: store.location.directory), alerts: .init(),
-      preferred: .init(), presence: .init(), log: .init(), teams: [:],
-      homes: [.init(name: "home", baseTopic: "threadkeeper")], stateDirectory: store.path)
     let service = StoreService(
-      settings, keychain: store.keychain, logger: Logger(label: "test"), imported: {})
+      MovedStore.settings(store), enrolments: ClientEnrolmentStore(store.keychain),
+      logger: Logger(label: "test"))
     let draft = try ExportDraft(store.path + "/export", replacing: false)
     let descriptor = draft.descriptor
 

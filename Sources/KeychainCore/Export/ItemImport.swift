@@ -21,6 +21,13 @@ package struct ItemImport {
   package var isTrial = false
   /// Why an item must not come in; nil: it may. Completes "record 7 …".
   package var objection: (NewItem) -> String? = { _ in nil }
+  /// Which items stay out though nothing is wrong with them, from the store that was exported. Asked once in each
+  /// pass, before anything is written. An item that is here already, the same, is none of them.
+  package var leavesOut: (StoreID, ReadTransaction) throws -> (NewItem) -> Bool = { _, _ in
+    { _ in false }
+  }
+  /// Told every item that stays out, before anything is changed.
+  package var leftOut: (NewItem) throws -> Void = { _ in }
   /// Items of the store, of other primary keys, that an item cannot stand beside. They are a conflict like one
   /// of its own key: it stays out, or takes their place.
   package var rivals: (NewItem, ReadTransaction) throws -> [ItemRival] = { _, _ in [] }
@@ -78,6 +85,8 @@ package struct ImportReport: Equatable, Sendable {
   package var kept = 0
   package var replaced = 0
   package var conflicts = 0
+  /// That `leavesOut` has named.
+  package var stayedOut = 0
   /// What the export itself says that it does not have.
   package var leftOut: [Accessibility: Int] = [:]
   package var damaged = 0

@@ -34,15 +34,20 @@ extension Keychain {
         (report.leftOut, report.damaged) = (planned.leftOut, planned.damaged)
         let ledger = try ledgerForChange(tx)
         if let actor = plan.actor { act(as: actor, in: tx) }
+        // Before anything is written: what comes in must not decide about what comes after it.
+        let staysOut = try plan.leavesOut(report.store, tx)
         _ = try reader.forEachItem(progress: {
           try plan.progress(reader.length + $0, reader.length * 2)
         }) {
-          try take($0, plan, &report, in: tx)
+          try take($0, plan, staysOut, &report, in: tx)
         }
+        // They were told by name, and others would be missing from that.
+        guard report.stayedOut == planned.stayedOut else { throw Self.changedMeanwhile() }
         note(
           .imported,
           "\(report.items) items of store \(report.store): \(report.added) added,"
-            + " \(report.replaced) replaced, \(report.kept) kept, \(report.unchanged) the same",
+            + " \(report.replaced) replaced, \(report.kept) kept, \(report.unchanged) the same"
+            + (report.stayedOut > 0 ? ", \(report.stayedOut) left out" : ""),
           ledger)
         try plan.willCommit(tx)
       }
@@ -61,6 +66,7 @@ extension Keychain {
     var keys = Set<ItemID>()
     let index = BlindIndex(key: try arena.randomKey())
     try read { tx in
+      let staysOut = try plan.leavesOut(report.store, tx)
       let end = try reader.forEachItem(progress: { try plan.progress($0, reader.length * 2) }) {
         item in
         report.items += 1
@@ -78,6 +84,10 @@ extension Keychain {
         if case .same = standing {
           report.unchanged += 1
           return
+        }
+        if staysOut(item) {
+          report.stayedOut += 1
+          return try plan.leftOut(item)
         }
         var differs = standing.differences
         for rival in try plan.rivals(item, tx) where !differs.contains(rival.differs.description) {
@@ -104,12 +114,17 @@ extension Keychain {
 
   /// The second pass: one item.
   private func take(
-    _ new: NewItem, _ plan: ItemImport, _ report: inout ImportReport, in tx: WriteTransaction
+    _ new: NewItem, _ plan: ItemImport, _ staysOut: (NewItem) -> Bool,
+    _ report: inout ImportReport, in tx: WriteTransaction
   ) throws {
     report.items += 1
     let standing = try standing(of: new, in: tx)
     if case .same = standing {
       report.unchanged += 1
+      return
+    }
+    guard !staysOut(new) else {
+      report.stayedOut += 1
       return
     }
     let rivals = try plan.rivals(new, tx)
@@ -121,10 +136,7 @@ extension Keychain {
     report.conflicts += 1
     switch plan.onConflict {
     case .refuse:
-      throw KeychainError(
-        .notAvailable,
-        "the store has changed meanwhile, or items of the export contradict each other: import again"
-      )
+      throw Self.changedMeanwhile()
     case .keep:
       report.kept += 1
     case .replace:
@@ -152,6 +164,12 @@ extension Keychain {
     case .new, .same:
       return try add(new, in: tx)
     }
+  }
+
+  private static func changedMeanwhile() -> KeychainError {
+    KeychainError(
+      .notAvailable,
+      "the store has changed meanwhile, or items of the export contradict each other: import again")
   }
 
   /// Takes out a row that does not open.

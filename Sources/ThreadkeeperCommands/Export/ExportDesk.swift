@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ClientEnrolment
 import KeychainCore
 import Settings
 
@@ -107,7 +108,9 @@ struct ExportDesk: Sendable {
   ) throws -> StoreReport {
     let line = ProgressLine(words)
     defer { line.end() }
-    let work = ExportWork(keychain: keychain, settings: settings) { done, total in
+    let work = ExportWork(
+      keychain: keychain, settings: settings, enrolments: ClientEnrolmentStore(keychain)
+    ) { done, total in
       guard !isStopped.isUp else { throw KeychainError(.userCanceled, "it was stopped") }
       line.show(UInt64(done), of: UInt64(total))
     }

@@ -35,6 +35,8 @@ struct ImportOutcome: Codable, Sendable {
   var kept: Int
   var replaced: Int
   var conflicts: Int
+  /// That stay out though nothing is wrong with them, by what they are.
+  var leftOut: [String: Int]
   /// What the export does not have.
   var notInExport: [String: Int]
   var damagedThere: Int
@@ -42,7 +44,9 @@ struct ImportOutcome: Codable, Sendable {
   var unknownHomes: [String]
   var imported: Bool
 
-  init(_ report: ImportReport, unknownHomes: [String]) {
+  init(
+    _ report: ImportReport, leftOut: [ImportedAccess: Int], unknownHomes: [String]
+  ) {
     storeID = report.store.description
     created = WireTime(milliseconds: report.created / 1_000).description
     items = report.items
@@ -51,6 +55,8 @@ struct ImportOutcome: Codable, Sendable {
     kept = report.kept
     replaced = report.replaced
     conflicts = report.conflicts
+    self.leftOut = Dictionary(
+      uniqueKeysWithValues: leftOut.map { ($0.key.rawValue, $0.value) })
     notInExport = Accessibility.names(report.leftOut)
     damagedThere = report.damaged
     self.unknownHomes = unknownHomes

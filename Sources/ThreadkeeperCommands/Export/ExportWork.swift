@@ -2,6 +2,7 @@
 
 import Bridge
 import BrokerLoginStore
+import ClientEnrolment
 import KeychainCore
 import Settings
 import SodiumCrypto
@@ -12,17 +13,19 @@ import ThreadCredentialStore
 struct ExportWork {
   let keychain: Keychain
   let settings: Settings
+  /// Of this keychain: it remembers whom it knows.
+  let enrolments: ClientEnrolmentStore
   /// Who asks, where it is not this process's own user.
   var actor: String?
   /// Told how far it is; what it throws ends the work, and nothing has changed.
   var progress: (_ done: Int, _ total: Int) throws -> Void
 
-  /// - Parameter files: the file, and for an import the list of conflicts.
+  /// - Parameter files: the file, and for an import the list of what it names.
   func answer(_ request: StoreRequest, _ files: [Int32]) throws -> StoreReport {
     guard let secret = request.secret, secret.kind == .passphrase, let name = request.file,
       let file = files.first
     else { throw CommandFailure(.usage, "which file, and which passphrase?") }
-    let passphrase = SecretBytes(copying: Array(secret.value.utf8))
+    let passphrase = SecretBytes(copying: secret.value.utf8)
     do {
       switch request.command {
       case .exportItems:
@@ -30,7 +33,7 @@ struct ExportWork {
           to: file, name: name, passphrase: passphrase, actor: actor, progress: progress)
         return StoreReport(exported: ExportOutcome(report))
       case .importItems:
-        let list = files.count > 1 ? try ConflictList(openAs: files[1]) : nil
+        let list = files.count > 1 ? try ImportList(openAs: files[1]) : nil
         return StoreReport(
           imported: try take(request, from: file, name: name, passphrase, list))
       default:
@@ -43,41 +46,60 @@ struct ExportWork {
 
   private func take(
     _ request: StoreRequest, from file: Int32, name: String, _ passphrase: SecretBytes,
-    _ list: ConflictList?
+    _ list: ImportList?
   ) throws -> ImportOutcome {
     let configuration = BridgeConfiguration(settings)
     try BridgeRegistry.prepare(configuration, keychain: keychain)
     var items = ImportedItems()
-    var homes: Set<String> = []
+    // Homes of clients that come in, and how many.
+    var homes: [String: Int] = [:]
+    var leftOut: [ImportedAccess: Int] = [:]
+    var takesOver = false
     var plan = ItemImport()
     plan.actor = actor
     plan.onConflict = request.onConflict ?? .refuse
     plan.isTrial = request.isTrial == true
     plan.objection = { item in
       items.see(item)
-      if let home = ImportedAccess.home(of: item) { homes.insert(home) }
+      if let home = ImportedAccess.home(of: item) { homes[home, default: 0] += 1 }
       return ImportedItems.objection(to: item) ?? ImportedAccess.objection(to: item)
+    }
+    plan.leavesOut = { [keychain] store, tx in
+      let isDecided =
+        try store == keychain.storeID || ImportedAccess.isDecided(in: keychain, tx)
+      return { ImportedAccess($0).map { $0.comesNever || isDecided } ?? false }
+    }
+    plan.leftOut = { item in
+      guard let access = ImportedAccess(item) else { return }
+      leftOut[access, default: 0] += 1
+      if let home = ImportedAccess.home(of: item) { homes[home, default: 0] -= 1 }
+      guard let name = ImportedAccess.name(of: item) else { return }
+      try list?.add(.init(what: access, name: name))
     }
     plan.rivals = { [keychain] item, tx in
       try ThreadCredentialStore(keychain).rivals(of: item, tx)
         + BrokerLoginStore.rivals(of: item, in: keychain, tx)
     }
     plan.found = { try list?.add($0) }
-    plan.wrote = { items.wrote($0) }
+    plan.wrote = { item in
+      items.wrote(item)
+      if ImportedAccess(item) != nil { takesOver = true }
+    }
     plan.removed = { items.removed($0) }
-    plan.willCommit = { tx in
+    plan.willCommit = { [enrolments] tx in
+      if takesOver { try enrolments.takeOver(tx) }
       try ImportSettlement(configuration, keychain: keychain).settle(items, tx)
     }
     plan.progress = { done, total in
-      // The end of the first pass: nothing is written yet, and no more conflicts come.
+      // The end of the first pass: nothing is written yet, and nothing more is named.
       if done * 2 == total { try list?.flush() }
       try progress(done, total)
     }
     let report = try keychain.importItems(
       from: file, name: name, passphrase: passphrase, plan)
-    return ImportOutcome(
-      report,
-      unknownHomes: items.homes.union(homes).subtracting(settings.homes.map(\.name)).sorted())
+    let unknown = items.homes.union(homes.filter { $0.value > 0 }.keys)
+      .subtracting(settings.homes.map(\.name))
+    return ImportOutcome(report, leftOut: leftOut, unknownHomes: unknown.sorted())
   }
 }
 

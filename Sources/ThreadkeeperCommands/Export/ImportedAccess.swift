@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ClientEnrolment
 import ConsentLedger
 import KeychainCore
+import SQLiteDatabase
 import SealedEnvelope
 import ThreadCredentialStore
 
@@ -12,53 +14,108 @@ import ThreadCredentialStore
 #endif
 
 /// What an import brings that decides who may have credentials.
-enum ImportedAccess {
-  private static let enrolments = "client-enrolment/"
-  private static let identity = "keeper-identity"
-  private static let grants = "thread-consent/grant"
+enum ImportedAccess: String, Codable, CaseIterable, Sendable {
+  case identity = "keeper_identity"
+  case enrolment = "client_enrolment"
+  case grant = "consent_grant"
+  case pending = "consent_pending"
+  case history = "consent_history"
+
+  /// Nil for what is not the keeper's own: programs have groups of their own.
+  init?(_ itemClass: ItemClass, _ attributes: [ItemAttribute: AttributeValue]) {
+    guard itemClass == .genericPassword,
+      attributes[.accessGroup]?.string == ThreadCredentialStore.internalGroup,
+      let service = attributes[.service]?.string
+    else { return nil }
+    switch service {
+    case KeeperIdentityStore.service: self = .identity
+    case ConsentLedger.Service.grant.rawValue: self = .grant
+    case ConsentLedger.Service.pending.rawValue: self = .pending
+    case ConsentLedger.Service.history.rawValue: self = .history
+    case _ where service.utf8.starts(with: ClientEnrolmentStore.servicePrefix.utf8):
+      self = .enrolment
+    default: return nil
+    }
+  }
+
+  init?(_ item: NewItem) { self.init(item.itemClass, item.attributes) }
+
+  init?(_ item: Item) { self.init(item.itemClass, item.attributes) }
+
+  /// Nobody waits for an answer of another machine, and what was decided there is in its own audit.
+  var comesNever: Bool { self == .pending || self == .history }
+
+  /// Whether a store says already who may have what is in it. Then an export, which may be older than what was
+  /// revoked since, has no say in that.
+  static func isDecided(in keychain: Keychain, _ tx: ReadTransaction) throws -> Bool {
+    if try KeeperIdentityStore(keychain).isThere(tx) { return true }
+    if try ConsentLedger(keychain).hasDecided(tx) { return true }
+    let (clients, damaged) = try ClientEnrolmentStore(keychain).all(tx)
+    return !clients.isEmpty || !damaged.isEmpty
+  }
+
+  // MARK: Objections
 
   /// Why an item must not come in; nil: it may.
   static func objection(to item: NewItem) -> String? {
-    guard let service = service(of: item) else { return nil }
-    let flaw: String?
-    switch service {
-    case identity: flaw = objection(toIdentity: item)
-    case grants: flaw = objection(toGrant: item)
-    case _ where service.hasPrefix(enrolments): flaw = nil
-    default: return nil
-    }
+    guard let access = ImportedAccess(item), !access.comesNever else { return nil }
     guard item.accessible == .afterFirstUnlock else {
       return "is accessible in a way that the keeper cannot work with"
     }
-    return flaw
+    switch access {
+    case .identity: return isIdentity(item) ? nil : "has keys of a keeper that are none"
+    case .enrolment: return isEnrolment(item) ? nil : "has an enrolment that is none"
+    case .grant: return grant(item) != nil ? nil : "has a consent that is none"
+    case .pending, .history: return nil
+    }
   }
 
-  /// Of which home a client is enrolled.
-  static func home(of item: NewItem) -> String? {
-    guard let service = service(of: item), service.hasPrefix(enrolments) else { return nil }
-    return String(service.dropFirst(enrolments.count))
+  private static func isIdentity(_ item: NewItem) -> Bool {
+    (item.attributes[.account]?.string ?? "").isEmpty
+      && (try? Identity(secrets: item.secret)) != nil
   }
 
-  /// Nil for what is not the keeper's own: programs have groups of their own.
-  private static func service(of item: NewItem) -> String? {
-    guard item.itemClass == .genericPassword,
-      item.attributes[.accessGroup]?.string == ThreadCredentialStore.internalGroup
-    else { return nil }
-    return item.attributes[.service]?.string
+  /// Also of a name that `clients revoke` takes: nobody could take it back otherwise.
+  private static func isEnrolment(_ item: NewItem) -> Bool {
+    guard let client = EnrolledClient(imported: item) else { return false }
+    return (try? ClientsWork.checked(client.user)) != nil
   }
 
-  private static func objection(toIdentity item: NewItem) -> String? {
-    guard (item.attributes[.account]?.string ?? "").isEmpty,
-      (try? Identity(secrets: item.secret)) != nil
-    else { return "has keys of a keeper that are none" }
-    return nil
-  }
-
-  private static func objection(toGrant item: NewItem) -> String? {
+  /// One that `consent revoke` finds.
+  private static func grant(_ item: NewItem) -> ConsentGrant? {
     guard let octets = item.attributes[.generic]?.data,
       let grant = try? JSONDecoder().decode(ConsentGrant.self, from: Data(octets)),
-      grant.id.description == item.attributes[.account]?.string
-    else { return "has a consent that is none" }
-    return nil
+      let id = ConsentID(item.attributes[.account]?.string ?? "", .grant), id == grant.id
+    else { return nil }
+    return grant
+  }
+
+  // MARK: Names
+
+  /// Of which home an item enrols a client.
+  static func home(of item: NewItem) -> String? {
+    guard ImportedAccess(item) == .enrolment else { return nil }
+    return EnrolledClient(imported: item)?.home
+  }
+
+  /// What a person knows it by; nil for what is told by its number only.
+  static func name(of item: NewItem) -> String? {
+    switch ImportedAccess(item) {
+    case .enrolment:
+      EnrolledClient(imported: item).map { "\($0.user), home \($0.home)" }
+    case .grant: grant(item).map { "\($0.subject) to \($0.requester)" }
+    case .identity, .pending, .history, nil: nil
+    }
+  }
+
+  /// For people, with how many there are.
+  func words(_ count: Int) -> String {
+    switch self {
+    case .identity: "the keeper's own keys"
+    case .enrolment: count == 1 ? "1 enrolled client" : "\(count) enrolled clients"
+    case .grant: count == 1 ? "1 consent \"always\"" : "\(count) consents \"always\""
+    case .pending: count == 1 ? "1 request that waited" : "\(count) requests that waited"
+    case .history: count == 1 ? "1 decision of then" : "\(count) decisions of then"
+    }
   }
 }

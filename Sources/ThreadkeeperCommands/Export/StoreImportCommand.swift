@@ -17,12 +17,14 @@ struct StoreImportCommand: AsyncParsableCommand {
       nothing. Works beside a running keeper, whose events wait while it writes. On a new machine run \
       `threadkeeper init` first.
 
-      It brings enrolled clients and consents as they were when it was made, also those that were \
-      revoked since.
+      Who may have what is in the store comes to a new one only: enrolled clients, consents "always" and \
+      the keeper's own keys. A store that has decided about any of these, and the one that was exported, \
+      keep their own, so that nothing comes back that was revoked since. Requests that waited and past \
+      decisions never come. What is left out is listed.
 
       Items that are here already, the same, stay as they are. Where one is here with other contents, \
-      nothing is imported, and they are listed, without secrets; --on-conflict says which stays: keep those that are here, or \
-      replace them.
+      nothing is imported, and they are listed, without secrets; --on-conflict says which stays: keep \
+      those that are here, or replace them.
 
       Exits 73 when there are conflicts, 77 when the passphrase is wrong or the store is locked, 65 when \
       the file is damaged, cut off, or no export, 66 when there is no file or no store.
@@ -51,16 +53,25 @@ struct StoreImportCommand: AsyncParsableCommand {
   @OptionGroup var options: SettingsOptions
   @OptionGroup var output: OutputOptions
 
-  /// Conflicts that are listed for a person.
+  /// Conflicts that are listed for a person, and names of each kind that is left out.
   private static let listed = 20
 
   struct Report: Encodable {
     let outcome: ImportOutcome
     let conflicts: [ImportConflict]
+    let leftOut: [ImportList.LeftOut]
     let dryRun: Bool
+
+    init(_ outcome: ImportOutcome, _ lines: [ImportList.Line], dryRun: Bool) {
+      self.outcome = outcome
+      conflicts = lines.compactMap(\.conflict)
+      leftOut = lines.compactMap(\.leftOut)
+      self.dryRun = dryRun
+    }
 
     enum CodingKeys: String, CodingKey {
       case conflicts = "conflicting"
+      case leftOut = "leftOutNames"
       case dryRun
     }
 
@@ -68,6 +79,7 @@ struct StoreImportCommand: AsyncParsableCommand {
       try outcome.encode(to: encoder)
       var container = encoder.container(keyedBy: CodingKeys.self)
       try container.encode(conflicts, forKey: .conflicts)
+      try container.encode(leftOut, forKey: .leftOut)
       try container.encode(dryRun, forKey: .dryRun)
     }
   }
@@ -89,14 +101,14 @@ struct StoreImportCommand: AsyncParsableCommand {
     let report = try await Interruptible.run(
       inDoubt: "The running keeper may have imported it all the same: `threadkeeper audit` tells."
     ) {
-      let list = try ConflictList()
+      let list = try ImportList()
       var request = StoreRequest(command: .importItems, secret: passphrase)
       request.file = ExportPassphrase.absolute(file)
       request.onConflict = onConflict
       request.isTrial = dryRun
       let report = try await desk.perform(request, [descriptor, list.passed], in: keychain)
       guard let outcome = report.imported else { throw DaemonAnswer.unreadable }
-      return Report(outcome: outcome, conflicts: try list.read(), dryRun: dryRun)
+      return Report(outcome, try list.read(), dryRun: dryRun)
     }
     try output.show(report, text: text(report))
     guard report.outcome.conflicts == 0 || onConflict != .refuse else {
@@ -122,7 +134,9 @@ struct StoreImportCommand: AsyncParsableCommand {
     if outcome.damagedThere > 0 {
       text += "Not in it, because they were damaged there: \(outcome.damagedThere)\n"
     }
-    text += list(report)
+    text +=
+      leftOut(report, ImportedAccess.allCases.filter { !$0.comesNever })
+      + leftOut(report, ImportedAccess.allCases.filter(\.comesNever)) + list(report)
     let isRefused = outcome.conflicts > 0 && onConflict == .refuse
     if !isRefused {
       text += dryRun ? "It would come to: " : ""
@@ -136,6 +150,25 @@ struct StoreImportCommand: AsyncParsableCommand {
         + outcome.unknownHomes.map(\.printable).joined(separator: ", ") + "\n"
     }
     return text + (dryRun ? "Nothing is changed.\n" : "")
+  }
+
+  /// Of some kinds, all of which are left out for the same reason.
+  private func leftOut(_ report: Report, _ kinds: [ImportedAccess]) -> String {
+    var text = ""
+    for kind in kinds {
+      guard let count = report.outcome.leftOut[kind.rawValue], count > 0 else { continue }
+      text += "  \(kind.words(count))\n"
+      let names = report.leftOut.filter { $0.what == kind }.map(\.name.printable)
+      for name in names.prefix(Self.listed) { text += "    \(name)\n" }
+      let rest = names.count - Self.listed
+      if rest > 0 { text += "    and \(rest) more; --json lists all\n" }
+    }
+    guard !text.isEmpty else { return "" }
+    let isOfThen = kinds.allSatisfy(\.comesNever)
+    return
+      (isOfThen
+      ? "Left out, because it is of the keeper that was exported only:\n"
+      : "Left out, because this store says itself who may have what is in it:\n") + text
   }
 
   private func list(_ report: Report) -> String {

@@ -15,7 +15,8 @@ extension StoreService {
       progress.withLock { $0 = nil }
     }
     let work = ExportWork(
-      keychain: keychain, settings: settings, actor: "command of user \(connection.peer.user)"
+      keychain: keychain, settings: settings, enrolments: enrolments,
+      actor: OpenStore.actor(user: connection.peer.user)
     ) { [self] done, total in
       progress.withLock { $0 = .init(done: done, total: total) }
       guard !isEnding.withLock({ $0 }) else {
@@ -40,7 +41,7 @@ extension StoreService {
         "an export is imported",
         metadata: [
           "added": "\(made.added)", "replaced": "\(made.replaced)",
-          "user": "\(connection.peer.user)",
+          "left_out": "\(made.leftOut.values.reduce(0, +))", "user": "\(connection.peer.user)",
         ])
     }
     return report

@@ -57,9 +57,7 @@ struct Keeper {
   func run() async throws {
     for notice in keychain.notices { logger.notice("\(notice)") }
     ApproverNotice(settings, enrolments: bridge.enrolments).log(to: logger)
-    let store = StoreService(
-      settings, keychain: keychain, logger: logger,
-      imported: { [enrolments = bridge.enrolments] in enrolments.reload() })
+    let store = StoreService(settings, enrolments: bridge.enrolments, logger: logger)
     let logins = BrokerLoginService(
       settings, keychain: keychain, bridge: bridge, login: login, logger: logger)
     let sockets = KeeperSockets(

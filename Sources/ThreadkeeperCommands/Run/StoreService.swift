@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ClientEnrolment
 import DaemonSocket
 import Dispatch
 import KeychainCore
@@ -19,7 +20,7 @@ import Synchronization
 final class StoreService: Service {
   let settings: Settings
   let keychain: Keychain
-  private let imported: @Sendable () -> Void
+  let enrolments: ClientEnrolmentStore
   let logger: Logger
   let rotation = Mutex(Rotating())
   let isEnding = Mutex(false)
@@ -39,14 +40,11 @@ final class StoreService: Service {
     var isWantedAgain = false
   }
 
-  /// - Parameter imported: called when items may have come in from elsewhere.
-  init(
-    _ settings: Settings, keychain: Keychain, logger: Logger,
-    imported: @escaping @Sendable () -> Void
-  ) {
-    self.imported = imported
+  /// - Parameter enrolments: those of the intake, which remembers whom it knows.
+  init(_ settings: Settings, enrolments: ClientEnrolmentStore, logger: Logger) {
     self.settings = settings
-    self.keychain = keychain
+    self.enrolments = enrolments
+    keychain = enrolments.keychain
     self.logger = logger
   }
 
@@ -117,7 +115,6 @@ final class StoreService: Service {
         report.rotation = rotation.withLock { $0.report }
         return StoreAnswer(report)
       case .exportItems, .importItems:
-        defer { imported() }
         return StoreAnswer(try exchange(request, connection))
       default:
         let report = try work.answer(request)

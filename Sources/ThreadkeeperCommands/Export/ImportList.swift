@@ -9,10 +9,23 @@ import KeychainCore
   import Foundation
 #endif
 
-/// The conflicts of an import, a line of JSON each, on their way from the keeper to the command: there may be more
-/// of them than an answer takes. They lie in memory without a name (`shm_open`), as the names of items are
+/// What an import names one by one, a line of JSON each, on its way from the keeper to the command: there may be
+/// more of it than an answer takes. It lies in memory without a name (`shm_open`), as the names of items are
 /// sealed in the store.
-final class ConflictList {
+final class ImportList {
+  /// One of the two.
+  struct Line: Codable, Equatable {
+    var conflict: ImportConflict?
+    var leftOut: LeftOut?
+  }
+
+  /// An item that stays out though nothing is wrong with it.
+  struct LeftOut: Codable, Equatable {
+    let what: ImportedAccess
+    /// What a person knows it by.
+    let name: String
+  }
+
   private let descriptor: Int32
   private var waiting: [UInt8] = []
 
@@ -37,7 +50,8 @@ final class ConflictList {
     guard flags >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
       [O_WRONLY, O_RDWR].contains(flags & O_ACCMODE)
     else {
-      throw KeychainError(.param, "the list of conflicts is no ordinary file that can be written")
+      throw KeychainError(
+        .param, "the list for the command is no ordinary file that can be written")
     }
     let own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
     guard own >= 0 else { throw Self.failure() }
@@ -49,8 +63,12 @@ final class ConflictList {
   /// For the keeper.
   var passed: Int32 { descriptor }
 
-  func add(_ conflict: ImportConflict) throws {
-    waiting += try JSONEncoder().encode(conflict)
+  func add(_ conflict: ImportConflict) throws { try add(Line(conflict: conflict)) }
+
+  func add(_ item: LeftOut) throws { try add(Line(leftOut: item)) }
+
+  private func add(_ line: Line) throws {
+    waiting += try JSONEncoder().encode(line)
     waiting.append(0x0A)
     if waiting.count > 1 << 16 { try flush() }
   }
@@ -73,11 +91,11 @@ final class ConflictList {
     let code = errno
     return KeychainError(
       code == ENOSPC || code == EDQUOT ? .diskFull : .io,
-      "the list of conflicts cannot be passed: \(String(cString: strerror(code)))")
+      "the list for the command cannot be passed: \(String(cString: strerror(code)))")
   }
 
   /// All of them, from the first.
-  func read() throws -> [ImportConflict] {
+  func read() throws -> [Line] {
     var octets: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 1 << 16)
     while true {
@@ -89,7 +107,7 @@ final class ConflictList {
       octets += piece[..<count]
     }
     return try octets.split(separator: 0x0A).map {
-      try JSONDecoder().decode(ImportConflict.self, from: Data($0))
+      try JSONDecoder().decode(Line.self, from: Data($0))
     }
   }
 }

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import SealedEnvelope
+import TestKit
+import Testing
+
+@Suite("Export and import of clients", .inTurns, .timeLimit(.minutes(30)))
+struct ExportAccessTests {
+  private static let passphrase = "correct horse battery staple"
+
+  private func passphrase(_ keeper: Installation, _ text: String = passphrase) throws -> String {
+    let path = keeper.directory.file("passphrase-\(text.count)")
+    try Data("\(text)\n".utf8).write(to: URL(fileURLWithPath: path))
+    chmod(path, 0o600)
+    return path
+  }
+
+  private func users(_ keeper: Installation) async throws -> [String] {
+    try await keeper.json("clients", "list")["clients"]?.list.compactMap { $0["user"]?.text } ?? []
+  }
+
+  @Test("A keeper takes over the clients of a new store's first import; revoked ones stay revoked")
+  func clients() async throws {
+    let (oldBroker, newBroker) = (try TestBroker(), try TestBroker())
+    let (old, new) = (try Installation(oldBroker), try Installation(newBroker))
+    let (file, secret) = (old.directory.file("home.tkexport"), try passphrase(old))
+    let (oldDaemon, newDaemon) = (try await old.start(), try await new.start())
+    for user in ["hub", "router"] {
+      let line = try Identity().keys.line
+      #expect(try await old.command("clients", "enroll", user, line).status == 0)
+    }
+    _ = try await old.json("store", "export", "--passphrase-file", secret, file)
+    #expect(try await old.command("clients", "revoke", "router").status == 0)
+
+    func take(_ keeper: Installation, _ options: String...) async throws
+      -> ThreadkeeperBinary.Outcome
+    {
+      try await ThreadkeeperBinary.run(
+        ["store", "import", "--passphrase-file", secret, "--config", keeper.configuration, file]
+          + options, environment: keeper.environment)
+    }
+    let back = try await take(old, "--on-conflict", "replace")
+    #expect(back.status == 0, "\(back.error)")
+    #expect(back.output.contains("this store says itself who may have what is in it"))
+    #expect(back.output.contains("1 enrolled client\n    router, home home"), "\(back.output)")
+    #expect(try await users(old) == ["hub"])
+
+    // The keeper that runs has looked for its keys, and had none.
+    #expect(try await take(new).status == 0)
+    #expect(try await users(new) == ["hub", "router"])
+    let line = try await old.json("clients", "fingerprint")["line"]
+    #expect(try await new.json("clients", "fingerprint")["line"] == line && line != nil)
+    #expect(try await new.command("clients", "revoke", "router").status == 0)
+    let again = try await take(new, "--json")
+    #expect(JSON(again.output)?["left_out"]?["client_enrolment"] == 1, "\(again.output)")
+    let named = JSON(again.output)?["left_out_names"]?.list
+    #expect(named?.count == 1 && named?.first?["name"] == "router, home home")
+    #expect(named?.first?["what"] == "client_enrolment")
+    #expect(try await users(new) == ["hub"])
+    #expect(try await oldDaemon.stop() == .exit(0))
+    #expect(try await newDaemon.stop() == .exit(0))
+    #expect(newDaemon.log.contains("left_out=1"))
+    #expect(try await new.command("audit", "--verify").status == 0)
+  }
+}

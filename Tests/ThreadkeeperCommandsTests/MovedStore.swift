@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ClientEnrolment
+import ConsentLedger
+import Foundation
+import KeychainCore
+import SealedEnvelope
+import Settings
+import SodiumCrypto
+import TestKit
+import ThreadDataset
+
+@testable import ThreadkeeperCommands
+
+/// A store that is exported and imported, with those who may have what is in it.
+struct MovedStore {
+  static let secret = StoreSecret(kind: .passphrase, value: "correct horse")
+
+  let store: TemporaryStore
+  let enrolments: ClientEnrolmentStore
+  var keychain: Keychain { store.keychain }
+  var ledger: ConsentLedger { ConsentLedger(keychain) }
+
+  init() throws {
+    var options = KeychainOptions()
+    options.passwordHash = .floor
+    options.auditor = "a test"
+    store = try TemporaryStore(options: options)
+    enrolments = ClientEnrolmentStore(store.keychain)
+  }
+
+  static func settings(_ store: TemporaryStore) -> Settings {
+    Settings(
+      mqtt: .init(), store: .init(path: store.location.directory), alerts: .init(),
+      preferred: .init(), presence: .init(), log: .init(), teams: [:],
+      homes: [.init(name: "home", baseTopic: "threadkeeper")], stateDirectory: store.path)
+  }
+
+  private var work: ExportWork {
+    ExportWork(
+      keychain: keychain, settings: Self.settings(store), enrolments: enrolments
+    ) { _, _ in }
+  }
+
+  // MARK: Moving
+
+  /// - Returns: the path of the export.
+  func export(_ name: String = "export") throws -> String {
+    let draft = try ExportDraft(store.path + "/" + name, replacing: true)
+    var request = StoreRequest(command: .exportItems, secret: Self.secret)
+    request.file = draft.path
+    _ = try work.answer(request, [draft.descriptor])
+    try draft.place()
+    return draft.path
+  }
+
+  func take(
+    _ path: String, _ onConflict: ItemImport.OnConflict = .refuse, isTrial: Bool = false
+  ) throws -> (outcome: ImportOutcome, lines: [ImportList.Line]) {
+    let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+    defer { try? file.close() }
+    let list = try ImportList()
+    var request = StoreRequest(command: .importItems, secret: Self.secret)
+    (request.file, request.onConflict, request.isTrial) = (path, onConflict, isTrial)
+    let report = try work.answer(request, [file.fileDescriptor, list.passed])
+    guard let outcome = report.imported else { throw Unexpected() }
+    return (outcome, try list.read())
+  }
+
+  struct Unexpected: Error {}
+
+  // MARK: Access
+
+  static func client(_ user: String, in home: String = "home") throws -> EnrolledClient {
+    EnrolledClient(
+      home: home, user: user, keys: try Identity().keys, enrolledAt: 1_800_000_000,
+      enrolledBy: "a test")
+  }
+
+  func enroll(_ users: String...) throws {
+    try keychain.database.write { tx in
+      _ = try enrolments.makeIdentity(tx)
+      for user in users { try enrolments.enroll(Self.client(user), tx) }
+    }
+  }
+
+  func revoke(_ user: String) throws {
+    _ = try keychain.database.write { try enrolments.revoke(user, in: "home", $0) }
+  }
+
+  /// - Parameter user: of the broker, who asks.
+  @discardableResult
+  func ask(_ user: String) throws -> PendingConsent {
+    let requester = ConsentRequester(.mqttUser(user), team: user)
+    guard let id = ExtendedPANID(hex: "1111111122222222") else { throw Unexpected() }
+    let subject = ConsentSubject(
+      home: "home", command: "preferred/get",
+      networks: [ConsentNetwork(id: id, name: "home-thread")])
+    let outcome = try keychain.database.write {
+      try ledger.ask(
+        ConsentRequest(subject, by: requester, reply: .socket), now: Self.now, $0)
+    }
+    guard case .pending(let pending, _) = outcome else { throw Unexpected() }
+    return pending
+  }
+
+  func grant(_ user: String) throws {
+    let id = try ask(user).id.description
+    _ = try keychain.database.write {
+      try ledger.approve(id, .always, by: .commandLine(user: 0), now: Self.now, $0)
+    }
+  }
+
+  func revokeGrants() throws {
+    try keychain.database.write { tx in
+      for grant in try ledger.grants(tx) {
+        try ledger.revoke(
+          grant.id.description, by: .commandLine(user: 0), now: Self.now, tx)
+      }
+    }
+  }
+
+  private static let now: Int64 = 1_795_235_760_000
+
+  func clients() throws -> [String] {
+    try keychain.database.read { try enrolments.all($0).clients.map(\.user) }
+  }
+
+  func grants() throws -> [String] {
+    try keychain.database.read { try ledger.grants($0).map { "\($0.requester)" } }
+  }
+
+  func history() throws -> Int {
+    try keychain.database.read { try ledger.history(limit: .max, $0).count }
+  }
+
+  func keys() throws -> PublicIdentity? {
+    try keychain.database.read { try KeeperIdentityStore(keychain).find($0)?.keys }
+  }
+}
