@@ -96,6 +96,40 @@ import Testing
     #expect(try keychain.secret(of: item) == Sample.secret("secret"))
   }
 
+  /// What happens to the slots while a passphrase takes its time.
+  enum Meanwhile: CaseIterable {
+    case slotRemoved, slotReplaced, rootsRenewed
+  }
+
+  @Test(arguments: Meanwhile.allCases)
+  func aPassphraseWhoseSlotGoesWhileItIsTriedUnlocksNothing(_ meanwhile: Meanwhile) throws {
+    let rotated = try guarded()
+    let keychain = rotated.keychain
+    let other = KeySlotSecret.passphrase(Sample.secret("another one"))
+    try keychain.addKeySlot(other)
+    let slot = try #require(try keychain.slots().first { $0.kind == .passphrase })
+    try keychain.lock()
+    let opened = try keychain.rootsOpened(by: passphrase)
+    #expect(opened.roots.keys.contains { $0.purpose == .session })
+    switch meanwhile {
+    case .slotRemoved: try keychain.removeKeySlot(slot.number)
+    case .slotReplaced:
+      // As many as before.
+      try keychain.removeKeySlot(slot.number)
+      try keychain.addKeySlot(.keyFile(path: rotated.store.path + "/second.key"))
+    case .rootsRenewed: try keychain.renewRootKeys([rotated.store.keyFile, other])
+    }
+    refuses(.notAvailable) { try keychain.unlock(by: opened) }
+    #expect(!keychain.isUnlocked)
+    let locked = try #require(
+      try keychain.items(ItemQuery()).first { $0.accessible == .whenUnlocked })
+    refuses(.interactionNotAllowed) { _ = try keychain.secret(of: locked) }
+    // Tried again, it opens nothing; one that is still there does.
+    refuses(.authFailed) { try keychain.unlock(with: passphrase) }
+    try keychain.unlock(with: other)
+    #expect(try rotated.contents() == RotatedStore.expected(0..<18))
+  }
+
   @Test func idleMeansThatNothingOfTheClassWasUsed() throws {
     let rotated = try guarded()
     let keychain = rotated.keychain

@@ -33,19 +33,7 @@ extension Keychain {
   ///   not reach what is accessible "when unlocked".
   package func unlock(with secret: KeySlotSecret) throws(KeychainError) {
     try KeychainError.wrap("unlocking the store") {
-      let octets = try secret.octets()
-      let (roots, mark) = try database.read { tx in
-        (
-          try Self.openSlots(secret, octets, store: storeID, arena: arena, in: tx),
-          try KeySetMark(in: tx)
-        )
-      }
-      if access == .readOnly {
-        try database.read { try unlock(by: roots, mark, in: $0) }
-      } else {
-        // Not beside who renews the root keys: the session key would be an old one.
-        try write { try unlock(by: roots, mark, in: $0) }
-      }
+      try unlock(by: rootsOpened(by: secret))
       guard isUnlocked else {
         state.withLock { $0.ring.lock() }
         throw KeychainError(
@@ -56,18 +44,40 @@ extension Keychain {
     }
   }
 
+  /// The root keys in the slots that `secret` opens, and which slots there were. A passphrase takes its time.
+  func rootsOpened(
+    by secret: KeySlotSecret
+  ) throws -> (roots: [KeyID: GuardedKey], mark: KeySetMark) {
+    let octets = try secret.octets()
+    return try database.read { tx in
+      (
+        try Self.openSlots(secret, octets, store: storeID, arena: arena, in: tx),
+        try KeySetMark(in: tx)
+      )
+    }
+  }
+
+  /// - Throws: `notAvailable` when the slots are others by now.
+  func unlock(by opened: (roots: [KeyID: GuardedKey], mark: KeySetMark)) throws {
+    if access == .readOnly {
+      try database.read { try unlock(by: opened, in: $0) }
+    } else {
+      // Not beside who renews the root keys: the session key would be an old one.
+      try write { try unlock(by: opened, in: $0) }
+    }
+  }
+
   private func unlock(
-    by roots: [KeyID: GuardedKey], _ mark: KeySetMark, in tx: ReadTransaction
+    by opened: (roots: [KeyID: GuardedKey], mark: KeySetMark), in tx: ReadTransaction
   ) throws {
-    // A passphrase takes its time, and the slots may be others by now.
-    guard try KeySetMark(in: tx).hasSameSlots(as: mark) else {
+    guard try KeySetMark(in: tx).hasSameSlots(as: opened.mark) else {
       throw KeychainError(
         .notAvailable, "the key slots have changed meanwhile: try again", isTemporary: true)
     }
     let now = Self.monotonicSeconds()
     state.withLock { state in
       state.ring.unlock(now: now)
-      for (id, key) in roots where id.purpose == .session { state.ring.add(key, as: id) }
+      for (id, key) in opened.roots where id.purpose == .session { state.ring.add(key, as: id) }
     }
     try loadKeys(in: tx)
   }
