@@ -29,7 +29,7 @@ extension StoreService {
     rotating.async { self.rotate(for: actor, anew: isNew) }
   }
 
-  private func rotate(for actor: String?, anew isNew: Bool) {
+  func rotate(for actor: String?, anew isNew: Bool) {
     var isNew = isNew
     // Passes that were followed by another: together they are one work.
     var before: RotationReport?

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ClientEnrolment
+import Foundation
+import KeychainCore
+import Logging
+import SQLiteDatabase
+import Settings
+import SodiumCrypto
+import Synchronization
+import TestKit
+import Testing
+
+@testable import ThreadkeeperCommands
+
+@Suite("What the keeper does about a rotation of its keys", .timeLimit(.minutes(2)))
+struct StoreServiceRotationTests {
+  private static let passphrase = KeySlotSecret.passphrase(
+    SecretBytes(copying: Array("correct horse".utf8)))
+
+  private let disk = FaultyDisk()
+  private let store: TemporaryStore
+  private let service: StoreService
+  private var keychain: Keychain { store.keychain }
+
+  /// One item that is always at hand, and one that a passphrase guards.
+  init() throws {
+    var options = KeychainOptions()
+    options.passwordHash = .floor
+    options.vfs = disk.name
+    store = try TemporaryStore(options: options)
+    service = StoreService(
+      MovedStore.settings(store), enrolments: ClientEnrolmentStore(store.keychain),
+      logger: Logger(label: "test"))
+    try keychain.database.write { [keychain = store.keychain] tx in
+      for accessible in [Accessibility.afterFirstUnlock, .whenUnlocked] {
+        _ = try keychain.add(
+          NewItem(
+            .genericPassword,
+            attributes: [.account: .string("\(accessible)"), .accessGroup: .string("own")],
+            secret: SecretBytes(copying: Array("secret".utf8)), accessible: accessible), in: tx)
+      }
+    }
+    try keychain.addKeySlot(Self.passphrase)
+  }
+
+  private var rotation: StoreReport.Rotation { service.rotation.withLock { $0.report } }
+
+  /// The keys that the items stand under, the one that is always at hand first.
+  private func classKeys() throws -> [Int64] {
+    try keychain.database.read {
+      try $0.all("SELECT class_key FROM items ORDER BY id") { $0.integer(0) }
+    }
+  }
+
+  /// Holds something until it is let go.
+  private final class Holder: Sendable {
+    private let isHeld = Mutex(false)
+    private let goOn = DispatchSemaphore(value: 0)
+
+    func start(_ hold: @escaping @Sendable (_ wait: () -> Void) -> Void) async throws {
+      Thread { [self] in
+        hold {
+          isHeld.withLock { $0 = true }
+          goOn.wait()
+        }
+      }.start()
+      try await eventually { isHeld.withLock { $0 } }
+    }
+
+    func letGo() { goOn.signal() }
+  }
+
+  @Test("Who unlocks the store when a rotation has left out what was locked has it renewed too")
+  func wantedAgain() async throws {
+    try keychain.lock()
+    let before = try classKeys()
+    let (report, writer) = (Holder(), Holder())
+    defer {
+      report.letGo()
+      writer.letGo()
+    }
+    // The rotation stands still where it wants to say how far it is.
+    service.rotation.withLock { $0.report.running = true }
+    try await report.start { [service] wait in service.rotation.withLock { _ in wait() } }
+    service.rotating.async { [service] in service.rotate(for: nil, anew: true) }
+    try await eventually("the open item to be renewed") { try classKeys()[0] != before[0] }
+    #expect(try classKeys()[1] == before[1])
+    try keychain.unlock(with: Self.passphrase)
+    // Then at its last step, for which it must write.
+    try await writer.start { [keychain] wait in try? keychain.database.write { _ in wait() } }
+    report.letGo()
+    service.goOnRotating()
+    #expect(service.rotation.withLock { $0.report.running && $0.isWantedAgain })
+    writer.letGo()
+    try await eventually("the rotation to end") { !rotation.running }
+    #expect(rotation.finished && rotation.locked == 0 && rotation.renewed == 2, "\(rotation)")
+    #expect(try classKeys()[1] != before[1])
+    #expect(try !keychain.rotationIsOwed() && !keychain.rotationIsPending())
+    #expect(try keychain.verify(.everything) == VerificationReport(items: 2))
+  }
+
+  @Test(
+    "A step that fails is told with its status, and the rotation goes on when it is asked again")
+  func failingStep() async throws {
+    #expect(try !keychain.rotateKeys { _ in false }.isFinished)
+    disk.arm(.full(at: 1))
+    service.goOnRotating()
+    try await eventually("the rotation to fail") { !rotation.running }
+    #expect(disk.hasFired)
+    let failure = try #require(rotation.failure)
+    #expect(failure.status == .inputOutput && !rotation.finished, "\(failure)")
+    disk.repair()
+    #expect(try keychain.rotationIsPending())
+    service.goOnRotating()
+    try await eventually("the rotation to end") { !rotation.running }
+    #expect(rotation.finished && rotation.failure == nil, "\(rotation)")
+    #expect(try !keychain.rotationIsPending())
+    #expect(try keychain.verify(.everything) == VerificationReport(items: 2))
+  }
+}
