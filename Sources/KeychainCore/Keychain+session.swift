@@ -14,11 +14,19 @@ extension Keychain {
   }
 
   /// The session key for a slot that is to hold it: where no slot held it before, a new one.
+  ///
+  /// - Parameter wroteDeviceKey: called when the file of the device key was lost, and is written again.
   func sessionForSlot(
-    _ ledger: ChangeLedger, in tx: WriteTransaction
+    _ ledger: ChangeLedger, _ wroteDeviceKey: () -> Void, in tx: WriteTransaction
   ) throws -> (id: KeyID, key: GuardedKey) {
     let session = try root(.session)
     guard let wrapped = try record(of: session.id, in: tx) else { return session }
+    let roots = RootKeys(master: try root(.master), session: session)
+    let records = try records(in: tx)
+    let hasWritten = try confirmDeviceKey { device in
+      records.contains { opens($1, $0, roots.wrapper(of: $0.purpose).key, device: device) }
+    }
+    if hasWritten { wroteDeviceKey() }
     let new = try renewSession(session.id, ledger, in: tx)
     try tx.execute("DELETE FROM keys WHERE id = ?", .integer(Int64(session.id.rawValue)))
     try ledger.remove(.key(session.id, tag: wrapped.tag))

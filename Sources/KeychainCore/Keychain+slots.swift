@@ -16,12 +16,18 @@ extension Keychain {
   ///
   /// With the first passphrase, items "when unlocked" are out of reach of the key files; so the
   /// store must have been opened in a way that reaches them. What is added or changed from then on
-  /// stays out of reach even with an older copy of the store (`renewSession`).
+  /// stays out of reach even with an older copy of the store (`renewSession`). Then a device key that is in
+  /// use and whose file is lost is written again.
   ///
-  /// - Parameter actor: for whom, in the audit; nil is the keychain's own auditor.
+  /// - Parameters:
+  ///   - actor: for whom, in the audit; nil is the keychain's own auditor.
+  ///   - wroteDeviceKey: called when that file is written again.
+  /// - Throws: among others `notAvailable` for a first passphrase when another device key is in the place of
+  ///   the one in use, or one that cannot be used.
   @discardableResult
   package func addKeySlot(
-    _ secret: KeySlotSecret, label: String = "", for actor: String? = nil
+    _ secret: KeySlotSecret, label: String = "", for actor: String? = nil,
+    wroteDeviceKey: () -> Void = {}
   ) throws(KeychainError) -> KeySlot {
     try checkWritable()
     return try KeychainError.wrap("adding a key slot") {
@@ -36,7 +42,7 @@ extension Keychain {
         var roots = [try root(.master)]
         if new.slot.kind.guardsSession {
           try refuseStaleCodes(in: tx)
-          roots.append(try sessionForSlot(ledger, in: tx))
+          roots.append(try sessionForSlot(ledger, wroteDeviceKey, in: tx))
         } else if new.slot.kind.holdsSession {
           roots.append(try root(.session))
         }

@@ -18,7 +18,9 @@ import Testing
   private var path: String { store.location.deviceKeyPath }
 
   init() throws {
-    store = try TemporaryStore()
+    var options = KeychainOptions()
+    options.passwordHash = .floor
+    store = try TemporaryStore(options: options)
     away = store.location.deviceKeyPath + ".away"
     for account in ["one", "two"] { try add(account, .alwaysThisDeviceOnly) }
     try add("three", .whenUnlockedThisDeviceOnly)
@@ -111,6 +113,49 @@ import Testing
     try store.reopen()
     #expect(try readable() == Self.all)
     #expect(try store.keychain.renewRootKeys([store.keyFile]) == RootRenewalReport())
+  }
+
+  private let passphrase = KeySlotSecret.passphrase(Sample.secret("correct horse"))
+
+  /// With and without a class that the new session key wraps.
+  @Test(arguments: [false, true])
+  func aFirstPassphraseWritesALostDeviceKeyToo(_ hasLockedOnes: Bool) throws {
+    if !hasLockedOnes {
+      try store.keychain.database.write { [keychain = store.keychain] tx in
+        let query = ItemQuery(.genericPassword, [.account: .string("three")])
+        for item in try keychain.items(matching: query, in: tx) {
+          try keychain.delete(item, in: tx)
+        }
+      }
+    }
+    let all = hasLockedOnes ? Self.all : Self.all.subtracting(["three"])
+    let octets = FileManager.default.contents(atPath: path)
+    #expect(try readable() == all)
+    try FileManager.default.removeItem(atPath: path)
+    var times = 0
+    try store.keychain.addKeySlot(passphrase) { times += 1 }
+    #expect(times == 1)
+    #expect(FileManager.default.contents(atPath: path) == octets)
+    try store.reopen(with: passphrase)
+    #expect(try readable() == all)
+    // A second one makes no new session key.
+    try store.keychain.addKeySlot(.passphrase(Sample.secret("another one"))) { times += 1 }
+    #expect(times == 1)
+    #expect(try store.keychain.verify(.everything) == VerificationReport(items: all.count))
+  }
+
+  @Test func aFirstPassphraseLeavesTheDeviceKeyInUseWhenAnotherIsInItsPlace() throws {
+    #expect(try readable() == Self.all)
+    try FileManager.default.moveItem(atPath: path, toPath: away)
+    _ = try KeyFile.createIfAbsent(path)
+    let slots = try store.keychain.slots()
+    refuses(.notAvailable) { try store.keychain.addKeySlot(passphrase) }
+    #expect(try store.keychain.slots() == slots)
+    try FileManager.default.removeItem(atPath: path)
+    try FileManager.default.moveItem(atPath: away, toPath: path)
+    try store.keychain.addKeySlot(passphrase)
+    try store.reopen(with: passphrase)
+    #expect(try readable() == Self.all)
   }
 
   @Test func aDeviceKeyInUseIsNotReplacedByAnother() throws {

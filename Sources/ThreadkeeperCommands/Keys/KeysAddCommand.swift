@@ -57,6 +57,8 @@ struct KeysAddCommand: AsyncParsableCommand {
     let slot: StoreReport.Slot?
     /// Here and nowhere else.
     let recoveryCode: String?
+    /// Its file was lost, and is written again.
+    let deviceKeyWritten: Bool
   }
 
   func validate() throws {
@@ -81,7 +83,9 @@ struct KeysAddCommand: AsyncParsableCommand {
       command: .addKey, secret: try await secret(code), label: systemdCredential ?? label)
     let added = try await StoreDesk(settings: settings).perform(request)
     let slot = added.slots?.first
+    let deviceKeyWritten = added.deviceKeyWritten ?? false
     var text = "Key slot \(slot?.id ?? 0) is added.\n"
+    if deviceKeyWritten { text += StoreReport.wordsOfDeviceKey }
     if let code {
       text += """
 
@@ -93,7 +97,9 @@ struct KeysAddCommand: AsyncParsableCommand {
 
         """
     }
-    try output.show(Report(slot: slot, recoveryCode: code?.revealed()), text: text)
+    try output.show(
+      Report(
+        slot: slot, recoveryCode: code?.revealed(), deviceKeyWritten: deviceKeyWritten), text: text)
   }
 
   private func secret(_ code: RecoveryCode?) async throws -> StoreSecret {

@@ -97,10 +97,7 @@ struct KeysRotateCommand: AsyncParsableCommand {
         "Key slot \(slot.id) (\(slot.kind)\(slot.label.isEmpty ? "" : " " + slot.label.printable))"
         + " is removed.\n"
     }
-    if report.deviceKeyWritten {
-      text +=
-        "The file device.key was missing. The keeper had the key, and has written the file again.\n"
-    }
+    if report.deviceKeyWritten { text += StoreReport.wordsOfDeviceKey }
     if report.waiting > 0, let problem = report.deviceKeyProblem {
       text +=
         "\(report.waiting) items for this device only wait for their device.key:"

@@ -101,6 +101,11 @@ struct StoreReport: Codable, Sendable {
   var progress: Progress?
 }
 
+extension StoreReport {
+  static let wordsOfDeviceKey =
+    "The file device.key was missing. The keeper had the key, and has written the file again.\n"
+}
+
 struct StoreAnswer: Codable, Sendable {
   var v = DaemonRequest.version
   var status: DaemonAnswer.Status

@@ -65,8 +65,12 @@ struct StoreWork: Sendable {
     guard try keychain.slotsOpened(by: way).isEmpty else {
       throw CommandFailure(.usage, "the store has a slot that opens with this already")
     }
-    let slot = try keychain.addKeySlot(way, label: request.label ?? "", for: actor)
-    return StoreReport(slots: [report(slot, opens: .yes)])
+    var hasWrittenDeviceKey = false
+    let slot = try keychain.addKeySlot(way, label: request.label ?? "", for: actor) {
+      hasWrittenDeviceKey = true
+    }
+    return StoreReport(
+      slots: [report(slot, opens: .yes)], deviceKeyWritten: hasWrittenDeviceKey ? true : nil)
   }
 
   private func remove(_ request: StoreRequest) throws -> StoreReport {
