@@ -40,8 +40,13 @@ package struct ImportedItems: Sendable {
     return (try? OperationalDataset(octets: dataset)) == nil ? "has a dataset that is none" : nil
   }
 
+  /// Of which home an item is; nil for what is not the bridge's.
+  package static func home(of item: NewItem) -> String? {
+    ImportedPlace(item.itemClass, item.attributes)?.home
+  }
+
   package mutating func see(_ item: NewItem) {
-    if let place = ImportedPlace(item.itemClass, item.attributes) { homes.insert(place.home) }
+    if let home = Self.home(of: item) { homes.insert(home) }
   }
 
   package mutating func wrote(_ item: Item) { note(item) }

@@ -130,6 +130,30 @@ struct ImportedAccessTests {
     #expect(try new.take(try old.export()).outcome.added == 4)
   }
 
+  @Test("A consent for a user of the machine stays there: the number is somebody else's elsewhere")
+  func localUser() throws {
+    try old.grant(ConsentRequester(.systemUser(1000), team: "user/uid-1000", program: "homes"))
+    try old.grant("phone")
+    let (outcome, lines) = try new.take(try old.export())
+    #expect(outcome.leftOut == ["consent_grant_local": 1, "consent_history": 2])
+    #expect(
+      lines.map(\.leftOut?.name)
+        == ["preferred/get home-thread (1111111122222222), home home to uid 1000 (homes)"])
+    #expect(try new.grants() == ["mqtt user phone"])
+  }
+
+  @Test("What only a newer program knows of the keeper's own is refused")
+  func unknown() {
+    #expect(ImportedAccess.objection(to: item("client-role/home")) != nil)
+    var other = item("client-role/home")
+    other.attributes[.accessGroup] = .string("own")
+    #expect(ImportedAccess.objection(to: other) == nil)
+    #expect(ImportedAccess.objection(to: item("thread-preferred/home")) == nil)
+    other = item("broker.local")
+    other.itemClass = .internetPassword
+    #expect(ImportedAccess.objection(to: other) == nil)
+  }
+
   @Test("Who takes over consents without the keys has keys from then on")
   func keysAreMade() throws {
     try old.grant("phone")

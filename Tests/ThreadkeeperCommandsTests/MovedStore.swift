@@ -91,7 +91,10 @@ struct MovedStore {
   /// - Parameter user: of the broker, who asks.
   @discardableResult
   func ask(_ user: String) throws -> PendingConsent {
-    let requester = ConsentRequester(.mqttUser(user), team: user)
+    try ask(ConsentRequester(.mqttUser(user), team: user))
+  }
+
+  private func ask(_ requester: ConsentRequester) throws -> PendingConsent {
     guard let id = ExtendedPANID(hex: "1111111122222222") else { throw Unexpected() }
     let subject = ConsentSubject(
       home: "home", command: "preferred/get",
@@ -105,7 +108,11 @@ struct MovedStore {
   }
 
   func grant(_ user: String) throws {
-    let id = try ask(user).id.description
+    try grant(ConsentRequester(.mqttUser(user), team: user))
+  }
+
+  func grant(_ requester: ConsentRequester) throws {
+    let id = try ask(requester).id.description
     _ = try keychain.database.write {
       try ledger.approve(id, .always, by: .commandLine(user: 0), now: Self.now, $0)
     }

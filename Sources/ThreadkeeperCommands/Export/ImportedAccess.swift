@@ -18,6 +18,8 @@ enum ImportedAccess: String, Codable, CaseIterable, Sendable {
   case identity = "keeper_identity"
   case enrolment = "client_enrolment"
   case grant = "consent_grant"
+  /// For a user of the machine, by number.
+  case localGrant = "consent_grant_local"
   case pending = "consent_pending"
   case history = "consent_history"
 
@@ -29,7 +31,12 @@ enum ImportedAccess: String, Codable, CaseIterable, Sendable {
     else { return nil }
     switch service {
     case KeeperIdentityStore.service: self = .identity
-    case ConsentLedger.Service.grant.rawValue: self = .grant
+    case ConsentLedger.Service.grant.rawValue:
+      if case .systemUser? = Self.grant(attributes)?.requester.identity {
+        self = .localGrant
+      } else {
+        self = .grant
+      }
     case ConsentLedger.Service.pending.rawValue: self = .pending
     case ConsentLedger.Service.history.rawValue: self = .history
     case _ where service.utf8.starts(with: ClientEnrolmentStore.servicePrefix.utf8):
@@ -42,8 +49,9 @@ enum ImportedAccess: String, Codable, CaseIterable, Sendable {
 
   init?(_ item: Item) { self.init(item.itemClass, item.attributes) }
 
-  /// Nobody waits for an answer of another machine, and what was decided there is in its own audit.
-  var comesNever: Bool { self == .pending || self == .history }
+  /// A number is another user's on another machine. Nobody waits for an answer there, and what was decided is in
+  /// the audit of the store where it was.
+  var comesNever: Bool { self == .localGrant || self == .pending || self == .history }
 
   /// Whether a store says already who may have what is in it. Then an export, which may be older than what was
   /// revoked since, has no say in that.
@@ -58,16 +66,26 @@ enum ImportedAccess: String, Codable, CaseIterable, Sendable {
 
   /// Why an item must not come in; nil: it may.
   static func objection(to item: NewItem) -> String? {
-    guard let access = ImportedAccess(item), !access.comesNever else { return nil }
+    guard let access = ImportedAccess(item) else {
+      return isKnown(item)
+        ? nil : "is of the keeper's own, and this program does not know what: use the newer program"
+    }
+    guard !access.comesNever else { return nil }
     guard item.accessible == .afterFirstUnlock else {
       return "is accessible in a way that the keeper cannot work with"
     }
     switch access {
     case .identity: return isIdentity(item) ? nil : "has keys of a keeper that are none"
     case .enrolment: return isEnrolment(item) ? nil : "has an enrolment that is none"
-    case .grant: return grant(item) != nil ? nil : "has a consent that is none"
-    case .pending, .history: return nil
+    case .grant: return grant(item.attributes) != nil ? nil : "has a consent that is none"
+    case .localGrant, .pending, .history: return nil
     }
+  }
+
+  /// What a newer program keeps may decide about access too, and would lie here until that one comes.
+  private static func isKnown(_ item: NewItem) -> Bool {
+    item.attributes[.accessGroup]?.string != ThreadCredentialStore.internalGroup
+      || item.itemClass == .internetPassword || ImportedItems.home(of: item) != nil
   }
 
   private static func isIdentity(_ item: NewItem) -> Bool {
@@ -82,10 +100,10 @@ enum ImportedAccess: String, Codable, CaseIterable, Sendable {
   }
 
   /// One that `consent revoke` finds.
-  private static func grant(_ item: NewItem) -> ConsentGrant? {
-    guard let octets = item.attributes[.generic]?.data,
+  private static func grant(_ attributes: [ItemAttribute: AttributeValue]) -> ConsentGrant? {
+    guard let octets = attributes[.generic]?.data,
       let grant = try? JSONDecoder().decode(ConsentGrant.self, from: Data(octets)),
-      let id = ConsentID(item.attributes[.account]?.string ?? "", .grant), id == grant.id
+      let id = ConsentID(attributes[.account]?.string ?? "", .grant), id == grant.id
     else { return nil }
     return grant
   }
@@ -103,7 +121,8 @@ enum ImportedAccess: String, Codable, CaseIterable, Sendable {
     switch ImportedAccess(item) {
     case .enrolment:
       EnrolledClient(imported: item).map { "\($0.user), home \($0.home)" }
-    case .grant: grant(item).map { "\($0.subject) to \($0.requester)" }
+    case .grant, .localGrant:
+      grant(item.attributes).map { "\($0.subject) to \($0.requester)" }
     case .identity, .pending, .history, nil: nil
     }
   }
@@ -114,6 +133,10 @@ enum ImportedAccess: String, Codable, CaseIterable, Sendable {
     case .identity: "the keeper's own keys"
     case .enrolment: count == 1 ? "1 enrolled client" : "\(count) enrolled clients"
     case .grant: count == 1 ? "1 consent \"always\"" : "\(count) consents \"always\""
+    case .localGrant:
+      count == 1
+        ? "1 consent \"always\" for a user of that machine"
+        : "\(count) consents \"always\" for users of that machine"
     case .pending: count == 1 ? "1 request that waited" : "\(count) requests that waited"
     case .history: count == 1 ? "1 decision of then" : "\(count) decisions of then"
     }

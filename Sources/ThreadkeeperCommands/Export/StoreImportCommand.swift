@@ -19,8 +19,8 @@ struct StoreImportCommand: AsyncParsableCommand {
 
       Who may have what is in the store comes to a new one only: enrolled clients, consents "always" and \
       the keeper's own keys. A store that has decided about any of these, and the one that was exported, \
-      keep their own, so that nothing comes back that was revoked since. Requests that waited and past \
-      decisions never come. What is left out is listed.
+      keep their own, so that nothing comes back that was revoked since. Consents for users of the other \
+      machine, requests that waited and past decisions never come. What is left out is listed.
 
       Items that are here already, the same, stay as they are. Where one is here with other contents, \
       nothing is imported, and they are listed, without secrets; --on-conflict says which stays: keep \
