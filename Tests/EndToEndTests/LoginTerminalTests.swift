@@ -105,6 +105,43 @@ struct LoginTerminalTests {
     #expect(!FileManager.default.fileExists(atPath: keeper.storePath))
   }
 
+  enum Ending: CaseIterable {
+    case key, signal
+  }
+
+  @Test(
+    "What opens the store is asked for once, and a signal ends that too", arguments: Ending.allCases
+  )
+  func storeQuestion(_ ending: Ending) async throws {
+    let opening = keeper.directory.file("opening")
+    try Data("correct horse battery\n".utf8).write(to: URL(fileURLWithPath: opening))
+    chmod(opening, 0o600)
+    #expect(try await keeper.command("init").status == 0)
+    #expect(try await keeper.command("keys", "add", "--passphrase-file", opening).status == 0)
+    try FileManager.default.removeItem(atPath: keeper.directory.file("store.key"))
+    for isBrokenOff in [true, false] {
+      let session = try atTerminal("login")
+      try await session.until("Password of keeper")
+      try await session.untilHidden()
+      session.type(Self.password + "\n")
+      try await session.until("Passphrase or recovery code of the store: ")
+      try await session.untilHidden()
+      let start = ContinuousClock.now
+      switch ending {
+      case _ where !isBrokenOff: session.type("correct horse battery\n")
+      case .key: session.type("\u{3}")
+      case .signal: try session.signal(SIGTERM)
+      }
+      #expect(try await session.end() == (isBrokenOff ? 130 : 0), "\(session.screen)")
+      #expect(!isBrokenOff || ContinuousClock.now - start < .seconds(4))
+      #expect(session.isEchoing)
+      #expect(session.screen.components(separatedBy: "Passphrase or recovery").count == 2)
+      let audit = try await keeper.command(
+        "audit", "--json", environment: ["THREADKEEPER_STORE_PASSPHRASE_FILE": opening])
+      #expect(audit.output.contains("inet") != isBrokenOff, "\(audit.output)")
+    }
+  }
+
   @Test("Who gives up while the keeper asks the broker finds nothing stored afterwards")
   func cancelledWhileTried() async throws {
     let daemon = try keeper.launch()

@@ -23,11 +23,11 @@ struct LoginDesk: Sendable {
     self.address = address
   }
 
-  /// The login that is stored now, as far as this user may look.
+  /// The login that is stored now, as far as this user may look. Nobody is asked for what opens the store.
   var stored: BrokerLogin? {
-    guard OpenStore.exists(settings), let keychain = try? OpenStore.forReading(settings) else {
-      return nil
-    }
+    guard OpenStore.exists(settings),
+      let keychain = try? OpenStore.forReading(settings, ask: { _ in nil })
+    else { return nil }
     defer { keychain.close() }
     return try? keychain.database.read {
       try BrokerLoginStore(keychain, address).find(username: settings.mqtt.username, $0)
@@ -63,7 +63,12 @@ struct LoginDesk: Sendable {
         isAccepted = true
       }
       let madeStore = !OpenStore.exists(settings)
-      let keychain = try madeStore ? OpenStore.create(settings) : OpenStore.forWriting(settings)
+      let keychain =
+        try madeStore
+        ? OpenStore.create(settings)
+        : await SystemThread.run { stop in
+          try OpenStore.forWriting(settings) { try StoreSecret.ask($0, until: stop) }
+        }
       defer { keychain.close() }
       if madeStore {
         try BridgeRegistry.prepare(BridgeConfiguration(settings), keychain: keychain)

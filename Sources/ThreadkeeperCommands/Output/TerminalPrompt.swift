@@ -43,6 +43,15 @@ package enum TerminalPrompt {
     return try line.ask(question, isHidden: isHidden)
   }
 
+  /// The same on a thread of the system's, where signals are caught already: the flag ends the question.
+  static func askNow(
+    _ question: String, isHidden: Bool, until stop: StopFlag
+  ) throws -> String? {
+    guard let terminal = open() else { throw noTerminal }
+    let line = try TerminalQuestion(on: terminal)
+    return try stop.ending(by: { line.end() }) { try line.ask(question, isHidden: isHidden) }
+  }
+
   /// Says something on the terminal.
   package static func say(_ text: String) {
     guard let terminal = open() else { return }

@@ -16,15 +16,20 @@ enum OpenStore {
   }
 
   /// Beside a running daemon too; changes nothing.
-  static func forReading(_ settings: Settings) throws -> Keychain {
-    try open(settings, access: .readOnly, options: KeychainOptions())
+  ///
+  /// - Parameter ask: for what opens it, where nothing at hand does.
+  static func forReading(
+    _ settings: Settings, ask: @escaping StoreWays.Ask = StoreSecret.askNow
+  ) throws -> Keychain {
+    try open(settings, access: .readOnly, options: KeychainOptions(), ask)
   }
 
   /// Holds the store's lock until it is closed.
-  static func forWriting(_ settings: Settings, options: KeychainOptions = KeychainOptions())
-    throws -> Keychain
-  {
-    try open(settings, access: .readWrite, options: options)
+  static func forWriting(
+    _ settings: Settings, options: KeychainOptions = KeychainOptions(),
+    ask: @escaping StoreWays.Ask = StoreSecret.askNow
+  ) throws -> Keychain {
+    try open(settings, access: .readWrite, options: options, ask)
   }
 
   static func exists(_ settings: Settings) -> Bool { Keychain.exists(at: location(settings)) }
@@ -60,12 +65,13 @@ enum OpenStore {
   static func actor(user: UInt32) -> String { "command of user \(user)" }
 
   private static func open(
-    _ settings: Settings, access: Keychain.Access, options: KeychainOptions
+    _ settings: Settings, access: Keychain.Access, options: KeychainOptions,
+    _ ask: @escaping StoreWays.Ask
   ) throws -> Keychain {
     do {
       var refusal = KeychainError(.authFailed, "there is nothing to open the store with")
       let first: StoreWays.Further = { _, _ in try StoreWays.first(settings) }
-      for (position, group) in ([first] + StoreWays.further(settings)).enumerated() {
+      for (position, group) in ([first] + StoreWays.further(settings, ask: ask)).enumerated() {
         var ways: [KeySlotSecret] = []
         if position == 0 {
           ways = try group(refusal, [])

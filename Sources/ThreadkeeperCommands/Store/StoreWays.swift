@@ -7,6 +7,8 @@ import Settings
 enum StoreWays {
   /// What is tried next, from why nothing has opened it yet, and its slots.
   typealias Further = (KeychainError, [KeySlot]) throws -> [KeySlotSecret]
+  /// Asks a person, after the words that it gets; nil where there is no answer.
+  typealias Ask = (String) throws -> SecretText?
 
   /// Who names a passphrase means it: then nothing else is tried, and a wrong one is said.
   static func first(_ settings: Settings) throws(KeychainError) -> [KeySlotSecret] {
@@ -15,10 +17,8 @@ enum StoreWays {
   }
 
   /// What systemd hands over, then what a person at the terminal says.
-  ///
-  /// - Parameter ask: gets words to say before.
   static func further(
-    _ settings: Settings, ask: @escaping (String) throws -> SecretText? = StoreSecret.askNow
+    _ settings: Settings, ask: @escaping Ask = StoreSecret.askNow
   ) -> [Further] {
     guard settings.store.passphrase == nil else { return [] }
     return [

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
-import Synchronization
 
 /// A thread of the system's, for work that holds it for long: a signal must find one of Swift's, of which a
 /// small machine has one.
@@ -21,13 +20,4 @@ enum SystemThread {
       isStopped.raise()
     }
   }
-}
-
-/// Whether a task that waits for a thread was cancelled.
-final class StopFlag: Sendable {
-  private let flag = Mutex(false)
-
-  var isUp: Bool { flag.withLock { $0 } }
-
-  func raise() { flag.withLock { $0 = true } }
 }
