@@ -28,7 +28,7 @@ enum ExportRecord {
 
   /// The caller wipes it.
   static func encode(_ item: Item, _ secret: SecretBytes) -> [UInt8] {
-    record(.item, capacity: secret.count + 512) { body in
+    record(.item, capacity: length(of: item, secret)) { body in
       body.append(item.itemClass.rawValue)
       body.append(item.accessible.rawValue)
       body.append(bigEndian: UInt16(clamping: item.attributes.count))
@@ -39,6 +39,12 @@ enum ExportRecord {
       body.append(bigEndian: UInt32(clamping: secret.count))
       secret.withUnsafeBytes { body.append(contentsOf: $0) }
     }
+  }
+
+  /// Octets of its record, all at once: what grows leaves copies in freed memory.
+  static func length(of item: Item, _ secret: SecretBytes) -> Int {
+    let attributes = item.attributes.values.reduce(0) { $0 + headLength + $1.exportedCount }
+    return headLength + 4 + attributes + 4 + secret.count
   }
 
   static func encode(_ end: ExportEnd) -> [UInt8] {
@@ -150,6 +156,16 @@ struct ExportFlaw: Error {
 }
 
 extension AttributeValue {
+  /// After its number, form and length.
+  fileprivate var exportedCount: Int {
+    switch self {
+    case .string(let text): text.utf8.count
+    case .data(let octets): octets.count
+    case .integer, .date: 8
+    case .bool: 1
+    }
+  }
+
   fileprivate func append(to body: inout [UInt8]) {
     func append(_ form: UInt8, _ octets: some Collection<UInt8>) {
       body.append(form)
