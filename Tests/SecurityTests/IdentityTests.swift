@@ -206,6 +206,38 @@ extension OwnKeychain {
       }
     }
 
+    @Test func aKeyThatSaysNothingOfItsUsesHasThoseOfItsClass() throws {
+      let store = try ProgramStore()
+      let uses = [
+        kSecAttrCanEncrypt, kSecAttrCanDecrypt, kSecAttrCanDerive, kSecAttrCanSign,
+        kSecAttrCanVerify, kSecAttrCanWrap, kSecAttrCanUnwrap,
+      ]
+      for (keyClass, expected) in [
+        (kSecAttrKeyClassPublic, [true, false, true, false, true, true, false]),
+        (kSecAttrKeyClassPrivate, [false, true, true, true, false, false, true]),
+      ] {
+        let about: [String: Any] = [
+          kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeyClass: keyClass,
+        ]
+        let key = try #require(SecKeyCreateWithData(material, about as CFDictionary, nil))
+        #expect(uses.map { SecKeyCopyAttributes(key)?[$0] as? Bool } == expected)
+        #expect(add([kSecValueRef: key]) == errSecSuccess)
+        let query: [String: Any] = [kSecClass: kSecClassKey, kSecAttrKeyClass: keyClass]
+        let found = copy(query.merging([kSecReturnAttributes: true]) { $1 }).dictionary
+        #expect(uses.map { found?[$0] as? Bool } == expected)
+        // Said otherwise, and still the same key.
+        let other = about.merging([kSecAttrCanDerive: false]) { $1 }
+        let again = try #require(SecKeyCreateWithData(material, other as CFDictionary, nil))
+        #expect(SecKeyCopyAttributes(again)?[kSecAttrCanDerive] as? Bool == false)
+        #expect(add([kSecValueRef: again]) == errSecDuplicateItem)
+        #expect(SecItemDelete([kSecValueRef: again] as CFDictionary) == errSecSuccess)
+      }
+      let secret: [String: Any] = [kSecAttrKeyClass: kSecAttrKeyClassSymmetric]
+      let key = try #require(SecKeyCreateWithData(material, secret as CFDictionary, nil))
+      #expect(uses.allSatisfy { SecKeyCopyAttributes(key)?[$0] == nil })
+      withExtendedLifetime(store) {}
+    }
+
     @Test func aKeyIsAnObjectWithMaterialAndAttributes() throws {
       let store = try ProgramStore()
       let made = try #require(

@@ -74,7 +74,8 @@ extension SecKey: KeychainObject {
 /// - Parameters:
 ///   - keyData: the material, in the form that the type of the key has (PKCS #1, X9.63).
 ///   - attributes: `kSecAttrKeyType`, `kSecAttrKeyClass` and others of keys. Of RSA and elliptic
-///     curves, the application label and the size follow from the material if they are not given.
+///     curves, the application label and the size follow from the material if they are not given; what
+///     a public or private key is for follows from that.
 ///   - error: gets the reason when there is no result.
 public func SecKeyCreateWithData(
   _ keyData: CFData, _ attributes: CFDictionary, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
@@ -83,7 +84,8 @@ public func SecKeyCreateWithData(
     var all = attributes
     all[kSecClass] = kSecClassKey
     let request = try RequestReader.request(all, for: .add)
-    var found = request.attributes
+    let usual = KeyUses.usual(ofClass: request.attributes[.keyClass]?.string)
+    var found = usual.merging(request.attributes) { $1 }
     if let material = KeyMaterial(Array(keyData), found) {
       // By its application label a private key is found for a certificate.
       if found[.applicationLabel] == nil {
