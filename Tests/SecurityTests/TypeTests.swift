@@ -65,9 +65,26 @@ extension OwnKeychain {
         CFStringGetTypeID(), CFDataGetTypeID(), CFNumberGetTypeID(), CFBooleanGetTypeID(),
         CFDateGetTypeID(),
         CFArrayGetTypeID(), CFDictionaryGetTypeID(), CFErrorGetTypeID(), SecIdentityGetTypeID(),
+        CFSetGetTypeID(), CFNullGetTypeID(),
         SecCertificateGetTypeID(), SecKeyGetTypeID(), SecAccessControlGetTypeID(),
       ]
       #expect(Set(numbers).count == numbers.count)
+    }
+
+    @Test func nothingIsAValueThatNoAttributeCanHave() throws {
+      let store = try ProgramStore()
+      #expect(CFGetTypeID(kCFNull) == CFNullGetTypeID())
+      let some: CFSet = ["a", 1]
+      #expect(CFGetTypeID(some as AnyObject) == CFSetGetTypeID())
+      let none: Any? = nil
+      for nothing in [kCFNull as Any, NSNull(), none as Any] {
+        for name in [kSecAttrLabel, kSecAttrAccessGroup, kSecValueData, kSecAttrAccessControl] {
+          #expect(add(password("a", [name: nothing])) == errSecParam)
+          #expect(copy(password("a", [name: nothing])).status == errSecParam)
+        }
+      }
+      #expect(count() == 0)
+      withExtendedLifetime(store) {}
     }
 
     /// However a program wraps it: options within options, hashable values, Foundation's classes.

@@ -6,7 +6,7 @@ import Foundation
 public typealias CFTypeID = UInt
 
 private enum KnownType: CFTypeID {
-  case other, string, data, number, truth, date, array, dictionary, error
+  case other, string, data, number, truth, date, array, dictionary, set, null, error
   case certificate, key, identity, accessControl
 
   init(_ object: AnyObject?) {
@@ -22,6 +22,8 @@ private enum KnownType: CFTypeID {
       case is NSDate: .date
       case is NSArray: .array
       case is NSDictionary: .dictionary
+      case is NSSet: .set
+      case is NSNull: .null
       case is NSError: .error
       default: .other
       }
@@ -50,6 +52,10 @@ public func CFDateGetTypeID() -> CFTypeID { KnownType.date.rawValue }
 public func CFArrayGetTypeID() -> CFTypeID { KnownType.array.rawValue }
 /// The type of dictionaries.
 public func CFDictionaryGetTypeID() -> CFTypeID { KnownType.dictionary.rawValue }
+/// The type of sets.
+public func CFSetGetTypeID() -> CFTypeID { KnownType.set.rawValue }
+/// The type of nothing.
+public func CFNullGetTypeID() -> CFTypeID { KnownType.null.rawValue }
 /// The type of errors.
 public func CFErrorGetTypeID() -> CFTypeID { KnownType.error.rawValue }
 /// The type of certificates.

@@ -19,10 +19,14 @@ public typealias CFDictionary = [String: Any]
 public typealias CFError = NSError
 /// A position or a count.
 public typealias CFIndex = Int
+/// Nothing, where a value has to be.
+public typealias CFNull = NSNull
 /// A number.
 public typealias CFNumber = NSNumber
 /// A set of flags.
 public typealias CFOptionFlags = UInt
+/// A set of values.
+public typealias CFSet = Set<AnyHashable>
 /// A text.
 public typealias CFString = String
 /// Any object: what a call hands back.
@@ -32,6 +36,9 @@ public typealias CFTypeRef = AnyObject
 public let kCFBooleanTrue: CFBoolean! = true
 /// False.
 public let kCFBooleanFalse: CFBoolean! = false
+
+/// Nothing. No attribute can have it: a query or an item that says it is refused.
+public let kCFNull: CFNull! = CFNull()
 
 /// Whether it is true.
 public func CFBooleanGetValue(_ boolean: CFBoolean) -> Bool { boolean }
