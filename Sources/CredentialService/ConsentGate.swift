@@ -61,6 +61,16 @@ package protocol ConsentGate {
   /// - Throws: `AnswerFailure` with `stale_id` when nothing of that id is pending, with
   ///   `not_authorized` when this requester may not decide it.
   func settle(_ decision: ConsentDecision, _ tx: WriteTransaction) throws -> [SettledConsent]
+
+  /// What this requester itself waits for, in its home, oldest first. What the networks are is said
+  /// only to who may decide it: before somebody agrees, nothing is told.
+  func waiting(_ context: RequestContext, _ tx: WriteTransaction) throws -> [WaitingQuestion]
+}
+
+extension ConsentGate {
+  package func waiting(
+    _ context: RequestContext, _ tx: WriteTransaction
+  ) throws -> [WaitingQuestion] { [] }
 }
 
 /// A keeper on which nobody can agree to anything.

@@ -48,6 +48,13 @@ extension CredentialService {
         isAdministrator: context.isAdministrator, isSigned: context.isSigned, home: home), tx)
   }
 
+  /// What the requester itself waits for, oldest first.
+  func pendingConsents() throws -> AnswerData {
+    var data = AnswerData()
+    data.pending = try gate.waiting(context, tx)
+    return data
+  }
+
   /// - Parameter isAsked: whether it may be among them at all.
   private func told(
     by request: ThreadRequest, where isAsked: (ConsentQuestion.Network) -> Bool

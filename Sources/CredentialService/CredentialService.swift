@@ -72,6 +72,7 @@ package struct CredentialService {
     case .isPreferredAvailable: return try isPreferredAvailable()
     case .checkPreferred: return try checkPreferred(request)
     case .setPreferred: return try setPreferred(request)
+    case .pendingConsents: return try pendingConsents()
     case .listRouters, .listNetworks, .listAlerts:
       return try registry.states(request.command, context: context)
     case .shareCredentials, .getNetwork, .nearbyNetworks, .getPreferred, .approveConsent,

@@ -16,6 +16,8 @@ package struct RequestContext: Codable, Hashable, Sendable {
   package var now: Date
   /// Whether it came sealed, and signed with the keys that are enrolled for the requester.
   package var isSigned = false
+  /// What a program of this machine calls itself: for people to read only.
+  package var program: String?
   /// The keeper's own user, by a command: may delete and prefer whatever any team has stored.
   package var isAdministrator = false
   /// Whether lists hold what is secret: they do for a program on this machine, of its own team.

@@ -36,6 +36,8 @@ package struct AnswerData: Codable, Hashable, Sendable {
   package var differs: [String]?
   // Of `preferred/set`.
   package var changed: Bool?
+  // Of `consent/pending`.
+  package var pending: [WaitingQuestion]?
   // Of the lists, as they are published.
   package var routers: [JSONValue]?
   package var networks: [JSONValue]?

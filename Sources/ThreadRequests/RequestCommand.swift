@@ -18,6 +18,8 @@ package enum RequestCommand: String, CaseIterable, Sendable {
   case setPreferred = "preferred/set"
   case approveConsent = "consent/approve"
   case denyConsent = "consent/deny"
+  /// What the requester itself waits for.
+  case pendingConsents = "consent/pending"
   case listRouters = "routers/list"
   case listNetworks = "networks/list"
   case listAlerts = "alerts/list"

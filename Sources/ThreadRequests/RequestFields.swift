@@ -25,6 +25,9 @@ package struct RequestFields: Codable, Hashable, Sendable {
   package var id: String?
   /// `once` or `always`.
   package var scope: String?
+  /// On the socket: what the program calls itself. Anybody can choose it, so people read it, and nothing
+  /// is decided by it.
+  package var program: String?
   /// Over MQTT: the envelope whose body holds these fields.
   package var sealed: SealedText?
 
@@ -34,7 +37,7 @@ package struct RequestFields: Codable, Hashable, Sendable {
     case borderAgentID = "border_agent_id"
     case dataset
     case extendedPANID = "ext_pan_id"
-    case id, scope, sealed
+    case id, scope, program, sealed
   }
 
   package init() {}

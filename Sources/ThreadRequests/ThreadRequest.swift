@@ -21,6 +21,8 @@ package struct ThreadRequest: Sendable, Hashable {
   /// Of a consent.
   package var id: String?
   package var scope: Scope?
+  /// What a program of this machine calls itself: for people to read only.
+  package var program: String?
 
   package init(_ command: RequestCommand) {
     self.command = command
@@ -33,6 +35,7 @@ package struct ThreadRequest: Sendable, Hashable {
   package init(_ command: RequestCommand, _ fields: RequestFields) throws(AnswerFailure) {
     self.command = command
     self.home = fields.home
+    self.program = fields.program.flatMap { ProgramName($0)?.text }
     if let transaction = fields.transaction {
       guard Self.isSound(transaction: transaction) else {
         throw AnswerFailure(
@@ -71,7 +74,7 @@ package struct ThreadRequest: Sendable, Hashable {
         self.scope = scope
       }
     case .ping, .listCredentials, .listActiveCredentials, .nearbyNetworks, .isPreferredAvailable,
-      .getPreferred, .listRouters, .listNetworks, .listAlerts:
+      .getPreferred, .pendingConsents, .listRouters, .listNetworks, .listAlerts:
       break
     }
   }
@@ -90,6 +93,7 @@ package struct ThreadRequest: Sendable, Hashable {
     fields.extendedPANID = network?.description
     fields.id = id
     fields.scope = scope?.rawValue
+    fields.program = program
     return fields
   }
 

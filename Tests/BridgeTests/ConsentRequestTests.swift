@@ -309,6 +309,28 @@ struct ConsentRequestTests {
     #expect(try waiting().count == 5)
   }
 
+  @Test(
+    "A requester sees what it waits for itself, in its home, and no network that it has not named")
+  func pending() throws {
+    try ask(preferred)
+    try ask("network/get", ["ext_pan_id": "3333333344444444"])
+    let ids = try waiting().map(\.id.description)
+    let own = try #require(try ask("consent/pending").first?.answer.data?.pending)
+    #expect(own.map(\.id) == ids && own.map(\.command) == [preferred, "network/get"])
+    #expect(own.map(\.extendedPANID) == [nil, "3333333344444444"])
+    #expect(own.allSatisfy { $0.reason == nil })
+    #expect(
+      own.first?.expiresAt
+        == WireTime(milliseconds: keeper.clock.now().milliseconds + 120_000).description)
+    for (user, base) in [("hub", "threadkeeper"), ("anna", "threadkeeper"), ("tablet", "cabin")] {
+      let said = try ask("consent/pending", user: user, base: base)
+      #expect(said.first?.answer.data?.pending == [])
+    }
+    try ask("consent/approve", ["id": ids[0]], user: "anna")
+    try ask("consent/deny", ["id": ids[1]], user: "anna")
+    #expect(try ask("consent/pending").first?.answer.data?.pending == [])
+  }
+
   // MARK: On the socket
 
   private var service: RequestService {
@@ -371,6 +393,55 @@ struct ConsentRequestTests {
     #expect(await caller.value == nil)
     try desk.approve(id, .once, by: 0)
     #expect(await answers.answer(to: id) == nil)
+  }
+
+  @Test("What a question is about is told on the socket to who may decide it, and to nobody else")
+  func pendingOnSocket() throws {
+    var request = ThreadRequest(.getPreferred)
+    request.program = "homes"
+    guard
+      case .waiting(let id) = service.answer(
+        request, from: .systemUser(1000), team: "user/uid-1000")
+    else { throw Unexpected() }
+    func pending(_ user: UInt32, team: String, isAdministrator: Bool) throws -> [WaitingQuestion]? {
+      guard
+        case .answer(let answer) = service.answer(
+          ThreadRequest(.pendingConsents), from: .systemUser(user), team: team,
+          isAdministrator: isAdministrator)
+      else { throw Unexpected() }
+      return answer.data?.pending
+    }
+    let own = try pending(1000, team: "user/uid-1000", isAdministrator: false)
+    #expect(own?.map(\.id) == [id] && own?.first?.reason == nil)
+    let keepers = try pending(1000, team: "user/uid-1000", isAdministrator: true)
+    #expect(
+      keepers?.first?.reason?.hasPrefix(
+        "uid 1000 (homes) would get the network key of home (1111111122222222)") == true)
+    #expect(try pending(1001, team: "user/uid-1001", isAdministrator: true) == [])
+    #expect(try pending(1000, team: "other", isAdministrator: true) == [])
+  }
+
+  @Test("What a program calls itself is shown, and changes nobody")
+  func program() async throws {
+    var request = ThreadRequest(.getPreferred)
+    request.program = "homes"
+    guard
+      case .waiting(let id) = service.answer(
+        request, from: .systemUser(1000), team: "user/uid-1000")
+    else { throw Unexpected() }
+    #expect(try waiting().first?.requester.description == "uid 1000 (homes)")
+    let event = try #require(try keeper.takeEvents().last)
+    #expect(event.detail.requester == "uid 1000 (homes)")
+    #expect(try call() == id, "the same user asks the same")
+    try desk.approve(id, .always, by: 0)
+    request.program = "other"
+    guard
+      case .answer(let answer) = service.answer(
+        request, from: .systemUser(1000), team: "user/uid-1000")
+    else { throw Unexpected() }
+    #expect(answer.data?.credentials?.count == 1)
+    try ask(preferred, ["program": "homes"])
+    #expect(try waiting().map(\.requester.description) == ["mqtt user tablet"])
   }
 
   @Test("Only the keeper's own user and root decide on the socket")

@@ -60,10 +60,31 @@ import ThreadRequests
     "a command that needs no field takes an empty object",
     arguments: [
       RequestCommand.ping, .listCredentials, .listActiveCredentials, .nearbyNetworks,
-      .isPreferredAvailable, .getPreferred, .listRouters, .listNetworks, .listAlerts,
+      .isPreferredAvailable, .getPreferred, .pendingConsents, .listRouters, .listNetworks,
+      .listAlerts,
     ])
   func nothingNeeded(_ command: RequestCommand) {
     #expect(failure(command, "{}") == nil)
+  }
+
+  @Test(
+    "what a program calls itself is cut to a plain name, and never a reason to refuse",
+    arguments: [
+      ("homes", "homes"), ("Home 2.0_b-c+d", "Home 2.0_b-c+d"),
+      ("x) (command line", "x_ _command line"), ("a\u{1B}[2J\n\u{202E}b", "a__2J__b"),
+      ("für", "f_r"), (String(repeating: "n", count: 41), String(repeating: "n", count: 40)),
+    ])
+  func program(_ given: String, _ shown: String) throws {
+    var wire = RequestFields()
+    wire.program = given
+    #expect(try ThreadRequest(.getPreferred, RequestFields(json: wire.json)).program == shown)
+  }
+
+  @Test("what is no name at all is none", arguments: ["", " ", "((", "\u{202E}"])
+  func noProgram(_ given: String) throws {
+    var wire = RequestFields()
+    wire.program = given
+    #expect(try ThreadRequest(.getPreferred, wire).program == nil)
   }
 
   @Test("a dataset that is refused has its rule, its TLV and its place")

@@ -41,6 +41,13 @@ struct BatchConsentGate: ConsentGate {
     }
   }
 
+  func waiting(_ context: RequestContext, _ tx: WriteTransaction) throws -> [WaitingQuestion] {
+    let requester = ConsentRequester(.init(context.requester), team: context.team)
+    return try batch.consents.pending(now: batch.now.milliseconds, tx)
+      .filter { $0.requester.isSame(as: requester) && $0.subject.home == context.home }
+      .map { WaitingQuestion($0, isToldAll: context.isAdministrator) }
+  }
+
   /// Before anything is looked up, so that nobody else learns which ids there are.
   private func approver(_ decision: ConsentDecision) throws -> ConsentApprover {
     switch decision.by {
@@ -74,6 +81,19 @@ struct BatchConsentGate: ConsentGate {
       throw AnswerFailure(
         .staleID, field: "id", "no request \(decision.id) waits for consent in this home")
     }
+  }
+}
+
+extension WaitingQuestion {
+  fileprivate init(_ pending: PendingConsent, isToldAll: Bool) {
+    let named =
+      pending.subject.command == RequestCommand.getNetwork.rawValue
+      ? pending.subject.onlyNetwork : nil
+    self.init(
+      id: pending.id.description, command: pending.subject.command,
+      extendedPANID: named?.description,
+      expiresAt: WireTime(milliseconds: pending.expires).description,
+      reason: isToldAll ? pending.reason : nil)
   }
 }
 

@@ -17,7 +17,8 @@ extension ConsentRequest {
           ConsentNetwork(id: $0.network, name: $0.name, team: $0.team)
         }),
       by: ConsentRequester(
-        .init(context.requester), team: context.team, fingerprint: context.fingerprint),
+        .init(context.requester), team: context.team, program: context.program,
+        fingerprint: context.fingerprint),
       reply: ConsentReply(context.reply, transaction: question.request.transaction))
   }
 }
@@ -71,6 +72,7 @@ extension EndedConsent {
         requester: record.requester.identity.requester, team: record.requester.team,
         home: record.subject.home, reply: reply.address, now: now.date)
       context.fingerprint = record.requester.fingerprint
+      context.program = record.requester.program
       return SettledConsent(
         id: record.id.description,
         question: ConsentQuestion(

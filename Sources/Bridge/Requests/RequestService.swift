@@ -69,6 +69,7 @@ package final class RequestService: Sendable {
       var context = RequestContext(
         requester: requester, team: team, home: try home(request), reply: .caller, now: now.date)
       context.isAdministrator = isAdministrator
+      context.program = request.program
       context.listsSecrets = true
       context.version = configuration.version
       if request.command.writes { try store.checkWritable() }
