@@ -3,16 +3,14 @@
 /// A text of somebody else's, made fit for a line of a question: nothing in it ends the line, moves
 /// the cursor, turns the direction of the text or pushes the question off the screen.
 package struct HarmlessText {
-  /// Characters that are shown at most.
-  private static let longest = 200
-
   package let text: String
 
-  package init(_ text: String) {
+  /// - Parameter longest: characters that are shown at most.
+  package init(_ text: String, longest: Int = 200) {
     var shown = String.UnicodeScalarView()
     // Counted by scalars: a single character may be made of any number of them.
     for scalar in text.unicodeScalars {
-      guard shown.count < Self.longest else {
+      guard shown.count < longest else {
         shown.append("…")
         break
       }

@@ -16,10 +16,62 @@ package enum TerminalConsent {
       switch terminal.ask(question + "\nAllow it? [y/N] ", within: limit) {
       case .line(let line): return ["y", "yes"].contains(line.lowercased())
       case .end: return false
-      case .nobody: return nil
+      case .nobody, .withdrawn: return nil
       }
     }
   }
+
+  /// What a person says to a question that is open elsewhere too.
+  package enum Choice: Sendable {
+    case once, always, no
+  }
+
+  /// Shows a question and waits for one of three words, or their first letters. Who types something
+  /// else is asked again; an empty line and Ctrl-D are a no.
+  ///
+  /// - Parameter withdrawal: takes the question away when somebody else has answered it.
+  /// - Returns: nil when nobody can be asked, nobody answers, or the question was taken away.
+  package static func choice(
+    about question: String, within limit: Duration, unless withdrawal: QuestionWithdrawal
+  ) -> Choice? {
+    let deadline = ContinuousClock.now + limit
+    while ContinuousClock.now < deadline {
+      let said: Choice?? = turns.withLockIfAvailable { _ -> Choice? in
+        guard !withdrawal.isWithdrawn, let terminal = ControllingTerminal() else { return nil }
+        return choice(of: terminal, about: question, until: deadline, unless: withdrawal)
+      }
+      if let said { return said }
+      // Another question has the terminal.
+      if withdrawal.waits(atMost: 100) { return nil }
+    }
+    return nil
+  }
+
+  private static func choice(
+    of terminal: borrowing ControllingTerminal, about question: String,
+    until deadline: ContinuousClock.Instant, unless withdrawal: QuestionWithdrawal
+  ) -> Choice? {
+    var words = question + "\nAllow it? [once/always/no] "
+    while true {
+      switch terminal.ask(words, within: deadline - .now, unless: withdrawal) {
+      case .line(let line):
+        switch line.lowercased() {
+        case "o", "once", "y", "yes": return .once
+        case "a", "always": return .always
+        case "n", "no", "": return .no
+        default: words = "Type once, always or no: "
+        }
+      case .end: return .no
+      case .nobody, .withdrawn: return nil
+      }
+    }
+  }
+
+  /// Whether there is a terminal at which a person could be asked now.
+  package static var isPossible: Bool { ControllingTerminal() != nil }
+
+  /// Shows a line, where there is a terminal.
+  package static func show(_ line: String) { ControllingTerminal()?.show(line + "\n") }
 
   private static let turns = Mutex(())
 }

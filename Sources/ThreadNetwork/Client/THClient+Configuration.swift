@@ -46,15 +46,23 @@ extension THClient {
     /// Asks a person, in an own store, whether credentials that need consent may be told: the
     /// parameter says who asks for what, in one sentence. True: somebody agrees. False: somebody
     /// refuses. Nil: nobody can be asked. The default is ``THClient/askOnTerminal(_:)``. It is called
-    /// on a thread of the system's, and may take its time. A keeper asks by itself.
+    /// on a thread of the system's, and may take its time. A keeper asks by itself, see
+    /// ``asksOnTerminal``.
     public var confirmConsent: (@Sendable (String) -> Bool?)?
+    /// Whether the terminal that controls this program may be used while a keeper waits for somebody's
+    /// decision. Who may decide there, the keeper's own user and root, is asked: once, always or no.
+    /// All others are shown how it is approved. Without a terminal, in the background, with
+    /// ``confirmConsent`` nil, or the variable `THREADKEEPER_NETWORK_PRESENCE` set to `none`, nobody is
+    /// asked and nothing is shown.
+    public var asksOnTerminal: Bool
 
     /// A configuration in which some things may be left to the environment.
     public init(
       socket: String? = nil, storeDirectory: String? = nil, keyFile: String? = nil,
       anchorDirectory: String? = nil, passphraseFile: String? = nil, team: String? = nil,
       home: String? = nil,
-      confirmConsent: (@Sendable (String) -> Bool?)? = THClient.askOnTerminal
+      confirmConsent: (@Sendable (String) -> Bool?)? = THClient.askOnTerminal,
+      asksOnTerminal: Bool = true
     ) {
       let environment = ClientEnvironment()
       // Who brings a store of its own means that, and no keeper that happens to run elsewhere.
@@ -68,11 +76,17 @@ extension THClient {
       self.team = team ?? environment.team
       self.home = home ?? environment.home
       self.confirmConsent = confirmConsent
+      self.asksOnTerminal = asksOnTerminal
       machineSocket = storeDirectory == nil ? Self.systemSocket : nil
     }
 
     /// The keeper that is asked where there is no own store; nil: none.
     var machineSocket: String?
+
+    /// Whether a person at the terminal may be told of a keeper's question.
+    var usesTerminal: Bool {
+      asksOnTerminal && confirmConsent != nil && ClientEnvironment().allowsQuestions
+    }
   }
 
   /// Asks the person at the terminal that controls this program, and waits a minute for `y`. It shows

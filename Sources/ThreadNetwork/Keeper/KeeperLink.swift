@@ -69,6 +69,9 @@ final class KeeperLink: Sendable {
   func ask(_ request: ThreadRequest) async throws -> AnswerData {
     var request = request
     request.home = configuration.home
+    if request.command.needsConsent {
+      request.program = ProgramName(ProcessInfo.processInfo.processName)?.text
+    }
     var deadline: ContinuousClock.Instant?
     var isInDoubt = false
     while true {
@@ -96,7 +99,7 @@ final class KeeperLink: Sendable {
 
   private func askOnce(_ request: ThreadRequest) async throws -> AnswerData {
     if let path = configuration.socket {
-      if let answer = try await KeeperSocket(path: path, admitsOthers: true).ask(request) {
+      if let answer = try await keeper(at: path, admitsOthers: true).ask(request) {
         return answer
       }
       throw THError(
@@ -108,13 +111,20 @@ final class KeeperLink: Sendable {
         .unavailable, "nothing says where the keeper or a store is",
         help: "set THREADKEEPER_SOCKET, or HOME")
     }
-    if let answer = try await KeeperSocket(path: store.socketPath).ask(request) { return answer }
+    if let answer = try await keeper(at: store.socketPath, admitsOthers: false).ask(request) {
+      return answer
+    }
     if !store.exists, let path = configuration.machineSocket,
-      let answer = try await KeeperSocket(path: path, admitsOthers: true).ask(request)
+      let answer = try await keeper(at: path, admitsOthers: true).ask(request)
     {
       return answer
     }
     return try await OffThread.run { try store.answer(request) }
+  }
+
+  private func keeper(at path: String, admitsOthers: Bool) -> KeeperSocket {
+    KeeperSocket(
+      path: path, admitsOthers: admitsOthers, usesTerminal: configuration.usesTerminal)
   }
 }
 

@@ -10,13 +10,41 @@ struct KeeperSocket: Sendable {
   let path: String
   /// Whether a keeper of another user is meant, too.
   var admitsOthers = false
+  /// Whether the person at this program's terminal may be told of a question that waits.
+  var usesTerminal = false
 
   /// - Returns: nil when nobody listens there.
   /// - Throws: `THError`, among them what the keeper answers; `CancellationError`.
   func ask(_ request: ThreadRequest) async throws -> AnswerData? {
+    guard request.command.needsConsent, usesTerminal, TerminalConsent.isPossible else {
+      return try await exchange(request)
+    }
+    let person = Task { await ConsentAtTerminal(keeper: self, request: request).run() }
+    let answer: AnswerData?
+    do {
+      answer = try await exchange(request)
+    } catch {
+      await Self.end(person)
+      throw error
+    }
+    await Self.end(person)
+    return answer
+  }
+
+  /// Returns when the terminal is as it was before.
+  private static func end(_ person: Task<Void, Never>) async {
+    person.cancel()
+    await person.value
+  }
+
+  /// - Parameter asKeeper: whether the keeper's own user, or root, speaks as such.
+  /// - Returns: nil when nobody listens there.
+  /// - Throws: `THError`, `CancellationError`.
+  func exchange(_ request: ThreadRequest, asKeeper: Bool? = nil) async throws -> AnswerData? {
     var fields = request.fields
     fields.v = ThreadAnswer.version
     fields.command = request.command.rawValue
+    fields.asKeeper = asKeeper
     let seconds = request.command.needsConsent ? Self.personsPatience : Self.patience
     let octets: [UInt8]?
     do {

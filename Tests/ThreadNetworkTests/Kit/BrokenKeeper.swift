@@ -41,7 +41,7 @@ final class BrokenKeeper: Sendable {
   }
 
   var calls: Int { count.withLock { $0 } }
-  var client: THClient { THClient(configuration: .init(socket: path)) }
+  var client: THClient { THClient(configuration: .init(socket: path, asksOnTerminal: false)) }
 
   private func next() -> Int {
     count.withLock { count in

@@ -37,6 +37,9 @@ final class FakeKeeper: Sendable {
 
   var requests: [RequestFields] { seen.withLock { $0 } }
 
-  var configuration: THClient.Configuration { THClient.Configuration(socket: path) }
+  /// Whoever runs the tests may do so at a terminal, and is not asked there.
+  var configuration: THClient.Configuration {
+    THClient.Configuration(socket: path, asksOnTerminal: false)
+  }
   var client: THClient { THClient(configuration: configuration) }
 }

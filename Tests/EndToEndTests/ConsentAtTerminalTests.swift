@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestKit
+import Testing
+
+/// Programs at a terminal, whose questions a keeper has.
+@Suite("Consent at the program's terminal", .inTurns, .timeLimit(.minutes(30)))
+struct ConsentAtTerminalTests {
+  private static let agent = "a1b2c3d4e5f60718"
+  private static let prompt = "Allow it? [once/always/no] "
+
+  private struct Scene {
+    let broker: TestBroker
+    let keeper: Installation
+    let daemon: DaemonProcess
+    let home: ThreadNetwork
+
+    /// The example at a terminal, asking for the preferred network.
+    func program(_ more: [String: String] = [:]) throws -> TerminalSession {
+      try TerminalSession(
+        program: ThreadClientExampleTests.program, ["preferred"],
+        environment: environment.merging(more) { $1 })
+    }
+
+    var environment: [String: String] {
+      keeper.environment.merging(["THREADKEEPER_STORE_PATH": keeper.storePath]) { $1 }
+    }
+
+    func waiting() async throws -> [JSON] {
+      try await keeper.json("consent", "list")["pending"]?.list ?? []
+    }
+
+    /// The id of the one question that waits.
+    func question() async throws -> String {
+      try await eventually("a question") { try await waiting().count == 1 }
+      return try #require(try await waiting().first?["id"]?.text)
+    }
+
+    func history() async throws -> [JSON] {
+      try await keeper.json("consent", "history")["history"]?.list ?? []
+    }
+
+    func check(_ session: TerminalSession, told: Bool) throws {
+      #expect(session.screen.contains(try home.hex()) == told, "\(session.screen)")
+      #expect(session.isEchoing)
+    }
+  }
+
+  private func scene(_ settings: String = "") async throws -> Scene {
+    let broker = try TestBroker()
+    let keeper = try Installation(broker, hold: 0, more: settings)
+    let daemon = try await keeper.start()
+    let home = try ThreadNetwork("home-thread")
+    let publisher = try await TestPublisher.start(broker)
+    try await publisher.publish([BorderRouter(Self.agent).announces(try home.hex())])
+    try await eventually("the preferred network") {
+      try await keeper.command("preferred", "show").status == 0
+    }
+    return Scene(broker: broker, keeper: keeper, daemon: daemon, home: home)
+  }
+
+  @Test("The keeper's own user is asked who wants what and why, and says once, no, always")
+  func asked() async throws {
+    let scene = try await scene()
+    // "No" holds for a while, and always for good, so they come in this order.
+    let once = try scene.program()
+    try await once.until(Self.prompt)
+    let requester = "uid \(geteuid()) (ThreadClientExample)"
+    let question = "\(requester) would get the network key of home-thread"
+    #expect(once.screen.contains(question), "\(once.screen)")
+    #expect(once.screen.contains("devices can be put onto the network"))
+    #expect(try await scene.waiting().first?["requester"]?.text == requester)
+    once.type("perhaps\n")
+    try await once.until("Type once, always or no: ")
+    try scene.check(once, told: false)
+    once.type("once\n")
+    #expect(try await once.end() == 0)
+    try scene.check(once, told: true)
+
+    let always = try scene.program()
+    try await always.until(Self.prompt)
+    always.type("always\n")
+    #expect(try await always.end() == 0)
+    let granted = try scene.program()
+    #expect(try await granted.end() == 0)
+    #expect(!granted.screen.contains("Allow it?"))
+    try scene.check(granted, told: true)
+
+    let grant = try #require(
+      try await scene.keeper.json("consent", "grants")["grants"]?.list.first)
+    #expect(grant["requester"]?.text == requester)
+    let id = try #require(grant["id"]?.text)
+    #expect(try await scene.keeper.command("consent", "revoke", id).status == 0)
+    let no = try scene.program()
+    try await no.until(Self.prompt)
+    no.type("\n")
+    #expect(try await no.end() == 77)
+    try scene.check(no, told: false)
+    let outcomes = try await scene.history().map { $0["outcome"] }
+    #expect(outcomes == ["denied", "revoked", "approved", "approved"])
+    let by: JSON = .text("uid \(geteuid()) (command line)")
+    #expect(try await scene.history().allSatisfy { $0["decided_by"] == by })
+    #expect(try await scene.daemon.stop() == .exit(0))
+  }
+
+  @Test("Somebody else is faster: the question goes away, and the program goes on")
+  func elsewhere() async throws {
+    let scene = try await scene()
+    for (verb, status, told) in [("approve", Int32(0), true), ("deny", 77, false)] {
+      let session = try scene.program()
+      try await session.until(Self.prompt)
+      session.type("onc")
+      #expect(try await scene.keeper.command("consent", verb, scene.question()).status == 0)
+      #expect(try await session.end() == status)
+      #expect(session.screen.contains("No answer is needed any more."))
+      try scene.check(session, told: told)
+    }
+    #expect(try await scene.history().map { $0["outcome"] } == ["denied", "approved"])
+    #expect(try await scene.daemon.stop() == .exit(0))
+  }
+
+  @Test("Without a terminal, and where it is switched off, nobody is asked and nothing is shown")
+  func nobody() async throws {
+    let scene = try await scene()
+    let off = try scene.program(["THREADKEEPER_NETWORK_PRESENCE": "none"])
+    let id = try await scene.question()
+    // The same question, of a program without a terminal: whether it comes before the decision or after
+    // it, the answer is the same.
+    let detached = try ChildProcess(
+      "/usr/bin/setsid", ["--wait", ThreadClientExampleTests.program, "preferred"],
+      environment: scene.environment, streams: (.nothing, .nothing, .nothing))
+    #expect(off.screen == "")
+    #expect(try await scene.keeper.command("consent", "deny", id).status == 0)
+    #expect(try await off.end() == 77)
+    #expect(!off.screen.contains("Allow it?") && !off.screen.contains("waiting"))
+    try scene.check(off, told: false)
+    #expect(detached.wait() == .exit(77))
+    #expect(try await scene.history().count == 1)
+    #expect(try await scene.daemon.stop() == .exit(0))
+  }
+
+  @Test(
+    "Who may not decide is shown what it waits for, and no network",
+    .enabled(if: geteuid() == 0, "only root can be others"))
+  func stranger() async throws {
+    let directory = try TemporaryDirectory()
+    // Others must be able to go through.
+    chmod(directory.path, 0o711)
+    let socket = directory.file("run/client.sock")
+    let scene = try await scene("clients: {socket: \(socket)}\nclient_users: {61001: hub}")
+    let session = try TerminalSession(
+      program: "/usr/bin/setpriv",
+      [
+        "--reuid=61001", "--regid=61001", "--clear-groups", ThreadClientExampleTests.program,
+        "preferred",
+      ],
+      environment: scene.keeper.environment.merging([
+        "THREADKEEPER_SOCKET": socket, "HOME": "/nonexistent",
+      ]) { $1 })
+    let id = try await scene.question()
+    try await session.until("`threadkeeper consent approve \(id)`")
+    #expect(session.screen.contains("waiting for consent, up to 1"))
+    #expect(!session.screen.contains("Allow it?") && !session.screen.contains("home-thread"))
+    #expect(try await scene.keeper.command("consent", "approve", id).status == 0)
+    #expect(try await session.end() == 0)
+    try scene.check(session, told: true)
+    #expect(try await scene.daemon.stop() == .exit(0))
+  }
+
+  @Test(
+    "Ctrl-C at the question ends the program, decides nothing, and leaves the terminal as it was")
+  func interrupted() async throws {
+    let scene = try await scene()
+    let session = try scene.program()
+    try await session.until(Self.prompt)
+    session.type("\u{3}")
+    #expect(try await session.end() != 0)
+    try scene.check(session, told: false)
+    #expect(try await scene.waiting().count == 1)
+    #expect(try await scene.history().isEmpty)
+    // It asks again, and joins the question that still waits.
+    let again = try scene.program()
+    try await again.until(Self.prompt)
+    again.type("once\n")
+    #expect(try await again.end() == 0)
+    try scene.check(again, told: true)
+    #expect(try await scene.history().count == 1)
+    #expect(try await scene.daemon.stop() == .exit(0))
+  }
+}
