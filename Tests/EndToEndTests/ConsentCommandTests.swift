@@ -137,6 +137,60 @@ struct ConsentCommandTests {
     try await daemon.stop()
   }
 
+  @Test("list --follow tells what waits, what comes and how it ends, over a restart of the keeper")
+  func follow() async throws {
+    let broker = try TestBroker()
+    let keeper = try Installation(broker)
+    #expect(try await keeper.command("init").status == 0)
+    let none = try await keeper.command("consent", "list", "--follow")
+    #expect(none.status == 69 && none.error.contains("no keeper runs"))
+    let other = ("3333333344444444", "attic")
+    let ids = [
+      try leave(in: keeper, of: "phone", home), try leave(in: keeper, of: "tablet", home),
+    ]
+    let daemon = try await keeper.start()
+    let followed = keeper.directory.file("followed")
+    func follower(_ file: String, _ more: [String]) throws -> ChildProcess {
+      try ChildProcess(
+        ThreadkeeperBinary.executable.path,
+        ["consent", "list", "--follow", "--config", keeper.configuration] + more,
+        environment: keeper.environment,
+        streams: (.nothing, .file(file), .file(keeper.directory.file("follower.log"))))
+    }
+    func text(_ file: String) -> String {
+      (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
+    }
+    func lines() -> [JSON] { text(followed).split(separator: "\n").compactMap { JSON(String($0)) } }
+    let json = try follower(followed, ["--json"])
+    let plain = try follower(followed + ".txt", [])
+    defer { for one in [json, plain] { one.signal(SIGKILL) } }
+    try await eventually("what waits") {
+      lines().count == 2 && text(followed + ".txt").contains(ids[1])
+    }
+    #expect(lines().map { $0["event"] } == ["asked", "asked"])
+    #expect(lines().map { $0["id"]?.text } == ids)
+    #expect(lines().first?["reason"]?.text?.contains("home-thread") == true)
+    #expect(try await keeper.command("consent", "approve", ids[0], "--always").status == 0)
+    try await eventually("its end") { lines().count == 3 }
+    #expect(lines().last?["event"] == "approved" && lines().last?["id"]?.text == ids[0])
+    #expect(lines().last?["scope"] == "always")
+
+    #expect(try await daemon.stop() == .exit(0))
+    let third = try leave(in: keeper, of: "watch", other)
+    let next = try await keeper.start()
+    try await eventually("the one that came") { lines().count == 4 }
+    #expect(lines().last?["id"]?.text == third)
+    #expect(try await keeper.command("consent", "deny", third).status == 0)
+    try await eventually("its end") { lines().count == 5 }
+    #expect(lines().last?["event"] == "denied" && lines().last?["id"]?.text == third)
+    try await eventually("the same as text") { text(followed + ".txt").contains("denied by uid") }
+    #expect(text(followed + ".txt").split(separator: "\n").count == 5)
+    #expect(text(followed + ".txt").contains("\(ids[0])  approved always by uid \(geteuid())"))
+    json.signal(SIGINT)
+    #expect(json.wait() == .signal(SIGINT))
+    #expect(try await next.stop() == .exit(0))
+  }
+
   @Test("A hostile name moves no cursor")
   func hostileNames() async throws {
     let keeper = try Installation(port: 1)

@@ -18,17 +18,77 @@ struct ConsentListCommand: AsyncParsableCommand {
       What is asked for over MQTT is sealed to the key whose fingerprint is shown: `threadkeeper client \
       show` prints it on the machine of who asks.
 
+      With --follow it goes on: each question that comes is a line, and so is its end, until Ctrl-C, also \
+      over a restart of the keeper. --json prints a line of JSON for each then, with `event`: asked, \
+      approved, denied or expired.
+
       Examples:
         threadkeeper consent list
+        threadkeeper consent list --follow
         threadkeeper consent list --json | jq -r '.pending[].id'
       """)
+
+  @Flag(help: "Go on showing what comes, and what becomes of it.")
+  var follow = false
 
   @OptionGroup var options: SettingsOptions
   @OptionGroup var output: OutputOptions
 
+  /// Between two looks at what waits.
+  private static let pause = Duration.milliseconds(300)
+  /// Decisions among which those are that came since the last look.
+  private static let lastDecisions = 100
+
   func run() async throws {
-    let report = try await ConsentCounter(settings: options.load()).perform(.init(.list))
+    let counter = ConsentCounter(settings: try options.load())
+    if follow { return try await follow(counter) }
+    let report = try await counter.perform(.init(.list))
     try output.show(report, text: Self.text(report.pending ?? []))
+  }
+
+  /// Only a keeper has questions, so one must run at the beginning. One that ends is waited for.
+  private func follow(_ counter: ConsentCounter) async throws {
+    var watch = ConsentWatch()
+    var isFirst = true
+    while true {
+      do throws(CommandFailure) {
+        try await look(counter, &watch)
+        isFirst = false
+      } catch {
+        guard !isFirst, error.status == .unavailable || error.status == .temporary else {
+          throw error
+        }
+      }
+      try await Task.sleep(for: Self.pause)
+    }
+  }
+
+  private func look(
+    _ counter: ConsentCounter, _ watch: inout ConsentWatch
+  ) async throws(CommandFailure) {
+    let pending = try await ask(counter, .init(.list)).pending ?? []
+    let asked = watch.look(at: pending)
+    if watch.needsHistory {
+      let history = try await ask(counter, .init(.history, limit: Self.lastDecisions)).history
+      for end in watch.ends(in: history ?? [], now: Date()) { try show(.ended(end)) }
+    }
+    for question in asked { try show(.asked(question)) }
+  }
+
+  private func ask(
+    _ counter: ConsentCounter, _ message: ConsentMessage
+  ) async throws(CommandFailure) -> ConsentReport {
+    do {
+      return try await counter.askKeeper(message)
+    } catch let failure as CommandFailure {
+      throw failure
+    } catch {
+      throw CommandFailure(.temporary, "\(error)")
+    }
+  }
+
+  private func show(_ news: ConsentNews) throws(CommandFailure) {
+    try StandardStream.output.write(output.json ? JSONText.line(news) : news.text)
   }
 
   private static func text(_ pending: [ConsentReport.Pending]) -> String {

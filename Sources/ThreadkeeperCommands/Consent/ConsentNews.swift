@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A line of `consent list --follow`: a question has come, or is over.
+enum ConsentNews: Encodable {
+  case asked(ConsentReport.Pending)
+  case ended(ConsentReport.Decision)
+
+  private enum CodingKeys: String, CodingKey {
+    case event
+  }
+
+  /// `asked`, `approved`, `denied` or `expired`, beside the fields of the request or the decision.
+  func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    switch self {
+    case .asked(let question):
+      try fields.encode("asked", forKey: .event)
+      try question.encode(to: encoder)
+    case .ended(let decision):
+      try fields.encode(decision.outcome, forKey: .event)
+      try decision.encode(to: encoder)
+    }
+  }
+
+  var text: String {
+    switch self {
+    case .asked(let question):
+      "\(question.createdAt)  \(question.id)  asked     "
+        + "\(question.requester.printable) wants \(question.command) of "
+        + "\(question.networkNames.printable)\n"
+    case .ended(let decision):
+      "\(decision.decidedAt)  \(decision.id)  \(words(of: decision))\n"
+    }
+  }
+
+  private func words(of decision: ConsentReport.Decision) -> String {
+    var words = decision.outcome
+    if decision.outcome == "approved", let scope = decision.scope { words += " \(scope)" }
+    if let by = decision.decidedBy { words += " by \(by.printable)" }
+    return words
+  }
+}
