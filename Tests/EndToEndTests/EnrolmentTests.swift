@@ -106,6 +106,7 @@ struct EnrolmentTests {
         "clients", "enroll", "router", router.identity.keys.line, "--trust", "signed"
       ).status == 0)
 
+    Recorder.current?.allPublishersAreEnrolled()
     let home = try ThreadNetwork("home", networkKey: Self.key, pskc: Self.pskc)
     let publisher = try await TestPublisher.start(broker)
     let announcement = try router.says(
@@ -179,6 +180,7 @@ struct EnrolmentTests {
     let made = try await keeper.clientKeygen(key)
     #expect(
       try await keeper.command("clients", "enroll", "attic", made, "--trust", "signed").status == 0)
+    Recorder.current?.allPublishersAreEnrolled()
     let home = try ThreadNetwork("home", networkKey: Self.key, pskc: Self.pskc)
     let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .appendingPathComponent("../../examples/sealed-router/announce.sh").standardized.path

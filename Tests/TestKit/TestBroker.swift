@@ -12,6 +12,12 @@ package final class TestBroker: Sendable {
 
   package var port: UInt16 { broker.port }
 
+  /// Told of every broker that is started in its task, so that something can listen to all of them.
+  @TaskLocal package static var observer: (@Sendable (TestBroker) -> Void)?
+
+  /// Who may read everything that the keeper may, for an observer: nil where everybody may.
+  package let observerLogin: String?
+
   /// Starts it.
   ///
   /// - Parameters:
@@ -25,15 +31,18 @@ package final class TestBroker: Sendable {
     extraConfiguration: [String] = []
   ) throws {
     directory = try Self.temporaryDirectory()
+    observerLogin = Self.observer == nil || logins.isEmpty ? nil : "observer-of-the-tests"
     broker = EmbeddedBroker(
       EmbeddedBrokerConfiguration(
         directory: directory, port: try UnusedPort.next(), baseTopics: baseTopics,
-        persistence: persistence, logins: logins,
+        persistence: persistence,
+        logins: logins + (observerLogin.map { [.init($0, role: .keeper)] } ?? []),
         receiveMaximum: receiveMaximum,
         extraConfiguration: (savesAtOnce
           ? ["autosave_on_changes true", "autosave_interval 1"] : [])
           + extraConfiguration, startLimit: .seconds(60)))
     try broker.start()
+    Self.observer?(self)
   }
 
   deinit {

@@ -34,6 +34,11 @@ final class Installation: Sendable {
       "HOME": directory.path, "TMPDIR": directory.path,
       "THREADKEEPER_STATE_DIRECTORY": directory.file("state"),
     ].merging(variables) { $1 }
+    for line in mqtt where line.hasPrefix("password:") {
+      let password = line.dropFirst("password:".count).trimmingCharacters(
+        in: CharacterSet(charactersIn: " '\""))
+      Recorder.current?.note("the keeper's password", password)
+    }
     let broker = port.map { ["host: 127.0.0.1", "port: \($0)"] } ?? ["host: embedded"]
     let lines = (broker + mqtt).map { "  \($0)\n" }.joined()
     let text = """
@@ -72,6 +77,7 @@ final class Installation: Sendable {
 
   /// Starts the daemon and returns when everything that is said to it from now on is heard.
   func start() async throws -> DaemonProcess {
+    try await Recorder.current?.ready()
     let daemon = try launch()
     try await ready(daemon)
     return daemon
@@ -96,6 +102,17 @@ final class Installation: Sendable {
         description: "the daemon does not get ready; it wrote:\n\(daemon.log)and status says:\n"
           + answer)
     }
+    noteStoreKey()
+  }
+
+  /// The store's key is secret from when it is made.
+  private func noteStoreKey() {
+    guard let text = try? String(contentsOfFile: directory.file("store.key"), encoding: .utf8)
+    else { return }
+    let digits = text.compactMap(\.hexDigitValue)
+    Recorder.current?.note(
+      "the store's key",
+      stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
   }
 
   /// Runs one of the other commands on this installation.

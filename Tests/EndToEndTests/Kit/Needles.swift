@@ -19,6 +19,24 @@ struct Needles: Sendable {
     addBase64(name, secret)
   }
 
+  /// Adds a secret that a test has by itself, once. Values that stand in documentation are no secret, and
+  /// occur in addresses: they are left out.
+  mutating func note(_ name: String, _ secret: [UInt8]) {
+    guard !all.contains(where: { $0.octets == Data(secret.prefix(8)) }),
+      secret.count >= 16, Set(secret.prefix(8)).count > 5, Set(secret.suffix(8)).count > 5,
+      !secret.starts(with: [0x00, 0x11, 0x22, 0x33])
+    else { return }
+    add(name, secret)
+  }
+
+  /// The same for a text: the whole of it, because parts of it are words.
+  mutating func note(_ name: String, _ secret: String) {
+    let octets = Array(secret.utf8)
+    guard octets.count >= 8, !all.contains(where: { $0.octets == Data(octets) }) else { return }
+    addOctets(name, octets)
+    addBase64(name, octets)
+  }
+
   private mutating func addOctets(_ name: String, _ octets: [UInt8]) {
     let hex = octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     all.append(Needle(name: "\(name), raw", octets: Data(octets)))
@@ -45,6 +63,28 @@ struct Needles: Sendable {
 
   func found(in text: String) -> [String] { found(in: Data(text.utf8)) }
 
+  /// The same for many texts, by their places, and also where the case of hex is mixed and where JSON has
+  /// escaped a slash. Nearly always there is nothing: all are looked at as one first.
+  func found(inAll texts: [Data]) -> [(place: Int, names: [String])] {
+    let forms = texts.map(Self.forms)
+    // Nothing that is looked for has 32 octets of one value in it.
+    let gap = Data(repeating: 1, count: 32)
+    let whole = Haystack(forms.reduce(into: Data()) { $0 += gap + $1 })
+    let candidates = all.filter { whole.holds($0.octets) }
+    guard !candidates.isEmpty else { return [] }
+    return forms.indices.compactMap { place in
+      let text = Haystack(forms[place])
+      let names = candidates.filter { text.holds($0.octets) }.map(\.name)
+      return names.isEmpty ? nil : (place, names)
+    }
+  }
+
+  private static func forms(_ text: Data) -> Data {
+    var lower = text
+    for index in lower.indices where (0x41...0x5A).contains(lower[index]) { lower[index] |= 0x20 }
+    return text + [0x0A] + lower + [0x0A] + text.filter { $0 != UInt8(ascii: "\\") }
+  }
+
   /// What is found in the files below a directory, with their names, and how many files there were.
   func found(below directory: String) throws -> (finds: [String], files: Int) {
     var finds: [String] = []
@@ -59,5 +99,26 @@ struct Needles: Sendable {
       finds += found(in: content).map { "\(path): \($0)" }
     }
     return (finds, files)
+  }
+}
+
+/// Octets that are searched often: by the C library, which does it fast and ends at a zero. In both what is
+/// searched and what is looked for, zeros are ones.
+private struct Haystack {
+  private let text: [CChar]
+
+  init(_ octets: Data) { text = Self.text(octets) }
+
+  func holds(_ needle: Data) -> Bool {
+    text.withUnsafeBufferPointer { text in
+      Self.text(needle).withUnsafeBufferPointer { needle in
+        guard let text = text.baseAddress, let needle = needle.baseAddress else { return false }
+        return strstr(text, needle) != nil
+      }
+    }
+  }
+
+  private static func text(_ octets: Data) -> [CChar] {
+    octets.map { CChar(bitPattern: max($0, 1)) } + [0]
   }
 }

@@ -13,6 +13,7 @@ final class PasswordBroker: Sendable {
 
   /// Lets the keeper's user in, and one who may read everything.
   init(_ user: String, _ password: String) throws {
+    Recorder.current?.note("the password of \(user)", password)
     broker = try TestBroker(logins: [
       .init("monitor", role: .monitor), .init(user, role: .keeper, password: password),
     ])
@@ -21,6 +22,7 @@ final class PasswordBroker: Sendable {
   /// Gives a user another password, and has the broker read its file again: whoever is connected with
   /// the old one is thrown out.
   func setPassword(of user: String, to password: String) throws {
+    Recorder.current?.note("a password of \(user)", password)
     try Program.check("mosquitto_passwd", ["-b", file, user, password])
     try reload()
   }

@@ -18,6 +18,9 @@ struct ThreadNetwork: Sendable {
     self.name = name
     self.networkKey = networkKey ?? Self.random(16)
     self.pskc = pskc ?? Self.random(16)
+    // Whatever shows the whole dataset shows these.
+    Recorder.current?.note("the network key of \(name)", self.networkKey)
+    Recorder.current?.note("the PSKc of \(name)", self.pskc)
     guard let key = NetworkKey(octets: self.networkKey), let pskc = PSKc(octets: self.pskc),
       let network = ExtendedPANID(octets: Self.random(8)),
       let prefix = MeshLocalPrefix(octets: [0xFD] + Self.random(7)),

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// Lets only a few tests run at a time: each of them has a broker, a daemon and a store, and all at
-/// once they would mostly wait for each other.
+/// once they would mostly wait for each other. A `Recorder` hears what each of them has published.
 ///
 /// The wait counts towards a test's time limit, so that one is for the whole of them.
 struct Turns: SuiteTrait, TestTrait, TestScoping {
@@ -17,7 +17,9 @@ struct Turns: SuiteTrait, TestTrait, TestScoping {
     guard testCase != nil else { return try await function() }
     await Queue.shared.enter()
     defer { Queue.shared.leave() }
-    try await function()
+    let recorder = Recorder()
+    defer { recorder.check() }
+    try await recorder.observe(function)
   }
 
   private final class Queue: Sendable {

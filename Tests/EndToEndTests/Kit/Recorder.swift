@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import MosquittoClient
+import Synchronization
+import TestKit
+import Testing
+
+/// Hears everything on every broker of a test, knows every secret that the kit has made for it, and looks
+/// for the ones in the others when the test is over. `inTurns` gives one to each test; the test itself
+/// need not know of it.
+///
+/// What routers and clients say, below `in/`, holds datasets in clear and is left out, unless the test
+/// says that all who publish are enrolled.
+final class Recorder: Sendable {
+  /// That of the test which runs.
+  @TaskLocal static var current: Recorder?
+
+  /// Something secret in something that was published.
+  struct Find: CustomStringConvertible {
+    let topic: String
+    let needles: [String]
+
+    var description: String { "\(topic) has \(needles.joined(separator: ", "))" }
+  }
+
+  private struct State {
+    var messages: [IncomingMessage] = []
+    var needles = Needles()
+    var listeners: [TestClient] = []
+    var hearsSealedOnly = false
+  }
+
+  private let state = Mutex(State())
+
+  /// Runs something whose brokers and secrets this one takes note of.
+  func observe(_ body: () async throws -> Void) async throws {
+    try await Self.$current.withValue(self) {
+      try await TestBroker.$observer.withValue(
+        { [weak self] in self?.listen(to: $0) }, operation: body)
+    }
+  }
+
+  // MARK: What is heard
+
+  /// Begins to listen, in the background. Without a session, so that nothing of it queues up on the
+  /// broker while it is away: dropped messages are an alert of the keeper's.
+  func listen(to broker: TestBroker) {
+    var configuration = broker.configuration(
+      clientID: "recorder-\(UInt32.random(in: 0 ... .max))", user: broker.observerLogin, "#")
+    configuration.cleanStart = true
+    configuration.sessionExpiry = 0
+    let listener = TestClient(configuration) { [weak self] batch in
+      self?.state.withLock { $0.messages += batch }
+    }
+    state.withLock { $0.listeners.append(listener) }
+  }
+
+  /// Returns when all subscriptions hold whose broker is there.
+  func ready() async throws {
+    for listener in state.withLock({ $0.listeners }) { try await listener.ready() }
+  }
+
+  var messages: [IncomingMessage] { state.withLock { $0.messages } }
+
+  // MARK: What is secret
+
+  /// A secret of octets, such as a network key.
+  func note(_ name: String, _ secret: [UInt8]) {
+    state.withLock { $0.needles.note(name, secret) }
+  }
+
+  /// A secret of text, such as a password.
+  func note(_ name: String, _ secret: String) {
+    state.withLock { $0.needles.note(name, secret) }
+  }
+
+  /// From now on nothing at all may show a secret, and nothing may have until now.
+  func allPublishersAreEnrolled() { state.withLock { $0.hearsSealedOnly = true } }
+
+  // MARK: The search
+
+  func finds() -> [Find] {
+    let (messages, needles, isSealed) = state.withLock {
+      ($0.messages, $0.needles, $0.hearsSealedOnly)
+    }
+    let published = messages.filter {
+      isSealed || !($0.topic.contains("/in/") || $0.topic.hasSuffix("/in"))
+    }
+    let texts = published.map { message -> Data in
+      // All that a publisher can put something into.
+      let parts = [
+        Array(message.topic.utf8), message.payload, message.correlationData ?? [],
+        Array((message.responseTopic ?? "").utf8),
+      ]
+      return Data(parts.joined(separator: [0x0A]))
+    }
+    return needles.found(inAll: texts).map {
+      Find(topic: published[$0.place].topic, needles: $0.names)
+    }
+  }
+
+  /// What was found is a failure of the test.
+  func check() {
+    for find in finds() { Issue.record("a secret was published: \(find)") }
+  }
+}
