@@ -17,6 +17,7 @@ struct SealedConsentTests {
   private let agent = "a1b2c3d4e5f60701"
 
   init() throws {
+    Recorder.current?.allPublishersAreEnrolled()
     broker = try TestBroker()
     keeper = try Installation(broker, hold: 0, more: "consent:\n  approvers: [anna]")
     home = try ThreadNetwork("home-thread")
@@ -296,6 +297,34 @@ struct SealedConsentTests {
     let audit = try await keeper.command("audit").output
     #expect(audit.contains("credentials_given") && audit.contains("consent_denied"))
     #expect(needles.found(in: audit).isEmpty)
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("At a terminal the command says what it waits for, and what approves it; elsewhere nothing")
+  func notice() async throws {
+    let audience = try await Audience.start(broker)
+    let publisher = try await TestPublisher.start(broker)
+    let daemon = try await keeper.start()
+    let line = try await announced(audience, publisher)
+    let key = try await enrollPhone()
+    let session = try TerminalSession(
+      [
+        "client", "request", "preferred/get", "--username", "phone", "--host", "127.0.0.1",
+        "--port", "\(broker.port)", "--key", key, "--keeper", line,
+      ], environment: keeper.environment)
+    let id = try await waiting()
+    try await session.until("`threadkeeper consent approve \(id)`, on the keeper's machine.")
+    #expect(session.screen.contains("Waiting for consent, up to 1"))
+    #expect(!session.screen.contains("home-thread"), "nothing is told before")
+    #expect(try await keeper.command("consent", "approve", id).status == 0)
+    #expect(try await session.end() == 0)
+    #expect(session.screen.contains(dataset))
+    async let second = request("preferred/get", key: key, line: line)
+    let again = try await waiting()
+    // As long as it would take at a terminal.
+    try await Task.sleep(for: .milliseconds(1_500))
+    #expect(try await keeper.command("consent", "deny", again).status == 0)
+    #expect(try await !second.error.contains("Waiting for consent"))
     #expect(try await daemon.stop() == .exit(0))
   }
 }

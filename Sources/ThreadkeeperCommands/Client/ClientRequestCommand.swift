@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import MosquittoClient
 import SealedEnvelope
 import SodiumCrypto
 
@@ -19,8 +18,8 @@ struct ClientRequestCommand: AsyncParsableCommand {
     discussion: """
       With the keeper's line the request is sealed and signed, and secrets in the answer are opened; \
       what is secret and came in clear is refused, because anybody may have said it. Some questions \
-      wait for a person's consent, for two minutes at most. Prints what the keeper has to say, as \
-      JSON, which may be secret.
+      wait for a person's consent, for two minutes at most; at a terminal the command that approves \
+      it is shown. Prints what the keeper has to say, as JSON, which may be secret.
 
       Examples:
         threadkeeper client request ping --username phone
@@ -73,71 +72,22 @@ struct ClientRequestCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let keys = try identities()
-    let topic = "\(broker.baseTopic)/in/\(broker.username)/request/\(command)"
-    let answerTopic = "\(broker.baseTopic)/out/\(broker.username)/response/\(command)"
-    let transaction = Base64.encode(RandomOctets.make(12), .urlSafe)
-    let exchange = RequestExchange(
-      Publication(
-        topic: topic, payload: try payload(transaction, keys, topic: topic), messageExpiry: 30,
-        contentType: "application/json", correlationData: Array(transaction.utf8),
-        responseTopic: answerTopic)
-    ) { message in
-      guard message.topic == answerTopic else { return false }
-      if let correlation = message.correlationData { return correlation == Array(transaction.utf8) }
-      return ClientAnswer.transaction(of: message.payload) == transaction
-    }
-    let outcome: RequestExchange.Outcome?
-    do {
-      outcome = try await exchange.perform(
-        broker.configuration(subscribingTo: answerTopic), within: .seconds(timeout))
-    } catch let error as MosquittoError {
-      throw CommandFailure(broker: error)
-    }
-    switch outcome {
-    case nil:
-      throw CommandFailure(
-        .temporary, "nobody answers",
-        remedy: "does the keeper run, and may \(broker.username) read \(answerTopic)?")
-    case .failed(let error): throw CommandFailure(broker: error)
-    case .answer(let payload):
-      let answer = try ClientAnswer(
-        payload, to: transaction, keys: keys, topic: answerTopic,
-        needsSeal: keys != nil && Self.secret.contains(command))
-      let data = String(decoding: answer.data, as: UTF8.self)
-      try StandardStream.output.write(
-        output.json ? "{\"data\":\(data),\"sealed\":\(answer.wasSealed)}\n" : data + "\n")
-    }
-  }
-
-  private func identities() throws -> (own: Identity, keeper: PublicIdentity)? {
-    guard let keeper else { return nil }
-    return (try key.file().read(), try .argument(keeper, whose: "--keeper"))
-  }
-
-  /// The fields and the transaction, sealed where the keeper's key is known.
-  private func payload(
-    _ transaction: String, _ keys: (own: Identity, keeper: PublicIdentity)?, topic: String
-  ) throws -> [UInt8] {
+    let exchange = ClientExchange(broker: broker, keys: try identities())
     var body = try readFields()
     defer { wipe(&body) }
-    let start = Array("{\"transaction\":\"\(transaction)\"".utf8)
-    // Nothing of the object is touched: it goes on after its brace.
-    let rest = body.drop { $0 != UInt8(ascii: "{") }.dropFirst()
-    let isEmpty = rest.first { $0 > 0x20 } == UInt8(ascii: "}")
-    var request = start + (isEmpty ? [] : [UInt8(ascii: ",")]) + rest
-    guard let keys else { return request }
-    defer { wipe(&request) }
-    do throws(SealingError) {
-      let envelope = try Envelope.seal(
-        request, to: keys.keeper, from: keys.own,
-        at: .init(
-          topic: topic, order: .identifier(transaction), now: Int64(Date().timeIntervalSince1970),
-          lifetime: Envelope.requestLifetime))
-      return start + Array(",\"sealed\":".utf8) + envelope + [UInt8(ascii: "}")]
-    } catch {
-      throw CommandFailure(.badInput, error.message)
+    let notice = Task { [command] in await ConsentNotice(exchange: exchange, command: command).run()
     }
+    defer { notice.cancel() }
+    let answer = try await exchange.ask(
+      command, body, within: .seconds(timeout), secret: Self.secret.contains(command))
+    let data = String(decoding: answer.data, as: UTF8.self)
+    try StandardStream.output.write(
+      output.json ? "{\"data\":\(data),\"sealed\":\(answer.wasSealed)}\n" : data + "\n")
+  }
+
+  private func identities() throws -> ClientExchange.Keys? {
+    guard let keeper else { return nil }
+    return (try key.file().read(), try .argument(keeper, whose: "--keeper"))
   }
 
   private func readFields() throws -> [UInt8] {
@@ -162,15 +112,5 @@ struct ClientRequestCommand: AsyncParsableCommand {
       throw CommandFailure(.usage, "the transaction is made here")
     }
     return Array(try JSONEncoder().encode(object))
-  }
-}
-
-extension CommandFailure {
-  fileprivate init(broker error: MosquittoError) {
-    switch error.reason {
-    case .credentials, .notAuthorized, .clientIdentifier: self.init(.notPermitted, error.message)
-    case .configuration, .protocolVersion, .tlsFiles: self.init(.configuration, error.message)
-    default: self.init(.unavailable, error.message)
-    }
   }
 }
