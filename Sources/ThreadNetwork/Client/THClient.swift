@@ -152,8 +152,8 @@ open class THClient: NSObject, @unchecked Sendable {
   }
 
   /// Lets another device join a network by a code of nine digits, which is shown to the person and
-  /// never returned. This version of the keeper does not do it: the answer is
-  /// ``THError/Code/unsupported``.
+  /// never returned. A keeper does not do it: the code is made and checked by a border router with its
+  /// radio, and the keeper has none. The answer is ``THError/Code/unsupported``.
   ///
   /// - Parameters:
   ///   - extendedPANID: 8 octets.
