@@ -30,6 +30,10 @@ struct PrivateBrokerTests {
       #expect(!seen.contains(hex))
     }
     #expect(ports[0] != ports[1])
+    try await eventually("the recorder hears both brokers") {
+      let heard = Recorder.current?.messages ?? []
+      return heard.count { $0.topic == "threadkeeper/bridge/info" } >= 2
+    }
     for daemon in daemons { #expect(try await daemon.stop() == .exit(0)) }
   }
 

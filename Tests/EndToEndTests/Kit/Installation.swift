@@ -103,6 +103,7 @@ final class Installation: Sendable {
           + answer)
     }
     noteStoreKey()
+    Recorder.current?.listen(toBrokerIn: directory.file("state"))
   }
 
   /// The store's key is secret from when it is made.

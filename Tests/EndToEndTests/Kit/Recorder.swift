@@ -28,6 +28,7 @@ final class Recorder: Sendable {
     var messages: [IncomingMessage] = []
     var needles = Needles()
     var listeners: [TestClient] = []
+    var ports: Set<UInt16> = []
     var hearsSealedOnly = false
   }
 
@@ -46,8 +47,36 @@ final class Recorder: Sendable {
   /// Begins to listen, in the background. Without a session, so that nothing of it queues up on the
   /// broker while it is away: dropped messages are an alert of the keeper's.
   func listen(to broker: TestBroker) {
-    var configuration = broker.configuration(
-      clientID: "recorder-\(UInt32.random(in: 0 ... .max))", user: broker.observerLogin, "#")
+    listen(
+      broker.configuration(clientID: Self.clientID, user: broker.observerLogin, "#"))
+  }
+
+  /// The same for the broker that a keeper has started itself, with the keeper's own login: that one may
+  /// read everything. Nothing when there is none.
+  func listen(toBrokerIn directory: String) {
+    func read(_ file: String) -> String {
+      (try? String(contentsOfFile: "\(directory)/broker/\(file)", encoding: .utf8)) ?? ""
+    }
+    let logins = read("logins").split(separator: "\n").map { $0.split(separator: "\t") }
+    for login in logins where login.count == 2 {
+      note("the password of \(login[0])", String(login[1]))
+    }
+    guard let port = UInt16(read("port").filter(\.isNumber)),
+      let password = logins.first(where: { $0.first == "threadkeeper" })?.last,
+      state.withLock({ $0.ports.insert(port).inserted })
+    else { return }
+    listen(
+      MosquittoConfiguration(
+        host: "127.0.0.1", port: port, clientID: Self.clientID, username: "threadkeeper",
+        password: String(password), subscriptions: [.init("#")],
+        reconnect: MosquittoConfiguration.Backoff(
+          initial: .milliseconds(20), ceiling: .milliseconds(200), jitter: 0.2)))
+  }
+
+  private static var clientID: String { "recorder-\(UInt32.random(in: 0 ... .max))" }
+
+  private func listen(_ configuration: MosquittoConfiguration) {
+    var configuration = configuration
     configuration.cleanStart = true
     configuration.sessionExpiry = 0
     let listener = TestClient(configuration) { [weak self] batch in
