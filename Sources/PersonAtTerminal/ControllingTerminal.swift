@@ -89,6 +89,8 @@ struct ControllingTerminal: ~Copyable {
       guard found >= 0 || errno == EINTR else { return .nobody }
       if ready[1].revents != 0, found > 0 { return .withdrawn }
       guard found > 0 else { continue }
+      // Who has hung up has said nothing, not even no.
+      guard ready[0].revents & Int16(POLLHUP | POLLERR | POLLNVAL) == 0 else { return .nobody }
       // Somebody has put the program into the background: what is typed now is for the shell.
       guard Self.isForeground(descriptor) else {
         usleep(Self.pause)

@@ -168,6 +168,32 @@ struct ConsentAtTerminalTests {
     #expect(try await scene.daemon.stop() == .exit(0))
   }
 
+  @Test("Put into the background it leaves the terminal to the shell, where it can be approved")
+  func background() async throws {
+    let scene = try await scene()
+    let shell = try TerminalSession(
+      program: "/bin/bash", ["--norc", "--noprofile", "-i"],
+      environment: scene.environment.merging(["PS1": "ready> ", "TERM": "dumb"]) { $1 })
+    try await shell.until("ready> ")
+    shell.type("'\(ThreadClientExampleTests.program)' preferred\n")
+    try await shell.until(Self.prompt)
+    shell.type("\u{1A}")
+    try await shell.until("Stopped")
+    shell.type("bg; echo in the background\n")
+    try await shell.until("in the background", count: 2)
+    // What is typed is the shell's, letter by letter, while the question is still open.
+    let id = try await scene.question()
+    shell.type(
+      "'\(ThreadkeeperBinary.executable.path)' consent approve \(id)"
+        + " --config '\(scene.keeper.configuration)'\n")
+    try await shell.until(try scene.home.hex())
+    #expect(shell.screen.contains("gets home-thread"))
+    #expect(try await scene.history().map { $0["outcome"] } == ["approved"])
+    shell.type("exit\n")
+    #expect(try await shell.end() == 0)
+    #expect(try await scene.daemon.stop() == .exit(0))
+  }
+
   @Test(
     "Ctrl-C at the question ends the program, decides nothing, and leaves the terminal as it was")
   func interrupted() async throws {
