@@ -194,6 +194,29 @@ struct ConsentAtTerminalTests {
     #expect(try await scene.daemon.stop() == .exit(0))
   }
 
+  @Test("A terminal that is closed has said nothing: the program waits for somebody else")
+  func hungUp() async throws {
+    let scene = try await scene()
+    let output = scene.keeper.directory.file("told")
+    let session = try TerminalSession(
+      program: "/bin/sh",
+      [
+        "-c", "trap '' HUP; exec \"$0\" preferred > \"$1\"", ThreadClientExampleTests.program,
+        output,
+      ],
+      environment: scene.environment)
+    try await session.until(Self.prompt)
+    session.hangUp()
+    let id = try await scene.question()
+    #expect(try await scene.keeper.command("consent", "approve", id).status == 0)
+    try await eventually("the dataset") {
+      let told = (try? String(contentsOfFile: output, encoding: .utf8)) ?? ""
+      return told.contains(try scene.home.hex())
+    }
+    #expect(try await scene.history().map { $0["outcome"] } == ["approved"])
+    #expect(try await scene.daemon.stop() == .exit(0))
+  }
+
   @Test(
     "Ctrl-C at the question ends the program, decides nothing, and leaves the terminal as it was")
   func interrupted() async throws {

@@ -9,6 +9,7 @@ final class TerminalSession: Sendable {
   private let controller: Int32
   private let process: ChildProcess
   private let shown: Shown
+  private let isHungUp = Atomic(false)
 
   private final class Shown: Sendable {
     let octets = Mutex<[UInt8]>([])
@@ -66,6 +67,12 @@ final class TerminalSession: Sendable {
 
   deinit {
     process.signal(SIGTERM)
+    hangUp()
+  }
+
+  /// Closes the terminal, as its window would. What has it may go on.
+  func hangUp() {
+    guard !isHungUp.exchange(true, ordering: .acquiringAndReleasing) else { return }
     shown.isAbandoned.store(true, ordering: .relaxed)
     // The number may be another file's as soon as it is closed.
     shown.hasEnded.wait()
