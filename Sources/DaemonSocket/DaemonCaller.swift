@@ -9,7 +9,7 @@ package enum DaemonCaller {
   ///
   /// - Parameters:
   ///   - descriptors: open files that the daemon may use; they stay open here.
-  ///   - seconds: how long the answer may take.
+  ///   - seconds: how long the whole call may take.
   ///   - admittingOthers: whether a keeper of another user is meant, too.
   /// - Returns: nil when nobody listens there.
   /// - Throws: `stranger` when who listens is neither this user nor root: a password goes to nobody
@@ -58,7 +58,7 @@ package enum DaemonCaller {
       _ request: [UInt8], at path: String, within seconds: Int, admittingOthers: Bool
     ) throws -> [UInt8]? {
       guard let connection = try DaemonCaller.connect(path, admittingOthers) else { return nil }
-      connection.wait(atMost: seconds)
+      let deadline = ContinuousClock.now + .seconds(seconds)
       let isAbandoned = state.withLock {
         $0.connection = connection
         return $0.isAbandoned
@@ -67,11 +67,11 @@ package enum DaemonCaller {
       do {
         // Who sends a caller away may have answered and closed before it heard all.
         do {
-          try connection.send(request, passing: descriptors)
+          try connection.send(request, passing: descriptors, by: deadline)
         } catch {
           guard error == .closed else { throw error }
         }
-        return try connection.receive()
+        return try connection.receive(by: deadline)
       } catch {
         if state.withLock({ $0.isAbandoned }) { throw DaemonSocketError.abandoned }
         throw error

@@ -8,100 +8,146 @@ import Synchronization
 /// ```
 /// length, 4 octets, big-endian | that many octets
 /// ```
+///
+/// `send` and `receive` wait in system calls, so they are not for an executor's thread; nor is `close`.
 package final class DaemonConnection: Sendable {
   /// The most octets of one message: a password of 65,535 octets fits, whatever JSON makes of it.
   package static let limit = 512 << 10
 
   package let peer: SocketPeer
-  private let descriptor: Int32
-  private let passed = Mutex<[Int32]>([])
+  private let takesDescriptors: Bool
+  private let state: Mutex<State>
 
-  /// Takes the descriptor over.
-  init(_ descriptor: Int32) throws(DaemonSocketError) {
-    guard let peer = SocketPeer(descriptor) else {
+  private struct State {
+    /// Nil when it is closed.
+    var socket: Int32?
+    /// Open files that have come with messages.
+    var passed: [Int32] = []
+  }
+
+  /// Takes the socket over.
+  ///
+  /// - Parameter takesDescriptors: whether open files may come with a message. Otherwise the kernel closes
+  ///   them, and the message is refused.
+  init(_ socket: Int32, takesDescriptors: Bool = false) throws(DaemonSocketError) {
+    guard let peer = SocketPeer(socket) else {
       let code = errno
-      close(descriptor)
+      Glibc.close(socket)
       throw .system("getsockopt", "the connection", code)
     }
     self.peer = peer
-    self.descriptor = descriptor
+    self.takesDescriptors = takesDescriptors
+    state = Mutex(State(socket: socket))
   }
 
-  deinit {
-    for passed in takePassed() { close(passed) }
-    close(descriptor)
-  }
+  deinit { close() }
 
-  /// The open files that came with messages, from now on the caller's, who closes them.
-  package func takePassed() -> [Int32] {
-    passed.withLock { passed in
-      defer { passed = [] }
-      return passed
+  /// Closes it, with all open files that have come over it. That may take as long as the other side
+  /// likes: it chooses what it passes, and a socket may linger.
+  func close() {
+    let left = state.withLock { state in
+      defer { state = State(socket: nil) }
+      return state.passed + (state.socket.map { [$0] } ?? [])
     }
+    for descriptor in left { Glibc.close(descriptor) }
   }
 
-  /// How long a call waits for the other side; it waits in a system call, so not in an executor.
-  func wait(atMost seconds: Int) {
-    var time = timeval(tv_sec: seconds, tv_usec: 0)
-    for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
-      setsockopt(
-        descriptor, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))
-    }
-  }
+  /// The open files that came with messages. They are closed with the connection.
+  package var passed: [Int32] { state.withLock { $0.passed } }
 
-  /// Whether the other side has gone: nobody waits for an answer then.
+  /// Whether the other side has gone: nobody waits for an answer then. One that goes on speaking after
+  /// its request counts as gone: what it says would hide its end.
   package var isGone: Bool {
+    state.withLock { state in
+      guard let socket = state.socket else { return true }
+      return Self.somethingWaits(on: socket)
+    }
+  }
+
+  /// Octets, the end, or an error.
+  private static func somethingWaits(on socket: Int32) -> Bool {
     var octet: UInt8 = 0
-    return recv(descriptor, &octet, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
+    let count = recv(socket, &octet, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+    return count >= 0 || (errno != EAGAIN && errno != EINTR)
   }
 
   /// Ends all waiting; from any thread.
-  func abort() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+  func abort() {
+    state.withLock {
+      if let socket = $0.socket { shutdown(socket, Int32(SHUT_RDWR)) }
+    }
+  }
 
-  /// - Parameter descriptors: open files for the other side, at most `PassedDescriptors.limit`.
-  func send(_ message: [UInt8], passing descriptors: [Int32] = []) throws(DaemonSocketError) {
+  /// - Parameters:
+  ///   - descriptors: open files for the other side, at most `PassedDescriptors.limit`.
+  ///   - deadline: of the whole message; what the other side has room for goes out in any case.
+  func send(
+    _ message: [UInt8], passing descriptors: [Int32] = [], by deadline: ContinuousClock.Instant
+  ) throws(DaemonSocketError) {
     guard message.count <= Self.limit else {
       throw DaemonSocketError(.tooLarge, "a message of \(message.count) octets is too large")
     }
+    let socket = try openSocket()
     let length = UInt32(message.count)
     var rest = ([24, 16, 8, 0].map { UInt8(truncatingIfNeeded: length >> $0) } + message)[...]
     var passing = descriptors
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { rest in
         passing.isEmpty
-          ? Glibc.send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
-          : PassedDescriptors.send(rest, passing, to: descriptor)
+          ? Glibc.send(
+            socket, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+          : PassedDescriptors.send(rest, passing, to: socket)
       }
       if count > 0 {
         // They go with the first octet.
         passing = []
         rest = rest.dropFirst(count)
+      } else if errno == EAGAIN {
+        try SocketWait.wait(for: Int32(POLLOUT), on: socket, until: deadline)
       } else if errno != EINTR {
         throw failure()
       }
     }
   }
 
-  func receive() throws(DaemonSocketError) -> [UInt8] {
-    let length = try receive(4).reduce(0) { $0 << 8 | Int($1) }
+  /// - Parameter deadline: of the whole message.
+  func receive(by deadline: ContinuousClock.Instant) throws(DaemonSocketError) -> [UInt8] {
+    let length = try receive(4, by: deadline).reduce(0) { $0 << 8 | Int($1) }
     guard length <= Self.limit else {
       throw DaemonSocketError(.tooLarge, "a message of \(length) octets is too large")
     }
-    return try receive(length)
+    return try receive(length, by: deadline)
   }
 
-  private func receive(_ count: Int) throws(DaemonSocketError) -> [UInt8] {
+  /// The same, from a side that has one message to send and no more.
+  ///
+  /// - Throws: also `malformed` when more has come with it.
+  func receiveOnly(by deadline: ContinuousClock.Instant) throws(DaemonSocketError) -> [UInt8] {
+    let message = try receive(by: deadline)
+    var octet: UInt8 = 0
+    guard recv(try openSocket(), &octet, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) <= 0 else {
+      throw DaemonSocketError(.malformed, "there are octets after the end of the message")
+    }
+    return message
+  }
+
+  private func receive(
+    _ count: Int, by deadline: ContinuousClock.Instant
+  ) throws(DaemonSocketError) -> [UInt8] {
+    let socket = try openSocket()
     var octets = [UInt8](repeating: 0, count: count)
     var filled = 0
     while filled < count {
-      let (received, descriptors) = octets[filled...].withUnsafeMutableBytes {
-        PassedDescriptors.receive(into: $0, from: descriptor)
+      let part = octets[filled...].withUnsafeMutableBytes {
+        PassedDescriptors.receive(into: $0, from: socket, takesThem: takesDescriptors)
       }
-      if !descriptors.isEmpty { keep(descriptors) }
-      if received > 0 {
-        filled += received
-      } else if received == 0 {
+      try keep(part)
+      if part.count > 0 {
+        filled += part.count
+      } else if part.count == 0 {
         throw .closed
+      } else if errno == EAGAIN {
+        try SocketWait.wait(for: Int32(POLLIN), on: socket, until: deadline)
       } else if errno != EINTR {
         throw failure()
       }
@@ -109,21 +155,28 @@ package final class DaemonConnection: Sendable {
     return octets
   }
 
-  private func keep(_ descriptors: [Int32]) {
-    passed.withLock { passed in
-      for descriptor in descriptors {
-        if passed.count < PassedDescriptors.limit {
-          passed.append(descriptor)
-        } else {
-          close(descriptor)
-        }
-      }
+  private func keep(_ part: PassedDescriptors.Received) throws(DaemonSocketError) {
+    guard !part.descriptors.isEmpty || part.hasLost else { return }
+    let count = state.withLock {
+      $0.passed += part.descriptors
+      return $0.passed.count
     }
+    guard takesDescriptors else {
+      throw DaemonSocketError(.malformed, "no open files are taken here")
+    }
+    guard !part.hasLost, count <= PassedDescriptors.limit else {
+      throw DaemonSocketError(
+        .malformed, "at most \(PassedDescriptors.limit) open files come with a message")
+    }
+  }
+
+  private func openSocket() throws(DaemonSocketError) -> Int32 {
+    guard let socket = state.withLock({ $0.socket }) else { throw .closed }
+    return socket
   }
 
   private func failure() -> DaemonSocketError {
     switch errno {
-    case EAGAIN: DaemonSocketError(.timedOut, "the other side does not answer")
     case EPIPE, ECONNRESET: .closed
     default: .system("the socket", "the connection")
     }

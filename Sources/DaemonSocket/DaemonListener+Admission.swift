@@ -14,27 +14,37 @@ extension DaemonListener {
       case everybody
     }
 
+    package enum Verdict: Sendable, Equatable {
+      case admitted
+      /// It is told so, whatever it asks, and not heard; closed without a word when that is empty.
+      case refused(answer: [UInt8])
+    }
+
     package var reach: Reach
-    /// Tells by the number of a user, as the kernel has it, whether its programs are heard.
-    package var admits: @Sendable (UInt32) -> Bool
-    /// What others are answered, whatever they ask; closed without a word when it is empty.
-    package var refusal: [UInt8]
+    /// Judges a call by the number of its user, as the kernel has it.
+    package var judge: @Sendable (UInt32) -> Verdict
     /// Callers of one user at a time: one user's programs shall not keep all others out.
     package var placesPerUser: Int
+    /// Whether open files may come with a request.
+    package var takesDescriptors = false
+    /// What is answered to a request that has not the form of a message; nothing when it is empty.
+    package var complaint: @Sendable (DaemonSocketError) -> [UInt8] = { _ in [] }
 
     package init(
-      _ reach: Reach, refusal: [UInt8] = [], placesPerUser: Int = 8,
-      admits: @escaping @Sendable (UInt32) -> Bool
+      _ reach: Reach, placesPerUser: Int = 8, judge: @escaping @Sendable (UInt32) -> Verdict
     ) {
       self.reach = reach
-      self.admits = admits
-      self.refusal = refusal
+      self.judge = judge
       self.placesPerUser = placesPerUser
     }
 
     /// This user and root, nobody else.
-    package static let owner = Admission(.owner, placesPerUser: DaemonListener.places) {
-      $0 == geteuid() || $0 == 0
+    package static var owner: Admission {
+      var admission = Admission(.owner, placesPerUser: DaemonListener.places) {
+        $0 == geteuid() || $0 == 0 ? .admitted : .refused(answer: [])
+      }
+      admission.takesDescriptors = true
+      return admission
     }
   }
 }

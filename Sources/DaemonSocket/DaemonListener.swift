@@ -17,14 +17,17 @@ package final class DaemonListener: Sendable {
   static let places = 16
   /// Microseconds in which no caller is taken after the system could not give one.
   private static let pause: UInt32 = 500_000
+  /// Callers at a time that are sent away. Each may take its time, with what it has passed.
+  private static let mostRefusals = 16
 
   private let path: String
   private let admission: Admission
-  private let patience: Int
+  private let patience: Duration
   private let handler: Handler
   private let queue = DispatchQueue(label: "threadkeeper.socket")
   private let source = Mutex<(any DispatchSourceRead)?>(nil)
   private let callers = Mutex(Callers())
+  private let refusals = DispatchSemaphore(value: mostRefusals)
   private let onTrouble: @Sendable (DaemonSocketError) -> Void
 
   private struct Callers {
@@ -39,17 +42,18 @@ package final class DaemonListener: Sendable {
   /// this user only, the caller must know, by a lock, that it is no other's.
   ///
   /// - Parameters:
-  ///   - patience: seconds that a caller may take to send its request.
+  ///   - patience: seconds that a caller may take to send its request and to take its answer, both
+  ///     together.
   ///   - onTrouble: told when callers cannot be taken for a moment.
   /// - Throws: `taken` when a socket for others would be in the way of somebody else's.
   package init(
-    path: String, admission: Admission = .owner, patience: Int = 5,
+    path: String, admission: Admission = .owner, patience: Int = 10,
     onTrouble: @escaping @Sendable (DaemonSocketError) -> Void = { _ in },
     handler: @escaping Handler
   ) throws(DaemonSocketError) {
     self.path = path
     self.admission = admission
-    self.patience = patience
+    self.patience = .seconds(patience)
     self.onTrouble = onTrouble
     self.handler = handler
     let descriptor = try ListeningSocket.make(path, admission.reach)
@@ -93,33 +97,67 @@ package final class DaemonListener: Sendable {
     let descriptor = Glibc.accept(listener, nil, nil)
     guard descriptor >= 0 else { return acceptFailed(errno) }
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-    guard let connection = try? DaemonConnection(descriptor) else { return }
-    let user = connection.peer.user
-    guard admission.admits(user) else {
-      // It fits what the system keeps for a new connection, so this does not wait.
-      if !admission.refusal.isEmpty { try? connection.send(admission.refusal) }
-      return
-    }
-    guard let place = takePlace(for: user) else { return }
-    // A thread of the system's: whoever calls and says nothing must not hold one of Swift's.
-    OwnThread.start { [self] in
-      connection.wait(atMost: patience)
-      guard let request = try? connection.receive() else { return free(place, user) }
-      answer(request, connection, at: place)
+    guard
+      let connection = try? DaemonConnection(
+        descriptor, takesDescriptors: admission.takesDescriptors)
+    else { return }
+    switch admission.judge(connection.peer.user) {
+    case .refused(let answer): refuse(connection, saying: answer)
+    case .admitted:
+      guard let place = takePlace(for: connection.peer.user) else {
+        return refuse(connection, saying: [])
+      }
+      // A thread of the system's: whoever calls and says nothing must not hold one of Swift's.
+      OwnThread.start { [self] in serve(connection, at: place) }
     }
   }
 
-  private func answer(_ request: [UInt8], _ connection: DaemonConnection, at place: Int) {
+  /// Not here, where all the others wait: with open files on their way, even the end may take long.
+  private func refuse(_ connection: DaemonConnection, saying answer: [UInt8]) {
+    refusals.wait()
+    OwnThread.start { [self] in
+      defer { refusals.signal() }
+      // It fits what the system keeps for a new connection, so this does not wait.
+      if !answer.isEmpty { try? connection.send(answer, by: .now) }
+      connection.close()
+    }
+  }
+
+  private func serve(_ connection: DaemonConnection, at place: Int) {
+    let start = ContinuousClock.now
+    do throws(DaemonSocketError) {
+      let request = try connection.receiveOnly(by: start + patience)
+      answer(request, connection, at: place, within: patience - start.duration(to: .now))
+    } catch {
+      let isFormless = error.reason == .malformed || error.reason == .tooLarge
+      let words = isFormless ? admission.complaint(error) : []
+      if !words.isEmpty { try? connection.send(words, by: .now) }
+      end(connection, at: place)
+    }
+  }
+
+  /// - Parameter patience: what is left of it for the answer.
+  private func answer(
+    _ request: [UInt8], _ connection: DaemonConnection, at place: Int, within patience: Duration
+  ) {
     callers.withLock {
       let task = Task {
         let answer = await handler(request, connection)
-        // Who has gone meanwhile has no use for it.
-        try? connection.send(answer)
-        free(place, connection.peer.user)
+        OwnThread.start { [self] in
+          // Who has gone meanwhile has no use for it.
+          try? connection.send(answer, by: .now + patience)
+          end(connection, at: place)
+        }
       }
       $0.tasks[place] = task
       if $0.isEnding { task.cancel() }
     }
+  }
+
+  /// Closes it while it still has its place: who makes that slow is the one who waits.
+  private func end(_ connection: DaemonConnection, at place: Int) {
+    connection.close()
+    free(place, connection.peer.user)
   }
 
   /// Without a pause the same call would be reported again at once, for as long as the trouble lasts.

@@ -19,6 +19,8 @@ package struct DaemonSocketError: Error, Sendable, Equatable, CustomStringConver
     case taken
     /// More octets than one message may have.
     case tooLarge
+    /// More than one message, or open files where none are taken.
+    case malformed
     case system
   }
 
@@ -34,6 +36,8 @@ package struct DaemonSocketError: Error, Sendable, Equatable, CustomStringConver
   package var description: String { message }
 
   static let closed = DaemonSocketError(.closed, "the other side has closed the connection")
+
+  static let timedOut = DaemonSocketError(.timedOut, "the other side does not answer")
 
   static let abandoned = DaemonSocketError(.abandoned, "nobody waits for the answer any more")
 

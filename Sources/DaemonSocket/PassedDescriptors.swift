@@ -13,7 +13,17 @@ enum PassedDescriptors {
   /// With room for `limit`, in whole words.
   private static let controlLength = headLength + (limit * 4 + 7) / 8 * 8
 
-  /// As `send`, with descriptors, which stay open here.
+  /// What one call has brought.
+  struct Received {
+    /// Of octets; as `recv` has it.
+    var count: Int
+    /// They belong to the caller, who closes them.
+    var descriptors: [Int32] = []
+    /// There were more than are taken. The kernel has closed them.
+    var hasLost = false
+  }
+
+  /// As `send` that does not wait, with descriptors, which stay open here.
   static func send(
     _ octets: UnsafeRawBufferPointer, _ descriptors: [Int32], to socket: Int32
   ) -> Int {
@@ -26,23 +36,31 @@ enum PassedDescriptors {
         control.storeBytes(of: descriptor, toByteOffset: headLength + number * 4, as: Int32.self)
       }
       return withMessage(octets, control, (length + 7) / 8 * 8) {
-        sendmsg(socket, &$0, Int32(MSG_NOSIGNAL))
+        sendmsg(socket, &$0, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
       }
     }
   }
 
-  /// As `recv`; what came with it belongs to the caller, who closes it.
+  /// As `recv` that does not wait.
+  ///
+  /// - Parameter takesThem: otherwise there is no room for any, so none ever gets a number in this process.
   static func receive(
-    into octets: UnsafeMutableRawBufferPointer, from socket: Int32
-  ) -> (count: Int, descriptors: [Int32]) {
+    into octets: UnsafeMutableRawBufferPointer, from socket: Int32, takesThem: Bool
+  ) -> Received {
     withControl { control in
+      var received = Received(count: -1)
       var used = 0
-      let count = withMessage(UnsafeRawBufferPointer(octets), control, controlLength) {
-        let count = recvmsg(socket, &$0, Int32(MSG_CMSG_CLOEXEC))
-        used = count < 0 ? 0 : Int($0.msg_controllen)
+      received.count = withMessage(
+        UnsafeRawBufferPointer(octets), control, takesThem ? controlLength : 0
+      ) {
+        let count = recvmsg(socket, &$0, Int32(MSG_CMSG_CLOEXEC) | Int32(MSG_DONTWAIT))
+        guard count >= 0 else { return count }
+        used = Int($0.msg_controllen)
+        received.hasLost = $0.msg_flags & Int32(MSG_CTRUNC) != 0
         return count
       }
-      return (count, found(in: control, used: used))
+      received.descriptors = found(in: control, used: used)
+      return received
     }
   }
 

@@ -20,8 +20,9 @@ struct AdmissionTests {
   ) throws -> DaemonListener {
     try DaemonListener(
       path: path,
-      admission: .init(reach, refusal: Array("no".utf8), placesPerUser: perUser, admits: admits),
-      patience: patience
+      admission: .init(reach, placesPerUser: perUser) {
+        admits($0) ? .admitted : .refused(answer: Array("no".utf8))
+      }, patience: patience
     ) { request, _ in request.reversed() }
   }
 

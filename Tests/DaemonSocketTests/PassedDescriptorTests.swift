@@ -23,14 +23,13 @@ struct PassedDescriptorTests {
   private func listen() throws -> DaemonListener {
     try DaemonListener(path: path) { request, connection in
       var answer = request
-      let files = connection.takePassed()
+      let files = connection.passed
       for file in files {
         var octets = [UInt8](repeating: 0, count: 100)
         let count = pread(file, &octets, octets.count, 0)
         answer += octets.prefix(max(count, 0))
       }
       if let last = files.last { pwrite(last, "written", 7, 0) }
-      for file in files { close(file) }
       return answer
     }
   }

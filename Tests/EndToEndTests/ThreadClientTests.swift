@@ -259,6 +259,62 @@ struct ThreadClientTests {
   }
 
   @Test(
+    "A user who asks too often is told so, and nobody else is",
+    .enabled(if: geteuid() == 0 && hasPython, "only root can be others, and it needs python3"))
+  func tooOften() async throws {
+    let broker = try TestBroker()
+    let directory = try TemporaryDirectory()
+    chmod(directory.path, 0o711)
+    let socket = directory.file("run/client.sock")
+    let keeper = try Installation(
+      broker, hold: 0, more: "clients: {socket: \(socket)}\nclient_users: {61001: one, 61002: two}")
+    let daemon = try await keeper.start()
+    // Ten lists at once cost what fifty requests do.
+    let program = """
+      import json, socket, struct, sys
+      def take(call, count):
+        octets = b""
+        while len(octets) < count:
+          part = call.recv(count - len(octets))
+          if not part:
+            raise ConnectionError
+          octets += part
+        return octets
+      for command in sys.argv[2:]:
+        call = socket.socket(socket.AF_UNIX)
+        call.connect(sys.argv[1])
+        request = json.dumps({"v": 1, "command": command}).encode()
+        try:
+          call.sendall(struct.pack(">I", len(request)) + request)
+        except ConnectionError:
+          pass
+        try:
+          answer = json.loads(take(call, struct.unpack(">I", take(call, 4))[0]))
+          print(answer.get("error", {}).get("code", "ok"))
+        except ConnectionError:
+          print("nothing")
+      """
+    func run(_ user: Int, _ commands: [String]) throws -> [Substring] {
+      try Program.run(
+        "setpriv",
+        ["--reuid=\(user)", "--regid=\(user)", "--clear-groups", "/usr/bin/python3", "-c", program]
+          + [socket] + commands
+      ).output.split(separator: "\n")
+    }
+    let lists = [String](repeating: "credentials/list", count: 200)
+    let told = try run(61_001, lists)
+    #expect(told.count == 200)
+    #expect(Set(told).isSubset(of: ["ok", "rate_limited", "nothing"]))
+    #expect(told.prefix(10).allSatisfy { $0 == "ok" })
+    #expect(told.contains("rate_limited"))
+    #expect(try run(61_002, ["ping"]) == ["ok"])
+    #expect(try run(0, lists).allSatisfy { $0 == "ok" })
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  private static let hasPython = access("/usr/bin/python3", X_OK) == 0
+
+  @Test(
     "Programs of other users speak for their teams, and strangers for none",
     .enabled(if: geteuid() == 0, "only root can be others"))
   func users() async throws {

@@ -19,9 +19,12 @@ struct StoreServiceTests {
   ) async throws -> StoreReport {
     var pair: [Int32] = [-1, -1]
     #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
-    let (command, keeper) = (try DaemonConnection(pair[0]), try DaemonConnection(pair[1]))
-    try command.send(try request.octets, passing: files)
-    let octets = try #require(await service.answer(try keeper.receive(), keeper))
+    let (command, keeper) = (
+      try DaemonConnection(pair[0]), try DaemonConnection(pair[1], takesDescriptors: true)
+    )
+    let deadline = ContinuousClock.now + .seconds(60)
+    try command.send(try request.octets, passing: files, by: deadline)
+    let octets = try #require(await service.answer(try keeper.receive(by: deadline), keeper))
     // The command waits until here.
     return try withExtendedLifetime(command) { try StoreAnswer.result(Data(octets)) }
   }

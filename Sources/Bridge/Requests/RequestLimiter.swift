@@ -4,12 +4,12 @@ import BridgeProtocol
 import Synchronization
 import ThreadRequests
 
-/// How often a user of the broker may ask: a bucket of tokens for each, which refills with time.
+/// How often a user of the broker, or of the machine, may ask: a bucket of tokens for each, which refills with time.
 ///
 /// Refusals have a bucket too: who floods the keeper is told so now and then, not each time, and
 /// cannot make it flood the broker.
-final class RequestLimiter: Sendable {
-  enum Verdict: Hashable {
+package final class RequestLimiter: Sendable {
+  package enum Verdict: Hashable, Sendable {
     case allowed
     case refused
     /// Refused, and not answered: it was told often enough.
@@ -42,11 +42,16 @@ final class RequestLimiter: Sendable {
   /// By octets: to Swift an accented letter equals its two parts, but to the broker they are two users.
   private let buckets = Mutex<[[UInt8]: Bucket]>([:])
 
+  package init() {}
+
   /// - Parameter command: as it came. A list may look at every item of the store, while the intake
   ///   waits, so it costs more than one.
   func judge(_ user: String, _ command: String, now: WireTime) -> Verdict {
-    let price = Self.listing.contains(command) ? Self.priceOfList : 1
-    return judge(user, price: Int64(price) * 1_000, now: now)
+    judge(user, price: Self.price(of: command), now: now)
+  }
+
+  package static func price(of command: String) -> Int {
+    listing.contains(command) ? priceOfList : 1
   }
 
   private static let listing: Set<String> = Set(
@@ -55,8 +60,10 @@ final class RequestLimiter: Sendable {
       .listNetworks, .listAlerts,
     ].map(\.rawValue))
 
-  private func judge(_ user: String, price: Int64, now: WireTime) -> Verdict {
-    buckets.withLock { buckets in
+  /// - Parameter price: as `price(of:)` has it, or a part of that.
+  package func judge(_ user: String, price: Int, now: WireTime) -> Verdict {
+    let price = Int64(price) * 1_000
+    return buckets.withLock { buckets in
       let key = Array(user.utf8)
       if buckets[key] == nil, buckets.count >= Self.users { Self.forget(&buckets, now) }
       var bucket =

@@ -61,7 +61,7 @@ extension AnswerFailure {
   static let unknownCommand = AnswerFailure(
     .unsupported, "this version does not know the command")
 
-  static let tooManyRequests = AnswerFailure(
+  package static let tooManyRequests = AnswerFailure(
     .rateLimited,
     "more than \(RequestLimiter.rate) requests a second; wait a moment and ask again")
 }

@@ -103,6 +103,9 @@ package final class RequestService: Sendable {
     }
   }
 
+  /// Counts a request that was refused before it was looked at.
+  package func countRefusal() { monitor.update { $0.requestsRefused += 1 } }
+
   private func home(_ request: ThreadRequest) throws -> String {
     let homes = configuration.topics.homes.map(\.name)
     guard let named = request.home else { return homes.first ?? "" }
@@ -131,7 +134,7 @@ package final class RequestService: Sendable {
   }
 
   private func refused(_ failure: AnswerFailure, _ request: ThreadRequest) -> Outcome {
-    monitor.update { $0.requestsRefused += 1 }
+    countRefusal()
     return .answer(ThreadAnswer(failure, transaction: request.transaction))
   }
 }

@@ -77,7 +77,7 @@ extension THError {
         .interrupted, "the keeper at \(path) has not answered: \(error.message)",
         help: "it may have done what it was asked for; `threadkeeper status` tells whether it runs",
         isTemporary: error.reason == .closed)
-    case .tooLarge:
+    case .tooLarge, .malformed:
       self.init(.badAnswer, "the keeper at \(path) cannot be understood: \(error.message)")
     case .taken, .system:
       self.init(

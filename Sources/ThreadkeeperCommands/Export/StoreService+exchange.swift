@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DaemonSocket
-import Glibc
 import KeychainCore
 import Logging
 
 /// Exports and imports in the running keeper. The files come open from the command, whose user may reach other
-/// places than the keeper's.
+/// places than the keeper's; they are closed with its connection.
 extension StoreService {
   func exchange(_ request: StoreRequest, _ connection: DaemonConnection) throws -> StoreReport {
-    let files = connection.takePassed()
-    defer {
-      for file in files { close(file) }
-      progress.withLock { $0 = nil }
-    }
+    defer { progress.withLock { $0 = nil } }
     let work = ExportWork(
       keychain: keychain, settings: settings, enrolments: enrolments,
       actor: OpenStore.actor(user: connection.peer.user)
@@ -30,7 +25,7 @@ extension StoreService {
         throw KeychainError(.userCanceled, "nobody waits for it")
       }
     }
-    let report = try work.answer(request, files)
+    let report = try work.answer(request, connection.passed)
     if let made = report.exported {
       logger.notice(
         "the items of the store are exported",

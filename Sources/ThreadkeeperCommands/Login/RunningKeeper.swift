@@ -62,7 +62,7 @@ struct RunningKeeper: Sendable {
         throw CommandFailure(
           .temporary, "the running keeper does not answer",
           remedy: "it may do it all the same: `threadkeeper status` tells")
-      case .tooLarge, .taken, .system:
+      case .tooLarge, .malformed, .taken, .system:
         throw CommandFailure(
           .temporary, "the running keeper cannot be asked: \(error.message)")
       }

@@ -14,19 +14,21 @@ struct ClientSocket {
 
   func listen() -> DaemonListener? {
     guard let path = settings.clients.socket else { return nil }
-    let reach: DaemonListener.Admission.Reach =
+    let door = ClientAdmission(
+      team: { [settings] in settings.team(ofUID: $0) },
+      refused: { [requests] in requests.refused() })
+    var admission = DaemonListener.Admission(
       settings.clients.group.map { .group($0) } ?? .everybody
+    ) { door.judge($0) }
+    admission.complaint = ClientAdmission.complaint
     do throws(DaemonSocketError) {
       return try DaemonListener(
-        path: path,
-        admission: .init(reach, refusal: Self.refusal) { [settings] in
-          settings.team(ofUID: $0) != nil
-        },
+        path: path, admission: admission,
         onTrouble: { [logger] in
           logger.warning("a program was not let in", metadata: ["reason": "\($0.message)"])
         },
         handler: { [requests] octets, connection in
-          await requests.answer(octets, connection) ?? Self.unknown
+          await requests.answer(octets, connection, door) ?? Self.unknown
         })
     } catch {
       logger.warning(
@@ -35,12 +37,6 @@ struct ClientSocket {
       return nil
     }
   }
-
-  private static let refusal = ThreadAnswer(
-    AnswerFailure(
-      .notAuthorized, "this user is no client of the keeper",
-      help: "have it named in the keeper's `client_users`")
-  ).forCommand.json
 
   /// What is not for other users is answered as if it were not there.
   private static let unknown = ThreadAnswer(

@@ -30,9 +30,16 @@ final class RequestDesk: Sendable {
     self.requests = requests
   }
 
+  /// - Parameter door: of a socket where users may ask so often and no more.
   /// - Returns: nil when it is no request of this kind.
-  func answer(_ octets: [UInt8], _ connection: DaemonConnection) async -> [UInt8]? {
+  func answer(
+    _ octets: [UInt8], _ connection: DaemonConnection, _ door: ClientAdmission? = nil
+  ) async -> [UInt8]? {
     guard let command = Self.command(of: octets) else { return nil }
+    if let refusal = door?.refusal(of: command, by: connection.peer.user) {
+      return ThreadAnswer(refusal, transaction: RequestFields.transaction(of: octets))
+        .forCommand.json
+    }
     let answer = await answer(command, octets, connection)
     guard answer.json.count > DaemonConnection.limit else { return answer.json }
     return ThreadAnswer(
@@ -40,6 +47,8 @@ final class RequestDesk: Sendable {
       transaction: answer.transaction
     ).forCommand.json
   }
+
+  func refused() { requests.countRefusal() }
 
   private static func command(of octets: [UInt8]) -> RequestCommand? {
     struct Only: Decodable {

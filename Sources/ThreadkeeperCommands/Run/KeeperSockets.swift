@@ -24,9 +24,11 @@ struct KeeperSockets: Service {
   }
 
   private func listen() -> DaemonListener? {
+    var admission = DaemonListener.Admission.owner
+    admission.complaint = ClientAdmission.complaint
     do throws(DaemonSocketError) {
       return try DaemonListener(
-        path: RunningKeeper.socketPath(settings),
+        path: RunningKeeper.socketPath(settings), admission: admission,
         onTrouble: { [logger] in
           logger.warning("a command was not let in", metadata: ["reason": "\($0.message)"])
         },

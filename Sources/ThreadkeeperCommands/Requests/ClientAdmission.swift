@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Bridge
+import DaemonSocket
+import Glibc
+import ThreadRequests
+
+/// Who is heard on the keeper's second socket, and how often: as often as a user of the broker.
+///
+/// The keeper's own user and root ask as often as they like. They have the other socket too, and whoever
+/// may stop the keeper gains nothing by asking it too much.
+struct ClientAdmission: Sendable {
+  /// For whom a user speaks.
+  let team: @Sendable (UInt32) -> String?
+  var keeper: UInt32 = geteuid()
+  var clock: any Clock = SystemClock()
+  /// Called for each that is refused.
+  var refused: @Sendable () -> Void = {}
+  private let limiter = RequestLimiter()
+
+  init(
+    team: @escaping @Sendable (UInt32) -> String?, refused: @escaping @Sendable () -> Void = {}
+  ) {
+    self.team = team
+    self.refused = refused
+  }
+
+  /// Before anything is read of what is asked.
+  func judge(_ user: UInt32) -> DaemonListener.Admission.Verdict {
+    switch verdict(on: user, price: 1) {
+    case .ignored: refuse(nil)
+    case .refused: refuse(.tooManyRequests)
+    case .allowed: team(user) == nil ? refuse(Self.stranger) : .admitted
+    }
+  }
+
+  /// Why a request is not fulfilled that costs more than the call. Nil for one that is.
+  func refusal(of command: RequestCommand, by user: UInt32) -> AnswerFailure? {
+    let price = RequestLimiter.price(of: command.rawValue) - 1
+    guard price > 0, verdict(on: user, price: price) != .allowed else { return nil }
+    refused()
+    return .tooManyRequests
+  }
+
+  /// What is answered to what has not the form of a message.
+  static let complaint: @Sendable (DaemonSocketError) -> [UInt8] = { error in
+    ThreadAnswer(
+      AnswerFailure(error.reason == .tooLarge ? .tooLarge : .invalidPayload, error.message)
+    ).forCommand.json
+  }
+
+  private func verdict(on user: UInt32, price: Int) -> RequestLimiter.Verdict {
+    guard user != keeper, user != 0 else { return .allowed }
+    return limiter.judge("\(user)", price: price, now: clock.now())
+  }
+
+  private func refuse(_ failure: AnswerFailure?) -> DaemonListener.Admission.Verdict {
+    refused()
+    return .refused(answer: failure.map { ThreadAnswer($0).forCommand.json } ?? [])
+  }
+
+  private static let stranger = AnswerFailure(
+    .notAuthorized, "this user is no client of the keeper",
+    help: "have it named in the keeper's `client_users`")
+}
