@@ -18,6 +18,24 @@ struct ThreadClientTests {
       stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
   }
 
+  /// Calls that nobody has accepted yet: the kernel has them under the socket's name, without an inode.
+  private static func openCalls(at path: String) throws -> Int {
+    try String(contentsOfFile: "/proc/net/unix", encoding: .utf8).split(separator: "\n").count {
+      let columns = $0.split(separator: " ")
+      return columns.count == 8 && columns[6] == "0"
+        && columns[7] == path.replacing("//", with: "/")
+    }
+  }
+
+  /// Whether each thread of a process stands still.
+  private static func isStopped(_ process: Int32) throws -> Bool {
+    let tasks = "/proc/\(process)/task"
+    return try FileManager.default.contentsOfDirectory(atPath: tasks).allSatisfy {
+      let state = try String(contentsOfFile: "\(tasks)/\($0)/stat", encoding: .utf8)
+      return state.contains(") T ")
+    }
+  }
+
   private func client(_ keeper: Installation) -> THClient {
     THClient(configuration: .init(storeDirectory: keeper.storePath, confirmConsent: nil))
   }
@@ -219,11 +237,14 @@ struct ThreadClientTests {
     #expect(try await client.allCredentials().isEmpty)
     // It takes the call, and does nothing with it.
     first.signal(SIGSTOP)
+    try await eventually("the keeper to stop") { try Self.isStopped(first.identifier) }
     let call = Task {
       try await client.storeCredentials(
         forBorderAgent: Self.agent, activeOperationalDataSet: home)
     }
-    try await Task.sleep(for: .milliseconds(200))
+    try await eventually("the call") {
+      try Self.openCalls(at: keeper.storePath + "/daemon.sock") == 1
+    }
     try await first.kill9()
     let second = try await keeper.start()
     try await call.value
