@@ -55,6 +55,8 @@ package final class Bridge: Service {
     var configuration = configuration
     configuration.requests.sealer = exchange
     configuration.requests.opener = exchange
+    let answers = AnswerQueue()
+    configuration.requests.isAwaited = { [callers = answers.callers] in callers.isAwaited($0) }
     let monitor = BridgeMonitor()
     let overview = AlertsOverviewSource(topics: configuration.topics, monitor: monitor)
     let consents = ConsentOverviewSource(
@@ -66,7 +68,6 @@ package final class Bridge: Service {
     // A broker that kept our session knows nothing of the new base topics.
     let owes = try keychain.database.read { try EventLedger.owesRepublication($0) }
     if !retired.isEmpty || owes { outbox.republishAll() }
-    let answers = AnswerQueue()
     let pace = PublicationPace(fullBatch: Self.burstMessages, portion: Self.burstPortion)
     let statusConnection = StatusConnection(
       outbox: outbox, pace: pace, answers: answers, monitor: monitor,

@@ -18,6 +18,11 @@ extension ConsentLedger {
       || historyItems.all(tx).contains { $0.record.outcome != .expired }
   }
 
+  /// What was decided, and what came of it.
+  package func past(_ id: ConsentID, _ tx: ReadTransaction) throws -> ConsentRecord? {
+    try historyItems.find(id, tx)?.record
+  }
+
   func remember(_ record: ConsentRecord, _ tx: WriteTransaction) throws {
     try historyItems.add(record, as: record.id, tx)
     try keychain.note(

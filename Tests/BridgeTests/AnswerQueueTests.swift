@@ -56,46 +56,4 @@ struct AnswerQueueTests {
     #expect(queue.next(9, now: start).count == 4)
     #expect(queue.add(Array(repeating: long, count: 4), now: start) == 0)
   }
-
-  @Test("Who waits for a consent gets its answer, early or late; others get nothing")
-  func callers() async throws {
-    let agreed = ThreadAnswer(AnswerData())
-    for id in ["early", "late", "other"] { #expect(queue.expect(id)) }
-    queue.add([.caller(id: "early", agreed)], now: start)
-    #expect(await queue.answer(to: "early") == agreed)
-    async let late = queue.answer(to: "late")
-    async let other = queue.answer(to: "other")
-    try await Task.sleep(for: .milliseconds(20))
-    queue.add([.caller(id: "late", agreed)], now: start)
-    #expect(await late == agreed)
-    queue.add([.caller(id: "other", ThreadAnswer(AnswerFailure(.consentDenied, "no")))], now: start)
-    #expect(await other?.error?.known == .consentDenied)
-    queue.add([.caller(id: "nobody", agreed)], now: start)
-    #expect(await queue.answer(to: "nobody") == nil, "nothing is kept for who was not announced")
-  }
-
-  @Test("Callers of one consent are told the same; there are two at most, and twelve of all")
-  func places() async {
-    let agreed = ThreadAnswer(AnswerData())
-    #expect(queue.expect("c-1") && queue.expect("c-1") && !queue.expect("c-1"))
-    for number in 2...11 { #expect(queue.expect("c-\(number)")) }
-    #expect(!queue.expect("c-12"))
-    queue.forget("c-11")
-    #expect(queue.expect("c-12"))
-    async let first = queue.answer(to: "c-1")
-    queue.add([.caller(id: "c-1", agreed)], now: start)
-    let both = [await first, await queue.answer(to: "c-1")]
-    #expect(both == [agreed, agreed])
-    #expect(queue.expect("c-1"), "they have given up their places")
-  }
-
-  @Test("A caller that is cancelled waits no more, and gives up its place")
-  func cancelled() async {
-    let queue = queue
-    for _ in 0..<2 { #expect(queue.expect("c-1")) }
-    let waiting = Task { await queue.answer(to: "c-1") }
-    waiting.cancel()
-    #expect(await waiting.value == nil)
-    #expect(queue.expect("c-1") && !queue.expect("c-1"))
-  }
 }

@@ -5,7 +5,6 @@ import ConsentLedger
 import CredentialService
 import Foundation
 import KeychainCore
-import Logging
 import MosquittoClient
 import SQLiteDatabase
 import TestKit
@@ -18,7 +17,6 @@ import ThreadRequests
 @Suite("Requests that wait for consent")
 struct ConsentRequestTests {
   private let keeper: Keeper
-  private let answers = AnswerQueue()
   private let preferred = "preferred/get"
 
   init() throws {
@@ -331,131 +329,9 @@ struct ConsentRequestTests {
     #expect(try ask("consent/pending").first?.answer.data?.pending == [])
   }
 
-  // MARK: On the socket
-
-  private var service: RequestService {
-    RequestService(
-      keeper.configuration, store: keeper.store, monitor: BridgeMonitor(), answers: answers,
-      clock: keeper.clock, logger: nil, committed: {})
-  }
-
-  private var desk: ConsentDesk {
-    ConsentDesk(
-      configuration: keeper.configuration, store: keeper.store, answers: answers,
-      clock: keeper.clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-      committed: {})
-  }
-
-  private func call(_ command: RequestCommand = .getPreferred) throws -> String {
-    guard
-      case .waiting(let id) = service.answer(
-        ThreadRequest(command), from: .systemUser(1000), team: "user/uid-1000")
-    else { throw Unexpected() }
-    return id
-  }
-
-  @Test("A caller on the socket waits until somebody decides; so does a second one for the same")
-  func callers() async throws {
-    let id = try call()
-    #expect(try call() == id)
-    #expect(try waiting().first?.requester.description == "uid 1000")
-    let refused = service.answer(
-      ThreadRequest(.getPreferred), from: .systemUser(1000), team: "user/uid-1000")
-    guard case .answer(let answer) = refused else { throw Unexpected() }
-    #expect(answer.error?.code == "rate_limited", "each holds a connection")
-    let answers = answers
-    async let first = answers.answer(to: id)
-    async let second = answers.answer(to: id)
-    try desk.approve(id, .once, by: 0)
-    for answer in [await first, await second] {
-      #expect(answer?.data?.credentials?.first?.dataset?.hex == (try home))
-    }
-    #expect(await answers.answer(to: id) == nil, "nothing is kept for who was not announced")
-  }
-
-  @Test("A decision that comes before the caller waits reaches it; denied and expired too")
-  func early() async throws {
-    let denied = try call()
-    try desk.deny(denied, by: 0)
-    #expect(await answers.answer(to: denied)?.error?.code == "consent_denied")
-    let expired = try call(.nearbyNetworks)
-    keeper.clock.advance(seconds: 120)
-    answers.add(try tick().answers, now: keeper.clock.now())
-    #expect(await answers.answer(to: expired)?.error?.code == "consent_expired")
-  }
-
-  @Test("A caller that has gone gets nothing, and nothing is kept for it")
-  func gone() async throws {
-    let id = try call()
-    let answers = answers
-    let caller = Task { await answers.answer(to: id) }
-    caller.cancel()
-    #expect(await caller.value == nil)
-    try desk.approve(id, .once, by: 0)
-    #expect(await answers.answer(to: id) == nil)
-  }
-
-  @Test("What a question is about is told on the socket to who may decide it, and to nobody else")
-  func pendingOnSocket() throws {
-    var request = ThreadRequest(.getPreferred)
-    request.program = "homes"
-    guard
-      case .waiting(let id) = service.answer(
-        request, from: .systemUser(1000), team: "user/uid-1000")
-    else { throw Unexpected() }
-    func pending(_ user: UInt32, team: String, isAdministrator: Bool) throws -> [WaitingQuestion]? {
-      guard
-        case .answer(let answer) = service.answer(
-          ThreadRequest(.pendingConsents), from: .systemUser(user), team: team,
-          isAdministrator: isAdministrator)
-      else { throw Unexpected() }
-      return answer.data?.pending
-    }
-    let own = try pending(1000, team: "user/uid-1000", isAdministrator: false)
-    #expect(own?.map(\.id) == [id] && own?.first?.reason == nil)
-    let keepers = try pending(1000, team: "user/uid-1000", isAdministrator: true)
-    #expect(
-      keepers?.first?.reason?.hasPrefix(
-        "uid 1000 (homes) would get the network key of home (1111111122222222)") == true)
-    #expect(try pending(1001, team: "user/uid-1001", isAdministrator: true) == [])
-    #expect(try pending(1000, team: "other", isAdministrator: true) == [])
-  }
-
-  @Test("What a program calls itself is shown, and changes nobody")
-  func program() async throws {
-    var request = ThreadRequest(.getPreferred)
-    request.program = "homes"
-    guard
-      case .waiting(let id) = service.answer(
-        request, from: .systemUser(1000), team: "user/uid-1000")
-    else { throw Unexpected() }
-    #expect(try waiting().first?.requester.description == "uid 1000 (homes)")
-    let event = try #require(try keeper.takeEvents().last)
-    #expect(event.detail.requester == "uid 1000 (homes)")
-    #expect(try call() == id, "the same user asks the same")
-    try desk.approve(id, .always, by: 0)
-    request.program = "other"
-    guard
-      case .answer(let answer) = service.answer(
-        request, from: .systemUser(1000), team: "user/uid-1000")
-    else { throw Unexpected() }
-    #expect(answer.data?.credentials?.count == 1)
+  @Test("A login of the broker is its name, whatever program it says it is")
+  func program() throws {
     try ask(preferred, ["program": "homes"])
     #expect(try waiting().map(\.requester.description) == ["mqtt user tablet"])
-  }
-
-  @Test("Only the keeper's own user and root decide on the socket")
-  func socketRights() throws {
-    let id = try call()
-    var request = ThreadRequest(.approveConsent)
-    request.id = id
-    guard
-      case .answer(let refused) = service.answer(
-        request, from: .systemUser(1001), team: "user/uid-1001"),
-      case .answer(let agreed) = service.answer(
-        request, from: .systemUser(0), team: "user/uid-0", isAdministrator: true)
-    else { throw Unexpected() }
-    #expect(refused.error?.code == "not_authorized")
-    #expect(agreed.status == .ok)
   }
 }

@@ -190,15 +190,15 @@ struct RequestPartsTests {
     var request = ThreadRequest(.getPreferred)
     request.transaction = "t"
     guard
-      case .waiting(let id) = service.answer(
+      case .waiting(let place) = service.answer(
         request, from: .systemUser(1001), team: "uid/1001")
     else {
       Issue.record("it does not wait")
       return
     }
-    async let answer = service.answers.answer(to: id)
+    async let answer = service.callers.answer(at: place)
     var decision = ThreadRequest(.approveConsent)
-    decision.id = id
+    decision.id = place.consent
     guard
       case .answer(let decided) = service.answer(
         decision, from: .systemUser(1000), team: "uid/1000", isAdministrator: true)

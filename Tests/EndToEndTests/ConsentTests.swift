@@ -132,6 +132,33 @@ struct ConsentTests {
     #expect(try await scene.daemon.stop() == .exit(0))
   }
 
+  @Test("Who hangs up while a person thinks is given nothing, and nothing says it was")
+  func hungUp() async throws {
+    let scene = try await scene()
+    let keeper = scene.keeper
+    for verb in [["approve"], ["approve", "--always"]] {
+      let asking = Task { try await scene.ask("preferred/get") }
+      let id = try await scene.waiting()
+      asking.cancel()
+      _ = await asking.result
+      let outcome = try await keeper.command(["consent", verb[0], id] + verb.dropFirst())
+      #expect(outcome.status == 0)
+      #expect(outcome.output.contains("has hung up"))
+    }
+    let history = try await keeper.json("consent", "history")["history"]?.list
+    #expect(history?.map { $0["outcome"]?.text } == ["approved", "approved"])
+    #expect(history?.map { $0["given"] } == [false, false])
+    #expect(try await keeper.command("consent", "history").output.contains("not given"))
+    func audited() async throws -> [String] {
+      try await keeper.json("audit").list.flatMap { $0["changes"]?.list ?? [] }
+        .compactMap { $0["action"]?.text }.filter { $0.hasPrefix("credentials_") }
+    }
+    #expect(try await audited() == ["credentials_not_given", "credentials_not_given"])
+    #expect(try await scene.ask("preferred/get").data?.credentials?.count == 1, "always is always")
+    #expect(try await audited().contains("credentials_given"))
+    #expect(try await scene.daemon.stop() == .exit(0))
+  }
+
   @Test("A keeper that ends says so; the request waits for the next one to be decided")
   func restart() async throws {
     let scene = try await scene()

@@ -66,6 +66,12 @@ extension BatchApplier {
       to: request.requester, by: settled.id, tx)
   }
 
+  /// Into the audit and the history: who asked has gone, so what a person has agreed to is not given.
+  func noteUnheard(_ settled: SettledConsent) throws {
+    guard let record = try consents.noteUnheard(settled.id, tx) else { return }
+    news.add(unheard: record)
+  }
+
   /// What nobody has answered in time.
   func expireConsents() throws {
     for ended in try consents.expire(now: now.milliseconds, tx) {

@@ -25,7 +25,8 @@ package struct ConsentDesk: Sendable {
     try decide(by: user) { batch, approver in
       let ended = try batch.approve(id, scope, by: approver)
       try batch.answer(ended.settled(batch.now))
-      return ended.record
+      // With what came of it.
+      return try batch.consents.past(ended.record.id, batch.tx) ?? ended.record
     }
   }
 

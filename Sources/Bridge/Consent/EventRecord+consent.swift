@@ -64,4 +64,10 @@ extension BatchNews {
     metadata["scope"] = record.scope.map { "\($0.rawValue)" }
     add(.notice, "consent \(record.outcome.rawValue)", metadata, of: .consent)
   }
+
+  mutating func add(unheard record: ConsentRecord) {
+    add(
+      .notice, "nothing is given: who asked has hung up",
+      ["id": "\(record.id)", "requester": "\(record.requester)"], of: .consent)
+  }
 }

@@ -5,7 +5,7 @@ import MosquittoClient
 import Synchronization
 import ThreadRequests
 
-/// Answers that wait for the connection that speaks, and callers that wait for an answer.
+/// Answers that wait for the connection that speaks.
 ///
 /// They are in memory only: an answer may hold secrets, and is of use for seconds. Who gets none asks
 /// again; to do the same once more changes nothing.
@@ -17,25 +17,12 @@ package final class AnswerQueue: Sendable {
   private struct State {
     var waiting: [(publication: Publication, expires: WireTime)] = []
     var octets = 0
-    /// By the consent that they wait for.
-    var callers: [String: Callers] = [:]
-    var places = 0
   }
-
-  /// Those who wait for one consent on connections of theirs.
-  private struct Callers {
-    /// All of them, also who has not begun to wait yet.
-    var count = 0
-    var waiting: [Int: CheckedContinuation<ThreadAnswer?, Never>] = [:]
-    /// The answer that came before all of them had begun to wait.
-    var early: ThreadAnswer?
-  }
-
-  /// Callers that wait at a time: each holds a connection, and a person must still get through.
-  static let mostCallers = 12
-  static let mostCallersOfOne = 2
 
   private let state = Mutex(State())
+
+  /// Those on connections of their own get theirs at once.
+  package let callers = WaitingCallers()
 
   package init() {}
 
@@ -61,13 +48,7 @@ package final class AnswerQueue: Sendable {
           state.waiting.append((publication, expires))
           state.octets += publication.octets
         case .caller(let id, let answer):
-          // Who waited in an earlier process is gone.
-          guard var callers = state.callers.removeValue(forKey: id) else { continue }
-          for caller in callers.waiting.values { caller.resume(returning: answer) }
-          callers.count -= callers.waiting.count
-          callers.waiting = [:]
-          callers.early = answer
-          if callers.count > 0 { state.callers[id] = callers }
+          callers.tell(id, answer)
         }
       }
       return dropped
@@ -92,61 +73,5 @@ package final class AnswerQueue: Sendable {
       state.waiting.removeFirst(index)
       return taken
     }
-  }
-
-  /// Announces a caller, before the answer can come: `answer(to:)` or `forget(_:)` must follow.
-  ///
-  /// - Returns: false when too many wait.
-  func expect(_ id: String) -> Bool {
-    state.withLock { state in
-      let all = state.callers.values.reduce(0) { $0 + $1.count }
-      guard all < Self.mostCallers, state.callers[id]?.count ?? 0 < Self.mostCallersOfOne else {
-        return false
-      }
-      state.callers[id, default: Callers()].count += 1
-      return true
-    }
-  }
-
-  func forget(_ id: String) { state.withLock { Self.leave(id, &$0) } }
-
-  /// Waits for the answer to a consent that is pending, as a caller that was announced.
-  ///
-  /// - Returns: nil when the task is cancelled.
-  package func answer(to id: String) async -> ThreadAnswer? {
-    let place = state.withLock { state in
-      state.places += 1
-      return state.places
-    }
-    return await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let now = state.withLock { state -> ThreadAnswer?? in
-          guard !Task.isCancelled, let callers = state.callers[id] else {
-            Self.leave(id, &state)
-            return .some(nil)
-          }
-          if let early = callers.early {
-            Self.leave(id, &state)
-            return .some(early)
-          }
-          state.callers[id]?.waiting[place] = continuation
-          return nil
-        }
-        if let now { continuation.resume(returning: now) }
-      }
-    } onCancel: {
-      let caller = state.withLock { state in
-        let caller = state.callers[id]?.waiting.removeValue(forKey: place)
-        if caller != nil { Self.leave(id, &state) }
-        return caller
-      }
-      caller?.resume(returning: nil)
-    }
-  }
-
-  private static func leave(_ id: String, _ state: inout State) {
-    guard var callers = state.callers.removeValue(forKey: id) else { return }
-    callers.count -= 1
-    if callers.count > 0 { state.callers[id] = callers }
   }
 }

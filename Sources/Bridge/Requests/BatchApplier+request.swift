@@ -75,6 +75,8 @@ extension BatchApplier {
           switch context.reply {
           case .topic: try answer(data, context, transaction)
           case .caller:
+            // As late as can be: whoever has hung up while a person thought is told nothing.
+            guard configuration.requests.isAwaited(one.id) else { return try noteUnheard(one) }
             answer(ThreadAnswer(data, transaction: transaction), to: one.id)
             counts.requestsAnswered += 1
           }

@@ -8,6 +8,9 @@ package struct RequestParts: Sendable {
   package var gate: (any ConsentGate & Sendable)?
   package var sealer: any AnswerSealer = NobodyIsEnrolled()
   package var opener: any RequestOpener = NobodyIsEnrolled()
+  /// Whether anybody waits on a connection for this consent, who would be told. Nobody is told what
+  /// nobody waits for, so it is not noted as told either.
+  package var isAwaited: @Sendable (_ consent: String) -> Bool = { _ in false }
 
   package init() {}
 }

@@ -14,7 +14,7 @@ package final class RequestService: Sendable {
   private let configuration: BridgeConfiguration
   private let store: ThreadCredentialStore
   private let monitor: BridgeMonitor
-  package let answers: AnswerQueue
+  private let answers: AnswerQueue
   private let clock: any Clock
   private let logger: Logger?
   private let committed: @Sendable () -> Void
@@ -43,15 +43,19 @@ package final class RequestService: Sendable {
     var configuration = configuration
     // Nobody is there who could be asked, nor anything that would wait for the answer.
     configuration.requests.gate = configuration.requests.gate ?? NobodyConsents()
+    let answers = AnswerQueue()
+    configuration.requests.isAwaited = { [callers = answers.callers] in callers.isAwaited($0) }
     self.init(
-      configuration, store: store, monitor: BridgeMonitor(), answers: AnswerQueue(), clock: clock,
+      configuration, store: store, monitor: BridgeMonitor(), answers: answers, clock: clock,
       logger: nil, committed: {})
   }
 
+  package var callers: WaitingCallers { answers.callers }
+
   package enum Outcome: Sendable {
     case answer(ThreadAnswer)
-    /// A person is asked first: `answers.answer(to:)` waits for it, and must be called.
-    case waiting(id: String)
+    /// A person is asked first: `callers.answer(at:)` waits for it, and must be called.
+    case waiting(WaitingCallers.Place)
   }
 
   /// Fulfils it, or says why not. May wait for the disk, so not for an executor's thread.
@@ -59,12 +63,13 @@ package final class RequestService: Sendable {
   /// - Parameters:
   ///   - requester: with the team, as the caller knows them for certain.
   ///   - isAdministrator: see `RequestContext`.
+  ///   - isThere: whether the caller still waits for the answer; asked from any thread.
   package func answer(
     _ request: ThreadRequest, from requester: Requester, team: String,
-    isAdministrator: Bool = false
+    isAdministrator: Bool = false, isThere: @escaping @Sendable () -> Bool = { true }
   ) -> Outcome {
     let now = clock.now()
-    var expected: String?
+    var expected: WaitingCallers.Place?
     do {
       var context = RequestContext(
         requester: requester, team: team, home: try home(request), reply: .caller, now: now.date)
@@ -77,13 +82,16 @@ package final class RequestService: Sendable {
         let batch = try BatchApplier(
           configuration: configuration, store: store, now: now, tx)
         let reply = try batch.service(context).answer(request)
+        if batch.granted != nil, !isThere() {
+          throw AnswerFailure(.expired, "nobody waits for the answer any more")
+        }
         if case .data = reply { try batch.noteGrantedDisclosure() }
         if case .decided(let settled) = reply { try batch.answer(settled) }
         if case .waiting(let id) = reply {
-          guard answers.expect(id) else {
+          expected = callers.expect(id, isThere: isThere)
+          guard expected != nil else {
             throw AnswerFailure(.rateLimited, "too many wait for consent already")
           }
-          expected = id
         }
         try batch.finish()
         if let logger { tx.afterCommit("bridge log") { batch.news.log(to: logger) } }
@@ -91,14 +99,14 @@ package final class RequestService: Sendable {
       }
       answers.add(batch, now: now)
       committed()
+      if let expected { return .waiting(expected) }
       switch reply {
-      case .waiting(let id): return .waiting(id: id)
       case .data(let data): return answered(ThreadAnswer(data, transaction: request.transaction))
-      case .decided:
+      case .decided, .waiting:
         return answered(ThreadAnswer(AnswerData(), transaction: request.transaction))
       }
     } catch {
-      if let expected { answers.forget(expected) }
+      if let expected { callers.forget(expected) }
       return refused(failure(error), request)
     }
   }

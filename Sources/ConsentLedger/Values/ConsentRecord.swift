@@ -26,11 +26,13 @@ package struct ConsentRecord: Sendable, Codable, Hashable {
   package let scope: ConsentScope?
   /// What came of `always`.
   package let grant: ConsentID?
+  /// False: who asked had gone, so nothing was given. Otherwise nil; the audit says what was given.
+  package var given: Bool?
 
   enum CodingKeys: String, CodingKey {
     case id, outcome, requester, subject, created, decided
     case decidedBy = "decided_by"
-    case scope, grant
+    case scope, grant, given
   }
 }
 

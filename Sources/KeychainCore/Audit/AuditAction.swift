@@ -30,4 +30,6 @@ package enum AuditAction: UInt8, Sendable {
   case consentRevoked = 34
   /// Credentials were given to who may have them by consent.
   case credentialsGiven = 35
+  /// They may have them, and had gone when it was agreed to.
+  case credentialsNotGiven = 36
 }

@@ -56,6 +56,7 @@ extension AuditAction {
     case .consentGranted: "consent_granted"
     case .consentRevoked: "consent_revoked"
     case .credentialsGiven: "credentials_given"
+    case .credentialsNotGiven: "credentials_not_given"
     }
   }
 }

@@ -30,12 +30,18 @@ struct ConsentApproveCommand: AsyncParsableCommand {
     let report = try await ConsentCounter(settings: options.load()).askKeeper(
       .init(.approve, id: id, scope: always ? .always : .once))
     guard let past = report.decision else { throw DaemonAnswer.unreadable }
-    let length =
-      past.grant.map {
-        "and from now on without a question. To take that back:\n  threadkeeper consent revoke \($0)\n"
-      }
-      ?? "this once.\n"
-    try output.show(
-      past, text: "\(past.requester.printable) gets \(past.networkNames.printable), \(length)")
+    try output.show(past, text: Self.text(past))
+  }
+
+  private static func text(_ past: ConsentReport.Decision) -> String {
+    let who = past.requester.printable
+    let what = past.networkNames.printable
+    let back = past.grant.map { "To take that back:\n  threadkeeper consent revoke \($0)\n" }
+    guard past.given != false else {
+      guard let back else { return "\(who) has hung up: nothing is given. It has to ask again.\n" }
+      return "\(who) has hung up: nothing is given now, \(what) the next times. \(back)"
+    }
+    guard let back else { return "\(who) gets \(what), this once.\n" }
+    return "\(who) gets \(what), and from now on without a question. \(back)"
   }
 }

@@ -32,12 +32,17 @@ struct ConsentHistoryCommand: AsyncParsableCommand {
     var table = Table(
       columns: "DECIDED", "OUTCOME", "REQUESTER", "WANTED", "NETWORK", "BY", "ID")
     for past in report.history ?? [] {
-      let outcome = past.scope.map { "\(past.outcome) \($0)" } ?? past.outcome
       table.add(
-        past.decidedAt, past.outcome == "approved" ? outcome : past.outcome, past.requester,
+        past.decidedAt, outcome(past), past.requester,
         past.command, past.networkNames, past.decidedBy ?? "", past.id)
     }
     try output.show(
       report, text: table.isEmpty ? "Nothing has been decided yet.\n" : table.text())
+  }
+
+  private func outcome(_ past: ConsentReport.Decision) -> String {
+    guard past.outcome == "approved" else { return past.outcome }
+    let approved = past.scope.map { "approved \($0)" } ?? past.outcome
+    return past.given == false ? "\(approved), not given" : approved
   }
 }

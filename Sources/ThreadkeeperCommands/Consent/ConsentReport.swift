@@ -62,13 +62,15 @@ struct ConsentReport: Codable, Sendable {
     var decidedBy: String?
     var scope: String?
     var grant: String?
+    /// False: who asked had hung up, so nothing was given.
+    var given: Bool?
 
     enum CodingKeys: String, CodingKey {
       case id, outcome, requester, fingerprint, team, home, command, networks
       case createdAt = "created_at"
       case decidedAt = "decided_at"
       case decidedBy = "decided_by"
-      case scope, grant
+      case scope, grant, given
     }
   }
 
@@ -117,7 +119,7 @@ extension ConsentReport.Decision {
       createdAt: WireTime(milliseconds: record.created).description,
       decidedAt: WireTime(milliseconds: record.decided).description,
       decidedBy: record.decidedBy, scope: record.scope?.rawValue,
-      grant: record.grant?.description)
+      grant: record.grant?.description, given: record.given)
   }
 
   var networkNames: String { networks.names }

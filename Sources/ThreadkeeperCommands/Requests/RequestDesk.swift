@@ -97,13 +97,13 @@ final class RequestDesk: Sendable {
         done.resume(
           returning: requests.answer(
             request, from: .systemUser(asker.user), team: asker.team,
-            isAdministrator: asker.isAdministrator))
+            isAdministrator: asker.isAdministrator, isThere: { !connection.isGone }))
       }
     }
     switch outcome {
     case .answer(let answer): return answer
-    case .waiting(let id):
-      var answer = await decision(id, connection) ?? ThreadAnswer(undecided)
+    case .waiting(let place):
+      var answer = await decision(place, connection) ?? ThreadAnswer(undecided)
       // Others may have asked the same.
       answer.transaction = request.transaction
       return answer
@@ -117,9 +117,11 @@ final class RequestDesk: Sendable {
   }
 
   /// What a person decides while the caller waits. Who has gone holds no place.
-  private func decision(_ id: String, _ connection: DaemonConnection) async -> ThreadAnswer? {
-    await withTaskGroup { [answers = requests.answers] group in
-      group.addTask { await answers.answer(to: id) }
+  private func decision(
+    _ place: WaitingCallers.Place, _ connection: DaemonConnection
+  ) async -> ThreadAnswer? {
+    await withTaskGroup { [callers = requests.callers] group in
+      group.addTask { await callers.answer(at: place) }
       group.addTask {
         let deadline = ContinuousClock.now + Self.patience
         while ContinuousClock.now < deadline, !connection.isGone {

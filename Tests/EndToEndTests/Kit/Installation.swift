@@ -120,6 +120,12 @@ final class Installation: Sendable {
   func command(_ arguments: String..., environment more: [String: String] = [:]) async throws
     -> ThreadkeeperBinary.Outcome
   {
+    try await command(arguments, environment: more)
+  }
+
+  func command(_ arguments: [String], environment more: [String: String] = [:]) async throws
+    -> ThreadkeeperBinary.Outcome
+  {
     try await ThreadkeeperBinary.run(
       arguments + ["--config", configuration], environment: environment.merging(more) { $1 },
       launcher: launcher)

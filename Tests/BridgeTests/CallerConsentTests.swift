@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ConsentLedger
+import KeychainCore
+import Logging
+import Synchronization
+import TestKit
+import Testing
+import ThreadRequests
+
+@testable import Bridge
+
+@Suite("Consent for callers that wait on the socket", .timeLimit(.minutes(5)))
+struct CallerConsentTests {
+  private let keeper: Keeper
+  private let answers = AnswerQueue()
+  private var callers: WaitingCallers { answers.callers }
+
+  init() throws {
+    keeper = try Keeper()
+    try keeper.announce(Agent.living, .home, at: 1, user: "hub")
+    keeper.configuration.requests.isAwaited = { [callers = answers.callers] in
+      callers.isAwaited($0)
+    }
+  }
+
+  private struct Unexpected: Error {}
+
+  private var service: RequestService {
+    RequestService(
+      keeper.configuration, store: keeper.store, monitor: BridgeMonitor(), answers: answers,
+      clock: keeper.clock, logger: nil, committed: {})
+  }
+
+  private var desk: ConsentDesk {
+    ConsentDesk(
+      configuration: keeper.configuration, store: keeper.store, answers: answers,
+      clock: keeper.clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+      committed: {})
+  }
+
+  private func ask(
+    _ command: RequestCommand = .getPreferred, program: String? = nil,
+    isThere: @escaping @Sendable () -> Bool = { true }
+  ) -> RequestService.Outcome {
+    var request = ThreadRequest(command)
+    request.program = program
+    return service.answer(
+      request, from: .systemUser(1000), team: "user/uid-1000", isThere: isThere)
+  }
+
+  private func call(
+    _ command: RequestCommand = .getPreferred, program: String? = nil,
+    isThere: @escaping @Sendable () -> Bool = { true }
+  ) throws -> WaitingCallers.Place {
+    guard case .waiting(let place) = ask(command, program: program, isThere: isThere) else {
+      throw Unexpected()
+    }
+    return place
+  }
+
+  private func waiting() throws -> [PendingConsent] {
+    try keeper.database.read {
+      try ConsentLedger(keeper.temporary.keychain).pending(now: keeper.clock.now().milliseconds, $0)
+    }
+  }
+
+  private func history() throws -> [ConsentRecord] {
+    try keeper.database.read {
+      try ConsentLedger(keeper.temporary.keychain).history(limit: 10, $0)
+    }
+  }
+
+  /// What the audit says of credentials.
+  private func audited() throws -> [AuditAction] {
+    var found: [AuditAction] = []
+    try keeper.temporary.keychain.forEachAuditRecord { record in
+      found += record.lines.map(\.action)
+    }
+    return found.filter { [.credentialsGiven, .credentialsNotGiven].contains($0) }
+  }
+
+  @Test("A caller waits until somebody decides; so does a second one for the same")
+  func two() async throws {
+    let places = [try call(), try call()]
+    let id = places[0].consent
+    #expect(places[1].consent == id)
+    #expect(try waiting().first?.requester.description == "uid 1000")
+    guard case .answer(let answer) = ask() else { throw Unexpected() }
+    #expect(answer.error?.code == "rate_limited", "each holds a connection")
+    let callers = callers
+    async let first = callers.answer(at: places[0])
+    async let second = callers.answer(at: places[1])
+    #expect(try desk.approve(id, .once, by: 0).given == nil)
+    let home = try SampleNetwork.home.dataset(at: 1).hex
+    for answer in [await first, await second] {
+      #expect(answer?.data?.credentials?.first?.dataset?.hex == home)
+    }
+    #expect(try audited() == [.credentialsGiven])
+  }
+
+  @Test("A decision that comes before the caller waits reaches it; denied and expired too")
+  func early() async throws {
+    let denied = try call()
+    try desk.deny(denied.consent, by: 0)
+    #expect(await callers.answer(at: denied)?.error?.code == "consent_denied")
+    let expired = try call(.nearbyNetworks)
+    keeper.clock.advance(seconds: 120)
+    let told = try keeper.database.write { tx in
+      let batch = try BatchApplier(
+        configuration: keeper.configuration, store: keeper.store, now: keeper.clock.now(), tx)
+      try batch.expireConsents()
+      try batch.finish()
+      return batch.answers
+    }
+    answers.add(told, now: keeper.clock.now())
+    #expect(await callers.answer(at: expired)?.error?.code == "consent_expired")
+    #expect(try audited().isEmpty)
+  }
+
+  @Test("A caller that has given up gets nothing, and nothing is kept for it")
+  func cancelled() async throws {
+    let place = try call()
+    let callers = callers
+    let caller = Task { await callers.answer(at: place) }
+    caller.cancel()
+    #expect(await caller.value == nil)
+    try desk.approve(place.consent, .once, by: 0)
+    #expect(await callers.answer(at: place) == nil)
+    #expect(try audited() == [.credentialsNotGiven])
+  }
+
+  @Test("A caller that hung up while a person thought is given nothing, and nothing says it was")
+  func hungUp() async throws {
+    let isThere = Mutex(true)
+    let place = try call { isThere.withLock { $0 } }
+    let callers = callers
+    async let answer = callers.answer(at: place)
+    try await eventually("the caller to wait") { callers.waiting == 1 }
+    isThere.withLock { $0 = false }
+    #expect(try desk.approve(place.consent, .once, by: 0).given == false)
+    #expect(callers.waiting == 1, "nothing was told to a connection that is closed")
+    callers.tell(place.consent, ThreadAnswer(AnswerFailure(.consentExpired, "too late")))
+    _ = await answer
+    #expect(try history().map(\.outcome) == [.approved])
+    #expect(try history().map(\.given) == [false])
+    #expect(try audited() == [.credentialsNotGiven])
+    #expect(try waiting().isEmpty, "the decision stands")
+    _ = try call()
+    #expect(try waiting().count == 1, "and once was once")
+  }
+
+  @Test(
+    "Always holds also when the caller hung up: the next one is given it, and only that is noted")
+  func always() throws {
+    let place = try call { false }
+    let past = try desk.approve(place.consent, .always, by: 0)
+    #expect(past.given == false && past.grant != nil)
+    #expect(try audited() == [.credentialsNotGiven])
+    guard case .answer(let gone) = ask(isThere: { false }) else { throw Unexpected() }
+    #expect(gone.data == nil)
+    #expect(try audited() == [.credentialsNotGiven], "who has gone again is given nothing again")
+    guard case .answer(let answer) = ask() else { throw Unexpected() }
+    #expect(answer.data?.credentials?.count == 1)
+    #expect(try audited() == [.credentialsNotGiven, .credentialsGiven])
+  }
+
+  @Test("One of two callers is there: it is given")
+  func oneOfTwo() async throws {
+    _ = try call { false }
+    let there = try call()
+    #expect(try desk.approve(there.consent, .once, by: 0).given == nil)
+    #expect(await callers.answer(at: there)?.data?.credentials?.count == 1)
+    #expect(try audited() == [.credentialsGiven])
+  }
+
+  @Test("A decision over the same socket looks too")
+  func bySocket() throws {
+    let place = try call { false }
+    var request = ThreadRequest(.approveConsent)
+    request.id = place.consent
+    guard
+      case .answer(let agreed) = service.answer(
+        request, from: .systemUser(0), team: "user/uid-0", isAdministrator: true)
+    else { throw Unexpected() }
+    #expect(agreed.status == .ok)
+    #expect(try audited() == [.credentialsNotGiven])
+  }
+
+  @Test("What a question is about is told to who may decide it, and to nobody else")
+  func pending() throws {
+    let id = try call(program: "homes").consent
+    func pending(_ user: UInt32, team: String, isAdministrator: Bool) throws -> [WaitingQuestion]? {
+      guard
+        case .answer(let answer) = service.answer(
+          ThreadRequest(.pendingConsents), from: .systemUser(user), team: team,
+          isAdministrator: isAdministrator)
+      else { throw Unexpected() }
+      return answer.data?.pending
+    }
+    let own = try pending(1000, team: "user/uid-1000", isAdministrator: false)
+    #expect(own?.map(\.id) == [id] && own?.first?.reason == nil)
+    let keepers = try pending(1000, team: "user/uid-1000", isAdministrator: true)
+    #expect(
+      keepers?.first?.reason?.hasPrefix(
+        "uid 1000 (homes) would get the network key of home (1111111122222222)") == true)
+    #expect(try pending(1001, team: "user/uid-1001", isAdministrator: true) == [])
+    #expect(try pending(1000, team: "other", isAdministrator: true) == [])
+  }
+
+  @Test("What a program calls itself is shown, and changes nobody")
+  func program() async throws {
+    let id = try call(program: "homes").consent
+    #expect(try waiting().first?.requester.description == "uid 1000 (homes)")
+    let event = try #require(try keeper.takeEvents().last)
+    #expect(event.detail.requester == "uid 1000 (homes)")
+    #expect(try call().consent == id, "the same user asks the same")
+    try desk.approve(id, .always, by: 0)
+    guard case .answer(let answer) = ask(program: "other") else { throw Unexpected() }
+    #expect(answer.data?.credentials?.count == 1)
+  }
+
+  @Test("Only the keeper's own user and root decide on the socket")
+  func rights() throws {
+    var request = ThreadRequest(.approveConsent)
+    request.id = try call().consent
+    guard
+      case .answer(let refused) = service.answer(
+        request, from: .systemUser(1001), team: "user/uid-1001"),
+      case .answer(let agreed) = service.answer(
+        request, from: .systemUser(0), team: "user/uid-0", isAdministrator: true)
+    else { throw Unexpected() }
+    #expect(refused.error?.code == "not_authorized")
+    #expect(agreed.status == .ok)
+  }
+}
