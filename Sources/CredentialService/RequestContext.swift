@@ -7,7 +7,7 @@
 #endif
 
 /// All that is to be known of a request beside what it says.
-package struct RequestContext: Codable, Hashable, Sendable {
+package struct RequestContext: Hashable, Sendable {
   package var requester: Requester
   /// Whose credentials are the requester's own.
   package var team: String

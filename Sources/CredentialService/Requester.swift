@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Who asks, as the broker or the kernel has it: nobody can claim to be another.
-package enum Requester: Codable, Hashable, Sendable {
+package enum Requester: Hashable, Sendable {
   /// A login of the broker.
   case mqttUser(String)
   /// A user of this machine, by number.

@@ -48,26 +48,25 @@ private struct TestSeals: AnswerSealer, RequestOpener {
   }
 }
 
-/// Keeps questions until they are settled, as JSON, like one that keeps them in the store.
+/// Keeps questions until they are settled.
 private final class TestGate: ConsentGate, Sendable {
-  private let pending = Mutex<[String: Data]>([:])
+  private let pending = Mutex<[String: ConsentQuestion]>([:])
 
   func judge(_ question: ConsentQuestion, _ tx: WriteTransaction) throws -> ConsentVerdict {
-    let json = try JSONEncoder().encode(question)
-    return pending.withLock {
+    pending.withLock {
       let id = "c-\($0.count + 1)"
-      $0[id] = json
+      $0[id] = question
       return .pending(id: id)
     }
   }
 
   func settle(_ decision: ConsentDecision, _ tx: WriteTransaction) throws -> [SettledConsent] {
-    guard let json = pending.withLock({ $0.removeValue(forKey: decision.id) }) else {
+    guard let question = pending.withLock({ $0.removeValue(forKey: decision.id) }) else {
       throw AnswerFailure(.staleID, field: "id", "nothing waits")
     }
     return [
       SettledConsent(
-        id: decision.id, question: try JSONDecoder().decode(ConsentQuestion.self, from: json),
+        id: decision.id, question: question,
         refusal: decision.approves ? nil : AnswerFailure(.consentDenied, "denied"))
     ]
   }
@@ -210,22 +209,6 @@ struct RequestPartsTests {
     let told = try #require(await answer)
     #expect(told.transaction == "t")
     #expect(told.data?.credentials?.first?.dataset == (try SampleNetwork.home.dataset(at: 1)))
-  }
-
-  @Test("A question that waits in the store holds no secret")
-  func question() throws {
-    var request = ThreadRequest(.getNetwork)
-    request.network = ExtendedPANID(hex: "1111111122222222")
-    var context = RequestContext(
-      requester: .mqttUser("bob"), team: "bob", home: "home",
-      reply: .topic("threadkeeper/out/bob/x", correlation: [1]),
-      now: Date(timeIntervalSince1970: 5))
-    context.patience = 7
-    let question = ConsentQuestion(
-      context: context, request: request,
-      networks: [.init(network: try #require(request.network), name: "home")])
-    let json = try JSONEncoder().encode(question)
-    #expect(try JSONDecoder().decode(ConsentQuestion.self, from: json) == question)
   }
 }
 

@@ -24,7 +24,8 @@ package struct Rejection: Error, Hashable, Sendable {
     case outOfOrder = "out_of_order"
     case retained
     case damagedCredentials = "damaged_credentials"
-    // Of envelopes: the names of `EnvelopeRefusal`.
+    // Of envelopes: the names of `EnvelopeRefusal`. This module does not open any, and does not know
+    // that one: what is published has its list of names here, all of it. A test holds the two together.
     case notAnEnvelope = "not_an_envelope"
     case unsupportedVersion = "unsupported_version"
     case unsupportedAlgorithm = "unsupported_algorithm"
