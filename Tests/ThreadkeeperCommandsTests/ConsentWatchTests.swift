@@ -10,19 +10,24 @@ struct ConsentWatchTests {
   private static let beginning = "2026-11-21T04:36:00Z"
   private static let expiry = "2026-11-21T04:38:00Z"
 
+  private func request(_ id: String, by requester: String) -> ConsentReport.Request {
+    .init(
+      id: id, requester: requester, team: "hub", home: "home", command: "preferred/get",
+      networks: [], createdAt: Self.beginning)
+  }
+
   private func question(_ id: String) -> ConsentReport.Pending {
     .init(
-      id: id, requester: "uid 1000 (a\u{1B}[2Jb)", team: "hub", home: "home",
-      command: "preferred/get", networks: [], reason: "it matters", createdAt: Self.beginning,
-      expiresAt: Self.expiry)
+      request: request(id, by: "uid 1000 (a\u{1B}[2Jb)"),
+      more: .init(reason: "it matters", expiresAt: Self.expiry))
   }
 
   private func decision(_ id: String, _ outcome: String) -> ConsentReport.Decision {
     .init(
-      id: id, outcome: outcome, requester: "uid 1000", team: "hub", home: "home",
-      command: "preferred/get", networks: [], createdAt: Self.beginning,
-      decidedAt: "2026-11-21T04:37:00Z", decidedBy: "uid 0 (command line)", scope: "once",
-      grant: nil)
+      request: request(id, by: "uid 1000"),
+      more: .init(
+        outcome: outcome, decidedAt: "2026-11-21T04:37:00Z", decidedBy: "uid 0 (command line)",
+        scope: "once"))
   }
 
   private func time(_ seconds: TimeInterval) throws -> Date {

@@ -5,8 +5,8 @@ import ConsentLedger
 
 /// What the commands about consent show, and what the keeper tells them.
 struct ConsentReport: Codable, Sendable {
-  /// A request that waits.
-  struct Pending: Codable, Sendable {
+  /// Who asks, or has asked, for what.
+  struct Request: Codable, Sendable {
     var id: String
     var requester: String
     /// Of the key that the answer is sealed to; nil on this machine, where nothing is sealed.
@@ -15,49 +15,37 @@ struct ConsentReport: Codable, Sendable {
     var home: String
     var command: String
     var networks: [ConsentNetwork]
-    /// One sentence: why it matters.
-    var reason: String
     /// RFC 3339.
     var createdAt: String
-    var expiresAt: String
-
-    enum CodingKeys: String, CodingKey {
-      case id, requester, fingerprint, team, home, command, networks, reason
-      case createdAt = "created_at"
-      case expiresAt = "expires_at"
-    }
-  }
-
-  struct Grant: Codable, Sendable {
-    var id: String
-    var requester: String
-    var fingerprint: String?
-    var team: String
-    var home: String
-    var command: String
-    var networks: [ConsentNetwork]
-    var createdAt: String
-    var grantedBy: String
 
     enum CodingKeys: String, CodingKey {
       case id, requester, fingerprint, team, home, command, networks
       case createdAt = "created_at"
+    }
+  }
+
+  struct Waiting: Codable, Sendable {
+    /// One sentence: why it matters.
+    var reason: String
+    var expiresAt: String
+
+    enum CodingKeys: String, CodingKey {
+      case reason
+      case expiresAt = "expires_at"
+    }
+  }
+
+  struct Granted: Codable, Sendable {
+    var grantedBy: String
+
+    enum CodingKeys: String, CodingKey {
       case grantedBy = "granted_by"
     }
   }
 
-  /// What became of a request, or of a grant.
-  struct Decision: Codable, Sendable {
-    var id: String
+  struct Decided: Codable, Sendable {
     /// `approved`, `denied`, `expired`, `revoked`.
     var outcome: String
-    var requester: String
-    var fingerprint: String?
-    var team: String
-    var home: String
-    var command: String
-    var networks: [ConsentNetwork]
-    var createdAt: String
     var decidedAt: String
     var decidedBy: String?
     var scope: String?
@@ -66,13 +54,18 @@ struct ConsentReport: Codable, Sendable {
     var given: Bool?
 
     enum CodingKeys: String, CodingKey {
-      case id, outcome, requester, fingerprint, team, home, command, networks
-      case createdAt = "created_at"
+      case outcome
       case decidedAt = "decided_at"
       case decidedBy = "decided_by"
       case scope, grant, given
     }
   }
+
+  /// A request that waits.
+  typealias Pending = ConsentEntry<Waiting>
+  typealias Grant = ConsentEntry<Granted>
+  /// What became of a request, or of a grant.
+  typealias Decision = ConsentEntry<Decided>
 
   var pending: [Pending]?
   var grants: [Grant]?
@@ -81,50 +74,56 @@ struct ConsentReport: Codable, Sendable {
   var decision: Decision?
 }
 
+extension ConsentReport.Request {
+  private init(
+    _ id: ConsentID, _ requester: ConsentRequester, _ subject: ConsentSubject, created: Int64
+  ) {
+    self.init(
+      id: id.description, requester: requester.description, fingerprint: requester.fingerprint,
+      team: requester.team, home: subject.home, command: subject.command,
+      networks: subject.networks,
+      createdAt: WireTime(milliseconds: created).description)
+  }
+
+  init(_ pending: PendingConsent) {
+    self.init(pending.id, pending.requester, pending.subject, created: pending.created)
+  }
+
+  init(_ grant: ConsentGrant) {
+    self.init(grant.id, grant.requester, grant.subject, created: grant.created)
+  }
+
+  init(_ record: ConsentRecord) {
+    self.init(record.id, record.requester, record.subject, created: record.created)
+  }
+
+  var networkNames: String { networks.map(\.description).joined(separator: ", ") }
+}
+
 extension ConsentReport.Pending {
   init(_ pending: PendingConsent) {
     self.init(
-      id: pending.id.description, requester: pending.requester.description,
-      fingerprint: pending.requester.fingerprint, team: pending.requester.team,
-      home: pending.subject.home, command: pending.subject.command,
-      networks: pending.subject.networks, reason: pending.reason,
-      createdAt: WireTime(milliseconds: pending.created).description,
-      expiresAt: WireTime(milliseconds: pending.expires).description)
+      request: .init(pending),
+      more: .init(
+        reason: pending.reason,
+        expiresAt: WireTime(milliseconds: pending.expires).description))
   }
-
-  var networkNames: String { networks.names }
 }
 
 extension ConsentReport.Grant {
   init(_ grant: ConsentGrant) {
-    self.init(
-      id: grant.id.description, requester: grant.requester.description,
-      fingerprint: grant.requester.fingerprint, team: grant.requester.team,
-      home: grant.subject.home, command: grant.subject.command,
-      networks: grant.subject.networks,
-      createdAt: WireTime(milliseconds: grant.created).description, grantedBy: grant.grantedBy)
+    self.init(request: .init(grant), more: .init(grantedBy: grant.grantedBy))
   }
-
-  var networkNames: String { networks.names }
 }
 
 extension ConsentReport.Decision {
   init(_ record: ConsentRecord) {
     self.init(
-      id: record.id.description, outcome: record.outcome.rawValue,
-      requester: record.requester.description, fingerprint: record.requester.fingerprint,
-      team: record.requester.team,
-      home: record.subject.home, command: record.subject.command,
-      networks: record.subject.networks,
-      createdAt: WireTime(milliseconds: record.created).description,
-      decidedAt: WireTime(milliseconds: record.decided).description,
-      decidedBy: record.decidedBy, scope: record.scope?.rawValue,
-      grant: record.grant?.description, given: record.given)
+      request: .init(record),
+      more: .init(
+        outcome: record.outcome.rawValue,
+        decidedAt: WireTime(milliseconds: record.decided).description,
+        decidedBy: record.decidedBy, scope: record.scope?.rawValue,
+        grant: record.grant?.description, given: record.given))
   }
-
-  var networkNames: String { networks.names }
-}
-
-extension [ConsentNetwork] {
-  fileprivate var names: String { map(\.description).joined(separator: ", ") }
 }

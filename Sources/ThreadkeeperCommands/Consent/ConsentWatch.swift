@@ -54,9 +54,9 @@ struct ConsentWatch {
 extension ConsentReport.Decision {
   fileprivate init(expired question: ConsentReport.Pending) {
     self.init(
-      id: question.id, outcome: "expired", requester: question.requester, team: question.team,
-      home: question.home, command: question.command, networks: question.networks,
-      createdAt: question.createdAt, decidedAt: question.expiresAt, decidedBy: nil, scope: nil,
-      grant: nil)
+      request: question.request,
+      more: .init(
+        outcome: "expired", decidedAt: question.expiresAt, decidedBy: nil, scope: nil, grant: nil,
+        given: nil))
   }
 }
