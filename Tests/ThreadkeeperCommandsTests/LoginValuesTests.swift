@@ -51,8 +51,8 @@ struct LoginValuesTests {
   @Test("What a keeper answers comes out as it went in, with its exit status")
   func answer() throws {
     let failure = CommandFailure(.notPermitted, "refused", remedy: "try again")
-    #expect(throws: failure) { try DaemonAnswer(failure).result() }
-    let result = try DaemonAnswer(.init(stored: "added", inUse: true)).result()
+    #expect(throws: failure) { try DaemonRequest.Answer(failure).result() }
+    let result = try DaemonRequest.Answer(.init(stored: "added", inUse: true)).result()
     #expect(result.stored == "added")
     #expect(result.inUse)
   }
@@ -61,7 +61,7 @@ struct LoginValuesTests {
   func version() throws {
     try DaemonRequest.check(version: 1)
     #expect(throws: CommandFailure.self) { try DaemonRequest.check(version: 2) }
-    var answer = DaemonAnswer(.init(stored: "added", inUse: true))
+    var answer = DaemonRequest.Answer(.init(stored: "added", inUse: true))
     answer.v = 2
     #expect(throws: DaemonAnswer.unreadable) { try answer.result() }
     var report = StoreAnswer(StoreReport())

@@ -3,14 +3,10 @@
 import BridgeProtocol
 import ClientEnrolment
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// What `clients …` asks of the keeper that holds the store. See docs/architecture.md.
-struct ClientsRequest: Codable, Sendable {
+struct ClientsRequest: KeeperRequest {
+  typealias Report = ClientsReport
+
   enum Command: String, Codable, Sendable {
     case enroll = "clients/enroll"
     case list = "clients/list"
@@ -29,8 +25,6 @@ struct ClientsRequest: Codable, Sendable {
   var label: String?
   /// Of `revoke`: nothing is kept of it.
   var forgets: Bool?
-
-  var octets: [UInt8] { get throws { try Array(JSONEncoder().encode(self)) } }
 }
 
 /// What comes of it.
@@ -66,31 +60,4 @@ struct ClientsReport: Codable, Sendable {
   /// `enrolled` or `updated`.
   var change: String?
   var keeper: PublicKeysReport?
-}
-
-struct ClientsAnswer: Codable, Sendable {
-  var v = DaemonRequest.version
-  var status: DaemonAnswer.Status
-  var error: DaemonAnswer.Failure?
-  var data: ClientsReport?
-
-  init(_ report: ClientsReport) {
-    status = .ok
-    data = report
-  }
-
-  init(_ failure: CommandFailure) {
-    status = .error
-    error = DaemonAnswer(failure).error
-  }
-
-  var octets: [UInt8] { get throws { try Array(JSONEncoder().encode(self)) } }
-
-  func result() throws(CommandFailure) -> ClientsReport {
-    guard v == DaemonRequest.version else { throw DaemonAnswer.unreadable }
-    if let data, status == .ok { return data }
-    guard let error else { throw DaemonAnswer.unreadable }
-    throw CommandFailure(
-      ExitStatus(rawValue: error.exit) ?? .software, error.message, remedy: error.help)
-  }
 }

@@ -3,21 +3,13 @@
 import ClientEnrolment
 import DaemonSocket
 import Dispatch
-import KeychainCore
 import Logging
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Answers `clients …` in the running keeper, with the enrolments that its intake looks at: so a
 /// revocation counts from the next message on.
 final class ClientsService: Sendable {
   private let enrolments: ClientEnrolmentStore
   private let logger: Logger
-  /// On a thread of the system's: a commit waits for the disk, and Swift has few threads.
   private let turns = DispatchQueue(label: "threadkeeper.clients")
 
   init(_ enrolments: ClientEnrolmentStore, logger: Logger) {
@@ -27,29 +19,12 @@ final class ClientsService: Sendable {
 
   /// - Returns: nil when it is no request of this kind.
   func answer(_ octets: [UInt8], from peer: SocketPeer) async -> [UInt8]? {
-    guard let request = try? JSONDecoder().decode(ClientsRequest.self, from: Data(octets)) else {
-      return nil
-    }
-    return await withCheckedContinuation { (done: CheckedContinuation<[UInt8], Never>) in
-      turns.async {
-        let answer = self.answerNow(request, actor: "command of user \(peer.user)")
-        done.resume(returning: (try? answer.octets) ?? [])
-      }
-    }
-  }
-
-  private func answerNow(_ request: ClientsRequest, actor: String) -> ClientsAnswer {
-    do {
-      try DaemonRequest.check(version: request.v)
-      let report = try ClientsWork(enrolments: enrolments, actor: actor).answer(request)
+    guard let request = ClientsRequest(octets: octets) else { return nil }
+    return await request.answer(on: turns) { [self] in
+      let work = ClientsWork(enrolments: enrolments, actor: OpenStore.actor(user: peer.user))
+      let report = try work.answer(request)
       tell(request, report)
-      return ClientsAnswer(report)
-    } catch let failure as CommandFailure {
-      return ClientsAnswer(failure)
-    } catch let error as KeychainError {
-      return ClientsAnswer(CommandFailure(error))
-    } catch {
-      return ClientsAnswer(CommandFailure(.inputOutput, "the store refuses it: \(error)"))
+      return report
     }
   }
 

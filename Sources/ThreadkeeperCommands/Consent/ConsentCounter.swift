@@ -4,12 +4,6 @@ import ConsentLedger
 import KeychainCore
 import Settings
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 #if canImport(Glibc)
   import Glibc
 #endif
@@ -64,13 +58,6 @@ struct ConsentCounter: Sendable {
 
   /// - Returns: nil when no keeper listens.
   private func ask(_ message: ConsentMessage) async throws -> ConsentReport? {
-    guard
-      let octets = try await RunningKeeper(settings: settings).ask(
-        message.octets, within: Self.patience)
-    else { return nil }
-    guard let answer = try? JSONDecoder().decode(ConsentAnswer.self, from: octets) else {
-      throw DaemonAnswer.unreadable
-    }
-    return try answer.result()
+    try await RunningKeeper(settings: settings).ask(message, within: Self.patience)
   }
 }

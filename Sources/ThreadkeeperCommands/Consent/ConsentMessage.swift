@@ -2,14 +2,10 @@
 
 import ConsentLedger
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// What a command asks of the running keeper about consent. See docs/architecture.md.
-struct ConsentMessage: Codable, Sendable {
+struct ConsentMessage: KeeperRequest {
+  typealias Report = ConsentReport
+
   enum Command: String, Codable, Sendable {
     case list = "consent/list"
     case approve = "consent/approve"
@@ -32,40 +28,6 @@ struct ConsentMessage: Codable, Sendable {
     self.id = id
     self.scope = scope
     self.limit = limit
-  }
-
-  var octets: [UInt8] { get throws { try Array(JSONEncoder().encode(self)) } }
-}
-
-struct ConsentAnswer: Codable, Sendable {
-  var v = DaemonRequest.version
-  var status: DaemonAnswer.Status
-  var error: DaemonAnswer.Failure?
-  var data: ConsentReport?
-
-  init(_ report: ConsentReport) {
-    status = .ok
-    data = report
-  }
-
-  init(_ failure: CommandFailure) {
-    status = .error
-    error = DaemonAnswer(failure).error
-  }
-
-  init(_ refusal: ConsentRefusal) {
-    self.init(CommandFailure(refusal))
-    error?.code = refusal.code.rawValue
-  }
-
-  var octets: [UInt8] { get throws { try Array(JSONEncoder().encode(self)) } }
-
-  func result() throws(CommandFailure) -> ConsentReport {
-    guard v == DaemonRequest.version else { throw DaemonAnswer.unreadable }
-    if let data, status == .ok { return data }
-    guard let error else { throw DaemonAnswer.unreadable }
-    throw CommandFailure(
-      ExitStatus(rawValue: error.exit) ?? .software, error.message, remedy: error.help)
   }
 }
 

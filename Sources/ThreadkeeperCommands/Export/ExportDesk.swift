@@ -71,9 +71,8 @@ struct ExportDesk: Sendable {
 
   private func ask(_ request: StoreRequest, _ files: [Int32]) async throws -> StoreReport? {
     do {
-      let octets = try await RunningKeeper(settings: settings).ask(
-        request.octets, passing: files, within: Self.patience)
-      return try octets.map { try StoreAnswer.result($0) }
+      return try await RunningKeeper(settings: settings).ask(
+        request, passing: files, within: Self.patience)
     } catch is RunningKeeper.Ended {
       throw CommandFailure(
         .temporary, "the running keeper has ended before it answered",

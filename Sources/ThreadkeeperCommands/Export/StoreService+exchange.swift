@@ -41,13 +41,4 @@ extension StoreService {
     }
     return report
   }
-
-  func progressNow(_ request: StoreRequest) -> StoreAnswer {
-    do {
-      try DaemonRequest.check(version: request.v)
-      return StoreAnswer(StoreReport(progress: progress.withLock { $0 }))
-    } catch {
-      return StoreAnswer(error)
-    }
-  }
 }

@@ -3,12 +3,6 @@
 import KeychainCore
 import Settings
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// Has something done with the store: by the keeper that holds it, or without one in the store itself.
 struct StoreDesk: Sendable {
   /// Seconds. A passphrase takes the keeper one, on a slow machine ten.
@@ -28,14 +22,7 @@ struct StoreDesk: Sendable {
   /// - Returns: nil when no keeper listens.
   /// - Throws: `RunningKeeper.Ended`, among others.
   func ask(_ request: StoreRequest) async throws -> StoreReport? {
-    guard
-      let octets = try await RunningKeeper(settings: settings).ask(
-        request.octets, within: Self.patience)
-    else { return nil }
-    guard let answer = try? JSONDecoder().decode(StoreAnswer.self, from: octets) else {
-      throw DaemonAnswer.unreadable
-    }
-    return try answer.result()
+    try await RunningKeeper(settings: settings).ask(request, within: Self.patience)
   }
 
   /// For what only a keeper can do. One that is just starting is waited for.

@@ -2,14 +2,10 @@
 
 import KeychainCore
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// What a command asks of the keeper that holds the store. See docs/architecture.md.
-struct StoreRequest: Codable, Sendable {
+struct StoreRequest: KeeperRequest {
+  typealias Report = StoreReport
+
   enum Command: String, Codable, Sendable {
     case listKeys = "keys/list"
     case addKey = "keys/add"
@@ -41,8 +37,6 @@ struct StoreRequest: Codable, Sendable {
   var onConflict: ItemImport.OnConflict?
   /// Of an import: only look.
   var isTrial: Bool?
-
-  var octets: [UInt8] { get throws { try Array(JSONEncoder().encode(self)) } }
 }
 
 /// What comes of it.
@@ -106,36 +100,4 @@ extension StoreReport {
     "The file device.key was missing. The keeper had the key, and has written the file again.\n"
 }
 
-struct StoreAnswer: Codable, Sendable {
-  var v = DaemonRequest.version
-  var status: DaemonAnswer.Status
-  var error: DaemonAnswer.Failure?
-  var data: StoreReport?
-
-  init(_ report: StoreReport) {
-    status = .ok
-    data = report
-  }
-
-  init(_ failure: CommandFailure) {
-    status = .error
-    error = DaemonAnswer(failure).error
-  }
-
-  var octets: [UInt8] { get throws { try Array(JSONEncoder().encode(self)) } }
-
-  static func result(_ octets: Data) throws -> StoreReport {
-    guard let answer = try? JSONDecoder().decode(StoreAnswer.self, from: octets) else {
-      throw DaemonAnswer.unreadable
-    }
-    return try answer.result()
-  }
-
-  func result() throws(CommandFailure) -> StoreReport {
-    guard v == DaemonRequest.version else { throw DaemonAnswer.unreadable }
-    if let data { return data }
-    guard let error else { throw DaemonAnswer.unreadable }
-    throw CommandFailure(
-      ExitStatus(rawValue: error.exit) ?? .software, error.message, remedy: error.help)
-  }
-}
+typealias StoreAnswer = KeeperAnswer<StoreReport>

@@ -33,16 +33,22 @@ struct RunningKeeper: Sendable {
   /// - Returns: nil when none listens.
   /// - Throws: `CommandFailure`, among them what the keeper answers; `Ended`; `LeftOpen`, or
   ///   `CancellationError` when nothing was asked yet.
-  func ask(_ request: DaemonRequest) async throws -> DaemonAnswer.Result? {
+  func ask<Request: KeeperRequest>(
+    _ request: Request, passing descriptors: [Int32] = [], within seconds: Int
+  ) async throws -> Request.Report? {
+    try await ask(request.octets, passing: descriptors, within: seconds)
+      .map { try Request.Answer.result($0) }
+  }
+
+  /// The same for a login. A keeper that ends in the middle has stored nothing: then another is asked.
+  func ask(_ request: DaemonRequest) async throws -> LoginReport? {
     guard let octets = try await ask(request.octets, within: Self.patience) else { return nil }
-    guard let answer = try? JSONDecoder().decode(DaemonAnswer.self, from: octets) else {
-      throw DaemonAnswer.unreadable
-    }
+    let answer = try DaemonRequest.Answer(reading: octets)
     guard answer.error?.code != DaemonAnswer.ending else { throw Ended() }
     return try answer.result()
   }
 
-  /// The same for a request of any kind, with open files for the keeper.
+  /// The octets of the answer to those of a request, with open files for the keeper.
   func ask(
     _ request: [UInt8], passing descriptors: [Int32] = [], within seconds: Int
   ) async throws -> Data? {

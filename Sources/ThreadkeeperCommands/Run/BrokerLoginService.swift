@@ -11,12 +11,6 @@ import Settings
 import SodiumCrypto
 import Synchronization
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// Takes a new login while the keeper runs: from `threadkeeper login` through the socket, or from the
 /// person at the terminal when the broker refuses the one there is.
 final class BrokerLoginService: Service {
@@ -53,9 +47,9 @@ final class BrokerLoginService: Service {
 
   // MARK: From the socket
 
-  func answer(_ octets: [UInt8], _ connection: DaemonConnection) async -> DaemonAnswer {
+  func answer(_ octets: [UInt8], _ connection: DaemonConnection) async -> DaemonRequest.Answer {
     do {
-      guard let request = try? JSONDecoder().decode(DaemonRequest.self, from: Data(octets)) else {
+      guard let request = DaemonRequest(octets: octets) else {
         throw CommandFailure(.usage, "the keeper does not know this request")
       }
       try DaemonRequest.check(version: request.v)
@@ -80,20 +74,16 @@ final class BrokerLoginService: Service {
           logger.notice("a login is not stored", metadata: ["reason": "nobody waits for it"])
           throw CommandFailure(.temporary, "nobody waits for it")
         }
-        return DaemonAnswer(.init(stored: change.rawValue, inUse: isStoredInUse))
+        return .init(LoginReport(stored: change.rawValue, inUse: isStoredInUse))
       case .logout:
         let users = try await delete(
           at: desk.address, for: OpenStore.actor(user: connection.peer.user))
-        return DaemonAnswer(.init(deleted: users, inUse: isStoredInUse))
+        return .init(LoginReport(deleted: users, inUse: isStoredInUse))
       }
-    } catch let failure as CommandFailure {
-      return DaemonAnswer(failure)
-    } catch let error as KeychainError {
-      return DaemonAnswer(CommandFailure(error))
     } catch is CancellationError {
-      return DaemonAnswer(CommandFailure(.temporary, "the keeper ends: nothing was stored"))
+      return .init(CommandFailure(.temporary, "the keeper ends: nothing was stored"))
     } catch {
-      return DaemonAnswer(CommandFailure(.inputOutput, "the store refuses it: \(error)"))
+      return .init(failing: error)
     }
   }
 

@@ -6,12 +6,6 @@ import DaemonSocket
 import Dispatch
 import KeychainCore
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 #if canImport(Glibc)
   import Glibc
 #endif
@@ -31,28 +25,9 @@ struct ConsentService: Sendable {
   ///   root.
   func answer(_ octets: [UInt8], from peer: SocketPeer) async -> [UInt8]? {
     guard peer.user == geteuid() || peer.user == 0,
-      let message = try? JSONDecoder().decode(ConsentMessage.self, from: Data(octets))
+      let message = ConsentMessage(octets: octets)
     else { return nil }
-    return await withCheckedContinuation { (done: CheckedContinuation<[UInt8], Never>) in
-      turns.async {
-        done.resume(returning: (try? answerNow(message, by: peer.user).octets) ?? [])
-      }
-    }
-  }
-
-  private func answerNow(_ message: ConsentMessage, by user: UInt32) -> ConsentAnswer {
-    do {
-      try DaemonRequest.check(version: message.v)
-      return ConsentAnswer(try report(message, by: user))
-    } catch let refusal as ConsentRefusal {
-      return ConsentAnswer(refusal)
-    } catch let failure as CommandFailure {
-      return ConsentAnswer(failure)
-    } catch let error as KeychainError {
-      return ConsentAnswer(CommandFailure(error))
-    } catch {
-      return ConsentAnswer(CommandFailure(.inputOutput, "the store refuses it: \(error)"))
-    }
+    return await message.answer(on: turns) { try report(message, by: peer.user) }
   }
 
   private func report(_ message: ConsentMessage, by user: UInt32) throws -> ConsentReport {

@@ -9,12 +9,6 @@ import ServiceLifecycle
 import Settings
 import Synchronization
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// Does with the store what commands ask for, renews its keys in the background, and locks it when it
 /// is idle.
 final class StoreService: Service {
@@ -81,18 +75,14 @@ final class StoreService: Service {
   /// - Parameter connection: it tells who asks, by what the kernel says.
   /// - Returns: nil when it is no request of this kind.
   func answer(_ octets: [UInt8], _ connection: DaemonConnection) async -> [UInt8]? {
-    guard let request = try? JSONDecoder().decode(StoreRequest.self, from: Data(octets)) else {
-      return nil
-    }
+    guard let request = StoreRequest(octets: octets) else { return nil }
     // While the work itself has its turn, or an export that takes long.
-    if request.command == .progress { return try? progressNow(request).octets }
-    if request.command == .rotation { return try? answerNow(request, connection).octets }
+    guard request.command != .progress, request.command != .rotation else {
+      return request.answer { try report(request, connection) }
+    }
     return await withTaskCancellationHandler {
-      await withCheckedContinuation { (done: CheckedContinuation<[UInt8], Never>) in
-        queue(for: request.command).async {
-          let answer = self.answerNow(request, connection)
-          done.resume(returning: (try? answer.octets) ?? [])
-        }
+      await request.answer(on: queue(for: request.command)) { [self] in
+        try report(request, connection)
       }
     } onCancel: {
       // The listener ends, and waits for what is under way.
@@ -100,34 +90,28 @@ final class StoreService: Service {
     }
   }
 
-  private func answerNow(_ request: StoreRequest, _ connection: DaemonConnection) -> StoreAnswer {
+  private func report(
+    _ request: StoreRequest, _ connection: DaemonConnection
+  ) throws -> StoreReport {
     let actor = OpenStore.actor(user: connection.peer.user)
     let work = StoreWork(keychain: keychain, settings: settings, actor: actor)
-    do {
-      try DaemonRequest.check(version: request.v)
-      switch request.command {
-      case .rotation: return StoreAnswer(StoreReport(rotation: rotation.withLock { $0.report }))
-      case .rotateKeys:
-        var report = try work.renewRoots(request)
-        if request.roots != nil { logger.notice("the root keys of the store are new") }
-        // New roots have begun it already.
-        beginRotation(for: actor, anew: request.roots == nil)
-        report.rotation = rotation.withLock { $0.report }
-        return StoreAnswer(report)
-      case .exportItems, .importItems:
-        return StoreAnswer(try exchange(request, connection))
-      default:
-        let report = try work.answer(request)
-        tell(request, report)
-        if request.command == .unlock { goOnRotating() }
-        return StoreAnswer(report)
-      }
-    } catch let failure as CommandFailure {
-      return StoreAnswer(failure)
-    } catch let error as KeychainError {
-      return StoreAnswer(CommandFailure(error))
-    } catch {
-      return StoreAnswer(CommandFailure(.inputOutput, "the store refuses it: \(error)"))
+    switch request.command {
+    case .progress: return StoreReport(progress: progress.withLock { $0 })
+    case .rotation: return StoreReport(rotation: rotation.withLock { $0.report })
+    case .rotateKeys:
+      var report = try work.renewRoots(request)
+      if request.roots != nil { logger.notice("the root keys of the store are new") }
+      // New roots have begun it already.
+      beginRotation(for: actor, anew: request.roots == nil)
+      report.rotation = rotation.withLock { $0.report }
+      return report
+    case .exportItems, .importItems:
+      return try exchange(request, connection)
+    default:
+      let report = try work.answer(request)
+      tell(request, report)
+      if request.command == .unlock { goOnRotating() }
+      return report
     }
   }
 

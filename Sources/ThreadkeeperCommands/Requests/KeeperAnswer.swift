@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ConsentLedger
+import KeychainCore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What the keeper answers to a command: the form of an answer over MQTT, and a number for the exit status.
+struct KeeperAnswer<Report: Codable & Sendable>: Codable, Sendable {
+  var v = DaemonRequest.version
+  var status: DaemonAnswer.Status
+  var error: DaemonAnswer.Failure?
+  var data: Report?
+
+  init(_ report: Report) {
+    status = .ok
+    data = report
+  }
+
+  init(_ failure: CommandFailure) {
+    status = .error
+    error = DaemonAnswer.Failure(failure)
+  }
+
+  /// Whatever has gone wrong.
+  init(failing error: any Error) {
+    switch error {
+    case let failure as CommandFailure: self.init(failure)
+    case let error as KeychainError: self.init(CommandFailure(error))
+    case let refusal as ConsentRefusal:
+      self.init(CommandFailure(refusal))
+      self.error?.code = refusal.code.rawValue
+    default: self.init(CommandFailure(.inputOutput, "the store refuses it: \(error)"))
+    }
+  }
+
+  var octets: [UInt8] { get throws { try Array(JSONEncoder().encode(self)) } }
+
+  init(reading octets: Data) throws(CommandFailure) {
+    guard let answer = try? JSONDecoder().decode(Self.self, from: octets) else {
+      throw DaemonAnswer.unreadable
+    }
+    self = answer
+  }
+
+  static func result(_ octets: Data) throws(CommandFailure) -> Report {
+    try Self(reading: octets).result()
+  }
+
+  /// What the answer comes to.
+  func result() throws(CommandFailure) -> Report {
+    guard v == DaemonRequest.version else { throw DaemonAnswer.unreadable }
+    if let data, status == .ok { return data }
+    guard let error else { throw DaemonAnswer.unreadable }
+    throw CommandFailure(
+      ExitStatus(rawValue: error.exit) ?? .software, error.message, remedy: error.help)
+  }
+}
