@@ -50,6 +50,16 @@ extension ConsentLedger {
     return expired
   }
 
+  /// For a question that has no meaning any more: it expires.
+  package func withdraw(_ text: String, now: Int64, _ tx: WriteTransaction) throws {
+    guard let id = ConsentID(text, .request), let (item, waiting) = try pendingItems.find(id, tx),
+      !waiting.isDenied
+    else { return }
+    var pending = waiting
+    pending.expires = min(pending.expires, now)
+    try pendingItems.replace(item, by: pending, tx)
+  }
+
   private func waiting(
     _ text: String, now: Int64, _ tx: ReadTransaction
   ) throws -> (item: Item, pending: PendingConsent) {

@@ -60,8 +60,9 @@ extension ConsentLedger {
     to pending: PendingConsent, by approver: ConsentApprover, now: Int64, _ tx: WriteTransaction
   ) throws -> ConsentGrant {
     let all = try grants(tx)
+    let subject = pending.subject.ofAnyRouter
     let same = all.first {
-      $0.requester.isSame(as: pending.requester) && $0.subject.isSame(as: pending.subject)
+      $0.requester.isSame(as: pending.requester) && $0.subject.isSame(as: subject)
     }
     if let same { return same }
     guard all.count < Self.mostGrants else {
@@ -69,7 +70,7 @@ extension ConsentLedger {
         .conflict, "there are \(all.count) grants already; revoke some, or approve for once")
     }
     let grant = ConsentGrant(
-      id: .make(.grant), requester: pending.requester, subject: pending.subject, created: now,
+      id: .make(.grant), requester: pending.requester, subject: subject, created: now,
       grantedBy: approver.description)
     try grantItems.add(grant, as: grant.id, tx)
     try keychain.note(.consentGranted, "\(grant.id) \(grant.subject) to \(grant.requester)", in: tx)

@@ -41,6 +41,7 @@ extension ConsentOverview.Head {
       fingerprint: pending.requester.fingerprint, command: pending.subject.command,
       networkName: pending.subject.names,
       extendedPANID: pending.subject.onlyNetwork?.description,
-      expiresAt: WireTime(milliseconds: pending.expires))
+      expiresAt: WireTime(milliseconds: pending.expires),
+      borderAgentID: pending.subject.router?.agent.description)
   }
 }

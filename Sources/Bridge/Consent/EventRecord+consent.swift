@@ -33,6 +33,7 @@ extension EventRecord {
     _ id: ConsentID, _ requester: ConsentRequester, _ subject: ConsentSubject
   ) {
     network = subject.onlyNetwork
+    router = subject.router?.agent
     if case .mqttUser(let name) = requester.identity { user = name }
     detail.consent = id.description
     detail.requester = requester.description

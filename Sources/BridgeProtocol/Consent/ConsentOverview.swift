@@ -16,11 +16,14 @@ package struct ConsentOverview: Encodable, Sendable, Equatable {
     /// Nil where several networks are asked for.
     package var extendedPANID: String?
     package var expiresAt: WireTime
+    /// The router that would be given the credentials; nil where the requester asks for itself.
+    package var borderAgentID: String?
 
     package init(
       id: String, requester: String, fingerprint: String? = nil, command: String,
-      networkName: String, extendedPANID: String?, expiresAt: WireTime
+      networkName: String, extendedPANID: String?, expiresAt: WireTime, borderAgentID: String? = nil
     ) {
+      self.borderAgentID = borderAgentID
       self.id = id
       self.requester = requester
       self.fingerprint = fingerprint
@@ -45,6 +48,7 @@ package struct ConsentOverview: Encodable, Sendable, Equatable {
     case networkName = "network_name"
     case extendedPANID = "ext_pan_id"
     case expiresAt = "expires_at"
+    case borderAgentID = "border_agent_id"
   }
 
   /// Flat, for templates of automations.
@@ -60,5 +64,6 @@ package struct ConsentOverview: Encodable, Sendable, Equatable {
     try fields.encode(head.networkName, forKey: .networkName)
     try fields.encodeIfPresent(head.extendedPANID, forKey: .extendedPANID)
     try fields.encode(head.expiresAt, forKey: .expiresAt)
+    try fields.encodeIfPresent(head.borderAgentID, forKey: .borderAgentID)
   }
 }

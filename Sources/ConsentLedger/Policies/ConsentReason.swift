@@ -7,8 +7,11 @@ enum ConsentReason {
       subject.networks.count == 1
       ? "the network key of \(subject.networkNames)"
       : "the network keys of \(subject.networks.count) networks: \(subject.networkNames)"
-    return
+    let why =
       "\(requester) would get \(what): with it, devices can be put onto the network and what is"
       + " said on it can be read, also after the consent is taken back"
+    guard let router = subject.router else { return why }
+    return
+      "\(router) is on \(router.networkName); give it the credentials of \(subject.names)? \(why)"
   }
 }

@@ -10,19 +10,30 @@ package struct ConsentSubject: Sendable, Codable, Hashable {
   /// The networks whose credentials would be given, each once: first the preferred one, then in the
   /// order of their ids and names. One, but for `networks/nearby`.
   package let networks: [ConsentNetwork]
+  /// Nil: the requester asks for itself. A grant names none: it is for all routers of its requester.
+  package let router: ConsentRouter?
 
-  package init(home: String, command: String, networks: [ConsentNetwork]) {
+  package init(
+    home: String, command: String, networks: [ConsentNetwork], router: ConsentRouter? = nil
+  ) {
     self.home = home
     self.command = command
+    self.router = router
     self.networks = Set(networks).sorted { $0.order.lexicographicallyPrecedes($1.order) }
   }
 
   /// Where one network is asked for.
   package var onlyNetwork: ExtendedPANID? { networks.count == 1 ? networks[0].id : nil }
 
-  /// The same question, in all that a person is told of it.
+  /// The same question, in all that is decided by it.
   package func isSame(as other: ConsentSubject) -> Bool {
     home == other.home && command == other.command && Set(networks) == Set(other.networks)
+      && router?.agent == other.router?.agent
+  }
+
+  /// The same for every router.
+  var ofAnyRouter: ConsentSubject {
+    ConsentSubject(home: home, command: command, networks: networks)
   }
 }
 
@@ -49,5 +60,7 @@ extension ConsentSubject: CustomStringConvertible {
     return networks.count > Self.named ? shown + ", …" : shown
   }
 
-  package var description: String { "\(command) \(networkNames), home \(home)" }
+  package var description: String {
+    "\(command) \(networkNames), home \(home)" + (router.map { ", for \($0)" } ?? "")
+  }
 }

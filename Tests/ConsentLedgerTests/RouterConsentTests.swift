@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestKit
+import Testing
+import ThreadDataset
+
+@testable import ConsentLedger
+
+@Suite("Questions about a border router")
+struct RouterConsentTests {
+  private let ledger: Ledger
+
+  init() throws { ledger = try Ledger() }
+
+  private func subject(_ agent: String, name: String? = "Living room") throws -> ConsentSubject {
+    ConsentSubject(
+      home: "home", command: "dataset/set", networks: [.home],
+      router: ConsentRouter(
+        agent: try #require(BorderAgentID(hex: agent)), name: name, networkName: "guest-thread"))
+  }
+
+  private static let living = "a1b2c3d4e5f60718"
+  private static let attic = "deadbeefcafe0042"
+
+  @Test("A person is told which router is where, and what would be given to whom")
+  func words() throws {
+    let asked = try ledger.pend(.phone, subject(Self.living))
+    #expect(
+      asked.reason.hasPrefix(
+        "Living room (a1b2c3d4e5f60718) is on guest-thread; give it the credentials of "
+          + "\(ConsentNetwork.home.name)? mqtt user phone would get the network key of "))
+    let nameless = try ledger.pend(.tablet, subject(Self.living, name: " "))
+    #expect(nameless.reason.hasPrefix("a1b2c3d4e5f60718 is on guest-thread; "))
+  }
+
+  @Test("Each router is a question of its own, the same router is the same question")
+  func questions() throws {
+    let first = try ledger.pend(.phone, subject(Self.living))
+    #expect(try ledger.pend(.phone, subject(Self.living, name: "Other")).id == first.id)
+    #expect(try ledger.pend(.phone, subject(Self.attic)).id != first.id)
+    #expect(try ledger.pending().first?.subject.router == first.subject.router)
+  }
+
+  @Test("`always` is for all routers of the requester, and for no other command")
+  func always() throws {
+    let id = try ledger.pend(.phone, subject(Self.living)).id.description
+    try ledger.approve(id, .always)
+    #expect(try ledger.grants().map(\.subject.router) == [nil])
+    #expect(try ledger.isGranted(.phone, subject(Self.attic)))
+    #expect(try !ledger.isGranted(.tablet, subject(Self.living)))
+    #expect(try !ledger.isGranted(.phone, .preferred))
+  }
+
+  @Test("What is withdrawn is not decided any more; it expires, and can be asked again")
+  func withdraw() throws {
+    let first = try ledger.pend(.phone, subject(Self.living)).id
+    try ledger.store.keychain.database.write {
+      try ledger.ledger.withdraw(first.description, now: ledger.now, $0)
+    }
+    #expect(try ledger.pending().isEmpty)
+    #expect(throws: ConsentRefusal.self) { try ledger.approve(first.description) }
+    #expect(try ledger.pend(.phone, subject(Self.living)).id != first)
+    #expect(try ledger.expire().map(\.record.id) == [first])
+  }
+}
