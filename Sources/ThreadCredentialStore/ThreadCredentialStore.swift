@@ -12,6 +12,7 @@ import ThreadDataset
 /// | credential | `thread-network/<home>` | border agent id | the team | dataset |
 /// | owner of a router that left | `thread-owner/<home>` | border agent id | internal | empty |
 /// | preferred network | `thread-preferred/<home>` | empty | internal | dataset |
+/// | adoption | `thread-adoption/<home>` | border agent id | internal | two datasets |
 ///
 /// Every call takes the transaction that it belongs to.
 package struct ThreadCredentialStore: Sendable {

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadDataset
+
+/// That a border router is to be given the preferred network's credentials: how far it is, and what was
+/// stored before. By it credentials are sent out, so it lies under the seal.
+package struct Adoption: Sendable {
+  package enum Phase: String, Codable, Sendable {
+    /// A person is asked.
+    case asked
+    /// The preferred credentials are stored for the router, and it has not said yet that it uses them.
+    case sent
+    /// It came to nothing, and nobody is asked about the same again.
+    case over
+  }
+
+  package let home: String
+  package let agent: BorderAgentID
+  /// Whose key the credentials are sealed to: the broker's user that spoke for the router.
+  package var user: String
+  package var phase: Phase
+  /// Of the question, or of the grant that made one needless.
+  package var consent: String
+  /// Names the message, however often it is sent.
+  package var id: String
+  /// When the router should have answered. Milliseconds since 1970.
+  package var deadline: Int64
+  /// What is to be given.
+  package var preferred: OperationalDataset
+  /// What the router says that it uses.
+  package var reported: OperationalDataset
+  /// Whether the router followed the preferred network before.
+  package var followedPreferred: Bool
+
+  package init(
+    home: String, agent: BorderAgentID, user: String, phase: Phase, consent: String,
+    id: String = "", deadline: Int64 = 0, preferred: OperationalDataset,
+    reported: OperationalDataset, followedPreferred: Bool = false
+  ) {
+    self.home = home
+    self.agent = agent
+    self.user = user
+    self.phase = phase
+    self.consent = consent
+    self.id = id
+    self.deadline = deadline
+    self.preferred = preferred
+    self.reported = reported
+    self.followedPreferred = followedPreferred
+  }
+}

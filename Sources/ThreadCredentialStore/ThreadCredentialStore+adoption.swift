@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeychainCore
+import SQLiteDatabase
+import SodiumCrypto
+import ThreadDataset
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Adoptions, as keychain items: service `thread-adoption/<home>`, account the border agent id, group
+/// internal. What is not secret is JSON in the sealed attribute `gena`; the secret is the number of
+/// octets of the reported dataset, that dataset, and the preferred one.
+extension ThreadCredentialStore {
+  private struct Outside: Codable {
+    var user: String
+    var phase: Adoption.Phase
+    var consent: String
+    var id: String
+    var deadline: Int64
+    var followedPreferred: Bool
+  }
+
+  /// - Throws: `KeychainError` with `decode` when it is damaged.
+  package func adoption(
+    of agent: BorderAgentID, in home: String, _ tx: ReadTransaction
+  ) throws -> Adoption? {
+    guard let item = try adoptionItem(of: agent, in: home, tx) else { return nil }
+    guard let octets = item[.generic]?.data,
+      let outside = try? JSONDecoder().decode(Outside.self, from: Data(octets)),
+      let datasets = try keychain.secret(of: item, in: tx).withUnsafeBytes(Self.datasets)
+    else { throw KeychainError(.decode, "the adoption of \(agent) cannot be read") }
+    return Adoption(
+      home: home, agent: agent, user: outside.user, phase: outside.phase, consent: outside.consent,
+      id: outside.id, deadline: outside.deadline,
+      preferred: datasets.preferred, reported: datasets.reported,
+      followedPreferred: outside.followedPreferred)
+  }
+
+  /// One for each router: it takes the place of an earlier one.
+  package func save(_ adoption: Adoption, _ tx: WriteTransaction) throws {
+    let outside = Outside(
+      user: adoption.user, phase: adoption.phase, consent: adoption.consent, id: adoption.id,
+      deadline: adoption.deadline,
+      followedPreferred: adoption.followedPreferred)
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    var attributes: [ItemAttribute: AttributeValue] = [
+      .generic: .data(Array(try encoder.encode(outside)))
+    ]
+    var octets: [UInt8] = []
+    defer { wipe(&octets) }
+    octets.reserveCapacity(1 + 2 * OperationalDataset.maximumLength)
+    octets.append(UInt8(adoption.reported.octets.count))
+    octets.append(contentsOf: adoption.reported.octets)
+    octets.append(contentsOf: adoption.preferred.octets)
+    let secret = SecretBytes(copying: octets)
+    if let item = try adoptionItem(of: adoption.agent, in: adoption.home, tx) {
+      _ = try keychain.update(item, attributes: attributes, secret: secret, in: tx)
+    } else {
+      attributes[.service] = .string(Self.adoptionService(adoption.home))
+      attributes[.account] = .string(adoption.agent.description)
+      attributes[.accessGroup] = .string(Self.internalGroup)
+      _ = try keychain.add(
+        NewItem(
+          .genericPassword, attributes: attributes, secret: secret, accessible: .afterFirstUnlock),
+        in: tx)
+    }
+  }
+
+  /// Also of a damaged one. Without one nothing is done.
+  package func deleteAdoption(
+    of agent: BorderAgentID, in home: String, _ tx: WriteTransaction
+  ) throws {
+    guard let item = try adoptionItem(of: agent, in: home, tx) else { return }
+    try keychain.delete(item, in: tx)
+  }
+
+  static func adoptionService(_ home: String) -> String { "thread-adoption/\(home)" }
+
+  private static func datasets(
+    _ octets: UnsafeRawBufferPointer
+  ) -> (reported: OperationalDataset, preferred: OperationalDataset)? {
+    guard let length = octets.first.map(Int.init), length > 0, octets.count > length,
+      let reported = try? OperationalDataset(octets: Array(octets[1...length])),
+      let preferred = try? OperationalDataset(octets: Array(octets[(length + 1)...]))
+    else { return nil }
+    return (reported, preferred)
+  }
+
+  private func adoptionItem(
+    of agent: BorderAgentID, in home: String, _ tx: ReadTransaction
+  ) throws -> Item? {
+    try keychain.items(
+      matching: ItemQuery(
+        .genericPassword,
+        [
+          .service: .string(Self.adoptionService(home)), .account: .string(agent.description),
+          .accessGroup: .string(Self.internalGroup),
+        ], limit: 1), in: tx
+    ).first
+  }
+}
