@@ -12,6 +12,9 @@ package struct BridgeConfiguration: Sendable {
   /// Seconds for which a condition must last before its alert is raised.
   package var alertsHold = 30
   package var following = PreferredDecision.Following.sameNetwork
+  /// Seconds in which a router that was sent the preferred credentials has to say that it uses them; nil:
+  /// a router on another network is an alert and no more.
+  package var adoptTimeout: Int?
   /// Seconds of silence after which a router that sends heartbeats counts as offline; 0 = never.
   package var offlineAfter = 300
   /// What a person can do when the broker refuses the keeper's login.

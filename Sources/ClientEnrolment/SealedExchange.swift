@@ -112,7 +112,7 @@ package struct SealedExchange: Sendable {
     }
   }
 
-  /// An envelope for the enrolled key of a user; it lives for 30 seconds.
+  /// An envelope for the enrolled key of a user.
   ///
   /// - Parameters:
   ///   - body: the text of a JSON object.
@@ -137,7 +137,7 @@ package struct SealedExchange: Sendable {
   private func place(of answer: Answer, _ now: Int64) -> Envelope.Place {
     .init(
       topic: answer.topic, order: .identifier(answer.identifier), now: now,
-      lifetime: Envelope.requestLifetime)
+      lifetime: answer.lifetime)
   }
 
   /// Where an answer belongs.
@@ -146,10 +146,15 @@ package struct SealedExchange: Sendable {
     package var topic: String
     /// That of the request.
     package var transaction: String?
+    /// Seconds, at most 300.
+    package var lifetime: Int64
 
-    package init(topic: String, transaction: String?) {
+    package init(
+      topic: String, transaction: String?, lifetime: Int64 = Envelope.requestLifetime
+    ) {
       self.topic = topic
       self.transaction = transaction
+      self.lifetime = lifetime
     }
 
     var identifier: String {

@@ -4,6 +4,9 @@ extension Settings {
   /// The rules of the preferred network.
   package struct Preferred: Sendable, Equatable {
     package var onMismatch: OnMismatch = .alert
+    /// Seconds for which a router that was sent the preferred credentials may take to say that it uses
+    /// them.
+    package var adoptTimeoutSeconds = 300
     package var followMembers: FollowMembers = .sameNetwork
 
     package init() {}
@@ -11,6 +14,8 @@ extension Settings {
     /// What happens when a router is on another network.
     package enum OnMismatch: String, Sendable, Equatable, CaseIterable {
       case alert
+      /// That, and a person is asked whether it may be given the preferred credentials.
+      case adopt
     }
 
     /// Which news of a member moves the preferred network with it.

@@ -16,24 +16,15 @@ extension SettingsReader {
 
   mutating func preferred() -> Settings.Preferred {
     var preferred = Settings.Preferred()
-    preferred.onMismatch = onMismatch() ?? preferred.onMismatch
+    preferred.onMismatch =
+      choice(.preferredOnMismatch, among: Settings.Preferred.OnMismatch.allCases)
+      ?? preferred.onMismatch
+    preferred.adoptTimeoutSeconds =
+      number(.preferredAdoptTimeout, in: 10...3_600) ?? preferred.adoptTimeoutSeconds
     preferred.followMembers =
       choice(.preferredFollowMembers, among: Settings.Preferred.FollowMembers.allCases)
       ?? preferred.followMembers
     return preferred
-  }
-
-  /// `adopt` belongs to the protocol, but hands out a network's key, and this version can't seal
-  /// what it sends.
-  private mutating func onMismatch() -> Settings.Preferred.OnMismatch? {
-    let key = SettingsKey.preferredOnMismatch
-    if case .text("adopt", _) = sources[key]?.content {
-      report(
-        key, at: place(of: key),
-        "`adopt` needs sealed delivery, which is not in this version; use `alert`")
-      return nil
-    }
-    return choice(key, among: Settings.Preferred.OnMismatch.allCases)
   }
 
   mutating func log() -> Settings.Log {

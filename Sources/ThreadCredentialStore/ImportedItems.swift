@@ -14,6 +14,8 @@ package struct ImportedItems: Sendable {
 
   /// Credentials that were written, or deleted for what was written.
   package private(set) var credentials: [Credential] = []
+  /// Routers of which an adoption was written: another keeper's.
+  package private(set) var adoptions: [Credential] = []
   /// Homes of which anything was seen.
   package private(set) var homes: Set<String> = []
 
@@ -34,7 +36,7 @@ package struct ImportedItems: Sendable {
     guard item.accessible == .afterFirstUnlock else {
       return "is accessible in a way that the keeper cannot work with"
     }
-    guard place.kind != .owner else { return nil }
+    guard place.kind == .credential || place.kind == .preferred else { return nil }
     var dataset = item.secret.withUnsafeBytes { Array($0) }
     defer { wipe(&dataset) }
     return (try? OperationalDataset(octets: dataset)) == nil ? "has a dataset that is none" : nil
@@ -54,9 +56,13 @@ package struct ImportedItems: Sendable {
   package mutating func removed(_ item: Item) { note(item) }
 
   private mutating func note(_ item: Item) {
-    guard let place = ImportedPlace(item.itemClass, item.attributes), place.kind == .credential,
+    guard let place = ImportedPlace(item.itemClass, item.attributes),
       let agent = BorderAgentID(hex: item[.account]?.string ?? "")
     else { return }
-    credentials.append(Credential(home: place.home, agent: agent))
+    switch place.kind {
+    case .credential: credentials.append(Credential(home: place.home, agent: agent))
+    case .adoption: adoptions.append(Credential(home: place.home, agent: agent))
+    case .owner, .preferred: break
+    }
   }
 }

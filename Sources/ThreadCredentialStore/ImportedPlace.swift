@@ -8,6 +8,7 @@ struct ImportedPlace {
     case credential = "thread-network/"
     case owner = "thread-owner/"
     case preferred = "thread-preferred/"
+    case adoption = "thread-adoption/"
   }
 
   let kind: Kind

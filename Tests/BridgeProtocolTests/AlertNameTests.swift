@@ -18,6 +18,7 @@ struct AlertNameTests {
     (.sessionLost, "SessionLost", 9, .warning),
     (.storeReadOnly, "StoreReadOnly", 10, .critical),
     (.brokerAuthenticationFailed, "BrokerAuthenticationFailed", 11, .critical),
+    (.adoptionFailed, "AdoptionFailed", 12, .warning),
   ]
 
   @Test("Names, stored numbers and severities stay as they are", arguments: pinned)
@@ -32,13 +33,13 @@ struct AlertNameTests {
   func complete() {
     #expect(Self.pinned.map(\.0) == AlertName.allCases)
     #expect(Set(AlertName.allCases.map(\.number)).count == AlertName.allCases.count)
-    #expect(AlertName(number: 12) == nil)
+    #expect(AlertName(number: 13) == nil)
     #expect(AlertName(number: -1) == nil)
   }
 
   @Test("The alerts of routers fit into the bits of a router's row")
   func bits() {
-    #expect(AlertName.ofRouters.map(\.number) == [0, 1, 2, 3, 4, 5])
+    #expect(AlertName.ofRouters.map(\.number) == [0, 1, 2, 3, 4, 5, 12])
   }
 
   @Test("The words for severities")

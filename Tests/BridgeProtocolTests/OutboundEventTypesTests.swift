@@ -21,6 +21,7 @@ struct OutboundEventTypesTests {
     (.consentApproved, 4096, "consent_approved"),
     (.consentDenied, 8192, "consent_denied"),
     (.consentExpired, 16384, "consent_expired"),
+    (.datasetSent, 32768, "dataset_sent"),
   ]
 
   @Test("Stored values and published names stay as they are", arguments: pinned)
@@ -34,7 +35,7 @@ struct OutboundEventTypesTests {
     #expect(OutboundEventTypes.names.count == Self.pinned.count)
     #expect(Set(OutboundEventTypes.names.map(\.name)).count == Self.pinned.count)
     let all = OutboundEventTypes.names.reduce(into: OutboundEventTypes()) { $0.insert($1.type) }
-    #expect(all.rawValue == 32767)
+    #expect(all.rawValue == 65535)
   }
 
   @Test("An announcement comes before what it brings about, and an alert comes last")

@@ -86,6 +86,7 @@ struct PublishedPayloadTests {
     state.channel = 15
     state.panID = 0x1234
     state.activeTimestamp = 1
+    state.adoption = "asked"
     state.ssid = "attic"
     state.accessPoint = "ap-3"
     state.datasetChangedAt = time
@@ -94,7 +95,7 @@ struct PublishedPayloadTests {
       Set(full.keys)
         == least.union([
           "name", "vendor", "model", "ext_address", "ext_pan_id", "network_name", "channel",
-          "pan_id", "active_timestamp", "ssid", "access_point", "dataset_changed_at",
+          "pan_id", "active_timestamp", "adoption", "ssid", "access_point", "dataset_changed_at",
         ]))
     #expect(full["availability"] as? String == "online")
     #expect(full["first_seen"] as? String == "2026-11-21T04:36:00Z")

@@ -96,6 +96,26 @@ struct ImportTests {
     #expect(try new.network(home)?.routers == 1)
   }
 
+  @Test("What another keeper has sent to a router is not waited for: what the router said counts")
+  func adoption() throws {
+    try old.announce(Agent.living, home, at: 5)
+    try old.announce(Agent.attic, .guest, at: 1)
+    let credential = try #require(try old.credential(Agent.attic))
+    let preferred = try home.dataset(at: 5)
+    try old.database.write { tx in
+      try old.store.update(credential, to: preferred, followsPreferred: false, tx)
+      try old.store.save(
+        Adoption(
+          home: "home", agent: credential.agent, user: "anna", phase: .sent, consent: "c-1",
+          id: "a-1", preferred: preferred, reported: credential.dataset), tx)
+    }
+    try move()
+    #expect(try new.credential(Agent.attic)?.dataset == credential.dataset)
+    #expect(
+      try new.database.read { try new.store.adoption(of: credential.agent, in: "home", $0) } == nil)
+    try settle()
+  }
+
   @Test("Another preferred network is a conflict: kept, or replaced and every router checked anew")
   func conflict() throws {
     try old.announce(Agent.living, home, at: 5)

@@ -52,6 +52,7 @@ final class Keeper {
   @discardableResult
   func start() throws -> [BridgeStart.RetiredBase] {
     presenceCursor = 0
+    mail = AdoptionMail()
     return try BridgeStart.prepare(configuration, store: store, now: clock.now())
   }
 
@@ -115,14 +116,21 @@ final class Keeper {
   /// Listens since the beginning, unless a test says otherwise.
   var listeningSince: WireTime? = WireTime(milliseconds: 0)
 
+  /// The connection that speaks, and what was handed to it.
+  var connection: Int64? = 1
+  private var mail = AdoptionMail()
+  private(set) var mailed: [Publication] = []
+
   /// Turns the clock by so many seconds and lets the bridge notice.
   func pass(_ seconds: Int = 0) throws {
     clock.advance(seconds: seconds)
     try database.write { tx in
       let batch = try BatchApplier(
         configuration: configuration, store: store, now: clock.now(), tx)
-      try TickApplier(batch: batch, listeningSince: listeningSince).apply(
-        presenceCursor: &presenceCursor)
+      try TickApplier(
+        batch: batch, listeningSince: listeningSince, connection: connection, mail: mail
+      ).apply(presenceCursor: &presenceCursor)
+      for case .publication(let publication, _) in batch.answers { mailed.append(publication) }
     }
   }
 

@@ -20,7 +20,7 @@ struct OnePassTests {
       alerts:
         hold: 30s
       preferred:
-        on_mismatch: adopt
+        on_mismatch: adapt
         follow_members: some
       presence: [1]
       host: x
@@ -53,8 +53,8 @@ struct OnePassTests {
       "8:8: error: mqtt.tls: expected a mapping of keys, found text",
       "9:1: error: unknown key `stor`; did you mean `store`?",
       "12:9: error: alerts.hold: expected whole seconds from 0 to 86400, found `30s`",
-      "14:16: error: preferred.on_mismatch: `adopt` needs sealed delivery, which is not in this "
-        + "version; use `alert`",
+      "14:16: error: preferred.on_mismatch: expected `alert` or `adopt`, found `adapt`; did you "
+        + "mean `adopt`?",
       "15:19: error: preferred.follow_members: expected `same_network` or `any`, found `some`",
       "16:11: error: presence: expected a mapping of keys, found a list",
       "17:1: error: unknown key `host`; did you mean `mqtt.host`?",

@@ -39,18 +39,21 @@ struct ValueTests {
 
   @Test("Numbers arrive")
   func numbers() throws {
-    let yaml = "mqtt: {port: 2}\nalerts: {hold: 3}\npresence: {offline_after: 4}"
+    let yaml =
+      "mqtt: {port: 2}\nalerts: {hold: 3}\npresence: {offline_after: 4}\n"
+      + "preferred: {adopt_timeout: 10}"
     let settings = try #require(try load(yaml).settings)
     #expect(settings.mqtt.port == 2)
     #expect(settings.alerts.holdSeconds == 3)
     #expect(settings.presence.offlineAfterSeconds == 4)
+    #expect(settings.preferred.adoptTimeoutSeconds == 10)
   }
 
   @Test(
     "Words: each known one arrives, others are refused",
     arguments: [
       ("mqtt.protocol", ["5", "3.1.1", "\"5\""], ["3.1", "4", "v5", "5.0"]),
-      ("preferred.on_mismatch", ["alert"], ["adopt", "none", "true"]),
+      ("preferred.on_mismatch", ["alert", "adopt"], ["adapt", "none", "true"]),
       ("preferred.follow_members", ["same_network", "any"], ["same-network", "all"]),
       (
         "log.level", ["trace", "debug", "info", "notice", "warning", "error", "critical"],

@@ -35,6 +35,7 @@ extension BatchApplier {
   ) throws -> EndedConsent {
     let ended = try consents.approve(id, scope, by: approver, now: now.milliseconds, tx)
     try tell(ended)
+    try adoptionSettled(ended.record)
     return ended
   }
 
@@ -42,6 +43,7 @@ extension BatchApplier {
   func deny(_ id: String, by approver: ConsentApprover) throws -> EndedConsent {
     let ended = try consents.deny(id, by: approver, now: now.milliseconds, tx)
     try tell(ended)
+    try adoptionSettled(ended.record)
     return ended
   }
 
@@ -76,6 +78,7 @@ extension BatchApplier {
   func expireConsents() throws {
     for ended in try consents.expire(now: now.milliseconds, tx) {
       try tell(ended)
+      try adoptionSettled(ended.record)
       try answer(ended.settled(now))
     }
   }

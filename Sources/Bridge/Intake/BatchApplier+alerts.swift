@@ -13,7 +13,9 @@ extension BatchApplier {
       let bit: Int64 = 1 << name.number
       guard wanted[name] != nil || router.alerts & bit != 0 else { continue }
       let isActive = try applyAlert(
-        name, subject: router.agent.description, wanted: wanted[name], home: home)
+        name, subject: router.agent.description, wanted: wanted[name], home: home,
+        // What has been decided or waited for need not last.
+        hold: name == .adoptionFailed ? 0 : nil)
       if isActive { router.alerts |= bit } else { router.alerts &= ~bit }
     }
   }
@@ -70,6 +72,7 @@ extension BatchApplier {
       alert.startsAt = alert.heldSince
       alert.endsAt = nil
       try tell(.alertRaised, &alert)
+      noteRaised(alert)
     case .update:
       if let wanted { alert.facts = wanted }
       try tell(.alertUpdated, &alert)

@@ -32,7 +32,8 @@ extension BatchApplier {
     router.ssid = ssid
     var record = EventRecord(time: now, home: home.record.id)
     record.router = router.agent
-    let dataset = try store.credential(of: router.agent, in: home.record.name, tx)?.dataset
+    var dataset = try store.credential(of: router.agent, in: home.record.name, tx)?.dataset
+    if let awaited = try awaited(router, home: home) { dataset = awaited.reported }
     if let previous, previous != ssid {
       record.types.insert(.ssidChanged)
       record.detail.ssid = ssid
@@ -62,6 +63,7 @@ extension BatchApplier {
     record.network = router.network
     record.user = ordered.user
     record.detail.networkName = router.networkName
+    if router.adoption != nil { try abandonAdoption(by: &router, next: nil, home: home) }
     noteNetwork(in: home, from: router.contribution, to: nil)
     if try isLastOfPreferred(router, home: home) {
       record.detail.message =
@@ -104,14 +106,21 @@ extension BatchApplier {
   }
 
   /// Checks against the preferred network, counts, alerts, and writes the row.
+  ///
+  /// - Parameter dataset: what is stored for the router.
   func finish(
     _ changed: RouterRecord, stored: RouterRecord?, dataset: OperationalDataset?,
     record: EventRecord, trigger: String, home: HomeContext
   ) throws {
     var router = changed
     let preferred = try preferredNetwork(of: home)
+    // What a router does not say yet is not held to be so.
+    let dataset = try awaited(router, home: home)?.reported ?? dataset
     let check = PreferredCheck(dataset, preferred: preferred)
     router.preferred = check.name
+    try considerAdoption(
+      by: &router, check, reported: dataset, isSSIDNew: record.types.contains(.ssidChanged),
+      home: home)
     if let stored, record.types.isEmpty, router.showsTheSame(as: stored) {
       try RouterLedger.touch(router, tx)
       return

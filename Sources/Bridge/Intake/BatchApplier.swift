@@ -35,6 +35,12 @@ final class BatchApplier {
   struct Progress {
     fileprivate var lastEvent: Int64
     fileprivate var networks = NetworkChanges()
+    fileprivate var raisedMismatches: [(home: Int64, agent: BorderAgentID)] = []
+
+    mutating func takeRaisedMismatches() -> [(home: Int64, agent: BorderAgentID)] {
+      defer { raisedMismatches.removeAll() }
+      return raisedMismatches
+    }
   }
 
   init(
@@ -167,6 +173,13 @@ final class BatchApplier {
     try append(event)
   }
 
+  /// A router has been on another network for as long as its alert is held.
+  func noteRaised(_ alert: AlertRecord) {
+    guard alert.name == .preferredNetworkMismatch, let agent = BorderAgentID(hex: alert.subject)
+    else { return }
+    progress.raisedMismatches.append((alert.home, agent))
+  }
+
   func countDuplicate() { counts.duplicates += 1 }
 
   /// - Returns: the id that the event got, which is the generation of the states it changes.
@@ -206,6 +219,7 @@ final class BatchApplier {
 
   /// What follows from the whole batch: the counts of networks, the alerts of homes.
   func finish() throws {
+    try beginRaisedAdoptions()
     var networks = progress.networks
     try networks.apply(to: self)
     progress.networks = networks

@@ -57,6 +57,7 @@ extension BatchNews {
     (.routerAnnounced, "border router announced"), (.routerLeft, "border router left"),
     (.datasetUpdated, "dataset changed"), (.datasetIgnored, "dataset ignored"),
     (.ssidChanged, "SSID changed"), (.preferredChanged, "preferred network changed"),
+    (.datasetSent, "preferred credentials are sent"),
   ]
 
   mutating func add(_ event: EventRecord) {

@@ -134,5 +134,10 @@ package enum BridgeSchema {
         CREATE TABLE sealed_forgotten (issuer BLOB PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID
         """)
     },
+    Migration("adoption of the preferred network") { tx in
+      // For display, and to know where there is something to do. What is decided is in sealed items.
+      try tx.execute("ALTER TABLE router ADD COLUMN adoption TEXT")
+      try tx.execute("CREATE INDEX router_adoption ON router (id) WHERE adoption IS NOT NULL")
+    },
   ]
 }

@@ -52,6 +52,16 @@ enum RouterLedger {
     return (silent, last)
   }
 
+  /// Routers, over all homes, of which an adoption is noted, in the order of their row ids.
+  static func adopting(after id: Int64, limit: Int, _ tx: ReadTransaction) throws -> [RouterRecord]
+  {
+    try tx.all(
+      """
+      SELECT * FROM router WHERE adoption IS NOT NULL AND id > ? AND present = 1 ORDER BY id LIMIT ?
+      """,
+      .integer(id), .integer(Int64(limit)), row: RouterRecord.init(row:))
+  }
+
   static func hasRouters(of user: String, home: Int64, _ tx: ReadTransaction) throws -> Bool {
     try tx.first(
       "SELECT 1 FROM router WHERE home = ? AND user = ? AND present = 1 LIMIT 1",
@@ -65,8 +75,8 @@ enum RouterLedger {
       INSERT INTO router (home, agent, user, name, vendor, model, ext_address, access_point, ssid,
         previous_ssid, present, online, beats, credential, network, network_name, channel, pan_id,
         active_seconds, preferred, first_seen, last_seen, dataset_changed, seq_high, seq_window,
-        recent_ids, alerts, generation)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        recent_ids, alerts, generation, adoption)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """,
       .integer(router.home), .blob(router.agent.octets), .text(router.user), .init(router.name),
       .init(router.vendor), .init(router.model), .init(router.extendedAddress),
@@ -77,7 +87,8 @@ enum RouterLedger {
       .text(router.preferred), .integer(router.firstSeen.milliseconds),
       .integer(router.lastSeen.milliseconds), .init(router.datasetChangedAt),
       .init(bits: router.order.high), .init(bits: router.order.seen),
-      .init(router.order.identifierText), .integer(router.alerts), .integer(router.generation))
+      .init(router.order.identifierText), .integer(router.alerts), .integer(router.generation),
+      .init(router.adoption?.rawValue))
   }
 
   static func update(_ router: RouterRecord, _ tx: WriteTransaction) throws {
@@ -87,7 +98,7 @@ enum RouterLedger {
         access_point = ?, ssid = ?, previous_ssid = ?, present = ?, online = ?, beats = ?,
         credential = ?, network = ?, network_name = ?, channel = ?, pan_id = ?,
         active_seconds = ?, preferred = ?, last_seen = ?, dataset_changed = ?, seq_high = ?,
-        seq_window = ?, recent_ids = ?, alerts = ?, generation = ?
+        seq_window = ?, recent_ids = ?, alerts = ?, generation = ?, adoption = ?
        WHERE id = ?
       """,
       .text(router.user), .init(router.name), .init(router.vendor), .init(router.model),
@@ -99,7 +110,7 @@ enum RouterLedger {
       .integer(router.lastSeen.milliseconds), .init(router.datasetChangedAt),
       .init(bits: router.order.high), .init(bits: router.order.seen),
       .init(router.order.identifierText), .integer(router.alerts), .integer(router.generation),
-      .integer(router.id))
+      .init(router.adoption?.rawValue), .integer(router.id))
   }
 
   /// The short way for a sign of life that changes nothing else.

@@ -38,6 +38,7 @@ extension RouterRecord {
     order.identifiers = SequenceWindow.identifiers(row.textIfPresent(26))
     alerts = row.integer(27)
     generation = row.integer(28)
+    adoption = row.textIfPresent(29).flatMap(AdoptionState.init)
   }
 }
 

@@ -30,6 +30,8 @@ package struct RouterRecord: Hashable, Sendable {
   package var activeSeconds: UInt64?
   /// `match`, `mismatch` or `none`.
   package var preferred = "none"
+  /// Whether it is to be given the preferred network's credentials; nil where it is not.
+  package var adoption: AdoptionState?
   package var firstSeen: WireTime
   package var lastSeen: WireTime
   package var datasetChangedAt: WireTime?
@@ -91,6 +93,7 @@ package struct RouterRecord: Hashable, Sendable {
     state.channel = channel
     state.panID = panID
     state.activeTimestamp = activeSeconds
+    state.adoption = adoption?.published
     state.ssid = ssid
     state.accessPoint = accessPoint
     state.datasetChangedAt = datasetChangedAt

@@ -32,14 +32,15 @@ struct RouterAlertConditions {
     }
     if !router.isOnline { wanted[.borderRouterOffline] = offline }
     if dataset?.networkKey?.isWellKnown == true { wanted[.wellKnownNetworkKey] = wellKnownKey }
+    wanted[.adoptionFailed] = adoptionFailed
     return wanted
   }
 
-  private var name: String { router.displayName }
-  private var network: String { router.networkName ?? "its network" }
-  private var preferredName: String { preferred?.networkName ?? "the preferred network" }
+  var name: String { router.displayName }
+  var network: String { router.networkName ?? "its network" }
+  var preferredName: String { preferred?.networkName ?? "the preferred network" }
 
-  private func facts(_ summary: String, _ remedy: String, differs: [DatasetParameter]? = nil)
+  func facts(_ summary: String, _ remedy: String, differs: [DatasetParameter]? = nil)
     -> AlertFacts
   {
     var facts = AlertFacts(summary: summary, remedy: remedy)

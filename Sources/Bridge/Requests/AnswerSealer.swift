@@ -39,6 +39,8 @@ package struct AnswerPlace: Sendable {
   package var topic: String
   /// That of the request.
   package var transaction: String?
+  /// Seconds; nil: as long as an answer lives.
+  package var lifetime: Int64?
 }
 
 /// Opens sealed requests, and knows whose requests must be sealed.

@@ -29,8 +29,7 @@ struct EnrolledExchange: AnswerSealer, RequestOpener {
   }
 
   func room(at place: AnswerPlace, now: WireTime) -> Int? {
-    exchange.room(
-      for: .init(topic: place.topic, transaction: place.transaction), now: now.seconds)
+    exchange.room(for: .init(place), now: now.seconds)
   }
 
   func seal(
@@ -39,8 +38,7 @@ struct EnrolledExchange: AnswerSealer, RequestOpener {
   ) throws -> SealedText? {
     do {
       let envelope = try exchange.seal(
-        body, to: user, in: home,
-        .init(topic: place.topic, transaction: place.transaction), now: now.seconds, tx)
+        body, to: user, in: home, .init(place), now: now.seconds, tx)
       return try JSONDecoder().decode(SealedText.self, from: Data(envelope))
     } catch let error as SealedExchangeError {
       guard error != .notEnrolled else { return nil }
@@ -69,6 +67,14 @@ extension AnswerFailure {
   init(_ error: SealedExchangeError) {
     self.init(.notEnrolled, field: "sealed", error.message)
     code = error.code
+  }
+}
+
+extension SealedExchange.Answer {
+  fileprivate init(_ place: AnswerPlace) {
+    self.init(
+      topic: place.topic, transaction: place.transaction,
+      lifetime: place.lifetime ?? Envelope.requestLifetime)
   }
 }
 

@@ -29,6 +29,8 @@ package final class BridgeMonitor: Sendable {
     /// silent.
     package var listeningSince: WireTime?
     package var isStatusConnected = false
+    /// Connections of the one that speaks, since the start.
+    var statusConnections: Int64 = 0
     package var lastConnectionProblem: String?
     package var storeProblem: StoreProblem?
     /// What each of the two connections was told last. That the broker is away changes nothing.

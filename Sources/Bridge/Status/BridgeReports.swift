@@ -62,7 +62,8 @@ struct BridgeReports: Sendable {
       },
       routers: home.routers,
       networks: try NetworkLedger.count(home: home.id, tx),
-      alertsHold: configuration.alertsHold, onMismatch: "alert",
+      alertsHold: configuration.alertsHold,
+      onMismatch: configuration.adoptTimeout == nil ? "alert" : "adopt",
       followMembers: configuration.following == .any ? "any" : "same_network",
       offlineAfter: configuration.offlineAfter, enrolmentLine: identity?.line,
       fingerprint: identity?.fingerprint)

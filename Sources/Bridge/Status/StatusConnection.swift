@@ -61,6 +61,7 @@ final class StatusConnection: MosquittoHandler {
     if !session.sessionPresent { republish() }
     monitor.update {
       $0.isStatusConnected = true
+      $0.statusConnections += 1
       $0.statusLogin = .accepted
     }
     let online = encode(BridgeState.online)

@@ -17,6 +17,9 @@ struct TickApplier {
   let batch: BatchApplier
   /// Since when everything that routers say has been heard; nil while it is not.
   let listeningSince: WireTime?
+  /// The number of the connection that speaks; nil while there is none.
+  var connection: Int64?
+  var mail = AdoptionMail()
 
   /// - Parameter presenceCursor: the row id up to which this walk has looked for silent routers.
   func apply(presenceCursor: inout Int64) throws {
@@ -25,6 +28,7 @@ struct TickApplier {
     try noticeSilence(cursor: &presenceCursor)
     try batch.expireConsents()
     for home in batch.servedHomes { try reevaluate(home) }
+    try attendAdoptions()
     try batch.finish()
   }
 
@@ -80,14 +84,15 @@ extension BatchApplier {
   func reevaluate(_ stored: RouterRecord, home: HomeContext) throws {
     let preferred = try preferredNetwork(of: home)
     let credential = try readableCredential(of: stored.agent, home: home)
-    if let credential {
+    let awaited = try awaited(stored, home: home)
+    if let credential, awaited == nil {
       let follows = Membership.follows(
         wasMember: credential.followsPreferred, dataset: credential.dataset, preferred: preferred)
       if follows != credential.followsPreferred {
         try store.update(credential, followsPreferred: follows, tx)
       }
     }
-    if let changed = try caughtUp(stored, credential, home: home) {
+    if awaited == nil, let changed = try caughtUp(stored, credential, home: home) {
       var record = EventRecord(time: now, home: home.record.id)
       record.router = stored.agent
       return try finish(
@@ -95,15 +100,17 @@ extension BatchApplier {
         trigger: "preferred_changed", home: home)
     }
     var router = stored
-    let check = PreferredCheck(credential?.dataset, preferred: preferred)
+    let dataset = awaited?.reported ?? credential?.dataset
+    let check = PreferredCheck(dataset, preferred: preferred)
     router.preferred = check.name
-    if router.preferred != stored.preferred {
+    try considerAdoption(by: &router, check, reported: dataset, isSSIDNew: false, home: home)
+    if router.preferred != stored.preferred || router.adoption != stored.adoption {
       var record = EventRecord(time: now, home: home.record.id)
       record.router = router.agent
       router.generation = try append(record)
     }
     let wanted = RouterAlertConditions(
-      router: router, check: check, dataset: credential?.dataset, preferred: preferred,
+      router: router, check: check, dataset: dataset, preferred: preferred,
       trigger: "preferred_changed"
     ).wanted
     try applyAlerts(wanted, to: &router, home: home)

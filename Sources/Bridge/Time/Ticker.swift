@@ -20,6 +20,7 @@ final class Ticker: Sendable {
   private let logger: Logger
   private let tellWaiting: @Sendable () -> Void
   private let ticked: @Sendable () -> Void
+  private let mail = AdoptionMail()
   private let presenceCursor = Mutex<Int64>(0)
   private let areBasesSettled = Mutex(false)
   private let droppedGrew = Mutex<WireTime?>(nil)
@@ -84,8 +85,11 @@ final class Ticker: Sendable {
           configuration: configuration, store: store, now: now, tx)
         let cursor = try presenceCursor.withLock { cursor in
           var next = cursor
-          try TickApplier(batch: batch, listeningSince: monitor.snapshot.listeningSince)
-            .apply(presenceCursor: &next)
+          let known = monitor.snapshot
+          try TickApplier(
+            batch: batch, listeningSince: known.listeningSince,
+            connection: known.isStatusConnected ? known.statusConnections : nil, mail: mail
+          ).apply(presenceCursor: &next)
           return next
         }
         presenceCursor.withLock { $0 = cursor }

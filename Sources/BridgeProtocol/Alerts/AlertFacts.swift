@@ -11,6 +11,8 @@ package struct AlertFacts: Codable, Hashable, Sendable {
   package var user: String?
   /// Names of the parameters that differ.
   package var differs: [String]?
+  /// Of an adoption that failed: `denied`, `timeout`, …
+  package var reason: String?
   /// What brought it up: `announce`, `dataset`, `ssid_changed`, `preferred_changed`, `start`, …
   package var trigger: String?
   package var summary: String
@@ -37,6 +39,6 @@ package struct AlertFacts: Codable, Hashable, Sendable {
     case extendedPANID = "ext_pan_id"
     case preferredNetworkName = "preferred_network_name"
     case preferredExtendedPANID = "preferred_ext_pan_id"
-    case user, differs, trigger, summary, remedy
+    case user, differs, reason, trigger, summary, remedy
   }
 }

@@ -14,6 +14,7 @@ package enum AlertName: String, CaseIterable, Codable, Sendable {
   case sessionLost = "SessionLost"
   case storeReadOnly = "StoreReadOnly"
   case brokerAuthenticationFailed = "BrokerAuthenticationFailed"
+  case adoptionFailed = "AdoptionFailed"
 
   package enum Severity: String, Codable, Sendable {
     case critical, warning, info
@@ -43,6 +44,7 @@ package enum AlertName: String, CaseIterable, Codable, Sendable {
     case .sessionLost: 9
     case .storeReadOnly: 10
     case .brokerAuthenticationFailed: 11
+    case .adoptionFailed: 12
     }
   }
 
@@ -54,6 +56,6 @@ package enum AlertName: String, CaseIterable, Codable, Sendable {
   /// Alerts that are about one border router.
   package static let ofRouters: [AlertName] = [
     .preferredNetworkMismatch, .datasetConflict, .staleDataset, .credentialsMissing,
-    .borderRouterOffline, .wellKnownNetworkKey,
+    .borderRouterOffline, .wellKnownNetworkKey, .adoptionFailed,
   ]
 }

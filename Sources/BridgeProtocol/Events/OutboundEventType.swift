@@ -25,6 +25,7 @@ package struct OutboundEventTypes: OptionSet, Hashable, Sendable {
   package static let consentApproved = Self(rawValue: 1 << 12)
   package static let consentDenied = Self(rawValue: 1 << 13)
   package static let consentExpired = Self(rawValue: 1 << 14)
+  package static let datasetSent = Self(rawValue: 1 << 15)
 
   /// In the order in which they are published.
   package static let names: [(type: Self, name: String)] = [
@@ -34,6 +35,7 @@ package struct OutboundEventTypes: OptionSet, Hashable, Sendable {
     (.routerLeft, "router_left"), (.messageRejected, "message_rejected"),
     (.consentRequested, "consent_requested"), (.consentApproved, "consent_approved"),
     (.consentDenied, "consent_denied"), (.consentExpired, "consent_expired"),
+    (.datasetSent, "dataset_sent"),
     (.alertRaised, "alert_raised"), (.alertUpdated, "alert_updated"),
     (.alertResolved, "alert_resolved"),
   ]

@@ -21,6 +21,8 @@ package struct RouterState: Encodable, Sendable {
   package var activeTimestamp: UInt64?
   /// `match`, `mismatch` or `none`.
   package var preferred: String
+  /// `asked`, `sent` or `failed`; nil where nothing is to be adopted.
+  package var adoption: String?
   package var ssid: String?
   package var accessPoint: String?
   package var firstSeen: WireTime
@@ -50,7 +52,7 @@ package struct RouterState: Encodable, Sendable {
     case channel
     case panID = "pan_id"
     case activeTimestamp = "active_timestamp"
-    case preferred, ssid
+    case preferred, adoption, ssid
     case accessPoint = "access_point"
     case firstSeen = "first_seen"
     case datasetChangedAt = "dataset_changed_at"

@@ -32,6 +32,10 @@ package struct OutboundTopic: Sendable {
   // Not retained.
   package func routerEvent(_ agent: BorderAgentID) -> String { "\(base)/router/\(agent)/event" }
 
+  /// Where a user of the broker is told which dataset a router of its shall use. No answer comes here,
+  /// see `isAnswer`.
+  package func setDataset(of user: String) -> String { "\(base)/out/\(user)/dataset/set" }
+
   /// Where a user of the broker is answered, unless the request names another topic of the user's.
   ///
   /// - Parameter command: what came, which may be anything: what cannot be a command is `unknown`.

@@ -17,6 +17,11 @@ extension BridgeConfiguration {
     approversMustSign = settings.consent.approversTrust == .signed
     alertsHold = settings.alerts.holdSeconds
     offlineAfter = settings.presence.offlineAfterSeconds
+    adoptTimeout =
+      switch settings.preferred.onMismatch {
+      case .alert: nil
+      case .adopt: settings.preferred.adoptTimeoutSeconds
+      }
     following =
       switch settings.preferred.followMembers {
       case .sameNetwork: .sameNetwork

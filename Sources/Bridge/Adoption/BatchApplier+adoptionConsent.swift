@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ConsentLedger
+import SodiumCrypto
+import ThreadCredentialStore
+import ThreadDataset
+import ThreadRequests
+
+/// The question, and what follows from the answer.
+extension BatchApplier {
+  /// What a person is asked for, beside the commands that somebody else can send.
+  static let adoptionCommand = "dataset/set"
+
+  /// Asks whether a router may be given the preferred credentials; where somebody has said "always",
+  /// gives them.
+  ///
+  /// - Returns: why nobody could be asked now; the clock comes back to it.
+  func askForAdoption(of stored: RouterRecord, home: HomeContext) throws -> ConsentRefusal? {
+    guard let preferred = try preferredNetwork(of: home), let network = preferred.extendedPANID,
+      let credential = try readableCredential(of: stored.agent, home: home),
+      case .mismatch = PreferredCheck(credential.dataset, preferred: preferred)
+    else {
+      try forgetAdoption(of: stored, home: home)
+      return nil
+    }
+    var adoption = Adoption(
+      home: home.record.name, agent: stored.agent, user: stored.user, phase: .asked, consent: "",
+      preferred: preferred, reported: credential.dataset)
+    // Nobody is asked about what could not be sent afterwards.
+    guard try sealed(adoption, lifetime: 30) != nil else {
+      try noteNotEnrolled(stored, home: home)
+      return nil
+    }
+    let subject = ConsentSubject(
+      home: home.record.name, command: Self.adoptionCommand,
+      networks: [ConsentNetwork(id: network, name: preferred.networkName ?? "")],
+      router: ConsentRouter(
+        agent: stored.agent, name: stored.name,
+        networkName: credential.dataset.networkName ?? "another network"))
+    // Nobody waits for an answer: the router is told on a topic of its own.
+    let request = ConsentRequest(
+      subject, by: ConsentRequester(.mqttUser(stored.user), team: configuration.team(stored.user)),
+      reply: .socket)
+    do {
+      switch try consents.ask(request, now: now.milliseconds, tx) {
+      case .granted(let grant):
+        adoption.consent = grant.id.description
+        try give(adoption, to: stored, credential, for: request, home: home)
+      case .pending(let pending, let isNew):
+        if isNew { try tell(pending) }
+        adoption.consent = pending.id.description
+        try store.save(adoption, tx)
+        var router = stored
+        router.adoption = .asked
+        try finishUnchangedDataset(router, stored: stored, trigger: "adoption", home: home)
+      }
+      return nil
+    } catch let refusal as ConsentRefusal {
+      // Too many wait, or the same was refused a moment ago.
+      guard stored.adoption != .due else { return refusal }
+      var router = stored
+      router.adoption = .due
+      try finishUnchangedDataset(router, stored: stored, trigger: "adoption", home: home)
+      return refusal
+    }
+  }
+
+  /// A question is settled. Those that are not about routers, or were withdrawn, are none of these.
+  func adoptionSettled(_ record: ConsentRecord) throws {
+    guard record.subject.command == Self.adoptionCommand, let agent = record.subject.router?.agent,
+      let home = servedHomes.first(where: { $0.record.name == record.subject.home }),
+      let stored = try RouterLedger.find(agent, home: home.record.id, tx), stored.isPresent,
+      let adoption = try adoption(of: agent, home: home), adoption.phase == .asked,
+      adoption.consent == record.id.description
+    else { return }
+    switch record.outcome {
+    case .approved: try adopt(adoption, stored, record, home: home)
+    case .denied: try failAdoption(of: stored, adoption, as: .denied, home: home)
+    case .expired, .revoked: try failAdoption(of: stored, adoption, as: .expired, home: home)
+    }
+  }
+
+  private func adopt(
+    _ agreed: Adoption, _ stored: RouterRecord, _ record: ConsentRecord, home: HomeContext
+  ) throws {
+    let credential = try readableCredential(of: stored.agent, home: home)
+    let preferred = try preferredNetwork(of: home)
+    guard let credential, let preferred, BrokerUser.isSame(agreed.user, stored.user),
+      preferred.essentialDifferences(from: agreed.preferred).isEmpty,
+      case .mismatch = PreferredCheck(credential.dataset, preferred: preferred)
+    else {
+      // A person has agreed to something else. The walk may not have come to this router yet.
+      return try beginAnew(stored, home: home)
+    }
+    var adoption = agreed
+    adoption.preferred = preferred
+    guard try sealed(adoption, lifetime: 30) != nil else {
+      return try noteNotEnrolled(stored, home: home)
+    }
+    try give(
+      adoption, to: stored, credential,
+      for: ConsentRequest(record.subject, by: record.requester, reply: .socket), home: home)
+  }
+
+  /// Stores the preferred credentials for the router, and keeps what was stored before until the router
+  /// has said that it uses them. The clock sends them, in every process anew until then.
+  private func give(
+    _ agreed: Adoption, to stored: RouterRecord, _ credential: ThreadCredential,
+    for request: ConsentRequest, home: HomeContext
+  ) throws {
+    var adoption = agreed
+    adoption.phase = .sent
+    adoption.id = "a-\(Hexadecimal.encode(RandomOctets.make(8)))"
+    adoption.deadline = now.adding(seconds: adoptTimeout).milliseconds
+    adoption.reported = credential.dataset
+    adoption.followedPreferred = credential.followsPreferred
+    // It is no member yet: it has not shown that it holds the preferred credentials.
+    try store.update(credential, to: adoption.preferred, followsPreferred: false, tx)
+    try store.save(adoption, tx)
+    try consents.noteDisclosure(
+      of: request.subject, to: request.requester, by: adoption.consent, tx)
+    var router = stored
+    router.adoption = .sent
+    var record = EventRecord(time: now, types: .datasetSent, home: home.record.id)
+    record.router = router.agent
+    record.user = adoption.user
+    record.network = adoption.preferred.extendedPANID
+    record.detail.networkName = adoption.preferred.networkName
+    record.detail.consent = adoption.consent
+    try finish(
+      router, stored: stored, dataset: adoption.preferred, record: record, trigger: "adoption",
+      home: home)
+  }
+
+  private func noteNotEnrolled(_ stored: RouterRecord, home: HomeContext) throws {
+    try store.deleteAdoption(of: stored.agent, in: home.record.name, tx)
+    var router = stored
+    router.adoption = .notEnrolled
+    try finishUnchangedDataset(router, stored: stored, trigger: "adoption", home: home)
+  }
+
+  /// What is stored of the adoption is not what holds now: a person is asked, as soon as can be.
+  func beginAnew(_ stored: RouterRecord, home: HomeContext) throws {
+    var router = stored
+    try abandonAdoption(by: &router, next: .due, home: home)
+    try finishUnchangedDataset(router, stored: stored, trigger: "adoption", home: home)
+  }
+
+  private func forgetAdoption(of stored: RouterRecord, home: HomeContext) throws {
+    var router = stored
+    try abandonAdoption(by: &router, next: nil, home: home)
+    try finishUnchangedDataset(router, stored: stored, trigger: "adoption", home: home)
+  }
+}

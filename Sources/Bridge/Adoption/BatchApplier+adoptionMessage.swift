@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import MosquittoClient
+import SealedEnvelope
+import SodiumCrypto
+import ThreadCredentialStore
+import ThreadDataset
+import ThreadRequests
+
+/// What a router is told: `out/<user>/dataset/set`.
+extension BatchApplier {
+  private struct Message: Encodable {
+    var v = 1
+    var sealed: SealedText
+  }
+
+  var adoptTimeout: Int { configuration.adoptTimeout ?? 300 }
+
+  /// Hands the message of an adoption out. It is not retained, and worth nothing when the wait is over.
+  ///
+  /// - Returns: when it ends.
+  func send(_ adoption: Adoption) throws -> WireTime {
+    let left = max(1, (adoption.deadline - now.milliseconds) / 1_000)
+    let lifetime = min(left, Envelope.longestLifetime)
+    let expires = now.adding(seconds: Int(lifetime))
+    // Whose key counts no more is told nothing; time will say so.
+    guard let text = try sealed(adoption, lifetime: lifetime) else { return expires }
+    answers.append(
+      .publication(
+        Publication(
+          topic: topic(of: adoption), payload: WireJSON().encode(Message(sealed: text)),
+          contentType: "application/json"),
+        expires: expires))
+    return expires
+  }
+
+  /// - Returns: nil where nothing can be sealed for the user.
+  func sealed(_ adoption: Adoption, lifetime: Int64) throws -> SealedText? {
+    // Nothing in it needs an escape.
+    var body = Array(
+      #"{"border_agent_id":"\#(adoption.agent)","dataset":"\#(adoption.preferred.hex)","#.utf8)
+    body += Array(#""id":"\#(adoption.id)"}"#.utf8)
+    defer { wipe(&body) }
+    do {
+      return try configuration.requests.sealer.seal(
+        body, to: adoption.user, in: adoption.home,
+        AnswerPlace(topic: topic(of: adoption), transaction: adoption.id, lifetime: lifetime),
+        now: now, tx)
+    } catch is AnswerFailure {
+      return nil
+    }
+  }
+
+  private func topic(of adoption: Adoption) -> String {
+    OutboundTopic(base: configuration.topics.base(of: adoption.home)).setDataset(of: adoption.user)
+  }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ThreadCredentialStore
+import ThreadDataset
+
+/// What a person is asked about. The same is asked once.
+struct AdoptionSituation {
+  let preferred: OperationalDataset
+  /// What the router says that it uses.
+  let reported: OperationalDataset
+  /// Who would be told.
+  let user: String
+
+  /// Timestamps make no other network.
+  func isSame(as other: AdoptionSituation) -> Bool {
+    hasSamePreferred(as: other)
+      && reported.essentialDifferences(from: other.reported).isEmpty
+      && BrokerUser.isSame(user, other.user)
+  }
+
+  func hasSamePreferred(as other: AdoptionSituation) -> Bool {
+    preferred.essentialDifferences(from: other.preferred).isEmpty
+  }
+}
+
+extension AdoptionSituation {
+  init(_ adoption: Adoption) {
+    self.init(
+      preferred: adoption.preferred, reported: adoption.reported, user: adoption.user)
+  }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+
+/// Why a router does not get the preferred credentials, and what to do.
+extension RouterAlertConditions {
+  var adoptionFailed: AlertFacts? {
+    guard let state = router.adoption, let (summary, remedy) = words(state) else { return nil }
+    var facts = facts(summary, remedy)
+    facts.reason = state.rawValue
+    facts.user = router.user
+    return facts
+  }
+
+  private var anew: String {
+    "To have a person asked anew, let \(name) `leave` and `announce` itself again."
+  }
+
+  private var byHand: String {
+    "give \(name) the credentials of \(preferredName) in its own app or page"
+  }
+
+  private func words(_ state: AdoptionState) -> (summary: String, remedy: String)? {
+    switch state {
+    case .due, .asked, .sent: nil
+    case .notEnrolled:
+      (
+        "\(name) cannot be given the credentials of \(preferredName): nothing can be sealed for "
+          + "its login \(router.user)",
+        "Make a key with `threadkeeper client keygen` where \(name) is published from, and enrol "
+          + "it with `threadkeeper clients enroll \(router.user) LINE`; then a person is asked."
+      )
+    case .denied:
+      (
+        "a person has refused to give \(name) the credentials of \(preferredName)",
+        "If \(name) should be on \(network), nothing is to be done; else \(byHand). \(anew)"
+      )
+    case .expired:
+      (
+        "nobody has decided whether \(name) gets the credentials of \(preferredName)",
+        "Let somebody look at `threadkeeper consent list` within two minutes, or \(byHand). \(anew)"
+      )
+    case .timeout:
+      (
+        "\(name) was sent the credentials of \(preferredName) and has not said that it uses them",
+        "Check that its script listens on `out/\(router.user)/dataset/set`, sets the dataset and "
+          + "announces it, or \(byHand). \(anew)"
+      )
+    case .disagreement:
+      (
+        "\(name) was sent the credentials of \(preferredName) and says that it uses others",
+        "Look at \(name) in its own app or page, and \(byHand) there. \(anew)"
+      )
+    }
+  }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How far it is with giving a router the preferred network's credentials. The raw values are stored.
+package enum AdoptionState: String, Hashable, Sendable, CaseIterable {
+  /// A person is to be asked, as soon as can be.
+  case due
+  /// A person is asked.
+  case asked
+  /// The router was sent the credentials and has not said yet that it uses them.
+  case sent
+
+  // What came of it, as `reason` of an alert.
+  /// Nothing can be sealed for the login that speaks for the router.
+  case notEnrolled = "not_enrolled"
+  case denied
+  /// Nobody has decided in time.
+  case expired
+  /// The router was sent the credentials, and goes on saying what it said before.
+  case timeout
+  /// The router was sent the credentials, and says that it uses other ones.
+  case disagreement
+
+  /// Whether there is something to do by the clock.
+  package var needsAttention: Bool {
+    switch self {
+    case .due, .asked, .sent, .notEnrolled: true
+    case .denied, .expired, .timeout, .disagreement: false
+    }
+  }
+
+  package var hasFailed: Bool {
+    switch self {
+    case .due, .asked, .sent: false
+    case .notEnrolled, .denied, .expired, .timeout, .disagreement: true
+    }
+  }
+
+  /// `asked`, `sent` or `failed`, as it is published.
+  package var published: String? {
+    switch self {
+    case .due: nil
+    case .asked, .sent: rawValue
+    default: "failed"
+    }
+  }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import TestKit
+import Testing
+import ThreadCredentialStore
+import ThreadDataset
+
+@testable import Bridge
+
+@Suite("What becomes of an adoption")
+struct AdoptionDecisionTests {
+  private let home: OperationalDataset
+  private let guest: OperationalDataset
+
+  init() throws {
+    home = try SampleNetwork.home.dataset(at: 5)
+    guest = try SampleNetwork.guest.dataset(at: 1)
+  }
+
+  private func situation(
+    preferred: OperationalDataset? = nil, reported: OperationalDataset? = nil,
+    user: String = "anna"
+  ) -> AdoptionSituation {
+    AdoptionSituation(
+      preferred: preferred ?? home, reported: reported ?? guest, user: user)
+  }
+
+  private func decide(
+    _ state: AdoptionState?, _ before: AdoptionSituation? = nil, _ now: AdoptionSituation? = nil,
+    isEnabled: Bool = true, isRaised: Bool = false, isSSIDNew: Bool = false
+  ) -> AdoptionDecision {
+    let now = now ?? situation()
+    return AdoptionDecision(
+      state: state, isEnabled: isEnabled,
+      check: PreferredCheck(now.reported, preferred: now.preferred), before: before, now: now,
+      isRaised: isRaised, isSSIDNew: isSSIDNew)
+  }
+
+  @Test("It begins when a mismatch is raised or the Wi-Fi has another name, and not before")
+  func begins() {
+    #expect(decide(nil) == .keep)
+    #expect(decide(nil, isRaised: true) == .begin)
+    #expect(decide(nil, isSSIDNew: true) == .begin)
+    #expect(decide(nil, isEnabled: false, isRaised: true) == .keep)
+  }
+
+  @Test(
+    "Without a mismatch nothing begins, and what is under way ends",
+    arguments: AdoptionState.allCases)
+  func ends(state: AdoptionState) {
+    let well = situation(reported: home)
+    #expect(decide(nil, nil, well, isRaised: true, isSSIDNew: true) == .keep)
+    #expect(decide(state, situation(), well) == .end)
+    #expect(decide(state, situation(), isEnabled: false) == .end)
+  }
+
+  @Test("Of a network that is only older or disputed nobody is asked")
+  func notElsewhere() throws {
+    let older = situation(reported: try SampleNetwork.home.with { $0.channel = 20 }.dataset(at: 1))
+    let disputed = situation(
+      reported: try SampleNetwork.home.with { $0.channel = 20 }.dataset(at: 5))
+    for now in [older, disputed] {
+      #expect(decide(nil, nil, now, isRaised: true, isSSIDNew: true) == .keep)
+      #expect(decide(.asked, situation(), now) == .end)
+      #expect(decide(.disagreement, now, now) == .keep)
+      #expect(decide(.disagreement, situation(), now) == .end)
+    }
+  }
+
+  @Test(
+    "The same is asked once, whatever came of it",
+    arguments: [AdoptionState.asked, .denied, .expired, .timeout, .disagreement])
+  func once(state: AdoptionState) throws {
+    #expect(decide(state, situation()) == .keep)
+    #expect(decide(state, situation(), isRaised: true) == .keep)
+    #expect(decide(state, situation(), isSSIDNew: true) == .begin)
+    let later = situation(
+      preferred: try SampleNetwork.home.dataset(at: 9),
+      reported: try SampleNetwork.guest.dataset(at: 9))
+    #expect(decide(state, situation(), later) == .keep, "only the timestamps differ")
+    #expect(decide(state, situation(), situation(user: "ben")) == .begin)
+    #expect(decide(state, nil) == .begin, "nothing is known of it")
+    let other = SampleNetwork.home.with { $0.networkKey = "00" + $0.networkKey.dropFirst(2) }
+    #expect(decide(state, situation(), situation(preferred: try other.dataset(at: 5))) == .begin)
+    let moved = try SampleNetwork.guest.with { $0.channel = 20 }.dataset(at: 2)
+    #expect(decide(state, situation(), situation(reported: moved)) == .begin)
+  }
+
+  @Test("While the router's word is waited for, only another preferred network makes it void")
+  func sent() throws {
+    #expect(decide(.sent, situation(), situation(user: "ben"), isSSIDNew: true) == .keep)
+    #expect(decide(.sent, nil) == .begin)
+    let other = try SampleNetwork.home.with { $0.channel = 20 }.dataset(at: 6)
+    #expect(decide(.sent, situation(), situation(preferred: other)) == .begin)
+  }
+
+  @Test("A router's word: what it was told, what it said before, or something else")
+  func reports() throws {
+    func report(_ incoming: OperationalDataset, preferred: OperationalDataset?) -> AdoptionReport {
+      AdoptionReport(incoming, sent: home, preferred: preferred, before: guest)
+    }
+    #expect(report(try SampleNetwork.home.dataset(at: 1), preferred: nil) == .confirmed)
+    #expect(report(try SampleNetwork.guest.dataset(at: 9), preferred: home) == .notYet)
+    let third = try SampleNetwork.home.with { $0.channel = 20 }.dataset(at: 6)
+    #expect(report(third, preferred: home) == .disagreement)
+    #expect(report(third, preferred: third) == .confirmed, "it is where it should be")
+  }
+
+  @Test("The wait ends by the clock, also by one that was set back")
+  func deadline() {
+    func isOver(_ left: Int64) -> Bool {
+      AdoptionDeadline.isOver(
+        1_000_000 + left, timeout: 300, now: WireTime(milliseconds: 1_000_000))
+    }
+    #expect(isOver(0) && isOver(-1) && isOver(361_000))
+    #expect(!isOver(1) && !isOver(300_000))
+  }
+
+  @Test("A message is handed out once to each connection, and again when it is over")
+  func mail() {
+    let mail = AdoptionMail()
+    func isDue(_ connection: Int64, at seconds: Int64) -> Bool {
+      mail.isDue("a", connection: connection, now: WireTime(milliseconds: seconds * 1_000))
+    }
+    #expect(isDue(1, at: 0))
+    mail.handed(
+      "a", to: 1, until: WireTime(milliseconds: 300_000), now: WireTime(milliseconds: 0))
+    #expect(!isDue(1, at: 299))
+    #expect(isDue(2, at: 1))
+    #expect(isDue(1, at: 300))
+  }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ClientEnrolment
+import ConsentLedger
+import Foundation
+import Logging
+import MosquittoClient
+import SealedEnvelope
+import TestKit
+import Testing
+import ThreadCredentialStore
+import ThreadDataset
+
+@testable import Bridge
+
+/// A home with a preferred network, and a router of anna's that is on another one.
+final class AdoptionScene {
+  let keeper: Keeper
+  let anna: Identity
+  static let router = Agent.living
+
+  /// - Parameter isEnrolled: whether anna's keys are known.
+  init(isEnrolled: Bool = true) throws {
+    keeper = try Keeper(teams: ["anna": "family", "ben": "family"]) { $0.adoptTimeout = 300 }
+    anna = try Identity()
+    try knowKeys()
+    if isEnrolled { try enroll() }
+    try keeper.announce(Agent.attic, .home, at: 5, user: "hub")
+    try keeper.announce(Self.router, .guest, at: 1, ["name": "Living room"])
+  }
+
+  /// What a process does at its start.
+  func knowKeys() throws {
+    try keeper.database.write { _ = try keeper.enrolments.makeIdentity($0) }
+    keeper.configuration.requests.sealer = EnrolledExchange(keeper.enrolments)
+  }
+
+  func restart() throws {
+    try keeper.restart()
+    try knowKeys()
+  }
+
+  func enroll() throws {
+    let client = EnrolledClient(
+      home: "home", user: "anna", keys: anna.keys, trust: .broker, enrolledAt: 0, enrolledBy: "test"
+    )
+    try keeper.database.write { _ = try keeper.enrolments.enroll(client, $0) }
+  }
+
+  /// Until the mismatch is raised, and somebody is asked.
+  func raised() throws {
+    try keeper.pass(30)
+    try keeper.pass(1)
+  }
+
+  var desk: ConsentDesk {
+    ConsentDesk(
+      configuration: keeper.configuration, store: keeper.store, answers: AnswerQueue(),
+      clock: keeper.clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+      committed: {})
+  }
+
+  func waiting() throws -> [PendingConsent] {
+    try keeper.database.read {
+      try ConsentLedger(keeper.temporary.keychain).pending(
+        now: keeper.clock.now().milliseconds, $0)
+    }
+  }
+
+  func approve(_ scope: ConsentScope = .once) throws {
+    try desk.approve(try #require(try waiting().first).id.description, scope, by: 0)
+  }
+
+  /// Asked, approved and sent.
+  func sent() throws {
+    try raised()
+    try approve()
+    try keeper.pass(1)
+  }
+
+  var state: AdoptionState? { get throws { try keeper.router(Self.router)?.adoption } }
+  var failure: AlertFacts? {
+    get throws {
+      guard let alert = try keeper.alert(.adoptionFailed, Self.router), alert.phase == .firing
+      else {
+        return nil
+      }
+      return alert.facts
+    }
+  }
+
+  var isMismatchFiring: Bool {
+    get throws { try keeper.alert(.preferredNetworkMismatch, Self.router)?.phase == .firing }
+  }
+
+  var stored: OperationalDataset? { get throws { try keeper.credential(Self.router)?.dataset } }
+
+  var adoption: Adoption? {
+    get throws {
+      try keeper.database.read {
+        try keeper.store.adoption(of: try agent(Self.router), in: "home", $0)
+      }
+    }
+  }
+
+  /// What the router finds in the messages that it was sent.
+  func opened() throws -> [(body: [String: Any], publication: Publication)] {
+    try keeper.mailed.map { publication in
+      let payload = try #require(
+        try JSONSerialization.jsonObject(with: Data(publication.payload)) as? [String: Any])
+      #expect(payload["v"] as? Int == 1)
+      let envelope = try JSONSerialization.data(withJSONObject: try #require(payload["sealed"]))
+      let keys = try #require(keeper.enrolments.identity).keys
+      let opened = try Envelope.open(
+        Array(envelope), with: anna, from: [keys], topic: publication.topic,
+        now: keeper.clock.now().milliseconds / 1_000)
+      let body = try #require(
+        try JSONSerialization.jsonObject(with: Data(opened.body)) as? [String: Any])
+      return (body, publication)
+    }
+  }
+}
