@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# Waits for what threadkeeper tells a border router to use, once a person has agreed to it
+# (`on_mismatch: adopt`), has the router use it, and tells threadkeeper what the router uses then.
+#
+# Needs mosquitto_sub and mosquitto_pub (Debian: mosquitto-clients), the threadkeeper program and
+# announce.sh beside this script. The login has to be enrolled, as announce.sh says.
+set -eu
+umask 077
+
+usage() {
+  cat <<'END'
+Usage: adopt.sh [--once] ID SET SHOW
+
+  --once  ends after the first message; else it goes on until it is stopped
+  ID      the border agent id, 16 or 32 hex digits
+  SET     a command of the shell that has the router use the dataset on its standard input, in hex
+  SHOW    one that prints the dataset that the router uses, in hex
+
+Variables
+  those of announce.sh
+
+Example
+  adopt.sh a1b2c3d4e5f60718 \
+    'read -r dataset && printf "dataset set active %s\n" "$dataset" | sudo ot-ctl' \
+    'sudo ot-ctl dataset active -x | head -1'
+END
+}
+
+once=
+if [ "${1:-}" = --once ]; then once=1 && shift; fi
+[ $# -eq 3 ] || { usage >&2 && exit 64; }
+id=$1 set=$2 show=$3
+: "${KEEPER_LINE:?is the line of the keeper}" "${MQTT_USERNAME:?is the login of the router}"
+case $id in '' | *[!0-9A-Fa-f]*) echo 'error: a border agent id has 16 or 32 hex digits' >&2 && exit 65 ;; esac
+id=$(printf '%s' "$id" | tr A-F a-f)
+key=${CLIENT_KEY:-$HOME/.config/threadkeeper/client.key}
+topic=${BASE_TOPIC:-threadkeeper}/out/$MQTT_USERNAME/dataset/set
+announce=$(dirname "$0")/announce.sh
+
+# The broker's login goes through a file: what stands on a command line, everybody here can read.
+options=$(mktemp -d)
+trap 'rm -rf "$options"' EXIT
+trap 'exit 143' TERM INT
+{
+  printf -- '-h %s\n-p %s\n-u %s\n' "${MQTT_HOST:-localhost}" "${MQTT_PORT:-1883}" "$MQTT_USERNAME"
+  if [ -n "${MQTT_PASSWORD_FILE:-}" ]; then printf -- '-P %s\n' "$(cat "$MQTT_PASSWORD_FILE")"; fi
+  if [ -n "${MQTT_CAFILE:-}" ]; then printf -- '--cafile %s\n' "$MQTT_CAFILE"; fi
+} >"$options/mosquitto_sub"
+
+# What is in a field of the body. All values are names and digits.
+field() { printf '%s\n' "$body" | sed -n "s/.*\"$1\" *: *\"\([^\"]*\)\".*/\1/p"; }
+
+# The broker keeps what comes while this script is away, as long as it is of use.
+set -- -V mqttv5 -q 1 -c -x 3600 -i "$MQTT_USERNAME-adopt-$id" -t "$topic"
+last=
+XDG_CONFIG_HOME=$options mosquitto_sub "$@" ${once:+-C 1} | while IFS= read -r payload; do
+  body=$(printf '%s' "$payload" \
+    | threadkeeper client open --key "$key" --from "$KEEPER_LINE" --topic "$topic") || continue
+  # One login may speak for several routers, and a message may come more than once.
+  if [ "$(field border_agent_id)" != "$id" ] || [ "$(field id)" = "$last" ]; then continue; fi
+  if field dataset | sh -c "$set"; then
+    last=$(field id)
+  else
+    echo 'error: the router does not take the dataset' >&2
+  fi
+  # Whatever has come of it: threadkeeper is told what the router uses.
+  sh -c "$show" </dev/null | sh "$announce" dataset "$id" || echo 'error: nothing could be announced' >&2
+done
