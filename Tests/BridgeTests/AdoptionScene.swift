@@ -18,6 +18,7 @@ import ThreadDataset
 final class AdoptionScene {
   let keeper: Keeper
   let anna: Identity
+  private var sentConsents: [String] = []
   static let router = Agent.living
 
   /// - Parameter isEnrolled: whether anna's keys are known.
@@ -101,6 +102,15 @@ final class AdoptionScene {
       try keeper.database.read {
         try keeper.store.adoption(of: try agent(Self.router), in: "home", $0)
       }
+    }
+  }
+
+  /// By whose word something was ever sent.
+  var adoptionsSent: [String] {
+    get throws {
+      sentConsents += try keeper.takeEvents().filter { $0.types.contains(.datasetSent) }
+        .compactMap(\.detail.consent)
+      return sentConsents
     }
   }
 

@@ -273,6 +273,33 @@ struct AdoptionTests {
     #expect(try scene.waiting().count == 1)
   }
 
+  @Test("Of many routers of one login, those are asked about that may wait, and then the next")
+  func many() throws {
+    let agents = (1...7).map { "a1b2c3d4e5f6000\($0)" }
+    for agent in agents { try keeper.announce(agent, .guest, at: 1) }
+    try scene.raised()
+    #expect(try scene.waiting().count == 5)
+    #expect(try agents.filter { try keeper.router($0)?.adoption == .due }.count == 3)
+    try scene.approve()
+    try keeper.pass(1)
+    #expect(try scene.waiting().count == 5)
+    #expect(try agents.filter { try keeper.router($0)?.adoption == .due }.count == 2)
+  }
+
+  @Test("A keeper that was away hears what waited for it before it says that time is up")
+  func answeredMeanwhile() throws {
+    try scene.sent()
+    keeper.listeningSince = nil
+    try keeper.pass(400)
+    #expect(try scene.state == .sent)
+    keeper.listeningSince = keeper.clock.now()
+    try keeper.pass(9)
+    #expect(try scene.state == .sent && keeper.mailed.count == 1)
+    try keeper.announce(Agent.living, .home, at: 5)
+    #expect(try scene.state == nil && scene.failure == nil)
+    #expect(try keeper.alert(.adoptionFailed, Agent.living) == nil)
+  }
+
   @Test("Neither the login nor its team approves it over MQTT; another approver does")
   func approvers() throws {
     keeper.configuration.isApprover = { ["anna", "ben", "carol"].contains($0) }
@@ -346,7 +373,7 @@ struct AdoptionTests {
     #expect(try scene.waiting().count == 1)
   }
 
-  @Test("A damaged record sends nothing, and a person is asked anew")
+  @Test("A row without a record under the seal sends nothing, and a person is asked anew")
   func rowWithoutRecord() throws {
     try scene.raised()
     // Somebody who can write the registry, but not under the seal.

@@ -7,6 +7,8 @@ import ThreadCredentialStore
 /// sent, and the wait ends.
 extension TickApplier {
   private static let adoptionStep = 200
+  /// Seconds in which the broker gives out what waited for a keeper that was away.
+  private static let hearing = 10
 
   func attendAdoptions() throws {
     let routers = try RouterLedger.adopting(
@@ -80,6 +82,10 @@ extension TickApplier {
     let isOver = AdoptionDeadline.isOver(
       adoption.deadline, timeout: batch.adoptTimeout, now: batch.now)
     guard !isOver else {
+      // Its answer may wait on the broker while the keeper is not there to hear it.
+      guard let listeningSince, listeningSince.adding(seconds: Self.hearing) <= batch.now else {
+        return
+      }
       return try batch.failAdoption(of: router, adoption, as: .timeout, home: home)
     }
     guard let connection, mail.isDue(adoption.id, connection: connection, now: batch.now) else {

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ConsentLedger
+import MosquittoClient
+import TestKit
+import Testing
+import ThreadCredentialStore
+import ThreadDataset
+import ThreadRequests
+
+@testable import Bridge
+
+/// Random lives of routers that are asked about, sent for, and say what they like.
+@Suite("Whatever happens while routers are adopted, registry, store and questions agree")
+struct AdoptionLifeTests {
+  private static let networks: [SampleNetwork] = [
+    .home, .guest, SampleNetwork.home.with { $0.channel = 20 },
+    SampleNetwork.guest.with { $0.extendedPANID = "5555555566666666" },
+  ]
+  private static let agents = [Agent.living, Agent.garage, "a1b2c3d4e5f60003"]
+
+  static let seeds: [UInt64] = [1, 2, 3, .random(in: 0 ... .max)]
+
+  private final class Life {
+    let scene: AdoptionScene
+    var generator: RepeatableGenerator
+    /// What each router has said, or somebody has stored for it by request.
+    var said: [String: Set<OperationalDataset>] = [:]
+    var approvals = 0
+    var seen: Set<AdoptionState> = []
+
+    init(seed: UInt64) throws {
+      scene = try AdoptionScene()
+      generator = RepeatableGenerator(seed: seed)
+      said[Agent.living] = [try SampleNetwork.guest.dataset(at: 1)]
+      scene.keeper.configuration.following =
+        Bool.random(using: &generator) ? .any : .sameNetwork
+    }
+
+    func pick<T>(_ all: [T]) -> T { all[Int.random(in: 0..<all.count, using: &generator)] }
+
+    func dataset() throws -> OperationalDataset {
+      try pick(AdoptionLifeTests.networks).dataset(
+        at: .random(in: 1...4, using: &generator))
+    }
+  }
+
+  @Test("Step by step", arguments: seeds)
+  func steps(seed: UInt64) throws {
+    let life = try Life(seed: seed)
+    for step in 0..<250 {
+      let comment: Comment = "seed \(seed), step \(step)"
+      try act(life)
+      // What the clock would do within two seconds, walks included.
+      repeat {
+        try life.scene.keeper.pass(1)
+      } while try life.scene.keeper.home().reevaluateAfter != nil
+      try life.scene.keeper.pass(1)
+      for agent in Self.agents { try check(agent, life, comment) }
+      try checkQuestions(life, comment)
+      // Nothing is sent without somebody's word, and nothing twice by the same, but for "always".
+      let words = try life.scene.adoptionsSent.filter { $0.hasPrefix("c-") }
+      #expect(words.count <= life.approvals && Set(words).count == words.count, comment)
+    }
+    guard seed <= 3 else { return }
+    #expect(life.seen.isSuperset(of: [.asked, .sent]), "seed \(seed): little happened")
+  }
+
+  private func act(_ life: Life) throws {
+    let keeper = life.scene.keeper
+    let agent = life.pick(Self.agents)
+    switch Int.random(in: 0..<20, using: &life.generator) {
+    case 0...4:
+      let dataset = try life.dataset()
+      try keeper.say(.announce, agent, ["dataset": dataset.hex])
+      life.said[agent, default: []].insert(dataset)
+    case 5: try keeper.say(.announce, agent)
+    case 6: try keeper.say(.leave, agent)
+    case 7: try keeper.say(life.pick([.heartbeat, .offline]), agent)
+    case 8: try keeper.say(.ssid, agent, ["ssid": life.pick(["a", "b"])])
+    case 9...11:
+      guard let id = try life.scene.waiting().first?.id.description else { break }
+      let scope: ConsentScope = life.pick([.once, .once, .once, .always])
+      try life.scene.desk.approve(id, scope, by: 0)
+      life.approvals += 1
+    case 12:
+      guard let id = try life.scene.waiting().last?.id.description else { break }
+      try life.scene.desk.deny(id, by: 0)
+    case 13: try keeper.pass(life.pick([30, 130, 320]))
+    case 14: try life.scene.restart()
+    case 15:
+      keeper.configuration.adoptTimeout = life.pick([nil, 300, 300])
+      try life.scene.restart()
+    case 16:
+      let dataset = try life.dataset()
+      _ = try keeper.ask(
+        .storeCredentials, ["border_agent_id": agent, "dataset": dataset.hex])
+      life.said[agent, default: []].insert(dataset)
+    case 17:
+      var request = ThreadRequest(.setPreferred)
+      request.dataset = try life.dataset()
+      _ = try keeper.command(request).result()
+    case 18: _ = try keeper.removeCredential(of: agent)
+    default:
+      keeper.connection = life.pick([nil, 1, 2])
+      if Bool.random(using: &life.generator) {
+        try keeper.database.write { _ = try keeper.enrolments.revoke("anna", in: "home", $0) }
+      } else {
+        try life.scene.enroll()
+      }
+    }
+  }
+
+  private func check(_ name: String, _ life: Life, _ comment: Comment) throws {
+    let keeper = life.scene.keeper
+    let agent = try agent(name)
+    let adoption = try keeper.database.read {
+      try keeper.store.adoption(of: agent, in: "home", $0)
+    }
+    let credential = try keeper.credential(name)
+    let router = try keeper.router(name).flatMap { $0.isPresent ? $0 : nil }
+    let state = router?.adoption
+    if let state { life.seen.insert(state) }
+    switch state {
+    case nil, .due, .notEnrolled: #expect(adoption == nil, comment)
+    case .asked: #expect(adoption?.phase == .asked, comment)
+    case .sent:
+      #expect(adoption?.phase == .sent && credential?.dataset == adoption?.preferred, comment)
+      #expect(credential?.followsPreferred == false, comment)
+      #expect(router?.network == adoption?.reported.extendedPANID, comment)
+      #expect(try keeper.alert(.preferredNetworkMismatch, name)?.phase != .resolved, comment)
+    default: #expect(adoption?.phase == .over, comment)
+    }
+    // Nothing is stored that nobody has said, but for what is waited for.
+    if state != .sent, let credential {
+      #expect(life.said[name]?.contains(credential.dataset) == true, comment)
+      #expect(router == nil || router?.network == credential.dataset.extendedPANID, comment)
+    }
+    let isFiring = try keeper.alert(.adoptionFailed, name)?.phase == .firing
+    #expect(isFiring == (state?.hasFailed == true), comment)
+    if keeper.configuration.adoptTimeout == nil { #expect(state == nil, comment) }
+  }
+
+  /// What waits is what some router waits for.
+  private func checkQuestions(_ life: Life, _ comment: Comment) throws {
+    let keeper = life.scene.keeper
+    for question in try life.scene.waiting() {
+      let agent = try #require(question.subject.router?.agent)
+      let adoption = try keeper.database.read {
+        try keeper.store.adoption(of: agent, in: "home", $0)
+      }
+      #expect(adoption?.consent == question.id.description, comment)
+    }
+  }
+}
