@@ -19,7 +19,7 @@ struct AdoptionTests {
   init() throws {
     broker = try TestBroker()
     keeper = try Installation(
-      broker, hold: 1, more: "preferred:\n  on_mismatch: adopt\n  adopt_timeout: 20\n")
+      broker, hold: 1, more: "preferred:\n  on_mismatch: adopt\n  adopt_timeout: 300\n")
     home = try ThreadNetwork("home-thread")
     guest = try ThreadNetwork("guest-thread")
   }
@@ -158,7 +158,15 @@ struct AdoptionTests {
     #expect(Set(bodies.compactMap { $0["id"]?.text }).count == 1)
     #expect(bodies.allSatisfy { $0["border_agent_id"]?.text == scene.router.agent })
     for body in bodies { #expect(body["dataset"]?.text == (try home.hex())) }
-    #expect(audience.look(messages).allSatisfy { !$0.isRetained })
+    #expect(
+      audience.look(messages).allSatisfy {
+        (1...300).contains($0.messageExpiry ?? 0) && $0.qos == 1
+      }
+    )
+    // Who comes later finds the states, and no message.
+    let late = try await Audience.start(broker)
+    try await late.until("the states") { $0.state(scene.router.state) != nil }
+    #expect(late.look(messages).isEmpty)
     #expect(audience.look { $0.alerts("alert_resolved", "PreferredNetworkMismatch").isEmpty })
     #expect(audience.state(scene.router.state)?["network_name"] == "guest-thread")
 
@@ -218,6 +226,9 @@ struct AdoptionTests {
   @Test(
     "A router that does not answer has its own dataset back; one that says something else, that")
   func unanswered() async throws {
+    let settings = try String(contentsOfFile: keeper.configuration, encoding: .utf8)
+      .replacingOccurrences(of: "adopt_timeout: 300", with: "adopt_timeout: 20")
+    try Data(settings.utf8).write(to: URL(fileURLWithPath: keeper.configuration))
     let (scene, daemon) = try await scene()
     try await approve()
     let late = try await failed("timeout", scene)

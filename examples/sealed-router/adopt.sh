@@ -21,6 +21,8 @@ Usage: adopt.sh [--once] ID SET SHOW
 Variables
   those of announce.sh
 
+Ends with 0 when --once has done its work; else with 69, so that systemd starts it again.
+
 Example
   adopt.sh a1b2c3d4e5f60718 \
     'read -r dataset && printf "dataset set active %s\n" "$dataset" | sudo ot-ctl' \
@@ -66,5 +68,12 @@ XDG_CONFIG_HOME=$options mosquitto_sub "$@" ${once:+-C 1} | while IFS= read -r p
     echo 'error: the router does not take the dataset' >&2
   fi
   # Whatever has come of it: threadkeeper is told what the router uses.
-  sh -c "$show" </dev/null | sh "$announce" dataset "$id" || echo 'error: nothing could be announced' >&2
+  if sh -c "$show" </dev/null | sh "$announce" dataset "$id"; then
+    if [ "$last" = "$(field id)" ]; then : >"$options/done"; fi
+  else
+    echo 'error: nothing could be announced' >&2
+  fi
 done
+if [ -n "$once" ] && [ -e "$options/done" ]; then exit 0; fi
+echo 'error: the connection to the broker has ended, or nothing was set' >&2
+exit 69
