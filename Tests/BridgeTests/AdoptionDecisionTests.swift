@@ -64,6 +64,7 @@ struct AdoptionDecisionTests {
       #expect(decide(nil, nil, now, isRaised: true, isSSIDNew: true) == .keep)
       #expect(decide(.asked, situation(), now) == .end)
       #expect(decide(.disagreement, now, now) == .keep)
+      #expect(decide(.disagreement, now, now, isSSIDNew: true) == .keep)
       #expect(decide(.disagreement, situation(), now) == .end)
     }
   }
@@ -74,7 +75,8 @@ struct AdoptionDecisionTests {
   func once(state: AdoptionState) throws {
     #expect(decide(state, situation()) == .keep)
     #expect(decide(state, situation(), isRaised: true) == .keep)
-    #expect(decide(state, situation(), isSSIDNew: true) == .begin)
+    #expect(
+      decide(state, situation(), isSSIDNew: true) == (state == .asked ? .keep : .begin))
     let later = situation(
       preferred: try SampleNetwork.home.dataset(at: 9),
       reported: try SampleNetwork.guest.dataset(at: 9))

@@ -16,7 +16,8 @@ enum AdoptionDecision: Hashable, Sendable {
   ///   - before: what the adoption is about; nil where nothing is stored of it.
   ///   - now: nil without a preferred network, or a dataset of the router.
   ///   - isRaised: whether the mismatch has lasted as long as its alert is held: a migration asks nobody.
-  ///   - isSSIDNew: the Wi-Fi has another name just now. That asks at once, and anew.
+  ///   - isSSIDNew: the Wi-Fi has another name just now. That asks at once, and anew, unless a question
+  ///     waits: any login may say so, and must not have people asked again and again.
   init(
     state: AdoptionState?, isEnabled: Bool, check: PreferredCheck, before: AdoptionSituation?,
     now: AdoptionSituation?, isRaised: Bool, isSSIDNew: Bool
@@ -29,7 +30,7 @@ enum AdoptionDecision: Hashable, Sendable {
     // age a person must choose one.
     var isElsewhere = false
     if case .mismatch = check { isElsewhere = true }
-    let isSame = !isSSIDNew && before?.isSame(as: now) == true
+    let isSame = before?.isSame(as: now) == true
     switch state {
     case nil: self = isElsewhere && (isRaised || isSSIDNew) ? .begin : .keep
     // The clock looks after these, and finds things as they are then.
@@ -39,7 +40,8 @@ enum AdoptionDecision: Hashable, Sendable {
     case .asked:
       self = !isElsewhere ? .end : isSame ? .keep : .begin
     case .denied, .expired, .timeout, .disagreement:
-      self = isSame ? .keep : isElsewhere ? .begin : .end
+      let isOld = isSame && !(isSSIDNew && isElsewhere)
+      self = isOld ? .keep : isElsewhere ? .begin : .end
     }
   }
 }
