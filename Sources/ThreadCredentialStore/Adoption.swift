@@ -18,6 +18,8 @@ package struct Adoption: Sendable {
   package let agent: BorderAgentID
   /// Whose key the credentials are sealed to: the broker's user that spoke for the router.
   package var user: String
+  /// The key of that user that counted when the person was asked: another one is another question.
+  package var key: String
   package var phase: Phase
   /// Of the question, or of the grant that made one needless.
   package var consent: String
@@ -33,13 +35,14 @@ package struct Adoption: Sendable {
   package var followedPreferred: Bool
 
   package init(
-    home: String, agent: BorderAgentID, user: String, phase: Phase, consent: String,
+    home: String, agent: BorderAgentID, user: String, key: String, phase: Phase, consent: String,
     id: String = "", deadline: Int64 = 0, preferred: OperationalDataset,
     reported: OperationalDataset, followedPreferred: Bool = false
   ) {
     self.home = home
     self.agent = agent
     self.user = user
+    self.key = key
     self.phase = phase
     self.consent = consent
     self.id = id

@@ -17,6 +17,7 @@ import ThreadDataset
 extension ThreadCredentialStore {
   private struct Outside: Codable {
     var user: String
+    var key: String
     var phase: Adoption.Phase
     var consent: String
     var id: String
@@ -34,7 +35,8 @@ extension ThreadCredentialStore {
       let datasets = try keychain.secret(of: item, in: tx).withUnsafeBytes(Self.datasets)
     else { throw KeychainError(.decode, "the adoption of \(agent) cannot be read") }
     return Adoption(
-      home: home, agent: agent, user: outside.user, phase: outside.phase, consent: outside.consent,
+      home: home, agent: agent, user: outside.user, key: outside.key, phase: outside.phase,
+      consent: outside.consent,
       id: outside.id, deadline: outside.deadline,
       preferred: datasets.preferred, reported: datasets.reported,
       followedPreferred: outside.followedPreferred)
@@ -43,7 +45,8 @@ extension ThreadCredentialStore {
   /// One for each router: it takes the place of an earlier one.
   package func save(_ adoption: Adoption, _ tx: WriteTransaction) throws {
     let outside = Outside(
-      user: adoption.user, phase: adoption.phase, consent: adoption.consent, id: adoption.id,
+      user: adoption.user, key: adoption.key, phase: adoption.phase, consent: adoption.consent,
+      id: adoption.id,
       deadline: adoption.deadline,
       followedPreferred: adoption.followedPreferred)
     let encoder = JSONEncoder()

@@ -11,6 +11,7 @@ import TestKit
 import Testing
 import ThreadCredentialStore
 import ThreadDataset
+import ThreadRequests
 
 @testable import Bridge
 
@@ -42,9 +43,10 @@ final class AdoptionScene {
     try knowKeys()
   }
 
-  func enroll() throws {
+  func enroll(_ identity: Identity? = nil) throws {
     let client = EnrolledClient(
-      home: "home", user: "anna", keys: anna.keys, trust: .broker, enrolledAt: 0, enrolledBy: "test"
+      home: "home", user: "anna", keys: (identity ?? anna).keys, trust: .broker, enrolledAt: 0,
+      enrolledBy: "test"
     )
     try keeper.database.write { _ = try keeper.enrolments.enroll(client, $0) }
   }
@@ -129,5 +131,23 @@ final class AdoptionScene {
         try JSONSerialization.jsonObject(with: Data(opened.body)) as? [String: Any])
       return (body, publication)
     }
+  }
+
+  /// What the audit says of credentials that were given.
+  func given() throws -> [String] {
+    var subjects: [String] = []
+    try keeper.temporary.keychain.forEachAuditRecord { record in
+      subjects += record.lines.filter { $0.action == .credentialsGiven }.map(\.subject)
+    }
+    return subjects
+  }
+}
+
+extension Keeper {
+  /// `threadkeeper preferred set`.
+  func prefer(_ network: SampleNetwork) throws {
+    var request = ThreadRequest(.setPreferred)
+    request.dataset = try network.dataset(at: 5)
+    _ = try command(request).result()
   }
 }

@@ -106,7 +106,8 @@ struct ImportTests {
       try old.store.update(credential, to: preferred, followsPreferred: false, tx)
       try old.store.save(
         Adoption(
-          home: "home", agent: credential.agent, user: "anna", phase: .sent, consent: "c-1",
+          home: "home", agent: credential.agent, user: "anna", key: "0123456789abcdef",
+          phase: .sent, consent: "c-1",
           id: "a-1", preferred: preferred, reported: credential.dataset), tx)
     }
     try move()

@@ -25,7 +25,8 @@ struct AdoptionItemTests {
   func life() throws {
     #expect(try find() == nil)
     var adoption = Adoption(
-      home: "home", agent: agent, user: "anna", phase: .asked, consent: "c-0123456789abcdef",
+      home: "home", agent: agent, user: "anna", key: "0123456789abcdef", phase: .asked,
+      consent: "c-0123456789abcdef",
       preferred: try SampleNetwork.home.dataset(at: 5),
       reported: try SampleNetwork.guest.dataset(at: 1))
     try temporary.keychain.database.write { try store.save(adoption, $0) }
@@ -36,7 +37,8 @@ struct AdoptionItemTests {
     try temporary.keychain.database.write { try store.save(adoption, $0) }
     try temporary.reopen()
     let found = try #require(try find())
-    #expect(found.user == "anna" && found.consent == "c-0123456789abcdef")
+    #expect(
+      found.user == "anna" && found.key == adoption.key && found.consent == "c-0123456789abcdef")
     #expect(found.phase == .sent && found.id == "a-1" && found.followedPreferred)
     #expect(found.deadline == 1_795_235_760_000)
     #expect(found.preferred == adoption.preferred && found.reported == adoption.reported)

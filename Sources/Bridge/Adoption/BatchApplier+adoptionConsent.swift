@@ -25,13 +25,15 @@ extension BatchApplier {
       return nil
     }
     var adoption = Adoption(
-      home: home.record.name, agent: stored.agent, user: stored.user, phase: .asked, consent: "",
+      home: home.record.name, agent: stored.agent, user: stored.user, key: "", phase: .asked,
+      consent: "",
       preferred: preferred, reported: credential.dataset)
     // Nobody is asked about what could not be sent afterwards.
-    guard try sealed(adoption, lifetime: 30) != nil else {
+    guard let trial = try sealed(adoption, lifetime: 30) else {
       try noteNotEnrolled(stored, home: home)
       return nil
     }
+    adoption.key = trial.kid
     let subject = ConsentSubject(
       home: home.record.name, command: Self.adoptionCommand,
       networks: [ConsentNetwork(id: network, name: preferred.networkName ?? "")],
@@ -95,9 +97,10 @@ extension BatchApplier {
     }
     var adoption = agreed
     adoption.preferred = preferred
-    guard try sealed(adoption, lifetime: 30) != nil else {
+    guard let trial = try sealed(adoption, lifetime: 30) else {
       return try noteNotEnrolled(stored, home: home)
     }
+    guard trial.kid == agreed.key else { return try beginAnew(stored, home: home) }
     try give(
       adoption, to: stored, credential,
       for: ConsentRequest(record.subject, by: record.requester, reply: .socket), home: home)

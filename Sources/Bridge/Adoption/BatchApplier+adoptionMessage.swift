@@ -19,13 +19,15 @@ extension BatchApplier {
 
   /// Hands the message of an adoption out. It is not retained, and worth nothing when the wait is over.
   ///
-  /// - Returns: when it ends.
-  func send(_ adoption: Adoption) throws -> WireTime {
+  /// - Returns: when it ends; nil when nothing is sent, because the key that was asked about counts no
+  ///   more. Time will say so, unless it counts again.
+  func send(_ adoption: Adoption) throws -> WireTime? {
     let left = max(1, (adoption.deadline - now.milliseconds) / 1_000)
     let lifetime = min(left, Envelope.longestLifetime)
     let expires = now.adding(seconds: Int(lifetime))
-    // Whose key counts no more is told nothing; time will say so.
-    guard let text = try sealed(adoption, lifetime: lifetime) else { return expires }
+    guard let text = try sealed(adoption, lifetime: lifetime), text.kid == adoption.key else {
+      return nil
+    }
     answers.append(
       .publication(
         Publication(

@@ -91,7 +91,7 @@ extension TickApplier {
     guard let connection, mail.isDue(adoption.id, connection: connection, now: batch.now) else {
       return
     }
-    let until = try batch.send(adoption)
+    guard let until = try batch.send(adoption) else { return }
     batch.tx.afterCommit("adoption \(adoption.id)") { [mail, now = batch.now] in
       mail.handed(adoption.id, to: connection, until: until, now: now)
     }

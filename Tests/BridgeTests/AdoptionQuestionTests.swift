@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ConsentLedger
+import KeychainCore
+import TestKit
+import Testing
+import ThreadCredentialStore
+import ThreadDataset
+
+@testable import Bridge
+
+@Suite("When a person is asked about a router, and when not")
+struct AdoptionQuestionTests {
+  private let scene: AdoptionScene
+  private var keeper: Keeper { scene.keeper }
+  private let home: OperationalDataset
+  private let guest: OperationalDataset
+
+  init() throws {
+    scene = try AdoptionScene()
+    home = try SampleNetwork.home.dataset(at: 5)
+    guest = try SampleNetwork.guest.dataset(at: 1)
+  }
+
+  @Test("Denied or not decided: said, and not asked again before something changes")
+  func denied() throws {
+    try scene.raised()
+    try scene.desk.deny(try #require(try scene.waiting().first).id.description, by: 0)
+    #expect(try scene.failure?.reason == "denied")
+    #expect(try scene.state?.published == "failed")
+    try scene.restart()
+    try keeper.pass(300)
+    #expect(try scene.waiting().isEmpty && scene.failure?.reason == "denied")
+    // The first SSID is only remembered, another one is a change.
+    try keeper.say(.ssid, Agent.living, ["ssid": "a"])
+    try keeper.pass(1)
+    #expect(try scene.waiting().isEmpty)
+    try keeper.say(.ssid, Agent.living, ["ssid": "b"])
+    try keeper.pass(1)
+    #expect(try scene.waiting().count == 1 && scene.failure == nil)
+    try keeper.pass(120)
+    #expect(try scene.failure?.reason == "expired")
+    // It ended, and comes back.
+    try keeper.announce(Agent.living, .home, at: 5)
+    #expect(try scene.failure == nil)
+    try keeper.announce(Agent.living, .guest, at: 1)
+    try scene.raised()
+    #expect(try scene.waiting().count == 1)
+  }
+
+  @Test("Another SSID asks at once, without the hold")
+  func ssid() throws {
+    try keeper.say(.ssid, Agent.living, ["ssid": "b", "previous_ssid": "a"])
+    try keeper.pass(1)
+    #expect(try scene.waiting().count == 1)
+  }
+
+  @Test("Where alerts are not held, nothing is waited for")
+  func noHold() throws {
+    keeper.configuration.alertsHold = 0
+    try keeper.announce(Agent.garage, .guest, at: 1)
+    try keeper.pass(1)
+    #expect(try keeper.router(Agent.garage)?.adoption == .asked)
+  }
+
+  @Test("Another preferred network makes a question, and what was sent, void; it is asked anew")
+  func preferredChanges() throws {
+    let other = SampleNetwork.home.with { $0.extendedPANID = "7777777788888888" }
+    try scene.raised()
+    let first = try #require(try scene.waiting().first)
+    try keeper.prefer(other)
+    try keeper.pass(1)
+    try keeper.pass(1)
+    let second = try #require(try scene.waiting().first)
+    #expect(second.id != first.id && second.subject.onlyNetwork?.description == other.extendedPANID)
+    #expect(throws: ConsentRefusal.self) {
+      try scene.desk.approve(first.id.description, .once, by: 0)
+    }
+    try scene.approve()
+    try keeper.pass(1)
+    #expect(try scene.stored == other.dataset(at: 5))
+    try keeper.prefer(.home)
+    try keeper.pass(1)
+    #expect(try scene.stored == guest)
+    try keeper.pass(1)
+    #expect(try scene.waiting().first?.subject.onlyNetwork?.description == "1111111122222222")
+    // A person agrees before the walk has come to the router.
+    try keeper.prefer(other)
+    try scene.approve()
+    #expect(try scene.stored == guest && scene.state == .due)
+  }
+
+  @Test("Nobody is asked about a login without a key; once it is enrolled, somebody is")
+  func notEnrolled() throws {
+    let scene = try AdoptionScene(isEnrolled: false)
+    try scene.raised()
+    #expect(try scene.waiting().isEmpty)
+    let facts = try #require(try scene.failure)
+    #expect(facts.reason == "not_enrolled" && facts.user == "anna")
+    #expect(facts.remedy.contains("threadkeeper clients enroll anna"))
+    try scene.restart()
+    try scene.keeper.pass(1)
+    #expect(try scene.failure?.reason == "not_enrolled")
+    try scene.enroll()
+    try scene.keeper.pass(1)
+    #expect(try scene.waiting().count == 1 && scene.failure == nil)
+  }
+
+  @Test("`always` gives the next router of this login what it needs without a question")
+  func always() throws {
+    try scene.raised()
+    try scene.approve(.always)
+    try keeper.announce(Agent.garage, .guest, at: 1)
+    try scene.raised()
+    #expect(try scene.waiting().isEmpty)
+    #expect(try keeper.router(Agent.garage)?.adoption == .sent)
+    try keeper.pass(1)
+    #expect(
+      try Set(scene.opened().compactMap { $0.body["border_agent_id"] as? String })
+        == [Agent.living, Agent.garage])
+    #expect(try scene.given().count == 2)
+  }
+
+  @Test("Two routers of one login are two questions")
+  func twoRouters() throws {
+    try keeper.announce(Agent.garage, .guest, at: 1)
+    try scene.raised()
+    #expect(try Set(scene.waiting().map { $0.subject.router?.agent.description }).count == 2)
+    try scene.approve()
+    #expect(try scene.waiting().count == 1)
+  }
+
+  @Test("Of many routers of one login, those are asked about that may wait, and then the next")
+  func many() throws {
+    let agents = (1...7).map { "a1b2c3d4e5f6000\($0)" }
+    for agent in agents { try keeper.announce(agent, .guest, at: 1) }
+    try scene.raised()
+    #expect(try scene.waiting().count == 5)
+    #expect(try agents.filter { try keeper.router($0)?.adoption == .due }.count == 3)
+    try scene.approve()
+    try keeper.pass(1)
+    #expect(try scene.waiting().count == 5)
+    #expect(try agents.filter { try keeper.router($0)?.adoption == .due }.count == 2)
+  }
+
+  @Test("Neither the login nor its team approves it over MQTT; another approver does")
+  func approvers() throws {
+    keeper.configuration.isApprover = { ["anna", "ben", "carol"].contains($0) }
+    try scene.raised()
+    let id = try #require(try scene.waiting().first).id.description
+    for user in ["anna", "ben"] {
+      #expect(
+        try keeper.ask(.approveConsent, user: user, ["id": id, "scope": "once"]).code
+          == "not_authorized")
+    }
+    #expect(try scene.state == .asked)
+    #expect(
+      try keeper.ask(.approveConsent, user: "carol", ["id": id, "scope": "once"]).code == nil)
+    #expect(try scene.state == .sent && scene.stored == home)
+  }
+
+  @Test("A router that is away is asked about when it is back")
+  func away() throws {
+    try keeper.say(.offline, Agent.living)
+    try scene.raised()
+    #expect(try scene.waiting().isEmpty && scene.state == .due)
+    try keeper.say(.heartbeat, Agent.living)
+    try keeper.pass(1)
+    #expect(try scene.waiting().count == 1)
+  }
+}
