@@ -44,7 +44,7 @@ struct BatchConsentGate: ConsentGate {
   func waiting(_ context: RequestContext, _ tx: WriteTransaction) throws -> [WaitingQuestion] {
     let requester = ConsentRequester(.init(context.requester), team: context.team)
     return try batch.consents.pending(now: batch.now.milliseconds, tx)
-      .filter { $0.requester.isSame(as: requester) && $0.subject.home == context.home }
+      .filter { $0.requester.isSameParty(as: requester) && $0.subject.home == context.home }
       .map { WaitingQuestion($0, isToldAll: context.isAdministrator) }
   }
 

@@ -29,11 +29,15 @@ package struct ConsentRequester: Sendable, Codable, Hashable {
     self.fingerprint = fingerprint
   }
 
-  /// Whether the two are one party, whatever the program calls itself. Who has got another key is
-  /// another one: a person has agreed to whom the answer is sealed to.
-  package func isSame(as other: ConsentRequester) -> Bool {
+  /// Whether the two are one party, whatever the program calls itself, and whichever key it has.
+  package func isSameParty(as other: ConsentRequester) -> Bool {
     identity == other.identity && team.utf8.elementsEqual(other.team.utf8)
-      && fingerprint == other.fingerprint
+  }
+
+  /// Whether what was agreed to for the one holds for the other. Not for who has got another key: a person
+  /// has agreed to whom the answer is sealed to.
+  package func isSame(as other: ConsentRequester) -> Bool {
+    isSameParty(as: other) && fingerprint == other.fingerprint
   }
 }
 
