@@ -18,7 +18,8 @@ package struct Adoption: Sendable {
   package let agent: BorderAgentID
   /// Whose key the credentials are sealed to: the broker's user that spoke for the router.
   package var user: String
-  /// The key of that user that counted when the person was asked: another one is another question.
+  /// The fingerprint of the key of that user that counted when the person was asked: another one is
+  /// another question.
   package var key: String
   package var phase: Phase
   /// Of the question, or of the grant that made one needless.

@@ -32,6 +32,7 @@ struct AdoptionTests {
     #expect(try scene.state == .asked)
     #expect(question.requester.description == "mqtt user anna")
     #expect(question.requester.team == "family")
+    #expect(question.requester.fingerprint == scene.anna.keys.fingerprint)
     #expect(question.subject.command == "dataset/set")
     #expect(question.subject.names == "home")
     #expect(

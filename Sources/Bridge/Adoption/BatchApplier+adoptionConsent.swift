@@ -29,11 +29,11 @@ extension BatchApplier {
       consent: "",
       preferred: preferred, reported: credential.dataset)
     // Nobody is asked about what could not be sent afterwards.
-    guard let trial = try sealed(adoption, lifetime: 30) else {
+    guard let key = try key(for: adoption) else {
       try noteNotEnrolled(stored, home: home)
       return nil
     }
-    adoption.key = trial.kid
+    adoption.key = key
     let subject = ConsentSubject(
       home: home.record.name, command: Self.adoptionCommand,
       networks: [ConsentNetwork(id: network, name: preferred.networkName ?? "")],
@@ -42,7 +42,9 @@ extension BatchApplier {
         networkName: credential.dataset.networkName ?? "another network"))
     // Nobody waits for an answer: the router is told on a topic of its own.
     let request = ConsentRequest(
-      subject, by: ConsentRequester(.mqttUser(stored.user), team: configuration.team(stored.user)),
+      subject,
+      by: ConsentRequester(
+        .mqttUser(stored.user), team: configuration.team(stored.user), fingerprint: key),
       reply: .socket)
     do {
       switch try consents.ask(request, now: now.milliseconds, tx) {
@@ -97,10 +99,10 @@ extension BatchApplier {
     }
     var adoption = agreed
     adoption.preferred = preferred
-    guard let trial = try sealed(adoption, lifetime: 30) else {
+    guard let key = try key(for: adoption) else {
       return try noteNotEnrolled(stored, home: home)
     }
-    guard trial.kid == agreed.key else { return try beginAnew(stored, home: home) }
+    guard key == agreed.key else { return try beginAnew(stored, home: home) }
     try give(
       adoption, to: stored, credential,
       for: ConsentRequest(record.subject, by: record.requester, reply: .socket), home: home)

@@ -25,9 +25,9 @@ extension BatchApplier {
     let left = max(1, (adoption.deadline - now.milliseconds) / 1_000)
     let lifetime = min(left, Envelope.longestLifetime)
     let expires = now.adding(seconds: Int(lifetime))
-    guard let text = try sealed(adoption, lifetime: lifetime), text.kid == adoption.key else {
-      return nil
-    }
+    guard try key(for: adoption) == adoption.key,
+      let text = try sealed(adoption, lifetime: lifetime)
+    else { return nil }
     answers.append(
       .publication(
         Publication(
@@ -37,8 +37,16 @@ extension BatchApplier {
     return expires
   }
 
+  /// The fingerprint of the key that it would be sealed to now.
+  ///
   /// - Returns: nil where nothing can be sealed for the user.
-  func sealed(_ adoption: Adoption, lifetime: Int64) throws -> SealedText? {
+  func key(for adoption: Adoption) throws -> String? {
+    guard try sealed(adoption, lifetime: 30) != nil else { return nil }
+    return try configuration.requests.sealer.fingerprint(of: adoption.user, in: adoption.home, tx)
+  }
+
+  /// - Returns: nil where nothing can be sealed for the user.
+  private func sealed(_ adoption: Adoption, lifetime: Int64) throws -> SealedText? {
     // Nothing in it needs an escape.
     var body = Array(
       #"{"border_agent_id":"\#(adoption.agent)","dataset":"\#(adoption.preferred.hex)","#.utf8)

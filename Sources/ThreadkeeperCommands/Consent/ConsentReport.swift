@@ -15,11 +15,13 @@ struct ConsentReport: Codable, Sendable {
     var home: String
     var command: String
     var networks: [ConsentNetwork]
+    /// That would be given credentials; nil where the requester asks for itself.
+    var router: ConsentRouter?
     /// RFC 3339.
     var createdAt: String
 
     enum CodingKeys: String, CodingKey {
-      case id, requester, fingerprint, team, home, command, networks
+      case id, requester, fingerprint, team, home, command, networks, router
       case createdAt = "created_at"
     }
   }
@@ -81,7 +83,7 @@ extension ConsentReport.Request {
     self.init(
       id: id.description, requester: requester.description, fingerprint: requester.fingerprint,
       team: requester.team, home: subject.home, command: subject.command,
-      networks: subject.networks,
+      networks: subject.networks, router: subject.router,
       createdAt: WireTime(milliseconds: created).description)
   }
 
