@@ -137,15 +137,19 @@ struct UnwantedDescriptorTests {
     "One whose close takes long keeps nobody else waiting",
     arguments: ["taken", "not taken", "not admitted"])
   func lingering(how: String) async throws {
+    // More than there are threads of Swift's, fewer than one user has places.
+    let count = 6
     let admitsNone = Mutex(how == "not admitted")
+    let passed = Mutex(0)
+    let answered = Mutex(0)
     let listener = try listen(takesDescriptors: how == "taken") { _ in
-      admitsNone.withLock { $0 } ? .refused(answer: Array("no".utf8)) : .admitted
+      // Until then it is not the daemon who closes them.
+      while passed.withLock({ $0 }) < count { usleep(1_000) }
+      return admitsNone.withLock { $0 } ? .refused(answer: Array("no".utf8)) : .admitted
     }
     defer { listener.stop() }
-    // More than there are threads of Swift's, fewer than one user has places.
-    let lingering = try (0..<6).map { _ in try Lingering() }
+    let lingering = try (0..<count).map { _ in try Lingering() }
     defer { for one in lingering { one.end() } }
-    let done = Mutex(0)
     for one in lingering {
       OwnThread.start { [path, descriptor = one.socket] in
         guard let call = try? SocketAddress.makeSocket(path),
@@ -154,17 +158,16 @@ struct UnwantedDescriptorTests {
           let connection = try? DaemonConnection(call)
         else { return }
         try? connection.send([1], passing: [descriptor], by: .now + .seconds(240))
-        // From now on the daemon has the only one.
         close(descriptor)
-        // What is not taken, the kernel closes before the daemon has the message.
-        if how != "not taken" { _ = try? connection.receive(by: .now + .seconds(240)) }
-        done.withLock { $0 += 1 }
-        if how == "not taken" { _ = try? connection.receive(by: .now + .seconds(240)) }
+        passed.withLock { $0 += 1 }
+        _ = try? connection.receive(by: .now + .seconds(240))
+        answered.withLock { $0 += 1 }
       }
     }
-    // Now the daemon closes them.
-    try await eventually(within: .seconds(120), "the answers") {
-      done.withLock { $0 } == lingering.count
+    // What is not taken, the kernel closes before the daemon has the message, so that is not answered.
+    try await eventually(within: .seconds(120), "the daemon to have them") {
+      how == "not taken"
+        ? passed.withLock { $0 } == count : answered.withLock { $0 } == count
     }
     admitsNone.withLock { $0 = false }
     #expect(try await ask([0x61], passing: []) == "a")
