@@ -57,8 +57,9 @@ package enum DaemonCaller {
     func make(
       _ request: [UInt8], at path: String, within seconds: Int, admittingOthers: Bool
     ) throws -> [UInt8]? {
-      guard let connection = try DaemonCaller.connect(path, admittingOthers) else { return nil }
       let deadline = ContinuousClock.now + .seconds(seconds)
+      guard let connection = try DaemonCaller.connect(path, within: seconds, admittingOthers)
+      else { return nil }
       let isAbandoned = state.withLock {
         $0.connection = connection
         return $0.isAbandoned
@@ -80,7 +81,7 @@ package enum DaemonCaller {
   }
 
   private static func connect(
-    _ path: String, _ admittingOthers: Bool
+    _ path: String, within seconds: Int, _ admittingOthers: Bool
   ) throws(DaemonSocketError) -> DaemonConnection? {
     guard access(path, F_OK) == 0 else {
       // Only what is certainly not there counts as nobody.
@@ -91,9 +92,14 @@ package enum DaemonCaller {
     }
     let address = try SocketAddress(path)
     let descriptor = try SocketAddress.makeSocket(path)
+    // Where many wait already and none is taken, connecting waits too.
+    var limit = timeval(tv_sec: seconds, tv_usec: 0)
+    setsockopt(
+      descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     guard address.withAddress({ Glibc.connect(descriptor, $0, $1) }) == 0 else {
       let code = errno
       close(descriptor)
+      if code == EAGAIN { throw .timedOut }
       // The name alone is what a process leaves that was killed.
       if code == ECONNREFUSED || code == ENOENT { return nil }
       throw DaemonSocketError.refusal("connect", path, code)

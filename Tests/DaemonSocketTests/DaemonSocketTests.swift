@@ -88,6 +88,20 @@ struct DaemonSocketTests {
     try await eventually { sawTheEnd.withLock { $0 } }
   }
 
+  @Test("A daemon that takes no calls at all is not waited for either")
+  func noRoom() async throws {
+    let address = try SocketAddress(path)
+    let listener = try SocketAddress.makeSocket(path)
+    defer { close(listener) }
+    #expect(address.withAddress { bind(listener, $0, $1) } == 0 && Glibc.listen(listener, 0) == 0)
+    let first = try call()
+    defer { close(first) }
+    let error = await #expect(throws: DaemonSocketError.self) {
+      try await DaemonCaller.ask([1], at: path, within: 1)
+    }
+    #expect(error?.reason == .timedOut)
+  }
+
   @Test("Who calls and says nothing keeps nobody else waiting")
   func silent() async throws {
     let listener = try DaemonListener(path: path, patience: 600) { request, _ in
