@@ -27,8 +27,8 @@ package final class DaemonConnection: Sendable {
 
   /// Takes the socket over.
   ///
-  /// - Parameter takesDescriptors: whether open files may come with a message. Otherwise the kernel closes
-  ///   them, and the message is refused.
+  /// - Parameter takesDescriptors: whether open files may come with a message. Otherwise the message is
+  ///   refused, and they go with the connection.
   init(_ socket: Int32, takesDescriptors: Bool = false) throws(DaemonSocketError) {
     guard let peer = SocketPeer(socket) else {
       let code = errno
@@ -40,41 +40,54 @@ package final class DaemonConnection: Sendable {
     state = Mutex(State(socket: socket))
   }
 
-  deinit { close() }
+  deinit {
+    for descriptor in takeOpenFiles() { Glibc.close(descriptor) }
+  }
 
-  /// Closes it, with all open files that have come over it. That may take as long as the other side
-  /// likes: it chooses what it passes, and a socket may linger.
-  func close() {
-    let left = state.withLock { state in
+  /// Closes it, with all open files that have come over it. The other side chooses what it passes, and a
+  /// socket may linger: see `PromptClose`.
+  func close() { PromptClose.close(takeOpenFiles()) }
+
+  private func takeOpenFiles() -> [Int32] {
+    state.withLock { state in
       defer { state = State(socket: nil) }
       return state.passed + (state.socket.map { [$0] } ?? [])
     }
-    for descriptor in left { Glibc.close(descriptor) }
   }
 
   /// The open files that came with messages. They are closed with the connection.
   package var passed: [Int32] { state.withLock { $0.passed } }
 
-  /// Whether the other side has gone: nobody waits for an answer then. One that goes on speaking after
-  /// its request counts as gone: what it says would hide its end.
+  /// Whether the other side has gone: nobody waits for an answer then. One that has ended its own
+  /// half still waits. One that goes on speaking after its request counts as gone: there is one request
+  /// for each connection.
   package var isGone: Bool {
     state.withLock { state in
       guard let socket = state.socket else { return true }
-      return Self.somethingWaits(on: socket)
+      var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+      guard poll(&entry, 1, 0) > 0 else { return false }
+      // POLLHUP is the end of both halves, whatever lies unread. The end of one is an end to read.
+      let ends = Int32(POLLHUP) | Int32(POLLERR) | Int32(POLLNVAL)
+      return Int32(entry.revents) & ends != 0 || Self.hasOctets(socket)
     }
   }
 
-  /// Octets, the end, or an error.
-  private static func somethingWaits(on socket: Int32) -> Bool {
+  private static func hasOctets(_ socket: Int32) -> Bool {
     var octet: UInt8 = 0
-    let count = recv(socket, &octet, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
-    return count >= 0 || (errno != EAGAIN && errno != EINTR)
+    return recv(socket, &octet, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) > 0
   }
 
   /// Ends all waiting; from any thread.
   func abort() {
     state.withLock {
       if let socket = $0.socket { shutdown(socket, Int32(SHUT_RDWR)) }
+    }
+  }
+
+  /// Takes no more than what has come already, and waits for nothing else; from any thread.
+  func endReading() {
+    state.withLock {
+      if let socket = $0.socket { shutdown(socket, Int32(SHUT_RD)) }
     }
   }
 
@@ -124,8 +137,7 @@ package final class DaemonConnection: Sendable {
   /// - Throws: also `malformed` when more has come with it.
   func receiveOnly(by deadline: ContinuousClock.Instant) throws(DaemonSocketError) -> [UInt8] {
     let message = try receive(by: deadline)
-    var octet: UInt8 = 0
-    guard recv(try openSocket(), &octet, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) <= 0 else {
+    guard !Self.hasOctets(try openSocket()) else {
       throw DaemonSocketError(.malformed, "there are octets after the end of the message")
     }
     return message

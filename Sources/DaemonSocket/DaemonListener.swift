@@ -17,8 +17,6 @@ package final class DaemonListener: Sendable {
   static let places = 16
   /// Microseconds in which no caller is taken after the system could not give one.
   private static let pause: UInt32 = 500_000
-  /// Callers at a time that are sent away. Each may take its time, with what it has passed.
-  private static let mostRefusals = 16
 
   private let path: String
   private let admission: Admission
@@ -27,13 +25,15 @@ package final class DaemonListener: Sendable {
   private let queue = DispatchQueue(label: "threadkeeper.socket")
   private let source = Mutex<(any DispatchSourceRead)?>(nil)
   private let callers = Mutex(Callers())
-  private let refusals = DispatchSemaphore(value: mostRefusals)
+  private let farewells = UserLanes()
   private let onTrouble: @Sendable (DaemonSocketError) -> Void
 
   private struct Callers {
     /// User → callers.
     var users: [UInt32: Int] = [:]
     var next = 0
+    /// Those that have not said all yet.
+    var reading: [Int: DaemonConnection] = [:]
     var tasks: [Int: Task<Void, Never>] = [:]
     var isEnding = false
   }
@@ -69,13 +69,15 @@ package final class DaemonListener: Sendable {
   deinit { stop() }
 
   /// Takes no more calls, and returns when those that came are answered; after `limit` all the same.
-  /// Their tasks are cancelled, so that none waits for somebody else meanwhile.
+  /// Their tasks are cancelled, so that none waits for somebody else meanwhile. Who has not said all by now
+  /// is not heard.
   package func finish(within limit: Duration = .seconds(10)) async {
     stop()
-    let tasks = callers.withLock {
+    let (reading, tasks) = callers.withLock {
       $0.isEnding = true
-      return $0.tasks.values
+      return ($0.reading.values, $0.tasks.values)
     }
+    for connection in reading { connection.endReading() }
     for task in tasks { task.cancel() }
     let deadline = ContinuousClock.now + limit
     while callers.withLock({ !$0.users.isEmpty }), ContinuousClock.now < deadline {
@@ -104,7 +106,7 @@ package final class DaemonListener: Sendable {
     switch admission.judge(connection.peer.user) {
     case .refused(let answer): refuse(connection, saying: answer)
     case .admitted:
-      guard let place = takePlace(for: connection.peer.user) else {
+      guard let place = takePlace(for: connection) else {
         return refuse(connection, saying: [])
       }
       // A thread of the system's: whoever calls and says nothing must not hold one of Swift's.
@@ -112,15 +114,11 @@ package final class DaemonListener: Sendable {
     }
   }
 
-  /// Not here, where all the others wait: with open files on their way, even the end may take long.
   private func refuse(_ connection: DaemonConnection, saying answer: [UInt8]) {
-    refusals.wait()
-    OwnThread.start { [self] in
-      defer { refusals.signal() }
-      // It fits what the system keeps for a new connection, so this does not wait.
-      if !answer.isEmpty { try? connection.send(answer, by: .now) }
-      connection.close()
-    }
+    // It fits what the system keeps for a new connection, so this does not wait.
+    if !answer.isEmpty { try? connection.send(answer, by: .now) }
+    // Not here, where all the others wait: with open files on their way, the end may take long.
+    farewells.run(for: connection.peer.user) { connection.close() }
   }
 
   private func serve(_ connection: DaemonConnection, at place: Int) {
@@ -149,6 +147,7 @@ package final class DaemonListener: Sendable {
           end(connection, at: place)
         }
       }
+      $0.reading[place] = nil
       $0.tasks[place] = task
       if $0.isEnding { task.cancel() }
     }
@@ -168,14 +167,17 @@ package final class DaemonListener: Sendable {
     usleep(Self.pause)
   }
 
-  private func takePlace(for user: UInt32) -> Int? {
-    callers.withLock {
+  private func takePlace(for connection: DaemonConnection) -> Int? {
+    let user = connection.peer.user
+    return callers.withLock {
       let own = $0.users[user, default: 0]
       guard $0.users.values.reduce(0, +) < Self.places, own < admission.placesPerUser else {
         return nil
       }
       $0.users[user] = own + 1
       $0.next += 1
+      $0.reading[$0.next] = connection
+      if $0.isEnding { connection.endReading() }
       return $0.next
     }
   }
@@ -184,6 +186,7 @@ package final class DaemonListener: Sendable {
     callers.withLock {
       let rest = $0.users[user, default: 1] - 1
       $0.users[user] = rest == 0 ? nil : rest
+      $0.reading[place] = nil
       $0.tasks[place] = nil
     }
   }

@@ -15,6 +15,12 @@ package enum OwnThread {
 
   /// Runs on a thread of its own, which ends with it; on Dispatch's where the system has none to give.
   package static func start(_ body: @escaping @Sendable () -> Void) {
+    guard !startNew(body) else { return }
+    DispatchQueue.global().async(execute: body)
+  }
+
+  /// - Returns: false where the system has no thread to give; nothing runs then.
+  static func startNew(_ body: @escaping @Sendable () -> Void) -> Bool {
     let work = Unmanaged.passRetained(Work(body))
     var thread = pthread_t()
     let code = pthread_create(
@@ -25,8 +31,9 @@ package enum OwnThread {
       }, work.toOpaque())
     guard code == 0 else {
       work.release()
-      return DispatchQueue.global().async(execute: body)
+      return false
     }
     pthread_detach(thread)
+    return true
   }
 }

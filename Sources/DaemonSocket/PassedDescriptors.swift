@@ -19,7 +19,7 @@ enum PassedDescriptors {
     var count: Int
     /// They belong to the caller, who closes them.
     var descriptors: [Int32] = []
-    /// There were more than are taken. The kernel has closed them.
+    /// There are more than are taken. The kernel closes them.
     var hasLost = false
   }
 
@@ -43,17 +43,30 @@ enum PassedDescriptors {
 
   /// As `recv` that does not wait.
   ///
-  /// - Parameter takesThem: otherwise there is no room for any, so none ever gets a number in this process.
+  /// - Parameter takesThem: otherwise none ever gets a number in this process. Octets that come with any
+  ///   stay where they are: taking them would close the files, here and now, and one may be a socket that
+  ///   lingers.
   static func receive(
     into octets: UnsafeMutableRawBufferPointer, from socket: Int32, takesThem: Bool
+  ) -> Received {
+    guard !takesThem else { return receive(octets[...], from: socket, room: controlLength) }
+    let seen = receive(octets[...], from: socket, room: 0, Int32(MSG_PEEK))
+    guard seen.count > 0, !seen.hasLost else { return seen }
+    // What has come meanwhile is behind these.
+    return receive(octets.prefix(seen.count), from: socket, room: 0)
+  }
+
+  private static func receive(
+    _ octets: Slice<UnsafeMutableRawBufferPointer>, from socket: Int32, room: Int,
+    _ flags: Int32 = 0
   ) -> Received {
     withControl { control in
       var received = Received(count: -1)
       var used = 0
       received.count = withMessage(
-        UnsafeRawBufferPointer(octets), control, takesThem ? controlLength : 0
+        UnsafeRawBufferPointer(UnsafeMutableRawBufferPointer(rebasing: octets)), control, room
       ) {
-        let count = recvmsg(socket, &$0, Int32(MSG_CMSG_CLOEXEC) | Int32(MSG_DONTWAIT))
+        let count = recvmsg(socket, &$0, Int32(MSG_CMSG_CLOEXEC) | Int32(MSG_DONTWAIT) | flags)
         guard count >= 0 else { return count }
         used = Int($0.msg_controllen)
         received.hasLost = $0.msg_flags & Int32(MSG_CTRUNC) != 0

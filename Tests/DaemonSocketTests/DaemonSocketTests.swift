@@ -198,6 +198,41 @@ struct DaemonSocketTests {
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
+  @Test("Who calls and says nothing, or not all, does not delay its end; what is said is answered")
+  func finishWithIdle() async throws {
+    let hasCome = Mutex(false)
+    let listener = try DaemonListener(path: path, patience: 100_000) { request, _ in
+      hasCome.withLock { $0 = true }
+      try? await Task.sleep(for: .seconds(100_000))
+      return request
+    }
+    let (silent, half) = (try call(), try call())
+    defer { for descriptor in [silent, half] { close(descriptor) } }
+    #expect(write(half, [0, 0, 0, 9, 1], 5) == 5)
+    // Who calls now is taken after those two.
+    async let answer = DaemonCaller.ask([1], at: path, within: 240)
+    try await eventually("the call") { hasCome.withLock { $0 } }
+    await listener.finish(within: .seconds(100_000))
+    #expect(try await answer == [1])
+    try await eventually("the end of both") { isClosed(silent) && isClosed(half) }
+  }
+
+  @Test("What has come before the end of reading is still read")
+  func endOfReading() throws {
+    var pair: [Int32] = [-1, -1]
+    #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
+    let (caller, keeper) = (try DaemonConnection(pair[0]), try DaemonConnection(pair[1]))
+    let deadline = ContinuousClock.now + .seconds(240)
+    try caller.send([1, 2], by: deadline)
+    keeper.endReading()
+    #expect(try keeper.receiveOnly(by: deadline) == [1, 2])
+    #expect(!keeper.isGone && !caller.isGone)
+    try keeper.send([3], by: deadline)
+    #expect(try caller.receive(by: deadline) == [3])
+    let error = #expect(throws: DaemonSocketError.self) { try keeper.receive(by: deadline) }
+    #expect(error?.reason == .closed)
+  }
+
   @Test("A caller that gives up learns whether the request had gone out")
   func abandoned() async throws {
     let hasCome = Mutex(false)

@@ -37,6 +37,12 @@ struct SlowCallerTests {
       say([0, 0, UInt8(octets.count >> 8), UInt8(octets.count & 0xff)] + octets + more)
     }
 
+    /// Whether something has come. Nobody waits: a handler needs one of Swift's few threads.
+    var hasAnswer: Bool {
+      var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      return poll(&entry, 1, 0) == 1
+    }
+
     /// Takes an octet at a time, for longer than the daemon's patience; then what is left, at once.
     ///
     /// - Returns: all that came.
@@ -67,8 +73,7 @@ struct SlowCallerTests {
     for caller in slow {
       caller.ask([1])
       // Its answer is on the way, and does not fit.
-      var entry = pollfd(fd: caller.descriptor, events: Int16(POLLIN), revents: 0)
-      #expect(poll(&entry, 1, 240_000) == 1)
+      try await eventually(within: .seconds(240), "an answer") { caller.hasAnswer }
     }
     #expect(try await DaemonCaller.ask([1, 2], at: path, within: 240) == [1, 2])
     withExtendedLifetime(slow) {}
@@ -121,7 +126,36 @@ struct SlowCallerTests {
     #expect(asked.withLock { $0 } == [[3]])
   }
 
-  @Test("Who speaks on after its request hides its end behind it, and counts as gone")
+  @Test("Who has ended its own half after its request still waits; who has ended both has gone")
+  func halfClosed() async throws {
+    let hasCome = Mutex(false)
+    let sawTheEnd = Mutex<Bool?>(nil)
+    let listener = try DaemonListener(path: path) { request, connection in
+      hasCome.withLock { $0 = true }
+      guard request == [1] else { return connection.isGone ? [] : [7] }
+      try? await eventually(within: .seconds(240)) { connection.isGone }
+      sawTheEnd.withLock { $0 = connection.isGone }
+      return request
+    }
+    defer { listener.stop() }
+    let waiting = try Caller(path)
+    waiting.ask([2])
+    shutdown(waiting.descriptor, Int32(SHUT_WR))
+    try await eventually("the answer") { waiting.hasAnswer }
+    let connection = try DaemonConnection(dup(waiting.descriptor))
+    #expect(try connection.receive(by: .now + .seconds(240)) == [7])
+
+    hasCome.withLock { $0 = false }
+    let leaving = try Caller(path)
+    leaving.ask([1])
+    shutdown(leaving.descriptor, Int32(SHUT_WR))
+    try await eventually("the request") { hasCome.withLock { $0 } }
+    #expect(sawTheEnd.withLock { $0 } == nil)
+    shutdown(leaving.descriptor, Int32(SHUT_RD))
+    try await eventually("the end") { sawTheEnd.withLock { $0 } == true }
+  }
+
+  @Test("Who speaks on after its request counts as gone")
   func surplusLater() async throws {
     let hasCome = Mutex(false)
     let sawTheEnd = Mutex(false)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import Foundation
 import Synchronization
 import TestKit
@@ -60,6 +61,7 @@ struct UnwantedDescriptorTests {
     let error = #expect(throws: DaemonSocketError.self) { try keeper.receive(by: deadline) }
     #expect(error?.reason == .malformed)
     #expect(keeper.passed.isEmpty)
+    keeper.close()
     var waiting = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)
     #expect(poll(&waiting, 1, 240_000) == 1)
     #expect(waiting.revents & Int16(POLLHUP) != 0)
@@ -96,6 +98,10 @@ struct UnwantedDescriptorTests {
     init() throws {
       let listener = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
       defer { close(listener) }
+      // As little as can be: there are many.
+      var room: Int32 = 4_096
+      let word = socklen_t(MemoryLayout<Int32>.size)
+      setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &room, word)
       var address = sockaddr_in()
       address.sin_family = sa_family_t(AF_INET)
       address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
@@ -108,6 +114,7 @@ struct UnwantedDescriptorTests {
       }
       try #require(isListening)
       let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &room, word)
       let isConnected = withUnsafePointer(to: &address) {
         $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
           connect(socket, $0, length) == 0
@@ -133,43 +140,106 @@ struct UnwantedDescriptorTests {
     }
   }
 
+  /// Lets the daemon go on with the first callers one by one: when each has passed its file and closed its
+  /// own copy. Before that it would not be the daemon who closes it last.
+  private final class Gate: Sendable {
+    private let counts = Mutex((come: 0, passed: 0))
+    private let callers: Int
+
+    init(_ callers: Int) { self.callers = callers }
+
+    func pass() {
+      let number = counts.withLock {
+        $0.come += 1
+        return min($0.come, callers)
+      }
+      while counts.withLock({ $0.passed }) < number { usleep(1_000) }
+    }
+
+    func open() { counts.withLock { $0.passed += 1 } }
+  }
+
+  /// Calls, passes a file, and closes its own copy, so that who closes it next is the last.
+  private func call(passing descriptor: Int32) throws -> DaemonConnection {
+    let address = try SocketAddress(path)
+    let call = try SocketAddress.makeSocket(path)
+    #expect(address.withAddress { connect(call, $0, $1) } == 0)
+    let connection = try DaemonConnection(call)
+    try connection.send([1], passing: [descriptor], by: .now + .seconds(240))
+    close(descriptor)
+    return connection
+  }
+
+  /// What the caller is told.
+  private static func answer(to connection: DaemonConnection) async throws -> String {
+    try await withCheckedThrowingContinuation { continuation in
+      OwnThread.start {
+        continuation.resume(
+          with: Result {
+            String(decoding: try connection.receive(by: .now + .seconds(240)), as: UTF8.self)
+          })
+      }
+    }
+  }
+
   @Test(
-    "One whose close takes long keeps nobody else waiting",
-    arguments: ["taken", "not taken", "not admitted"])
-  func lingering(how: String) async throws {
-    // More than there are threads of Swift's, fewer than one user has places.
-    let count = 6
+    "One whose close takes long keeps nobody else waiting, however many there are",
+    arguments: [("taken", 6), ("not taken", 6), ("not admitted", 40)])
+  func lingering(how: String, count: Int) async throws {
+    // Fewer than one user has places; of those that are sent away, more than there were threads for.
     let admitsNone = Mutex(how == "not admitted")
-    let passed = Mutex(0)
-    let answered = Mutex(0)
+    let gate = Gate(count)
     let listener = try listen(takesDescriptors: how == "taken") { _ in
-      // Until then it is not the daemon who closes them.
-      while passed.withLock({ $0 }) < count { usleep(1_000) }
+      gate.pass()
       return admitsNone.withLock { $0 } ? .refused(answer: Array("no".utf8)) : .admitted
     }
     defer { listener.stop() }
     let lingering = try (0..<count).map { _ in try Lingering() }
     defer { for one in lingering { one.end() } }
+    let words = ["taken": "\u{1}", "not taken": "no open files are taken here"][how] ?? "no"
+    var connections: [DaemonConnection] = []
     for one in lingering {
-      OwnThread.start { [path, descriptor = one.socket] in
-        guard let call = try? SocketAddress.makeSocket(path),
-          let address = try? SocketAddress(path),
-          address.withAddress({ connect(call, $0, $1) }) == 0,
-          let connection = try? DaemonConnection(call)
-        else { return }
-        try? connection.send([1], passing: [descriptor], by: .now + .seconds(240))
-        close(descriptor)
-        passed.withLock { $0 += 1 }
-        _ = try? connection.receive(by: .now + .seconds(240))
-        answered.withLock { $0 += 1 }
-      }
+      connections.append(try call(passing: one.socket))
+      gate.open()
     }
-    // What is not taken, the kernel closes before the daemon has the message, so that is not answered.
-    try await eventually(within: .seconds(120), "the daemon to have them") {
-      how == "not taken"
-        ? passed.withLock { $0 } == count : answered.withLock { $0 } == count
-    }
+    for connection in connections { #expect(try await Self.answer(to: connection) == words) }
     admitsNone.withLock { $0 = false }
     #expect(try await ask([0x61], passing: []) == "a")
+  }
+
+  /// Whether a thread may have a table of open files for itself here.
+  private static var hasOwnTables: Bool {
+    let isAllowed = Mutex(false)
+    let done = DispatchSemaphore(value: 0)
+    let hasThread = OwnThread.startNew {
+      isAllowed.withLock { $0 = PromptClose.takeTable() }
+      done.signal()
+    }
+    guard hasThread else { return false }
+    done.wait()
+    return isAllowed.withLock { $0 }
+  }
+
+  @Test(
+    "A close that would take long takes no place either", .enabled(if: Self.hasOwnTables),
+    arguments: [false, true])
+  func lingeringPlaces(takesDescriptors: Bool) async throws {
+    // More than one user has places.
+    let count = 20
+    let gate = Gate(count)
+    let listener = try listen(takesDescriptors: takesDescriptors) { _ in
+      gate.pass()
+      return .admitted
+    }
+    defer { listener.stop() }
+    let words = takesDescriptors ? "\u{1}" : "no open files are taken here"
+    for _ in 0..<count {
+      let one = try Lingering()
+      defer { one.end() }
+      let connection = try call(passing: one.socket)
+      gate.open()
+      #expect(try await Self.answer(to: connection) == words)
+      try await eventually("the end") { connection.isGone }
+    }
   }
 }
