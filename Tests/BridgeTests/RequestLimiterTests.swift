@@ -37,6 +37,7 @@ struct RequestLimiterTests {
     #expect(verdicts(9, "bob", "routers/list", at: 0)[0] == 9)
     #expect(verdicts(9, "bob", at: 0)[0] == 5)
     #expect(verdicts(9, "bob", "networks/nearby", at: 1_000)[0] == 2)
+    #expect(verdicts(20, "carl", "consent/pending", at: 0)[0] == 10)
   }
 
   @Test("Each user has a bucket of its own, also one whose name only looks the same")

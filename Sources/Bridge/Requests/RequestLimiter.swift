@@ -45,7 +45,7 @@ package final class RequestLimiter: Sendable {
   package init() {}
 
   /// - Parameter command: as it came. A list may look at every item of the store, while the intake
-  ///   waits, so it costs more than one.
+  ///   waits, so it costs more than one. So does `consent/pending`, which looks at all that waits.
   func judge(_ user: String, _ command: String, now: WireTime) -> Verdict {
     judge(user, price: Self.price(of: command), now: now)
   }
@@ -57,7 +57,7 @@ package final class RequestLimiter: Sendable {
   private static let listing: Set<String> = Set(
     [
       RequestCommand.listCredentials, .listActiveCredentials, .nearbyNetworks, .listRouters,
-      .listNetworks, .listAlerts,
+      .listNetworks, .listAlerts, .pendingConsents,
     ].map(\.rawValue))
 
   /// - Parameter price: as `price(of:)` has it, or a part of that.
