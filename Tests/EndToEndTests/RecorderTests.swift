@@ -132,4 +132,84 @@ struct RecorderTests {
       #expect(try await daemon.stop() == .exit(0))
     }
   }
+
+  /// Something large before the key, so that all of it takes a while.
+  private func publish(_ key: [UInt8], last: String, on broker: TestBroker) async throws {
+    let publisher = try await TestPublisher.start(broker)
+    let noise = (0..<30).map {
+      Publication(topic: "threadkeeper/noise/\($0)", payload: [UInt8](repeating: 7, count: 65_536))
+    }
+    try await publisher.publish(noise + [Publication(topic: last, payload: key)])
+  }
+
+  @Test(
+    "What is published as the very last thing of a test is found, on a broker that the test lets go"
+  )
+  func lastThing() async throws {
+    let recorder = Recorder()
+    recorder.note("key", Self.key)
+    try await recorder.observe {
+      try await publish(Self.key, last: "threadkeeper/last", on: try TestBroker())
+    }
+    #expect(await recorder.hearOut() == [])
+    #expect(recorder.finds().map(\.topic) == ["threadkeeper/last"])
+    #expect(!recorder.messages.contains { $0.topic.contains("recorder") })
+  }
+
+  @Test("A restart of a broker that keeps sessions loses nothing; of another one, the gap is noted")
+  func restart() async throws {
+    for isKept in [true, false] {
+      let recorder = Recorder()
+      recorder.note("key", Self.key)
+      try await recorder.observe {
+        let broker = try TestBroker(persistence: isKept)
+        try await recorder.ready()
+        let publisher = try await TestPublisher.start(broker)
+        for round in 1...5 {
+          try await publisher.publish("threadkeeper/before/\(round)", "\(round)")
+          broker.stop()
+          try broker.start()
+          // Whoever is back first.
+          try await publish(Self.key, last: "threadkeeper/after/\(round)", on: broker)
+        }
+        #expect(await recorder.hearOut() == [])
+      }
+      guard isKept else {
+        // Restarts that follow each other fast are one.
+        #expect(recorder.gaps > 0)
+        continue
+      }
+      #expect(recorder.gaps == 0)
+      for place in ["before", "after"] {
+        let heard = recorder.messages.filter { $0.topic.contains("/\(place)/") }.map(\.topic)
+        #expect(Set(heard) == Set((1...5).map { "threadkeeper/\(place)/\($0)" }))
+      }
+      #expect(Set(recorder.finds().map(\.topic)).count == 5)
+    }
+  }
+
+  @Test("A recorder that has never been let in says so, and so does one that waits in vain")
+  func deaf() async throws {
+    let recorder = Recorder()
+    let directory = try TemporaryDirectory()
+    try FileManager.default.createDirectory(
+      atPath: directory.file("broker"), withIntermediateDirectories: true)
+    let port = try UnusedPort.next()
+    for (file, text) in [("logins", "threadkeeper\tsesame-open\n"), ("port", "\(port)\n")] {
+      try Data(text.utf8).write(to: URL(fileURLWithPath: directory.file("broker/\(file)")))
+    }
+    recorder.listen(toBrokerIn: directory.path)
+    #expect(await recorder.hearOut() == ["the broker on port \(port) was never listened to"])
+
+    let other = Recorder()
+    try await other.observe {
+      let broker = try PasswordBroker("keeper", "sesame-open")
+      try await other.ready()
+      try broker.pause()
+      let trouble = await other.hearOut(within: .milliseconds(100))
+      try broker.resume()
+      #expect(trouble.count == 1)
+      #expect(await other.hearOut() == [])
+    }
+  }
 }

@@ -104,6 +104,7 @@ final class Installation: Sendable {
     }
     noteStoreKey()
     Recorder.current?.listen(toBrokerIn: directory.file("state"))
+    try await Recorder.current?.ready()
   }
 
   /// The store's key is secret from when it is made.

@@ -27,7 +27,7 @@ final class Recorder: Sendable {
   private struct State {
     var messages: [IncomingMessage] = []
     var needles = Needles()
-    var listeners: [TestClient] = []
+    var ears: [RecorderEar] = []
     var ports: Set<UInt16> = []
     var hearsSealedOnly = false
   }
@@ -44,11 +44,10 @@ final class Recorder: Sendable {
 
   // MARK: What is heard
 
-  /// Begins to listen, in the background. Without a session, so that nothing of it queues up on the
-  /// broker while it is away: dropped messages are an alert of the keeper's.
+  /// Begins to listen, in the background. The broker is there until this has heard all.
   func listen(to broker: TestBroker) {
     listen(
-      broker.configuration(clientID: Self.clientID, user: broker.observerLogin, "#"))
+      broker.configuration(clientID: Self.clientID, user: broker.observerLogin, "#"), broker)
   }
 
   /// The same for the broker that a keeper has started itself, with the keeper's own login: that one may
@@ -75,20 +74,33 @@ final class Recorder: Sendable {
 
   private static var clientID: String { "recorder-\(UInt32.random(in: 0 ... .max))" }
 
-  private func listen(_ configuration: MosquittoConfiguration) {
-    var configuration = configuration
-    configuration.cleanStart = true
-    configuration.sessionExpiry = 0
-    let listener = TestClient(configuration) { [weak self] batch in
-      self?.state.withLock { $0.messages += batch }
+  private func listen(_ configuration: MosquittoConfiguration, _ broker: TestBroker? = nil) {
+    let ear = RecorderEar(configuration, broker: broker) { [weak self] batch in
+      let others = batch.filter { !$0.topic.contains("/\(configuration.clientID)/") }
+      self?.state.withLock { $0.messages += others }
     }
-    state.withLock { $0.listeners.append(listener) }
+    state.withLock { $0.ears.append(ear) }
   }
 
   /// Returns when all subscriptions hold whose broker is there.
   func ready() async throws {
-    for listener in state.withLock({ $0.listeners }) { try await listener.ready() }
+    for ear in state.withLock({ $0.ears }) { try await ear.client.ready() }
   }
+
+  /// Returns when all has come that any broker has taken until now. One that has ended and is not there again
+  /// tells no more; what it has taken last may be lost.
+  ///
+  /// - Returns: which brokers were not heard, and why.
+  func hearOut(within limit: Duration = .seconds(60)) async -> [String] {
+    var troubles: [String] = []
+    for ear in state.withLock({ $0.ears }) {
+      if let trouble = await ear.drain(within: limit) { troubles.append(trouble) }
+    }
+    return troubles
+  }
+
+  /// How often a broker had forgotten what was still to be told here.
+  var gaps: Int { state.withLock { $0.ears }.reduce(0) { $0 + $1.gaps } }
 
   var messages: [IncomingMessage] { state.withLock { $0.messages } }
 
@@ -129,8 +141,9 @@ final class Recorder: Sendable {
     }
   }
 
-  /// What was found is a failure of the test.
-  func check() {
+  /// What was found is a failure of the test; so is that nobody has listened.
+  func check() async {
+    for trouble in await hearOut() { Issue.record("the recorder is deaf: \(trouble)") }
     for find in finds() { Issue.record("a secret was published: \(find)") }
   }
 }

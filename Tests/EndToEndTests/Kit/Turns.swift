@@ -18,8 +18,13 @@ struct Turns: SuiteTrait, TestTrait, TestScoping {
     await Queue.shared.enter()
     defer { Queue.shared.leave() }
     let recorder = Recorder()
-    defer { recorder.check() }
-    try await recorder.observe(function)
+    do {
+      try await recorder.observe(function)
+    } catch {
+      await recorder.check()
+      throw error
+    }
+    await recorder.check()
   }
 
   private final class Queue: Sendable {
