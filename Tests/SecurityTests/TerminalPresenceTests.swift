@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import PersonAtTerminal
 import Security
 import Testing
 
@@ -92,6 +93,53 @@ import Testing
       let terminal = OwnTerminal()
       precondition(LinuxKeychain.askOnTerminal(nil, within: .milliseconds(50)) == nil)
       terminal.wait(for: "Allow it? [y/N] \r\n")
+    }
+  }
+
+  @Test func whoeverElseReadsAtTheTerminalKeepsNobodyWaiting() async {
+    await #expect(processExitsWith: .success) {
+      // A call that never returns is killed.
+      alarm(60)
+      let terminal = OwnTerminal()
+      // As a program does that reads its standard input. Now and then a line is there for who asks,
+      // and has gone a moment later.
+      for _ in 1...3 {
+        Thread {
+          let own = open("/dev/tty", O_RDWR)
+          var buffer = [UInt8](repeating: 0, count: 64)
+          while read(own, &buffer, buffer.count) > 0 {}
+        }.start()
+      }
+      for count in 1...100 {
+        Thread {
+          terminal.wait(for: "[y/N] ", count: count)
+          terminal.type("x\n")
+        }.start()
+        precondition(LinuxKeychain.askOnTerminal(nil, within: .milliseconds(50)) != true)
+      }
+    }
+  }
+
+  @Test func aQuestionIsTakenBackAlsoWhereNoDescriptorIsLeft() async {
+    await #expect(processExitsWith: .success) {
+      // A call that never returns is killed.
+      alarm(60)
+      let terminal = OwnTerminal()
+      var limit = rlimit()
+      precondition(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+      var none = limit
+      none.rlim_cur = 0
+      precondition(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &none) == 0)
+      let withdrawal = QuestionWithdrawal()
+      precondition(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+      Thread {
+        terminal.wait(for: "[once/always/no] ")
+        withdrawal.withdraw()
+      }.start()
+      let choice = TerminalConsent.choice(
+        about: "a question", within: .seconds(600), unless: withdrawal)
+      precondition(choice == nil)
+      terminal.wait(for: "No answer is needed any more.")
     }
   }
 
