@@ -56,7 +56,7 @@ package final class Bridge: Service {
     configuration.requests.sealer = exchange
     configuration.requests.opener = exchange
     let answers = AnswerQueue()
-    configuration.requests.isAwaited = { [callers = answers.callers] in callers.isAwaited($0) }
+    configuration.requests.reach(answers.callers)
     let monitor = BridgeMonitor()
     let overview = AlertsOverviewSource(topics: configuration.topics, monitor: monitor)
     let consents = ConsentOverviewSource(

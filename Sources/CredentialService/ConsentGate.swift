@@ -20,12 +20,12 @@ package struct ConsentDecision: Hashable, Sendable {
   package var isAdministrator: Bool
   /// Whether its keys say so, and not only the broker.
   package var isSigned: Bool
-  /// The home in which it was said.
-  package var home: String
+  /// The home in which it was said; nil where none was named, and the id alone says what is meant.
+  package var home: String?
 
   package init(
     id: String, approves: Bool, scope: ThreadRequest.Scope = .once, by: Requester,
-    isAdministrator: Bool, isSigned: Bool = false, home: String
+    isAdministrator: Bool, isSigned: Bool = false, home: String?
   ) {
     self.id = id
     self.approves = approves

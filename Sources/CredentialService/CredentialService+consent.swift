@@ -41,7 +41,10 @@ extension CredentialService {
   }
 
   func settle(_ request: ThreadRequest) throws -> [SettledConsent] {
-    try gate.settle(
+    // Over MQTT the topic names the home. A program of this machine may leave it out.
+    var home: String? = self.home
+    if case .systemUser = context.requester, request.home == nil { home = nil }
+    return try gate.settle(
       ConsentDecision(
         id: request.id ?? "", approves: request.command == .approveConsent,
         scope: request.scope ?? .once, by: context.requester,

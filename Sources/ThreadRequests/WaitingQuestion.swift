@@ -9,22 +9,31 @@ package struct WaitingQuestion: Codable, Hashable, Sendable {
   package var extendedPANID: String?
   /// RFC 3339.
   package var expiresAt: String
+  /// Of the requests that wait for it, which tell them apart: several may have asked the same.
+  package var transactions: [String]?
   /// Who would get what, and why it matters. Only who may decide is told: it names networks.
   package var reason: String?
 
   enum CodingKeys: String, CodingKey {
-    case id, command, reason
+    case id, command, reason, transactions
     case extendedPANID = "ext_pan_id"
     case expiresAt = "expires_at"
   }
 
   package init(
-    id: String, command: String, extendedPANID: String?, expiresAt: String, reason: String?
+    id: String, command: String, extendedPANID: String?, expiresAt: String,
+    transactions: [String]?, reason: String?
   ) {
     self.id = id
     self.command = command
     self.extendedPANID = extendedPANID
     self.expiresAt = expiresAt
+    self.transactions = transactions
     self.reason = reason
+  }
+
+  /// Whether a request waits for it. A transaction is told by its octets.
+  package func isAwaited(by transaction: String) -> Bool {
+    transactions?.contains { $0.utf8.elementsEqual(transaction.utf8) } == true
   }
 }

@@ -36,7 +36,7 @@ struct AdoptionTests {
     #expect(question.subject.command == "dataset/set")
     #expect(question.subject.names == "home")
     #expect(
-      question.reason.hasPrefix(
+      question.reason(namingHome: false).hasPrefix(
         "Living room (\(Agent.living)) is on guest-thread; give it the credentials of home?"))
     for _ in 0..<3 {
       try keeper.announce(Agent.living, .guest, at: 1)

@@ -18,11 +18,11 @@ struct CallerConsentTests {
   private var callers: WaitingCallers { answers.callers }
 
   init() throws {
-    keeper = try Keeper()
+    keeper = try Keeper(homes: [
+      .init(name: "home", base: "threadkeeper"), .init(name: "cabin", base: "cabin"),
+    ])
     try keeper.announce(Agent.living, .home, at: 1, user: "hub")
-    keeper.configuration.requests.isAwaited = { [callers = answers.callers] in
-      callers.isAwaited($0)
-    }
+    keeper.configuration.requests.reach(answers.callers)
   }
 
   private struct Unexpected: Error {}
@@ -41,22 +41,24 @@ struct CallerConsentTests {
   }
 
   private func ask(
-    _ command: RequestCommand = .getPreferred, program: String? = nil,
+    _ command: RequestCommand = .getPreferred, program: String? = nil, transaction: String? = nil,
     isThere: @escaping @Sendable () -> Bool = { true }
   ) -> RequestService.Outcome {
     var request = ThreadRequest(command)
     request.program = program
+    request.transaction = transaction
     return service.answer(
       request, from: .systemUser(1000), team: "user/uid-1000", isThere: isThere)
   }
 
   private func call(
-    _ command: RequestCommand = .getPreferred, program: String? = nil,
+    _ command: RequestCommand = .getPreferred, program: String? = nil, transaction: String? = nil,
     isThere: @escaping @Sendable () -> Bool = { true }
   ) throws -> WaitingCallers.Place {
-    guard case .waiting(let place) = ask(command, program: program, isThere: isThere) else {
-      throw Unexpected()
-    }
+    guard
+      case .waiting(let place) = ask(
+        command, program: program, transaction: transaction, isThere: isThere)
+    else { throw Unexpected() }
     return place
   }
 
@@ -188,6 +190,45 @@ struct CallerConsentTests {
     #expect(try audited() == [.credentialsNotGiven])
   }
 
+  @Test("Each of those who wait for a question finds it by its transaction, until it has gone")
+  func transactions() async throws {
+    func told() throws -> [WaitingQuestion] {
+      guard
+        case .answer(let answer) = service.answer(
+          ThreadRequest(.pendingConsents), from: .systemUser(1000), team: "user/uid-1000")
+      else { throw Unexpected() }
+      return answer.data?.pending ?? []
+    }
+    let first = try call(transaction: "a")
+    _ = try call(transaction: "b")
+    let other = try call(.nearbyNetworks, transaction: "c")
+    #expect(try told().map(\.id) == [first.consent, other.consent])
+    #expect(try told().map(\.transactions) == [["a", "b"], ["c"]])
+    #expect(try told().first?.isAwaited(by: "b") == true)
+    #expect(try told().first?.isAwaited(by: "c") == false)
+    callers.forget(first)
+    #expect(try told().first?.transactions == ["b"])
+  }
+
+  @Test("A decision that names a home is about that one only; without one the id is enough")
+  func homes() throws {
+    func decide(_ id: String, home: String?) throws -> ThreadAnswer {
+      var request = ThreadRequest(.denyConsent)
+      (request.id, request.home) = (id, home)
+      guard
+        case .answer(let answer) = service.answer(
+          request, from: .systemUser(0), team: "user/uid-0", isAdministrator: true)
+      else { throw Unexpected() }
+      return answer
+    }
+    let id = try call().consent
+    #expect(try decide(id, home: "cabin").error?.code == "stale_id")
+    #expect(try waiting().map(\.id.description) == [id])
+    #expect(try decide(id, home: "home").status == .ok)
+    #expect(try decide(try call(.nearbyNetworks).consent, home: nil).status == .ok)
+    #expect(try waiting().isEmpty)
+  }
+
   @Test("What a question is about is told to who may decide it, and to nobody else")
   func pending() throws {
     let id = try call(program: "homes").consent
@@ -204,7 +245,8 @@ struct CallerConsentTests {
     let keepers = try pending(1000, team: "user/uid-1000", isAdministrator: true)
     #expect(
       keepers?.first?.reason?.hasPrefix(
-        "uid 1000 (homes) would get the network key of home (1111111122222222)") == true)
+        "uid 1000 (homes) would get the network key of home (1111111122222222), home home:")
+        == true)
     #expect(try pending(1001, team: "user/uid-1001", isAdministrator: true) == [])
     #expect(try pending(1000, team: "other", isAdministrator: true) == [])
   }

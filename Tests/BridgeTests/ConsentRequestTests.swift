@@ -310,13 +310,15 @@ struct ConsentRequestTests {
   @Test(
     "A requester sees what it waits for itself, in its home, and no network that it has not named")
   func pending() throws {
-    try ask(preferred)
+    try ask(preferred, ["transaction": "a"])
+    try ask(preferred, ["transaction": "b"])
     try ask("network/get", ["ext_pan_id": "3333333344444444"])
     let ids = try waiting().map(\.id.description)
     let own = try #require(try ask("consent/pending").first?.answer.data?.pending)
     #expect(own.map(\.id) == ids && own.map(\.command) == [preferred, "network/get"])
     #expect(own.map(\.extendedPANID) == [nil, "3333333344444444"])
     #expect(own.allSatisfy { $0.reason == nil })
+    #expect(own.map(\.transactions) == [["a", "b"], []])
     #expect(
       own.first?.expiresAt
         == WireTime(milliseconds: keeper.clock.now().milliseconds + 120_000).description)

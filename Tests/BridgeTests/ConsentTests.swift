@@ -166,10 +166,11 @@ struct ConsentTests {
     let recorder = RecordingLog()
     var news = BatchNews()
     let asked = try ask()
-    news.add(asked)
+    news.add(asked, asked.reason(namingHome: true))
     news.log(to: recorder.logger)
     let line = try #require(recorder.lines.first)
     #expect(line.contains("mqtt user phone") && line.contains("home (1111111122222222)"))
+    #expect(line.contains(", home home: with it"))
     #expect(line.contains("threadkeeper consent approve \(asked.id)"))
     #expect(line.contains("threadkeeper consent deny \(asked.id)"))
   }

@@ -15,7 +15,7 @@ struct WaitingCallersTests {
   private let agreed = ThreadAnswer(AnswerData())
 
   private func expect(_ consent: String) -> WaitingCallers.Place? {
-    callers.expect(consent) { true }
+    callers.expect(consent, nil) { true }
   }
 
   private func say(_ answer: ThreadAnswer, to consent: String) {
@@ -73,7 +73,7 @@ struct WaitingCallersTests {
   func awaited() throws {
     let isThere = Mutex([true, true])
     let places = try (0..<2).map { number in
-      try #require(callers.expect("c-1") { isThere.withLock { $0[number] } })
+      try #require(callers.expect("c-1", nil) { isThere.withLock { $0[number] } })
     }
     #expect(callers.isAwaited("c-1") && !callers.isAwaited("c-2"))
     isThere.withLock { $0[0] = false }

@@ -15,6 +15,16 @@ struct ConsentReasonTests {
         + " the consent is taken back")
   }
 
+  @Test("Of several homes it says which")
+  func severalHomes() {
+    let sentence = ConsentReason.sentence(
+      requester: .phone, subject: .preferred, namingHome: true)
+    #expect(
+      sentence.hasPrefix(
+        "mqtt user phone would get the network key of home-thread (1111111122222222), home"
+          + " \(ConsentSubject.preferred.home): with it,"))
+  }
+
   @Test("Of many networks it names some")
   func manyNetworks() {
     let networks = (0..<9).map { ConsentNetwork.sample("000000000000000\($0)", "n\($0)") }

@@ -47,7 +47,8 @@ struct ConsentAtTerminalTests {
     }
   }
 
-  private func scene(_ settings: String = "") async throws -> Scene {
+  /// - Parameter name: of the home, where the settings name several.
+  private func scene(_ settings: String = "", home name: String? = nil) async throws -> Scene {
     let broker = try TestBroker()
     let keeper = try Installation(broker, hold: 0, more: settings)
     let daemon = try await keeper.start()
@@ -55,9 +56,17 @@ struct ConsentAtTerminalTests {
     let publisher = try await TestPublisher.start(broker)
     try await publisher.publish([BorderRouter(Self.agent).announces(try home.hex())])
     try await eventually("the preferred network") {
-      try await keeper.command("preferred", "show").status == 0
+      try await isPreferred(keeper, in: name)
     }
     return Scene(broker: broker, keeper: keeper, daemon: daemon, home: home)
+  }
+
+  private func isPreferred(_ keeper: Installation, in home: String?) async throws -> Bool {
+    let named = home.map { ["--home", $0] } ?? []
+    let shown = try await ThreadkeeperBinary.run(
+      ["preferred", "show", "--config", keeper.configuration] + named,
+      environment: keeper.environment)
+    return shown.status == 0
   }
 
   @Test("The keeper's own user is asked who wants what and why, and says once, no, always")
@@ -133,7 +142,7 @@ struct ConsentAtTerminalTests {
     #expect(off.screen == "")
     #expect(try await scene.keeper.command("consent", "deny", id).status == 0)
     #expect(try await off.end() == 77)
-    #expect(!off.screen.contains("Allow it?") && !off.screen.contains("waiting"))
+    #expect(!off.screen.contains("Allow it?") && !off.screen.contains("Waiting"))
     try scene.check(off, told: false)
     #expect(detached.wait() == .exit(77))
     #expect(try await scene.history().count == 1)
@@ -160,11 +169,70 @@ struct ConsentAtTerminalTests {
       ]) { $1 })
     let id = try await scene.question()
     try await session.until("`threadkeeper consent approve \(id)`")
-    #expect(session.screen.contains("waiting for consent, up to 1"))
+    #expect(session.screen.contains("Waiting for consent, up to 1"))
     #expect(!session.screen.contains("Allow it?") && !session.screen.contains("home-thread"))
     #expect(try await scene.keeper.command("consent", "approve", id).status == 0)
     #expect(try await session.end() == 0)
     try scene.check(session, told: true)
+    #expect(try await scene.daemon.stop() == .exit(0))
+  }
+
+  @Test("Of two homes each program is asked about its own, and decides nothing about the other")
+  func homes() async throws {
+    let scene = try await scene(
+      "homes: {home: {base_topic: threadkeeper}, cabin: {base_topic: cabin}}", home: "home")
+    let cabin = try ThreadNetwork("cabin-thread")
+    let publisher = try await TestPublisher.start(scene.broker)
+    try await publisher.publish([
+      BorderRouter("a1b2c3d4e5f60719", base: "cabin").announces(try cabin.hex())
+    ])
+    try await eventually("the preferred network of the cabin") {
+      try await isPreferred(scene.keeper, in: "cabin")
+    }
+    // It waits for the first home, and there is no terminal.
+    let other = try ChildProcess(
+      "/usr/bin/setsid", ["--wait", ThreadClientExampleTests.program, "preferred"],
+      environment: scene.environment, streams: (.nothing, .nothing, .nothing))
+    let id = try await scene.question()
+    let session = try scene.program(["THREADKEEPER_NETWORK_HOME": "cabin"])
+    try await session.until(Self.prompt)
+    #expect(session.screen.contains("the network key of cabin-thread"), "\(session.screen)")
+    #expect(session.screen.contains(", home cabin:"), "\(session.screen)")
+    #expect(!session.screen.contains("home-thread"))
+    session.type("once\n")
+    #expect(try await session.end() == 0)
+    #expect(session.screen.contains(try cabin.hex()))
+    #expect(try await scene.question() == id, "the other one still waits")
+    #expect(try await scene.keeper.command("consent", "deny", id).status == 0)
+    #expect(other.wait() == .exit(77))
+    #expect(try await scene.daemon.stop() == .exit(0))
+  }
+
+  @Test("In the background of a terminal that stops who writes there it writes nothing and goes on")
+  func tostop() async throws {
+    let scene = try await scene()
+    let output = scene.keeper.directory.file("told")
+    let shell = try TerminalSession(
+      program: "/bin/bash", ["--norc", "--noprofile", "-i"],
+      environment: scene.environment.merging(["PS1": "ready> ", "TERM": "dumb"]) { $1 })
+    try await shell.until("ready> ")
+    // On a line of its own: of a command that is stopped the shell forgets what it has set.
+    shell.type("stty tostop\n")
+    try await shell.until("ready> ", count: 2)
+    shell.type("'\(ThreadClientExampleTests.program)' preferred > '\(output)'\n")
+    try await shell.until(Self.prompt)
+    shell.type("\u{1A}")
+    try await shell.until("Stopped")
+    shell.type("bg; echo in the background\n")
+    try await shell.until("in the background", count: 2)
+    #expect(try await scene.keeper.command("consent", "approve", scene.question()).status == 0)
+    try await eventually("the dataset") {
+      let told = (try? String(contentsOfFile: output, encoding: .utf8)) ?? ""
+      return told.contains(try scene.home.hex())
+    }
+    #expect(!shell.screen.contains("No answer is needed"))
+    shell.type("exit\n")
+    #expect(try await shell.end() == 0)
     #expect(try await scene.daemon.stop() == .exit(0))
   }
 

@@ -58,6 +58,16 @@ struct SocketTests {
     #expect(requests[1].dataset == (try SampleNetwork.home.dataset(at: 1).hex))
   }
 
+  @Test("A call that a person decides about has a transaction that no other call has")
+  func transactions() async throws {
+    let keeper = try FakeKeeper { _, _ in
+      ThreadAnswer(AnswerFailure(.consentDenied, "a person has refused it")).json
+    }
+    for _ in 1...2 { _ = await failure { _ = try await keeper.client.preferredCredentials() } }
+    let transactions = keeper.requests.compactMap(\.transaction)
+    #expect(transactions.count == 2 && Set(transactions).count == 2)
+  }
+
   @Test("Every code of an answer is an error with a number of its own")
   func codes() async throws {
     let expected: [AnswerCode: THError.Code] = [

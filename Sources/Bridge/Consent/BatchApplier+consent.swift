@@ -14,8 +14,14 @@ extension BatchApplier {
   /// A new request waits.
   func tell(_ pending: PendingConsent) throws {
     try append(
-      EventRecord(pending, home: home(named: pending.subject.home).record.id, now: now))
-    news.add(pending)
+      EventRecord(
+        pending, reason(of: pending), home: home(named: pending.subject.home).record.id, now: now))
+    news.add(pending, reason(of: pending))
+  }
+
+  /// For the person who decides.
+  func reason(of pending: PendingConsent) -> String {
+    pending.reason(namingHome: configuration.topics.homes.count > 1)
   }
 
   /// A request waits no more.

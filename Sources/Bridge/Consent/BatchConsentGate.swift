@@ -45,7 +45,7 @@ struct BatchConsentGate: ConsentGate {
     let requester = ConsentRequester(.init(context.requester), team: context.team)
     return try batch.consents.pending(now: batch.now.milliseconds, tx)
       .filter { $0.requester.isSameParty(as: requester) && $0.subject.home == context.home }
-      .map { WaitingQuestion($0, isToldAll: context.isAdministrator) }
+      .map { question($0, isToldAll: context.isAdministrator) }
   }
 
   /// Before anything is looked up, so that nobody else learns which ids there are.
@@ -73,27 +73,27 @@ struct BatchConsentGate: ConsentGate {
 
   /// Who speaks in one home does not decide in another.
   private func checkHome(_ decision: ConsentDecision, _ tx: ReadTransaction) throws {
-    guard case .mqttUser = decision.by else { return }
+    guard let home = decision.home else { return }
     let waiting = try batch.consents.pending(now: batch.now.milliseconds, tx)
     if let other = waiting.first(where: { $0.id.description == decision.id }),
-      other.subject.home != decision.home
+      other.subject.home != home
     {
       throw AnswerFailure(
         .staleID, field: "id", "no request \(decision.id) waits for consent in this home")
     }
   }
-}
 
-extension WaitingQuestion {
-  fileprivate init(_ pending: PendingConsent, isToldAll: Bool) {
+  private func question(_ pending: PendingConsent, isToldAll: Bool) -> WaitingQuestion {
     let named =
       pending.subject.command == RequestCommand.getNetwork.rawValue
       ? pending.subject.onlyNetwork : nil
-    self.init(
-      id: pending.id.description, command: pending.subject.command,
-      extendedPANID: named?.description,
+    let id = pending.id.description
+    return WaitingQuestion(
+      id: id, command: pending.subject.command, extendedPANID: named?.description,
       expiresAt: WireTime(milliseconds: pending.expires).description,
-      reason: isToldAll ? pending.reason : nil)
+      transactions: pending.replies.compactMap(\.transaction)
+        + batch.configuration.requests.transactions(id),
+      reason: isToldAll ? batch.reason(of: pending) : nil)
   }
 }
 

@@ -17,6 +17,9 @@ package struct ConsentDesk: Sendable {
   /// Called after the commit: there is something to publish.
   let committed: @Sendable () -> Void
 
+  /// Whether a question is to name its own.
+  package var hasSeveralHomes: Bool { configuration.topics.homes.count > 1 }
+
   /// - Throws: `ConsentRefusal`, or what the store says.
   @discardableResult
   package func approve(

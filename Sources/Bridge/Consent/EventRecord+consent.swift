@@ -7,10 +7,10 @@ import ThreadDataset
 
 extension EventRecord {
   /// Somebody asks for credentials.
-  init(_ pending: PendingConsent, home: Int64, now: WireTime) {
+  init(_ pending: PendingConsent, _ reason: String, home: Int64, now: WireTime) {
     self.init(time: now, types: .consentRequested, home: home)
     fill(pending.id, pending.requester, pending.subject)
-    detail.message = pending.reason
+    detail.message = reason
     detail.expiresAt = WireTime(milliseconds: pending.expires).description
   }
 
@@ -45,10 +45,10 @@ extension EventRecord {
 
 extension BatchNews {
   /// What a person at the keeper's terminal has to know, and to type.
-  mutating func add(_ pending: PendingConsent) {
+  mutating func add(_ pending: PendingConsent, _ reason: String) {
     var metadata: Logger.Metadata = [
       "requester": "\(pending.requester)", "command": "\(pending.subject.command)",
-      "network": "\(pending.subject.networkNames)", "why": "\(pending.reason)",
+      "network": "\(pending.subject.networkNames)", "why": "\(reason)",
       "approve": "threadkeeper consent approve \(pending.id)",
       "deny": "threadkeeper consent deny \(pending.id)",
     ]

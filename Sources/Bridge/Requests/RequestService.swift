@@ -44,7 +44,7 @@ package final class RequestService: Sendable {
     // Nobody is there who could be asked, nor anything that would wait for the answer.
     configuration.requests.gate = configuration.requests.gate ?? NobodyConsents()
     let answers = AnswerQueue()
-    configuration.requests.isAwaited = { [callers = answers.callers] in callers.isAwaited($0) }
+    configuration.requests.reach(answers.callers)
     self.init(
       configuration, store: store, monitor: BridgeMonitor(), answers: answers, clock: clock,
       logger: nil, committed: {})
@@ -88,7 +88,7 @@ package final class RequestService: Sendable {
         if case .data = reply { try batch.noteGrantedDisclosure() }
         if case .decided(let settled) = reply { try batch.answer(settled) }
         if case .waiting(let id) = reply {
-          expected = callers.expect(id, isThere: isThere)
+          expected = callers.expect(id, request.transaction, isThere: isThere)
           guard expected != nil else {
             throw AnswerFailure(.rateLimited, "too many wait for consent already")
           }

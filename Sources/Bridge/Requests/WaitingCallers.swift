@@ -19,6 +19,8 @@ package final class WaitingCallers: Sendable {
   static let mostOfOne = 2
 
   private struct Caller {
+    /// Of its request.
+    let transaction: String?
     var isThere: @Sendable () -> Bool
     var waiting: CheckedContinuation<ThreadAnswer?, Never>?
     /// The answer that came before it had begun to wait.
@@ -45,16 +47,21 @@ package final class WaitingCallers: Sendable {
 
   /// Announces a caller, before the answer can come: `answer(at:)` or `forget(_:)` must follow.
   ///
-  /// - Parameter isThere: whether it still waits on its connection; asked from any thread.
+  /// - Parameters:
+  ///   - transaction: of its request.
+  ///   - isThere: whether it still waits on its connection; asked from any thread.
   /// - Returns: nil when too many wait.
-  func expect(_ consent: String, isThere: @escaping @Sendable () -> Bool) -> Place? {
+  func expect(
+    _ consent: String, _ transaction: String?, isThere: @escaping @Sendable () -> Bool
+  ) -> Place? {
     state.withLock { state in
       let all = state.callers.values.reduce(0) { $0 + $1.count }
       guard all < Self.most, state.callers[consent]?.count ?? 0 < Self.mostOfOne else {
         return nil
       }
       state.last += 1
-      state.callers[consent, default: [:]][state.last] = Caller(isThere: isThere)
+      state.callers[consent, default: [:]][state.last] = Caller(
+        transaction: transaction, isThere: isThere)
       return Place(consent: consent, number: state.last)
     }
   }
@@ -65,6 +72,13 @@ package final class WaitingCallers: Sendable {
   package func isAwaited(_ consent: String) -> Bool {
     let callers = state.withLock { $0.callers[consent]?.values.map(\.isThere) ?? [] }
     return callers.contains { $0() }
+  }
+
+  /// Of those who wait for a consent, in the order in which they came.
+  func transactions(of consent: String) -> [String] {
+    state.withLock { state in
+      (state.callers[consent] ?? [:]).sorted { $0.key < $1.key }.compactMap(\.value.transaction)
+    }
   }
 
   /// Callers whose `answer(at:)` has begun to wait.

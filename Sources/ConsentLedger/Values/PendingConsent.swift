@@ -19,7 +19,11 @@ package struct PendingConsent: Sendable, Codable, Hashable {
   var isDenied = false
 
   /// One sentence for the person who decides.
-  package var reason: String { ConsentReason.sentence(requester: requester, subject: subject) }
+  ///
+  /// - Parameter namingHome: where there are several.
+  package func reason(namingHome: Bool) -> String {
+    ConsentReason.sentence(requester: requester, subject: subject, namingHome: namingHome)
+  }
 
   init(_ request: ConsentRequest, id: ConsentID, now: Int64) {
     self.id = id

@@ -23,11 +23,15 @@ struct ConsentAtTerminal: Sendable {
   func run() async {
     guard await takeTurn() else { return }
     defer { Self.isTaken.store(false, ordering: .releasing) }
-    guard let question = await question() else { return }
-    guard let reason = question.reason else { return show(question) }
-    let text = HarmlessText(reason, longest: Self.longest).text
-    guard let choice = await choice(about: text) else { return }
-    await decide(question.id, choice)
+    var asked: Set<String> = []
+    // Until the answer is there: what was decided may not be what the call waits for in the end.
+    while let question = await question(besides: asked) {
+      asked.insert(question.id)
+      guard let reason = question.reason else { return show(question) }
+      let text = HarmlessText(reason, longest: Self.longest).text
+      guard let choice = await choice(about: text) else { return }
+      await decide(question.id, choice)
+    }
   }
 
   private func takeTurn() async -> Bool {
@@ -40,37 +44,36 @@ struct ConsentAtTerminal: Sendable {
   }
 
   /// What this call waits for; nil when it waits for nobody.
-  private func question() async -> WaitingQuestion? {
+  private func question(besides asked: Set<String>) async -> WaitingQuestion? {
+    var look = ThreadRequest(.pendingConsents)
+    look.home = request.home
     while !Task.isCancelled {
       do {
-        let waiting =
-          try await keeper.exchange(ThreadRequest(.pendingConsents), asKeeper: true)?.pending ?? []
-        if let own = waiting.last(where: isOwn) { return own }
-      } catch let error as THError {
-        // Too many calls at a time are no reason to give up; a keeper that does not know this is.
-        guard error.reason == .busy || error.reason == .interrupted else { return nil }
+        let waiting = try await keeper.exchange(look, asKeeper: true)?.pending ?? []
+        if let own = waiting.first(where: { isOwn($0) && !asked.contains($0.id) }) { return own }
       } catch {
-        return nil
+        guard Self.mayPass(error) else { return nil }
       }
       do { try await Task.sleep(for: Self.pause) } catch { return nil }
     }
     return nil
   }
 
-  /// Whether a question is that of this call: the keeper asks the same of one requester once.
+  /// The same may be asked by several programs, and for several homes: only its own request tells which
+  /// question is that of this call.
   private func isOwn(_ question: WaitingQuestion) -> Bool {
-    question.command == request.command.rawValue
-      && (request.network == nil || question.extendedPANID == request.network?.description)
+    request.transaction.map { question.isAwaited(by: $0) } ?? false
+  }
+
+  /// Too many calls at a time, or a connection that broke off, are no reason to give up; a keeper that
+  /// does not know this is.
+  private static func mayPass(_ error: any Error) -> Bool {
+    guard let error = error as? THError else { return false }
+    return error.reason == .busy || error.reason == .interrupted
   }
 
   private func show(_ question: WaitingQuestion) {
-    let seconds = (try? Date(question.expiresAt, strategy: .iso8601))
-      .map { max(0, Int($0.timeIntervalSinceNow.rounded(.up))) }
-    let limit = seconds.map { ", up to \($0) s" } ?? ""
-    TerminalConsent.show(
-      HarmlessText(
-        "waiting for consent\(limit): `threadkeeper consent approve \(question.id)`"
-      ).text)
+    TerminalConsent.show(HarmlessText(question.words()).text)
   }
 
   private func choice(about text: String) async -> TerminalConsent.Choice? {
@@ -90,15 +93,27 @@ struct ConsentAtTerminal: Sendable {
 
   private func decide(_ id: String, _ choice: TerminalConsent.Choice) async {
     var decision = ThreadRequest(choice == .no ? .denyConsent : .approveConsent)
+    decision.home = request.home
     decision.id = id
     if choice == .always { decision.scope = .always }
-    do {
-      _ = try await keeper.exchange(decision, asKeeper: true)
-    } catch let error as THError {
-      // Somebody else was faster: then the answer is there.
-      guard error.reason != .notFound, !Task.isCancelled else { return }
-      TerminalConsent.show(
-        HarmlessText("the keeper refuses it: \(error.localizedDescription)").text)
-    } catch {}
+    while !Task.isCancelled {
+      do {
+        _ = try await keeper.exchange(decision, asKeeper: true)
+        return
+      } catch {
+        guard Self.mayPass(error) else { return tell(error) }
+      }
+      // What was decided by a connection that broke off is refused the second time.
+      do { try await Task.sleep(for: Self.pause) } catch { return }
+    }
+  }
+
+  private func tell(_ error: any Error) {
+    // Somebody else was faster: then the answer is there.
+    guard let error = error as? THError, error.reason != .notFound, !Task.isCancelled else {
+      return
+    }
+    TerminalConsent.show(
+      HarmlessText("the keeper refuses it: \(error.localizedDescription)").text)
   }
 }

@@ -71,6 +71,8 @@ final class KeeperLink: Sendable {
     request.home = configuration.home
     if request.command.needsConsent {
       request.program = ProgramName(ProcessInfo.processInfo.processName)?.text
+      // The question that waits for this call, and not that of another, is found by it.
+      request.transaction = UUID().uuidString
     }
     var deadline: ContinuousClock.Instant?
     var isInDoubt = false

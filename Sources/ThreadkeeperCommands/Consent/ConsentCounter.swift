@@ -42,7 +42,7 @@ struct ConsentCounter: Sendable {
       let work = ConsentWork(keychain)
       do {
         switch message.command {
-        case .list: return try work.list()
+        case .list: return try work.list(namingHome: settings.homes.count > 1)
         case .grants: return try work.grants()
         case .history: return try work.history(message.limit)
         case .revoke: return try work.revoke(message.id, by: geteuid())

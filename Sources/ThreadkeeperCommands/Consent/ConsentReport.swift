@@ -103,11 +103,12 @@ extension ConsentReport.Request {
 }
 
 extension ConsentReport.Pending {
-  init(_ pending: PendingConsent) {
+  /// - Parameter namingHome: where the keeper has several.
+  init(_ pending: PendingConsent, namingHome: Bool) {
     self.init(
       request: .init(pending),
       more: .init(
-        reason: pending.reason,
+        reason: pending.reason(namingHome: namingHome),
         expiresAt: WireTime(milliseconds: pending.expires).description))
   }
 }

@@ -15,9 +15,10 @@ struct ConsentWork: Sendable {
     self.keychain = keychain
   }
 
-  func list() throws -> ConsentReport {
+  /// - Parameter namingHome: where the keeper has several.
+  func list(namingHome: Bool) throws -> ConsentReport {
     let waiting = try keychain.database.read { try ledger.pending(now: now, $0) }
-    return ConsentReport(pending: waiting.map(ConsentReport.Pending.init))
+    return ConsentReport(pending: waiting.map { .init($0, namingHome: namingHome) })
   }
 
   func grants() throws -> ConsentReport {

@@ -33,7 +33,7 @@ struct ConsentService: Sendable {
   private func report(_ message: ConsentMessage, by user: UInt32) throws -> ConsentReport {
     let id = message.id ?? ""
     switch message.command {
-    case .list: return try ConsentWork(keychain).list()
+    case .list: return try ConsentWork(keychain).list(namingHome: desk.hasSeveralHomes)
     case .grants: return try ConsentWork(keychain).grants()
     case .history: return try ConsentWork(keychain).history(message.limit)
     case .approve:

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DaemonSocket
+import Foundation
+import Synchronization
+import TestKit
+import Testing
+import ThreadRequests
+
+/// A program at a terminal, and a keeper of the test's own: what else waits, and which decision is
+/// refused, a real one leaves to chance.
+@Suite("The question of a call, among others", .inTurns, .timeLimit(.minutes(10)))
+struct QuestionOfTheCallTests {
+  private static let prompt = "Allow it? [once/always/no] "
+
+  private final class ScriptedKeeper: Sendable {
+    struct State {
+      var transaction: String?
+      var decisions: [RequestFields] = []
+      var isAnswered = false
+    }
+
+    let path: String
+    private let directory: TemporaryDirectory
+    private let state = Mutex(State())
+    private let listener = Mutex<DaemonListener?>(nil)
+    /// What waits after so many decisions, for the transaction of the call.
+    private let waiting: @Sendable (_ decisions: Int, _ transaction: String) -> [WaitingQuestion]
+    /// What is answered to each decision, by its number.
+    private let verdict: @Sendable (_ number: Int) -> ThreadAnswer
+
+    init(
+      waiting: @escaping @Sendable (Int, String) -> [WaitingQuestion],
+      verdict: @escaping @Sendable (Int) -> ThreadAnswer = { _ in ThreadAnswer(AnswerData()) }
+    ) throws {
+      directory = try TemporaryDirectory()
+      path = directory.file("client.sock")
+      self.waiting = waiting
+      self.verdict = verdict
+      let listener = try DaemonListener(path: path) { [weak self] octets, _ in
+        guard let self, let fields = try? RequestFields(json: octets) else { return [] }
+        return await self.answer(fields).json
+      }
+      self.listener.withLock { $0 = listener }
+    }
+
+    deinit { listener.withLock { $0?.stop() } }
+
+    var decisions: [RequestFields] { state.withLock { $0.decisions } }
+
+    /// What the call waits for.
+    func answer() { state.withLock { $0.isAnswered = true } }
+
+    private func answer(_ fields: RequestFields) async -> ThreadAnswer {
+      switch fields.command.flatMap(RequestCommand.init) {
+      case .isPreferredAvailable:
+        var data = AnswerData()
+        data.available = true
+        return ThreadAnswer(data)
+      case .getPreferred:
+        state.withLock { $0.transaction = fields.transaction }
+        while !state.withLock({ $0.isAnswered }) {
+          do { try await Task.sleep(for: .milliseconds(5)) } catch { break }
+        }
+        return ThreadAnswer(AnswerFailure(.consentDenied, "a person has refused it"))
+      case .pendingConsents:
+        let (transaction, count) = state.withLock { ($0.transaction, $0.decisions.count) }
+        var data = AnswerData()
+        data.pending = transaction.map { waiting(count, $0) } ?? []
+        return ThreadAnswer(data)
+      default:
+        let number = state.withLock { state in
+          state.decisions.append(fields)
+          return state.decisions.count
+        }
+        return verdict(number)
+      }
+    }
+  }
+
+  private static func question(
+    _ id: String, _ transactions: String..., reason: String
+  ) -> WaitingQuestion {
+    WaitingQuestion(
+      id: id, command: "preferred/get", extendedPANID: nil, expiresAt: "2026-11-21T04:38:00Z",
+      transactions: transactions, reason: reason)
+  }
+
+  private func program(of keeper: ScriptedKeeper) throws -> TerminalSession {
+    try TerminalSession(
+      program: ThreadClientExampleTests.program, ["preferred"],
+      environment: [
+        "PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "THREADKEEPER_SOCKET": keeper.path,
+        "THREADKEEPER_NETWORK_HOME": "cabin",
+      ])
+  }
+
+  @Test("Of several that ask the same, the person is asked what this call waits for, and no other")
+  func own() async throws {
+    let keeper = try ScriptedKeeper { decisions, transaction in
+      let other = Self.question("c-other", "somebody's", reason: "another would get it")
+      guard decisions == 0 else { return [other] }
+      return [
+        Self.question("c-own", "joined", transaction, reason: "this one would get it"), other,
+      ]
+    }
+    let session = try program(of: keeper)
+    try await session.until(Self.prompt)
+    #expect(session.screen.contains("this one would get it"))
+    session.type("always\n")
+    try await eventually("the decision") { keeper.decisions.count == 1 }
+    keeper.answer()
+    #expect(try await session.end() == 77)
+    #expect(!session.screen.contains("another would get it"))
+    let decision = try #require(keeper.decisions.first)
+    #expect(decision.command == "consent/approve" && decision.id == "c-own")
+    #expect(decision.scope == "always" && decision.asKeeper == true && decision.home == "cabin")
+  }
+
+  @Test("A decision for which the keeper has no time is brought again, without a question")
+  func busy() async throws {
+    let keeper = try ScriptedKeeper { decisions, transaction in
+      decisions > 1 ? [] : [Self.question("c-own", transaction, reason: "this one would get it")]
+    } verdict: { number in
+      number > 1
+        ? ThreadAnswer(AnswerData()) : ThreadAnswer(AnswerFailure(.rateLimited, "too many"))
+    }
+    let session = try program(of: keeper)
+    try await session.until(Self.prompt)
+    session.type("no\n")
+    try await eventually("the decision") { keeper.decisions.count == 2 }
+    keeper.answer()
+    #expect(try await session.end() == 77)
+    #expect(keeper.decisions.map(\.command) == ["consent/deny", "consent/deny"])
+    #expect(session.screen.components(separatedBy: Self.prompt).count == 2)
+  }
+
+  @Test("While there is no answer the person is asked again, where another question waits for it")
+  func again() async throws {
+    let keeper = try ScriptedKeeper { decisions, transaction in
+      // The first one is still shown when it is decided already.
+      [Self.question("c-1", transaction, reason: "the first would get it")]
+        + (decisions == 0
+          ? [] : [Self.question("c-2", transaction, reason: "the second would get it")])
+    }
+    let session = try program(of: keeper)
+    try await session.until(Self.prompt)
+    session.type("once\n")
+    try await session.until("the second would get it")
+    try await session.until(Self.prompt, count: 2)
+    session.type("once\n")
+    try await eventually("the decisions") { keeper.decisions.count == 2 }
+    keeper.answer()
+    #expect(try await session.end() == 77)
+    #expect(keeper.decisions.map(\.id) == ["c-1", "c-2"])
+  }
+}
