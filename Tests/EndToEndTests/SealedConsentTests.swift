@@ -300,7 +300,7 @@ struct SealedConsentTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("At a terminal the command says what it waits for, and what approves it; elsewhere nothing")
+  @Test("At a terminal the command says what it waits for, and what approves it")
   func notice() async throws {
     let audience = try await Audience.start(broker)
     let publisher = try await TestPublisher.start(broker)
@@ -313,18 +313,12 @@ struct SealedConsentTests {
         "--port", "\(broker.port)", "--key", key, "--keeper", line,
       ], environment: keeper.environment)
     let id = try await waiting()
-    try await session.until("`threadkeeper consent approve \(id)`, on the keeper's machine.")
+    try await session.until("`threadkeeper consent approve \(id)`, by the keeper's user")
     #expect(session.screen.contains("Waiting for consent, up to 1"))
     #expect(!session.screen.contains("home-thread"), "nothing is told before")
     #expect(try await keeper.command("consent", "approve", id).status == 0)
     #expect(try await session.end() == 0)
     #expect(session.screen.contains(dataset))
-    async let second = request("preferred/get", key: key, line: line)
-    let again = try await waiting()
-    // As long as it would take at a terminal.
-    try await Task.sleep(for: .milliseconds(1_500))
-    #expect(try await keeper.command("consent", "deny", again).status == 0)
-    #expect(try await !second.error.contains("Waiting for consent"))
     #expect(try await daemon.stop() == .exit(0))
   }
 }

@@ -18,19 +18,15 @@ struct ClientExchange: Sendable {
   /// Of the client and of the keeper; nil: all is said in clear.
   let keys: Keys?
 
-  /// - Parameters:
-  ///   - fields: a JSON object.
-  ///   - secret: whether an answer in clear is refused, where it could be sealed.
   /// - Throws: `CommandFailure`, also for what the keeper refuses.
-  func ask(
-    _ command: String, _ fields: [UInt8], within limit: Duration, secret: Bool
-  ) async throws -> ClientAnswer {
-    let topic = "\(broker.baseTopic)/in/\(broker.username)/request/\(command)"
-    let answerTopic = "\(broker.baseTopic)/out/\(broker.username)/response/\(command)"
-    let transaction = Base64.encode(RandomOctets.make(12), .urlSafe)
+  func ask(_ question: ClientQuestion, within limit: Duration) async throws -> ClientAnswer {
+    let topic = "\(broker.baseTopic)/in/\(broker.username)/request/\(question.command)"
+    let answerTopic = "\(broker.baseTopic)/out/\(broker.username)/response/\(question.command)"
+    let transaction = question.transaction
     let exchange = RequestExchange(
       Publication(
-        topic: topic, payload: try payload(transaction, fields, topic: topic), messageExpiry: 30,
+        topic: topic, payload: try payload(transaction, question.fields, topic: topic),
+        messageExpiry: 30,
         contentType: "application/json", correlationData: Array(transaction.utf8),
         responseTopic: answerTopic)
     ) { message in
@@ -54,7 +50,7 @@ struct ClientExchange: Sendable {
     case .answer(let payload):
       return try ClientAnswer(
         payload, to: transaction, keys: keys, topic: answerTopic,
-        needsSeal: keys != nil && secret)
+        needsSeal: keys != nil && question.isSecret)
     }
   }
 

@@ -73,13 +73,15 @@ struct ClientRequestCommand: AsyncParsableCommand {
 
   func run() async throws {
     let exchange = ClientExchange(broker: broker, keys: try identities())
-    var body = try readFields()
-    defer { wipe(&body) }
-    let notice = Task { [command] in await ConsentNotice(exchange: exchange, command: command).run()
+    var question = ClientQuestion(
+      command: command, fields: try readFields(), isSecret: Self.secret.contains(command))
+    defer { wipe(&question.fields) }
+    let notice = ConsentNotice.isWanted(for: command, atTerminal: StandardStream.error.isTerminal)
+    let teller = Task { [transaction = question.transaction] in
+      if notice { await ConsentNotice(exchange: exchange, transaction: transaction).run() }
     }
-    defer { notice.cancel() }
-    let answer = try await exchange.ask(
-      command, body, within: .seconds(timeout), secret: Self.secret.contains(command))
+    defer { teller.cancel() }
+    let answer = try await exchange.ask(question, within: .seconds(timeout))
     let data = String(decoding: answer.data, as: UTF8.self)
     try StandardStream.output.write(
       output.json ? "{\"data\":\(data),\"sealed\":\(answer.wasSealed)}\n" : data + "\n")

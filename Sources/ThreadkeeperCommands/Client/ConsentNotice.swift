@@ -10,32 +10,38 @@ import ThreadRequests
 
 /// Tells who waits at a terminal what for, and what approves it.
 struct ConsentNotice: Sendable {
-  /// An answer that needs nobody comes within it.
-  private static let patience = Duration.seconds(1)
+  /// Before the first look, and between two more and more: each is a connection of its own.
+  private static let shortest = Duration.milliseconds(300)
+  private static let longest = Duration.seconds(5)
   private static let limit = Duration.seconds(10)
 
   let exchange: ClientExchange
-  let command: String
+  /// Of the request that waits.
+  let transaction: String
+
+  /// Whether a person may have to be told.
+  static func isWanted(for command: String, atTerminal: Bool) -> Bool {
+    atTerminal && RequestCommand(rawValue: command)?.needsConsent == true
+  }
 
   /// Returns when it is told, or cancelled because the answer has come. What goes wrong here is no
   /// matter: the request itself is under way.
   func run() async {
-    guard StandardStream.error.isTerminal, RequestCommand(rawValue: command)?.needsConsent == true
-    else { return }
-    do {
-      try await Task.sleep(for: Self.patience)
-      let answer = try await exchange.ask(
-        RequestCommand.pendingConsents.rawValue, Array("{}".utf8), within: Self.limit, secret: false
-      )
-      let data = try JSONDecoder().decode(AnswerData.self, from: Data(answer.data))
-      guard !Task.isCancelled, let own = data.pending?.last(where: { $0.command == command })
-      else { return }
-      let seconds = (try? Date(own.expiresAt, strategy: .iso8601))
-        .map { max(0, Int($0.timeIntervalSinceNow.rounded(.up))) }
-      let limit = seconds.map { ", up to \($0) s" } ?? ""
-      try StandardStream.error.write(
-        "Waiting for consent\(limit): `threadkeeper consent approve \(own.id.printable)`, "
-          + "on the keeper's machine.\n")
-    } catch {}
+    var pause = Self.shortest
+    while (try? await Task.sleep(for: pause)) != nil {
+      let waiting = (try? await waiting()) ?? []
+      guard !Task.isCancelled else { return }
+      if let own = waiting.first(where: { $0.isAwaited(by: transaction) }) {
+        try? StandardStream.error.write(own.words().printable + "\n")
+        return
+      }
+      pause = min(pause * 2, Self.longest)
+    }
+  }
+
+  private func waiting() async throws -> [WaitingQuestion] {
+    let answer = try await exchange.ask(
+      ClientQuestion(command: RequestCommand.pendingConsents.rawValue), within: Self.limit)
+    return try JSONDecoder().decode(AnswerData.self, from: Data(answer.data)).pending ?? []
   }
 }
