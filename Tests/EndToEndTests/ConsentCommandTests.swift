@@ -186,9 +186,21 @@ struct ConsentCommandTests {
     try await eventually("the same as text") { text(followed + ".txt").contains("denied by uid") }
     #expect(text(followed + ".txt").split(separator: "\n").count == 5)
     #expect(text(followed + ".txt").contains("\(ids[0])  approved always by uid \(geteuid())"))
+
+    // It comes and is over while nobody looks.
+    json.signal(SIGSTOP)
+    #expect(try await next.stop() == .exit(0))
+    let fourth = try leave(in: keeper, of: "lamp", other)
+    let last = try await keeper.start()
+    #expect(try await keeper.command("consent", "deny", fourth).status == 0)
+    json.signal(SIGCONT)
+    try await eventually("both at once") { lines().count == 7 }
+    #expect(lines().suffix(2).map { $0["event"] } == ["asked", "denied"])
+    #expect(lines().suffix(2).allSatisfy { $0["id"]?.text == fourth })
+    #expect(lines()[5]["reason"] == nil && lines()[5]["requester"]?.text?.contains("lamp") == true)
     json.signal(SIGINT)
     #expect(json.wait() == .signal(SIGINT))
-    #expect(try await next.stop() == .exit(0))
+    #expect(try await last.stop() == .exit(0))
   }
 
   @Test("A hostile name moves no cursor")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Synchronization
 import Testing
 
 @testable import ThreadkeeperCommands
@@ -22,11 +23,13 @@ struct ConsentWatchTests {
       more: .init(reason: "it matters", expiresAt: Self.expiry))
   }
 
-  private func decision(_ id: String, _ outcome: String) -> ConsentReport.Decision {
+  private func decision(
+    _ id: String, _ outcome: String, at time: String = "2026-11-21T04:37:00Z"
+  ) -> ConsentReport.Decision {
     .init(
       request: request(id, by: "uid 1000"),
       more: .init(
-        outcome: outcome, decidedAt: "2026-11-21T04:37:00Z", decidedBy: "uid 0 (command line)",
+        outcome: outcome, decidedAt: time, decidedBy: "uid 0 (command line)",
         scope: "once"))
   }
 
@@ -34,36 +37,107 @@ struct ConsentWatchTests {
     try Date(Self.expiry, strategy: .iso8601) + seconds
   }
 
+  private func asked(_ question: ConsentReport.Pending) -> ConsentNews {
+    .asked(question.request, question.more)
+  }
+
+  /// What of a line tells it from others.
+  private func heads(_ news: [ConsentNews]) -> [String] {
+    news.map {
+      switch $0 {
+      case .asked(let question, let more): "\(question.id) asked\(more == nil ? " before" : "")"
+      case .ended(let end): "\(end.id) \(end.outcome)"
+      }
+    }
+  }
+
+  private func watch(after history: [ConsentReport.Decision] = []) throws -> ConsentWatch {
+    ConsentWatch(history: history, start: try time(-60).addingTimeInterval(0.4))
+  }
+
   @Test("Each question is told once, and its end as soon as it is known")
   func life() throws {
-    var watch = ConsentWatch()
-    #expect(watch.look(at: [question("a")]).map(\.id) == ["a"])
-    #expect(watch.look(at: [question("a"), question("b")]).map(\.id) == ["b"])
-    #expect(!watch.needsHistory)
+    let old = decision("z", "denied")
+    var watch = try watch(after: [old])
+    #expect(heads(watch.look(at: [question("a")])) == ["a asked"])
+    #expect(heads(watch.look(at: [question("a"), question("b")])) == ["b asked"])
+    #expect(watch.ends(in: [old], now: try time(-60)).isEmpty)
     #expect(watch.look(at: [question("b")]).isEmpty)
-    #expect(watch.needsHistory)
-    #expect(watch.ends(in: [decision("z", "denied")], now: try time(-60)).isEmpty)
-    #expect(watch.needsHistory, "it is not written down yet")
-    let ends = watch.ends(
-      in: [decision("z", "denied"), decision("a", "approved")], now: try time(-60))
-    #expect(ends.map(\.id) == ["a"])
-    #expect(!watch.needsHistory)
+    #expect(watch.ends(in: [old], now: try time(-60)).isEmpty, "it is not written down yet")
+    let end = decision("a", "approved")
+    #expect(heads(watch.ends(in: [end, old], now: try time(-60))) == ["a approved"])
+    #expect(watch.ends(in: [end, old], now: try time(-60)).isEmpty)
   }
 
   @Test("What nobody wrote down has expired")
   func expired() throws {
-    var watch = ConsentWatch()
+    var watch = try watch()
     _ = watch.look(at: [question("a")])
     _ = watch.look(at: [])
     #expect(watch.ends(in: [], now: try time(4)).isEmpty)
-    let end = try #require(watch.ends(in: [], now: try time(6)).first)
+    guard case .ended(let end)? = watch.ends(in: [], now: try time(6)).first else {
+      Issue.record("it is not told")
+      return
+    }
     #expect(end.outcome == "expired" && end.decidedAt == Self.expiry && end.decidedBy == nil)
-    #expect(!watch.needsHistory)
+    #expect(watch.ends(in: [], now: try time(7)).isEmpty)
+  }
+
+  @Test("What came and was decided between two looks is told, the older one first; no revocation")
+  func between() throws {
+    var watch = try watch(after: [decision("z", "denied")])
+    #expect(watch.look(at: []).isEmpty)
+    let history = [
+      decision("g-1", "revoked"), decision("b", "denied"), decision("a", "approved"),
+      decision("z", "denied"),
+    ]
+    #expect(
+      heads(watch.ends(in: history, now: try time(-50)))
+        == ["a asked before", "a approved", "b asked before", "b denied"])
+    #expect(watch.ends(in: history, now: try time(-50)).isEmpty)
+  }
+
+  @Test("What was decided before the start is not told, also when others of the history have gone")
+  func before() throws {
+    var watch = try watch()
+    _ = watch.look(at: [])
+    let old = decision("y", "denied", at: "2026-11-21T04:36:59Z")
+    #expect(watch.ends(in: [old], now: try time(-50)).isEmpty)
+  }
+
+  @Test("What is decided right after a look is told once, at the next one")
+  func late() throws {
+    var watch = try watch()
+    let end = decision("a", "denied")
+    #expect(heads(watch.look(at: [question("a")])) == ["a asked"])
+    #expect(watch.ends(in: [end], now: try time(-50)).isEmpty)
+    #expect(watch.look(at: []).isEmpty)
+    #expect(heads(watch.ends(in: [end], now: try time(-50))) == ["a denied"])
+  }
+
+  @Test("A keeper that goes away between the two parts of a look takes no question with it")
+  func broken() async throws {
+    let histories = Mutex(0)
+    let told = Mutex<[String]>([])
+    var follower = ConsentFollower(
+      ask: { message in
+        guard message.command == .history else { return ConsentReport(pending: [question("a")]) }
+        let number = histories.withLock { count in
+          count += 1
+          return count
+        }
+        guard number != 2 else { throw CommandFailure(.unavailable, "no keeper runs") }
+        return ConsentReport(history: [])
+      }, show: { news in told.withLock { $0 += heads([news]) } })
+    await #expect(throws: CommandFailure.self) { try await follower.look() }
+    #expect(told.withLock { $0 } == ["a asked"])
+    try await follower.look()
+    #expect(told.withLock { $0 } == ["a asked"])
   }
 
   @Test("As text one line each, which moves no cursor; as JSON the fields beside the event")
   func lines() throws {
-    let asked = ConsentNews.asked(question("c-1"))
+    let asked = asked(question("c-1"))
     #expect(
       asked.text
         == "\(Self.beginning)  c-1  asked     uid 1000 (a\\u{1b}[2Jb) wants preferred/get of \n")
@@ -75,6 +149,8 @@ struct ConsentWatchTests {
         == "2026-11-21T04:37:00Z  c-1  denied by uid 0 (command line)\n")
     let line = try JSONText.line(asked)
     #expect(line.hasSuffix("}\n") && line.dropLast().allSatisfy { $0 != "\n" })
+    let short = try JSONText.line(ConsentNews.asked(question("c-1").request, nil))
+    #expect(short.contains(#""event":"asked""#) && !short.contains("reason"))
     #expect(line.contains(#""event":"asked""#) && line.contains(#""expires_at":"\#(Self.expiry)""#))
   }
 }

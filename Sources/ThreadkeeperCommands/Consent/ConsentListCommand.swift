@@ -20,7 +20,8 @@ struct ConsentListCommand: AsyncParsableCommand {
 
       With --follow it goes on: each question that comes is a line, and so is its end, until Ctrl-C, also \
       over a restart of the keeper. --json prints a line of JSON for each then, with `event`: asked, \
-      approved, denied or expired.
+      approved, denied or expired. What is over before it was seen is told as asked too, without `reason` \
+      and `expires_at`.
 
       Examples:
         threadkeeper consent list
@@ -36,8 +37,6 @@ struct ConsentListCommand: AsyncParsableCommand {
 
   /// Between two looks at what waits.
   private static let pause = Duration.milliseconds(300)
-  /// Decisions among which those are that came since the last look.
-  private static let lastDecisions = 100
 
   func run() async throws {
     let counter = ConsentCounter(settings: try options.load())
@@ -48,36 +47,28 @@ struct ConsentListCommand: AsyncParsableCommand {
 
   /// Only a keeper has questions, so one must run at the beginning. One that ends is waited for.
   private func follow(_ counter: ConsentCounter) async throws {
-    var watch = ConsentWatch()
+    var follower = ConsentFollower(
+      ask: { try await Self.ask(counter, $0) },
+      show: { [isJSON = output.json] news in
+        try StandardStream.output.write(isJSON ? JSONText.line(news) : news.text)
+      })
     var isFirst = true
     while true {
-      do throws(CommandFailure) {
-        try await look(counter, &watch)
+      do {
+        try await follower.look()
         isFirst = false
-      } catch {
-        guard !isFirst, error.status == .unavailable || error.status == .temporary else {
-          throw error
+      } catch let failure as CommandFailure {
+        guard !isFirst, failure.status == .unavailable || failure.status == .temporary else {
+          throw failure
         }
       }
       try await Task.sleep(for: Self.pause)
     }
   }
 
-  private func look(
-    _ counter: ConsentCounter, _ watch: inout ConsentWatch
-  ) async throws(CommandFailure) {
-    let pending = try await ask(counter, .init(.list)).pending ?? []
-    let asked = watch.look(at: pending)
-    if watch.needsHistory {
-      let history = try await ask(counter, .init(.history, limit: Self.lastDecisions)).history
-      for end in watch.ends(in: history ?? [], now: Date()) { try show(.ended(end)) }
-    }
-    for question in asked { try show(.asked(question)) }
-  }
-
-  private func ask(
+  private static func ask(
     _ counter: ConsentCounter, _ message: ConsentMessage
-  ) async throws(CommandFailure) -> ConsentReport {
+  ) async throws -> ConsentReport {
     do {
       return try await counter.askKeeper(message)
     } catch let failure as CommandFailure {
@@ -85,10 +76,6 @@ struct ConsentListCommand: AsyncParsableCommand {
     } catch {
       throw CommandFailure(.temporary, "\(error)")
     }
-  }
-
-  private func show(_ news: ConsentNews) throws(CommandFailure) {
-    try StandardStream.output.write(output.json ? JSONText.line(news) : news.text)
   }
 
   private static func text(_ pending: [ConsentReport.Pending]) -> String {

@@ -2,7 +2,8 @@
 
 /// A line of `consent list --follow`: a question has come, or is over.
 enum ConsentNews: Encodable {
-  case asked(ConsentReport.Pending)
+  /// Without what it says to who decides where it was decided before it was seen.
+  case asked(ConsentReport.Request, ConsentReport.Waiting?)
   case ended(ConsentReport.Decision)
 
   private enum CodingKeys: String, CodingKey {
@@ -13,9 +14,10 @@ enum ConsentNews: Encodable {
   func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     switch self {
-    case .asked(let question):
+    case .asked(let question, let more):
       try fields.encode("asked", forKey: .event)
       try question.encode(to: encoder)
+      try more?.encode(to: encoder)
     case .ended(let decision):
       try fields.encode(decision.outcome, forKey: .event)
       try decision.encode(to: encoder)
@@ -24,7 +26,7 @@ enum ConsentNews: Encodable {
 
   var text: String {
     switch self {
-    case .asked(let question):
+    case .asked(let question, _):
       "\(question.createdAt)  \(question.id)  asked     "
         + "\(question.requester.printable) wants \(question.command) of "
         + "\(question.networkNames.printable)\n"
