@@ -126,14 +126,13 @@ struct LoginTerminalTests {
       session.type(Self.password + "\n")
       try await session.until("Passphrase or recovery code of the store: ")
       try await session.untilHidden()
-      let start = ContinuousClock.now
       switch ending {
       case _ where !isBrokenOff: session.type("correct horse battery\n")
       case .key: session.type("\u{3}")
       case .signal: try session.signal(SIGTERM)
       }
+      // Broken off nobody answers: a command that waited for it would not end.
       #expect(try await session.end() == (isBrokenOff ? 130 : 0), "\(session.screen)")
-      #expect(!isBrokenOff || ContinuousClock.now - start < .seconds(4))
       #expect(session.isEchoing)
       #expect(session.screen.components(separatedBy: "Passphrase or recovery").count == 2)
       let audit = try await keeper.command(
