@@ -13,7 +13,7 @@ extension CredentialService {
     try authorize(owner: store.owner(of: agent, in: home, tx))
     let preferred = try preferredNetwork()
     let credential = try store.credential(of: agent, in: home, tx)
-    let wasMember = try credential.map { try isMember($0, of: preferred) } ?? false
+    let wasMember = credential.map { isMember($0, of: preferred) } ?? false
     let decision = StoreDecision(
       stored: credential?.dataset, incoming: incoming, preferred: preferred, isMember: wasMember)
 
@@ -78,12 +78,9 @@ extension CredentialService {
   /// earlier one.
   func isMember(
     _ credential: ThreadCredential, of preferred: OperationalDataset?
-  ) throws -> Bool {
-    let isMember = Membership.follows(
+  ) -> Bool {
+    Membership.follows(
       wasMember: credential.followsPreferred, dataset: credential.dataset, preferred: preferred)
-    guard isMember, !credential.followsPreferred else { return isMember }
-    // Whom the keeper itself has given the preferred credentials is none before it says that it uses them.
-    return try store.adoption(of: credential.agent, in: home, tx)?.phase != .sent
   }
 }
 

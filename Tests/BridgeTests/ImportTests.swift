@@ -96,22 +96,27 @@ struct ImportTests {
     #expect(try new.network(home)?.routers == 1)
   }
 
-  @Test("What another keeper has sent to a router is not waited for: what the router said counts")
-  func adoption() throws {
+  @Test(
+    "What another keeper has sent to a router is not waited for: what the router said counts",
+    arguments: [false, true])
+  func adoption(isKnownHere: Bool) throws {
     try old.announce(Agent.living, home, at: 5)
     try old.announce(Agent.attic, .guest, at: 1)
     let credential = try #require(try old.credential(Agent.attic))
     let preferred = try home.dataset(at: 5)
     try old.database.write { tx in
-      try old.store.update(credential, to: preferred, followsPreferred: false, tx)
       try old.store.save(
         Adoption(
           home: "home", agent: credential.agent, user: "anna", key: "0123456789abcdef",
           phase: .sent, consent: "c-1",
           id: "a-1", preferred: preferred, reported: credential.dataset), tx)
     }
-    try move()
-    #expect(try new.credential(Agent.attic)?.dataset == credential.dataset)
+    let other = try SampleNetwork.guest.with { $0.channel = 20 }.dataset(at: 9)
+    if isKnownHere { try new.say(.announce, Agent.attic, ["dataset": other.hex]) }
+    try move(.keep)
+    #expect(
+      try new.credential(Agent.attic)?.dataset == (isKnownHere ? other : credential.dataset),
+      "what is kept stays as it is")
     #expect(
       try new.database.read { try new.store.adoption(of: credential.agent, in: "home", $0) } == nil)
     try settle()

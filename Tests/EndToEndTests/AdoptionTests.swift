@@ -150,7 +150,7 @@ struct AdoptionTests {
       !messages($0).isEmpty && $0.state(scene.router.state)?["adoption"] == "sent"
     }
     let sent = audience.look(messages).count
-    #expect(try await keeper.dataset(of: scene.router.agent) == home.hex())
+    #expect(try await keeper.dataset(of: scene.router.agent) == guest.hex())
     try await second.kill9()
     let third = try await keeper.start()
     try await audience.until("the message again") { messages($0).count > sent }

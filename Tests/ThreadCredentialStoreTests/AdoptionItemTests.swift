@@ -33,13 +33,12 @@ struct AdoptionItemTests {
     adoption.phase = .sent
     adoption.id = "a-1"
     adoption.deadline = 1_795_235_760_000
-    adoption.followedPreferred = true
     try temporary.keychain.database.write { try store.save(adoption, $0) }
     try temporary.reopen()
     let found = try #require(try find())
     #expect(
       found.user == "anna" && found.key == adoption.key && found.consent == "c-0123456789abcdef")
-    #expect(found.phase == .sent && found.id == "a-1" && found.followedPreferred)
+    #expect(found.phase == .sent && found.id == "a-1")
     #expect(found.deadline == 1_795_235_760_000)
     #expect(found.preferred == adoption.preferred && found.reported == adoption.reported)
     #expect(try find("cabin") == nil)

@@ -16,12 +16,12 @@ extension BatchApplier {
     }
   }
 
-  /// The adoption of a router whose word is waited for. Nil when somebody has stored other credentials
-  /// for it since: those count.
+  /// The adoption of a router whose word is waited for. Nil when something else is stored for it than it has
+  /// said: that counts.
   func awaited(_ router: RouterRecord, home: HomeContext) throws -> Adoption? {
     guard router.adoption == .sent, let adoption = try adoption(of: router.agent, home: home),
       adoption.phase == .sent,
-      try readableDataset(of: router.agent, home: home) == adoption.preferred
+      try readableDataset(of: router.agent, home: home) == adoption.reported
     else { return nil }
     return adoption
   }
@@ -57,15 +57,13 @@ extension BatchApplier {
     }
   }
 
-  /// Ends what is under way: a question is withdrawn, and what was stored before is stored again.
+  /// Ends what is under way: a question is withdrawn, and what was to be given is stored no more.
   func abandonAdoption(
     by router: inout RouterRecord, next: AdoptionState?, home: HomeContext
   ) throws {
     if let adoption = try adoption(of: router.agent, home: home) {
-      switch adoption.phase {
-      case .asked: try consents.withdraw(adoption.consent, now: now.milliseconds, tx)
-      case .sent: try putBack(adoption, home: home)
-      case .over: break
+      if adoption.phase == .asked {
+        try consents.withdraw(adoption.consent, now: now.milliseconds, tx)
       }
       if adoption.phase != .over {
         news.add(
@@ -77,23 +75,10 @@ extension BatchApplier {
     router.adoption = next
   }
 
-  /// Stores again what the router had before, unless somebody has stored something else since.
-  func putBack(_ adoption: Adoption, home: HomeContext) throws {
-    guard let credential = try readableCredential(of: adoption.agent, home: home),
-      credential.dataset == adoption.preferred
-    else { return }
-    try store.update(
-      credential, to: adoption.reported,
-      followsPreferred: Membership.follows(
-        wasMember: adoption.followedPreferred, dataset: adoption.reported,
-        preferred: try preferredNetwork(of: home)), tx)
-  }
-
   /// It came to nothing, and is not begun again while all is as it is now.
   func failAdoption(
     of stored: RouterRecord, _ failed: Adoption, as state: AdoptionState, home: HomeContext
   ) throws {
-    if failed.phase == .sent { try putBack(failed, home: home) }
     var adoption = failed
     adoption.phase = .over
     adoption.user = stored.user

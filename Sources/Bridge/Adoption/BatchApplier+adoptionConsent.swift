@@ -108,8 +108,8 @@ extension BatchApplier {
       for: ConsentRequest(record.subject, by: record.requester, reply: .socket), home: home)
   }
 
-  /// Stores the preferred credentials for the router, and keeps what was stored before until the router
-  /// has said that it uses them. The clock sends them, in every process anew until then.
+  /// Keeps the preferred credentials for the router, under seal, until it has said that it uses them. The
+  /// clock sends them, in every process anew until then. What is stored as the router's own stays as it is.
   private func give(
     _ agreed: Adoption, to stored: RouterRecord, _ credential: ThreadCredential,
     for request: ConsentRequest, home: HomeContext
@@ -119,9 +119,6 @@ extension BatchApplier {
     adoption.id = "a-\(Hexadecimal.encode(RandomOctets.make(8)))"
     adoption.deadline = now.adding(seconds: adoptTimeout).milliseconds
     adoption.reported = credential.dataset
-    adoption.followedPreferred = credential.followsPreferred
-    // It is no member yet: it has not shown that it holds the preferred credentials.
-    try store.update(credential, to: adoption.preferred, followsPreferred: false, tx)
     try store.save(adoption, tx)
     try consents.noteDisclosure(
       of: request.subject, to: request.requester, by: adoption.consent, tx)
@@ -134,7 +131,7 @@ extension BatchApplier {
     record.detail.networkName = adoption.preferred.networkName
     record.detail.consent = adoption.consent
     try finish(
-      router, stored: stored, dataset: adoption.preferred, record: record, trigger: "adoption",
+      router, stored: stored, dataset: adoption.reported, record: record, trigger: "adoption",
       home: home)
   }
 

@@ -6,53 +6,44 @@ import ThreadDataset
 
 /// What a router says that was sent the preferred credentials.
 extension BatchApplier {
-  /// Judges a reported dataset. Where the wait is over by it, what was stored before the adoption is
-  /// stored again, so that the report is compared with what the router said last, like any other.
+  /// Judges a reported dataset. It is compared with what is stored, like any other, whatever it says here.
   ///
   /// - Returns: nil where nothing is waited for.
   func judgeReport(
     _ incoming: OperationalDataset?, of router: inout RouterRecord, home: HomeContext
   ) throws -> AdoptionReport? {
-    guard let incoming, var adoption = try awaited(router, home: home) else { return nil }
+    guard let incoming, let adoption = try awaited(router, home: home) else { return nil }
     let report = AdoptionReport(
       incoming, sent: adoption.preferred, preferred: try preferredNetwork(of: home),
       before: adoption.reported)
     switch report {
-    case .notYet:
-      // The same network may have another timestamp by now.
-      if DatasetDecision(stored: adoption.reported, incoming: incoming).isStored {
-        adoption.reported = incoming
-        try store.save(adoption, tx)
-      }
+    case .notYet: break
     case .confirmed:
-      try putBack(adoption, home: home)
       try store.deleteAdoption(of: router.agent, in: home.record.name, tx)
       router.adoption = nil
     case .disagreement:
-      try putBack(adoption, home: home)
       router.adoption = .disagreement
     }
     return report
   }
 
-  /// Takes note of what the router says instead, so that nobody is asked about just that.
+  /// Takes note of what the router says: the same network may have another timestamp by now, and nobody is
+  /// asked about just what it says instead.
   ///
   /// - Parameter reported: what is stored for it now.
-  func noteDisagreement(
-    of router: RouterRecord, reported: OperationalDataset?, home: HomeContext
+  func note(
+    _ report: AdoptionReport?, of router: RouterRecord, reported: OperationalDataset?,
+    home: HomeContext
   ) throws {
-    guard var adoption = try adoption(of: router.agent, home: home), let reported else { return }
-    adoption.phase = .over
-    adoption.user = router.user
+    guard let report, report != .confirmed, let reported,
+      var adoption = try adoption(of: router.agent, home: home)
+    else { return }
+    if report == .disagreement {
+      adoption.phase = .over
+    } else if adoption.reported == reported {
+      return
+    }
     adoption.reported = reported
     try store.save(adoption, tx)
-  }
-}
-
-extension DatasetDecision {
-  /// What a router says that it was told to use is stored, also where its timestamp is not the later one.
-  func stored(_ incoming: OperationalDataset, over before: OperationalDataset?) -> DatasetDecision {
-    guard !isStored, let before, incoming != before else { return self }
-    return .update(incoming.essentialDifferences(from: before))
   }
 }

@@ -28,15 +28,13 @@ extension BatchApplier {
       noteRouter(in: home, change: 1)
     }
     if event.dataset != nil, !event.wasSealed { try plaintextSeen(from: user, home: home) }
-    var credential = credential
     let report = try judgeReport(event.dataset, of: &router, home: home)
-    if report != nil {
-      credential = try store.credential(of: router.agent, in: home.record.name, tx)
-    }
     var current = credential?.dataset
-    if let incoming = event.dataset, report != .notYet {
-      var change = DatasetDecision(stored: current, incoming: incoming)
-      if report == .confirmed { change = change.stored(incoming, over: current) }
+    if let incoming = event.dataset {
+      let change =
+        report == .confirmed
+        ? DatasetDecision(stored: current, confirmed: incoming)
+        : DatasetDecision(stored: current, incoming: incoming)
       let wasMember = try isMember(credential, home: home)
       try decidePreferred(
         change, incoming: incoming, isMember: wasMember, home: home, record: &record)
@@ -47,9 +45,7 @@ extension BatchApplier {
         incoming, change, credential: credential, follows: follows, user: user, home: home,
         router: &router, record: &record)
       if change.isStored { current = incoming }
-      if report == .disagreement {
-        try noteDisagreement(of: router, reported: current, home: home)
-      }
+      try note(report, of: router, reported: current, home: home)
     } else if let current {
       // Only a registry that has lost the router knows less than the store.
       if router.network == nil {

@@ -32,8 +32,7 @@ extension BatchApplier {
     router.ssid = ssid
     var record = EventRecord(time: now, home: home.record.id)
     record.router = router.agent
-    var dataset = try store.credential(of: router.agent, in: home.record.name, tx)?.dataset
-    if let awaited = try awaited(router, home: home) { dataset = awaited.reported }
+    let dataset = try store.credential(of: router.agent, in: home.record.name, tx)?.dataset
     if let previous, previous != ssid {
       record.types.insert(.ssidChanged)
       record.detail.ssid = ssid
@@ -114,8 +113,6 @@ extension BatchApplier {
   ) throws {
     var router = changed
     let preferred = try preferredNetwork(of: home)
-    // What a router does not say yet is not held to be so.
-    let dataset = try awaited(router, home: home)?.reported ?? dataset
     let check = PreferredCheck(dataset, preferred: preferred)
     router.preferred = check.name
     try considerAdoption(

@@ -24,7 +24,10 @@ package struct ImportSettlement: Sendable {
   package func settle(_ imported: ImportedItems, _ tx: WriteTransaction) throws {
     let batch = try BatchApplier(
       configuration: configuration, store: store, now: clock.now(), tx)
-    for adoption in imported.adoptions { try batch.dropImportedAdoption(adoption) }
+    // What another keeper has sent, this one does not wait for.
+    for adoption in imported.adoptions {
+      try store.deleteAdoption(of: adoption.agent, in: adoption.home, tx)
+    }
     // The preferred network first: routers are checked against it.
     for record in try HomeLedger.all(tx) {
       try batch.showImportedPreferred(in: batch.home(record.id))
@@ -49,16 +52,6 @@ extension BatchApplier {
     var record = EventRecord(time: now, types: .preferredChanged, home: home.record.id)
     record.network = preferred.extendedPANID
     try append(record)
-  }
-
-  /// What another keeper has sent, this one does not wait for: what the router had said before counts.
-  fileprivate func dropImportedAdoption(_ imported: ImportedItems.Credential) throws {
-    if let home = servedHomes.first(where: { $0.record.name == imported.home }),
-      let adoption = try adoption(of: imported.agent, home: home), adoption.phase == .sent
-    {
-      try putBack(adoption, home: home)
-    }
-    try store.deleteAdoption(of: imported.agent, in: imported.home, tx)
   }
 
   fileprivate func showImportedCredential(_ credential: ImportedItems.Credential) throws {

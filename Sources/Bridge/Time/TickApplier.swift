@@ -84,15 +84,14 @@ extension BatchApplier {
   func reevaluate(_ stored: RouterRecord, home: HomeContext) throws {
     let preferred = try preferredNetwork(of: home)
     let credential = try readableCredential(of: stored.agent, home: home)
-    let awaited = try awaited(stored, home: home)
-    if let credential, awaited == nil {
+    if let credential {
       let follows = Membership.follows(
         wasMember: credential.followsPreferred, dataset: credential.dataset, preferred: preferred)
       if follows != credential.followsPreferred {
         try store.update(credential, followsPreferred: follows, tx)
       }
     }
-    if awaited == nil, let changed = try caughtUp(stored, credential, home: home) {
+    if let changed = try caughtUp(stored, credential, home: home) {
       var record = EventRecord(time: now, home: home.record.id)
       record.router = stored.agent
       return try finish(
@@ -100,7 +99,7 @@ extension BatchApplier {
         trigger: "preferred_changed", home: home)
     }
     var router = stored
-    let dataset = awaited?.reported ?? credential?.dataset
+    let dataset = credential?.dataset
     let check = PreferredCheck(dataset, preferred: preferred)
     router.preferred = check.name
     try considerAdoption(by: &router, check, reported: dataset, isSSIDNew: false, home: home)

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import CredentialService
+import Foundation
+import KeychainCore
+import SQLiteDatabase
+import SealedEnvelope
+import TestKit
+import Testing
+import ThreadCredentialStore
+import ThreadDataset
+import ThreadRequests
+
+@testable import Bridge
+
+@Suite("The preferred credentials of a router that has not confirmed them go to one key only")
+struct AdoptionSecrecyTests {
+  private let scene: AdoptionScene
+  private var keeper: Keeper { scene.keeper }
+  private let home: OperationalDataset
+  private let guest: OperationalDataset
+  private let ben: Identity
+
+  init() throws {
+    scene = try AdoptionScene()
+    home = try SampleNetwork.home.dataset(at: 5)
+    guest = try SampleNetwork.guest.dataset(at: 1)
+    ben = try Identity()
+    try keeper.enroll("ben", ben.keys)
+    try scene.sent()
+  }
+
+  /// What an enrolled login is told without anybody's consent.
+  private func told(
+    _ command: RequestCommand, _ user: String, _ identity: Identity
+  ) throws -> AnswerData {
+    let answered = try keeper.ask(command, user: user, ["border_agent_id": Agent.living])
+    let data = try answered.answer.result()
+    guard let sealed = data.sealed else { return data }
+    let opened = try Envelope.open(
+      Array(try JSONEncoder().encode(sealed)), with: identity,
+      from: [try #require(keeper.enrolments.identity).keys], topic: answered.publication.topic,
+      now: keeper.clock.now().milliseconds / 1_000)
+    return try JSONDecoder().decode(AnswerData.self, from: Data(opened.body))
+  }
+
+  /// A program of the same team on the socket, where lists hold secrets.
+  private func toldOnSocket(
+    _ command: RequestCommand, gate: (any ConsentGate & Sendable)? = nil
+  ) throws -> [CredentialRecord] {
+    var configuration = keeper.configuration
+    configuration.requests.gate = gate
+    var request = ThreadRequest(command)
+    request.agent = BorderAgentID(hex: Agent.living)
+    let service = try RequestService(
+      configuration, keychain: keeper.temporary.keychain, clock: keeper.clock)
+    let outcome = service.answer(request, from: .systemUser(1001), team: "family")
+    guard case .answer(let answer) = outcome else { throw Keeper.NoAnswer() }
+    return try #require(try answer.result().credentials)
+  }
+
+  @Test("Another login of the team, and a key that came after the approval, read what it reported")
+  func otherReaders() throws {
+    let other = try Identity()
+    #expect(try told(.getCredentials, "ben", ben).credentials?.map(\.dataset) == [guest])
+    try scene.changeKey(other)
+    #expect(try told(.getCredentials, "anna", other).credentials?.map(\.dataset) == [guest])
+    for command in [RequestCommand.listCredentials, .listActiveCredentials] {
+      let names = try told(command, "ben", ben).credentials?
+        .filter { $0.agent?.description == Agent.living }.map(\.networkName)
+      #expect(names == ["guest-thread"])
+    }
+  }
+
+  @Test("Programs of the team find what it reported, and the approved key alone the rest")
+  func programs() throws {
+    for command in [RequestCommand.getCredentials, .listCredentials, .listActiveCredentials] {
+      let found = try toldOnSocket(command).filter { $0.agent?.description == Agent.living }
+      #expect(found.map(\.dataset) == [guest])
+    }
+    let message = try #require(try scene.opened().first)
+    #expect(message.body["dataset"] as? String == home.hex)
+    #expect(try scene.adoption?.preferred == home)
+  }
+
+  @Test("Who may be told of the preferred network hears nothing of a router that is not on it yet")
+  func consented() throws {
+    try keeper.say(.offline, Agent.attic, user: "hub")
+    let preferred = try toldOnSocket(.getPreferred, gate: EverybodyConsents())
+    #expect(preferred.map(\.agent?.description) == [Agent.attic])
+    let nearby = try toldOnSocket(.nearbyNetworks, gate: EverybodyConsents())
+      .filter { $0.agent?.description == Agent.living }
+    #expect(nearby.map(\.dataset) == [guest])
+  }
+
+  @Test("The owner's word counts: the preferred credentials, stored for it, end the wait")
+  func storedByOwner() throws {
+    let change = try keeper.ask(
+      .storeCredentials, ["border_agent_id": Agent.living, "dataset": home.hex]
+    ).answer.result()
+    #expect(change.change == .updated && change.preferred == .match)
+    #expect(try scene.state == nil && scene.adoption == nil && !scene.isMismatchFiring)
+    try keeper.pass(400)
+    #expect(try scene.stored == home && scene.failure == nil)
+  }
+}
+
+private struct EverybodyConsents: ConsentGate {
+  func judge(_ question: ConsentQuestion, _ tx: WriteTransaction) -> ConsentVerdict { .granted }
+  func settle(_ decision: ConsentDecision, _ tx: WriteTransaction) -> [SettledConsent] { [] }
+  func waiting(_ context: RequestContext, _ tx: WriteTransaction) -> [WaitingQuestion] { [] }
+}
