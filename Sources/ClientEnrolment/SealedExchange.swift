@@ -122,10 +122,10 @@ package struct SealedExchange: Sendable {
     _ body: [UInt8], to user: String, in home: String, _ answer: Answer, now: Int64,
     _ tx: ReadTransaction
   ) throws -> [UInt8] {
-    guard let identity else { throw SealedExchangeError.damaged }
     guard let client = try client(user, in: home, tx), !client.isRevoked else {
       throw SealedExchangeError.notEnrolled
     }
+    guard let identity else { throw SealedExchangeError.damaged }
     return try Envelope.seal(body, to: client.keys, from: identity, at: place(of: answer, now))
   }
 

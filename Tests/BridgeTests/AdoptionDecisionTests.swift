@@ -20,10 +20,10 @@ struct AdoptionDecisionTests {
 
   private func situation(
     preferred: OperationalDataset? = nil, reported: OperationalDataset? = nil,
-    user: String = "anna"
+    user: String = "anna", key: AdoptionKey = .enrolled("k")
   ) -> AdoptionSituation {
     AdoptionSituation(
-      preferred: preferred ?? home, reported: reported ?? guest, user: user)
+      preferred: preferred ?? home, reported: reported ?? guest, user: user, key: key)
   }
 
   private func decide(
@@ -89,9 +89,27 @@ struct AdoptionDecisionTests {
     #expect(decide(state, situation(), situation(reported: moved)) == .begin)
   }
 
-  @Test("While the router's word is waited for, only another preferred network makes it void")
+  @Test(
+    "Another key is another question, and where there is none nobody is asked",
+    arguments: [AdoptionState.asked, .sent, .denied, .expired, .timeout, .disagreement])
+  func keys(state: AdoptionState) throws {
+    #expect(decide(state, situation(), situation(key: .enrolled("l"))) == .begin)
+    #expect(decide(state, situation(), situation(key: .notEnrolled)) == .fail(.notEnrolled))
+    #expect(decide(state, situation(), situation(key: .damaged)) == .fail(.damagedKeys))
+    #expect(decide(state, situation(), situation(key: .unknown)) == .keep)
+    let well = situation(reported: home, key: .notEnrolled)
+    #expect(decide(state, situation(), well) == .end)
+    let older = situation(
+      reported: try SampleNetwork.home.with { $0.channel = 20 }.dataset(at: 1), key: .notEnrolled)
+    #expect(decide(state, older, older) == .end)
+    #expect(decide(.due, nil, situation(key: .notEnrolled)) == .keep, "the clock looks")
+    #expect(decide(.notEnrolled, nil, situation()) == .keep, "the clock looks")
+  }
+
+  @Test("While the router's word is waited for, only another preferred network or key ends it")
   func sent() throws {
-    #expect(decide(.sent, situation(), situation(user: "ben"), isSSIDNew: true) == .keep)
+    #expect(decide(.sent, situation(), isSSIDNew: true) == .keep)
+    #expect(decide(.sent, situation(), situation(user: "ben")) == .begin)
     #expect(decide(.sent, nil) == .begin)
     let other = try SampleNetwork.home.with { $0.channel = 20 }.dataset(at: 6)
     #expect(decide(.sent, situation(), situation(preferred: other)) == .begin)
@@ -109,14 +127,25 @@ struct AdoptionDecisionTests {
     #expect(report(third, preferred: third) == .confirmed, "it is where it should be")
   }
 
-  @Test("The wait ends by the clock, also by one that was set back")
+  @Test("Nothing is waited for longer than the setting says, also when the clock was set back")
   func deadline() {
-    func isOver(_ left: Int64) -> Bool {
-      AdoptionDeadline.isOver(
-        1_000_000 + left, timeout: 300, now: WireTime(milliseconds: 1_000_000))
+    func limited(_ left: Int64) -> Int64 {
+      AdoptionDeadline.limited(
+        1_000_000 + left, timeout: 300, now: WireTime(milliseconds: 1_000_000)) - 1_000_000
     }
-    #expect(isOver(0) && isOver(-1) && isOver(361_000))
-    #expect(!isOver(1) && !isOver(300_000))
+    #expect(limited(-1) == -1 && limited(0) == 0 && limited(300_000) == 300_000)
+    #expect(limited(300_001) == 300_000 && limited(9_000_000) == 300_000)
+  }
+
+  @Test("What waited on the broker is heard after ten seconds, also when the clock was set back")
+  func hearing() {
+    let now = WireTime(milliseconds: 1_000_000)
+    func isHeard(_ seconds: Int) -> Bool {
+      AdoptionDeadline.isHeard(since: now.adding(seconds: seconds), now: now)
+    }
+    #expect(!AdoptionDeadline.isHeard(since: nil, now: now))
+    #expect(isHeard(-10) && isHeard(3_600))
+    #expect(!isHeard(-9) && !isHeard(0) && !isHeard(1))
   }
 
   @Test("A message is handed out once to each connection, and again when it is over")
@@ -126,10 +155,11 @@ struct AdoptionDecisionTests {
       mail.isDue("a", connection: connection, now: WireTime(milliseconds: seconds * 1_000))
     }
     #expect(isDue(1, at: 0))
-    mail.handed(
+    mail.hand(
       "a", to: 1, until: WireTime(milliseconds: 300_000), now: WireTime(milliseconds: 0))
     #expect(!isDue(1, at: 299))
     #expect(isDue(2, at: 1))
     #expect(isDue(1, at: 300))
+    #expect(isDue(1, at: -3_600), "the clock was set back")
   }
 }

@@ -3,6 +3,7 @@
 import BridgeProtocol
 import ConsentLedger
 import MosquittoClient
+import SealedEnvelope
 import TestKit
 import Testing
 import ThreadCredentialStore
@@ -77,7 +78,8 @@ struct AdoptionLifeTests {
       life.said[agent, default: []].insert(dataset)
     case 5: try keeper.say(.announce, agent)
     case 6: try keeper.say(.leave, agent)
-    case 7: try keeper.say(life.pick([.heartbeat, .offline]), agent)
+    case 7:
+      try keeper.say(life.pick([.heartbeat, .offline]), agent, user: life.pick(["anna", "ben"]))
     case 8: try keeper.say(.ssid, agent, ["ssid": life.pick(["a", "b"])])
     case 9...11:
       guard let id = try life.scene.waiting().first?.id.description else { break }
@@ -105,9 +107,9 @@ struct AdoptionLifeTests {
     default:
       keeper.connection = life.pick([nil, 1, 2])
       if Bool.random(using: &life.generator) {
-        try keeper.database.write { _ = try keeper.enrolments.revoke("anna", in: "home", $0) }
+        try life.scene.revoke()
       } else {
-        try life.scene.enroll()
+        try life.scene.changeKey(Bool.random(using: &life.generator) ? Identity() : nil)
       }
     }
   }
@@ -123,7 +125,7 @@ struct AdoptionLifeTests {
     let state = router?.adoption
     if let state { life.seen.insert(state) }
     switch state {
-    case nil, .due, .notEnrolled: #expect(adoption == nil, comment)
+    case nil, .due, .notEnrolled, .damagedKeys: #expect(adoption == nil, comment)
     case .asked: #expect(adoption?.phase == .asked, comment)
     case .sent:
       #expect(adoption?.phase == .sent && credential?.dataset == adoption?.reported, comment)

@@ -62,26 +62,4 @@ struct AdoptionLossTests {
     #expect(try scene.stored == guest && scene.state == .due)
   }
 
-  @Test("Another key of the same login is sent nothing that was agreed to for the one before")
-  func otherKey() throws {
-    try scene.raised()
-    try scene.enroll(Identity())
-    try scene.approve()
-    #expect(try scene.state == .due && scene.stored == guest, "a person has to be asked anew")
-    try scene.enroll()
-    try keeper.pass(1)
-    try scene.approve()
-    try scene.enroll(Identity())
-    try keeper.pass(1)
-    #expect(keeper.mailed.isEmpty)
-    try scene.enroll()
-    try keeper.pass(1)
-    #expect(keeper.mailed.count == 1)
-    try scene.enroll(Identity())
-    try scene.restart()
-    try keeper.pass(1)
-    #expect(keeper.mailed.count == 1)
-    try keeper.pass(300)
-    #expect(try scene.state == .timeout)
-  }
 }

@@ -179,8 +179,8 @@ struct ConsentRequestTests {
     try keeper.database.write { tx in
       let batch = try BatchApplier(
         configuration: keeper.configuration, store: keeper.store, now: keeper.clock.now(), tx)
-      var cursor: Int64 = 0
-      try TickApplier(batch: batch, listeningSince: nil).apply(presenceCursor: &cursor)
+      var cursors = TickCursors()
+      try TickApplier(batch: batch, listeningSince: nil).apply(&cursors)
       return batch
     }
   }

@@ -24,7 +24,7 @@ final class Keeper {
   private(set) var counts = BatchCounts()
   /// What it is to be answered.
   private(set) var answers: [Answer] = []
-  private var presenceCursor: Int64 = 0
+  private var cursors = TickCursors()
   private var eventsTaken: Int64 = 0
   /// The keeper's own keys, and who is enrolled.
   let identity: Identity
@@ -51,7 +51,7 @@ final class Keeper {
 
   @discardableResult
   func start() throws -> [BridgeStart.RetiredBase] {
-    presenceCursor = 0
+    cursors = TickCursors()
     mail = AdoptionMail()
     return try BridgeStart.prepare(configuration, store: store, now: clock.now())
   }
@@ -120,18 +120,23 @@ final class Keeper {
   var connection: Int64? = 1
   private var mail = AdoptionMail()
   private(set) var mailed: [Publication] = []
+  /// What waits for the connection, which takes all of it after each tick.
+  let answerQueue = AnswerQueue()
+  private(set) var dropped = 0
 
   /// Turns the clock by so many seconds and lets the bridge notice.
   func pass(_ seconds: Int = 0) throws {
     clock.advance(seconds: seconds)
-    try database.write { tx in
-      let batch = try BatchApplier(
-        configuration: configuration, store: store, now: clock.now(), tx)
+    let now = clock.now()
+    let letters = try database.write { tx in
+      let batch = try BatchApplier(configuration: configuration, store: store, now: now, tx)
       try TickApplier(
         batch: batch, listeningSince: listeningSince, connection: connection, mail: mail
-      ).apply(presenceCursor: &presenceCursor)
-      for case .publication(let publication, _) in batch.answers { mailed.append(publication) }
+      ).apply(&cursors)
+      return batch.letters
     }
+    dropped += mail.post(letters, to: answerQueue, now: now)
+    mailed += answerQueue.next(.max, now: now).filter { $0.topic.hasSuffix("/dataset/set") }
   }
 
   // MARK: What is there

@@ -1,36 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BridgeProtocol
+import SealedEnvelope
 import Synchronization
 
 /// Which messages were handed to which connection. In memory only: another process, or another
 /// connection, hands them out again, because nobody knows whether they have arrived.
 final class AdoptionMail: Sendable {
-  private struct State {
-    var handed: [String: (connection: Int64, until: WireTime)] = [:]
-    var cursor: Int64 = 0
-  }
-
-  private let state = Mutex(State())
-
-  /// Row id up to which this walk has looked after adoptions.
-  var cursor: Int64 {
-    get { state.withLock { $0.cursor } }
-    set { state.withLock { $0.cursor = newValue } }
-  }
+  private let handed = Mutex<[String: (connection: Int64, until: WireTime)]>([:])
 
   /// Whether a message was not handed to this connection yet, or is over there.
   func isDue(_ id: String, connection: Int64, now: WireTime) -> Bool {
-    state.withLock { state in
-      guard let handed = state.handed[id] else { return true }
-      return handed.connection != connection || handed.until <= now
+    handed.withLock { handed in
+      guard let (last, until) = handed[id] else { return true }
+      // One that lives longer than any is from before the clock was set back.
+      return last != connection || until <= now
+        || until > now.adding(seconds: Int(Envelope.longestLifetime))
     }
   }
 
-  func handed(_ id: String, to connection: Int64, until: WireTime, now: WireTime) {
-    state.withLock { state in
-      state.handed = state.handed.filter { $0.value.until > now }
-      state.handed[id] = (connection, until)
+  /// - Returns: how many were dropped, because too many answers wait: they are as due as before.
+  func post(_ letters: [AdoptionLetter], to answers: AnswerQueue, now: WireTime) -> Int {
+    var dropped = 0
+    for letter in letters {
+      let answer = Answer.publication(letter.publication, expires: letter.expires)
+      guard answers.add([answer], now: now) == 0 else {
+        dropped += 1
+        continue
+      }
+      hand(letter.id, to: letter.connection, until: letter.expires, now: now)
+    }
+    return dropped
+  }
+
+  func hand(_ id: String, to connection: Int64, until: WireTime, now: WireTime) {
+    handed.withLock { handed in
+      handed = handed.filter { $0.value.until > now }
+      handed[id] = (connection, until)
     }
   }
 }

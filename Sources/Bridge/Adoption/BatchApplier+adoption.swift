@@ -35,26 +35,32 @@ extension BatchApplier {
   ) throws {
     let isEnabled = configuration.adoptTimeout != nil
     guard router.adoption != nil || isEnabled && check.name == "mismatch" else { return }
-    var before: AdoptionSituation?
+    var asked: Adoption?
     if router.adoption != nil {
-      let adoption =
+      asked =
         router.adoption == .sent
         ? try awaited(router, home: home) : try adoption(of: router.agent, home: home)
-      before = adoption.map(AdoptionSituation.init)
     }
     var now: AdoptionSituation?
     if let reported, let preferred = try preferredNetwork(of: home) {
-      now = AdoptionSituation(
-        preferred: preferred, reported: reported, user: router.user)
+      let (user, key) = try addressee(of: router, asked, home: home)
+      now = AdoptionSituation(preferred: preferred, reported: reported, user: user, key: key)
     }
     let decision = AdoptionDecision(
-      state: router.adoption, isEnabled: isEnabled, check: check, before: before, now: now,
+      state: router.adoption, isEnabled: isEnabled, check: check,
+      before: asked.map(AdoptionSituation.init), now: now,
       isRaised: try isMismatchRaised(of: router, home: home), isSSIDNew: isSSIDNew)
     switch decision {
     case .keep: break
     case .begin: try abandonAdoption(by: &router, next: .due, home: home)
     case .end: try abandonAdoption(by: &router, next: nil, home: home)
+    case .fail(let state): try abandonAdoption(by: &router, next: state, home: home)
     }
+  }
+
+  /// By the clock: something that no message has shown may hold now.
+  func lookAgain(at router: RouterRecord, home: HomeContext) throws {
+    try finishUnchangedDataset(router, stored: router, trigger: "adoption", home: home)
   }
 
   /// Ends what is under way: a question is withdrawn, and what was to be given is stored no more.
@@ -81,7 +87,6 @@ extension BatchApplier {
   ) throws {
     var adoption = failed
     adoption.phase = .over
-    adoption.user = stored.user
     try store.save(adoption, tx)
     var router = stored
     router.adoption = state

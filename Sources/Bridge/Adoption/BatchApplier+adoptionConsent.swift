@@ -15,8 +15,11 @@ extension BatchApplier {
   /// Asks whether a router may be given the preferred credentials; where somebody has said "always",
   /// gives them.
   ///
+  /// - Parameter timeout: seconds in which it then has to say that it uses them.
   /// - Returns: why nobody could be asked now; the clock comes back to it.
-  func askForAdoption(of stored: RouterRecord, home: HomeContext) throws -> ConsentRefusal? {
+  func askForAdoption(
+    of stored: RouterRecord, home: HomeContext, timeout: Int
+  ) throws -> ConsentRefusal? {
     guard let preferred = try preferredNetwork(of: home), let network = preferred.extendedPANID,
       let credential = try readableCredential(of: stored.agent, home: home),
       case .mismatch = PreferredCheck(credential.dataset, preferred: preferred)
@@ -24,16 +27,15 @@ extension BatchApplier {
       try forgetAdoption(of: stored, home: home)
       return nil
     }
-    var adoption = Adoption(
-      home: home.record.name, agent: stored.agent, user: stored.user, key: "", phase: .asked,
-      consent: "",
-      preferred: preferred, reported: credential.dataset)
     // Nobody is asked about what could not be sent afterwards.
-    guard let key = try key(for: adoption) else {
-      try noteNotEnrolled(stored, home: home)
+    let (user, sealing) = try addressee(of: stored, nil, home: home)
+    guard case .enrolled(let key) = sealing else {
+      try note(sealing.obstacle ?? .notEnrolled, of: stored, home: home)
       return nil
     }
-    adoption.key = key
+    var adoption = Adoption(
+      home: home.record.name, agent: stored.agent, user: user, key: key, phase: .asked,
+      consent: "", preferred: preferred, reported: credential.dataset)
     let subject = ConsentSubject(
       home: home.record.name, command: Self.adoptionCommand,
       networks: [ConsentNetwork(id: network, name: preferred.networkName ?? "")],
@@ -44,13 +46,13 @@ extension BatchApplier {
     let request = ConsentRequest(
       subject,
       by: ConsentRequester(
-        .mqttUser(stored.user), team: configuration.team(stored.user), fingerprint: key),
+        .mqttUser(user), team: configuration.team(user), fingerprint: key),
       reply: .socket)
     do {
       switch try consents.ask(request, now: now.milliseconds, tx) {
       case .granted(let grant):
         adoption.consent = grant.id.description
-        try give(adoption, to: stored, credential, for: request, home: home)
+        try give(adoption, to: stored, for: request, home: home, timeout: timeout)
       case .pending(let pending, let isNew):
         if isNew { try tell(pending) }
         adoption.consent = pending.id.description
@@ -88,37 +90,35 @@ extension BatchApplier {
   private func adopt(
     _ agreed: Adoption, _ stored: RouterRecord, _ record: ConsentRecord, home: HomeContext
   ) throws {
-    let credential = try readableCredential(of: stored.agent, home: home)
-    let preferred = try preferredNetwork(of: home)
-    guard let credential, let preferred, BrokerUser.isSame(agreed.user, stored.user),
-      preferred.essentialDifferences(from: agreed.preferred).isEmpty,
-      case .mismatch = PreferredCheck(credential.dataset, preferred: preferred)
-    else {
-      // A person has agreed to something else. The walk may not have come to this router yet.
-      return try beginAnew(stored, home: home)
+    guard let timeout = configuration.adoptTimeout else {
+      // The setting is another one since.
+      return try forgetAdoption(of: stored, home: home)
     }
+    // A person may have agreed to something else. The walk may not have come to this router yet.
+    guard let dataset = try readableDataset(of: stored.agent, home: home),
+      let preferred = try preferredNetwork(of: home),
+      case .mismatch = PreferredCheck(dataset, preferred: preferred),
+      try !isOutdated(agreed, of: stored, home: home)
+    else { return try beginAnew(stored, home: home) }
     var adoption = agreed
     adoption.preferred = preferred
-    guard let key = try key(for: adoption) else {
-      return try noteNotEnrolled(stored, home: home)
-    }
-    guard key == agreed.key else { return try beginAnew(stored, home: home) }
+    adoption.reported = dataset
     try give(
-      adoption, to: stored, credential,
-      for: ConsentRequest(record.subject, by: record.requester, reply: .socket), home: home)
+      adoption, to: stored,
+      for: ConsentRequest(record.subject, by: record.requester, reply: .socket), home: home,
+      timeout: timeout)
   }
 
   /// Keeps the preferred credentials for the router, under seal, until it has said that it uses them. The
   /// clock sends them, in every process anew until then. What is stored as the router's own stays as it is.
   private func give(
-    _ agreed: Adoption, to stored: RouterRecord, _ credential: ThreadCredential,
-    for request: ConsentRequest, home: HomeContext
+    _ agreed: Adoption, to stored: RouterRecord, for request: ConsentRequest,
+    home: HomeContext, timeout: Int
   ) throws {
     var adoption = agreed
     adoption.phase = .sent
     adoption.id = "a-\(Hexadecimal.encode(RandomOctets.make(8)))"
-    adoption.deadline = now.adding(seconds: adoptTimeout).milliseconds
-    adoption.reported = credential.dataset
+    adoption.deadline = now.adding(seconds: timeout).milliseconds
     try store.save(adoption, tx)
     try consents.noteDisclosure(
       of: request.subject, to: request.requester, by: adoption.consent, tx)
@@ -135,10 +135,11 @@ extension BatchApplier {
       home: home)
   }
 
-  private func noteNotEnrolled(_ stored: RouterRecord, home: HomeContext) throws {
+  /// Nothing can be sealed for it.
+  func note(_ obstacle: AdoptionState, of stored: RouterRecord, home: HomeContext) throws {
     try store.deleteAdoption(of: stored.agent, in: home.record.name, tx)
     var router = stored
-    router.adoption = .notEnrolled
+    router.adoption = obstacle
     try finishUnchangedDataset(router, stored: stored, trigger: "adoption", home: home)
   }
 
@@ -149,7 +150,8 @@ extension BatchApplier {
     try finishUnchangedDataset(router, stored: stored, trigger: "adoption", home: home)
   }
 
-  private func forgetAdoption(of stored: RouterRecord, home: HomeContext) throws {
+  /// There is nothing to adopt, or the setting says so.
+  func forgetAdoption(of stored: RouterRecord, home: HomeContext) throws {
     var router = stored
     try abandonAdoption(by: &router, next: nil, home: home)
     try finishUnchangedDataset(router, stored: stored, trigger: "adoption", home: home)

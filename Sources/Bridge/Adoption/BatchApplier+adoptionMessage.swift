@@ -15,34 +15,19 @@ extension BatchApplier {
     var sealed: SealedText
   }
 
-  var adoptTimeout: Int { configuration.adoptTimeout ?? 300 }
-
-  /// Hands the message of an adoption out. It is not retained, and worth nothing when the wait is over.
-  ///
-  /// - Returns: when it ends; nil when nothing is sent, because the key that was asked about counts no
-  ///   more. Time will say so, unless it counts again.
-  func send(_ adoption: Adoption) throws -> WireTime? {
+  /// Seals the message of an adoption for a connection. It is not retained, and worth nothing when the wait
+  /// is over. Nothing is written when nothing can be sealed: the clock says so.
+  func write(_ adoption: Adoption, for connection: Int64) throws {
     let left = max(1, (adoption.deadline - now.milliseconds) / 1_000)
     let lifetime = min(left, Envelope.longestLifetime)
-    let expires = now.adding(seconds: Int(lifetime))
-    guard try key(for: adoption) == adoption.key,
-      let text = try sealed(adoption, lifetime: lifetime)
-    else { return nil }
-    answers.append(
-      .publication(
-        Publication(
-          topic: topic(of: adoption), payload: WireJSON().encode(Message(sealed: text)),
-          contentType: "application/json"),
-        expires: expires))
-    return expires
-  }
-
-  /// The fingerprint of the key that it would be sealed to now.
-  ///
-  /// - Returns: nil where nothing can be sealed for the user.
-  func key(for adoption: Adoption) throws -> String? {
-    guard try sealed(adoption, lifetime: 30) != nil else { return nil }
-    return try configuration.requests.sealer.fingerprint(of: adoption.user, in: adoption.home, tx)
+    guard let text = try sealed(adoption, lifetime: lifetime) else { return }
+    let publication = Publication(
+      topic: topic(of: adoption), payload: WireJSON().encode(Message(sealed: text)),
+      contentType: "application/json")
+    letters.append(
+      AdoptionLetter(
+        id: adoption.id, connection: connection, publication: publication,
+        expires: now.adding(seconds: Int(lifetime))))
   }
 
   /// - Returns: nil where nothing can be sealed for the user.

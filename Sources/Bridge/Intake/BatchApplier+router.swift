@@ -127,7 +127,8 @@ extension BatchApplier {
       in: home, from: stored?.contribution, to: router.contribution,
       dataset: router.datasetChangedAt == now ? dataset : nil)
     let wanted = RouterAlertConditions(
-      router: router, check: check, dataset: dataset, preferred: preferred, trigger: trigger
+      router: router, check: check, dataset: dataset, preferred: preferred, trigger: trigger,
+      addressee: try addressee(ofFailed: router, home: home)
     ).wanted
     try applyAlerts(wanted, to: &router, home: home)
     if stored == nil {

@@ -19,6 +19,8 @@ final class BatchApplier {
   var counts = BatchCounts()
   /// To be sent when the transaction is committed.
   var answers: [Answer] = []
+  /// The same, for routers that are to use the preferred network.
+  var letters: [AdoptionLetter] = []
   var news = BatchNews()
   /// What a grant lets the request of now be told. For the audit, when it has been sealed.
   var granted: GrantedDisclosure?

@@ -2,11 +2,20 @@
 
 import BridgeProtocol
 
-/// Whether a router has taken too long.
+/// Until when a router's word is waited for.
 enum AdoptionDeadline {
-  /// A clock that was set back must not make it wait for hours: then it is over, too.
-  static func isOver(_ deadline: Int64, timeout: Int, now: WireTime) -> Bool {
-    let left = deadline - now.milliseconds
-    return left <= 0 || left > Int64(timeout + 60) * 1_000
+  /// Nothing is waited for longer than the setting of now says. So a clock that was set back must not make a
+  /// router wait for hours, and a setting that was lowered leaves it the new time.
+  static func limited(_ deadline: Int64, timeout: Int, now: WireTime) -> Int64 {
+    min(deadline, now.adding(seconds: timeout).milliseconds)
+  }
+
+  /// Whether all that routers have said is heard by now: the broker gives out at once what waited for a
+  /// keeper that was away.
+  ///
+  /// - Parameter listeningSince: from long after now when the clock was set back since.
+  static func isHeard(since listeningSince: WireTime?, now: WireTime) -> Bool {
+    guard let listeningSince else { return false }
+    return abs(now.milliseconds - listeningSince.milliseconds) >= 10_000
   }
 }

@@ -11,6 +11,8 @@ enum AdoptionDecision: Hashable, Sendable {
   case begin
   /// There is nothing to adopt any more.
   case end
+  /// Nothing can be sealed for who would be told.
+  case fail(AdoptionState)
 
   /// - Parameters:
   ///   - before: what the adoption is about; nil where nothing is stored of it.
@@ -31,12 +33,18 @@ enum AdoptionDecision: Hashable, Sendable {
     var isElsewhere = false
     if case .mismatch = check { isElsewhere = true }
     let isSame = before?.isSame(as: now) == true
+    if state?.needsKey == true, let obstacle = now.key.obstacle {
+      self = isElsewhere ? .fail(obstacle) : .end
+      return
+    }
     switch state {
     case nil: self = isElsewhere && (isRaised || isSSIDNew) ? .begin : .keep
     // The clock looks after these, and finds things as they are then.
-    case .due, .notEnrolled: self = isElsewhere ? .keep : .end
+    case .due, .notEnrolled, .damagedKeys: self = isElsewhere ? .keep : .end
     // What the router says is what is waited for; its Wi-Fi does not matter meanwhile.
-    case .sent: self = before?.hasSamePreferred(as: now) == true ? .keep : .begin
+    case .sent:
+      let isAwaited = before.map { $0.hasSamePreferred(as: now) && $0.hasSameKey(as: now) }
+      self = isAwaited == true ? .keep : .begin
     case .asked:
       self = !isElsewhere ? .end : isSame ? .keep : .begin
     case .denied, .expired, .timeout, .disagreement:

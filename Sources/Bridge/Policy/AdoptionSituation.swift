@@ -11,12 +11,18 @@ struct AdoptionSituation {
   let reported: OperationalDataset
   /// Who would be told.
   let user: String
+  /// By what envelope.
+  let key: AdoptionKey
 
   /// Timestamps make no other network.
   func isSame(as other: AdoptionSituation) -> Bool {
     hasSamePreferred(as: other)
       && reported.essentialDifferences(from: other.reported).isEmpty
-      && BrokerUser.isSame(user, other.user)
+      && hasSameKey(as: other)
+  }
+
+  func hasSameKey(as other: AdoptionSituation) -> Bool {
+    BrokerUser.isSame(user, other.user) && key.isSame(as: other.key)
   }
 
   func hasSamePreferred(as other: AdoptionSituation) -> Bool {
@@ -27,6 +33,7 @@ struct AdoptionSituation {
 extension AdoptionSituation {
   init(_ adoption: Adoption) {
     self.init(
-      preferred: adoption.preferred, reported: adoption.reported, user: adoption.user)
+      preferred: adoption.preferred, reported: adoption.reported, user: adoption.user,
+      key: .enrolled(adoption.key))
   }
 }

@@ -8,9 +8,11 @@ extension RouterAlertConditions {
     guard let state = router.adoption, let (summary, remedy) = words(state) else { return nil }
     var facts = facts(summary, remedy)
     facts.reason = state.rawValue
-    facts.user = router.user
+    facts.user = login
     return facts
   }
+
+  private var login: String { addressee ?? router.user }
 
   private var anew: String {
     "To have a person asked anew, let \(name) `leave` and `announce` itself again."
@@ -26,9 +28,16 @@ extension RouterAlertConditions {
     case .notEnrolled:
       (
         "\(name) cannot be given the credentials of \(preferredName): nothing can be sealed for "
-          + "its login \(router.user)",
+          + "its login \(login)",
         "Make a key with `threadkeeper client keygen` where \(name) is published from, and enrol "
-          + "it with `threadkeeper clients enroll \(router.user) LINE`; then a person is asked."
+          + "it with `threadkeeper clients enroll \(login) LINE`; then a person is asked."
+      )
+    case .damagedKeys:
+      (
+        "\(name) cannot be given the credentials of \(preferredName): the stored keys of its login "
+          + "\(login), or the keeper's own, cannot be read",
+        "Look at `threadkeeper store verify`; enrol \(login) again with `threadkeeper clients enroll`, or "
+          + "restore a backup of the store. Then a person is asked."
       )
     case .denied:
       (
@@ -43,13 +52,13 @@ extension RouterAlertConditions {
     case .timeout:
       (
         "\(name) was sent the credentials of \(preferredName) and has not said that it uses them",
-        "Check that its script listens on `out/\(router.user)/dataset/set`, sets the dataset and "
+        "Check that its script listens on `out/\(login)/dataset/set`, sets the dataset and "
           + "announces it, or \(byHand). \(anew)"
       )
     case .disagreement:
       (
         "\(name) was sent the credentials of \(preferredName) and says that it uses others",
-        "Look at \(name) in its own app or page, and \(byHand) there. \(anew)"
+        "Find out what keeps \(name) on \(network), or \(byHand). \(anew)"
       )
     }
   }

@@ -13,6 +13,8 @@ struct RouterAlertConditions {
   let dataset: OperationalDataset?
   let preferred: OperationalDataset?
   let trigger: String
+  /// The login that was to be told in an adoption that failed; nil: the one that speaks for the router.
+  var addressee: String?
 
   var wanted: [AlertName: AlertFacts] {
     var wanted: [AlertName: AlertFacts] = [:]

@@ -7,6 +7,9 @@ import ThreadRequests
 /// Seals what is secret in an answer to the key that was enrolled for a user of the broker, never to
 /// one that came with the request.
 package protocol AnswerSealer: Sendable {
+  /// Whether this process knows who is enrolled at all.
+  var knowsKeys: Bool { get }
+
   /// Of the key that a user's answers are sealed to; nil for a user who is not enrolled.
   func fingerprint(of user: String, in home: String, _ tx: ReadTransaction) throws -> String?
 
@@ -24,6 +27,8 @@ package protocol AnswerSealer: Sendable {
 }
 
 extension AnswerSealer {
+  package var knowsKeys: Bool { true }
+
   package func isEnrolled(
     _ user: String, in home: String, _ tx: ReadTransaction
   ) throws -> Bool {
@@ -59,6 +64,8 @@ package protocol RequestOpener: Sendable {
 /// A keeper that has no keys of others.
 package struct NobodyIsEnrolled: AnswerSealer, RequestOpener {
   package init() {}
+
+  package var knowsKeys: Bool { false }
 
   package func fingerprint(of user: String, in home: String, _ tx: ReadTransaction) -> String? {
     nil

@@ -7,22 +7,22 @@ import ThreadCredentialStore
 /// sent, and the wait ends.
 extension TickApplier {
   private static let adoptionStep = 200
-  /// Seconds in which the broker gives out what waited for a keeper that was away.
-  private static let hearing = 10
 
-  func attendAdoptions() throws {
+  func attendAdoptions(cursor: inout Int64) throws {
     let routers = try RouterLedger.adopting(
-      after: mail.cursor, limit: Self.adoptionStep, batch.tx)
+      after: cursor, limit: Self.adoptionStep, batch.tx)
     var round = AdoptionRound()
-    for router in routers where router.adoption?.needsAttention == true {
+    for router in routers {
       guard let home = batch.servedHomes.first(where: { $0.record.id == router.home }) else {
         continue
       }
-      try attend(router, home, &round)
+      if let timeout = batch.configuration.adoptTimeout {
+        try attend(router, home, &round, timeout: timeout)
+      } else {
+        try batch.forgetAdoption(of: router, home: home)
+      }
     }
-    let isDone = routers.count < Self.adoptionStep
-    let next = isDone ? 0 : routers.last?.id ?? 0
-    batch.tx.afterCommit("adoptions looked at") { [mail] in mail.cursor = next }
+    cursor = routers.count < Self.adoptionStep ? 0 : routers.last?.id ?? 0
   }
 
   /// What is looked up once for all routers of a tick.
@@ -34,26 +34,35 @@ extension TickApplier {
   }
 
   private func attend(
-    _ router: RouterRecord, _ home: HomeContext, _ round: inout AdoptionRound
+    _ router: RouterRecord, _ home: HomeContext, _ round: inout AdoptionRound, timeout: Int
   ) throws {
     switch router.adoption {
+    case nil: break
     // Who is away could not answer.
-    case .due where router.isOnline: try ask(about: router, home, &round)
-    case .notEnrolled where router.isOnline:
-      let isEnrolled = try batch.configuration.requests.sealer.isEnrolled(
-        router.user, in: home.record.name, batch.tx)
-      if isEnrolled { try ask(about: router, home, &round) }
+    case .due: if router.isOnline { try ask(about: router, home, &round, timeout: timeout) }
+    case .notEnrolled, .damagedKeys:
+      let key = try batch.addressee(of: router, nil, home: home).key
+      if let obstacle = key.obstacle {
+        if obstacle != router.adoption { try batch.note(obstacle, of: router, home: home) }
+      } else if router.isOnline {
+        try ask(about: router, home, &round, timeout: timeout)
+      }
     case .asked: try checkQuestion(of: router, home, &round)
-    case .sent: try checkAnswer(of: router, home)
-    default: break
+    case .sent: try checkAnswer(of: router, home, timeout: timeout)
+    case .denied, .expired, .timeout, .disagreement:
+      // Another key is another question.
+      guard let adoption = try batch.adoption(of: router.agent, home: home),
+        try batch.isOutdated(adoption, of: router, home: home)
+      else { return }
+      try batch.lookAgain(at: router, home: home)
     }
   }
 
   private func ask(
-    about router: RouterRecord, _ home: HomeContext, _ round: inout AdoptionRound
+    about router: RouterRecord, _ home: HomeContext, _ round: inout AdoptionRound, timeout: Int
   ) throws {
     guard !round.tooMany.contains(router.user) else { return }
-    let refusal = try batch.askForAdoption(of: router, home: home)
+    let refusal = try batch.askForAdoption(of: router, home: home, timeout: timeout)
     if refusal?.code == .rateLimited { round.tooMany.insert(router.user) }
     round.waiting = nil
   }
@@ -66,6 +75,9 @@ extension TickApplier {
     guard let adoption, adoption.phase == .asked else {
       return try batch.beginAnew(router, home: home)
     }
+    guard try !batch.isOutdated(adoption, of: router, home: home) else {
+      return try batch.lookAgain(at: router, home: home)
+    }
     let waiting =
       try round.waiting
       ?? Set(
@@ -75,25 +87,29 @@ extension TickApplier {
     try batch.failAdoption(of: router, adoption, as: .expired, home: home)
   }
 
-  private func checkAnswer(of router: RouterRecord, _ home: HomeContext) throws {
-    guard let adoption = try batch.awaited(router, home: home) else {
+  private func checkAnswer(
+    of router: RouterRecord, _ home: HomeContext, timeout: Int
+  ) throws {
+    guard var adoption = try batch.awaited(router, home: home) else {
       return try batch.beginAnew(router, home: home)
     }
-    let isOver = AdoptionDeadline.isOver(
-      adoption.deadline, timeout: batch.adoptTimeout, now: batch.now)
-    guard !isOver else {
+    // The preferred network or the key may be another one, which no event of this router has shown yet.
+    guard try !batch.isOutdated(adoption, of: router, home: home) else {
+      return try batch.lookAgain(at: router, home: home)
+    }
+    let deadline = AdoptionDeadline.limited(adoption.deadline, timeout: timeout, now: batch.now)
+    if deadline != adoption.deadline {
+      adoption.deadline = deadline
+      try batch.store.save(adoption, batch.tx)
+    }
+    guard deadline > batch.now.milliseconds else {
       // Its answer may wait on the broker while the keeper is not there to hear it.
-      guard let listeningSince, listeningSince.adding(seconds: Self.hearing) <= batch.now else {
-        return
-      }
+      guard AdoptionDeadline.isHeard(since: listeningSince, now: batch.now) else { return }
       return try batch.failAdoption(of: router, adoption, as: .timeout, home: home)
     }
     guard let connection, mail.isDue(adoption.id, connection: connection, now: batch.now) else {
       return
     }
-    guard let until = try batch.send(adoption) else { return }
-    batch.tx.afterCommit("adoption \(adoption.id)") { [mail, now = batch.now] in
-      mail.handed(adoption.id, to: connection, until: until, now: now)
-    }
+    try batch.write(adoption, for: connection)
   }
 }

@@ -21,14 +21,13 @@ struct TickApplier {
   var connection: Int64?
   var mail = AdoptionMail()
 
-  /// - Parameter presenceCursor: the row id up to which this walk has looked for silent routers.
-  func apply(presenceCursor: inout Int64) throws {
+  func apply(_ cursors: inout TickCursors) throws {
     try raiseDueAlerts()
     try forgetResolvedAlerts()
-    try noticeSilence(cursor: &presenceCursor)
+    try noticeSilence(cursor: &cursors.presence)
     try batch.expireConsents()
     for home in batch.servedHomes { try reevaluate(home) }
-    try attendAdoptions()
+    try attendAdoptions(cursor: &cursors.adoptions)
     try batch.finish()
   }
 
@@ -110,7 +109,7 @@ extension BatchApplier {
     }
     let wanted = RouterAlertConditions(
       router: router, check: check, dataset: dataset, preferred: preferred,
-      trigger: "preferred_changed"
+      trigger: "preferred_changed", addressee: try addressee(ofFailed: router, home: home)
     ).wanted
     try applyAlerts(wanted, to: &router, home: home)
     if router != stored { try RouterLedger.update(router, tx) }

@@ -21,7 +21,7 @@ final class Ticker: Sendable {
   private let tellWaiting: @Sendable () -> Void
   private let ticked: @Sendable () -> Void
   private let mail = AdoptionMail()
-  private let presenceCursor = Mutex<Int64>(0)
+  private let cursors = Mutex(TickCursors())
   private let areBasesSettled = Mutex(false)
   private let droppedGrew = Mutex<WireTime?>(nil)
   private let queue = DispatchQueue(label: "threadkeeper.ticker")
@@ -83,16 +83,16 @@ final class Ticker: Sendable {
       try store.keychain.database.write { tx in
         let batch = try BatchApplier(
           configuration: configuration, store: store, now: now, tx)
-        let cursor = try presenceCursor.withLock { cursor in
-          var next = cursor
+        let next = try cursors.withLock { cursors in
+          var next = cursors
           let known = monitor.snapshot
           try TickApplier(
             batch: batch, listeningSince: known.listeningSince,
             connection: known.isStatusConnected ? known.statusConnections : nil, mail: mail
-          ).apply(presenceCursor: &next)
+          ).apply(&next)
           return next
         }
-        presenceCursor.withLock { $0 = cursor }
+        cursors.withLock { $0 = next }
         try watchDroppedMessages(batch)
         try watchLogin(batch)
         try noteWalks(tx)
@@ -102,10 +102,13 @@ final class Ticker: Sendable {
         if try EventLedger.published(tx) < published {
           try EventLedger.setPublished(published, tx)
         }
-        tx.afterCommit("bridge log") { [logger, answers, monitor] in
+        tx.afterCommit("bridge log") { [logger, answers, mail, monitor] in
           batch.news.log(to: logger)
           monitor.count(batch.counts)
-          answers.add(batch.answers, now: now)
+          let dropped =
+            answers.add(batch.answers, now: now)
+            + mail.post(batch.letters, to: answers, now: now)
+          if dropped > 0 { monitor.update { $0.answersDropped += Int64(dropped) } }
         }
       }
       try store.keychain.tick()

@@ -12,6 +12,8 @@ package enum AdoptionState: String, Hashable, Sendable, CaseIterable {
   // What came of it, as `reason` of an alert.
   /// Nothing can be sealed for the login that speaks for the router.
   case notEnrolled = "not_enrolled"
+  /// Nothing can be sealed for it, because what is stored of its keys, or of the keeper's, cannot be read.
+  case damagedKeys = "damaged_enrolment"
   case denied
   /// Nobody has decided in time.
   case expired
@@ -20,18 +22,18 @@ package enum AdoptionState: String, Hashable, Sendable, CaseIterable {
   /// The router was sent the credentials, and says that it uses other ones.
   case disagreement
 
-  /// Whether there is something to do by the clock.
-  package var needsAttention: Bool {
+  /// Whether a person was asked about a key, which has to count still.
+  package var needsKey: Bool {
     switch self {
-    case .due, .asked, .sent, .notEnrolled: true
-    case .denied, .expired, .timeout, .disagreement: false
+    case .due, .notEnrolled, .damagedKeys: false
+    case .asked, .sent, .denied, .expired, .timeout, .disagreement: true
     }
   }
 
   package var hasFailed: Bool {
     switch self {
     case .due, .asked, .sent: false
-    case .notEnrolled, .denied, .expired, .timeout, .disagreement: true
+    case .notEnrolled, .damagedKeys, .denied, .expired, .timeout, .disagreement: true
     }
   }
 

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import MosquittoClient
+
+/// The message of an adoption, sealed, for the connection of now.
+struct AdoptionLetter: Sendable {
+  /// The adoption's.
+  let id: String
+  let connection: Int64
+  let publication: Publication
+  let expires: WireTime
+}

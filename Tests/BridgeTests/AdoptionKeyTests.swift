@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ClientEnrolment
+import ConsentLedger
+import SealedEnvelope
+import TestKit
+import Testing
+import ThreadCredentialStore
+import ThreadDataset
+
+@testable import Bridge
+
+@Suite("A person agrees to one key of one login")
+struct AdoptionKeyTests {
+  private let scene: AdoptionScene
+  private var keeper: Keeper { scene.keeper }
+  private let guest: OperationalDataset
+
+  init() throws {
+    scene = try AdoptionScene()
+    guest = try SampleNetwork.guest.dataset(at: 1)
+  }
+
+  private func fingerprints() throws -> [String?] {
+    try scene.waiting().map(\.requester.fingerprint)
+  }
+
+  @Test("Another key while a question waits: it ends, and a person is asked about the new key")
+  func otherKeyAsked() throws {
+    try scene.raised()
+    let first = try #require(try scene.waiting().first)
+    let other = try Identity()
+    try scene.changeKey(other)
+    try keeper.pass(1)
+    #expect(try fingerprints() == [other.keys.fingerprint])
+    #expect(try scene.waiting().first?.id != first.id && scene.state == .asked)
+    #expect(try scene.failure == nil)
+    try scene.approve()
+    try keeper.pass(1)
+    #expect(try scene.adoption?.key == other.keys.fingerprint && keeper.mailed.count == 1)
+  }
+
+  @Test("Another key that no command has announced is none that was agreed to, either")
+  func approvedTooLate() throws {
+    try scene.raised()
+    try scene.enroll(Identity())
+    try scene.approve()
+    #expect(try scene.state == .due && scene.stored == guest)
+    try keeper.pass(1)
+    #expect(keeper.mailed.isEmpty)
+    #expect(try scene.waiting().count == 1)
+  }
+
+  @Test("Revoked while a question waits: said at once, and asked when there is another key")
+  func revokedAsked() throws {
+    try scene.raised()
+    try scene.revoke()
+    try keeper.pass(1)
+    #expect(try scene.waiting().isEmpty && scene.adoption == nil)
+    #expect(try scene.failure?.reason == "not_enrolled")
+    try keeper.pass(300)
+    #expect(try scene.failure?.reason == "not_enrolled")
+    try scene.changeKey(Identity())
+    try keeper.pass(1)
+    #expect(try scene.waiting().count == 1 && scene.failure == nil)
+  }
+
+  @Test("Revoked when it was sent: said at once, nothing more is sent, and the remedy is a key")
+  func revokedSent() throws {
+    try scene.sent()
+    try scene.revoke()
+    try keeper.pass(1)
+    let facts = try #require(try scene.failure)
+    #expect(facts.reason == "not_enrolled" && facts.remedy.contains("clients enroll anna"))
+    #expect(try scene.adoption == nil && scene.stored == guest)
+    keeper.connection = 2
+    try keeper.pass(1)
+    #expect(keeper.mailed.count == 1)
+    try scene.changeKey(Identity())
+    try keeper.pass(1)
+    #expect(try scene.waiting().count == 1 && scene.failure == nil)
+  }
+
+  @Test("Another key when it was sent: nothing is sent to it, and a person is asked")
+  func otherKeySent() throws {
+    try scene.sent()
+    try scene.changeKey(Identity())
+    keeper.connection = 2
+    try keeper.pass(1)
+    #expect(keeper.mailed.count == 1)
+    try keeper.pass(1)
+    #expect(try scene.waiting().count == 1 && scene.state == .asked)
+  }
+
+  @Test(
+    "What came to nothing is asked about anew with another key, and named when there is none",
+    arguments: [AdoptionState.denied, .expired, .timeout, .disagreement])
+  func failed(state: AdoptionState) throws {
+    func fail() throws {
+      switch state {
+      case .denied:
+        try scene.raised()
+        try scene.desk.deny(try #require(try scene.waiting().first).id.description, by: 0)
+      case .expired:
+        try scene.raised()
+        try keeper.pass(130)
+      case .timeout:
+        try scene.sent()
+        try keeper.pass(400)
+      default:
+        try scene.sent()
+        let other = SampleNetwork.guest.with { $0.extendedPANID = "5555555566666666" }
+        try keeper.announce(Agent.living, other, at: 1)
+      }
+    }
+    try fail()
+    #expect(try scene.state == state)
+    try keeper.pass(1)
+    #expect(try scene.state == state)
+    try scene.changeKey(Identity())
+    try keeper.pass(1)
+    try keeper.pass(1)
+    #expect(try scene.state == .asked && scene.failure == nil)
+    try scene.revoke()
+    try keeper.pass(1)
+    #expect(try scene.failure?.reason == "not_enrolled")
+  }
+
+  @Test("Logins of one team that take turns are asked about once, and one of them is told")
+  func turns() throws {
+    let ben = try Identity()
+    try keeper.enroll("ben", ben.keys)
+    try scene.raised()
+    let question = try #require(try scene.waiting().first)
+    func takeTurns() throws {
+      for user in ["ben", "anna", "ben"] {
+        try keeper.say(.heartbeat, Agent.living, user: user)
+        try keeper.announce(Agent.living, .guest, at: 1, user: user)
+        try keeper.pass(1)
+      }
+    }
+    try takeTurns()
+    #expect(try scene.waiting().map(\.id) == [question.id])
+    try scene.approve()
+    try takeTurns()
+    #expect(keeper.mailed.map(\.topic) == ["threadkeeper/out/anna/dataset/set"])
+    #expect(try scene.state == .sent && scene.waiting().isEmpty)
+    try keeper.pass(300)
+    let facts = try #require(try scene.failure)
+    #expect(facts.reason == "timeout" && facts.user == "anna")
+    #expect(facts.remedy.contains("out/anna/dataset/set"))
+    try takeTurns()
+    #expect(try scene.state == .timeout && scene.waiting().isEmpty)
+    #expect(try scene.failure?.remedy.contains("out/anna/dataset/set") == true)
+    // It is another's turn when the one that was asked about has no key.
+    try scene.revoke()
+    try keeper.pass(1)
+    try keeper.pass(1)
+    #expect(try fingerprints() == [ben.keys.fingerprint])
+  }
+
+  @Test("After no, and after nobody has decided, turns ask nobody again", arguments: [true, false])
+  func turnsAfterwards(isDenied: Bool) throws {
+    try keeper.enroll("ben", Identity().keys)
+    try scene.raised()
+    if isDenied {
+      try scene.desk.deny(try #require(try scene.waiting().first).id.description, by: 0)
+    }
+    try keeper.pass(130)
+    for user in ["ben", "anna", "ben"] {
+      try keeper.announce(Agent.living, .guest, at: 1, user: user)
+      try keeper.pass(130)
+      #expect(try scene.waiting().isEmpty)
+      #expect(try scene.state == (isDenied ? .denied : .expired))
+    }
+  }
+
+  @Test("Keys that cannot be read are not called missing, and asked about when they can be again")
+  func damaged() throws {
+    try scene.raised()
+    /// As after a start that could not read the keeper's own.
+    func loseKeys() {
+      keeper.configuration.requests.sealer = EnrolledExchange(
+        ClientEnrolmentStore(keeper.temporary.keychain))
+    }
+    loseKeys()
+    try keeper.pass(1)
+    let facts = try #require(try scene.failure)
+    #expect(facts.reason == "damaged_enrolment")
+    #expect(facts.remedy.contains("store verify") && !facts.remedy.contains("keygen"))
+    try scene.revoke()
+    loseKeys()
+    try keeper.pass(1)
+    #expect(try scene.failure?.reason == "not_enrolled")
+    try scene.enroll()
+    try scene.knowKeys()
+    try keeper.pass(1)
+    #expect(try scene.waiting().count == 1 && scene.failure == nil)
+  }
+
+  @Test("A command without a keeper, which knows no keys, leaves a question as it is")
+  func withoutKeeper() throws {
+    try scene.raised()
+    let question = try #require(try scene.waiting().first)
+    keeper.configuration.requests.sealer = NobodyIsEnrolled()
+    try keeper.prefer(.home)
+    _ = try keeper.ask(
+      .storeCredentials, ["border_agent_id": Agent.living, "dataset": guest.hex])
+    #expect(try scene.state == .asked)
+    try scene.knowKeys()
+    try keeper.pass(1)
+    #expect(try scene.waiting().map(\.id) == [question.id])
+  }
+}
