@@ -21,7 +21,8 @@ extension ConsentLedger {
     return ended
   }
 
-  /// The same question is refused until the request would have expired.
+  /// The same question is refused until the request would have expired. About a router nobody asks who could
+  /// be told no, so there it is refused for as long as a request waits, from now on.
   ///
   /// - Throws: `ConsentRefusal`: `stale_id`.
   package func deny(
@@ -31,6 +32,7 @@ extension ConsentLedger {
     let ended = try end(
       pending, .denied, by: approver, scope: nil, grant: nil, now: now, tx)
     pending.isDenied = true
+    if pending.subject.router != nil { pending.expires = now + PendingConsent.patience }
     pending.replies = []
     try pendingItems.replace(item, by: pending, tx)
     try trimHistory(tx)

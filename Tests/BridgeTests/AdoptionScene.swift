@@ -57,6 +57,9 @@ final class AdoptionScene {
     try enroll(identity)
   }
 
+  /// The same, by what does not end questions.
+  func changeKeyUnseen() throws { try enroll(Identity()) }
+
   /// `clients revoke`.
   func revoke() throws {
     try keeper.database.write { _ = try keeper.enrolments.revoke("anna", in: "home", $0) }

@@ -72,6 +72,21 @@ struct KeeperAnswerTests {
     }
   }
 
+  @Test("Who approves hears why nothing is given: of a router it has changed, nobody has hung up")
+  func notGiven() {
+    func text(_ command: String) -> String {
+      ConsentApproveCommand.text(
+        ConsentReport.Decision(
+          request: .init(
+            id: "c-1", requester: "mqtt user anna", team: "a", home: "home", command: command,
+            networks: [], createdAt: "2026-01-02T03:04:05Z"),
+          more: .init(outcome: "approved", decidedAt: "then", given: false)))
+    }
+    #expect(text("preferred/get").contains("has hung up"))
+    #expect(text("dataset/set").contains("what was asked for has changed"))
+    #expect(!text("dataset/set").contains("hung up"))
+  }
+
   @Test("An entry about consent is one JSON object, with the fields of both parts")
   func entry() throws {
     let request = ConsentReport.Request(

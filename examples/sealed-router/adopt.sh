@@ -37,6 +37,8 @@ id=$1 set=$2 show=$3
 : "${KEEPER_LINE:?is the line of the keeper}" "${MQTT_USERNAME:?is the login of the router}"
 case $id in '' | *[!0-9A-Fa-f]*) echo 'error: a border agent id has 16 or 32 hex digits' >&2 && exit 65 ;; esac
 id=$(printf '%s' "$id" | tr A-F a-f)
+# An id of 32 digits whose second half is zeros is the one of 16.
+case $id in ????????????????0000000000000000) id=${id%0000000000000000} ;; esac
 key=${CLIENT_KEY:-$HOME/.config/threadkeeper/client.key}
 topic=${BASE_TOPIC:-threadkeeper}/out/$MQTT_USERNAME/dataset/set
 announce=$(dirname "$0")/announce.sh

@@ -74,32 +74,45 @@ extension BatchApplier {
 
   /// A question is settled. Those that are not about routers, or were withdrawn, are none of these.
   func adoptionSettled(_ record: ConsentRecord) throws {
-    guard record.subject.command == Self.adoptionCommand, let agent = record.subject.router?.agent,
+    guard record.subject.command == Self.adoptionCommand, let agent = record.subject.router?.agent
+    else { return }
+    let isGiven = try settleAdoption(of: agent, record)
+    if record.outcome == .approved, !isGiven { try noteChanged(record) }
+  }
+
+  /// - Returns: whether the credentials are given.
+  private func settleAdoption(of agent: BorderAgentID, _ record: ConsentRecord) throws -> Bool {
+    guard
       let home = servedHomes.first(where: { $0.record.name == record.subject.home }),
       let stored = try RouterLedger.find(agent, home: home.record.id, tx), stored.isPresent,
       let adoption = try adoption(of: agent, home: home), adoption.phase == .asked,
       adoption.consent == record.id.description
-    else { return }
+    else { return false }
     switch record.outcome {
-    case .approved: try adopt(adoption, stored, record, home: home)
+    case .approved: return try adopt(adoption, stored, record, home: home)
     case .denied: try failAdoption(of: stored, adoption, as: .denied, home: home)
     case .expired, .revoked: try failAdoption(of: stored, adoption, as: .expired, home: home)
     }
+    return false
   }
 
   private func adopt(
     _ agreed: Adoption, _ stored: RouterRecord, _ record: ConsentRecord, home: HomeContext
-  ) throws {
+  ) throws -> Bool {
     guard let timeout = configuration.adoptTimeout else {
       // The setting is another one since.
-      return try forgetAdoption(of: stored, home: home)
+      try forgetAdoption(of: stored, home: home)
+      return false
     }
     // A person may have agreed to something else. The walk may not have come to this router yet.
     guard let dataset = try readableDataset(of: stored.agent, home: home),
       let preferred = try preferredNetwork(of: home),
       case .mismatch = PreferredCheck(dataset, preferred: preferred),
       try !isOutdated(agreed, of: stored, home: home)
-    else { return try beginAnew(stored, home: home) }
+    else {
+      try beginAnew(stored, home: home)
+      return false
+    }
     var adoption = agreed
     adoption.preferred = preferred
     adoption.reported = dataset
@@ -107,6 +120,7 @@ extension BatchApplier {
       adoption, to: stored,
       for: ConsentRequest(record.subject, by: record.requester, reply: .socket), home: home,
       timeout: timeout)
+    return true
   }
 
   /// Keeps the preferred credentials for the router, under seal, until it has said that it uses them. The

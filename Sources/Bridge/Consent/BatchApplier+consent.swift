@@ -76,8 +76,17 @@ extension BatchApplier {
 
   /// Into the audit and the history: who asked has gone, so what a person has agreed to is not given.
   func noteUnheard(_ settled: SettledConsent) throws {
-    guard let record = try consents.noteUnheard(settled.id, tx) else { return }
-    news.add(unheard: record)
+    guard let record = try consents.noteNotGiven(settled.id, "who has hung up", tx) else { return }
+    news.add(notGiven: record, "who asked has hung up")
+  }
+
+  /// The same of a router that cannot be given what a person has agreed to.
+  func noteChanged(_ approved: ConsentRecord) throws {
+    let reason = "what was asked for has changed"
+    guard let record = try consents.noteNotGiven(approved.id.description, reason, tx) else {
+      return
+    }
+    news.add(notGiven: record, reason)
   }
 
   /// What nobody has answered in time.

@@ -66,9 +66,9 @@ extension BatchNews {
     add(.notice, "consent \(record.outcome.rawValue)", metadata, of: .consent)
   }
 
-  mutating func add(unheard record: ConsentRecord) {
+  mutating func add(notGiven record: ConsentRecord, _ reason: String) {
     add(
-      .notice, "nothing is given: who asked has hung up",
+      .notice, "nothing is given: \(reason)",
       ["id": "\(record.id)", "requester": "\(record.requester)"], of: .consent)
   }
 }

@@ -67,7 +67,14 @@ enum AlertLedger {
       "SELECT name, count(*) FROM alert WHERE phase = 1 AND home = ? GROUP BY name",
       .integer(home)
     ) { (AlertName(number: $0.integer(0)), Int($0.integer(1))) }
-    for case (let name?, let count) in rows { counts[name.severity, default: 0] += count }
+    for case (let name?, let count) in rows where name != .adoptionFailed {
+      counts[name.severity, default: 0] += count
+    }
+    // Of these it depends on the reason.
+    let adoptions = try tx.all(
+      "SELECT * FROM alert WHERE phase = 1 AND home = ? AND name = ?",
+      .integer(home), .integer(AlertName.adoptionFailed.number), row: AlertRecord.init(row:))
+    for alert in adoptions { counts[alert.name.severity(alert.facts.reason), default: 0] += 1 }
     return counts
   }
 

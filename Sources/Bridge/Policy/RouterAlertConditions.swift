@@ -57,12 +57,25 @@ struct RouterAlertConditions {
     return facts
   }
 
+  private var otherCredentials: String {
+    "\(name) has other credentials for the preferred network \(preferredName)"
+  }
+
+  private var otherNetwork: String {
+    "\(name) is on \(network), not on the preferred network \(preferredName)"
+  }
+
   private func mismatch(_ names: [DatasetParameter]) -> AlertFacts {
     let isSameNetwork = dataset?.extendedPANID == preferred?.extendedPANID
+    if router.adoption == .asked {
+      return facts(
+        isSameNetwork ? otherCredentials : otherNetwork,
+        "Decide whether \(name) gets the credentials of \(preferredName): `threadkeeper consent list` "
+          + "shows the question.",
+        differs: names)
+    }
     return facts(
-      isSameNetwork
-        ? "\(name) has other credentials for the preferred network \(preferredName)"
-        : "\(name) is on \(network), not on the preferred network \(preferredName)",
+      isSameNetwork ? otherCredentials : otherNetwork,
       isSameNetwork
         ? "Give \(name) the current credentials of \(preferredName), or let a router that was on it "
           + "before bring the new ones."

@@ -29,6 +29,11 @@ package enum AlertName: String, CaseIterable, Codable, Sendable {
     }
   }
 
+  /// - Parameter reason: of the alert's facts. What a person has refused is as somebody wants it.
+  package func severity(_ reason: String?) -> Severity {
+    self == .adoptionFailed && reason == AdoptionState.denied.rawValue ? .info : severity
+  }
+
   /// The number that stands for this alert in the store; never reused.
   package var number: Int64 {
     switch self {

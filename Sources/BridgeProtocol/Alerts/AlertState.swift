@@ -38,6 +38,8 @@ package struct AlertState: Encodable, Sendable {
     self.sequence = sequence
   }
 
+  package var severity: AlertName.Severity { name.severity(facts.reason) }
+
   enum CodingKeys: String, CodingKey {
     case v, fingerprint, alertname, status, severity, home
     case startsAt = "starts_at"
@@ -53,7 +55,7 @@ package struct AlertState: Encodable, Sendable {
     try container.encode(fingerprint, forKey: .fingerprint)
     try container.encode(name, forKey: .alertname)
     try container.encode(status, forKey: .status)
-    try container.encode(name.severity, forKey: .severity)
+    try container.encode(severity, forKey: .severity)
     try container.encode(home, forKey: .home)
     try container.encode(startsAt, forKey: .startsAt)
     try container.encode(updatedAt, forKey: .updatedAt)

@@ -26,7 +26,7 @@ package struct ConsentRecord: Sendable, Codable, Hashable {
   package let scope: ConsentScope?
   /// What came of `always`.
   package let grant: ConsentID?
-  /// False: who asked had gone, so nothing was given. Otherwise nil; the audit says what was given.
+  /// False: who asked had gone, or what was asked for had changed, so nothing was given. Otherwise nil; the audit says what was given.
   package var given: Bool?
 
   enum CodingKeys: String, CodingKey {

@@ -14,7 +14,7 @@ package struct PendingConsent: Sendable, Codable, Hashable {
   package let created: Int64
   package internal(set) var expires: Int64
   package internal(set) var replies: [ConsentReply]
-  /// It was refused. It is kept until it would have expired: who asks again at once is refused too,
+  /// It was refused. It is kept until it would have expired, or a while longer: who asks again at once is refused too,
   /// and nobody is worn down by the same question.
   var isDenied = false
 

@@ -33,11 +33,16 @@ struct ConsentApproveCommand: AsyncParsableCommand {
     try output.show(past, text: Self.text(past))
   }
 
-  private static func text(_ past: ConsentReport.Decision) -> String {
+  static func text(_ past: ConsentReport.Decision) -> String {
     let who = past.requester.printable
     let what = past.networkNames.printable
     let back = past.grant.map { "To take that back:\n  threadkeeper consent revoke \($0)\n" }
     guard past.given != false else {
+      // Of a router nobody waits for the answer.
+      if past.command == "dataset/set" {
+        return "\(what) is not given to \(who): what was asked for has changed. "
+          + "If need be, you are asked anew.\n" + (back ?? "")
+      }
       guard let back else { return "\(who) has hung up: nothing is given. It has to ask again.\n" }
       return "\(who) has hung up: nothing is given now, \(what) the next times. \(back)"
     }

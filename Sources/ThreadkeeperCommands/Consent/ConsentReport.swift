@@ -52,7 +52,7 @@ struct ConsentReport: Codable, Sendable {
     var decidedBy: String?
     var scope: String?
     var grant: String?
-    /// False: who asked had hung up, so nothing was given.
+    /// False: who asked had hung up, or what was asked for had changed, so nothing was given.
     var given: Bool?
 
     enum CodingKeys: String, CodingKey {

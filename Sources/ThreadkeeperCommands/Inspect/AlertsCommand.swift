@@ -33,8 +33,8 @@ struct AlertsCommand: ParsableCommand {
     guard !alerts.isEmpty else { return "No alert is firing.\n" }
     let style = TerminalStyle(of: .output)
     return alerts.map { alert in
-      let severity = alert.name.severity.rawValue
-      let mark = alert.name.severity == .critical ? style.red(severity) : style.bold(severity)
+      let severity = alert.severity.rawValue
+      let mark = alert.severity == .critical ? style.red(severity) : style.bold(severity)
       return """
         \(mark) \(alert.name.rawValue) (\(alert.status.rawValue) since \(alert.startsAt))
           \(alert.facts.summary.printable)
