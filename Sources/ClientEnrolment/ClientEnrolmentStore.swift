@@ -12,6 +12,8 @@ import SodiumCrypto
 /// | enrolled client | `client-enrolment/<home>` | user | `threadkeeper.internal` | keys, trust, when, by whom |
 /// | the keeper's own keys | `keeper-identity` | empty | `threadkeeper.internal` | 64 octets |
 ///
+/// Keys that were made to be shown, and beside which no client was enrolled yet, have the comment `only shown`.
+///
 /// Every call takes the transaction that it belongs to. A process that writes has one of these for each
 /// keychain, since it remembers what it has read.
 package final class ClientEnrolmentStore: Sendable {
@@ -74,21 +76,37 @@ package final class ClientEnrolmentStore: Sendable {
     let items = try keychain.items(
       matching: ItemQuery(.genericPassword, attributes, unreadable: .skip), in: tx)
     for item in items {
-      guard let service = item[.service]?.string, service.hasPrefix(Self.servicePrefix) else {
-        continue
-      }
+      guard let home = item[.service]?.string.flatMap(Self.home(ofService:)) else { continue }
       let user = item[.account]?.string ?? ""
       do throws(KeychainError) {
         clients.append(
           try EnrolmentRecord(keychain.secret(of: item, in: tx)).client(
-            of: user, in: String(service.dropFirst(Self.servicePrefix.count)),
-            label: item[.label]?.string ?? ""))
+            of: user, in: home, label: item[.label]?.string ?? ""))
       } catch {
         guard error.status == .decode else { throw error }
         damaged.append(user)
       }
     }
     return (clients.sorted { ($0.home, $0.user) < ($1.home, $1.user) }, damaged.sorted())
+  }
+
+  /// Whether there is an enrolment, be it revoked or damaged. A row that does not open may be one.
+  package func hasAny(_ tx: ReadTransaction) throws(KeychainError) -> Bool {
+    do throws(KeychainError) {
+      return try keychain.items(
+        matching: ItemQuery(.genericPassword, [.accessGroup: .string(Self.group)]), in: tx
+      ).contains { $0[.service]?.string.flatMap(Self.home(ofService:)) != nil }
+    } catch {
+      guard error.status == .decode else { throw error }
+      return true
+    }
+  }
+
+  /// Of which home's clients a service is; nil for another one. Told by octets: a mark that combines with the
+  /// slash makes another letter of it, and no other service.
+  package static func home(ofService service: String) -> String? {
+    guard service.utf8.starts(with: servicePrefix.utf8) else { return nil }
+    return String(Substring(service.utf8.dropFirst(servicePrefix.utf8.count)))
   }
 
   /// The keeper's own keys, as far as they were loaded or made here.
@@ -107,16 +125,25 @@ package final class ClientEnrolmentStore: Sendable {
   /// The same, and makes them where there are none. They count when the transaction is committed: keys
   /// that a rollback has undone must not sign anything.
   package func makeIdentity(_ tx: WriteTransaction) throws(KeychainError) -> Identity {
-    let identity = try KeeperIdentityStore(keychain).findOrMake(tx)
+    remember(try KeeperIdentityStore(keychain).findOrMake(tx), tx)
+  }
+
+  /// The same for who enrols a client: what is enrolled beside them seals to these keys, so that no import puts
+  /// others in their place, also when all that was enrolled is revoked.
+  package func useIdentity(_ tx: WriteTransaction) throws(KeychainError) -> Identity {
+    remember(try KeeperIdentityStore(keychain).use(tx), tx)
+  }
+
+  private func remember(_ identity: Identity, _ tx: WriteTransaction) -> Identity {
     tx.onCommit("keeper identity") { [keeper] in keeper.withLock { $0 = identity } }
     return identity
   }
 
   /// For an import that has written enrolments, consents or the keeper's keys, in its transaction: they count
-  /// from the next one on. Who has taken these over has keys too, so that no later import begins anew.
+  /// from the next one on. Who has taken these over uses its keys, so that no later import begins anew.
   package func takeOver(_ tx: WriteTransaction) throws(KeychainError) {
     forget()
-    _ = try makeIdentity(tx)
+    _ = try useIdentity(tx)
   }
 
   func forget() { memory.withLock { $0.removeAll() } }

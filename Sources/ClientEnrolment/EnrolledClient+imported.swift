@@ -8,10 +8,9 @@ extension EnrolledClient {
   /// - Returns: nil for what is no enrolment.
   package init?(imported item: NewItem) {
     guard item.itemClass == .genericPassword, let service = item.attributes[.service]?.string,
-      service.utf8.starts(with: ClientEnrolmentStore.servicePrefix.utf8),
+      let home = ClientEnrolmentStore.home(ofService: service),
       let user = item.attributes[.account]?.string, !user.isEmpty
     else { return nil }
-    let home = String(service.dropFirst(ClientEnrolmentStore.servicePrefix.count))
     let label = item.attributes[.label]?.string ?? ""
     guard !home.isEmpty,
       let client = try? EnrolmentRecord(item.secret).client(of: user, in: home, label: label)

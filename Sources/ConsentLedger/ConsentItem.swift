@@ -46,22 +46,35 @@ struct ConsentItem<Record: Codable> {
     try keychain.update(item, attributes: [.generic: .data(try encode(record))], in: tx)
   }
 
+  /// Whether one of them fits, or one cannot be read: that one may.
+  func mayContain(_ tx: ReadTransaction, where fits: (Record) -> Bool) throws -> Bool {
+    let items: [Item]
+    do throws(KeychainError) {
+      items = try keychain.items(matching: query(account: nil, unreadable: .fail), in: tx)
+    } catch {
+      guard error.status == .decode else { throw error }
+      return true
+    }
+    return items.contains { record(of: $0).map(fits) ?? true }
+  }
+
   private func items(
     account: ConsentID?, _ tx: ReadTransaction
   ) throws -> [(item: Item, record: Record)] {
+    try keychain.items(matching: query(account: account, unreadable: .skip), in: tx)
+      .compactMap { item in record(of: item).map { (item, $0) } }
+  }
+
+  private func query(account: ConsentID?, unreadable: ItemQuery.Unreadable) -> ItemQuery {
     var attributes: [ItemAttribute: AttributeValue] = [
       .service: .string(service), .accessGroup: .string(ConsentLedger.group),
     ]
     if let account { attributes[.account] = .string(account.description) }
-    let items = try keychain.items(
-      matching: ItemQuery(.genericPassword, attributes, unreadable: .skip), in: tx)
-    let decoder = JSONDecoder()
-    return items.compactMap { item in
-      guard let octets = item[.generic]?.data,
-        let record = try? decoder.decode(Record.self, from: Data(octets))
-      else { return nil }
-      return (item, record)
-    }
+    return ItemQuery(.genericPassword, attributes, unreadable: unreadable)
+  }
+
+  private func record(of item: Item) -> Record? {
+    item[.generic]?.data.flatMap { try? JSONDecoder().decode(Record.self, from: Data($0)) }
   }
 
   private func encode(_ record: Record) throws -> [UInt8] {

@@ -12,10 +12,11 @@ extension ConsentLedger {
     Array(try historyItems.all(tx).map(\.record).reversed().prefix(limit))
   }
 
-  /// Whether anybody has said yes or no here, or taken a yes back. What only expired was nobody's word.
-  package func hasDecided(_ tx: ReadTransaction) throws -> Bool {
-    try !grantItems.all(tx).isEmpty
-      || historyItems.all(tx).contains { $0.record.outcome != .expired }
+  /// Whether anybody has said yes or no here to a user of the broker, or taken a yes back. What only expired was
+  /// nobody's word. What cannot be read may have been one.
+  package func hasDecidedForBroker(_ tx: ReadTransaction) throws -> Bool {
+    try grantItems.mayContain(tx) { $0.requester.isOfBroker }
+      || historyItems.mayContain(tx) { $0.outcome != .expired && $0.requester.isOfBroker }
   }
 
   /// What was decided, and what came of it.
@@ -37,6 +38,12 @@ extension ConsentLedger {
     for place in HistoryLimit.surplus(of: all.map(\.record.outcome)) {
       try keychain.delete(all[place].item, in: tx)
     }
+  }
+}
+
+extension ConsentRequester {
+  fileprivate var isOfBroker: Bool {
+    if case .mqttUser = identity { true } else { false }
   }
 }
 

@@ -14,8 +14,6 @@ package struct ImportedItems: Sendable {
 
   /// Credentials that were written, or deleted for what was written.
   package private(set) var credentials: [Credential] = []
-  /// Routers of which an adoption was written: another keeper's.
-  package private(set) var adoptions: [Credential] = []
   /// Homes of which anything was seen.
   package private(set) var homes: Set<String> = []
 
@@ -44,7 +42,20 @@ package struct ImportedItems: Sendable {
 
   /// Of which home an item is; nil for what is not the bridge's.
   package static func home(of item: NewItem) -> String? {
-    ImportedPlace(item.itemClass, item.attributes)?.home
+    home(of: item.itemClass, item.attributes)
+  }
+
+  package static func home(
+    of itemClass: ItemClass, _ attributes: [ItemAttribute: AttributeValue]
+  ) -> String? {
+    ImportedPlace(itemClass, attributes)?.home
+  }
+
+  /// Whether an item is the record of an adoption. It stays out: this keeper has sent nothing.
+  package static func isAdoption(
+    _ itemClass: ItemClass, _ attributes: [ItemAttribute: AttributeValue]
+  ) -> Bool {
+    ImportedPlace(itemClass, attributes)?.kind == .adoption
   }
 
   package mutating func see(_ item: NewItem) {
@@ -61,8 +72,7 @@ package struct ImportedItems: Sendable {
     else { return }
     switch place.kind {
     case .credential: credentials.append(Credential(home: place.home, agent: agent))
-    case .adoption: adoptions.append(Credential(home: place.home, agent: agent))
-    case .owner, .preferred: break
+    case .owner, .preferred, .adoption: break
     }
   }
 }

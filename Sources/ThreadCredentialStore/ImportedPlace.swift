@@ -18,11 +18,12 @@ struct ImportedPlace {
   /// credentials: then they are in a group of their own.
   init?(_ itemClass: ItemClass, _ attributes: [ItemAttribute: AttributeValue]) {
     guard itemClass == .genericPassword, let service = attributes[.service]?.string,
-      let kind = Kind.allCases.first(where: { service.hasPrefix($0.rawValue) }),
+      // By octets: a mark that combines with the slash is of the home's name.
+      let kind = Kind.allCases.first(where: { service.utf8.starts(with: $0.rawValue.utf8) }),
       kind == .credential
         || attributes[.accessGroup]?.string == ThreadCredentialStore.internalGroup
     else { return nil }
     self.kind = kind
-    home = String(service.dropFirst(kind.rawValue.count))
+    home = String(Substring(service.utf8.dropFirst(kind.rawValue.utf8.count)))
   }
 }

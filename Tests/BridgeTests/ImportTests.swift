@@ -34,6 +34,7 @@ struct ImportTests {
     var plan = ItemImport()
     plan.onConflict = onConflict
     plan.objection = { ImportedItems.objection(to: $0) }
+    plan.staysOut = { _, _ in { ImportedItems.isAdoption($0.itemClass, $0.attributes) } }
     plan.wrote = { items.wrote($0) }
     plan.removed = { items.removed($0) }
     plan.rivals = { [new] in
@@ -96,10 +97,8 @@ struct ImportTests {
     #expect(try new.network(home)?.routers == 1)
   }
 
-  @Test(
-    "What another keeper has sent to a router is not waited for: what the router said counts",
-    arguments: [false, true])
-  func adoption(isKnownHere: Bool) throws {
+  @Test("What another keeper has sent to a router is not waited for")
+  func adoption() throws {
     try old.announce(Agent.living, home, at: 5)
     try old.announce(Agent.attic, .guest, at: 1)
     let credential = try #require(try old.credential(Agent.attic))
@@ -111,15 +110,38 @@ struct ImportTests {
           phase: .sent, consent: "c-1",
           id: "a-1", preferred: preferred, reported: credential.dataset), tx)
     }
-    let other = try SampleNetwork.guest.with { $0.channel = 20 }.dataset(at: 9)
-    if isKnownHere { try new.say(.announce, Agent.attic, ["dataset": other.hex]) }
-    try move(.keep)
-    #expect(
-      try new.credential(Agent.attic)?.dataset == (isKnownHere ? other : credential.dataset),
-      "what is kept stays as it is")
+    let report = try move()
+    #expect(report.stayedOut == 1)
+    #expect(try new.credential(Agent.attic)?.dataset == credential.dataset)
     #expect(
       try new.database.read { try new.store.adoption(of: credential.agent, in: "home", $0) } == nil)
     try settle()
+  }
+
+  @Test(
+    "What another keeper has sent changes nothing that is this one's own", arguments: [false, true])
+  func adoptionHere(_ replaces: Bool) throws {
+    try old.announce(Agent.living, home, at: 5)
+    try old.announce(Agent.attic, .guest, at: 1)
+    let credential = try #require(try old.credential(Agent.attic))
+    let preferred = try home.dataset(at: 5)
+    func adoption(_ user: String, _ phase: Adoption.Phase) -> Adoption {
+      Adoption(
+        home: "home", agent: credential.agent, user: user, key: "0123456789abcdef", phase: phase,
+        consent: "c-1", id: "a-1", preferred: preferred, reported: credential.dataset)
+    }
+    // What is here is what the import has, so it does not write it.
+    try move()
+    for (keeper, user) in [(old, "anna"), (new, "bob")] {
+      try keeper.database.write { try keeper.store.save(adoption(user, .sent), $0) }
+    }
+    let report = try move(replaces ? .replace : .refuse)
+    #expect(report.conflicts == 0 && report.stayedOut == 1 && report.isDone)
+    #expect(try new.credential(Agent.attic)?.dataset == credential.dataset)
+    let kept = try new.database.read {
+      try new.store.adoption(of: credential.agent, in: "home", $0)
+    }
+    #expect(kept?.user == "bob" && kept?.phase == .sent)
   }
 
   @Test("Another preferred network is a conflict: kept, or replaced and every router checked anew")

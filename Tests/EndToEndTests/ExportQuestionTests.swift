@@ -58,8 +58,8 @@ struct ExportQuestionTests {
       case .key: session.type("\u{3}")
       case .signal: try session.signal(SIGTERM)
       }
-      // Nobody answers: a command that waited for it would not end.
-      #expect(try await session.end() != 0, "\(session.screen)")
+      #expect(try await session.end() == 130, "\(session.screen)")
+      #expect(session.screen.contains("Stopped. Nothing was stored."), "\(session.screen)")
       #expect(session.isEchoing)
     }
     let left = try FileManager.default.contentsOfDirectory(atPath: keeper.directory.file("."))
@@ -93,6 +93,47 @@ struct ExportQuestionTests {
       #expect(try await session.end() == 0, "\(session.screen)")
       #expect(!session.screen.contains("passphrase of the store\n"))
     }
+  }
+
+  @Test("A signal after the passphrase ends the command, also where the keeper says nothing")
+  func silentKeeper() async throws {
+    let broker = try TestBroker()
+    let keeper = try Installation(broker)
+    let (file, secret) = (keeper.directory.file("export"), try passphrase(keeper))
+    let daemon = try await keeper.start()
+    let made = try await keeper.command("store", "export", "--passphrase-file", secret, file)
+    #expect(made.status == 0, "\(made.error)")
+    // It takes calls, as the kernel does it, and has no time for them.
+    daemon.signal(SIGSTOP)
+    defer { daemon.signal(SIGCONT) }
+    for (arguments, questions) in [
+      (["export", file + "-2"], ["Passphrase for the export: ", "The same again: "]),
+      (["import", file], ["Passphrase of the export: "]),
+    ] {
+      let session = try TerminalSession(
+        ["store"] + arguments + ["--config", keeper.configuration], environment: keeper.environment)
+      let before = try callers(keeper)
+      for question in questions {
+        try await session.until(question)
+        try await session.untilHidden()
+        session.type(Self.passphrase + "\n")
+      }
+      try await eventually("the command to call the keeper") { try callers(keeper) > before }
+      #expect(session.isEchoing)
+      try session.signal(SIGTERM)
+      #expect(try await session.end() == 130, "\(session.screen)")
+      #expect(session.screen.contains("Stopped. Nothing was stored."), "\(session.screen)")
+    }
+    daemon.signal(SIGCONT)
+    #expect(try await daemon.stop() == .exit(0))
+    let left = try FileManager.default.contentsOfDirectory(atPath: keeper.directory.file("."))
+    #expect(!left.contains { $0.contains(".new-") || $0 == "export-2" }, "\(left)")
+  }
+
+  /// Sockets of the keeper's name: its own, and one for each call that it has not taken.
+  private func callers(_ keeper: Installation) throws -> Int {
+    try String(contentsOfFile: "/proc/net/unix", encoding: .utf8)
+      .components(separatedBy: keeper.storePath + "/daemon.sock").count
   }
 
   private func addLockedItem(_ keeper: Installation) throws {

@@ -46,7 +46,7 @@ import Testing
     let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
     #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
     #expect(made.octets == (try file.octets()).count && made.octets > 300_000)
-    #expect(made.damaged == 0 && made.leftOut.isEmpty)
+    #expect(made.damaged == 0 && made.notInExport.isEmpty)
     let report = try file.import(to: to.keychain)
     #expect(report.isDone && report.added == made.items && report.items == made.items)
     #expect(report.store == from.keychain.storeID && report.conflicts == 0)
@@ -92,12 +92,12 @@ import Testing
     let made = try file.export(store.keychain)
     #expect(made.items == 3)
     #expect(
-      made.leftOut == [
+      made.notInExport == [
         .whenUnlockedThisDeviceOnly: 1, .afterFirstUnlockThisDeviceOnly: 1,
         .alwaysThisDeviceOnly: 1, .whenPasscodeSetThisDeviceOnly: 1,
       ])
     let report = try file.import(to: to.keychain)
-    #expect(report.leftOut == made.leftOut && report.added == 3)
+    #expect(report.notInExport == made.notInExport && report.added == 3)
     #expect(
       Set(try to.keychain.items(ItemQuery()).map(\.accessible))
         == [.whenUnlocked, .afterFirstUnlock, .always])

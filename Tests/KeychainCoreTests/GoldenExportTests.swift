@@ -29,7 +29,7 @@ import Testing
     let expected = GoldenStore.items.filter { !$0.accessible.isThisDeviceOnly }
     #expect(report.isDone && report.added == expected.count && report.damaged == 0)
     #expect(
-      report.leftOut == [.afterFirstUnlockThisDeviceOnly: 1, .whenPasscodeSetThisDeviceOnly: 1])
+      report.notInExport == [.afterFirstUnlockThisDeviceOnly: 1, .whenPasscodeSetThisDeviceOnly: 1])
     #expect(report.created == GoldenStore.changedAt)
     let found = try to.keychain.items(ItemQuery(synchronizable: .any))
     for (item, expected) in zip(found, expected) {

@@ -31,8 +31,8 @@ import Testing
     var names: [String] = []
     var plan = ItemImport()
     plan.onConflict = onConflict
-    plan.leavesOut = { _, _ in { _ in true } }
-    plan.leftOut = { names.append($0.attributes[.account]?.string ?? "") }
+    plan.staysOut = { _, _ in { _ in true } }
+    plan.stayedOut = { names.append($0.attributes[.account]?.string ?? "") }
     plan.isTrial = true
     let trial = try file.import(to: to.keychain, plan)
     plan.isTrial = false
@@ -52,12 +52,38 @@ import Testing
     #expect(line.hasSuffix("1 the same, 2 left out"), "\(line)")
   }
 
+  @Test func itRefusesNothingWhateverIsWrongWithIt() throws {
+    var plan = ItemImport()
+    plan.staysOut = { _, _ in { $0.attributes[.account]?.string == "berta" } }
+    plan.objection = { $0.attributes[.account]?.string == "berta" ? "is wrong" : nil }
+    let report = try file.import(to: to.keychain, plan)
+    #expect(report.isDone && report.stayedOut == 1 && report.added == 1)
+  }
+
+  @Test(arguments: ItemImport.OnConflict.allCases)
+  func whatGivesWayIsNoConflictAndWhatComesInIsTold(_ onConflict: ItemImport.OnConflict) throws {
+    var (names, asked): ([String], [String]) = ([], [])
+    var plan = ItemImport()
+    plan.onConflict = onConflict
+    plan.comesIn = { names.append($0.attributes[.account]?.string ?? "") }
+    plan.givesWay = { item in
+      asked.append(item[.account]?.string ?? "")
+      return true
+    }
+    let report = try file.import(to: to.keychain, plan)
+    #expect(report.isDone && report.conflicts == 0 && report.replaced == 1 && report.added == 1)
+    #expect(names == ["berta", "carla"] && asked == ["berta", "berta"])
+    let berta = try to.keychain.first(ItemQuery(.genericPassword, [.account: .string("berta")]))
+    #expect(berta?.secret != Sample.secret("mine"))
+    #expect(try to.keychain.verify(.everything) == VerificationReport(items: 3))
+  }
+
   @Test func itIsDecidedBeforeAnythingIsWritten() throws {
     var asked: [StoreID] = []
     var seen: [Int] = []
     var plan = ItemImport()
     plan.onConflict = .replace
-    plan.leavesOut = { store, tx in
+    plan.staysOut = { store, tx in
       asked.append(store)
       seen.append(try to.keychain.items(matching: ItemQuery(), in: tx).count)
       return { $0.attributes[.account]?.string == "berta" }
@@ -74,7 +100,7 @@ import Testing
     var plan = ItemImport()
     plan.onConflict = .keep
     // As a store would that has changed meanwhile.
-    plan.leavesOut = { _, _ in
+    plan.staysOut = { _, _ in
       passes += 1
       return { [passes] _ in passes == 2 }
     }

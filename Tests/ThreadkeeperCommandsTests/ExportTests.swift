@@ -15,16 +15,43 @@ struct ExportTests {
     let conflicts = (0..<5_000).map {
       ImportConflict(item: "genp mail \"user\"\n\($0) 🔑 (own)", differs: ["secret", "labl"])
     }
-    let leftOut = ImportList.LeftOut(what: .enrolment, name: "router \"\n🔑, home home")
+    let router = ImportList.Access(what: .enrolment, name: "router \"\n🔑, home home")
     let list = try ImportList()
     #expect(try list.read().isEmpty)
     let keepers = try ImportList(openAs: list.passed)
-    try keepers.add(leftOut)
-    for conflict in conflicts { try keepers.add(conflict) }
+    try keepers.add(.stayedOut(router))
+    try keepers.add(.takenOver(router))
+    for conflict in conflicts { try keepers.add(.conflict(conflict)) }
     try keepers.flush()
     let read = try list.read()
-    #expect(read.first == ImportList.Line(leftOut: leftOut) && read.count == conflicts.count + 1)
-    #expect(read.compactMap(\.conflict) == conflicts)
+    #expect(read.prefix(2) == [.stayedOut(router), .takenOver(router)])
+    #expect(read.dropFirst(2).compactMap(\.conflict) == conflicts)
+    #expect(read.count == conflicts.count + 2)
+  }
+
+  @Test("A line that names nothing is refused")
+  func noLine() throws {
+    func line(_ text: String) throws -> ImportList.Line {
+      try JSONDecoder().decode(ImportList.Line.self, from: Data(text.utf8))
+    }
+    let read = try line(#"{"leftOut":{"what":"client_enrolment","name":"hub"}}"#)
+    #expect(read == .stayedOut(.init(what: .enrolment, name: "hub")))
+    for text in [
+      "{}", #"{"leftOut":null}"#, #"{"other":{"what":"client_enrolment","name":"hub"}}"#,
+    ] {
+      #expect(throws: DecodingError.self) { try line(text) }
+    }
+  }
+
+  @Test("What a keeper of an earlier version says of an import is understood")
+  func earlierKeeper() throws {
+    let answer = """
+      {"storeID":"a","created":"2026-01-01T00:00:00Z","items":3,"added":2,"unchanged":1,"kept":0,"replaced":0,
+      "conflicts":0,"notInExport":{},"damagedThere":0,"unknownHomes":[],"imported":true}
+      """
+    let outcome = try JSONDecoder().decode(ImportOutcome.self, from: Data(answer.utf8))
+    #expect(outcome.imported && outcome.added == 2)
+    #expect(outcome.stayedOut.isEmpty && outcome.takenOver.isEmpty && !outcome.replacesKeys)
   }
 
   @Test("A list that could hold up the keeper, or cannot be written, is refused")

@@ -37,11 +37,19 @@ struct ImportedAccessTests {
     let path = try old.export()
     let never = ["consent_pending": 1, "consent_history": 1]
     let trial = try new.take(path, isTrial: true).outcome
-    #expect(trial.leftOut == never && trial.added == 4 && !trial.imported)
+    #expect(trial.stayedOut == never && trial.added == 4 && !trial.imported)
     #expect(try new.keys() == nil)
     let (outcome, lines) = try new.take(path)
-    #expect(outcome.leftOut == never && outcome.added == 4 && outcome.imported)
-    #expect(lines.isEmpty)
+    #expect(outcome.stayedOut == never && outcome.added == 4 && outcome.imported)
+    #expect(trial.takenOver == outcome.takenOver)
+    #expect(
+      outcome.takenOver == ["keeper_identity": 1, "client_enrolment": 2, "consent_grant": 1])
+    #expect(
+      lines.map(\.takenOver?.name)
+        == [
+          "hub, home home", "router, home home",
+          "preferred/get home-thread (1111111122222222), home home to mqtt user phone",
+        ])
     #expect(try new.clients() == ["hub", "router"] && new.grants() == ["mqtt user phone"])
     let keys = try #require(try old.keys())
     #expect(try new.keys() == keys && new.enrolments.identity?.keys == keys)
@@ -49,7 +57,7 @@ struct ImportedAccessTests {
     #expect(try new.keychain.verify(.everything) == VerificationReport(items: 4))
     // And what it has now is the same.
     let again = try new.take(path).outcome
-    #expect(again.unchanged == 4 && again.leftOut == never)
+    #expect(again.unchanged == 4 && again.stayedOut == never && again.takenOver.isEmpty)
   }
 
   @Test("What was revoked stays so after an older export of the store", arguments: [false, true])
@@ -60,9 +68,9 @@ struct ImportedAccessTests {
     try old.revokeGrants()
     let (outcome, lines) = try old.take(path, replaces ? .replace : .refuse)
     #expect(outcome.imported && outcome.added == 0 && outcome.replaced == 0)
-    #expect(outcome.leftOut == ["client_enrolment": 1, "consent_grant": 1])
+    #expect(outcome.stayedOut == ["client_enrolment": 1, "consent_grant": 1])
     #expect(
-      lines.map(\.leftOut?.name)
+      lines.map(\.stayedOut?.name)
         == [
           "router, home home",
           "preferred/get home-thread (1111111122222222), home home to mqtt user phone",
@@ -80,11 +88,11 @@ struct ImportedAccessTests {
       }
     }
     let isDecided = try old.keychain.database.read {
-      try ImportedAccess.isDecided(in: old.keychain, $0)
+      try OwnAccess.isDecided(old.enrolments, $0)
     }
     #expect(!isDecided)
     let outcome = try old.take(path).outcome
-    #expect(outcome.leftOut == Self.all && outcome.added == 0)
+    #expect(outcome.stayedOut == Self.all && outcome.added == 0)
     #expect(try old.keys() == nil)
   }
 
@@ -97,7 +105,7 @@ struct ImportedAccessTests {
     try new.revokeGrants()
     let outcome = try new.take(path, .replace).outcome
     #expect(
-      outcome.leftOut == [
+      outcome.stayedOut == [
         "client_enrolment": 1, "consent_grant": 1, "consent_pending": 1, "consent_history": 1,
       ])
     #expect(try new.clients() == ["hub"] && new.grants().isEmpty)
@@ -115,10 +123,173 @@ struct ImportedAccessTests {
     }
     let keys = try new.keys()
     let (outcome, lines) = try new.take(path, .replace)
-    #expect(outcome.leftOut == Self.all && outcome.replaced == 0 && outcome.added == 0)
-    #expect(lines.compactMap(\.leftOut?.what) == [.enrolment, .enrolment, .grant])
+    #expect(outcome.stayedOut == Self.all && outcome.replaced == 0 && outcome.added == 0)
+    #expect(lines.compactMap(\.stayedOut?.what) == [.enrolment, .enrolment, .grant])
     #expect(try new.clients() == (hasKeys ? ["lamp"] : []) && new.grants().isEmpty)
     #expect(try new.keys() == keys && (keys != nil) == hasKeys)
+  }
+
+  @Test(
+    "Keys that were only shown decide nothing: those of the export take their place, and it is said"
+  )
+  func shownKeys() throws {
+    try fill()
+    let path = try old.export()
+    try new.showKeys()
+    let shown = try #require(try new.keys())
+    let trial = try new.take(path, isTrial: true).outcome
+    #expect(trial.replacesKeys && trial.conflicts == 0 && trial.replaced == 1 && trial.added == 3)
+    #expect(try new.keys() == shown)
+    // Also for who keeps what is here: clients that come in seal to these keys.
+    let outcome = try new.take(path, .keep).outcome
+    #expect(outcome.replacesKeys && outcome.conflicts == 0 && outcome.replaced == 1)
+    let keys = try old.keys()
+    #expect(try new.keys() == keys && keys != shown && new.enrolments.identity?.keys == keys)
+    #expect(try new.clients() == ["hub", "router"])
+    let again = try new.take(path, .replace).outcome
+    #expect(again.unchanged == 4 && !again.replacesKeys)
+  }
+
+  @Test("Keys that were only shown are in use once a client is enrolled, also when it is revoked")
+  func usedKeys() throws {
+    try fill()
+    let path = try old.export()
+    try new.showKeys()
+    let keys = try new.keys()
+    try new.enroll("lamp")
+    try new.revoke("lamp")
+    #expect(try new.clients().isEmpty)
+    let outcome = try new.take(path, .replace).outcome
+    #expect(outcome.stayedOut == Self.all && !outcome.replacesKeys && outcome.takenOver.isEmpty)
+    #expect(try new.keys() == keys)
+  }
+
+  @Test("Keys that came only shown are in use where something was taken over with them")
+  func cameShown() throws {
+    try old.showKeys()
+    try old.grant("phone")
+    _ = try new.take(try old.export())
+    #expect(try new.keys() == old.keys())
+    try new.revokeGrants()
+    let isUsed = try new.keychain.database.read {
+      try KeeperIdentityStore(new.keychain).isUsed($0)
+    }
+    #expect(isUsed)
+  }
+
+  @Test("A refused enrolment leaves no keys, and decides nothing")
+  func refusedEnrolment() throws {
+    try new.showKeys()
+    let keys = try #require(try new.keys())
+    let work = ClientsWork(enrolments: new.enrolments, actor: "a test")
+    #expect(throws: CommandFailure.self) {
+      try work.answer(
+        ClientsRequest(command: .enroll, home: "home", user: "hub", line: keys.line))
+    }
+    let isDecided = try new.keychain.database.read { try OwnAccess.isDecided(new.enrolments, $0) }
+    #expect(!isDecided)
+    _ = try work.answer(
+      ClientsRequest(command: .enroll, home: "home", user: "hub", line: try Identity().keys.line))
+    let isDecidedNow = try new.keychain.database.read {
+      try OwnAccess.isDecided(new.enrolments, $0)
+    }
+    #expect(isDecidedNow)
+  }
+
+  @Test("What was said to a program of this machine decides nothing about users of the broker")
+  func localDecision() throws {
+    try fill()
+    try new.grant(ConsentRequester(.systemUser(1000), team: "user/uid-1000", program: "homes"))
+    try new.revokeGrants()
+    try new.grant(ConsentRequester(.systemUser(1000), team: "user/uid-1000", program: "homes"))
+    #expect(try new.take(try old.export()).outcome.added == 4)
+    #expect(try new.grants() == ["uid 1000 (homes)", "mqtt user phone"])
+  }
+
+  /// What a store may have that cannot be read.
+  enum Damage: CaseIterable {
+    case consent, consentRow, history, enrolment, enrolmentRow
+  }
+
+  @Test("What cannot be read may have decided: then it has", arguments: Damage.allCases)
+  func damaged(_ damage: Damage) throws {
+    try fill()
+    let path = try old.export()
+    func isDecided() throws -> Bool {
+      try new.keychain.database.read { try OwnAccess.isDecided(new.enrolments, $0) }
+    }
+    #expect(try !isDecided())
+    let service =
+      switch damage {
+      case .consent, .consentRow: "thread-consent/grant"
+      case .history: "thread-consent/history"
+      case .enrolment, .enrolmentRow: "client-enrolment/home"
+      }
+    try new.keychain.database.write { [keychain = new.keychain] tx in
+      let added = try keychain.add(item(service, generic: Array("{}".utf8)), in: tx)
+      guard damage == .consentRow || damage == .enrolmentRow else { return }
+      try tx.execute(
+        "UPDATE items SET metadata = zeroblob(length(metadata)) WHERE id = ?",
+        .integer(added.rowID))
+    }
+    #expect(try isDecided())
+    #expect(try new.take(path, .keep).outcome.takenOver.isEmpty)
+    #expect(try new.keys() == nil && new.clients().isEmpty)
+  }
+
+  @Test(
+    "That a client is revoked comes to a new store; another one is warned of who is enrolled there")
+  func revocations() throws {
+    let client = try MovedStore.client("router", trust: .signed)
+    for store in [old, new] {
+      try store.keychain.database.write { tx in
+        _ = try store.enrolments.useIdentity(tx)
+        try store.enrolments.enroll(client, tx)
+        try store.enrolments.enroll(MovedStore.client("lamp", trust: .signed), tx)
+      }
+    }
+    try old.revoke("router")
+    try old.revoke("lamp")
+    let path = try old.export()
+    let third = try MovedStore()
+    let (first, names) = try third.take(path)
+    #expect(first.takenOver == ["keeper_identity": 1, "client_revocation": 2])
+    #expect(names.compactMap(\.takenOver?.what) == [.revocation, .revocation])
+    let revoked = try third.keychain.database.read { try third.enrolments.all($0).clients }
+    #expect(revoked.map(\.user) == ["lamp", "router"] && revoked.allSatisfy(\.isRevoked))
+    let (outcome, lines) = try new.take(path, .replace)
+    #expect(
+      outcome.stayedOut == [
+        "keeper_identity": 1, "client_revocation": 1, "client_revocation_enrolled_here": 1,
+      ])
+    #expect(lines.contains(.stayedOut(.init(what: .revocation, name: "lamp, home home"))))
+    #expect(
+      lines.contains(.stayedOut(.init(what: .revocationOfEnrolled, name: "router, home home"))))
+    #expect(try new.clients() == ["lamp", "router"])
+  }
+
+  @Test("What stays out refuses nothing, whatever is wrong with it")
+  func leftOutGarbage() throws {
+    try old.enroll("hub")
+    try old.keychain.database.write { [keychain = old.keychain] tx in
+      _ = try keychain.add(item("client-enrolment/home", account: "garbage"), in: tx)
+      _ = try keychain.add(item("client-role/home", account: "hub"), in: tx)
+      _ = try keychain.add(
+        item("thread-adoption/home", account: "no agent", accessible: .always), in: tx)
+    }
+    try new.enroll("own")
+    let (outcome, lines) = try new.take(try old.export())
+    #expect(outcome.imported && outcome.added == 0)
+    #expect(
+      outcome.stayedOut == [
+        "keeper_identity": 1, "client_enrolment": 2, "unknown": 1, "router_adoption": 1,
+      ])
+    #expect(
+      lines == [
+        .stayedOut(.init(what: .enrolment, name: "hub, home home")),
+        .stayedOut(.init(what: .unknown, name: "client-role/home hub")),
+        .stayedOut(.init(what: .adoption, name: "thread-adoption/home no agent")),
+      ])
   }
 
   @Test("A question that nobody answered is no decision: the store is new still")
@@ -135,23 +306,32 @@ struct ImportedAccessTests {
     try old.grant(ConsentRequester(.systemUser(1000), team: "user/uid-1000", program: "homes"))
     try old.grant("phone")
     let (outcome, lines) = try new.take(try old.export())
-    #expect(outcome.leftOut == ["consent_grant_local": 1, "consent_history": 2])
+    #expect(outcome.stayedOut == ["consent_grant_local": 1, "consent_history": 2])
     #expect(
-      lines.map(\.leftOut?.name)
+      lines.compactMap(\.stayedOut?.name)
         == ["preferred/get home-thread (1111111122222222), home home to uid 1000 (homes)"])
     #expect(try new.grants() == ["mqtt user phone"])
   }
 
-  @Test("What only a newer program knows of the keeper's own is refused")
-  func unknown() {
-    #expect(ImportedAccess.objection(to: item("client-role/home")) != nil)
-    var other = item("client-role/home")
+  @Test("What only a newer program knows of the keeper's own stays out")
+  func unknown() throws {
+    #expect(ImportedAccess(item("client-role/home")) == .unknown)
+    var other = item("thread-preferred/home")
+    #expect(ImportedAccess(other) == nil)
+    other.itemClass = .key
+    #expect(ImportedAccess(other) == .unknown)
+    other = item("client-role/home")
     other.attributes[.accessGroup] = .string("own")
-    #expect(ImportedAccess.objection(to: other) == nil)
-    #expect(ImportedAccess.objection(to: item("thread-preferred/home")) == nil)
+    #expect(ImportedAccess(other) == nil)
     other = item("broker.local")
     other.itemClass = .internetPassword
-    #expect(ImportedAccess.objection(to: other) == nil)
+    #expect(ImportedAccess(other) == nil)
+    try old.keychain.database.write { [keychain = old.keychain] tx in
+      _ = try keychain.add(item("client-role/home"), in: tx)
+    }
+    let outcome = try new.take(try old.export()).outcome
+    #expect(outcome.stayedOut == ["unknown": 1] && outcome.imported)
+    #expect(try new.keychain.verify(.everything) == VerificationReport(items: 0))
   }
 
   @Test("Who takes over consents without the keys has keys from then on")
@@ -234,8 +414,10 @@ struct ImportedAccessTests {
     #expect(try objection(enrolment { $0["enrolled_by"] = nil }) != nil)
     #expect(objection([]) != nil && objection(Array("{}".utf8)) != nil)
     #expect(objection(good, service: "client-enrolment/") != nil)
-    // A mark on the slash makes another letter of it, and no other service.
-    #expect(objection([], service: "client-enrolment/\u{301}home") != nil)
+    // A mark on the slash makes another letter of it, and no other service: it is of the home's name.
+    let marked = item("client-enrolment/\u{301}home", good)
+    #expect(ImportedAccess.objection(to: marked) == nil)
+    #expect(ImportedAccess.home(of: marked).map { Array($0.utf8) } == Array("\u{301}home".utf8))
     for account in ["", "a/b", "a\nb"] { #expect(objection(good, account: account) != nil) }
     #expect(objection(good, accessible: .always) != nil)
   }

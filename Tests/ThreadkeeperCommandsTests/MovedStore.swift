@@ -71,17 +71,24 @@ struct MovedStore {
 
   // MARK: Access
 
-  static func client(_ user: String, in home: String = "home") throws -> EnrolledClient {
+  static func client(
+    _ user: String, in home: String = "home", trust: EnrolledClient.Trust = .broker
+  ) throws -> EnrolledClient {
     EnrolledClient(
-      home: home, user: user, keys: try Identity().keys, enrolledAt: 1_800_000_000,
+      home: home, user: user, keys: try Identity().keys, trust: trust, enrolledAt: 1_800_000_000,
       enrolledBy: "a test")
   }
 
   func enroll(_ users: String...) throws {
     try keychain.database.write { tx in
-      _ = try enrolments.makeIdentity(tx)
+      _ = try enrolments.useIdentity(tx)
       for user in users { try enrolments.enroll(Self.client(user), tx) }
     }
+  }
+
+  /// As `clients fingerprint` does it.
+  func showKeys() throws {
+    _ = try keychain.database.write { try enrolments.makeIdentity($0) }
   }
 
   func revoke(_ user: String) throws {

@@ -24,10 +24,6 @@ package struct ImportSettlement: Sendable {
   package func settle(_ imported: ImportedItems, _ tx: WriteTransaction) throws {
     let batch = try BatchApplier(
       configuration: configuration, store: store, now: clock.now(), tx)
-    // What another keeper has sent, this one does not wait for.
-    for adoption in imported.adoptions {
-      try store.deleteAdoption(of: adoption.agent, in: adoption.home, tx)
-    }
     // The preferred network first: routers are checked against it.
     for record in try HomeLedger.all(tx) {
       try batch.showImportedPreferred(in: batch.home(record.id))

@@ -51,8 +51,8 @@ enum ExportRecord {
     record(.end, capacity: 128) { body in
       body.append(bigEndian: end.items)
       body.append(bigEndian: end.damaged)
-      body.append(UInt8(clamping: end.leftOut.count))
-      for (accessible, count) in end.leftOut.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      body.append(UInt8(clamping: end.notInExport.count))
+      for (accessible, count) in end.notInExport.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
         body.append(accessible.rawValue)
         body.append(bigEndian: count)
       }
@@ -129,7 +129,7 @@ enum ExportRecord {
   private static func end(_ reader: inout ExportOctets) throws -> ExportEnd {
     var end = ExportEnd(items: try reader.number(), damaged: try reader.number())
     let classes: UInt8 = try reader.number()
-    for _ in 0..<classes { end.leftOut[try accessible(&reader)] = try reader.number() }
+    for _ in 0..<classes { end.notInExport[try accessible(&reader)] = try reader.number() }
     return end
   }
 
@@ -146,7 +146,7 @@ enum ExportRecord {
 struct ExportEnd: Equatable {
   var items: UInt64
   var damaged: UInt64
-  var leftOut: [Accessibility: UInt64] = [:]
+  var notInExport: [Accessibility: UInt64] = [:]
 }
 
 /// What is wrong with a record; completes "record 7 …".

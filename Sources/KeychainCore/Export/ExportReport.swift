@@ -8,7 +8,7 @@ package struct ExportReport: Equatable, Sendable {
   /// Rows that do not open: they are not in it.
   package var damaged = 0
   /// Not in it, because they are for this device only.
-  package var leftOut: [Accessibility: Int] = [:]
+  package var notInExport: [Accessibility: Int] = [:]
   /// Octets of the file.
   package var octets = 0
 

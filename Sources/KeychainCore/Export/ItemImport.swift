@@ -21,13 +21,18 @@ package struct ItemImport {
   package var isTrial = false
   /// Why an item must not come in; nil: it may. Completes "record 7 …".
   package var objection: (NewItem) -> String? = { _ in nil }
-  /// Which items stay out though nothing is wrong with them, from the store that was exported. Asked once in each
+  /// Which items stay out, whatever is wrong with them, from the store that was exported. Asked once in each
   /// pass, before anything is written. An item that is here already, the same, is none of them.
-  package var leavesOut: (StoreID, ReadTransaction) throws -> (NewItem) -> Bool = { _, _ in
+  package var staysOut: (StoreID, ReadTransaction) throws -> (NewItem) -> Bool = { _, _ in
     { _ in false }
   }
   /// Told every item that stays out, before anything is changed.
-  package var leftOut: (NewItem) throws -> Void = { _ in }
+  package var stayedOut: (NewItem) throws -> Void = { _ in }
+  /// Told every item that is to come in, new or in the place of another one, before anything is changed.
+  package var comesIn: (NewItem) throws -> Void = { _ in }
+  /// Whether the store's item goes for one of its primary key that comes in, whatever `onConflict` says. Asked in
+  /// both passes, of items that are to be replaced only. Then it is no conflict.
+  package var givesWay: (Item) -> Bool = { _ in false }
   /// Items of the store, of other primary keys, that an item cannot stand beside. They are a conflict like one
   /// of its own key: it stays out, or takes their place.
   package var rivals: (NewItem, ReadTransaction) throws -> [ItemRival] = { _, _ in [] }
@@ -85,10 +90,10 @@ package struct ImportReport: Equatable, Sendable {
   package var kept = 0
   package var replaced = 0
   package var conflicts = 0
-  /// That `leavesOut` has named.
+  /// That `staysOut` has named.
   package var stayedOut = 0
   /// What the export itself says that it does not have.
-  package var leftOut: [Accessibility: Int] = [:]
+  package var notInExport: [Accessibility: Int] = [:]
   package var damaged = 0
   /// Whether the store has it now.
   package var isDone = false

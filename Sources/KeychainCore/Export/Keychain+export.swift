@@ -93,7 +93,7 @@ extension Keychain {
     do {
       let item = try item(from: row, in: tx)
       guard !item.accessible.isThisDeviceOnly else {
-        report.leftOut[item.accessible, default: 0] += 1
+        report.notInExport[item.accessible, default: 0] += 1
         return
       }
       let secret = try openSecret(of: item, version: item.secretVersion, from: row, at: 5, in: tx)
@@ -113,10 +113,11 @@ extension Keychain {
 }
 
 extension ExportReport {
-  fileprivate var done: Int { items + damaged + leftOut.values.reduce(0, +) }
+  fileprivate var done: Int { items + damaged + notInExport.values.reduce(0, +) }
 
   fileprivate var end: ExportEnd {
     ExportEnd(
-      items: UInt64(items), damaged: UInt64(damaged), leftOut: leftOut.mapValues { UInt64($0) })
+      items: UInt64(items), damaged: UInt64(damaged),
+      notInExport: notInExport.mapValues { UInt64($0) })
   }
 }

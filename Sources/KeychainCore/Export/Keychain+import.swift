@@ -31,11 +31,11 @@ extension Keychain {
       try write { tx in
         let planned = report
         report = ImportReport(store: planned.store, created: planned.created)
-        (report.leftOut, report.damaged) = (planned.leftOut, planned.damaged)
+        (report.notInExport, report.damaged) = (planned.notInExport, planned.damaged)
         let ledger = try ledgerForChange(tx)
         if let actor = plan.actor { act(as: actor, in: tx) }
         // Before anything is written: what comes in must not decide about what comes after it.
-        let staysOut = try plan.leavesOut(report.store, tx)
+        let staysOut = try plan.staysOut(report.store, tx)
         _ = try reader.forEachItem(progress: {
           try plan.progress(reader.length + $0, reader.length * 2)
         }) {
@@ -66,7 +66,7 @@ extension Keychain {
     var keys = Set<ItemID>()
     let index = BlindIndex(key: try arena.randomKey())
     try read { tx in
-      let staysOut = try plan.leavesOut(report.store, tx)
+      let staysOut = try plan.staysOut(report.store, tx)
       let end = try reader.forEachItem(progress: { try plan.progress($0, reader.length * 2) }) {
         item in
         report.items += 1
@@ -75,27 +75,35 @@ extension Keychain {
         guard let key = ItemID(key), keys.insert(key).inserted else {
           throw ExportFlaw("is an item that came before")
         }
+        let standing = try standing(of: item, ifNotLockedIn: tx)
+        let isSame = if case .same? = standing { true } else { false }
+        // What does not come in refuses nothing.
+        if !isSame, staysOut(item) {
+          report.stayedOut += 1
+          return try plan.stayedOut(item)
+        }
         if let objection = plan.objection(item) { throw ExportFlaw(objection) }
-        if item.accessible.wrapper == .session, !isUnlocked {
+        guard let standing else {
           locked += 1
           return
         }
-        let standing = try standing(of: item, in: tx)
-        if case .same = standing {
+        if isSame {
           report.unchanged += 1
           return
         }
-        if staysOut(item) {
-          report.stayedOut += 1
-          return try plan.leftOut(item)
+        if case .other(let here, _) = standing, plan.givesWay(here) {
+          report.replaced += 1
+          return try plan.comesIn(item)
         }
         var differs = standing.differences
         for rival in try plan.rivals(item, tx) where !differs.contains(rival.differs.description) {
           differs.append(rival.differs.description)
         }
-        if differs.isEmpty { report.added += 1 } else { try conflict(item, differs) }
+        guard differs.isEmpty else { return try conflict(item, differs) }
+        report.added += 1
+        try plan.comesIn(item)
       }
-      report.leftOut = end.leftOut.mapValues { Int(clamping: $0) }
+      report.notInExport = end.notInExport.mapValues { Int(clamping: $0) }
       report.damaged = Int(clamping: end.damaged)
     }
     guard locked == 0 else { throw Self.lockedItems(locked, "imported") }
@@ -108,8 +116,17 @@ extension Keychain {
       }
       try plan.found(
         ImportConflict(item: Self.subject(item.itemClass, item.attributes), differs: differs))
+      if plan.onConflict == .replace { try plan.comesIn(item) }
     }
     return report
+  }
+
+  /// Nil for an item that cannot be compared while the store is locked.
+  private func standing(
+    of item: NewItem, ifNotLockedIn tx: ReadTransaction
+  ) throws -> ImportStanding? {
+    if item.accessible.wrapper == .session, !isUnlocked { return nil }
+    return try standing(of: item, in: tx)
   }
 
   /// The second pass: one item.
@@ -118,13 +135,20 @@ extension Keychain {
     _ report: inout ImportReport, in tx: WriteTransaction
   ) throws {
     report.items += 1
-    let standing = try standing(of: new, in: tx)
-    if case .same = standing {
+    let found = try standing(of: new, ifNotLockedIn: tx)
+    if case .same? = found {
       report.unchanged += 1
       return
     }
     guard !staysOut(new) else {
       report.stayedOut += 1
+      return
+    }
+    // It was locked meanwhile.
+    guard let standing = found else { throw Self.lockedItems(1, "imported") }
+    if case .other(let here, _) = standing, plan.givesWay(here) {
+      plan.wrote(try replace(standing, with: new, in: tx))
+      report.replaced += 1
       return
     }
     let rivals = try plan.rivals(new, tx)

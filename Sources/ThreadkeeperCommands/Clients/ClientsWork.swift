@@ -45,20 +45,18 @@ struct ClientsWork: Sendable {
       home: home, user: user, keys: try .argument(request.line ?? "", whose: "the line"),
       trust: request.trust ?? .broker, label: request.label ?? "",
       enrolledAt: Int64(Date().timeIntervalSince1970), enrolledBy: actor)
-    let keeper = try keychain.database.write { tx in
+    // All of it or nothing: who is refused leaves no keys.
+    let (change, keeper) = try keychain.database.write { tx in
       keychain.act(as: actor, in: tx)
-      return try enrolments.makeIdentity(tx).keys
-    }
-    guard client.keys != keeper else {
-      throw CommandFailure(.usage, "this is the keeper's own line; enrol that of the client")
-    }
-    let change = try keychain.database.write { tx in
-      keychain.act(as: actor, in: tx)
+      let keeper = try enrolments.useIdentity(tx).keys
+      guard client.keys != keeper else {
+        throw CommandFailure(.usage, "this is the keeper's own line; enrol that of the client")
+      }
       let before = try? enrolments.client(user, in: home, tx)
       if before?.keys != client.keys || before?.isRevoked == true {
         try endConsent(of: user, in: home, tx)
       }
-      return try enrolments.enroll(client, tx)
+      return (try enrolments.enroll(client, tx), keeper)
     }
     return ClientsReport(
       clients: [.init(client)], change: change.rawValue, keeper: PublicKeysReport(keeper))

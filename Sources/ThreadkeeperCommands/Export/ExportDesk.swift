@@ -17,23 +17,11 @@ struct ExportDesk: Sendable {
   /// What the line on a terminal says.
   let words: String
 
-  /// The store, where no keeper has it; nil where one does. What opens it is asked for here, by itself: a signal
-  /// ends the question, and all of it.
+  /// The store, where no keeper has it; nil where one does.
   func openHere(_ command: StoreRequest.Command) async throws -> Keychain? {
-    try await RunningKeeper.orStore(isRepeatable: true) {
-      try await progress(within: Self.patienceOfQuestion).map { _ in Keychain?.none }
-    } store: {
-      let keychain = try OpenStore.forWriting(settings)
-      do {
-        if try command == .importItems || keychain.lockedForExport() > 0 {
-          try StoreDesk(settings: settings).unlockIfAsked(keychain)
-        }
-      } catch {
-        keychain.close()
-        throw error
-      }
-      return keychain
-    }
+    try await StoreDesk(settings: settings).openHere(
+      unlessAnswered: StoreRequest(command: .progress), within: Self.patienceOfQuestion
+    ) { try command == .importItems || $0.lockedForExport() > 0 }
   }
 
   /// - Parameter keychain: from `openHere`.
@@ -95,9 +83,8 @@ struct ExportDesk: Sendable {
 
   /// Nil when no keeper listens.
   private func progress(within seconds: Int) async throws -> StoreReport? {
-    let octets = try await RunningKeeper(settings: settings).ask(
-      StoreRequest(command: .progress).octets, within: seconds)
-    return try octets.map { try StoreAnswer.result($0) }
+    try await RunningKeeper(settings: settings).ask(
+      StoreRequest(command: .progress), within: seconds)
   }
 
   // MARK: Here

@@ -6,32 +6,27 @@
   import Foundation
 #endif
 
-/// The passphrase of an export, from a file or from a person; never from the command line. Asked for before
-/// anything else is done, so that a signal has only the question to end.
+/// The passphrase of an export, from a file or from a person; never from the command line.
 enum ExportPassphrase {
-  /// Asked for twice.
-  static func new(_ file: String?) async throws -> StoreSecret {
-    if let file {
-      return StoreSecret(kind: .passphrase, value: try PassphraseInput.read(file).revealed)
-    }
-    return try await Interruptible.run {
-      let first = try await ask("Passphrase for the export: ")
-      guard try await ask("The same again: ") == first else {
-        throw CommandFailure(.badInput, "the two passphrases are not the same")
-      }
-      return StoreSecret(kind: .passphrase, value: try PassphraseInput.checked(first).revealed)
+  /// From a file, before signals are caught: one ends the reading.
+  static func given(_ file: String?, isNew: Bool) throws -> StoreSecret? {
+    try file.map {
+      StoreSecret(kind: .passphrase, value: try PassphraseInput.read($0, isNew: isNew).revealed)
     }
   }
 
+  /// Asked for twice.
+  static func new() async throws -> StoreSecret {
+    let first = try await ask("Passphrase for the export: ")
+    guard try await ask("The same again: ") == first else {
+      throw CommandFailure(.badInput, "the two passphrases are not the same")
+    }
+    return StoreSecret(kind: .passphrase, value: try PassphraseInput.checked(first).revealed)
+  }
+
   /// Asked for once.
-  static func existing(_ file: String?) async throws -> StoreSecret {
-    if let file {
-      let text = try PassphraseInput.read(file, isNew: false)
-      return StoreSecret(kind: .passphrase, value: text.revealed)
-    }
-    return try await Interruptible.run {
-      StoreSecret(kind: .passphrase, value: try await ask("Passphrase of the export: "))
-    }
+  static func existing() async throws -> StoreSecret {
+    StoreSecret(kind: .passphrase, value: try await ask("Passphrase of the export: "))
   }
 
   private static func ask(_ question: String) async throws -> String {

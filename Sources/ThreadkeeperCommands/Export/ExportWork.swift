@@ -51,9 +51,10 @@ struct ExportWork {
     let configuration = BridgeConfiguration(settings)
     try BridgeRegistry.prepare(configuration, keychain: keychain)
     var items = ImportedItems()
-    // Homes of clients that come in, and how many.
-    var homes: [String: Int] = [:]
-    var leftOut: [ImportedAccess: Int] = [:]
+    // Of clients that come in.
+    var homes: Set<String> = []
+    var own: OwnAccess?
+    var access = ImportOutcome.Access()
     var takesOver = false
     var plan = ItemImport()
     plan.actor = actor
@@ -61,29 +62,41 @@ struct ExportWork {
     plan.isTrial = request.isTrial == true
     plan.objection = { item in
       items.see(item)
-      if let home = ImportedAccess.home(of: item) { homes[home, default: 0] += 1 }
+      if let home = ImportedAccess.home(of: item) { homes.insert(home) }
       return ImportedItems.objection(to: item) ?? ImportedAccess.objection(to: item)
     }
-    plan.leavesOut = { [keychain] store, tx in
-      let isDecided =
-        try store == keychain.storeID || ImportedAccess.isDecided(in: keychain, tx)
-      return { ImportedAccess($0).map { $0.comesNever || isDecided } ?? false }
+    plan.staysOut = { [enrolments] store, tx in
+      let now = try OwnAccess(enrolments, exported: store, tx)
+      own = now
+      return { ImportedAccess($0).map { $0.comesNever || now.isDecided } ?? false }
     }
-    plan.leftOut = { item in
-      guard let access = ImportedAccess(item) else { return }
-      leftOut[access, default: 0] += 1
-      if let home = ImportedAccess.home(of: item) { homes[home, default: 0] -= 1 }
+    plan.stayedOut = { item in
+      guard var what = ImportedAccess(item) else { return }
+      if what == .revocation, own?.hasEnrolled(item) == true { what = .revocationOfEnrolled }
+      access.stayedOut[what, default: 0] += 1
       guard let name = ImportedAccess.name(of: item) else { return }
-      try list?.add(.init(what: access, name: name))
+      try list?.add(.stayedOut(.init(what: what, name: name)))
+    }
+    plan.comesIn = { item in
+      guard let what = ImportedAccess(item) else { return }
+      access.takenOver[what, default: 0] += 1
+      guard let name = ImportedAccess.name(of: item) else { return }
+      try list?.add(.takenOver(.init(what: what, name: name)))
+    }
+    // A store that has decided nothing has shown its keys at most.
+    plan.givesWay = { item in
+      guard KeeperIdentityStore.isOnlyShown(item) else { return false }
+      access.replacesKeys = true
+      return true
     }
     plan.rivals = { [keychain] item, tx in
       try ThreadCredentialStore(keychain).rivals(of: item, tx)
         + BrokerLoginStore.rivals(of: item, in: keychain, tx)
     }
-    plan.found = { try list?.add($0) }
+    plan.found = { try list?.add(.conflict($0)) }
     plan.wrote = { item in
       items.wrote(item)
-      if ImportedAccess(item) != nil { takesOver = true }
+      if ImportedAccess(item.itemClass, item.attributes) != nil { takesOver = true }
     }
     plan.removed = { items.removed($0) }
     plan.willCommit = { [enrolments] tx in
@@ -97,9 +110,8 @@ struct ExportWork {
     }
     let report = try keychain.importItems(
       from: file, name: name, passphrase: passphrase, plan)
-    let unknown = items.homes.union(homes.filter { $0.value > 0 }.keys)
-      .subtracting(settings.homes.map(\.name))
-    return ImportOutcome(report, leftOut: leftOut, unknownHomes: unknown.sorted())
+    let unknown = items.homes.union(homes).subtracting(settings.homes.map(\.name))
+    return ImportOutcome(report, access, unknownHomes: unknown.sorted())
   }
 }
 

@@ -13,14 +13,16 @@ import KeychainCore
 /// more of it than an answer takes. It lies in memory without a name (`shm_open`), as the names of items are
 /// sealed in the store.
 final class ImportList {
-  /// One of the two.
-  struct Line: Codable, Equatable {
-    var conflict: ImportConflict?
-    var leftOut: LeftOut?
+  /// What is named.
+  enum Line: Equatable {
+    case conflict(ImportConflict)
+    /// It stays out.
+    case stayedOut(Access)
+    /// It comes in, and decides who may have credentials.
+    case takenOver(Access)
   }
 
-  /// An item that stays out though nothing is wrong with it.
-  struct LeftOut: Codable, Equatable {
+  struct Access: Codable, Equatable {
     let what: ImportedAccess
     /// What a person knows it by.
     let name: String
@@ -63,11 +65,7 @@ final class ImportList {
   /// For the keeper.
   var passed: Int32 { descriptor }
 
-  func add(_ conflict: ImportConflict) throws { try add(Line(conflict: conflict)) }
-
-  func add(_ item: LeftOut) throws { try add(Line(leftOut: item)) }
-
-  private func add(_ line: Line) throws {
+  func add(_ line: Line) throws {
     waiting += try JSONEncoder().encode(line)
     waiting.append(0x0A)
     if waiting.count > 1 << 16 { try flush() }
@@ -110,4 +108,40 @@ final class ImportList {
       try JSONDecoder().decode(Line.self, from: Data($0))
     }
   }
+}
+
+/// An object with the one member that says what it is.
+extension ImportList.Line: Codable {
+  private enum CodingKeys: String, CodingKey {
+    case conflict
+    case stayedOut = "leftOut"
+    case takenOver
+  }
+
+  /// - Throws: for what is none of them.
+  init(from decoder: any Decoder) throws {
+    let line = try decoder.container(keyedBy: CodingKeys.self)
+    if let conflict = try line.decodeIfPresent(ImportConflict.self, forKey: .conflict) {
+      self = .conflict(conflict)
+    } else if let item = try line.decodeIfPresent(ImportList.Access.self, forKey: .stayedOut) {
+      self = .stayedOut(item)
+    } else {
+      self = .takenOver(try line.decode(ImportList.Access.self, forKey: .takenOver))
+    }
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var line = encoder.container(keyedBy: CodingKeys.self)
+    switch self {
+    case .conflict(let conflict): try line.encode(conflict, forKey: .conflict)
+    case .stayedOut(let item): try line.encode(item, forKey: .stayedOut)
+    case .takenOver(let item): try line.encode(item, forKey: .takenOver)
+    }
+  }
+}
+
+extension ImportList.Line {
+  var conflict: ImportConflict? { if case .conflict(let conflict) = self { conflict } else { nil } }
+  var stayedOut: ImportList.Access? { if case .stayedOut(let item) = self { item } else { nil } }
+  var takenOver: ImportList.Access? { if case .takenOver(let item) = self { item } else { nil } }
 }

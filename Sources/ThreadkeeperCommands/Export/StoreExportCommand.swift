@@ -61,12 +61,14 @@ struct StoreExportCommand: AsyncParsableCommand {
     } catch {
       throw CommandFailure(exchanging: error)
     }
-    let passphrase = try await ExportPassphrase.new(passphraseFile)
+    let given = try ExportPassphrase.given(passphraseFile, isNew: true)
     let desk = ExportDesk(settings: settings, words: "Writing the export:")
-    let keychain = try await desk.openHere(.exportItems)
-    defer { keychain?.close() }
     let (file, force) = (file, force)
+    // All in one: once signals were caught, they end nothing any more.
     let made = try await Interruptible.run {
+      let passphrase = if let given { given } else { try await ExportPassphrase.new() }
+      let keychain = try await desk.openHere(.exportItems)
+      defer { keychain?.close() }
       do {
         let draft = try ExportDraft(file, replacing: force)
         var request = StoreRequest(command: .exportItems, secret: passphrase)
@@ -84,7 +86,7 @@ struct StoreExportCommand: AsyncParsableCommand {
     }
     let report = Report(
       file: file, storeID: made.storeID, items: made.items, octets: made.octets,
-      damaged: made.damaged, leftOut: made.leftOut)
+      damaged: made.damaged, leftOut: made.notInExport)
     try output.show(report, text: text(report))
     guard made.damaged == 0 else {
       throw CommandFailure(

@@ -4,7 +4,7 @@ import KeychainCore
 
 /// What a person reads of an import.
 extension StoreImportCommand {
-  /// Conflicts that are listed for a person, and names of each kind that is left out.
+  /// Conflicts that are listed for a person, and names of each kind.
   private static let listed = 20
 
   func text(_ report: Report) -> String {
@@ -20,11 +20,11 @@ extension StoreImportCommand {
     if outcome.damagedThere > 0 {
       text += "Not in it, because they were damaged there: \(outcome.damagedThere)\n"
     }
-    text +=
-      leftOut(report, ImportedAccess.allCases.filter { !$0.comesNever })
-      + leftOut(report, ImportedAccess.allCases.filter(\.comesNever)) + list(report)
+    for reason in ImportedAccess.Reason.allCases { text += stayedOut(report, reason) }
+    text += list(report)
     let isRefused = outcome.conflicts > 0 && onConflict == .refuse
     if !isRefused {
+      text += takenOver(report)
       text += dryRun ? "It would come to: " : ""
       text +=
         "\(outcome.added) added, \(outcome.replaced) replaced, \(outcome.kept) kept,"
@@ -38,23 +38,42 @@ extension StoreImportCommand {
     return text + (dryRun ? "Nothing is changed.\n" : "")
   }
 
-  /// Of some kinds, all of which are left out for the same reason.
-  private func leftOut(_ report: Report, _ kinds: [ImportedAccess]) -> String {
+  private func stayedOut(_ report: Report, _ reason: ImportedAccess.Reason) -> String {
+    let kinds = ImportedAccess.allCases.filter { $0.reason == reason }
+    let lines = lines(of: kinds, report.outcome.stayedOut, report.stayedOut)
+    return lines.isEmpty ? "" : reason.heading + "\n" + lines + (reason.remedy ?? "")
+  }
+
+  private func takenOver(_ report: Report) -> String {
+    let outcome = report.outcome
+    var text = ""
+    let lines = lines(of: ImportedAccess.allCases, outcome.takenOver, report.takenOver)
+    if !lines.isEmpty {
+      text +=
+        "Taken over as of \(outcome.created), when the export was made. Revoke again here who was"
+        + " revoked since:\n" + lines
+    }
+    if outcome.replacesKeys {
+      text +=
+        "The keys that this keeper has shown so far, and enrolled nobody with, go: who has their line needs"
+        + " that of `threadkeeper clients fingerprint` anew.\n"
+    }
+    return text
+  }
+
+  private func lines(
+    of kinds: [ImportedAccess], _ counts: [String: Int], _ items: [ImportList.Access]
+  ) -> String {
     var text = ""
     for kind in kinds {
-      guard let count = report.outcome.leftOut[kind.rawValue], count > 0 else { continue }
+      guard let count = counts[kind.rawValue], count > 0 else { continue }
       text += "  \(kind.words(count))\n"
-      let names = report.leftOut.filter { $0.what == kind }.map(\.name.printable)
+      let names = items.filter { $0.what == kind }.map(\.name.printable)
       for name in names.prefix(Self.listed) { text += "    \(name)\n" }
       let rest = names.count - Self.listed
       if rest > 0 { text += "    and \(rest) more; --json lists all\n" }
     }
-    guard !text.isEmpty else { return "" }
-    let isOfThen = kinds.allSatisfy(\.comesNever)
-    return
-      (isOfThen
-      ? "Left out, because it is of the keeper that was exported only:\n"
-      : "Left out, because this store says itself who may have what is in it:\n") + text
+    return text
   }
 
   private func list(_ report: Report) -> String {

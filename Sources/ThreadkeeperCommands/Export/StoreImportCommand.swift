@@ -18,9 +18,11 @@ struct StoreImportCommand: AsyncParsableCommand {
       `threadkeeper init` first.
 
       Who may have what is in the store comes to a new one only: enrolled clients, consents "always" and \
-      the keeper's own keys. A store that has decided about any of these, and the one that was exported, \
-      keep their own, so that nothing comes back that was revoked since. Consents for users of the other \
-      machine, requests that waited and past decisions never come. What is left out is listed.
+      the keeper's own keys, as of the time of the export. What comes is listed: revoke again here who was \
+      revoked since. A store that has enrolled a client, or said yes or no to a user of the broker, and the \
+      one that was exported, keep their own: nothing comes back to these. Keys that the keeper has only \
+      shown give way to those of the export. Consents for users of the other machine, requests that \
+      waited, past decisions and what a router was being sent never come. What is left out is listed.
 
       Items that are here already, the same, stay as they are. Where one is here with other contents, \
       nothing is imported, and they are listed, without secrets; --on-conflict says which stays: keep \
@@ -56,19 +58,22 @@ struct StoreImportCommand: AsyncParsableCommand {
   struct Report: Encodable {
     let outcome: ImportOutcome
     let conflicts: [ImportConflict]
-    let leftOut: [ImportList.LeftOut]
+    let stayedOut: [ImportList.Access]
+    let takenOver: [ImportList.Access]
     let dryRun: Bool
 
     init(_ outcome: ImportOutcome, _ lines: [ImportList.Line], dryRun: Bool) {
       self.outcome = outcome
       conflicts = lines.compactMap(\.conflict)
-      leftOut = lines.compactMap(\.leftOut)
+      stayedOut = lines.compactMap(\.stayedOut)
+      takenOver = lines.compactMap(\.takenOver)
       self.dryRun = dryRun
     }
 
     enum CodingKeys: String, CodingKey {
       case conflicts = "conflicting"
-      case leftOut = "leftOutNames"
+      case stayedOut = "leftOutNames"
+      case takenOver = "takenOverNames"
       case dryRun
     }
 
@@ -76,7 +81,8 @@ struct StoreImportCommand: AsyncParsableCommand {
       try outcome.encode(to: encoder)
       var container = encoder.container(keyedBy: CodingKeys.self)
       try container.encode(conflicts, forKey: .conflicts)
-      try container.encode(leftOut, forKey: .leftOut)
+      try container.encode(stayedOut, forKey: .stayedOut)
+      try container.encode(takenOver, forKey: .takenOver)
       try container.encode(dryRun, forKey: .dryRun)
     }
   }
@@ -90,14 +96,16 @@ struct StoreImportCommand: AsyncParsableCommand {
         .noInput, "can't read \(file): \(String(cString: strerror(errno)))")
     }
     defer { close(descriptor) }
-    let passphrase = try await ExportPassphrase.existing(passphraseFile)
+    let given = try ExportPassphrase.given(passphraseFile, isNew: false)
     let desk = ExportDesk(settings: settings, words: "Reading the export:")
-    let keychain = try await desk.openHere(.importItems)
-    defer { keychain?.close() }
     let (file, onConflict, dryRun) = (file, onConflict, dryRun)
     let report = try await Interruptible.run(
       inDoubt: "The running keeper may have imported it all the same: `threadkeeper audit` tells."
     ) {
+      // All in one: once signals were caught, they end nothing any more.
+      let passphrase = if let given { given } else { try await ExportPassphrase.existing() }
+      let keychain = try await desk.openHere(.importItems)
+      defer { keychain?.close() }
       let list = try ImportList()
       var request = StoreRequest(command: .importItems, secret: passphrase)
       request.file = ExportPassphrase.absolute(file)

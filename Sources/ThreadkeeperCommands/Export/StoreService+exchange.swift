@@ -36,7 +36,8 @@ extension StoreService {
         "an export is imported",
         metadata: [
           "added": "\(made.added)", "replaced": "\(made.replaced)",
-          "left_out": "\(made.leftOut.values.reduce(0, +))", "user": "\(connection.peer.user)",
+          "left_out": "\(made.stayedOut.values.reduce(0, +))",
+          "taken_over": "\(made.takenOver.values.reduce(0, +))", "user": "\(connection.peer.user)",
         ])
     }
     return report

@@ -53,10 +53,56 @@ struct StoreDesk: Sendable {
     }
   }
 
+  /// The store, where no keeper has it; nil where one does. What opens it is asked for on a thread of the system's:
+  /// for commands that catch signals meanwhile.
+  ///
+  /// - Parameters:
+  ///   - question: that shows whether a keeper is there. It changes nothing, so it leaves nothing in doubt.
+  ///   - needsAll: whether what is locked is asked for, too.
+  func openHere(
+    unlessAnswered question: StoreRequest, within seconds: Int,
+    _ needsAll: @escaping @Sendable (Keychain) throws -> Bool
+  ) async throws -> Keychain? {
+    let keychain: Keychain? = try await RunningKeeper.orStore(isRepeatable: true) {
+      try await isAnswered(question, within: seconds) ? Optional(Keychain?.none) : nil
+    } store: {
+      try await SystemThread.run { try open(until: $0, needsAll) }
+    }
+    guard !Task.isCancelled else {
+      keychain?.close()
+      throw CancellationError()
+    }
+    return keychain
+  }
+
+  private func isAnswered(_ question: StoreRequest, within seconds: Int) async throws -> Bool {
+    do {
+      return try await RunningKeeper(settings: settings).ask(question, within: seconds) != nil
+    } catch is RunningKeeper.Ended {
+      return false
+    } catch is RunningKeeper.LeftOpen {
+      throw CancellationError()
+    }
+  }
+
+  private func open(until stop: StopFlag, _ needsAll: (Keychain) throws -> Bool) throws -> Keychain
+  {
+    let keychain = try OpenStore.forWriting(settings) { try StoreSecret.ask($0, until: stop) }
+    do {
+      if try needsAll(keychain) {
+        try unlockIfAsked(keychain) { try StoreSecret.ask($0, until: stop) }
+      }
+      return keychain
+    } catch {
+      keychain.close()
+      throw error
+    }
+  }
+
   /// A further passphrase or a recovery code is to reach everything: that takes one that does.
-  func unlockIfAsked(_ keychain: Keychain) throws {
+  func unlockIfAsked(_ keychain: Keychain, ask: StoreWays.Ask = StoreSecret.askNow) throws {
     guard !keychain.isUnlocked,
-      let answer = try StoreSecret.askNow("The store is open, but parts of it are locked.\n")
+      let answer = try ask("The store is open, but parts of it are locked.\n")
     else { return }
     for way in try StoreSecret.ways(answer) {
       do { try keychain.unlock(with: way) } catch { continue }
