@@ -45,6 +45,8 @@ struct KeysRotateCommand: AsyncParsableCommand {
 
   /// For a keeper that does not answer.
   private static let patience = Duration.seconds(10)
+  /// Seconds, for one that has its hands full; it only says that it is there.
+  private static let patienceOfQuestion = 120
 
   @OptionGroup var options: SettingsOptions
   @OptionGroup var output: OutputOptions
@@ -75,12 +77,16 @@ struct KeysRotateCommand: AsyncParsableCommand {
       command: .rotateKeys, isConfirmed: yes, roots: try await master ? roots(desk) : nil,
       deletesDeviceItems: deleteDeviceItems)
     let watch = RotationWatch()
-    // What is asked at the terminal is asked here: a signal ends the question, and all of it.
-    let keychain = try await openHere(request, desk)
-    defer { keychain?.close() }
     let begun = try await Interruptible.run(orSay: { watch.wordsOfStop }) {
       defer { watch.end() }
-      guard let keychain else { return try await follow(request, desk, watch) }
+      let keychain = try await desk.openHere(
+        unlessAnswered: StoreRequest(command: .rotation), within: Self.patienceOfQuestion
+      ) { _ in request.roots == nil }
+      defer { keychain?.close() }
+      guard let keychain else {
+        watch.askFor()
+        return try await follow(request, desk, watch)
+      }
       return try await RotationHere(keychain: keychain, desk: desk, watch: watch).run(request)
     }
     let report = Report(
@@ -112,22 +118,6 @@ struct KeysRotateCommand: AsyncParsableCommand {
       text += "\(report.deleted) items of a device that is gone are deleted.\n"
     }
     return text
-  }
-
-  /// The store, where no keeper has it. Nil where one does.
-  private func openHere(_ request: StoreRequest, _ desk: StoreDesk) async throws -> Keychain? {
-    try await RunningKeeper.orStore(isRepeatable: true) {
-      try await desk.ask(StoreRequest(command: .rotation)).map { _ in Keychain?.none }
-    } store: {
-      let keychain = try OpenStore.forWriting(desk.settings)
-      do {
-        if request.roots == nil { try desk.unlockIfAsked(keychain) }
-      } catch {
-        keychain.close()
-        throw error
-      }
-      return keychain
-    }
   }
 
   /// Has the keeper do it. Returns what the beginning came to; `watch` has the rest.

@@ -10,6 +10,8 @@ final class RotationWatch: Sendable {
 
   private struct State {
     var rotation = StoreReport.Rotation()
+    /// Whether a keeper was asked to begin.
+    var isAskedFor = false
     /// Nil before it has begun.
     var worker: Worker?
   }
@@ -19,8 +21,10 @@ final class RotationWatch: Sendable {
 
   var rotation: StoreReport.Rotation { state.withLock { $0.rotation } }
 
+  func askFor() { state.withLock { $0.isAskedFor = true } }
+
   func show(_ rotation: StoreReport.Rotation, by worker: Worker) {
-    state.withLock { $0 = State(rotation: rotation, worker: worker) }
+    state.withLock { $0 = State(rotation: rotation, isAskedFor: true, worker: worker) }
     guard isOn, rotation.running, rotation.items > 0 else { return }
     try? StandardStream.error.write("\r\(rotation.renewed) of \(rotation.items) items")
   }
@@ -37,11 +41,14 @@ final class RotationWatch: Sendable {
 
   /// After a signal.
   var wordsOfStop: String {
-    switch state.withLock({ $0.worker }) {
-    case nil: "A running keeper may rotate all the same: `threadkeeper status` tells."
-    case .keeper: "The keeper goes on with the rotation: \(words)."
+    let (isAskedFor, worker) = state.withLock { ($0.isAskedFor, $0.worker) }
+    switch worker {
+    case nil where !isAskedFor: return "Nothing is rotated."
+    case nil: return "A running keeper may rotate all the same: `threadkeeper status` tells."
+    case .keeper: return "The keeper goes on with the rotation: \(words)."
     case .command:
-      "The keeper goes on with the rotation when it starts, or the next `keys rotate`: \(words)."
+      return
+        "The keeper goes on with the rotation when it starts, or the next `keys rotate`: \(words)."
     }
   }
 }
