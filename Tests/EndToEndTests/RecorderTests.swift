@@ -2,6 +2,7 @@
 
 import Foundation
 import MosquittoClient
+import Synchronization
 import TestKit
 import Testing
 
@@ -139,6 +140,7 @@ struct RecorderTests {
     let noise = (0..<30).map {
       Publication(topic: "threadkeeper/noise/\($0)", payload: [UInt8](repeating: 7, count: 65_536))
     }
+    // It is more than the system keeps on its way.
     try await publisher.publish(noise + [Publication(topic: last, payload: key)])
   }
 
@@ -146,11 +148,14 @@ struct RecorderTests {
     "What is published as the very last thing of a test is found, on a broker that the test lets go"
   )
   func lastThing() async throws {
-    let recorder = Recorder()
+    let isOver = Mutex(false)
+    let recorder = Recorder(beforeHearing: { while !isOver.withLock({ $0 }) { usleep(20_000) } })
     recorder.note("key", Self.key)
     try await recorder.observe {
       try await publish(Self.key, last: "threadkeeper/last", on: try TestBroker())
     }
+    #expect(recorder.messages.isEmpty)
+    isOver.withLock { $0 = true }
     #expect(await recorder.hearOut() == [])
     #expect(recorder.finds().map(\.topic) == ["threadkeeper/last"])
     #expect(!recorder.messages.contains { $0.topic.contains("recorder") })

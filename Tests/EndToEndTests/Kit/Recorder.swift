@@ -33,6 +33,10 @@ final class Recorder: Sendable {
   }
 
   private let state = Mutex(State())
+  private let beforeHearing: @Sendable () -> Void
+
+  /// - Parameter beforeHearing: called before each batch is taken note of; may block.
+  init(beforeHearing: @escaping @Sendable () -> Void = {}) { self.beforeHearing = beforeHearing }
 
   /// Runs something whose brokers and secrets this one takes note of.
   func observe(_ body: () async throws -> Void) async throws {
@@ -75,7 +79,9 @@ final class Recorder: Sendable {
   private static var clientID: String { "recorder-\(UInt32.random(in: 0 ... .max))" }
 
   private func listen(_ configuration: MosquittoConfiguration, _ broker: TestBroker? = nil) {
-    let ear = RecorderEar(configuration, broker: broker) { [weak self] batch in
+    let ear = RecorderEar(configuration, broker: broker) {
+      [weak self, beforeHearing] batch in
+      beforeHearing()
       let others = batch.filter { !$0.topic.contains("/\(configuration.clientID)/") }
       self?.state.withLock { $0.messages += others }
     }
