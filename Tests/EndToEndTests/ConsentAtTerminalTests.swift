@@ -255,7 +255,7 @@ struct ConsentAtTerminalTests {
       "'\(ThreadkeeperBinary.executable.path)' consent approve \(id)"
         + " --config '\(scene.keeper.configuration)'\n")
     try await shell.until(try scene.home.hex())
-    #expect(shell.screen.contains("gets home-thread"))
+    try await shell.until("gets home-thread")
     #expect(try await scene.history().map { $0["outcome"] } == ["approved"])
     shell.type("exit\n")
     #expect(try await shell.end() == 0)
