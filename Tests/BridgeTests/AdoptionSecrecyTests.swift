@@ -94,6 +94,29 @@ struct AdoptionSecrecyTests {
     #expect(nearby.map(\.dataset) == [guest])
   }
 
+  @Test("What a member has said before does not take the preferred network along")
+  func member() throws {
+    // It belongs to the preferred network, which a person then sets to another dataset of it.
+    try keeper.announce(Agent.living, .home, at: 5)
+    let chosen = SampleNetwork.home.with { $0.channel = 20 }
+    var request = ThreadRequest(.setPreferred)
+    request.dataset = try chosen.dataset(at: 3)
+    _ = try keeper.command(request).result()
+    try keeper.pass(1)
+    try scene.raised()
+    let question = try #require(
+      try scene.waiting().first { $0.subject.router?.agent.description == Agent.living })
+    try scene.desk.approve(question.id.description, .once, by: 0)
+    try keeper.announce(Agent.living, .home, at: 9)
+    #expect(try scene.state == .sent && scene.stored == SampleNetwork.home.dataset(at: 9))
+    #expect(try keeper.preferred() == chosen.dataset(at: 3))
+    try keeper.pass(1)
+    #expect(try scene.state == .sent)
+    try keeper.announce(Agent.living, chosen, at: 3)
+    #expect(try scene.state == nil && scene.stored == chosen.dataset(at: 3))
+    #expect(try !scene.isMismatchFiring)
+  }
+
   @Test("The owner's word counts: the preferred credentials, stored for it, end the wait")
   func storedByOwner() throws {
     let change = try keeper.ask(

@@ -209,10 +209,18 @@ struct AdoptionTests {
     #expect(unknown["router_name"] == nil && unknown["router"]?.text == scene.router.agent)
     #expect(try await keeper.json("consent", "list")["pending"] == [])
     try await enroll(scene.router)
-    let id = try #require(try await waiting()["id"]?.text)
+    let first = try #require(try await waiting()["id"]?.text)
     try await scene.audience.until("the alert's end") {
       !$0.alerts("alert_resolved", "AdoptionFailed").isEmpty
     }
+    // Another key: that question ends, and a person is asked about the new one.
+    let other = Speaker(user: "router", agent: scene.router.agent, identity: try Identity())
+    try await enroll(other)
+    try await eventually("another question") {
+      let list = try await keeper.json("consent", "list")["pending"]?.list
+      return list?.count == 1 && list?.first?["id"]?.text != first
+    }
+    let id = try #require(try await waiting()["id"]?.text)
     #expect(try await keeper.command("consent", "deny", id).status == 0)
     _ = try await failed("denied", scene)
     try await scene.audience.until("the state") {

@@ -36,8 +36,10 @@ extension BatchApplier {
         ? DatasetDecision(stored: current, confirmed: incoming)
         : DatasetDecision(stored: current, incoming: incoming)
       let wasMember = try isMember(credential, home: home)
+      // A person has just chosen for it: what it goes on saying moves nothing.
       try decidePreferred(
-        change, incoming: incoming, isMember: wasMember, home: home, record: &record)
+        change, incoming: incoming, isMember: wasMember && report != .notYet, home: home,
+        record: &record)
       let follows = Membership.follows(
         wasMember: wasMember, dataset: change.isStored ? incoming : current ?? incoming,
         preferred: try preferredNetwork(of: home))
