@@ -36,6 +36,9 @@ struct ExportTests {
     }
     let read = try line(#"{"leftOut":{"what":"client_enrolment","name":"hub"}}"#)
     #expect(read == .stayedOut(.init(what: .enrolment, name: "hub")))
+    // A newer keeper's.
+    let newer = try line(#"{"takenOver":{"what":"client_role","name":"hub"}}"#)
+    #expect(newer == .takenOver(.init(what: .unknown, name: "hub")))
     for text in [
       "{}", #"{"leftOut":null}"#, #"{"other":{"what":"client_enrolment","name":"hub"}}"#,
     ] {

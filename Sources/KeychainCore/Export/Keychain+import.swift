@@ -122,90 +122,16 @@ extension Keychain {
   }
 
   /// Nil for an item that cannot be compared while the store is locked.
-  private func standing(
+  func standing(
     of item: NewItem, ifNotLockedIn tx: ReadTransaction
   ) throws -> ImportStanding? {
     if item.accessible.wrapper == .session, !isUnlocked { return nil }
     return try standing(of: item, in: tx)
   }
 
-  /// The second pass: one item.
-  private func take(
-    _ new: NewItem, _ plan: ItemImport, _ staysOut: (NewItem) -> Bool,
-    _ report: inout ImportReport, in tx: WriteTransaction
-  ) throws {
-    report.items += 1
-    let found = try standing(of: new, ifNotLockedIn: tx)
-    if case .same? = found {
-      report.unchanged += 1
-      return
-    }
-    guard !staysOut(new) else {
-      report.stayedOut += 1
-      return
-    }
-    // It was locked meanwhile.
-    guard let standing = found else { throw Self.lockedItems(1, "imported") }
-    if case .other(let here, _) = standing, plan.givesWay(here) {
-      plan.wrote(try replace(standing, with: new, in: tx))
-      report.replaced += 1
-      return
-    }
-    let rivals = try plan.rivals(new, tx)
-    if case .new = standing, rivals.isEmpty {
-      plan.wrote(try add(new, in: tx))
-      report.added += 1
-      return
-    }
-    report.conflicts += 1
-    switch plan.onConflict {
-    case .refuse:
-      throw Self.changedMeanwhile()
-    case .keep:
-      report.kept += 1
-    case .replace:
-      for rival in rivals {
-        try delete(rival.item, in: tx)
-        plan.removed(rival.item)
-      }
-      plan.wrote(try replace(standing, with: new, in: tx))
-      report.replaced += 1
-    }
-  }
-
-  private func replace(
-    _ standing: ImportStanding, with new: NewItem, in tx: WriteTransaction
-  ) throws -> Item {
-    switch standing {
-    case .other(let item, _):
-      return try update(
-        item, attributes: new.attributes,
-        removing: Set(item.attributes.keys).subtracting(new.attributes.keys), secret: new.secret,
-        accessible: new.accessible, in: tx)
-    case .damaged(let reference):
-      try remove(reference, in: tx)
-      return try add(new, in: tx)
-    case .new, .same:
-      return try add(new, in: tx)
-    }
-  }
-
-  private static func changedMeanwhile() -> KeychainError {
+  static func changedMeanwhile() -> KeychainError {
     KeychainError(
       .notAvailable,
       "the store has changed meanwhile, or items of the export contradict each other: import again")
-  }
-
-  /// Takes out a row that does not open.
-  private func remove(_ reference: ItemReference, in tx: WriteTransaction) throws {
-    guard let stored = try StoredRow(reference, in: tx) else { throw Self.notFound() }
-    let ledger = try ledgerForChange(tx)
-    try tx.execute("DELETE FROM items WHERE id = ?", .integer(stored.rowID))
-    try ledger.remove(stored.manifestElement)
-    note(.deleted, "the damaged item in row \(stored.rowID)", ledger)
-    ledger.owesErasure = true
-    tx.afterCommit("import \(stored.rowID)") {
-      self.state.withLock { _ = $0.quarantine.remove(stored.rowID) }
-    }
   }
 }

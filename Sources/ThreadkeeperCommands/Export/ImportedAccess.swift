@@ -55,6 +55,11 @@ enum ImportedAccess: String, Codable, CaseIterable, Sendable {
     if self == .enrolment, EnrolledClient(imported: item)?.isRevoked == true { self = .revocation }
   }
 
+  /// What a keeper of a newer version names is of a kind that this one does not know.
+  init(from decoder: any Decoder) throws {
+    self = Self(rawValue: try decoder.singleValueContainer().decode(String.self)) ?? .unknown
+  }
+
   /// A number is another user's on another machine. Nobody waits for an answer there, what was decided is in the
   /// audit of the store where it was, and what was sent to a router was sent by the other keeper.
   var comesNever: Bool {
