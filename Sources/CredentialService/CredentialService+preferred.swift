@@ -46,7 +46,7 @@ extension CredentialService {
     }
     guard let preferred, !context.isAdministrator else { return preferred }
     let onIt = try preferred.extendedPANID.map { try store.all(in: home, on: $0, tx).readable }
-    guard try onIt?.contains(where: { isOwn($0.team) && isMember($0, of: preferred) }) == true
+    guard onIt?.contains(where: { isOwn($0.team) && isMember($0, of: preferred) }) == true
     else {
       throw AnswerFailure(
         .notAuthorized,
