@@ -104,7 +104,7 @@ struct ExportQuestionTests {
     let made = try await keeper.command("store", "export", "--passphrase-file", secret, file)
     #expect(made.status == 0, "\(made.error)")
     // It takes calls, as the kernel does it, and has no time for them.
-    daemon.signal(SIGSTOP)
+    try await daemon.suspend()
     defer { daemon.signal(SIGCONT) }
     for (arguments, questions) in [
       (["export", file + "-2"], ["Passphrase for the export: ", "The same again: "]),

@@ -27,15 +27,6 @@ struct ThreadClientTests {
     }
   }
 
-  /// Whether each thread of a process stands still.
-  private static func isStopped(_ process: Int32) throws -> Bool {
-    let tasks = "/proc/\(process)/task"
-    return try FileManager.default.contentsOfDirectory(atPath: tasks).allSatisfy {
-      let state = try String(contentsOfFile: "\(tasks)/\($0)/stat", encoding: .utf8)
-      return state.contains(") T ")
-    }
-  }
-
   private func client(_ keeper: Installation) -> THClient {
     THClient(configuration: .init(storeDirectory: keeper.storePath, confirmConsent: nil))
   }
@@ -236,8 +227,7 @@ struct ThreadClientTests {
         socket: keeper.storePath + "/daemon.sock", confirmConsent: nil))
     #expect(try await client.allCredentials().isEmpty)
     // It takes the call, and does nothing with it.
-    first.signal(SIGSTOP)
-    try await eventually("the keeper to stop") { try Self.isStopped(first.identifier) }
+    try await first.suspend()
     let call = Task {
       try await client.storeCredentials(
         forBorderAgent: Self.agent, activeOperationalDataSet: home)

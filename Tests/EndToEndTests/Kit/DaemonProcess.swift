@@ -40,6 +40,19 @@ final class DaemonProcess: Sendable {
 
   func signal(_ number: Int32) { process.signal(number) }
 
+  /// Has it stand still, and waits until each of its threads does. SIGCONT has it go on.
+  func suspend() async throws {
+    signal(SIGSTOP)
+    let tasks = "/proc/\(identifier)/task"
+    try await eventually("the keeper to stand still") {
+      try FileManager.default.contentsOfDirectory(atPath: tasks).allSatisfy {
+        // A thread that has ended meanwhile stands still as well.
+        let state = try? String(contentsOfFile: "\(tasks)/\($0)/stat", encoding: .utf8)
+        return state?.contains(") T ") != false
+      }
+    }
+  }
+
   /// Waits for its end.
   func end(within limit: Duration = .seconds(60)) async throws -> End {
     do {

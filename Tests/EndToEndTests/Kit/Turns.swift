@@ -6,6 +6,9 @@ import Testing
 /// Lets only a few tests run at a time: each of them has a broker, a daemon and a store, and all at
 /// once they would mostly wait for each other. A `Recorder` hears what each of them has published.
 ///
+/// At first all tests that need no turn are started together, and hold Swift's few threads for a minute or two.
+/// Programs that a test has started would not wait for it so long, so a turn begins when a thread is to be had.
+///
 /// The wait counts towards a test's time limit, so that one is for the whole of them.
 struct Turns: SuiteTrait, TestTrait, TestScoping {
   let isRecursive = true
@@ -17,6 +20,7 @@ struct Turns: SuiteTrait, TestTrait, TestScoping {
     guard testCase != nil else { return try await function() }
     await Queue.shared.enter()
     defer { Queue.shared.leave() }
+    try await Self.threadsToBeHad()
     let recorder = Recorder()
     do {
       try await recorder.observe(function)
@@ -25,6 +29,15 @@ struct Turns: SuiteTrait, TestTrait, TestScoping {
       throw error
     }
     await recorder.check()
+  }
+
+  private static func threadsToBeHad() async throws {
+    var pause = Duration.seconds(1)
+    while pause > .milliseconds(100) {
+      let before = ContinuousClock.now
+      try await Task.sleep(for: .milliseconds(10))
+      pause = ContinuousClock.now - before
+    }
   }
 
   private final class Queue: Sendable {
