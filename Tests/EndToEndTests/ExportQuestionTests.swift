@@ -105,6 +105,7 @@ struct ExportQuestionTests {
     #expect(made.status == 0, "\(made.error)")
     // It takes calls, as the kernel does it, and has no time for them.
     try await daemon.suspend()
+    let socket = keeper.storePath + "/daemon.sock"
     defer { daemon.signal(SIGCONT) }
     for (arguments, questions) in [
       (["export", file + "-2"], ["Passphrase for the export: ", "The same again: "]),
@@ -112,13 +113,15 @@ struct ExportQuestionTests {
     ] {
       let session = try TerminalSession(
         ["store"] + arguments + ["--config", keeper.configuration], environment: keeper.environment)
-      let before = try callers(keeper)
+      let before = try WaitingCalls.count(at: socket)
       for question in questions {
         try await session.until(question)
         try await session.untilHidden()
         session.type(Self.passphrase + "\n")
       }
-      try await eventually("the command to call the keeper") { try callers(keeper) > before }
+      try await eventually("the command to call the keeper") {
+        try WaitingCalls.count(at: socket) > before
+      }
       #expect(session.isEchoing)
       try session.signal(SIGTERM)
       #expect(try await session.end() == 130, "\(session.screen)")
@@ -128,13 +131,6 @@ struct ExportQuestionTests {
     #expect(try await daemon.stop() == .exit(0))
     let left = try FileManager.default.contentsOfDirectory(atPath: keeper.directory.file("."))
     #expect(!left.contains { $0.contains(".new-") || $0 == "export-2" }, "\(left)")
-  }
-
-  /// Sockets of the keeper's name: its own, and one for each call that it has not taken.
-  private func callers(_ keeper: Installation) throws -> Int {
-    let name = keeper.storePath.split(separator: "/").suffix(2).joined(separator: "/")
-    return try String(contentsOfFile: "/proc/net/unix", encoding: .utf8)
-      .components(separatedBy: name + "/daemon.sock").count
   }
 
   private func addLockedItem(_ keeper: Installation) throws {

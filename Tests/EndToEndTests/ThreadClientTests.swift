@@ -18,15 +18,6 @@ struct ThreadClientTests {
       stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
   }
 
-  /// Calls that nobody has accepted yet: the kernel has them under the socket's name, without an inode.
-  private static func openCalls(at path: String) throws -> Int {
-    try String(contentsOfFile: "/proc/net/unix", encoding: .utf8).split(separator: "\n").count {
-      let columns = $0.split(separator: " ")
-      return columns.count == 8 && columns[6] == "0"
-        && columns[7] == path.replacing("//", with: "/")
-    }
-  }
-
   private func client(_ keeper: Installation) -> THClient {
     THClient(configuration: .init(storeDirectory: keeper.storePath, confirmConsent: nil))
   }
@@ -233,7 +224,7 @@ struct ThreadClientTests {
         forBorderAgent: Self.agent, activeOperationalDataSet: home)
     }
     try await eventually("the call") {
-      try Self.openCalls(at: keeper.storePath + "/daemon.sock") == 1
+      try WaitingCalls.count(at: keeper.storePath + "/daemon.sock") == 1
     }
     try await first.kill9()
     let second = try await keeper.start()
