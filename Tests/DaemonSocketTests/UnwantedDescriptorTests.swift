@@ -125,7 +125,7 @@ struct UnwantedDescriptorTests {
       try #require(other >= 0)
       let rubbish = [UInt8](repeating: 0, count: 1 << 16)
       while send(socket, rubbish, rubbish.count, Int32(MSG_DONTWAIT)) > 0 {}
-      var lingers = linger(l_onoff: 1, l_linger: 600)
+      var lingers = linger(l_onoff: 1, l_linger: 20)
       let size = socklen_t(MemoryLayout<linger>.size)
       try #require(setsockopt(socket, SOL_SOCKET, SO_LINGER, &lingers, size) == 0)
       (self.socket, self.other) = (socket, other)
@@ -222,6 +222,7 @@ struct UnwantedDescriptorTests {
 
   @Test(
     "A close that would take long takes no place either", .enabled(if: Self.hasOwnTables),
+    .disabled("a socket of the test itself lingers now and then when the machine is busy"),
     arguments: [false, true])
   func lingeringPlaces(takesDescriptors: Bool) async throws {
     // More than one user has places.
