@@ -42,6 +42,9 @@ struct ConsentRecordTests {
   func identities() {
     #expect(ConsentRequester.Identity.mqttUser("a/b").rawValue == "mqtt/a/b")
     #expect(ConsentRequester.Identity(rawValue: "mqtt/a/b") == .mqttUser("a/b"))
+    // A name that begins with what joins the slash to one Character.
+    let joining = ConsentRequester.Identity.mqttUser("\u{301}a")
+    #expect(ConsentRequester.Identity(rawValue: joining.rawValue) == joining)
     #expect(ConsentRequester.Identity(rawValue: "uid/1000") == .systemUser(1000))
     for text in ["", "uid/", "uid/-1", "uid/4294967296", "x/1"] {
       #expect(ConsentRequester.Identity(rawValue: text) == nil)

@@ -64,10 +64,12 @@ extension ConsentRequester.Identity: RawRepresentable, Codable, Hashable {
   }
 
   package init?(rawValue: String) {
-    if rawValue.hasPrefix(Self.mqtt) {
-      self = .mqttUser(String(rawValue.dropFirst(Self.mqtt.count)))
-    } else if rawValue.hasPrefix(Self.system),
-      let number = UInt32(rawValue.dropFirst(Self.system.count))
+    // Octet by octet: a name may begin with what would join the slash to one Character.
+    let octets = rawValue.utf8
+    if octets.starts(with: Self.mqtt.utf8) {
+      self = .mqttUser(String(Substring(octets.dropFirst(Self.mqtt.utf8.count))))
+    } else if octets.starts(with: Self.system.utf8),
+      let number = UInt32(Substring(octets.dropFirst(Self.system.utf8.count)))
     {
       self = .systemUser(number)
     } else {
