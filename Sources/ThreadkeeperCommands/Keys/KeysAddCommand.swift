@@ -53,6 +53,9 @@ struct KeysAddCommand: AsyncParsableCommand {
   @OptionGroup var options: SettingsOptions
   @OptionGroup var output: OutputOptions
 
+  private static let doubt =
+    "The running keeper may have added it all the same: `threadkeeper keys list` tells."
+
   struct Report: Encodable {
     let slot: StoreReport.Slot?
     /// Here and nowhere else.
@@ -79,9 +82,13 @@ struct KeysAddCommand: AsyncParsableCommand {
     try? ProcessHardening.forbidCoreDumps()
     let settings = try options.load()
     let code = recoveryCode ? RecoveryCode() : nil
-    let request = StoreRequest(
-      command: .addKey, secret: try await secret(code), label: systemdCredential ?? label)
-    let added = try await StoreDesk(settings: settings).perform(request)
+    let given = try givenSecret(code)
+    let label = systemdCredential ?? label
+    let added = try await Interruptible.run(inDoubt: Self.doubt) {
+      let secret = if let given { given } else { try await Self.newPassphrase() }
+      return try await StoreDesk(settings: settings).performUnlessStopped(
+        StoreRequest(command: .addKey, secret: secret, label: label))
+    }
     let slot = added.slots?.first
     let deviceKeyWritten = added.deviceKeyWritten ?? false
     var text = "Key slot \(slot?.id ?? 0) is added.\n"
@@ -102,7 +109,8 @@ struct KeysAddCommand: AsyncParsableCommand {
         slot: slot, recoveryCode: code?.revealed(), deviceKeyWritten: deviceKeyWritten), text: text)
   }
 
-  private func secret(_ code: RecoveryCode?) async throws -> StoreSecret {
+  /// What need not be asked for; read before signals are caught: one ends the reading.
+  private func givenSecret(_ code: RecoveryCode?) throws -> StoreSecret? {
     if let code { return StoreSecret(kind: .recoveryCode, value: code.revealed()) }
     if let systemdCredential {
       return StoreSecret(kind: .systemdCredential, value: systemdCredential)
@@ -113,21 +121,20 @@ struct KeysAddCommand: AsyncParsableCommand {
         ? keyFile : FileManager.default.currentDirectoryPath + "/" + keyFile
       return StoreSecret(kind: .keyFile, value: path)
     }
-    return StoreSecret(kind: .passphrase, value: try await newPassphrase())
+    return try passphraseFile.map {
+      StoreSecret(kind: .passphrase, value: try PassphraseInput.read($0).revealed)
+    }
   }
 
-  private func newPassphrase() async throws -> String {
-    if let passphraseFile { return try PassphraseInput.read(passphraseFile).revealed }
+  private static func newPassphrase() async throws -> StoreSecret {
     guard TerminalPrompt.isPossible else { throw PassphraseInput.noTerminal }
-    return try await Interruptible.run {
-      guard
-        let first = try await TerminalPrompt.ask("New passphrase of the store: ", isHidden: true),
-        let second = try await TerminalPrompt.ask("The same again: ", isHidden: true)
-      else { throw CancellationError() }
-      guard first == second else {
-        throw CommandFailure(.badInput, "the two passphrases are not the same")
-      }
-      return try PassphraseInput.checked(first).revealed
+    guard
+      let first = try await TerminalPrompt.ask("New passphrase of the store: ", isHidden: true),
+      let second = try await TerminalPrompt.ask("The same again: ", isHidden: true)
+    else { throw CancellationError() }
+    guard first == second else {
+      throw CommandFailure(.badInput, "the two passphrases are not the same")
     }
+    return StoreSecret(kind: .passphrase, value: try PassphraseInput.checked(first).revealed)
   }
 }

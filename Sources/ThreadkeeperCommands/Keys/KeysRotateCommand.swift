@@ -124,11 +124,7 @@ struct KeysRotateCommand: AsyncParsableCommand {
   private func follow(
     _ request: StoreRequest, _ desk: StoreDesk, _ watch: RotationWatch
   ) async throws -> StoreReport {
-    let begun = try await RunningKeeper.orStore(isRepeatable: false) {
-      try await desk.ask(request)
-    } store: {
-      throw CommandFailure(.temporary, "the keeper has ended before it was asked: try again")
-    }
+    let begun = try await desk.askOnce(request)
     watch.show(begun.rotation ?? .init(), by: .keeper)
     while watch.rotation.running {
       try await Task.sleep(for: .milliseconds(100))

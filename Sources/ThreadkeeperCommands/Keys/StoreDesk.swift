@@ -48,8 +48,26 @@ struct StoreDesk: Sendable {
         try request.command == .listKeys
         ? OpenStore.forReading(settings) : OpenStore.forWriting(settings)
       defer { keychain.close() }
-      if request.command == .addKey { try unlockIfAsked(keychain) }
       return try StoreWork(keychain: keychain, settings: settings).answer(request)
+    }
+  }
+
+  /// The same for commands that catch signals meanwhile: one that comes at a question leaves the store as it is.
+  func performUnlessStopped(_ request: StoreRequest) async throws -> StoreReport {
+    let keychain = try await openHere(
+      unlessAnswered: StoreRequest(command: .listKeys), within: Self.patience
+    ) { _ in request.command == .addKey }
+    defer { keychain?.close() }
+    guard let keychain else { return try await askOnce(request) }
+    return try StoreWork(keychain: keychain, settings: settings).answer(request)
+  }
+
+  /// Has a keeper do what is not to be done twice; one was there a moment ago.
+  func askOnce(_ request: StoreRequest) async throws -> StoreReport {
+    try await RunningKeeper.orStore(isRepeatable: false) {
+      try await ask(request)
+    } store: {
+      throw CommandFailure(.temporary, "the keeper has ended before it was asked: try again")
     }
   }
 
