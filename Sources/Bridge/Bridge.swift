@@ -55,9 +55,9 @@ package final class Bridge: Service {
     var configuration = configuration
     configuration.requests.sealer = exchange
     configuration.requests.opener = exchange
-    let answers = AnswerQueue()
-    configuration.requests.reach(answers.callers)
     let monitor = BridgeMonitor()
+    let answers = AnswerQueue(monitor: monitor)
+    configuration.requests.reach(answers.callers)
     let overview = AlertsOverviewSource(topics: configuration.topics, monitor: monitor)
     let consents = ConsentOverviewSource(
       topics: configuration.topics, keychain: keychain, clock: clock)

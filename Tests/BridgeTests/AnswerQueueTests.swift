@@ -44,6 +44,17 @@ struct AnswerQueueTests {
     #expect(large.add((0..<6).map { answer($0, octets: octets) }, now: start) == 2)
     #expect(large.next(9, now: start).count == 4)
     #expect(large.add((0..<4).map { answer($0, octets: octets) }, now: start) == 0)
+    let later = start.adding(seconds: 30)
+    #expect(large.add([answer(1, octets: octets, seconds: 60)], now: later) == 0)
+  }
+
+  @Test("What is dropped is counted, whoever has added it")
+  func counted() {
+    let monitor = BridgeMonitor()
+    let queue = AnswerQueue(monitor: monitor)
+    queue.add((0..<AnswerQueue.most + 5).map { answer($0) }, now: start)
+    queue.add([answer(1)], now: start)
+    #expect(monitor.snapshot.answersDropped == 6)
   }
 
   @Test("Topic and Correlation Data count too")

@@ -121,8 +121,9 @@ final class Keeper {
   private var mail = AdoptionMail()
   private(set) var mailed: [Publication] = []
   /// What waits for the connection, which takes all of it after each tick.
-  let answerQueue = AnswerQueue()
-  private(set) var dropped = 0
+  private(set) lazy var answerQueue = AnswerQueue(monitor: monitor)
+  private let monitor = BridgeMonitor()
+  var dropped: Int64 { monitor.snapshot.answersDropped }
 
   /// Turns the clock by so many seconds and lets the bridge notice.
   func pass(_ seconds: Int = 0) throws {
@@ -135,7 +136,7 @@ final class Keeper {
       ).apply(&cursors)
       return batch.letters
     }
-    dropped += mail.post(letters, to: answerQueue, now: now)
+    mail.post(letters, to: answerQueue, now: now)
     mailed += answerQueue.next(.max, now: now).filter { $0.topic.hasSuffix("/dataset/set") }
   }
 

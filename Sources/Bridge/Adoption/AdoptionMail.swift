@@ -19,18 +19,13 @@ final class AdoptionMail: Sendable {
     }
   }
 
-  /// - Returns: how many were dropped, because too many answers wait: they are as due as before.
-  func post(_ letters: [AdoptionLetter], to answers: AnswerQueue, now: WireTime) -> Int {
-    var dropped = 0
+  /// One that is dropped, because too many answers wait, is as due as before.
+  func post(_ letters: [AdoptionLetter], to answers: AnswerQueue, now: WireTime) {
     for letter in letters {
       let answer = Answer.publication(letter.publication, expires: letter.expires)
-      guard answers.add([answer], now: now) == 0 else {
-        dropped += 1
-        continue
-      }
+      guard answers.add([answer], now: now) == 0 else { continue }
       hand(letter.id, to: letter.connection, until: letter.expires, now: now)
     }
-    return dropped
   }
 
   func hand(_ id: String, to connection: Int64, until: WireTime, now: WireTime) {

@@ -103,8 +103,7 @@ final class Intake: MosquittoHandler {
         return (applier.counts, applier.news, applier.answers)
       }
       monitor.count(counts)
-      let dropped = answers.add(answered, now: now)
-      if dropped > 0 { monitor.update { $0.answersDropped += Int64(dropped) } }
+      answers.add(answered, now: now)
       // A broker sends what waited in the session first, and answers the subscription after it.
       monitor.update { $0.isIntakeConnected = true }
       if monitor.storeWorks(at: clock.now(), inBatch: true) {

@@ -10,4 +10,9 @@ enum Answer: Sendable {
   case publication(Publication, expires: WireTime)
   /// To who waits on a connection for this consent.
   case caller(id: String, ThreadAnswer)
+
+  /// That it takes of the queue.
+  var waitingOctets: Int {
+    if case .publication(let publication, _) = self { publication.octets } else { 0 }
+  }
 }

@@ -24,15 +24,26 @@ package final class AnswerQueue: Sendable {
   /// Those on connections of their own get theirs at once.
   package let callers = WaitingCallers()
 
-  package init() {}
+  /// Counts those that are dropped.
+  private let monitor: BridgeMonitor?
+
+  package init(monitor: BridgeMonitor? = nil) { self.monitor = monitor }
 
   /// - Returns: how many were dropped, because too many wait.
   @discardableResult
   func add(_ answers: [Answer], now: WireTime) -> Int {
     guard !answers.isEmpty else { return 0 }
-    return state.withLock { state in
+    let dropped = put(answers, now: now)
+    if dropped > 0 { monitor?.update { $0.answersDropped += Int64(dropped) } }
+    return dropped
+  }
+
+  private func put(_ answers: [Answer], now: WireTime) -> Int {
+    state.withLock { state in
       var dropped = 0
-      if state.waiting.count + answers.count > Self.most {
+      let octets = answers.reduce(0) { $0 + $1.waitingOctets }
+      if state.waiting.count + answers.count > Self.most || state.octets + octets > Self.mostOctets
+      {
         state.waiting.removeAll { $0.expires <= now }
         state.octets = state.waiting.reduce(0) { $0 + $1.publication.octets }
       }

@@ -105,10 +105,8 @@ final class Ticker: Sendable {
         tx.afterCommit("bridge log") { [logger, answers, mail, monitor] in
           batch.news.log(to: logger)
           monitor.count(batch.counts)
-          let dropped =
-            answers.add(batch.answers, now: now)
-            + mail.post(batch.letters, to: answers, now: now)
-          if dropped > 0 { monitor.update { $0.answersDropped += Int64(dropped) } }
+          answers.add(batch.answers, now: now)
+          mail.post(batch.letters, to: answers, now: now)
         }
       }
       try store.keychain.tick()
