@@ -14,7 +14,7 @@ package enum DaemonCaller {
   /// - Returns: nil when nobody listens there.
   /// - Throws: `stranger` when who listens is neither this user nor root: a password goes to nobody
   ///   else. See `ListenerTrust`, also for keepers of others. `forbidden` when this user may not look there. `abandoned` when
-  ///   the task is cancelled after the request has gone out, `CancellationError` before.
+  ///   the task is cancelled after it has connected, `CancellationError` before.
   package static func ask(
     _ request: [UInt8], passing descriptors: [Int32] = [], at path: String, within seconds: Int,
     admittingOthers: Bool = false
@@ -58,8 +58,10 @@ package enum DaemonCaller {
       _ request: [UInt8], at path: String, within seconds: Int, admittingOthers: Bool
     ) throws -> [UInt8]? {
       let deadline = ContinuousClock.now + .seconds(seconds)
-      guard let connection = try DaemonCaller.connect(path, within: seconds, admittingOthers)
-      else { return nil }
+      let found = try DaemonCaller.connect(path, by: deadline, admittingOthers) {
+        state.withLock { $0.isAbandoned }
+      }
+      guard let connection = found else { return nil }
       let isAbandoned = state.withLock {
         $0.connection = connection
         return $0.isAbandoned
@@ -80,9 +82,13 @@ package enum DaemonCaller {
     }
   }
 
+  /// Microseconds, after which it looks whether anybody still waits.
+  private static let whileOfConnecting = 100_000
+
   private static func connect(
-    _ path: String, within seconds: Int, _ admittingOthers: Bool
-  ) throws(DaemonSocketError) -> DaemonConnection? {
+    _ path: String, by deadline: ContinuousClock.Instant, _ admittingOthers: Bool,
+    unless isAbandoned: () -> Bool
+  ) throws -> DaemonConnection? {
     guard access(path, F_OK) == 0 else {
       // Only what is certainly not there counts as nobody.
       guard errno == ENOENT || errno == ENOTDIR else {
@@ -92,14 +98,18 @@ package enum DaemonCaller {
     }
     let address = try SocketAddress(path)
     let descriptor = try SocketAddress.makeSocket(path)
-    // Where many wait already and none is taken, connecting waits too.
-    var limit = timeval(tv_sec: seconds, tv_usec: 0)
+    // Where many wait already and none is taken, connecting waits too: a while at a time.
+    var limit = timeval(tv_sec: 0, tv_usec: Self.whileOfConnecting)
     setsockopt(
       descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-    guard address.withAddress({ Glibc.connect(descriptor, $0, $1) }) == 0 else {
+    while address.withAddress({ Glibc.connect(descriptor, $0, $1) }) != 0 {
       let code = errno
+      if code == EAGAIN || code == EINTR, !isAbandoned(), ContinuousClock.now < deadline {
+        continue
+      }
       close(descriptor)
-      if code == EAGAIN { throw .timedOut }
+      if isAbandoned() { throw CancellationError() }
+      if code == EAGAIN || code == EINTR { throw DaemonSocketError.timedOut }
       // The name alone is what a process leaves that was killed.
       if code == ECONNREFUSED || code == ENOENT { return nil }
       throw DaemonSocketError.refusal("connect", path, code)

@@ -100,6 +100,10 @@ struct DaemonSocketTests {
       try await DaemonCaller.ask([1], at: path, within: 1)
     }
     #expect(error?.reason == .timedOut)
+    // Nor by who has given up meanwhile.
+    let call = Task { try await DaemonCaller.ask([1], at: path, within: 100_000) }
+    call.cancel()
+    await #expect(throws: CancellationError.self) { try await call.value }
   }
 
   @Test("Who calls and says nothing keeps nobody else waiting")
