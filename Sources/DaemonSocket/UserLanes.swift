@@ -7,8 +7,8 @@ import Synchronization
 final class UserLanes: Sendable {
   /// Threads of one user at a time.
   static let width = 2
-  /// What may wait for them. What is more gets threads all the same: each holds open files, of which
-  /// there are fewer.
+  /// What may wait for them. What is more gets threads all the same: the process's open files are the
+  /// limit of both.
   static let mostWaiting = 64
 
   private struct Lane {
