@@ -64,6 +64,32 @@ struct SocketRequestTests {
     #expect(audit.output.contains("uid \(geteuid())"))
   }
 
+  @Test(
+    "A decision that names another home than the question's is stale, the keeper's own user's too")
+  func homeOfDecision() async throws {
+    let broker = try TestBroker()
+    let keeper = try Installation(
+      broker, hold: 0, more: "homes: {home: {base_topic: threadkeeper}, cabin: {base_topic: cabin}}"
+    )
+    let daemon = try await keeper.start()
+    let dataset = try ThreadNetwork("home-thread").hex()
+    #expect(try await ask(keeper, "preferred/set", ["dataset": dataset]).status == .ok)
+    async let answer = ask(keeper, "preferred/get")
+    var id: String?
+    try await eventually("the question") {
+      id = try await ask(keeper, "consent/pending").data?.pending?.first?.id
+      return id != nil
+    }
+    let decision: [String: Any] = ["id": try #require(id), "as_keeper": true]
+    let elsewhere = try await ask(
+      keeper, "consent/approve", decision.merging(["home": "cabin"]) { $1 })
+    #expect(elsewhere.error?.known == .staleID && elsewhere.error?.field == "id")
+    let here = try await ask(keeper, "consent/approve", decision.merging(["home": "home"]) { $1 })
+    #expect(here.status == .ok)
+    #expect(try await answer.data?.credentials?.first?.dataset?.hex == dataset)
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
   @Test("What is wrong is an answer with a code, and the keeper goes on")
   func wrong() async throws {
     let broker = try TestBroker()

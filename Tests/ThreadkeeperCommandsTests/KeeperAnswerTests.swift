@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DaemonSocket
 import Foundation
 import KeychainCore
 import Testing
+import ThreadRequests
 
 @testable import ConsentLedger
 @testable import ThreadkeeperCommands
@@ -27,6 +29,27 @@ struct KeeperAnswerTests {
       ]
       #expect(isRead == requests.indices.map { $0 == number })
     }
+  }
+
+  @Test("No command is of two kinds, nor of those that programs and MQTT have")
+  func commands() {
+    let commands =
+      DaemonRequest.Command.allCases.map(\.rawValue)
+      + ClientsRequest.Command.allCases.map(\.rawValue)
+      + ConsentMessage.Command.allCases.map(\.rawValue)
+      + StoreRequest.Command.allCases.map(\.rawValue)
+      + RequestCommand.allCases.map(\.rawValue)
+    #expect(Set(commands).count == commands.count)
+  }
+
+  @Test("An answer that no message can hold is a failure with words, and not silence")
+  func tooLarge() throws {
+    let octets = ClientsRequest(command: .list).answer {
+      ClientsReport(change: String(repeating: "a", count: DaemonConnection.limit))
+    }
+    let error = try #require(try object(octets)["error"] as? NSDictionary)
+    #expect(error["code"] as? String == "too_large")
+    #expect(throws: CommandFailure.self) { try ClientsRequest.Answer.result(Data(octets)) }
   }
 
   @Test("A report is told in the form that docs/architecture.md has, and read again")

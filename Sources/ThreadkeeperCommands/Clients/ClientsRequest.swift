@@ -7,7 +7,7 @@ import ClientEnrolment
 struct ClientsRequest: KeeperRequest {
   typealias Report = ClientsReport
 
-  enum Command: String, Codable, Sendable {
+  enum Command: String, Codable, CaseIterable, Sendable {
     case enroll = "clients/enroll"
     case list = "clients/list"
     case revoke = "clients/revoke"

@@ -6,13 +6,13 @@ import ConsentLedger
 struct ConsentMessage: KeeperRequest {
   typealias Report = ConsentReport
 
-  enum Command: String, Codable, Sendable {
-    case list = "consent/list"
-    case approve = "consent/approve"
-    case deny = "consent/deny"
-    case grants = "consent/grants"
-    case revoke = "consent/revoke"
-    case history = "consent/history"
+  enum Command: String, Codable, CaseIterable, Sendable {
+    case list = "consents/list"
+    case approve = "consents/approve"
+    case deny = "consents/deny"
+    case grants = "consents/grants"
+    case revoke = "consents/revoke"
+    case history = "consents/history"
   }
 
   var v = DaemonRequest.version

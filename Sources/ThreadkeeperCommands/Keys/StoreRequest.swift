@@ -6,7 +6,7 @@ import KeychainCore
 struct StoreRequest: KeeperRequest {
   typealias Report = StoreReport
 
-  enum Command: String, Codable, Sendable {
+  enum Command: String, Codable, CaseIterable, Sendable {
     case listKeys = "keys/list"
     case addKey = "keys/add"
     case removeKey = "keys/remove"

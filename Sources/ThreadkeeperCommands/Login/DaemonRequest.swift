@@ -7,7 +7,7 @@ struct DaemonRequest: KeeperRequest {
   /// Of the form of requests and answers. Another one is not guessed at.
   static let version = 1
 
-  enum Command: String, Codable, Sendable {
+  enum Command: String, Codable, CaseIterable, Sendable {
     case login = "broker/login"
     case logout = "broker/logout"
   }

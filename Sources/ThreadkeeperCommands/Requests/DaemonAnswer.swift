@@ -8,7 +8,7 @@ enum DaemonAnswer {
 
   struct Failure: Codable, Sendable {
     /// Stable: `refused`, `unavailable`, `conflict`, `invalid_payload`, `ending`,
-    /// `store`; about consent those of `ConsentRefusal`.
+    /// `store`, `too_large`; about consent those of `ConsentRefusal`.
     var code: String
     var message: String
     var help: String?
@@ -33,6 +33,9 @@ enum DaemonAnswer {
 
   /// The keeper ends before it has done what it was asked for.
   static let ending = "ending"
+
+  /// As over MQTT.
+  static let tooLarge = "too_large"
 
   static let unreadable = CommandFailure(
     .software, "the running keeper gives an answer that cannot be read",

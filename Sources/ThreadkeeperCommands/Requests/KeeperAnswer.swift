@@ -38,6 +38,16 @@ struct KeeperAnswer<Report: Codable & Sendable>: Codable, Sendable {
     }
   }
 
+  /// Instead of what no message on the socket can hold.
+  static var tooLarge: Self {
+    var answer = Self(
+      CommandFailure(
+        .usage, "the answer is larger than a message of the running keeper may be",
+        remedy: "ask for less, where the command has a limit"))
+    answer.error?.code = DaemonAnswer.tooLarge
+    return answer
+  }
+
   var octets: [UInt8] { get throws { try Array(JSONEncoder().encode(self)) } }
 
   init(reading octets: Data) throws(CommandFailure) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DaemonSocket
 import Dispatch
 
 #if canImport(FoundationEssentials)
@@ -9,7 +10,8 @@ import Dispatch
 #endif
 
 /// What a command asks of the running keeper, as JSON with a `v` and a `command`. Each kind has commands
-/// of its own, so that only one kind can be read from it. See docs/architecture.md.
+/// of its own, and none that `RequestCommand` has, so that only one kind can be read from it. See
+/// docs/architecture.md.
 protocol KeeperRequest: Codable, Sendable {
   /// What comes of it.
   associatedtype Report: Codable & Sendable
@@ -38,7 +40,9 @@ extension KeeperRequest {
     } catch {
       answer = Answer(failing: error)
     }
-    return (try? answer.octets) ?? []
+    guard let octets = try? answer.octets else { return [] }
+    guard octets.count > DaemonConnection.limit else { return octets }
+    return (try? Answer.tooLarge.octets) ?? []
   }
 
   /// The same on a queue of the system's: a commit waits for the disk, and Swift has few threads.
