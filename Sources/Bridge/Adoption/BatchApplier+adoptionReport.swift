@@ -12,19 +12,30 @@ extension BatchApplier {
   func judgeReport(
     _ incoming: OperationalDataset?, of router: inout RouterRecord, home: HomeContext
   ) throws -> AdoptionReport? {
-    guard let incoming, let adoption = try awaited(router, home: home) else { return nil }
+    guard let incoming else { return nil }
+    let awaited = try awaited(router, home: home)
+    guard let adoption = try awaited ?? givenUp(router, home: home) else { return nil }
     let report = AdoptionReport(
       incoming, sent: adoption.preferred, preferred: try preferredNetwork(of: home),
       before: adoption.reported)
     switch report {
-    case .notYet: break
     case .confirmed:
       try store.deleteAdoption(of: router.agent, in: home.record.name, tx)
       router.adoption = nil
-    case .disagreement:
-      router.adoption = .disagreement
+    case .notYet, .disagreement:
+      guard awaited != nil else { return nil }
+      if report == .disagreement { router.adoption = .disagreement }
     }
     return report
+  }
+
+  /// The adoption of a router that was sent the preferred credentials and whose word is waited for no more:
+  /// when it comes after all, it counts as it would have in time.
+  private func givenUp(_ router: RouterRecord, home: HomeContext) throws -> Adoption? {
+    switch router.adoption {
+    case .timeout, .disagreement: try adoption(of: router.agent, home: home)
+    default: nil
+    }
   }
 
   /// Takes note of what the router says: the same network may have another timestamp by now, and nobody is

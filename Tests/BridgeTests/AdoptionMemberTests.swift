@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import TestKit
+import Testing
+import ThreadCredentialStore
+import ThreadDataset
+import ThreadRequests
+
+@testable import Bridge
+
+/// The router belongs to the preferred network, which a person then sets to an older dataset of it.
+@Suite("A member is given what a person has chosen, which is older than what it has")
+struct AdoptionMemberTests {
+  private let scene: AdoptionScene
+  private var keeper: Keeper { scene.keeper }
+  private let chosen = SampleNetwork.home.with { $0.channel = 20 }
+  private let other = SampleNetwork.home.with { $0.channel = 11 }
+
+  init() throws {
+    scene = try AdoptionScene()
+    try keeper.announce(Agent.living, .home, at: 9)
+    try keeper.announce(Agent.attic, .home, at: 9, user: "hub")
+    var request = ThreadRequest(.setPreferred)
+    request.dataset = try chosen.dataset(at: 3)
+    _ = try keeper.command(request).result()
+    try keeper.pass(1)
+    try scene.raised()
+  }
+
+  private func send() throws {
+    let question = try #require(
+      try scene.waiting().first { $0.subject.router?.agent.description == Agent.living })
+    try scene.desk.approve(question.id.description, .once, by: 0)
+    try keeper.pass(1)
+    #expect(try scene.state == .sent)
+  }
+
+  @Test(
+    "That it uses what it was sent counts also when it comes late",
+    arguments: [AdoptionState.timeout, .disagreement])
+  func late(state: AdoptionState) throws {
+    try send()
+    if state == .timeout {
+      try keeper.pass(301)
+    } else {
+      try keeper.announce(Agent.living, SampleNetwork.guest, at: 1)
+      try keeper.announce(Agent.living, SampleNetwork.guest, at: 1)
+    }
+    #expect(try scene.state == state && scene.failure?.reason == state.rawValue)
+    try scene.restart()
+    try keeper.announce(Agent.living, chosen, at: 3)
+    #expect(try scene.state == nil && scene.adoption == nil && scene.failure == nil)
+    #expect(try scene.stored == chosen.dataset(at: 3))
+    #expect(try keeper.router(Agent.living)?.credential == .stored)
+    #expect(try keeper.credential(Agent.living)?.followsPreferred == true)
+    try keeper.pass(31)
+    #expect(try keeper.firing().filter { $0.hasSuffix(Agent.living) }.isEmpty)
+  }
+
+  @Test("What it says again after the time is up leaves the failure as it is")
+  func lateRepetition() throws {
+    try send()
+    try keeper.pass(301)
+    try keeper.announce(Agent.living, .home, at: 9)
+    #expect(try scene.state == .timeout && scene.failure?.reason == "timeout")
+  }
+}
