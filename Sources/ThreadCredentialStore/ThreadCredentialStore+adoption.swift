@@ -58,7 +58,7 @@ extension ThreadCredentialStore {
     octets.append(contentsOf: adoption.reported.octets)
     octets.append(contentsOf: adoption.preferred.octets)
     let secret = SecretBytes(copying: octets)
-    if let item = try adoptionItem(of: adoption.agent, in: adoption.home, tx) {
+    if let item = try soundItem(of: adoption.agent, in: adoption.home, tx) {
       _ = try keychain.update(item, attributes: attributes, secret: secret, in: tx)
     } else {
       attributes[.service] = .string(Self.adoptionService(adoption.home))
@@ -75,8 +75,21 @@ extension ThreadCredentialStore {
   package func deleteAdoption(
     of agent: BorderAgentID, in home: String, _ tx: WriteTransaction
   ) throws {
-    guard let item = try adoptionItem(of: agent, in: home, tx) else { return }
+    guard let item = try soundItem(of: agent, in: home, tx) else { return }
     try keychain.delete(item, in: tx)
+  }
+
+  /// The item of an adoption. One that cannot be opened goes: it says nothing, and must not keep the next
+  /// one from its place.
+  private func soundItem(
+    of agent: BorderAgentID, in home: String, _ tx: WriteTransaction
+  ) throws -> Item? {
+    do {
+      return try adoptionItem(of: agent, in: home, tx)
+    } catch let error as KeychainError where error.status == .decode {
+      try keychain.deleteDamaged(matching: Self.adoptionQuery(agent, in: home), in: tx)
+      return nil
+    }
   }
 
   static func adoptionService(_ home: String) -> String { "thread-adoption/\(home)" }
@@ -94,13 +107,15 @@ extension ThreadCredentialStore {
   private func adoptionItem(
     of agent: BorderAgentID, in home: String, _ tx: ReadTransaction
   ) throws -> Item? {
-    try keychain.items(
-      matching: ItemQuery(
-        .genericPassword,
-        [
-          .service: .string(Self.adoptionService(home)), .account: .string(agent.description),
-          .accessGroup: .string(Self.internalGroup),
-        ], limit: 1), in: tx
-    ).first
+    try keychain.items(matching: Self.adoptionQuery(agent, in: home), in: tx).first
+  }
+
+  private static func adoptionQuery(_ agent: BorderAgentID, in home: String) -> ItemQuery {
+    ItemQuery(
+      .genericPassword,
+      [
+        .service: .string(adoptionService(home)), .account: .string(agent.description),
+        .accessGroup: .string(internalGroup),
+      ], limit: 1)
   }
 }

@@ -62,4 +62,48 @@ struct AdoptionLossTests {
     #expect(try scene.stored == guest && scene.state == .due)
   }
 
+  @Test(
+    "A damaged record sends nothing and holds nobody up; a person is asked anew",
+    arguments: Keeper.DamagedColumn.allCases)
+  func damaged(column: Keeper.DamagedColumn) throws {
+    try keeper.announce(Agent.garage, .guest, at: 1)
+    try scene.raised()
+    for _ in 0..<2 { try scene.approve() }
+    try keeper.pass(1)
+    #expect(keeper.mailed.count == 2)
+    try keeper.damageAdoption(of: Agent.living, column)
+    keeper.connection = 2
+    try keeper.pass(1)
+    #expect(try scene.opened().last?.body["border_agent_id"] as? String == Agent.garage)
+    #expect(try keeper.router(Agent.garage)?.adoption == .sent)
+    try keeper.pass(1)
+    #expect(try keeper.mailed.count == 3 && scene.state == .asked)
+    #expect(try scene.adoption?.phase == .asked && scene.failure == nil)
+    try scene.approve()
+    try keeper.pass(1)
+    try keeper.announce(Agent.living, .home, at: 5)
+    #expect(try scene.state == nil && scene.adoption == nil)
+    try scene.restart()
+    #expect(keeper.temporary.keychain.condition == .healthy)
+    #expect(try keeper.temporary.keychain.verify(.everything).unreadable.isEmpty)
+  }
+
+  @Test(
+    "A damaged record goes with what ends the adoption", arguments: Keeper.DamagedColumn.allCases)
+  func damagedEnd(column: Keeper.DamagedColumn) throws {
+    try scene.sent()
+    try keeper.damageAdoption(of: Agent.living, column)
+    #expect(try keeper.announce(Agent.living, .home, at: 5).rejected.isEmpty)
+    #expect(try scene.state == nil && scene.adoption == nil && scene.stored == home)
+    try keeper.announce(Agent.living, .guest, at: 1)
+    try scene.sent()
+    try keeper.damageAdoption(of: Agent.living, column)
+    #expect(try keeper.removeCredential(of: Agent.living))
+    #expect(try scene.state == nil && scene.adoption == nil)
+    try keeper.announce(Agent.living, .guest, at: 1)
+    try scene.sent()
+    try keeper.damageAdoption(of: Agent.living, column)
+    #expect(try keeper.say(.leave, Agent.living).rejected.isEmpty)
+    #expect(try scene.adoption == nil)
+  }
 }

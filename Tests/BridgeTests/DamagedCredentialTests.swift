@@ -62,6 +62,14 @@ struct DamagedCredentialTests {
     #expect(try keeper.firing().contains("BorderRouterOffline \(Agent.attic)"))
   }
 
+  @Test("A credential whose attributes are damaged, too, lets the walk of a start go on")
+  func walk() throws {
+    try keeper.damageCredential(of: Agent.attic, .metadata)
+    try keeper.restart()
+    try keeper.pass(1)
+    #expect(try keeper.home().reevaluateAfter == nil)
+  }
+
   @Test("A damaged preferred network stops the intake with words, rather than be guessed")
   func preferred() throws {
     try keeper.database.write { tx in

@@ -205,48 +205,6 @@ enum Agent {
   static let garage = "b0b0b0b0c1c1c1c1d2d2d2d2e3e3e3e3"
 }
 
-extension Keeper {
-  /// Alters an octet of what is stored for a router.
-  func damageCredential(of agent: String, home: String = "home") throws {
-    let credential = try #require(try credential(agent, home: home))
-    try damageRow(holding: credential)
-  }
-
-  private func damageRow(holding credential: ThreadCredential) throws {
-    let rows = try database.read { tx in
-      try tx.all("SELECT id FROM items ORDER BY id") { $0.integer(0) }
-    }
-    for row in rows {
-      try flipSecret(of: row)
-      let isDamaged = try isUnreadable(credential)
-      if isDamaged { return }
-      try flipSecret(of: row)
-    }
-    Issue.record("there is no row to damage")
-  }
-
-  private func isUnreadable(_ credential: ThreadCredential) throws -> Bool {
-    do {
-      _ = try database.read {
-        try store.credential(of: credential.agent, in: credential.home, $0)
-      }
-      return false
-    } catch let error as KeychainError where error.status == .decode {
-      return true
-    }
-  }
-
-  /// Done twice, nothing has changed.
-  private func flipSecret(of row: Int64) throws {
-    try database.write { tx in
-      var octets = try #require(
-        try tx.first("SELECT secret FROM items WHERE id = ?", .integer(row)) { $0.blob(0) })
-      octets[octets.count / 2] ^= 1
-      try tx.execute("UPDATE items SET secret = ? WHERE id = ?", .blob(octets), .integer(row))
-    }
-  }
-}
-
 func agent(_ hex: String) throws -> BorderAgentID {
   try #require(BorderAgentID(hex: hex))
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BridgeProtocol
+import KeychainCore
 import SQLiteDatabase
 import ThreadCredentialStore
 import ThreadDataset
@@ -132,11 +133,18 @@ extension BatchApplier {
       router.describe(dataset, at: now)
       return router
     }
-    guard stored.network != nil,
-      try store.team(of: stored.agent, in: home.record.name, tx) == nil
-    else { return nil }
+    guard stored.network != nil, try !holdsCredential(stored.agent, home: home) else { return nil }
     router.credential = .missing
     router.forgetDataset()
     return router
+  }
+
+  /// Whether credentials are stored for a router, also damaged ones.
+  private func holdsCredential(_ agent: BorderAgentID, home: HomeContext) throws -> Bool {
+    do {
+      return try store.team(of: agent, in: home.record.name, tx) != nil
+    } catch let error as KeychainError where error.status == .decode {
+      return true
+    }
   }
 }

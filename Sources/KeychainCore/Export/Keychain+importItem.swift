@@ -57,23 +57,10 @@ extension Keychain {
         removing: Set(item.attributes.keys).subtracting(new.attributes.keys), secret: new.secret,
         accessible: new.accessible, in: tx)
     case .damaged(let reference):
-      try remove(reference, in: tx)
+      try remove(damaged: reference, in: tx)
       return try add(new, in: tx)
     case .new, .same:
       return try add(new, in: tx)
-    }
-  }
-
-  /// Takes out a row that does not open.
-  private func remove(_ reference: ItemReference, in tx: WriteTransaction) throws {
-    guard let stored = try StoredRow(reference, in: tx) else { throw Self.notFound() }
-    let ledger = try ledgerForChange(tx)
-    try tx.execute("DELETE FROM items WHERE id = ?", .integer(stored.rowID))
-    try ledger.remove(stored.manifestElement)
-    note(.deleted, "the damaged item in row \(stored.rowID)", ledger)
-    ledger.owesErasure = true
-    tx.afterCommit("import \(stored.rowID)") {
-      self.state.withLock { _ = $0.quarantine.remove(stored.rowID) }
     }
   }
 }
