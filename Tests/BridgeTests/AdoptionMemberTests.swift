@@ -44,8 +44,7 @@ struct AdoptionMemberTests {
     if state == .timeout {
       try keeper.pass(301)
     } else {
-      try keeper.announce(Agent.living, SampleNetwork.guest, at: 1)
-      try keeper.announce(Agent.living, SampleNetwork.guest, at: 1)
+      try keeper.announce(Agent.living, other, at: 12)
     }
     #expect(try scene.state == state && scene.failure?.reason == state.rawValue)
     try scene.restart()
@@ -64,5 +63,54 @@ struct AdoptionMemberTests {
     try keeper.pass(301)
     try keeper.announce(Agent.living, .home, at: 9)
     #expect(try scene.state == .timeout && scene.failure?.reason == "timeout")
+  }
+
+  @Test(
+    "What else it says than what it was sent moves no preferred network, however often it is said")
+  func disagreeing() throws {
+    try send()
+    for seconds in [UInt64(12), 13] {
+      try keeper.announce(Agent.living, other, at: seconds)
+      #expect(try keeper.preferred() == chosen.dataset(at: 3))
+      #expect(try scene.state == .disagreement && scene.failure?.reason == "disagreement")
+      #expect(try scene.stored == other.dataset(at: seconds))
+    }
+  }
+
+  @Test(
+    "From the question on, what it says moves no preferred network",
+    arguments: [AdoptionState.due, .asked, .denied, .timeout])
+  func waiting(state: AdoptionState) throws {
+    switch state {
+    case .denied:
+      for question in try scene.waiting() {
+        try scene.desk.deny(question.id.description, by: 0)
+      }
+    case .timeout:
+      try send()
+      try keeper.pass(301)
+    default: break
+    }
+    if state == .due {
+      // Another dataset is another question, which waits for the next tick.
+      try keeper.announce(Agent.living, .home, at: 10)
+      try keeper.announce(Agent.living, other, at: 11)
+    }
+    #expect(try scene.state == state)
+    try keeper.announce(Agent.living, other, at: 12)
+    #expect(try scene.stored == other.dataset(at: 12))
+    #expect(try keeper.preferred() == chosen.dataset(at: 3))
+    try keeper.pass(1)
+    #expect(try keeper.preferred() == chosen.dataset(at: 3) && scene.isMismatchFiring)
+  }
+
+  @Test("Once it is on the preferred network, it moves it as any member")
+  func leadsAgain() throws {
+    try send()
+    try keeper.announce(Agent.living, chosen, at: 14)
+    #expect(try scene.state == nil)
+    #expect(try keeper.preferred() == chosen.dataset(at: 14))
+    try keeper.announce(Agent.living, other, at: 15)
+    #expect(try keeper.preferred() == other.dataset(at: 15))
   }
 }

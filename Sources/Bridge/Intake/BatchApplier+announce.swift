@@ -36,9 +36,9 @@ extension BatchApplier {
         ? DatasetDecision(stored: current, confirmed: incoming)
         : DatasetDecision(stored: current, incoming: incoming)
       let wasMember = try isMember(credential, home: home)
-      // A person has just chosen for it: what it goes on saying moves nothing.
       try decidePreferred(
-        change, incoming: incoming, isMember: wasMember && report != .notYet, home: home,
+        change, incoming: incoming,
+        isMember: try wasMember && mayLead(ordered, incoming, home: home), home: home,
         record: &record)
       let follows = Membership.follows(
         wasMember: wasMember, dataset: change.isStored ? incoming : current ?? incoming,
@@ -70,6 +70,17 @@ extension BatchApplier {
   private func isMember(_ credential: ThreadCredential?, home: HomeContext) throws -> Bool {
     guard let credential, credential.followsPreferred else { return false }
     return try credential.dataset.extendedPANID == preferredNetwork(of: home)?.extendedPANID
+  }
+
+  /// Whether what a member says may move the preferred network. A router that is to be brought there was left
+  /// behind by what somebody has chosen since: what it goes on saying must not undo that.
+  private func mayLead(
+    _ router: RouterRecord, _ incoming: OperationalDataset, home: HomeContext
+  ) throws -> Bool {
+    guard router.adoption != nil, let preferred = try preferredNetwork(of: home) else {
+      return true
+    }
+    return incoming.essentialDifferences(from: preferred).isEmpty
   }
 
   private func decidePreferred(
