@@ -144,4 +144,19 @@ struct AdoptionQuestionTests {
     try keeper.pass(1)
     #expect(try scene.waiting().count == 1)
   }
+
+  @Test("A login that is enrolled while its router is away has no obstacle any more")
+  func enrolledWhileAway() throws {
+    let scene = try AdoptionScene(isEnrolled: false)
+    try scene.raised()
+    try scene.keeper.say(.offline, Agent.living)
+    try scene.keeper.pass(1)
+    #expect(try scene.failure?.reason == "not_enrolled")
+    try scene.enroll()
+    try scene.keeper.pass(1)
+    #expect(try scene.failure == nil && scene.state == .due && scene.waiting().isEmpty)
+    try scene.keeper.say(.heartbeat, Agent.living)
+    try scene.keeper.pass(1)
+    #expect(try scene.waiting().count == 1)
+  }
 }

@@ -149,11 +149,11 @@ extension BatchApplier {
       home: home)
   }
 
-  /// Nothing can be sealed for it.
-  func note(_ obstacle: AdoptionState, of stored: RouterRecord, home: HomeContext) throws {
+  /// Whether something can be sealed for it: an obstacle, or that it is due again.
+  func note(_ state: AdoptionState, of stored: RouterRecord, home: HomeContext) throws {
     try store.deleteAdoption(of: stored.agent, in: home.record.name, tx)
     var router = stored
-    router.adoption = obstacle
+    router.adoption = state
     try finishUnchangedDataset(router, stored: stored, trigger: "adoption", home: home)
   }
 

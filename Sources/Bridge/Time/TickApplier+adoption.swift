@@ -46,6 +46,9 @@ extension TickApplier {
         if obstacle != router.adoption { try batch.note(obstacle, of: router, home: home) }
       } else if router.isOnline {
         try ask(about: router, home, &round, timeout: timeout)
+      } else {
+        // Nothing is in the way any more, only the router is away.
+        try batch.note(.due, of: router, home: home)
       }
     case .asked: try checkQuestion(of: router, home, &round)
     case .sent: try checkAnswer(of: router, home, timeout: timeout)
