@@ -159,4 +159,22 @@ struct AdoptionQuestionTests {
     try scene.keeper.pass(1)
     #expect(try scene.waiting().count == 1)
   }
+
+  @Test("What is asked about its routers takes none of the places of a login's own requests")
+  func ownRequests() throws {
+    for number in 1...7 { try keeper.announce("a1b2c3d4e5f6000\(number)", .guest, at: 1) }
+    try scene.raised()
+    #expect(try scene.waiting().count == 5)
+    let ledger = ConsentLedger(keeper.temporary.keychain)
+    let subject = ConsentSubject(
+      home: "home", command: "preferred/get",
+      networks: [ConsentNetwork(id: try #require(home.extendedPANID), name: "home")])
+    try keeper.database.write {
+      _ = try ledger.ask(
+        ConsentRequest(
+          subject, by: ConsentRequester(.mqttUser("anna"), team: "family"), reply: .socket),
+        now: keeper.clock.now().milliseconds, $0)
+    }
+    #expect(try scene.waiting().count == 6)
+  }
 }
