@@ -12,6 +12,8 @@ package struct Adoption: Sendable {
   package enum Phase: String, Codable, Sendable {
     /// A person is asked.
     case asked
+    /// A person has agreed, and nothing has left for the router yet.
+    case agreed
     /// The router is sent the preferred credentials, and has not said yet that it uses them.
     case sent
     /// It came to nothing, and nobody is asked about the same again.
@@ -28,9 +30,9 @@ package struct Adoption: Sendable {
   package var phase: Phase
   /// Of the question, or of the grant that made one needless.
   package var consent: String
-  /// Names the message, however often it is sent.
+  /// Names the message, however often it is sent; empty before it is sent first.
   package var id: String
-  /// When the router should have answered. Milliseconds since 1970.
+  /// When the router should have answered, counted from when it was sent the message. Milliseconds since 1970.
   package var deadline: Int64
   /// What is to be given.
   package var preferred: OperationalDataset

@@ -97,6 +97,7 @@ struct AdoptionAnswerTests {
     try keeper.pass(1)
     try scene.desk.approve(
       try #require(try scene.waiting().first).id.description, .once, by: 0)
+    try keeper.pass(1)
     #expect(try scene.given().count == 1)
   }
 }

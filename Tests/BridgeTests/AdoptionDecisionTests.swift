@@ -71,12 +71,13 @@ struct AdoptionDecisionTests {
 
   @Test(
     "The same is asked once, whatever came of it",
-    arguments: [AdoptionState.asked, .denied, .expired, .timeout, .disagreement])
+    arguments: [AdoptionState.asked, .agreed, .denied, .expired, .timeout, .disagreement])
   func once(state: AdoptionState) throws {
     #expect(decide(state, situation()) == .keep)
     #expect(decide(state, situation(), isRaised: true) == .keep)
     #expect(
-      decide(state, situation(), isSSIDNew: true) == (state == .asked ? .keep : .begin))
+      decide(state, situation(), isSSIDNew: true)
+        == ([.asked, .agreed].contains(state) ? .keep : .begin))
     let later = situation(
       preferred: try SampleNetwork.home.dataset(at: 9),
       reported: try SampleNetwork.guest.dataset(at: 9))
@@ -91,7 +92,7 @@ struct AdoptionDecisionTests {
 
   @Test(
     "Another key is another question, and where there is none nobody is asked",
-    arguments: [AdoptionState.asked, .sent, .denied, .expired, .timeout, .disagreement])
+    arguments: [AdoptionState.asked, .agreed, .sent, .denied, .expired, .timeout, .disagreement])
   func keys(state: AdoptionState) throws {
     #expect(decide(state, situation(), situation(key: .enrolled("l"))) == .begin)
     #expect(decide(state, situation(), situation(key: .notEnrolled)) == .fail(.notEnrolled))

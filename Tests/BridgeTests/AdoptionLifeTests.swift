@@ -127,6 +127,7 @@ struct AdoptionLifeTests {
     switch state {
     case nil, .due, .notEnrolled, .damagedKeys: #expect(adoption == nil, comment)
     case .asked: #expect(adoption?.phase == .asked, comment)
+    case .agreed: #expect(adoption?.phase == .agreed && adoption?.id == "", comment)
     case .sent:
       #expect(adoption?.phase == .sent && credential?.dataset == adoption?.reported, comment)
       #expect(router?.network == adoption?.reported.extendedPANID, comment)

@@ -88,8 +88,9 @@ struct AdoptionQuestionTests {
     try keeper.announce(Agent.garage, .guest, at: 1)
     try scene.raised()
     #expect(try scene.waiting().isEmpty)
-    #expect(try keeper.router(Agent.garage)?.adoption == .sent)
+    #expect(try keeper.router(Agent.garage)?.adoption == .agreed)
     try keeper.pass(1)
+    #expect(try keeper.router(Agent.garage)?.adoption == .sent)
     #expect(
       try Set(scene.opened().compactMap { $0.body["border_agent_id"] as? String })
         == [Agent.living, Agent.garage])
@@ -132,7 +133,7 @@ struct AdoptionQuestionTests {
     #expect(try scene.state == .asked)
     #expect(
       try keeper.ask(.approveConsent, user: "carol", ["id": id, "scope": "once"]).code == nil)
-    #expect(try scene.state == .sent && scene.adoption?.preferred == home)
+    #expect(try scene.state == .agreed && scene.adoption?.preferred == home)
   }
 
   @Test("A router that is away is asked about when it is back")

@@ -107,6 +107,7 @@ struct AdoptionSecrecyTests {
     let question = try #require(
       try scene.waiting().first { $0.subject.router?.agent.description == Agent.living })
     try scene.desk.approve(question.id.description, .once, by: 0)
+    try keeper.pass(1)
     try keeper.announce(Agent.living, .home, at: 9)
     #expect(try scene.state == .sent && scene.stored == SampleNetwork.home.dataset(at: 9))
     #expect(try keeper.preferred() == chosen.dataset(at: 3))

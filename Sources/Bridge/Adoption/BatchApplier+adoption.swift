@@ -68,8 +68,10 @@ extension BatchApplier {
     by router: inout RouterRecord, next: AdoptionState?, home: HomeContext
   ) throws {
     if let adoption = try adoption(of: router.agent, home: home) {
-      if adoption.phase == .asked {
-        try consents.withdraw(adoption.consent, now: now.milliseconds, tx)
+      switch adoption.phase {
+      case .asked: try consents.withdraw(adoption.consent, now: now.milliseconds, tx)
+      case .agreed: try noteChanged(adoption.consent)
+      case .sent, .over: break
       }
       if adoption.phase != .over {
         news.add(

@@ -12,15 +12,11 @@ extension BatchApplier {
   /// What a person is asked for, beside the commands that somebody else can send.
   static let adoptionCommand = "dataset/set"
 
-  /// Asks whether a router may be given the preferred credentials; where somebody has said "always",
-  /// gives them.
+  /// Asks whether a router may be given the preferred credentials; not where somebody has said "always".
   ///
-  /// - Parameter timeout: seconds in which it then has to say that it uses them.
   /// - Returns: why nobody could be asked now; the clock comes back to it.
-  func askForAdoption(
-    of stored: RouterRecord, home: HomeContext, timeout: Int
-  ) throws -> ConsentRefusal? {
-    guard let preferred = try preferredNetwork(of: home), let network = preferred.extendedPANID,
+  func askForAdoption(of stored: RouterRecord, home: HomeContext) throws -> ConsentRefusal? {
+    guard let preferred = try preferredNetwork(of: home), preferred.extendedPANID != nil,
       let credential = try readableCredential(of: stored.agent, home: home),
       case .mismatch = PreferredCheck(credential.dataset, preferred: preferred)
     else {
@@ -36,23 +32,11 @@ extension BatchApplier {
     var adoption = Adoption(
       home: home.record.name, agent: stored.agent, user: user, key: key, phase: .asked,
       consent: "", preferred: preferred, reported: credential.dataset)
-    let subject = ConsentSubject(
-      home: home.record.name, command: Self.adoptionCommand,
-      networks: [ConsentNetwork(id: network, name: preferred.networkName ?? "")],
-      router: ConsentRouter(
-        agent: stored.agent, name: stored.name,
-        networkName: credential.dataset.networkName ?? "another network"))
-    // Nobody waits for an answer: the router is told on a topic of its own.
-    let request = ConsentRequest(
-      subject,
-      by: ConsentRequester(
-        .mqttUser(user), team: configuration.team(user), fingerprint: key),
-      reply: .socket)
     do {
-      switch try consents.ask(request, now: now.milliseconds, tx) {
+      switch try consents.ask(question(of: adoption, stored), now: now.milliseconds, tx) {
       case .granted(let grant):
         adoption.consent = grant.id.description
-        try give(adoption, to: stored, for: request, home: home, timeout: timeout)
+        try agree(adoption, of: stored, home: home)
       case .pending(let pending, let isNew):
         if isNew { try tell(pending) }
         adoption.consent = pending.id.description
@@ -77,10 +61,10 @@ extension BatchApplier {
     guard record.subject.command == Self.adoptionCommand, let agent = record.subject.router?.agent
     else { return }
     let isGiven = try settleAdoption(of: agent, record)
-    if record.outcome == .approved, !isGiven { try noteChanged(record) }
+    if record.outcome == .approved, !isGiven { try noteChanged(record.id.description) }
   }
 
-  /// - Returns: whether the credentials are given.
+  /// - Returns: whether the credentials are to be given.
   private func settleAdoption(of agent: BorderAgentID, _ record: ConsentRecord) throws -> Bool {
     guard
       let home = servedHomes.first(where: { $0.record.name == record.subject.home }),
@@ -89,7 +73,7 @@ extension BatchApplier {
       adoption.consent == record.id.description
     else { return false }
     switch record.outcome {
-    case .approved: return try adopt(adoption, stored, record, home: home)
+    case .approved: return try adopt(adoption, stored, home: home)
     case .denied: try failAdoption(of: stored, adoption, as: .denied, home: home)
     case .expired, .revoked: try failAdoption(of: stored, adoption, as: .expired, home: home)
     }
@@ -97,9 +81,9 @@ extension BatchApplier {
   }
 
   private func adopt(
-    _ agreed: Adoption, _ stored: RouterRecord, _ record: ConsentRecord, home: HomeContext
+    _ agreed: Adoption, _ stored: RouterRecord, home: HomeContext
   ) throws -> Bool {
-    guard let timeout = configuration.adoptTimeout else {
+    guard configuration.adoptTimeout != nil else {
       // The setting is another one since.
       try forgetAdoption(of: stored, home: home)
       return false
@@ -116,37 +100,19 @@ extension BatchApplier {
     var adoption = agreed
     adoption.preferred = preferred
     adoption.reported = dataset
-    try give(
-      adoption, to: stored,
-      for: ConsentRequest(record.subject, by: record.requester, reply: .socket), home: home,
-      timeout: timeout)
+    try agree(adoption, of: stored, home: home)
     return true
   }
 
-  /// Keeps the preferred credentials for the router, under seal, until it has said that it uses them. The
-  /// clock sends them, in every process anew until then. What is stored as the router's own stays as it is.
-  private func give(
-    _ agreed: Adoption, to stored: RouterRecord, for request: ConsentRequest,
-    home: HomeContext, timeout: Int
-  ) throws {
+  /// Keeps the preferred credentials for the router, under seal, until the clock sends them: that they were
+  /// is said when they are. What is stored as the router's own stays as it is.
+  private func agree(_ agreed: Adoption, of stored: RouterRecord, home: HomeContext) throws {
     var adoption = agreed
-    adoption.phase = .sent
-    adoption.id = "a-\(Hexadecimal.encode(RandomOctets.make(8)))"
-    adoption.deadline = now.adding(seconds: timeout).milliseconds
+    adoption.phase = .agreed
     try store.save(adoption, tx)
-    try consents.noteDisclosure(
-      of: request.subject, to: request.requester, by: adoption.consent, tx)
     var router = stored
-    router.adoption = .sent
-    var record = EventRecord(time: now, types: .datasetSent, home: home.record.id)
-    record.router = router.agent
-    record.user = adoption.user
-    record.network = adoption.preferred.extendedPANID
-    record.detail.networkName = adoption.preferred.networkName
-    record.detail.consent = adoption.consent
-    try finish(
-      router, stored: stored, dataset: adoption.reported, record: record, trigger: "adoption",
-      home: home)
+    router.adoption = .agreed
+    try finishUnchangedDataset(router, stored: stored, trigger: "adoption", home: home)
   }
 
   /// Whether something can be sealed for it: an obstacle, or that it is due again.

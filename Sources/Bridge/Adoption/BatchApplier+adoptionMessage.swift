@@ -16,11 +16,14 @@ extension BatchApplier {
   }
 
   /// Seals the message of an adoption for a connection. It is not retained, and worth nothing when the wait
-  /// is over. Nothing is written when nothing can be sealed: the clock says so.
-  func write(_ adoption: Adoption, for connection: Int64) throws {
+  /// is over.
+  ///
+  /// - Returns: whether something could be sealed; else nothing is written, and the clock says so.
+  @discardableResult
+  func write(_ adoption: Adoption, for connection: Int64) throws -> Bool {
     let left = max(1, (adoption.deadline - now.milliseconds) / 1_000)
     let lifetime = min(left, Envelope.longestLifetime)
-    guard let text = try sealed(adoption, lifetime: lifetime) else { return }
+    guard let text = try sealed(adoption, lifetime: lifetime) else { return false }
     let publication = Publication(
       topic: topic(of: adoption), payload: WireJSON().encode(Message(sealed: text)),
       contentType: "application/json")
@@ -28,6 +31,7 @@ extension BatchApplier {
       AdoptionLetter(
         id: adoption.id, connection: connection, publication: publication,
         expires: now.adding(seconds: Int(lifetime))))
+    return true
   }
 
   /// - Returns: nil where nothing can be sealed for the user.

@@ -81,11 +81,11 @@ extension BatchApplier {
   }
 
   /// The same of a router that cannot be given what a person has agreed to.
-  func noteChanged(_ approved: ConsentRecord) throws {
+  ///
+  /// - Parameter consent: by which it would be given. A grant says nothing of one router.
+  func noteChanged(_ consent: String) throws {
     let reason = "what was asked for has changed"
-    guard let record = try consents.noteNotGiven(approved.id.description, reason, tx) else {
-      return
-    }
+    guard let record = try consents.noteNotGiven(consent, reason, tx) else { return }
     news.add(notGiven: record, reason)
   }
 

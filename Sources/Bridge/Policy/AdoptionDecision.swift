@@ -45,7 +45,7 @@ enum AdoptionDecision: Hashable, Sendable {
     case .sent:
       let isAwaited = before.map { $0.hasSamePreferred(as: now) && $0.hasSameKey(as: now) }
       self = isAwaited == true ? .keep : .begin
-    case .asked:
+    case .asked, .agreed:
       self = !isElsewhere ? .end : isSame ? .keep : .begin
     case .denied, .expired, .timeout, .disagreement:
       let isOld = isSame && !(isSSIDNew && isElsewhere)

@@ -24,7 +24,7 @@ extension RouterAlertConditions {
 
   private func words(_ state: AdoptionState) -> (summary: String, remedy: String)? {
     switch state {
-    case .due, .asked, .sent: nil
+    case .due, .asked, .agreed, .sent: nil
     case .notEnrolled:
       (
         "\(name) cannot be given the credentials of \(preferredName): nothing can be sealed for "

@@ -39,18 +39,19 @@ extension TickApplier {
     switch router.adoption {
     case nil: break
     // Who is away could not answer.
-    case .due: if router.isOnline { try ask(about: router, home, &round, timeout: timeout) }
+    case .due: if router.isOnline { try ask(about: router, home, &round) }
     case .notEnrolled, .damagedKeys:
       let key = try batch.addressee(of: router, nil, home: home).key
       if let obstacle = key.obstacle {
         if obstacle != router.adoption { try batch.note(obstacle, of: router, home: home) }
       } else if router.isOnline {
-        try ask(about: router, home, &round, timeout: timeout)
+        try ask(about: router, home, &round)
       } else {
         // Nothing is in the way any more, only the router is away.
         try batch.note(.due, of: router, home: home)
       }
     case .asked: try checkQuestion(of: router, home, &round)
+    case .agreed: try send(to: router, home, timeout: timeout)
     case .sent: try checkAnswer(of: router, home, timeout: timeout)
     case .denied, .expired, .timeout, .disagreement:
       // Another key is another question.
@@ -62,10 +63,10 @@ extension TickApplier {
   }
 
   private func ask(
-    about router: RouterRecord, _ home: HomeContext, _ round: inout AdoptionRound, timeout: Int
+    about router: RouterRecord, _ home: HomeContext, _ round: inout AdoptionRound
   ) throws {
     guard !round.tooMany.contains(router.user) else { return }
-    let refusal = try batch.askForAdoption(of: router, home: home, timeout: timeout)
+    let refusal = try batch.askForAdoption(of: router, home: home)
     if refusal?.code == .rateLimited { round.tooMany.insert(router.user) }
     round.waiting = nil
   }
@@ -88,6 +89,19 @@ extension TickApplier {
     round.waiting = waiting
     guard !waiting.contains(adoption.consent) else { return }
     try batch.failAdoption(of: router, adoption, as: .expired, home: home)
+  }
+
+  /// Somebody has agreed: it leaves as soon as there is a connection.
+  private func send(to router: RouterRecord, _ home: HomeContext, timeout: Int) throws {
+    let adoption = try batch.adoption(of: router.agent, home: home)
+    guard let adoption, adoption.phase == .agreed else {
+      return try batch.beginAnew(router, home: home)
+    }
+    guard try !batch.isOutdated(adoption, of: router, home: home) else {
+      return try batch.lookAgain(at: router, home: home)
+    }
+    guard let connection else { return }
+    try batch.send(adoption, to: router, for: connection, home: home, timeout: timeout)
   }
 
   private func checkAnswer(

@@ -6,6 +6,8 @@ package enum AdoptionState: String, Hashable, Sendable, CaseIterable {
   case due
   /// A person is asked.
   case asked
+  /// A person has agreed; the message waits for a connection to the broker.
+  case agreed
   /// The router was sent the credentials and has not said yet that it uses them.
   case sent
 
@@ -26,22 +28,22 @@ package enum AdoptionState: String, Hashable, Sendable, CaseIterable {
   package var needsKey: Bool {
     switch self {
     case .due, .notEnrolled, .damagedKeys: false
-    case .asked, .sent, .denied, .expired, .timeout, .disagreement: true
+    case .asked, .agreed, .sent, .denied, .expired, .timeout, .disagreement: true
     }
   }
 
   package var hasFailed: Bool {
     switch self {
-    case .due, .asked, .sent: false
+    case .due, .asked, .agreed, .sent: false
     case .notEnrolled, .damagedKeys, .denied, .expired, .timeout, .disagreement: true
     }
   }
 
-  /// `asked`, `sent` or `failed`, as it is published.
+  /// `asked`, `agreed`, `sent` or `failed`, as it is published.
   package var published: String? {
     switch self {
     case .due: nil
-    case .asked, .sent: rawValue
+    case .asked, .agreed, .sent: rawValue
     default: "failed"
     }
   }

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ConsentLedger
+import KeychainCore
+import TestKit
+import Testing
+import ThreadCredentialStore
+import ThreadDataset
+
+@testable import Bridge
+
+@Suite("What a person has agreed to is called sent when it is sent")
+struct AdoptionSendingTests {
+  private let scene: AdoptionScene
+  private var keeper: Keeper { scene.keeper }
+
+  init() throws {
+    scene = try AdoptionScene()
+    try scene.raised()
+  }
+
+  private func notGiven() throws -> Int {
+    var count = 0
+    try keeper.temporary.keychain.forEachAuditRecord { record in
+      count += record.lines.count { $0.action == .credentialsNotGiven }
+    }
+    return count
+  }
+
+  @Test("Agreed while the broker is away: it waits, and the router's time begins when it is sent")
+  func brokerAway() throws {
+    keeper.connection = nil
+    try scene.approve()
+    try keeper.pass(400)
+    #expect(try scene.state == .agreed && scene.failure == nil && keeper.mailed.isEmpty)
+    #expect(try scene.adoptionsSent.isEmpty && scene.given().isEmpty)
+    try scene.restart()
+    try keeper.pass(400)
+    #expect(try scene.state == .agreed && scene.failure == nil)
+    keeper.connection = 1
+    try keeper.pass(1)
+    #expect(try scene.state == .sent && keeper.mailed.count == 1)
+    #expect(try scene.adoptionsSent.count == 1 && scene.given().count == 1)
+    try keeper.pass(298)
+    #expect(try scene.state == .sent)
+    try keeper.pass(3)
+    #expect(try scene.failure?.reason == "timeout")
+  }
+
+  @Test("What ends it before it is sent is said in the audit: nothing was given", arguments: 0..<4)
+  func endedBefore(end: Int) throws {
+    keeper.connection = nil
+    try scene.approve()
+    #expect(try scene.state == .agreed)
+    switch end {
+    case 0: try scene.revoke()
+    case 1: try keeper.prefer(SampleNetwork.home.with { $0.extendedPANID = "7777777788888888" })
+    case 2: keeper.configuration.adoptTimeout = nil
+    default: try keeper.announce(Agent.living, .home, at: 5)
+    }
+    keeper.connection = 1
+    try keeper.pass(1)
+    try keeper.pass(1)
+    #expect(try keeper.mailed.isEmpty && scene.given().isEmpty && notGiven() == 1)
+    #expect(try scene.state == [.notEnrolled, .asked, nil, nil][end])
+  }
+
+  @Test("Another dataset of the router before it is sent is another question")
+  func reported() throws {
+    keeper.connection = nil
+    try scene.approve()
+    try keeper.announce(Agent.living, SampleNetwork.guest.with { $0.channel = 20 }, at: 2)
+    keeper.connection = 1
+    try keeper.pass(1)
+    #expect(try scene.state == .asked && keeper.mailed.isEmpty && notGiven() == 1)
+  }
+
+  @Test("`always` that is taken back before anything is sent counts no more")
+  func grantRevoked() throws {
+    try scene.approve(.always)
+    try keeper.announce(Agent.garage, .guest, at: 1)
+    keeper.connection = nil
+    try scene.raised()
+    #expect(try keeper.router(Agent.garage)?.adoption == .agreed)
+    let grant = try keeper.database.read {
+      try #require(try ConsentLedger(keeper.temporary.keychain).grants($0).first)
+    }
+    try scene.desk.revoke(grant.id.description, by: 0)
+    keeper.connection = 1
+    for _ in 0..<2 { try keeper.pass(1) }
+    #expect(try keeper.router(Agent.garage)?.adoption == .asked)
+  }
+}
