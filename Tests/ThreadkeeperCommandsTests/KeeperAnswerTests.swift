@@ -4,6 +4,7 @@ import DaemonSocket
 import Foundation
 import KeychainCore
 import Testing
+import ThreadDataset
 import ThreadRequests
 
 @testable import ConsentLedger
@@ -95,19 +96,36 @@ struct KeeperAnswerTests {
     }
   }
 
+  /// What the keeper tells of an approval that has given nothing.
+  private func notGiven(
+    _ command: String, of router: ConsentRouter? = nil
+  ) throws -> ConsentReport.Decision {
+    let network = ConsentNetwork(
+      id: try #require(ExtendedPANID(hex: "1111111122222222")), name: "home-thread")
+    let subject = ConsentSubject(
+      home: "home", command: command, networks: [network], router: router)
+    return ConsentReport.Decision(
+      ConsentRecord(
+        id: .make(.request), outcome: .approved,
+        requester: ConsentRequester(.mqttUser("anna"), team: "a"), subject: subject, created: 1,
+        decided: 2, decidedBy: "uid 0 (command line)", scope: .once, grant: nil, given: false))
+  }
+
+  private func attic() throws -> ConsentRouter {
+    ConsentRouter(
+      agent: try #require(BorderAgentID(hex: "deadbeefcafe0042")), name: "Attic",
+      networkName: "guest-thread")
+  }
+
   @Test("Who approves hears why nothing is given: of a router it has changed, nobody has hung up")
-  func notGiven() {
-    func text(_ command: String) -> String {
-      ConsentApproveCommand.text(
-        ConsentReport.Decision(
-          request: .init(
-            id: "c-1", requester: "mqtt user anna", team: "a", home: "home", command: command,
-            networks: [], createdAt: "2026-01-02T03:04:05Z"),
-          more: .init(outcome: "approved", decidedAt: "then", given: false)))
+  func notGivenWords() throws {
+    let own = ConsentApproveCommand.text(try notGiven("preferred/get"))
+    #expect(own.contains("has hung up"))
+    // Also of a command that comes later.
+    for command in ["dataset/set", "dataset/renew"] {
+      let text = ConsentApproveCommand.text(try notGiven(command, of: attic()))
+      #expect(text.contains("what was asked for has changed") && !text.contains("hung up"))
     }
-    #expect(text("preferred/get").contains("has hung up"))
-    #expect(text("dataset/set").contains("what was asked for has changed"))
-    #expect(!text("dataset/set").contains("hung up"))
   }
 
   @Test("An entry about consent is one JSON object, with the fields of both parts")

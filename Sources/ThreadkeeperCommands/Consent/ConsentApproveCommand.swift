@@ -39,7 +39,7 @@ struct ConsentApproveCommand: AsyncParsableCommand {
     let back = past.grant.map { "To take that back:\n  threadkeeper consent revoke \($0)\n" }
     guard past.given != false else {
       // Of a router nobody waits for the answer.
-      if past.command == "dataset/set" {
+      if past.router != nil {
         return "\(what) is not given to \(who): what was asked for has changed. "
           + "If need be, you are asked anew.\n" + (back ?? "")
       }
