@@ -93,21 +93,22 @@ package struct ConsentLedger: Sendable {
     try keychain.note(.credentialsGiven, "\(subject) to \(requester) by \(id)", in: tx)
   }
 
-  /// Puts into the history and the audit that an approval came too late: who asked has gone, or what was
-  /// asked for has changed. The decision stands, and nothing is given out.
+  /// Puts into the history and the audit that an approval came to nothing: the decision stands, and nothing
+  /// is given out.
   ///
-  /// - Parameter reason: goes on after "by c-…, ".
   /// - Returns: nil when the history has no such decision any more.
   package func noteNotGiven(
-    _ text: String, _ reason: String, _ tx: WriteTransaction
+    _ text: String, _ obstacle: ConsentObstacle, _ tx: WriteTransaction
   ) throws -> ConsentRecord? {
     guard let id = ConsentID(text, .request), let (item, past) = try historyItems.find(id, tx)
     else { return nil }
     var record = past
     record.given = false
+    record.obstacle = obstacle
     try historyItems.replace(item, by: record, tx)
     try keychain.note(
-      .credentialsNotGiven, "\(record.subject) to \(record.requester) by \(id), \(reason)", in: tx)
+      .credentialsNotGiven,
+      "\(record.subject) to \(record.requester) by \(id): \(obstacle.message)", in: tx)
     return record
   }
 }

@@ -87,7 +87,7 @@ struct AdoptionAnswerTests {
     try scene.changeKeyUnseen()
     let past = try scene.desk.approve(
       try #require(try scene.waiting().first).id.description, .once, by: 0)
-    #expect(past.given == false)
+    #expect(past.given == false && past.obstacle == .changed)
     var told: [String] = []
     try keeper.temporary.keychain.forEachAuditRecord { record in
       told += record.lines.filter { $0.action == .credentialsNotGiven }.map(\.subject)

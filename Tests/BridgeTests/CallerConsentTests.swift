@@ -7,6 +7,7 @@ import Logging
 import Synchronization
 import TestKit
 import Testing
+import ThreadDataset
 import ThreadRequests
 
 @testable import Bridge
@@ -147,6 +148,7 @@ struct CallerConsentTests {
     _ = await answer
     #expect(try history().map(\.outcome) == [.approved])
     #expect(try history().map(\.given) == [false])
+    #expect(try history().map(\.obstacle) == [.hungUp])
     #expect(try audited() == [.credentialsNotGiven])
     #expect(try waiting().isEmpty, "the decision stands")
     _ = try call()
@@ -166,6 +168,23 @@ struct CallerConsentTests {
     guard case .answer(let answer) = ask() else { throw Unexpected() }
     #expect(answer.data?.credentials?.count == 1)
     #expect(try audited() == [.credentialsNotGiven, .credentialsGiven])
+  }
+
+  @Test("Another network is preferred by then: the caller is told so, and so is who approves")
+  func changed() async throws {
+    try keeper.announce(Agent.attic, .guest, at: 1, user: "hub")
+    let place = try call()
+    var request = ThreadRequest(.setPreferred)
+    request.network = ExtendedPANID(hex: "3333333344444444")
+    guard
+      case .answer(let set) = service.answer(
+        request, from: .systemUser(0), team: "user/uid-0", isAdministrator: true)
+    else { throw Unexpected() }
+    #expect(set.data?.changed == true)
+    let past = try desk.approve(place.consent, .once, by: 0)
+    #expect(past.given == false && past.obstacle?.code == "conflict")
+    #expect(await callers.answer(at: place)?.error?.code == "conflict")
+    #expect(try audited() == [.credentialsNotGiven])
   }
 
   @Test("One of two callers is there: it is given")

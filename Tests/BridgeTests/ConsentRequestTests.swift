@@ -42,7 +42,7 @@ struct ConsentRequestTests {
       _ body: [UInt8], to user: String, in home: String, _ place: AnswerPlace, now: WireTime,
       _ tx: ReadTransaction
     ) -> SealedText? {
-      user == "unsealable"
+      user == "unsealable" || place.transaction == "unsealable"
         ? nil
         : SealedText(
           v: 1, typ: "sealed", alg: "none", kid: user, ct: Data(body).base64EncodedString())
@@ -98,6 +98,32 @@ struct ConsentRequestTests {
   }
 
   private func onlyID() throws -> String { try #require(try waiting().first).id.description }
+
+  /// What came of the last decision, by its history and by the audit.
+  private func outcome() throws -> (record: ConsentRecord, audit: [String]) {
+    let last = try keeper.database.read {
+      try ConsentLedger(keeper.temporary.keychain).history(limit: 1, $0).first
+    }
+    let record = try #require(last)
+    var audit: [String] = []
+    try keeper.temporary.keychain.forEachAuditRecord { one in
+      audit += one.lines.filter {
+        [.credentialsGiven, .credentialsNotGiven].contains($0.action)
+          && $0.subject.contains("by \(record.id)")
+      }.map { "\($0.action): \($0.subject)" }
+    }
+    return (record, audit)
+  }
+
+  private func checkNotGiven(_ code: String, _ message: String) throws {
+    let (record, audit) = try outcome()
+    #expect(record.outcome == .approved && record.given == false)
+    #expect(record.obstacle?.code == code)
+    #expect(record.obstacle?.message.contains(message) == true)
+    #expect(audit.count == 1)
+    #expect(audit.first?.hasPrefix("\(AuditAction.credentialsNotGiven):") == true)
+    #expect(audit.first?.contains(message) == true)
+  }
 
   private var home: String { get throws { try SampleNetwork.home.dataset(at: 1).hex } }
 
@@ -207,6 +233,52 @@ struct ConsentRequestTests {
     try ask("preferred/set", ["ext_pan_id": "3333333344444444"], user: "hub")
     let said = try ask("consent/approve", ["id": id], user: "anna")
     #expect(said.first?.code == "conflict" && said.first?.datasets == [])
+    try checkNotGiven("conflict", "what was agreed to has changed since")
+  }
+
+  @Test("What was agreed to is not stored any more: history and audit say that nothing was given")
+  func notFound() throws {
+    try ask("network/get", ["ext_pan_id": "3333333344444444"])
+    let id = try onlyID()
+    let moved = SampleNetwork.guest.with {
+      $0.extendedPANID = "5555555566666666"
+      $0.name = "moved"
+    }
+    try keeper.announce(Agent.attic, moved, at: 2, user: "hub")
+    #expect(try ask("consent/approve", ["id": id], user: "anna").first?.code == "not_found")
+    try checkNotGiven("not_found", "no credentials of this network are stored")
+  }
+
+  @Test("What cannot be sealed is not given, and a grant for the next times stands")
+  func unsealable() throws {
+    try ask(preferred, user: "unsealable")
+    let always = ["id": try onlyID(), "scope": "always"]
+    #expect(try ask("consent/approve", always, user: "anna").first?.code == "not_enrolled")
+    try checkNotGiven("not_enrolled", "no key to seal them to")
+    #expect(try outcome().record.grant != nil)
+  }
+
+  @Test(
+    "Of several answers that a question owes, one that is given is enough; of none, one line says so"
+  )
+  func several() throws {
+    try ask(preferred, ["transaction": "unsealable"])
+    try ask(preferred, ["transaction": "r-17"])
+    let said = try ask("consent/approve", ["id": onlyID()], user: "anna")
+    #expect(said.map(\.code) == ["not_enrolled", nil, nil])
+    var (record, audit) = try outcome()
+    #expect(record.outcome == .approved && record.given == nil && record.obstacle == nil)
+    #expect(audit.count == 1)
+    #expect(audit.first?.hasPrefix("\(AuditAction.credentialsGiven):") == true)
+    for transaction in ["a", "b"] { try ask(preferred, ["transaction": transaction]) }
+    let id = try onlyID()
+    try ask("preferred/set", ["ext_pan_id": "3333333344444444"], user: "hub")
+    try ask("consent/approve", ["id": id], user: "anna")
+    try checkNotGiven("conflict", "what was agreed to has changed since")
+    try ask(preferred)
+    try ask("consent/deny", ["id": onlyID()], user: "anna")
+    (record, audit) = try outcome()
+    #expect(record.outcome == .denied && record.given == nil && audit.isEmpty)
   }
 
   @Test("Of the networks nearby, only those that were agreed to are told")

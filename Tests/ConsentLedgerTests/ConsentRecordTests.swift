@@ -28,6 +28,24 @@ struct ConsentRecordTests {
     #expect(Array(readName.utf8) == Array(name.utf8))
   }
 
+  @Test("Why nothing was given is read back; records of before say none, and are read all the same")
+  func obstacle() throws {
+    var record = ConsentRecord(
+      id: .make(.request), outcome: .approved, requester: .phone, subject: .preferred, created: 1,
+      decided: 2, decidedBy: "anna", scope: .once, grant: nil, given: false)
+    record.obstacle = ConsentObstacle(code: "conflict", message: "it has changed")
+    let stored = try JSONEncoder().encode(record)
+    #expect(try JSONDecoder().decode(ConsentRecord.self, from: stored) == record)
+    var fields = try #require(
+      try JSONSerialization.jsonObject(with: stored) as? [String: Any])
+    #expect(
+      fields.removeValue(forKey: "not_given") as? [String: String]
+        == ["code": "conflict", "message": "it has changed"])
+    record.obstacle = nil
+    let before = try JSONSerialization.data(withJSONObject: fields)
+    #expect(try JSONDecoder().decode(ConsentRecord.self, from: before) == record)
+  }
+
   @Test("Correlation Data is stored as Base64, not as a number for each octet")
   func correlation() throws {
     let reply = ConsentReply.mqtt(

@@ -98,7 +98,8 @@ struct KeeperAnswerTests {
 
   /// What the keeper tells of an approval that has given nothing.
   private func notGiven(
-    _ command: String, of router: ConsentRouter? = nil
+    _ command: String, of router: ConsentRouter? = nil, _ obstacle: ConsentObstacle? = nil,
+    grant: ConsentID? = nil
   ) throws -> ConsentReport.Decision {
     let network = ConsentNetwork(
       id: try #require(ExtendedPANID(hex: "1111111122222222")), name: "home-thread")
@@ -108,7 +109,8 @@ struct KeeperAnswerTests {
       ConsentRecord(
         id: .make(.request), outcome: .approved,
         requester: ConsentRequester(.mqttUser("anna"), team: "a"), subject: subject, created: 1,
-        decided: 2, decidedBy: "uid 0 (command line)", scope: .once, grant: nil, given: false))
+        decided: 2, decidedBy: "uid 0 (command line)", scope: .once, grant: grant, given: false,
+        obstacle: obstacle))
   }
 
   private func attic() throws -> ConsentRouter {
@@ -119,8 +121,22 @@ struct KeeperAnswerTests {
 
   @Test("Who approves hears why nothing is given: of a router it has changed, nobody has hung up")
   func notGivenWords() throws {
-    let own = ConsentApproveCommand.text(try notGiven("preferred/get"))
-    #expect(own.contains("has hung up"))
+    for obstacle in [nil, ConsentObstacle.hungUp] {
+      let text = ConsentApproveCommand.text(try notGiven("preferred/get", obstacle))
+      #expect(
+        text == "mqtt user anna has hung up: nothing is given. It has to ask again.\n")
+    }
+    let other = ConsentObstacle(code: "not_found", message: "there is no\npreferred network")
+    let text = ConsentApproveCommand.text(try notGiven("preferred/get", other))
+    #expect(
+      text
+        == "Nothing is given to mqtt user anna. It is told why: there is no\\u{a}preferred network.\n"
+    )
+    let grant = ConsentID.make(.grant)
+    let always = ConsentApproveCommand.text(
+      try notGiven("preferred/get", other, grant: grant))
+    #expect(always.contains("It gets home-thread (1111111122222222) the next times."))
+    #expect(always.hasSuffix("threadkeeper consent revoke \(grant)\n"))
     // Also of a command that comes later.
     for command in ["dataset/set", "dataset/renew"] {
       let text = ConsentApproveCommand.text(try notGiven(command, of: attic()))

@@ -70,7 +70,7 @@ extension BatchApplier {
     if let adoption = try adoption(of: router.agent, home: home) {
       switch adoption.phase {
       case .asked: try consents.withdraw(adoption.consent, now: now.milliseconds, tx)
-      case .agreed: try noteChanged(adoption.consent)
+      case .agreed: try noteNotGiven(adoption.consent, .changed)
       case .sent, .over: break
       }
       if adoption.phase != .over {

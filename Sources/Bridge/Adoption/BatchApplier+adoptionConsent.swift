@@ -61,7 +61,7 @@ extension BatchApplier {
     guard record.subject.command == Self.adoptionCommand, let agent = record.subject.router?.agent
     else { return }
     let isGiven = try settleAdoption(of: agent, record)
-    if record.outcome == .approved, !isGiven { try noteChanged(record.id.description) }
+    if record.outcome == .approved, !isGiven { try noteNotGiven(record.id.description, .changed) }
   }
 
   /// - Returns: whether the credentials are to be given.

@@ -74,19 +74,12 @@ extension BatchApplier {
       to: request.requester, by: settled.id, tx)
   }
 
-  /// Into the audit and the history: who asked has gone, so what a person has agreed to is not given.
-  func noteUnheard(_ settled: SettledConsent) throws {
-    guard let record = try consents.noteNotGiven(settled.id, "who has hung up", tx) else { return }
-    news.add(notGiven: record, "who asked has hung up")
-  }
-
-  /// The same of a router that cannot be given what a person has agreed to.
+  /// Into the audit, the history and the log: what a person has agreed to is not given.
   ///
-  /// - Parameter consent: by which it would be given. A grant says nothing of one router.
-  func noteChanged(_ consent: String) throws {
-    let reason = "what was asked for has changed"
-    guard let record = try consents.noteNotGiven(consent, reason, tx) else { return }
-    news.add(notGiven: record, reason)
+  /// - Parameter id: of the consent by which it would be given. A grant says nothing of one router.
+  func noteNotGiven(_ id: String, _ obstacle: ConsentObstacle) throws {
+    guard let record = try consents.noteNotGiven(id, obstacle, tx) else { return }
+    news.add(notGiven: record, obstacle)
   }
 
   /// What nobody has answered in time.

@@ -66,9 +66,9 @@ extension BatchNews {
     add(.notice, "consent \(record.outcome.rawValue)", metadata, of: .consent)
   }
 
-  mutating func add(notGiven record: ConsentRecord, _ reason: String) {
+  mutating func add(notGiven record: ConsentRecord, _ obstacle: ConsentObstacle) {
     add(
-      .notice, "nothing is given: \(reason)",
+      .notice, "nothing is given: \(obstacle.message)",
       ["id": "\(record.id)", "requester": "\(record.requester)"], of: .consent)
   }
 }

@@ -61,49 +61,6 @@ extension BatchApplier {
       context: context, tx)
   }
 
-  /// Answers those whose questions are settled.
-  func answer(_ settled: [SettledConsent]) throws {
-    for one in settled {
-      var context = one.question.context
-      context.now = now.date
-      context.patience = Int(RequestReader.patience)
-      let transaction = one.question.request.transaction
-      do {
-        try step {
-          try checkKey(context)
-          let data = try service(context).answer(to: one)
-          switch context.reply {
-          case .topic: try answer(data, context, transaction)
-          case .caller:
-            // As late as can be: whoever has hung up while a person thought is told nothing.
-            guard configuration.requests.isAwaited(one.id) else { return try noteUnheard(one) }
-            answer(ThreadAnswer(data, transaction: transaction), to: one.id)
-            counts.requestsAnswered += 1
-          }
-          try noteDisclosure(of: data, by: one)
-        }
-      } catch let failure as AnswerFailure {
-        let answer = ThreadAnswer(failure, transaction: transaction)
-        switch context.reply {
-        case .topic(let topic, let correlation):
-          publish(answer, on: topic, correlation)
-        case .caller: self.answer(answer, to: one.id)
-        }
-        counts.requestsRefused += 1
-      }
-    }
-  }
-
-  /// Whose key was revoked, or is another one than the person was shown, is told nothing.
-  private func checkKey(_ context: RequestContext) throws {
-    guard case .mqttUser(let user) = context.requester else { return }
-    let key = try configuration.requests.sealer.fingerprint(of: user, in: context.home, tx)
-    guard let key, key == context.fingerprint else {
-      throw AnswerFailure(
-        .notEnrolled, "the key that the answer was to be sealed to is not enrolled any more")
-    }
-  }
-
   private func opened(_ inbound: InboundRequest, home: String) throws -> RequestFields {
     let fields = try inbound.fields.get()
     let opener = configuration.requests.opener
@@ -140,7 +97,7 @@ extension BatchApplier {
   }
 
   /// Publishes data, sealed where it is secret.
-  private func answer(
+  func answer(
     _ data: AnswerData, _ context: RequestContext, _ transaction: String?
   ) throws {
     guard case .topic(let topic, let correlation) = context.reply,
@@ -171,7 +128,7 @@ extension BatchApplier {
       inbound.correlation, patience: Int(inbound.patience))
   }
 
-  private func publish(
+  func publish(
     _ answer: ThreadAnswer, on topic: String, _ correlation: [UInt8]?,
     patience: Int = Int(RequestReader.patience)
   ) {
@@ -185,9 +142,5 @@ extension BatchApplier {
           topic: topic, payload: answer.json, contentType: "application/json",
           correlationData: correlation),
         expires: now.adding(seconds: patience)))
-  }
-
-  private func answer(_ answer: ThreadAnswer, to id: String) {
-    answers.append(.caller(id: id, answer))
   }
 }

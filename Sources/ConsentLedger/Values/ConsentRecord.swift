@@ -26,13 +26,16 @@ package struct ConsentRecord: Sendable, Codable, Hashable {
   package let scope: ConsentScope?
   /// What came of `always`.
   package let grant: ConsentID?
-  /// False: who asked had gone, or what was asked for had changed, so nothing was given. Otherwise nil; the audit says what was given.
+  /// False: nothing was given. Otherwise nil; the audit says what was given.
   package var given: Bool?
+  /// Why not. Nil also in records of before, when only who had hung up and routers were noted.
+  package var obstacle: ConsentObstacle?
 
   enum CodingKeys: String, CodingKey {
     case id, outcome, requester, subject, created, decided
     case decidedBy = "decided_by"
     case scope, grant, given
+    case obstacle = "not_given"
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import ConsentLedger
 
 /// `threadkeeper consent approve`
 struct ConsentApproveCommand: AsyncParsableCommand {
@@ -37,16 +38,26 @@ struct ConsentApproveCommand: AsyncParsableCommand {
     let who = past.requester.printable
     let what = past.networkNames.printable
     let back = past.grant.map { "To take that back:\n  threadkeeper consent revoke \($0)\n" }
-    guard past.given != false else {
-      // Of a router nobody waits for the answer.
-      if past.router != nil {
-        return "\(what) is not given to \(who): what was asked for has changed. "
-          + "If need be, you are asked anew.\n" + (back ?? "")
-      }
-      guard let back else { return "\(who) has hung up: nothing is given. It has to ask again.\n" }
-      return "\(who) has hung up: nothing is given now, \(what) the next times. \(back)"
-    }
+    guard past.given != false else { return notGiven(past) + (back ?? "") }
     guard let back else { return "\(who) gets \(what), this once.\n" }
     return "\(who) gets \(what), and from now on without a question. \(back)"
+  }
+
+  private static func notGiven(_ past: ConsentReport.Decision) -> String {
+    let who = past.requester.printable
+    let what = past.networkNames.printable
+    // Older keepers say no reason: there were these two.
+    let obstacle = past.notGiven ?? (past.router == nil ? .hungUp : .changed)
+    let why = obstacle.message.printable
+    // Of a router nobody waits for the answer.
+    guard past.router == nil else {
+      return "\(what) is not given to \(who): \(why). If need be, you are asked anew.\n"
+    }
+    let next = past.grant == nil ? "It has to ask again." : "It gets \(what) the next times."
+    guard obstacle.code != ConsentObstacle.hungUp.code else {
+      return "\(who) has hung up: nothing is given. \(next)\n"
+    }
+    return "Nothing is given to \(who). It is told why: \(why).\n"
+      + (past.grant == nil ? "" : next + "\n")
   }
 }

@@ -43,6 +43,7 @@ struct ConsentHistoryCommand: AsyncParsableCommand {
   private func outcome(_ past: ConsentReport.Decision) -> String {
     guard past.outcome == "approved" else { return past.outcome }
     let approved = past.scope.map { "approved \($0)" } ?? past.outcome
-    return past.given == false ? "\(approved), not given" : approved
+    guard past.given == false else { return approved }
+    return "\(approved), not given" + (past.notGiven.map { ": \($0.code)" } ?? "")
   }
 }

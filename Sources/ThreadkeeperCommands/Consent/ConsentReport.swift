@@ -52,14 +52,17 @@ struct ConsentReport: Codable, Sendable {
     var decidedBy: String?
     var scope: String?
     var grant: String?
-    /// False: who asked had hung up, or what was asked for had changed, so nothing was given.
+    /// False: it is approved, and nothing was given.
     var given: Bool?
+    /// Why not.
+    var notGiven: ConsentObstacle?
 
     enum CodingKeys: String, CodingKey {
       case outcome
       case decidedAt = "decided_at"
       case decidedBy = "decided_by"
       case scope, grant, given
+      case notGiven = "not_given"
     }
   }
 
@@ -127,6 +130,7 @@ extension ConsentReport.Decision {
         outcome: record.outcome.rawValue,
         decidedAt: WireTime(milliseconds: record.decided).description,
         decidedBy: record.decidedBy, scope: record.scope?.rawValue,
-        grant: record.grant?.description, given: record.given))
+        grant: record.grant?.description, given: record.given,
+        notGiven: record.obstacle))
   }
 }
