@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import KeychainCore
 import TestKit
 import Testing
+import ThreadDataset
+
+@testable import ConsentLedger
 
 /// Programs at a terminal, whose questions a keeper has.
 @Suite("Consent at the program's terminal", .inTurns, .timeLimit(.minutes(30)))
@@ -47,10 +51,16 @@ struct ConsentAtTerminalTests {
     }
   }
 
-  /// - Parameter name: of the home, where the settings name several.
-  private func scene(_ settings: String = "", home name: String? = nil) async throws -> Scene {
+  /// - Parameters:
+  ///   - name: of the home, where the settings name several.
+  ///   - prepare: before the keeper starts.
+  private func scene(
+    _ settings: String = "", home name: String? = nil,
+    prepare: (Installation) async throws -> Void = { _ in }
+  ) async throws -> Scene {
     let broker = try TestBroker()
     let keeper = try Installation(broker, hold: 0, more: settings)
+    try await prepare(keeper)
     let daemon = try await keeper.start()
     let home = try ThreadNetwork("home-thread")
     let publisher = try await TestPublisher.start(broker)
@@ -110,6 +120,45 @@ struct ConsentAtTerminalTests {
     #expect(outcomes == ["denied", "revoked", "approved", "approved"])
     let by: JSON = .text("uid \(geteuid()) (command line)")
     #expect(try await scene.history().allSatisfy { $0["decided_by"] == by })
+    #expect(try await scene.daemon.stop() == .exit(0))
+  }
+
+  /// As many grants as there may be, of others.
+  private func fillGrants(of keeper: Installation) throws {
+    let keychain = try Keychain.open(
+      at: keeper.location, with: .keyFile(path: keeper.directory.file("store.key")))
+    defer { keychain.close() }
+    let ledger = ConsentLedger(keychain)
+    let network = ConsentNetwork(
+      id: try #require(ExtendedPANID(hex: "1111111122222222")), name: "home-thread")
+    let subject = ConsentSubject(home: "home", command: "preferred/get", networks: [network])
+    try keychain.database.write { tx in
+      for number in 0..<ConsentLedger.mostGrants {
+        let grant = ConsentGrant(
+          id: .make(.grant),
+          requester: ConsentRequester(.mqttUser("user-\(number)"), team: "many"),
+          subject: subject, created: 1, grantedBy: "uid 0 (command line)")
+        try ledger.grantItems.add(grant, as: grant.id, tx)
+      }
+    }
+  }
+
+  @Test("What the keeper refuses is said, and the same question asked again: once is not too late")
+  func refused() async throws {
+    let scene = try await scene { keeper in
+      #expect(try await keeper.command("init").status == 0)
+      try fillGrants(of: keeper)
+    }
+    let session = try scene.program()
+    try await session.until(Self.prompt)
+    session.type("always\n")
+    try await session.until("the keeper refuses it: there are 500 grants already")
+    try await session.until(Self.prompt, count: 2)
+    try scene.check(session, told: false)
+    session.type("once\n")
+    #expect(try await session.end() == 0)
+    try scene.check(session, told: true)
+    #expect(try await scene.history().map { $0["scope"]?.text } == ["once"])
     #expect(try await scene.daemon.stop() == .exit(0))
   }
 

@@ -26,11 +26,11 @@ struct ConsentAtTerminal: Sendable {
     var asked: Set<String> = []
     // Until the answer is there: what was decided may not be what the call waits for in the end.
     while let question = await question(besides: asked) {
-      asked.insert(question.id)
       guard let reason = question.reason else { return show(question) }
       let text = HarmlessText(reason, longest: Self.longest).text
       guard let choice = await choice(about: text) else { return }
-      await decide(question.id, choice)
+      // Of what is refused the question is open still: the person may say something else.
+      if await decide(question.id, choice) { asked.insert(question.id) }
     }
   }
 
@@ -91,7 +91,8 @@ struct ConsentAtTerminal: Sendable {
     }
   }
 
-  private func decide(_ id: String, _ choice: TerminalConsent.Choice) async {
+  /// - Returns: whether there is no more to say about it.
+  private func decide(_ id: String, _ choice: TerminalConsent.Choice) async -> Bool {
     var decision = ThreadRequest(choice == .no ? .denyConsent : .approveConsent)
     decision.home = request.home
     decision.id = id
@@ -99,21 +100,24 @@ struct ConsentAtTerminal: Sendable {
     while !Task.isCancelled {
       do {
         _ = try await keeper.exchange(decision, asKeeper: true)
-        return
+        return true
       } catch {
-        guard Self.mayPass(error) else { return tell(error) }
+        guard Self.mayPass(error) else { return !tells(error) }
       }
       // What was decided by a connection that broke off is refused the second time.
-      do { try await Task.sleep(for: Self.pause) } catch { return }
+      do { try await Task.sleep(for: Self.pause) } catch { return true }
     }
+    return true
   }
 
-  private func tell(_ error: any Error) {
+  /// - Returns: whether the person has to know of it.
+  private func tells(_ error: any Error) -> Bool {
     // Somebody else was faster: then the answer is there.
     guard let error = error as? THError, error.reason != .notFound, !Task.isCancelled else {
-      return
+      return false
     }
     TerminalConsent.show(
       HarmlessText("the keeper refuses it: \(error.localizedDescription)").text)
+    return true
   }
 }
