@@ -4,7 +4,6 @@ import DaemonSocket
 import Foundation
 import KeychainCore
 import Testing
-import ThreadDataset
 import ThreadRequests
 
 @testable import ConsentLedger
@@ -93,54 +92,6 @@ struct KeeperAnswerTests {
       #expect(throws: DaemonAnswer.unreadable) {
         try ConsentMessage.Answer.result(Data(answer.utf8))
       }
-    }
-  }
-
-  /// What the keeper tells of an approval that has given nothing.
-  private func notGiven(
-    _ command: String, of router: ConsentRouter? = nil, _ obstacle: ConsentObstacle? = nil,
-    grant: ConsentID? = nil
-  ) throws -> ConsentReport.Decision {
-    let network = ConsentNetwork(
-      id: try #require(ExtendedPANID(hex: "1111111122222222")), name: "home-thread")
-    let subject = ConsentSubject(
-      home: "home", command: command, networks: [network], router: router)
-    return ConsentReport.Decision(
-      ConsentRecord(
-        id: .make(.request), outcome: .approved,
-        requester: ConsentRequester(.mqttUser("anna"), team: "a"), subject: subject, created: 1,
-        decided: 2, decidedBy: "uid 0 (command line)", scope: .once, grant: grant, given: false,
-        obstacle: obstacle))
-  }
-
-  private func attic() throws -> ConsentRouter {
-    ConsentRouter(
-      agent: try #require(BorderAgentID(hex: "deadbeefcafe0042")), name: "Attic",
-      networkName: "guest-thread")
-  }
-
-  @Test("Who approves hears why nothing is given: of a router it has changed, nobody has hung up")
-  func notGivenWords() throws {
-    for obstacle in [nil, ConsentObstacle.hungUp] {
-      let text = ConsentApproveCommand.text(try notGiven("preferred/get", obstacle))
-      #expect(
-        text == "mqtt user anna has hung up: nothing is given. It has to ask again.\n")
-    }
-    let other = ConsentObstacle(code: "not_found", message: "there is no\npreferred network")
-    let text = ConsentApproveCommand.text(try notGiven("preferred/get", other))
-    #expect(
-      text
-        == "Nothing is given to mqtt user anna. It is told why: there is no\\u{a}preferred network.\n"
-    )
-    let grant = ConsentID.make(.grant)
-    let always = ConsentApproveCommand.text(
-      try notGiven("preferred/get", other, grant: grant))
-    #expect(always.contains("It gets home-thread (1111111122222222) the next times."))
-    #expect(always.hasSuffix("threadkeeper consent revoke \(grant)\n"))
-    // Also of a command that comes later.
-    for command in ["dataset/set", "dataset/renew"] {
-      let text = ConsentApproveCommand.text(try notGiven(command, of: attic()))
-      #expect(text.contains("what was asked for has changed") && !text.contains("hung up"))
     }
   }
 

@@ -52,6 +52,7 @@ extension BatchNews {
       "approve": "threadkeeper consent approve \(pending.id)",
       "deny": "threadkeeper consent deny \(pending.id)",
     ]
+    metadata["router"] = pending.subject.router.map { "\($0)" }
     metadata["fingerprint"] = pending.requester.fingerprint.map { "\($0)" }
     add(.notice, "consent is asked for", metadata, of: .consent)
   }
@@ -61,6 +62,7 @@ extension BatchNews {
       "id": "\(record.id)", "requester": "\(record.requester)",
       "command": "\(record.subject.command)", "network": "\(record.subject.networkNames)",
     ]
+    metadata["router"] = record.subject.router.map { "\($0)" }
     metadata["by"] = record.decidedBy.map { "\($0)" }
     metadata["scope"] = record.scope.map { "\($0.rawValue)" }
     add(.notice, "consent \(record.outcome.rawValue)", metadata, of: .consent)

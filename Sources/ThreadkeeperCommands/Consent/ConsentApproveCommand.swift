@@ -36,11 +36,13 @@ struct ConsentApproveCommand: AsyncParsableCommand {
 
   static func text(_ past: ConsentReport.Decision) -> String {
     let who = past.requester.printable
-    let what = past.networkNames.printable
+    let what = past.wanted.printable
     let back = past.grant.map { "To take that back:\n  threadkeeper consent revoke \($0)\n" }
     guard past.given != false else { return notGiven(past) + (back ?? "") }
     guard let back else { return "\(who) gets \(what), this once.\n" }
-    return "\(who) gets \(what), and from now on without a question. \(back)"
+    // A grant names no router.
+    let next = past.router == nil ? "" : " for all routers of its own"
+    return "\(who) gets \(what), and from now on\(next) without a question. \(back)"
   }
 
   private static func notGiven(_ past: ConsentReport.Decision) -> String {
@@ -51,7 +53,8 @@ struct ConsentApproveCommand: AsyncParsableCommand {
     let why = obstacle.message.printable
     // Of a router nobody waits for the answer.
     guard past.router == nil else {
-      return "\(what) is not given to \(who): \(why). If need be, you are asked anew.\n"
+      return
+        "\(past.wanted.printable) is not given to \(who): \(why). If need be, you are asked anew.\n"
     }
     let next = past.grant == nil ? "It has to ask again." : "It gets \(what) the next times."
     guard obstacle.code != ConsentObstacle.hungUp.code else {

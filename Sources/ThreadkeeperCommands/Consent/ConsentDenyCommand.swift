@@ -26,6 +26,6 @@ struct ConsentDenyCommand: AsyncParsableCommand {
       .init(.deny, id: id))
     guard let past = report.decision else { throw DaemonAnswer.unreadable }
     try output.show(
-      past, text: "\(past.requester.printable) does not get \(past.networkNames.printable).\n")
+      past, text: "\(past.requester.printable) does not get \(past.wanted.printable).\n")
   }
 }

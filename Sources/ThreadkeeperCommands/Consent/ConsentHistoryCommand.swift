@@ -29,18 +29,21 @@ struct ConsentHistoryCommand: AsyncParsableCommand {
   func run() async throws {
     let report = try await ConsentCounter(settings: options.load()).perform(
       .init(.history, limit: last))
-    var table = Table(
-      columns: "DECIDED", "OUTCOME", "REQUESTER", "WANTED", "NETWORK", "BY", "ID")
-    for past in report.history ?? [] {
-      table.add(
-        past.decidedAt, outcome(past), past.requester,
-        past.command, past.networkNames, past.decidedBy ?? "", past.id)
-    }
-    try output.show(
-      report, text: table.isEmpty ? "Nothing has been decided yet.\n" : table.text())
+    try output.show(report, text: Self.text(report.history ?? []))
   }
 
-  private func outcome(_ past: ConsentReport.Decision) -> String {
+  static func text(_ history: [ConsentReport.Decision]) -> String {
+    var table = Table(
+      columns: "DECIDED", "OUTCOME", "REQUESTER", "WANTED", "NETWORK", "ROUTER", "BY", "ID")
+    for past in history {
+      table.add(
+        past.decidedAt, outcome(past), past.requester, past.command, past.networkNames,
+        past.router?.description ?? "", past.decidedBy ?? "", past.id)
+    }
+    return table.isEmpty ? "Nothing has been decided yet.\n" : table.text()
+  }
+
+  private static func outcome(_ past: ConsentReport.Decision) -> String {
     guard past.outcome == "approved" else { return past.outcome }
     let approved = past.scope.map { "approved \($0)" } ?? past.outcome
     guard past.given == false else { return approved }

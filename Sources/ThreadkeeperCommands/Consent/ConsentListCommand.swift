@@ -15,6 +15,9 @@ struct ConsentListCommand: AsyncParsableCommand {
     commandName: "list",
     abstract: "List the requests that wait.",
     discussion: """
+      A login may ask for several border routers: then each line names the router that would be given the \
+      credentials.
+
       What is asked for over MQTT is sealed to the key whose fingerprint is shown: `threadkeeper client \
       show` prints it on the machine of who asks.
 
@@ -78,20 +81,23 @@ struct ConsentListCommand: AsyncParsableCommand {
     }
   }
 
-  private static func text(_ pending: [ConsentReport.Pending]) -> String {
+  static func text(_ pending: [ConsentReport.Pending]) -> String {
     guard let first = pending.first else { return "Nothing waits for consent.\n" }
-    var table = Table(columns: "ID", "REQUESTER", "WANTS", "NETWORK", "EXPIRES")
+    var table = Table(columns: "ID", "REQUESTER", "WANTS", "NETWORK", "ROUTER", "EXPIRES")
     for one in pending {
       table.add(
-        one.id, one.requester, one.command, one.networkNames, "in \(secondsLeft(one)) s")
+        one.id, one.requester, one.command, one.networkNames, one.router?.description ?? "",
+        "in \(secondsLeft(one)) s")
     }
-    let reasons = pending.map { "\($0.reason.printable).\n\(key(of: $0))" }.joined()
+    let reasons = pending.map { "\($0.id): \($0.reason.printable).\n\(key(of: $0))" }.joined()
+    // Of several nobody but who reads this knows which one is meant.
+    let id = pending.count == 1 ? first.id : "ID"
     return """
       \(table.text())
       \(reasons)
-      threadkeeper consent approve \(first.id)            this once
-      threadkeeper consent approve \(first.id) --always   this and the next times
-      threadkeeper consent deny \(first.id)
+      threadkeeper consent approve \(id)            this once
+      threadkeeper consent approve \(id) --always   this and the next times
+      threadkeeper consent deny \(id)
 
       """
   }

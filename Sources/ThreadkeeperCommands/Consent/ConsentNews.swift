@@ -29,7 +29,7 @@ enum ConsentNews: Encodable {
     case .asked(let question, _):
       "\(question.createdAt)  \(question.id)  asked     "
         + "\(question.requester.printable) wants \(question.command) of "
-        + "\(question.networkNames.printable)\n"
+        + "\(question.wanted.printable)\n"
     case .ended(let decision):
       "\(decision.decidedAt)  \(decision.id)  \(words(of: decision))\n"
     }
@@ -39,6 +39,10 @@ enum ConsentNews: Encodable {
     var words = decision.outcome
     if decision.outcome == "approved", let scope = decision.scope { words += " \(scope)" }
     if let by = decision.decidedBy { words += " by \(by.printable)" }
+    if let router = decision.router { words += ", for \(router.description.printable)" }
+    if decision.given == false {
+      words += ", not given" + (decision.notGiven.map { ": \($0.message.printable)" } ?? "")
+    }
     return words
   }
 }

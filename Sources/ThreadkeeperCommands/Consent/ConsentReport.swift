@@ -103,6 +103,10 @@ extension ConsentReport.Request {
   }
 
   var networkNames: String { networks.map(\.description).joined(separator: ", ") }
+
+  /// With the router that would get it: `home-thread (1111111122222222) for Attic (deadbeefcafe0042)`. One
+  /// requester may speak for several.
+  var wanted: String { networkNames + (router.map { " for \($0)" } ?? "") }
 }
 
 extension ConsentReport.Pending {
