@@ -28,6 +28,7 @@ struct StoreServiceRotationTests {
     var options = KeychainOptions()
     options.passwordHash = .floor
     options.vfs = disk.name
+    options.auditor = "a test"
     store = try TemporaryStore(options: options)
     service = StoreService(
       MovedStore.settings(store), enrolments: ClientEnrolmentStore(store.keychain),
@@ -98,6 +99,31 @@ struct StoreServiceRotationTests {
     #expect(try classKeys()[1] != before[1])
     #expect(try !keychain.rotationIsOwed() && !keychain.rotationIsPending())
     #expect(try keychain.verify(.everything) == VerificationReport(items: 2))
+  }
+
+  @Test("Who wants new keys while what was locked is renewed gets them afterwards")
+  func wantedAnew() async throws {
+    try keychain.lock()
+    #expect(try keychain.rotateKeys().locked == 1)
+    try keychain.unlock(with: Self.passphrase)
+    let before = try classKeys()
+    let writer = Holder()
+    defer { writer.letGo() }
+    // What is owed stands still before its first step, for which it must write.
+    try await writer.start { [keychain] wait in try? keychain.database.write { _ in wait() } }
+    service.goOnRotating()
+    service.beginRotation(for: "somebody", .newKeys)
+    #expect(rotation.running && rotation.queued == true)
+    writer.letGo()
+    try await eventually("the rotation to end") { !rotation.running }
+    #expect(rotation.finished && !rotation.resumed && rotation.queued == nil, "\(rotation)")
+    #expect(rotation.renewed == 2 && rotation.items == 2, "\(rotation)")
+    #expect(try zip(before, classKeys()).allSatisfy { $0 < $1 })
+    var begun: [String] = []
+    try keychain.forEachAuditRecord { record in
+      begun += record.lines.filter { $0.action == .rotationBegun }.map { _ in record.actor }
+    }
+    #expect(begun == ["a test", "somebody"])
   }
 
   @Test(

@@ -135,7 +135,9 @@ struct KeysRotateCommand: AsyncParsableCommand {
     guard watch.rotation.finished else {
       throw CommandFailure(
         .temporary, "the keeper has ended: \(watch.words)",
-        remedy: "it goes on with the rotation when it starts again")
+        remedy: watch.rotation.queued == true
+          ? "the rotation had not begun: rotate again"
+          : "it goes on with the rotation when it starts again")
     }
     return begun
   }

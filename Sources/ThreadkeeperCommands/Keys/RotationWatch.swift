@@ -36,6 +36,7 @@ final class RotationWatch: Sendable {
 
   var words: String {
     let rotation = rotation
+    guard rotation.queued != true else { return "it waits for one that is not over" }
     return "\(rotation.renewed) of \(rotation.items) items have new keys so far"
   }
 

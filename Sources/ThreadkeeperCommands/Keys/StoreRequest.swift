@@ -59,6 +59,8 @@ struct StoreReport: Codable, Sendable {
   struct Rotation: Codable, Equatable, Sendable {
     var running = false
     var finished = false
+    /// True while the one that is wanted waits for another, which makes no new keys.
+    var queued: Bool?
     var resumed = false
     var renewed = 0
     var items = 0

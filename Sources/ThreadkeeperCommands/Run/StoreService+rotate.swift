@@ -9,28 +9,16 @@ extension StoreService {
     let isPending = (try? keychain.rotationIsPending()) == true
     guard isPending || (try? keychain.rotationIsOwed()) == true else { return }
     if isPending { logger.notice("an interrupted rotation of the keys goes on") }
-    beginRotation(anew: false)
+    beginRotation(.leftovers)
   }
 
-  /// One under way goes on with whatever newer keys it finds, so no second one is begun beside it.
-  ///
-  /// - Parameter anew: false only finishes what there is to finish.
-  func beginRotation(for actor: String? = nil, anew isNew: Bool) {
-    let isFirst = rotation.withLock { work in
-      guard !work.report.running else {
-        // It may have looked for newer keys for the last time.
-        if !isNew { work.isWantedAgain = true }
-        return false
-      }
-      work = Rotating(report: .init(running: true))
-      return true
-    }
-    guard isFirst else { return }
-    rotating.async { self.rotate(for: actor, anew: isNew) }
+  func beginRotation(for actor: String? = nil, _ cause: RotationCause) {
+    guard rotation.withLock({ $0.begins(cause, for: actor) }) else { return }
+    rotating.async { self.rotate(for: actor, anew: cause == .newKeys) }
   }
 
   func rotate(for actor: String?, anew isNew: Bool) {
-    var isNew = isNew
+    var (actor, isNew) = (actor, isNew)
     // Passes that were followed by another: together they are one work.
     var before: RotationReport?
     do {
@@ -42,21 +30,16 @@ extension StoreService {
           }
           return !isEnding.withLock { $0 }
         }
-        let isOver = rotation.withLock { work in
-          guard !(report.isFinished && work.isWantedAgain) else {
-            work.isWantedAgain = false
-            return false
-          }
-          work.report.finish(report.after(before))
-          return true
-        }
+        let next = rotation.withLock { $0.end(report, after: before) }
         guard report.isFinished else { return }
         logger.notice(
           "the keys of the store are renewed",
           metadata: ["items": "\(report.renewed)", "locked": "\(report.locked)"])
-        if isOver { return }
-        isNew = false
-        before = report.after(before)
+        switch next {
+        case .nothing: return
+        case .leftovers: (isNew, before) = (false, report.after(before))
+        case .newKeys(let another): (actor, isNew, before) = (another, true, nil)
+        }
       }
     } catch {
       rotation.withLock { $0.report.fail(error) }

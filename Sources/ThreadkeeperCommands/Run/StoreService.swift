@@ -28,12 +28,6 @@ final class StoreService: Service {
   private let locking = DispatchQueue(label: "threadkeeper.lock")
   let rotating = DispatchQueue(label: "threadkeeper.rotation", qos: .utility)
 
-  struct Rotating {
-    var report = StoreReport.Rotation()
-    /// There was more to do when the one under way may have been at its end.
-    var isWantedAgain = false
-  }
-
   /// - Parameter enrolments: those of the intake, which remembers whom it knows.
   init(_ settings: Settings, enrolments: ClientEnrolmentStore, logger: Logger) {
     self.settings = settings
@@ -101,8 +95,7 @@ final class StoreService: Service {
     case .rotateKeys:
       var report = try work.renewRoots(request)
       if request.roots != nil { logger.notice("the root keys of the store are new") }
-      // New roots have begun it already.
-      beginRotation(for: actor, anew: request.roots == nil)
+      beginRotation(for: actor, request.roots == nil ? .newKeys : .newRoots)
       report.rotation = rotation.withLock { $0.report }
       return report
     case .exportItems, .importItems:
