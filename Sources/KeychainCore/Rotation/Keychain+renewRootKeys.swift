@@ -74,7 +74,8 @@ extension Keychain {
         _ = try renewManifestKey(ledger, by: new.master, in: tx)
         return report
       }
-      _ = try eraseDeletedPages()
+      // What has come of it must be told, whatever the disk does now; the next tick or step tries again.
+      _ = try? eraseDeletedPages()
       return report
     }
   }

@@ -78,46 +78,32 @@ struct KeysRotateCommand: AsyncParsableCommand {
       deletesDeviceItems: deleteDeviceItems)
     let watch = RotationWatch()
     let begun = try await Interruptible.run(orSay: { watch.wordsOfStop }) {
-      defer { watch.end() }
-      let keychain = try await desk.openHere(
-        unlessAnswered: StoreRequest(command: .rotation), within: Self.patienceOfQuestion
-      ) { _ in request.roots == nil }
-      defer { keychain?.close() }
-      guard let keychain else {
-        watch.askFor()
-        return try await follow(request, desk, watch)
+      do {
+        defer { watch.end() }
+        return try await rotate(request, desk, watch)
+      } catch {
+        throw watch.tellRoots(before: error)
       }
-      return try await RotationHere(keychain: keychain, desk: desk, watch: watch).run(request)
     }
     let report = Report(
       rotation: watch.rotation, removed: begun.removed ?? [], waiting: begun.waiting ?? 0,
       deleted: begun.deleted ?? 0, deviceKeyProblem: begun.deviceKeyProblem,
       deviceKeyWritten: begun.deviceKeyWritten ?? false)
-    try output.show(report, text: watch.rotation.text + text(report))
+    try output.show(report, text: watch.rotation.text + begun.textOfRoots)
   }
 
-  private func text(_ report: Report) -> String {
-    var text = ""
-    for slot in report.removed {
-      text +=
-        "Key slot \(slot.id) (\(slot.kind)\(slot.label.isEmpty ? "" : " " + slot.label.printable))"
-        + " is removed.\n"
+  private func rotate(
+    _ request: StoreRequest, _ desk: StoreDesk, _ watch: RotationWatch
+  ) async throws -> StoreReport {
+    let keychain = try await desk.openHere(
+      unlessAnswered: StoreRequest(command: .rotation), within: Self.patienceOfQuestion
+    ) { _ in request.roots == nil }
+    defer { keychain?.close() }
+    guard let keychain else {
+      watch.askFor(newRoots: request.roots != nil)
+      return try await follow(request, desk, watch)
     }
-    if report.deviceKeyWritten { text += StoreReport.wordsOfDeviceKey }
-    if report.waiting > 0, let problem = report.deviceKeyProblem {
-      text +=
-        "\(report.waiting) items for this device only wait for their device.key:"
-        + " \(problem.printable). Then rotate again.\n"
-    } else if report.waiting > 0 {
-      text +=
-        "\(report.waiting) items for this device only wait for their device.key, which is not here: put"
-        + " it back and rotate again. If it is gone for good, nobody can read them:"
-        + " --delete-device-items --yes deletes them.\n"
-    }
-    if report.deleted > 0 {
-      text += "\(report.deleted) items of a device that is gone are deleted.\n"
-    }
-    return text
+    return try await RotationHere(keychain: keychain, desk: desk, watch: watch).run(request)
   }
 
   /// Has the keeper do it. Returns what the beginning came to; `watch` has the rest.
@@ -125,6 +111,7 @@ struct KeysRotateCommand: AsyncParsableCommand {
     _ request: StoreRequest, _ desk: StoreDesk, _ watch: RotationWatch
   ) async throws -> StoreReport {
     let begun = try await desk.askOnce(request)
+    if request.roots != nil { watch.note(newRoots: begun) }
     watch.show(begun.rotation ?? .init(), by: .keeper)
     while watch.rotation.running {
       try await Task.sleep(for: .milliseconds(100))

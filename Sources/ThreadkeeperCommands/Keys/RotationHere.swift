@@ -17,6 +17,7 @@ struct RotationHere: Sendable {
     var rotation = StoreReport.Rotation(running: true)
     guard !isStopped.isUp else { throw CancellationError() }
     let begun = try StoreWork(keychain: keychain, settings: desk.settings).renewRoots(request)
+    if request.roots != nil { watch.note(newRoots: begun) }
     watch.show(rotation, by: .command)
     try unlock(request)
     do {
