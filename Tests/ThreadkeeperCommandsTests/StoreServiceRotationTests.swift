@@ -54,24 +54,6 @@ struct StoreServiceRotationTests {
     }
   }
 
-  /// Holds something until it is let go.
-  private final class Holder: Sendable {
-    private let isHeld = Mutex(false)
-    private let goOn = DispatchSemaphore(value: 0)
-
-    func start(_ hold: @escaping @Sendable (_ wait: () -> Void) -> Void) async throws {
-      Thread { [self] in
-        hold {
-          isHeld.withLock { $0 = true }
-          goOn.wait()
-        }
-      }.start()
-      try await eventually { isHeld.withLock { $0 } }
-    }
-
-    func letGo() { goOn.signal() }
-  }
-
   @Test("Who unlocks the store when a rotation has left out what was locked has it renewed too")
   func wantedAgain() async throws {
     try keychain.lock()

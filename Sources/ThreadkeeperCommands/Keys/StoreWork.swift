@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BridgeProtocol
+import Dispatch
 import KeychainCore
 import Settings
 
 /// The work of `keys`, `lock` and `unlock` on a store that is open: in the keeper, or in the command
 /// itself.
 struct StoreWork: Sendable {
+  /// How long who locks the store waits for the audit to say so.
+  private static let patienceOfNote = DispatchTimeInterval.seconds(1)
+
   let keychain: Keychain
   let settings: Settings
   /// For whom, in the audit; nil is the process itself.
   var actor: String?
+  /// The keeper's.
+  var notes: LockNotes?
 
   func answer(_ request: StoreRequest) throws -> StoreReport {
     switch request.command {
@@ -107,11 +113,15 @@ struct StoreWork: Sendable {
 
   // MARK: Lock
 
-  /// The keys go first, whatever becomes of the audit.
+  /// The keys go first, whatever becomes of the audit. Its note follows when whoever writes lets it.
   private func lock() throws -> StoreReport {
     let outcome = try keychain.lock()
-    do {
-      try keychain.record(.locked, "by command", for: actor)
+    do throws(KeychainError) {
+      if let notes {
+        try notes.add(.locked, "by command", for: actor, within: Self.patienceOfNote)?.get()
+      } else {
+        try keychain.record(.locked, "by command", for: actor)
+      }
     } catch {
       throw CommandFailure(
         .inputOutput, "the store is locked, but its audit does not say so: \(error.message)")
@@ -140,8 +150,12 @@ struct StoreWork: Sendable {
 
   /// Nobody reaches what is locked without a word of it, as long as the store takes one.
   func noteUnlock() throws(KeychainError) {
-    do {
-      try keychain.record(.unlocked, "by command", for: actor)
+    do throws(KeychainError) {
+      if let notes {
+        try notes.addNow(.unlocked, "by command", for: actor)
+      } else {
+        try keychain.record(.unlocked, "by command", for: actor)
+      }
     } catch {
       try keychain.lock()
       throw error

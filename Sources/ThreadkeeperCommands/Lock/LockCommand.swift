@@ -9,7 +9,8 @@ struct LockCommand: AsyncParsableCommand {
     abstract: "Lock what is accessible \"when unlocked\" in the running keeper.",
     discussion: """
       Its keys leave the keeper's memory, and only `threadkeeper unlock` brings them back. The keeper \
-      goes on with everything else. Ends with 69 when no keeper runs: then nothing is in memory.
+      goes on with everything else. Nothing that the keeper does makes this wait, not even an import; only \
+      the note in the audit may come later. Ends with 69 when no keeper runs: then nothing is in memory.
 
       Example:
         threadkeeper lock

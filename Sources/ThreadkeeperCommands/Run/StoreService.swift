@@ -26,6 +26,7 @@ final class StoreService: Service {
   private let exchanges = DispatchQueue(label: "threadkeeper.exchange")
   /// Whoever locks the store waits for none of them.
   private let locking = DispatchQueue(label: "threadkeeper.lock")
+  let notes: LockNotes
   let rotating = DispatchQueue(label: "threadkeeper.rotation", qos: .utility)
 
   /// - Parameter enrolments: those of the intake, which remembers whom it knows.
@@ -34,6 +35,7 @@ final class StoreService: Service {
     self.enrolments = enrolments
     keychain = enrolments.keychain
     self.logger = logger
+    notes = LockNotes(keychain, logger: logger)
   }
 
   func run() async throws {
@@ -41,11 +43,7 @@ final class StoreService: Service {
     while !Task.isShuttingDownGracefully, !Task.isCancelled {
       if keychain.lockIfIdle(for: settings.store.lockAfterSeconds) {
         logger.notice("the store is locked", metadata: ["reason": "nothing in it was used"])
-        do { try keychain.record(.locked, "nothing in it was used") } catch {
-          logger.error(
-            "the audit does not say so", metadata: ["reason": "\((error as KeychainError).message)"]
-          )
-        }
+        notes.add(.locked, "nothing in it was used", within: .seconds(0))
       }
       do {
         try await cancelWhenGracefulShutdown { try await Task.sleep(for: .seconds(1)) }
@@ -56,6 +54,7 @@ final class StoreService: Service {
     await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
       rotating.async { done.resume() }
     }
+    await notes.end()
   }
 
   private func queue(for command: StoreRequest.Command) -> DispatchQueue {
@@ -88,7 +87,7 @@ final class StoreService: Service {
     _ request: StoreRequest, _ connection: DaemonConnection
   ) throws -> StoreReport {
     let actor = OpenStore.actor(user: connection.peer.user)
-    let work = StoreWork(keychain: keychain, settings: settings, actor: actor)
+    let work = StoreWork(keychain: keychain, settings: settings, actor: actor, notes: notes)
     switch request.command {
     case .progress: return StoreReport(progress: progress.withLock { $0 })
     case .rotation: return StoreReport(rotation: rotation.withLock { $0.report })
