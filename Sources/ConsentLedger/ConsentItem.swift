@@ -28,6 +28,24 @@ struct ConsentItem<Record: Codable> {
     try items(account: nil, tx)
   }
 
+  /// The last ones, newest first. No more are opened, unless some of them cannot be read.
+  func newest(_ limit: Int, _ tx: ReadTransaction) throws -> [Record] {
+    guard limit > 0 else { return [] }
+    var query = query(account: nil, unreadable: .skip)
+    query.limit = limit
+    query.isNewestFirst = true
+    let items = try keychain.items(matching: query, in: tx)
+    let records = items.compactMap { record(of: $0) }
+    guard records.count < items.count else { return records }
+    // A record of a later version is none of those that are wanted.
+    return Array(try all(tx).map(\.record).reversed().prefix(limit))
+  }
+
+  /// Another text when one was added; opens none. See `Keychain.newestMark`.
+  func mark(_ tx: ReadTransaction) throws -> String? {
+    try keychain.newestMark(matching: query(account: nil, unreadable: .skip), in: tx)
+  }
+
   func find(_ id: ConsentID, _ tx: ReadTransaction) throws -> (item: Item, record: Record)? {
     try items(account: id, tx).first
   }

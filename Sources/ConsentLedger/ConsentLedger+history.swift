@@ -9,8 +9,13 @@ import SQLiteDatabase
 extension ConsentLedger {
   /// Newest first.
   package func history(limit: Int, _ tx: ReadTransaction) throws -> [ConsentRecord] {
-    Array(try historyItems.all(tx).map(\.record).reversed().prefix(limit))
+    try historyItems.newest(limit, tx)
   }
+
+  /// Another text whenever something was decided since; no record is opened for it.
+  ///
+  /// - Returns: nil where that cannot be told so.
+  package func revision(_ tx: ReadTransaction) throws -> String? { try historyItems.mark(tx) }
 
   /// Whether anybody has said yes or no here to a user of the broker, or taken a yes back. What only expired was
   /// nobody's word. What cannot be read may have been one.

@@ -14,9 +14,12 @@ package struct ItemQuery: Sendable {
   package var reference: ItemReference?
   /// The most items to return; nil: all.
   package var limit: Int?
-  /// Only rows after this one: for walks in pages, with `limit`. Items come in the order of rows.
+  /// Only rows after this one: for walks in pages, with `limit`. Items come in the order of rows, unless
+  /// `isNewestFirst`.
   package var after: Int64?
   package var unreadable: Unreadable
+  /// The last rows first; with `limit` no others are opened.
+  package var isNewestFirst = false
 
   package enum Synchronizable: Sendable {
     case no, yes, any

@@ -3,8 +3,8 @@
 import SQLiteDatabase
 
 extension Keychain {
-  /// The items that a query means, in the order of their rows; empty when there are none. Secrets
-  /// are not opened, so this works while classes are locked.
+  /// The items that a query means, in the order of their rows or the newest first; empty when there are
+  /// none. Secrets are not opened, so this works while classes are locked.
   ///
   /// Fast with a whole primary key (one look-up) or an indexed attribute (`RowForm`); every other
   /// query opens all rows. A large walk goes in pages, with `limit` and `after`.
@@ -38,24 +38,39 @@ extension Keychain {
     case .first(let values, let attribute):
       return try collect(
         query, values.map { [.blob($0), .integer(query.firstRow)] }, indexed: attribute, in: tx,
-        """
-        SELECT id, uuid, class, version, metadata FROM items
-        WHERE index_1 = ? AND id >= ? ORDER BY id
-        """)
+        query.isNewestFirst
+          ? """
+          SELECT id, uuid, class, version, metadata FROM items
+          WHERE index_1 = ? AND id >= ? ORDER BY id DESC
+          """
+          : """
+          SELECT id, uuid, class, version, metadata FROM items
+          WHERE index_1 = ? AND id >= ? ORDER BY id
+          """)
     case .second(let values, let attribute):
       return try collect(
         query, values.map { [.blob($0), .integer(query.firstRow)] }, indexed: attribute, in: tx,
-        """
-        SELECT id, uuid, class, version, metadata FROM items
-        WHERE index_2 = ? AND id >= ? ORDER BY id
-        """)
+        query.isNewestFirst
+          ? """
+          SELECT id, uuid, class, version, metadata FROM items
+          WHERE index_2 = ? AND id >= ? ORDER BY id DESC
+          """
+          : """
+          SELECT id, uuid, class, version, metadata FROM items
+          WHERE index_2 = ? AND id >= ? ORDER BY id
+          """)
     case .scan:
       return try collect(
         query, [[.integer(query.firstRow)]], in: tx,
-        """
-        SELECT id, uuid, class, version, metadata FROM items
-        WHERE id >= ? ORDER BY id
-        """)
+        query.isNewestFirst
+          ? """
+          SELECT id, uuid, class, version, metadata FROM items
+          WHERE id >= ? ORDER BY id DESC
+          """
+          : """
+          SELECT id, uuid, class, version, metadata FROM items
+          WHERE id >= ? ORDER BY id
+          """)
     }
   }
 
@@ -95,7 +110,7 @@ extension Keychain {
     }
     if found.isEmpty { try checkListing() }
     guard bindings.count > 1 else { return found }
-    found.sort { $0.rowID < $1.rowID }
+    found.sort { query.isNewestFirst ? $0.rowID > $1.rowID : $0.rowID < $1.rowID }
     return query.limit.map { Array(found.prefix($0)) } ?? found
   }
 

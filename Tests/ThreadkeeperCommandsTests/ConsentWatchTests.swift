@@ -17,10 +17,12 @@ struct ConsentWatchTests {
       networks: [], createdAt: Self.beginning)
   }
 
-  private func question(_ id: String) -> ConsentReport.Pending {
+  private func question(
+    _ id: String, expires: String = Self.expiry
+  ) -> ConsentReport.Pending {
     .init(
       request: request(id, by: "uid 1000 (a\u{1B}[2Jb)"),
-      more: .init(reason: "it matters", expiresAt: Self.expiry))
+      more: .init(reason: "it matters", expiresAt: expires))
   }
 
   private func decision(
@@ -133,6 +135,63 @@ struct ConsentWatchTests {
     #expect(told.withLock { $0 } == ["a asked"])
     try await follower.look()
     #expect(told.withLock { $0 } == ["a asked"])
+  }
+
+  /// A keeper for a follower, turned by hand.
+  private struct Keeper {
+    var pending: [ConsentReport.Pending] = []
+    var history: [ConsentReport.Decision] = []
+    var revision: String?
+    var isBroken = false
+    var historiesAsked = 0
+
+    mutating func answer(_ message: ConsentMessage) throws -> ConsentReport {
+      guard message.command == .history else {
+        return ConsentReport(pending: pending, revision: revision)
+      }
+      historiesAsked += 1
+      if isBroken { throw CommandFailure(.unavailable, "no keeper runs") }
+      return ConsentReport(history: history)
+    }
+  }
+
+  @Test("The history is asked for when its revision is another one, and each time without one")
+  func revisions() async throws {
+    let keeper = Mutex(Keeper())
+    let told = Mutex<[String]>([])
+    var follower = ConsentFollower(
+      ask: { message in try keeper.withLock { try $0.answer(message) } },
+      show: { news in told.withLock { $0 += heads([news]) } })
+    /// - Returns: how often the history was asked for.
+    func look(_ change: (inout Keeper) -> Void = { _ in }) async throws -> Int {
+      let before = keeper.withLock {
+        change(&$0)
+        return $0.historiesAsked
+      }
+      try await follower.look()
+      return keeper.withLock { $0.historiesAsked } - before
+    }
+    keeper.withLock { $0.revision = "1" }
+    #expect(try await look() == 2, "also that of before")
+    for _ in 0..<3 { #expect(try await look() == 0) }
+    #expect(try await look { $0.pending = [question("a")] } == 0, "nothing is decided by it")
+    // The answer breaks off: it is asked for again.
+    keeper.withLock {
+      $0.revision = "2"
+      $0.pending = []
+      $0.history = [decision("a", "approved")]
+      $0.isBroken = true
+    }
+    await #expect(throws: CommandFailure.self) { try await follower.look() }
+    #expect(try await look { $0.isBroken = false } == 1)
+    #expect(told.withLock { $0 } == ["a asked", "a approved"])
+    #expect(try await look() == 0)
+    // Of a question that nobody has ended the time goes on.
+    #expect(try await look { $0.pending = [question("b", expires: "2001-01-01T00:00:00Z")] } == 0)
+    #expect(try await look { $0.pending = [] } == 0)
+    #expect(told.withLock { $0 }.suffix(2) == ["b asked", "b expired"])
+    for _ in 0..<3 { #expect(try await look { $0.revision = nil } == 1, "an older keeper") }
+    #expect(told.withLock { $0.count } == 4)
   }
 
   @Test("As text one line each, which moves no cursor; as JSON the fields beside the event")

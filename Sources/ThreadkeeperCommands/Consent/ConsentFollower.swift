@@ -14,6 +14,8 @@ struct ConsentFollower {
   let ask: @Sendable (ConsentMessage) async throws -> ConsentReport
   let show: @Sendable (ConsentNews) throws -> Void
   private var watch: ConsentWatch?
+  /// Of the history when it was looked at last.
+  private var revision: String?
 
   init(
     ask: @escaping @Sendable (ConsentMessage) async throws -> ConsentReport,
@@ -27,13 +29,17 @@ struct ConsentFollower {
   mutating func look() async throws {
     if self.watch == nil { self.watch = try await beginning() }
     guard var watch = self.watch else { return }
-    let asked = watch.look(at: try await ask(.init(.list)).pending ?? [])
+    let now = try await ask(.init(.list))
+    let asked = watch.look(at: now.pending ?? [])
     // What is remembered is told before anything can fail.
     self.watch = watch
     for one in asked { try show(one) }
     // Also when nothing has gone: a question may have come and be over since the last look.
-    let ends = watch.ends(in: try await history(), now: Date())
+    let isKnown = now.revision != nil && now.revision == revision
+    let ends = watch.ends(in: isKnown ? [] : try await history(), now: Date())
     self.watch = watch
+    // What was decided between the two is told the next time: the revision is another one then.
+    revision = now.revision
     for one in ends { try show(one) }
   }
 

@@ -44,7 +44,9 @@ struct ConsentListCommand: AsyncParsableCommand {
   func run() async throws {
     let counter = ConsentCounter(settings: try options.load())
     if follow { return try await follow(counter) }
-    let report = try await counter.perform(.init(.list))
+    var report = try await counter.perform(.init(.list))
+    // For --follow only.
+    report.revision = nil
     try output.show(report, text: Self.text(report.pending ?? []))
   }
 

@@ -42,7 +42,8 @@ struct ConsentWatch {
     return pending.filter { !old.contains($0.id) }.map { .asked($0.request, $0.more) }
   }
 
-  /// - Parameter history: the last decisions, newest first, as they are after the look at what waits.
+  /// - Parameter history: the last decisions, newest first, as they are after the look at what waits; none
+  ///   where they are those of the last time.
   /// - Returns: what has become of those that wait no more, where that is known by now, and what came and
   ///   was decided between two looks.
   mutating func ends(in history: [ConsentReport.Decision], now: Date) -> [ConsentNews] {

@@ -17,8 +17,12 @@ struct ConsentWork: Sendable {
 
   /// - Parameter namingHome: where the keeper has several.
   func list(namingHome: Bool) throws -> ConsentReport {
-    let waiting = try keychain.database.read { try ledger.pending(now: now, $0) }
-    return ConsentReport(pending: waiting.map { .init($0, namingHome: namingHome) })
+    let now = now
+    let (waiting, revision) = try keychain.database.read {
+      (try ledger.pending(now: now, $0), try ledger.revision($0))
+    }
+    return ConsentReport(
+      pending: waiting.map { .init($0, namingHome: namingHome) }, revision: revision)
   }
 
   func grants() throws -> ConsentReport {
