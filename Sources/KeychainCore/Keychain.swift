@@ -43,6 +43,8 @@ package final class Keychain: Sendable {
     var isRotating = false
     /// Whether one was begun in this process, together with new root keys, and is to go on.
     var hasBegunRotation = false
+    /// Of the last one that came to its end in this process.
+    var rotationLeft: LeftByRotation?
   }
 
   package let location: StoreLocation

@@ -114,45 +114,6 @@ import Testing
     #expect(try rotated.contents() == RotatedStore.expected(0..<18))
   }
 
-  /// An octet in the middle of a part: the tag, which the manifest knows, is as it was.
-  @Test(arguments: ["metadata", "wrapped_key"])
-  func aDamagedItemIsKeptWithTheKeysThatItHad(_ column: String) throws {
-    let rotated = try RotatedStore()
-    rotated.keychain.close()
-    let raw = try RawStore(rotated.store.location.databasePath)
-    guard case .blob(let sealed) = try raw.run("SELECT \(column) FROM items WHERE id = 5")[0][0]
-    else { throw KeychainError(.decode, "no row") }
-    var damaged = sealed
-    damaged[40] ^= 1
-    try raw.run("UPDATE items SET \(column) = ? WHERE id = 5", [.blob(damaged)])
-    raw.close()
-    try rotated.store.reopen()
-    for epoch in 2...3 {
-      let report = try rotated.keychain.rotateKeys()
-      #expect(report.isFinished && report.renewed == 17 && report.damaged == 1)
-      #expect(try rotated.keyRecords().filter { $0.hasPrefix("8.") } == ["8.1", "8.\(epoch)"])
-      #expect(rotated.keychain.condition == .healthy && rotated.keychain.quarantine == [5])
-      // It is still not "not found".
-      let attributes = RotatedStore.item(4).attributes
-      refuses(.decode) {
-        for item in try rotated.keychain.items(ItemQuery(.genericPassword, attributes)) {
-          _ = try rotated.keychain.secret(of: item)
-        }
-      }
-      let whole = ItemQuery(.genericPassword, RotatedStore.item(3).attributes)
-      #expect(try rotated.keychain.items(whole).count == 1)
-    }
-    // Whoever mends it finds the keys.
-    rotated.keychain.close()
-    let mended = try RawStore(rotated.store.location.databasePath)
-    try mended.run("UPDATE items SET \(column) = ? WHERE id = 5", [.blob(sealed)])
-    mended.close()
-    try rotated.store.reopen()
-    #expect(try rotated.contents() == RotatedStore.expected(0..<18))
-    #expect(try rotated.keychain.rotateKeys().damaged == 0)
-    #expect(try rotated.keyRecords().filter { $0.hasPrefix("8.") } == ["8.3"])
-  }
-
   @Test func anAlteredStoreIsNotCountedAnew() throws {
     let rotated = try RotatedStore()
     let raw = try RawStore(rotated.store.location.databasePath)

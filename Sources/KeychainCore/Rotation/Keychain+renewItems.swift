@@ -60,7 +60,7 @@ extension Keychain {
     _ row: (number: Int64, id: ItemID?), _ walk: inout RotationWalk, in tx: WriteTransaction
   ) throws {
     guard let id = row.id else {
-      walk.damaged += 1
+      walk.damagedRows.insert(row.number)
       return
     }
     // It may be gone since it was found, or changed.
@@ -74,7 +74,7 @@ extension Keychain {
       try write(renewed, over: stored, in: tx)
       walk.count(row.number)
     } catch let error as KeychainError where error.status == .decode {
-      walk.damaged += 1
+      walk.damagedRows.insert(row.number)
     }
   }
 

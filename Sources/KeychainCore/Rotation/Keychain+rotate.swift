@@ -26,33 +26,6 @@ import SodiumCrypto
 /// begins again. Step 3 is only for a walk that saw no others. That way nobody waits for a walk under
 /// way whose keys are not to be used any more, and a crash leaves nothing but keys to go on from.
 extension Keychain {
-  /// Whether a rotation was begun and has not removed the old keys yet.
-  package func rotationIsPending() throws(KeychainError) -> Bool {
-    try read { try isRotationPending(in: $0) }
-  }
-
-  /// Whether items that were locked, or without their device key, when a rotation came to them can be
-  /// opened now: they still stand under older keys of their class, or under one that was carried. Looks at
-  /// every row.
-  package func rotationIsOwed() throws(KeychainError) -> Bool {
-    try read { tx in
-      let classes = Accessibility.allCases.map(\.keyPurpose).filter {
-        $0.isOfSession || $0.accessibility?.isThisDeviceOnly == true
-      }
-      return try classes.contains { purpose in
-        guard let newest = try newestKey(purpose, in: tx), (try? key(newest, in: tx)) != nil else {
-          return false
-        }
-        let isCarried = try carriedKey(purpose, in: tx) != nil
-        return try tx.first(
-          "SELECT 1 FROM items WHERE class_key BETWEEN ? AND ? LIMIT 1",
-          .integer(Int64(KeyID(purpose, epoch: 0).rawValue)),
-          .integer(Int64(newest.rawValue) - (isCarried ? 0 : 1))
-        ) { _ in true } ?? false
-      }
-    }
-  }
-
   /// Gives every item new keys, or goes on with that. Others read and write meanwhile. The root keys
   /// stay: see `renewRootKeys`.
   ///
@@ -100,15 +73,6 @@ extension Keychain {
       try finishRotation(&report, goOn)
       return report
     }
-  }
-
-  func isRotationPending(in tx: ReadTransaction) throws -> Bool {
-    let first = Int64(KeyID(.metadata, epoch: 0).rawValue)
-    let count = try tx.first(
-      "SELECT count(*) FROM keys WHERE id BETWEEN ? AND ?", .integer(first),
-      .integer(first | 0xFF_FFFF)
-    ) { $0.integer(0) }
-    return count ?? 0 > 1
   }
 
   /// What is renewed at the beginning; the manifest's key comes at the end.
@@ -164,7 +128,8 @@ extension Keychain {
       walk.isOver = false
       while !walk.isOver {
         try renewItems(&walk)
-        (report.renewed, report.locked, report.damaged) = (walk.renewed, walk.locked, walk.damaged)
+        (report.renewed, report.locked) = (walk.renewed, walk.locked)
+        report.damaged = walk.damagedRows.count
         guard goOn(RotationProgress(renewed: walk.renewed, items: items)) else { return }
         usleep(options.rotationPause)
       }
@@ -174,7 +139,10 @@ extension Keychain {
       }
     } while retired == nil
     report.retiredKeys = retired ?? 0
-    state.withLock { $0.hasBegunRotation = false }
+    state.withLock { state in
+      state.hasBegunRotation = false
+      state.rotationLeft = LeftByRotation(keys: walk.keys, damagedRows: walk.damagedRows)
+    }
     report.isFinished = true
     // What a reader still holds back, the next tick drives out.
     _ = try eraseDeletedPages()

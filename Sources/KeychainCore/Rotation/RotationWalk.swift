@@ -9,7 +9,7 @@ struct RotationWalk {
   /// Items, each once, however often the walk began.
   private(set) var renewed = 0
   var locked = 0
-  var damaged = 0
+  var damagedRows: Set<Int64> = []
   var isOver = false
   /// The rows that are counted in `renewed`: a bit for each, in words of 64 rows. So a million items take
   /// some hundred kilobytes.
@@ -17,7 +17,7 @@ struct RotationWalk {
 
   mutating func begin(again keys: [KeyID]) {
     self.keys = keys
-    (row, locked, damaged) = (0, 0, 0)
+    (row, locked, damagedRows) = (0, 0, [])
   }
 
   mutating func count(_ row: Int64) {

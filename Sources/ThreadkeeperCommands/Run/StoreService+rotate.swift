@@ -8,7 +8,9 @@ extension StoreService {
   func goOnRotating() {
     let isPending = (try? keychain.rotationIsPending()) == true
     guard isPending || (try? keychain.rotationIsOwed()) == true else { return }
-    if isPending { logger.notice("an interrupted rotation of the keys goes on") }
+    if isPending {
+      logger.notice("older keys are still in the store: the rotation of the keys goes on")
+    }
     beginRotation(.leftovers)
   }
 
@@ -32,9 +34,7 @@ extension StoreService {
         }
         let next = rotation.withLock { $0.end(report, after: before) }
         guard report.isFinished else { return }
-        logger.notice(
-          "the keys of the store are renewed",
-          metadata: ["items": "\(report.renewed)", "locked": "\(report.locked)"])
+        tell(report)
         switch next {
         case .nothing: return
         case .leftovers: (isNew, before) = (false, report.after(before))
@@ -44,6 +44,19 @@ extension StoreService {
     } catch {
       rotation.withLock { $0.report.fail(error) }
       logger.error("the keys were not renewed", metadata: ["reason": "\(error.message)"])
+    }
+  }
+
+  private func tell(_ report: RotationReport) {
+    if report.renewed + report.retiredKeys > 0 {
+      logger.notice(
+        "the keys of the store are renewed",
+        metadata: ["items": "\(report.renewed)", "locked": "\(report.locked)"])
+    }
+    if report.damaged > 0 {
+      logger.warning(
+        "damaged items keep their old keys; `threadkeeper store verify` names them",
+        metadata: ["items": "\(report.damaged)"])
     }
   }
 }

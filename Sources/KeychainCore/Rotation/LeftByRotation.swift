@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a walk that came to its end had to leave as it was: another one would do so, too.
+struct LeftByRotation {
+  /// The newest keys at the end. All that is under older ones since then is damaged, or locked.
+  let keys: [KeyID]
+  let damagedRows: Set<Int64>
+}
