@@ -18,8 +18,10 @@ extension ThreadkeeperCommand {
     } catch let error as KeychainError {
       end(CommandFailure(error))
     } catch is CancellationError {
-      // A question that was broken off; the signal is about to end this process.
-      exit(withError: ExitCode(130))
+      // A question that was broken off: what opens the store is asked for before anything is done.
+      stop("Nothing was changed.")
+    } catch is RunningKeeper.LeftOpen {
+      stop("The running keeper may have done it all the same: `threadkeeper status` tells.")
     } catch let error as SQLiteError {
       end(CommandFailure(.inputOutput, "the store cannot be read: \(error.message)"))
     } catch {
@@ -32,6 +34,11 @@ extension ThreadkeeperCommand {
   private static func end(_ failure: CommandFailure) -> Never {
     failure.print()
     exit(withError: ExitCode(failure.status.rawValue))
+  }
+
+  private static func stop(_ words: String) -> Never {
+    try? StandardStream.error.write("Stopped. \(words)\n")
+    exit(withError: ExitCode(130))
   }
 
   private static func run(_ command: any ParsableCommand) async throws {

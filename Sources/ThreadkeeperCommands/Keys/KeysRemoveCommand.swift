@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import SodiumCrypto
 
 /// `threadkeeper keys remove`
 struct KeysRemoveCommand: AsyncParsableCommand {
@@ -25,9 +26,18 @@ struct KeysRemoveCommand: AsyncParsableCommand {
   @OptionGroup var options: SettingsOptions
   @OptionGroup var output: OutputOptions
 
+  private static let doubt =
+    "The running keeper may have removed it all the same: `threadkeeper keys list` tells."
+
   func run() async throws {
-    let report = try await StoreDesk(settings: options.load()).perform(
-      StoreRequest(command: .removeKey, slot: id, isConfirmed: yes))
+    try? ProcessHardening.forbidCoreDumps()
+    let desk = StoreDesk(settings: try options.load())
+    let request = StoreRequest(command: .removeKey, slot: id, isConfirmed: yes)
+    let report = try await Interruptible.run(
+      beforehand: "Nothing was removed.", inDoubt: Self.doubt
+    ) {
+      try await desk.performUnlessStopped(request)
+    }
     try output.show(report, text: "Key slot \(id) is removed.\n")
   }
 }

@@ -32,20 +32,37 @@ struct UnlockCommand: AsyncParsableCommand {
     let settings = try options.load()
     let desk = StoreDesk(settings: settings)
     let nobody = "no keeper runs: there is nothing to unlock"
-    let now = try await desk.askRunningKeeper(StoreRequest(command: .listKeys), orSay: nobody)
-    let report = try await desk.askRunningKeeper(
-      StoreRequest(command: .unlock, secret: try secret(settings, isGuarded: now.guarded == true)),
-      orSay: nobody)
+    // Read before signals are caught: one ends the reading.
+    let given = try passphraseFile.map {
+      StoreSecret(
+        kind: .passphraseOrCode, value: try PassphraseInput.read($0, isNew: false).revealed)
+    }
+    let report = try await Interruptible.run(
+      beforehand: "Nothing was unlocked.", inDoubt: Self.doubt
+    ) {
+      let secret = if let given { given } else { try await Self.secret(desk, orSay: nobody) }
+      return try await desk.askRunningKeeper(
+        StoreRequest(command: .unlock, secret: secret), orSay: nobody)
+    }
     try output.show(report, text: "The store is unlocked.\n")
   }
 
-  private func secret(_ settings: Settings, isGuarded: Bool) throws -> StoreSecret {
-    if let passphraseFile {
-      let text = try PassphraseInput.read(passphraseFile, isNew: false)
-      return StoreSecret(kind: .passphraseOrCode, value: text.revealed)
+  private static let doubt =
+    "The running keeper may unlock it all the same: `threadkeeper status` tells."
+
+  private static func secret(_ desk: StoreDesk, orSay nobody: String) async throws -> StoreSecret {
+    let now: StoreReport
+    do {
+      now = try await desk.askRunningKeeper(StoreRequest(command: .listKeys), orSay: nobody)
+    } catch is RunningKeeper.LeftOpen {
+      // That was only a look.
+      throw CancellationError()
     }
-    guard isGuarded else { return StoreSecret(kind: .keyFile, value: settings.store.keyFile) }
-    guard let answer = try StoreSecret.askNow("") else { throw PassphraseInput.noTerminal }
+    guard now.guarded == true else {
+      return StoreSecret(kind: .keyFile, value: desk.settings.store.keyFile)
+    }
+    let answer = try await SystemThread.run { try StoreSecret.ask("", until: $0) }
+    guard let answer else { throw PassphraseInput.noTerminal }
     return StoreSecret(kind: .passphraseOrCode, value: answer.revealed)
   }
 }

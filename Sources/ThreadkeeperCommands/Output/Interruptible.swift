@@ -9,11 +9,13 @@ import Synchronization
 /// must not stay so.
 enum Interruptible {
   /// - Parameters:
-  ///   - words: what is said of work that was stopped; nil where it would have stored something.
+  ///   - words: what is said of work that was stopped, in doubt too; nil for what follows.
+  ///   - nothing: what is said when it was stopped before anything was done.
   ///   - doubt: the same where a keeper may do it all the same.
   /// - Throws: what `body` throws; after a signal, or for a `CancellationError`, exit status 130.
   static func run<R: Sendable>(
     orSay words: (@Sendable () -> String)? = nil,
+    beforehand nothing: String = "Nothing was stored.",
     inDoubt doubt: String =
       "The running keeper may have stored it all the same: `threadkeeper status` tells.",
     _ body: @escaping @Sendable () async throws -> R
@@ -32,7 +34,7 @@ enum Interruptible {
       try await group.run()
       return try work.result()
     } catch is CancellationError {
-      throw try stopped(words?() ?? "Nothing was stored.")
+      throw try stopped(words?() ?? nothing)
     } catch is RunningKeeper.LeftOpen {
       throw try stopped(words?() ?? doubt)
     }

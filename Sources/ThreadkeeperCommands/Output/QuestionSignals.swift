@@ -17,7 +17,7 @@ struct QuestionSignals {
   }
 
   private final class Caught: Sendable {
-    let number = Mutex<Int32?>(nil)
+    let isCaught = Mutex(false)
   }
 
   private var watched: [Watched] = []
@@ -32,7 +32,7 @@ struct QuestionSignals {
       guard Self.address(before) != Self.address(SIG_IGN) else { continue }
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler { [caught] in
-        caught.number.withLock { $0 = $0 ?? number }
+        caught.isCaught.withLock { $0 = true }
         question.end()
       }
       // Before the source is in place the signal would be lost: it is ignored already.
@@ -48,12 +48,14 @@ struct QuestionSignals {
     unsafeBitCast(handler, to: Int.self)
   }
 
-  /// Everything as it was; the signal that came does now what it would have done.
-  func stop() {
+  /// Everything as it was.
+  ///
+  /// - Returns: whether a signal has ended the question.
+  func stop() -> Bool {
     for signal in watched {
       signal.source.cancel()
       _ = Glibc.signal(signal.number, signal.before)
     }
-    if let number = caught.number.withLock({ $0 }) { kill(getpid(), number) }
+    return caught.isCaught.withLock { $0 }
   }
 }

@@ -34,13 +34,17 @@ package enum TerminalPrompt {
     }
   }
 
-  /// The same for commands that do nothing else meanwhile: Ctrl-C ends them.
+  /// The same for commands that do nothing else meanwhile, and have done nothing yet. A signal ends the
+  /// question, too.
   package static func askNow(_ question: String, isHidden: Bool = false) throws -> String? {
     guard let terminal = open() else { throw noTerminal }
     let line = try TerminalQuestion(on: terminal)
-    let signals = isHidden ? QuestionSignals(line) : nil
-    defer { signals?.stop() }
-    return try line.ask(question, isHidden: isHidden)
+    guard isHidden else { return try line.ask(question, isHidden: false) }
+    let signals = QuestionSignals(line)
+    let answer = Result { try line.ask(question, isHidden: true) }
+    // Whoever was asked has left, whatever was typed before.
+    if signals.stop() { throw CancellationError() }
+    return try answer.get()
   }
 
   /// The same on a thread of the system's, where signals are caught already: the flag ends the question.

@@ -57,6 +57,7 @@ struct StoreRestoreCommand: ParsableCommand {
     let settings = try options.load()
     let progress = ProgressLine("Reading the backup:")
     let done: RestoreReport
+    var isBrokenOff = false
     do {
       defer { progress.end() }
       done = try Keychain.restore(
@@ -64,12 +65,17 @@ struct StoreRestoreCommand: ParsableCommand {
         with: try StoreWays.first(settings),
         further: StoreWays.further(settings) { words in
           progress.end()
-          return try StoreSecret.askNow(words)
+          do {
+            return try StoreSecret.askNow(words)
+          } catch {
+            isBrokenOff = error is CancellationError
+            throw error
+          }
         }, replacing: yes,
         options: OpenStore.audited(KeychainOptions())
       ) { progress.show($0, of: $1) }
     } catch {
-      throw failure(error)
+      throw isBrokenOff ? CancellationError() : failure(error)
     }
     let report = Report(
       storeID: done.backup.store.description, items: done.backup.items, replaced: done.replaced,

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestKit
+import Testing
+
+/// What opens the store is asked for at the terminal, and that is broken off.
+@Suite("A passphrase that is not given", .inTurns, .timeLimit(.minutes(10)))
+struct StoreQuestionTests {
+  /// By a key, or by a signal from outside.
+  enum End: Sendable, CaseIterable {
+    case key, signal
+  }
+
+  private let keeper: Installation
+  private let backup: String
+
+  /// Only its passphrase opens the store.
+  init() async throws {
+    keeper = try Installation(port: nil)
+    backup = keeper.directory.file("store.tkbackup")
+    let file = keeper.directory.file("passphrase.txt")
+    try Data("correct horse battery\n".utf8).write(to: URL(fileURLWithPath: file))
+    chmod(file, 0o600)
+    #expect(try await keeper.command("init").status == 0)
+    #expect(try await keeper.command("keys", "add", "--passphrase-file", file).status == 0)
+    #expect(try await keeper.command("store", "backup", backup).status == 0)
+  }
+
+  private func moveKeyFile(back: Bool = false) throws {
+    let here = keeper.directory.file("store.key")
+    let away = here + ".away"
+    try FileManager.default.moveItem(
+      atPath: back ? away : here, toPath: back ? here : away)
+  }
+
+  private func expectStopped(
+    _ arguments: [String], by end: End, saying words: String,
+    _ location: SourceLocation = #_sourceLocation
+  ) async throws {
+    let session = try TerminalSession(
+      arguments + ["--config", keeper.configuration], environment: keeper.environment)
+    try await session.until("Passphrase or recovery code")
+    try await session.untilHidden()
+    switch end {
+    case .key: session.type("\u{3}")
+    case .signal: try session.signal(SIGTERM)
+    }
+    let status = try await session.end()
+    #expect(
+      status == 130 && session.isEchoing && session.screen.contains("Stopped. \(words)"),
+      "\(arguments): \(status), \(session.screen)", sourceLocation: location)
+  }
+
+  @Test("keys remove: nothing is removed", arguments: End.allCases)
+  func remove(by end: End) async throws {
+    try moveKeyFile()
+    try await expectStopped(
+      ["keys", "remove", "1", "--yes"], by: end, saying: "Nothing was removed.")
+    try moveKeyFile(back: true)
+    #expect(try await keeper.json("keys", "list")["slots"]?.list.count == 2)
+  }
+
+  @Test("keys remove: with the answer it is removed")
+  func removed() async throws {
+    try moveKeyFile()
+    let session = try TerminalSession(
+      ["keys", "remove", "1", "--config", keeper.configuration], environment: keeper.environment)
+    try await session.until("Passphrase or recovery code")
+    try await session.untilHidden()
+    session.type("correct horse battery\n")
+    #expect(try await session.end() == 0, "\(session.screen)")
+    #expect(session.isEchoing && session.screen.contains("Key slot 1 is removed."))
+  }
+
+  @Test("unlock: nothing is unlocked", arguments: End.allCases)
+  func unlock(by end: End) async throws {
+    let daemon = try await keeper.start()
+    try await expectStopped(["unlock"], by: end, saying: "Nothing was unlocked.")
+    #expect(try await keeper.json("status")["store"]?["lock"] == "locked")
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("keys rotate --master: nothing is changed", arguments: End.allCases)
+  func master(by end: End) async throws {
+    try await expectStopped(
+      ["keys", "rotate", "--master", "--yes"], by: end, saying: "Nothing was changed.")
+    #expect(try await keeper.json("keys", "list")["slots"]?.list.count == 2)
+  }
+
+  @Test("every other command that opens the store: nothing is changed", arguments: End.allCases)
+  func others(by end: End) async throws {
+    try moveKeyFile()
+    for arguments in [
+      ["store", "compact"], ["store", "accept-rollback"], ["store", "restore", "--yes", backup],
+      ["clients", "fingerprint"], ["consent", "history"], ["credentials", "list"], ["status"],
+    ] {
+      try await expectStopped(arguments, by: end, saying: "Nothing was changed.")
+    }
+  }
+}
