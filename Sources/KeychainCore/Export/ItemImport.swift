@@ -69,10 +69,22 @@ package struct ImportConflict: Codable, Equatable, Sendable {
   /// What is different: `secret`, `accessible`, four letters of an attribute, or `damaged` for one that
   /// does not open here.
   package let differs: [String]
+  /// Items of other primary keys that it cannot stand beside, by the same names: to replace it deletes them. None
+  /// where those that are here are kept.
+  package let removes: [String]
 
-  package init(item: String, differs: [String]) {
+  package init(item: String, differs: [String], removes: [String] = []) {
     self.item = item
     self.differs = differs
+    self.removes = removes
+  }
+
+  /// A keeper of an earlier version does not name what it deletes.
+  package init(from decoder: any Decoder) throws {
+    let conflict = try decoder.container(keyedBy: CodingKeys.self)
+    item = try conflict.decode(String.self, forKey: .item)
+    differs = try conflict.decode([String].self, forKey: .differs)
+    removes = try conflict.decodeIfPresent([String].self, forKey: .removes) ?? []
   }
 }
 
@@ -89,6 +101,8 @@ package struct ImportReport: Equatable, Sendable {
   package var unchanged = 0
   package var kept = 0
   package var replaced = 0
+  /// Of the store, that were in the way of what was replaced.
+  package var deleted = 0
   package var conflicts = 0
   /// That `staysOut` has named.
   package var stayedOut = 0

@@ -42,12 +42,15 @@ extension Keychain {
           try take($0, plan, staysOut, &report, in: tx)
         }
         // They were told by name, and others would be missing from that.
-        guard report.stayedOut == planned.stayedOut else { throw Self.changedMeanwhile() }
+        guard report.stayedOut == planned.stayedOut, report.deleted == planned.deleted else {
+          throw Self.changedMeanwhile()
+        }
         note(
           .imported,
           "\(report.items) items of store \(report.store): \(report.added) added,"
             + " \(report.replaced) replaced, \(report.kept) kept, \(report.unchanged) the same"
-            + (report.stayedOut > 0 ? ", \(report.stayedOut) left out" : ""),
+            + (report.stayedOut > 0 ? ", \(report.stayedOut) left out" : "")
+            + (report.deleted > 0 ? ", \(report.deleted) deleted" : ""),
           ledger)
         try plan.willCommit(tx)
       }
@@ -64,6 +67,7 @@ extension Keychain {
     var locked = 0
     // Two items of one primary key are no export of a store.
     var keys = Set<ItemID>()
+    var foreseen = ImportForecast()
     let index = BlindIndex(key: try arena.randomKey())
     try read { tx in
       let staysOut = try plan.staysOut(report.store, tx)
@@ -75,7 +79,7 @@ extension Keychain {
         guard let key = ItemID(key), keys.insert(key).inserted else {
           throw ExportFlaw("is an item that came before")
         }
-        let standing = try standing(of: item, ifNotLockedIn: tx)
+        let standing = foreseen.standing(try standing(of: item, ifNotLockedIn: tx))
         let isSame = if case .same? = standing { true } else { false }
         // What does not come in refuses nothing.
         if !isSame, staysOut(item) {
@@ -95,11 +99,12 @@ extension Keychain {
           report.replaced += 1
           return try plan.comesIn(item)
         }
+        let rivals = try plan.rivals(item, tx).filter(foreseen.leaves)
         var differs = standing.differences
-        for rival in try plan.rivals(item, tx) where !differs.contains(rival.differs.description) {
+        for rival in rivals where !differs.contains(rival.differs.description) {
           differs.append(rival.differs.description)
         }
-        guard differs.isEmpty else { return try conflict(item, differs) }
+        guard differs.isEmpty else { return try conflict(item, standing, differs, rivals) }
         report.added += 1
         try plan.comesIn(item)
       }
@@ -107,15 +112,25 @@ extension Keychain {
       report.damaged = Int(clamping: end.damaged)
     }
     guard locked == 0 else { throw Self.lockedItems(locked, "imported") }
-    func conflict(_ item: NewItem, _ differs: [String]) throws {
+    func conflict(
+      _ item: NewItem, _ standing: ImportStanding, _ differs: [String], _ rivals: [ItemRival]
+    ) throws {
       report.conflicts += 1
       switch plan.onConflict {
       case .refuse: break
       case .keep: report.kept += 1
-      case .replace: report.replaced += 1
+      case .replace:
+        report.replaced += 1
+        report.deleted += rivals.count
+        foreseen.deletes(rivals)
+        foreseen.replaces(standing)
       }
+      let removes =
+        plan.onConflict == .keep
+        ? [] : rivals.map { Self.subject($0.item.itemClass, $0.item.attributes) }
       try plan.found(
-        ImportConflict(item: Self.subject(item.itemClass, item.attributes), differs: differs))
+        ImportConflict(
+          item: Self.subject(item.itemClass, item.attributes), differs: differs, removes: removes))
       if plan.onConflict == .replace { try plan.comesIn(item) }
     }
     return report

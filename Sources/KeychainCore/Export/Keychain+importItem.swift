@@ -41,6 +41,7 @@ extension Keychain {
       for rival in rivals {
         try delete(rival.item, in: tx)
         plan.removed(rival.item)
+        report.deleted += 1
       }
       plan.wrote(try replace(standing, with: new, in: tx))
       report.replaced += 1

@@ -22,6 +22,8 @@ struct ImportOutcome: Codable, Sendable {
   var unchanged: Int
   var kept: Int
   var replaced: Int
+  /// Of the store, that were in the way of what was replaced.
+  var deleted: Int
   var conflicts: Int
   /// That stay out, by what they are.
   var stayedOut: [String: Int]
@@ -44,6 +46,7 @@ struct ImportOutcome: Codable, Sendable {
     unchanged = report.unchanged
     kept = report.kept
     replaced = report.replaced
+    deleted = report.deleted
     conflicts = report.conflicts
     stayedOut = Self.names(access.stayedOut)
     takenOver = Self.names(access.takenOver)
@@ -61,7 +64,7 @@ struct ImportOutcome: Codable, Sendable {
 
 extension ImportOutcome {
   private enum CodingKeys: String, CodingKey {
-    case storeID, created, items, added, unchanged, kept, replaced, conflicts
+    case storeID, created, items, added, unchanged, kept, replaced, deleted, conflicts
     case stayedOut = "leftOut"
     case takenOver, replacesKeys, notInExport, damagedThere, unknownHomes, imported
   }
@@ -77,6 +80,7 @@ extension ImportOutcome {
     created = try outcome.decode(String.self, forKey: .created)
     (items, added, unchanged) = try (number(.items), number(.added), number(.unchanged))
     (kept, replaced) = try (number(.kept), number(.replaced))
+    deleted = try outcome.decodeIfPresent(Int.self, forKey: .deleted) ?? 0
     (conflicts, damagedThere) = try (number(.conflicts), number(.damagedThere))
     (stayedOut, takenOver) = try (counts(.stayedOut), counts(.takenOver))
     replacesKeys = try outcome.decodeIfPresent(Bool.self, forKey: .replacesKeys) ?? false

@@ -21,14 +21,15 @@ extension StoreImportCommand {
       text += "Not in it, because they were damaged there: \(outcome.damagedThere)\n"
     }
     for reason in ImportedAccess.Reason.allCases { text += stayedOut(report, reason) }
-    text += list(report)
+    text += list(report) + deletions(report)
     let isRefused = outcome.conflicts > 0 && onConflict == .refuse
     if !isRefused {
       text += takenOver(report)
       text += dryRun ? "It would come to: " : ""
       text +=
         "\(outcome.added) added, \(outcome.replaced) replaced, \(outcome.kept) kept,"
-        + " \(outcome.unchanged) already here.\n"
+        + " \(outcome.unchanged) already here"
+        + (outcome.deleted > 0 ? ", \(outcome.deleted) deleted.\n" : ".\n")
     }
     if !outcome.unknownHomes.isEmpty {
       text +=
@@ -83,6 +84,20 @@ extension StoreImportCommand {
       text += "  \(conflict.item.printable): \(conflict.differs.joined(separator: ", "))\n"
     }
     let rest = report.conflicts.count - Self.listed
+    return text + (rest > 0 ? "  and \(rest) more; --json lists all\n" : "")
+  }
+  /// In a list of its own: what goes for good must not hide among what is only different.
+  private func deletions(_ report: Report) -> String {
+    let names = report.conflicts.flatMap(\.removes)
+    guard !names.isEmpty else { return "" }
+    let why = "which cannot stay beside what comes in:\n"
+    var text =
+      switch onConflict {
+      case .replace: (dryRun ? "Would be deleted, " : "Deleted, ") + why
+      case .refuse, .keep: "--on-conflict replace would delete these, " + why
+      }
+    for name in names.prefix(Self.listed) { text += "  \(name.printable)\n" }
+    let rest = names.count - Self.listed
     return text + (rest > 0 ? "  and \(rest) more; --json lists all\n" : "")
   }
 }

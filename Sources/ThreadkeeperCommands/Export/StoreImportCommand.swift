@@ -26,7 +26,9 @@ struct StoreImportCommand: AsyncParsableCommand {
 
       Items that are here already, the same, stay as they are. Where one is here with other contents, \
       nothing is imported, and they are listed, without secrets; --on-conflict says which stays: keep \
-      those that are here, or replace them.
+      those that are here, or replace them. Credentials of a border router that is another team's in the \
+      export, and another login at the same broker, cannot stay beside what comes in: replace deletes \
+      them. They are listed too, also by --dry-run.
 
       Exits 73 when there are conflicts, 77 when the passphrase is wrong or the store is locked, 65 when \
       the file is damaged, cut off, or no export, 66 when there is no file or no store.

@@ -35,7 +35,7 @@ extension StoreService {
       logger.notice(
         "an export is imported",
         metadata: [
-          "added": "\(made.added)", "replaced": "\(made.replaced)",
+          "added": "\(made.added)", "replaced": "\(made.replaced)", "deleted": "\(made.deleted)",
           "left_out": "\(made.stayedOut.values.reduce(0, +))",
           "taken_over": "\(made.takenOver.values.reduce(0, +))", "user": "\(connection.peer.user)",
         ])
