@@ -139,8 +139,8 @@ package final class ClientEnrolmentStore: Sendable {
     return identity
   }
 
-  /// For an import that has written enrolments, consents or the keeper's keys, in its transaction: they count
-  /// from the next one on. Who has taken these over uses its keys, so that no later import begins anew.
+  /// For an import that has written enrolments, consents or keys of the keeper that were used, in its transaction:
+  /// they count from the next one on. Who has taken these over uses its keys, so that no later import begins anew.
   package func takeOver(_ tx: WriteTransaction) throws(KeychainError) {
     forget()
     _ = try useIdentity(tx)

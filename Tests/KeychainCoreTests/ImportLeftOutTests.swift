@@ -66,13 +66,14 @@ import Testing
     var plan = ItemImport()
     plan.onConflict = onConflict
     plan.comesIn = { names.append($0.attributes[.account]?.string ?? "") }
-    plan.givesWay = { item in
-      asked.append(item[.account]?.string ?? "")
+    plan.givesWay = { item, differs in
+      asked.append("\(item[.account]?.string ?? "") \(differs)")
       return true
     }
     let report = try file.import(to: to.keychain, plan)
+    let told = #"berta ["secret"]"#
     #expect(report.isDone && report.conflicts == 0 && report.replaced == 1 && report.added == 1)
-    #expect(names == ["berta", "carla"] && asked == ["berta", "berta"])
+    #expect(names == ["berta", "carla"] && asked == [told, told])
     let berta = try to.keychain.first(ItemQuery(.genericPassword, [.account: .string("berta")]))
     #expect(berta?.secret != Sample.secret("mine"))
     #expect(try to.keychain.verify(.everything) == VerificationReport(items: 3))

@@ -68,6 +68,42 @@ struct OwnAccessTests {
     #expect(isUsed)
   }
 
+  @Test("Keys that came only shown, and nothing with them, leave the next import its say")
+  func cameAlone() throws {
+    try old.showKeys()
+    let first = try new.take(try old.export("first")).outcome
+    #expect(first.added == 1 && first.takenOver == ["keeper_identity": 1])
+    let keys = try #require(try old.keys())
+    #expect(try new.keys() == keys && new.enrolments.identity?.keys == keys)
+    let isDecided = try new.keychain.database.read { try OwnAccess.isDecided(new.enrolments, $0) }
+    #expect(!isDecided)
+
+    try old.fill()
+    let path = try old.export("second")
+    let trial = try new.take(path, isTrial: true).outcome
+    let second = try new.take(path).outcome
+    for outcome in [trial, second] {
+      #expect(
+        outcome.takenOver == ["keeper_identity": 1, "client_enrolment": 2, "consent_grant": 1])
+      // They are the same keys, which have been used since.
+      #expect(outcome.replaced == 1 && outcome.conflicts == 0 && !outcome.replacesKeys)
+    }
+    #expect(try new.clients() == ["hub", "router"] && new.grants() == ["mqtt user phone"])
+    #expect(try new.keys() == keys && new.enrolments.identity?.keys == keys)
+    try new.revoke("router")
+    #expect(try new.take(path, .replace).outcome.takenOver.isEmpty)
+  }
+
+  @Test("Other keys that came only shown give way as those do that were shown here")
+  func othersCameAlone() throws {
+    let third = try MovedStore()
+    try third.showKeys()
+    _ = try new.take(try third.export())
+    try old.fill()
+    #expect(try new.take(try old.export()).outcome.replacesKeys)
+    #expect(try new.keys() == old.keys() && new.enrolments.identity?.keys == old.keys())
+  }
+
   @Test("A refused enrolment leaves no keys, and decides nothing")
   func refusedEnrolment() throws {
     try new.showKeys()

@@ -31,8 +31,9 @@ package struct ItemImport {
   /// Told every item that is to come in, new or in the place of another one, before anything is changed.
   package var comesIn: (NewItem) throws -> Void = { _ in }
   /// Whether the store's item goes for one of its primary key that comes in, whatever `onConflict` says. Asked in
-  /// both passes, of items that are to be replaced only. Then it is no conflict.
-  package var givesWay: (Item) -> Bool = { _ in false }
+  /// both passes, of items that are to be replaced only, with what is different, as conflicts have it. Then it is no
+  /// conflict.
+  package var givesWay: (Item, _ differs: [String]) -> Bool = { _, _ in false }
   /// Items of the store, of other primary keys, that an item cannot stand beside. They are a conflict like one
   /// of its own key: it stays out, or takes their place.
   package var rivals: (NewItem, ReadTransaction) throws -> [ItemRival] = { _, _ in [] }

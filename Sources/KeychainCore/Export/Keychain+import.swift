@@ -95,7 +95,7 @@ extension Keychain {
           report.unchanged += 1
           return
         }
-        if case .other(let here, _) = standing, plan.givesWay(here) {
+        if case .other(let here, let differs) = standing, plan.givesWay(here, differs) {
           report.replaced += 1
           return try plan.comesIn(item)
         }

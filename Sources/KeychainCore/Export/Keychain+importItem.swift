@@ -20,7 +20,7 @@ extension Keychain {
     }
     // It was locked meanwhile.
     guard let standing = found else { throw Self.lockedItems(1, "imported") }
-    if case .other(let here, _) = standing, plan.givesWay(here) {
+    if case .other(let here, let differs) = standing, plan.givesWay(here, differs) {
       plan.wrote(try replace(standing, with: new, in: tx))
       report.replaced += 1
       return

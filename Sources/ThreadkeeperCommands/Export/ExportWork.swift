@@ -55,7 +55,7 @@ struct ExportWork {
     var homes: Set<String> = []
     var own: OwnAccess?
     var access = ImportOutcome.Access()
-    var takesOver = false
+    var (takesOver, showsKeys) = (false, false)
     var plan = ItemImport()
     plan.actor = actor
     plan.onConflict = request.onConflict ?? .refuse
@@ -84,9 +84,10 @@ struct ExportWork {
       try list?.add(.takenOver(.init(what: what, name: name)))
     }
     // A store that has decided nothing has shown its keys at most.
-    plan.givesWay = { item in
+    plan.givesWay = { item, differs in
       guard KeeperIdentityStore.isOnlyShown(item) else { return false }
-      access.replacesKeys = true
+      // The same keys may have been used since they were exported.
+      if differs.contains("secret") { access.replacesKeys = true }
       return true
     }
     plan.rivals = { [keychain] item, tx in
@@ -96,11 +97,17 @@ struct ExportWork {
     plan.found = { try list?.add(.conflict($0)) }
     plan.wrote = { item in
       items.wrote(item)
-      if ImportedAccess(item.itemClass, item.attributes) != nil { takesOver = true }
+      guard ImportedAccess(item.itemClass, item.attributes) != nil else { return }
+      // Keys that nobody has used decide nothing here either.
+      if KeeperIdentityStore.isOnlyShown(item) { showsKeys = true } else { takesOver = true }
     }
     plan.removed = { items.removed($0) }
     plan.willCommit = { [enrolments] tx in
-      if takesOver { try enrolments.takeOver(tx) }
+      if takesOver {
+        try enrolments.takeOver(tx)
+      } else if showsKeys {
+        _ = try enrolments.makeIdentity(tx)
+      }
       try ImportSettlement(configuration, keychain: keychain).settle(items, tx)
     }
     plan.progress = { done, total in
