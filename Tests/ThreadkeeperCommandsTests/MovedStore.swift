@@ -55,12 +55,13 @@ struct MovedStore {
   }
 
   func take(
-    _ path: String, _ onConflict: ItemImport.OnConflict = .refuse, isTrial: Bool = false
+    _ path: String, _ onConflict: ItemImport.OnConflict = .refuse, isTrial: Bool = false,
+    with secret: StoreSecret = MovedStore.secret
   ) throws -> (outcome: ImportOutcome, lines: [ImportList.Line]) {
     let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
     defer { try? file.close() }
     let list = try ImportList()
-    var request = StoreRequest(command: .importItems, secret: Self.secret)
+    var request = StoreRequest(command: .importItems, secret: secret)
     (request.file, request.onConflict, request.isTrial) = (path, onConflict, isTrial)
     let report = try work.answer(request, [file.fileDescriptor, list.passed])
     guard let outcome = report.imported else { throw Unexpected() }

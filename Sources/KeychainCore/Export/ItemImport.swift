@@ -43,6 +43,8 @@ package struct ItemImport {
   package var wrote: (Item) -> Void = { _ in }
   /// Told every rival that is deleted, in the transaction.
   package var removed: (Item) -> Void = { _ in }
+  /// Called before the transaction, when all of the export was read and is to come in.
+  package var willWrite: () throws -> Void = {}
   /// The last of the transaction. What it throws undoes all.
   package var willCommit: (WriteTransaction) throws -> Void = { _ in }
   /// Told how far it is, of two passes; what it throws undoes all.

@@ -28,6 +28,7 @@ extension Keychain {
       var report = try look(at: reader, name, plan)
       let isRefused = report.conflicts > 0 && plan.onConflict == .refuse
       guard !plan.isTrial, !isRefused else { return report }
+      try plan.willWrite()
       try write { tx in
         let planned = report
         report = ImportReport(store: planned.store, created: planned.created)

@@ -49,7 +49,6 @@ struct ExportWork {
     _ list: ImportList?
   ) throws -> ImportOutcome {
     let configuration = BridgeConfiguration(settings)
-    try BridgeRegistry.prepare(configuration, keychain: keychain)
     var items = ImportedItems()
     // Of clients that come in.
     var homes: Set<String> = []
@@ -102,6 +101,9 @@ struct ExportWork {
       if KeeperIdentityStore.isOnlyShown(item) { showsKeys = true } else { takesOver = true }
     }
     plan.removed = { items.removed($0) }
+    plan.willWrite = { [keychain] in
+      try BridgeRegistry.complete(configuration, keychain: keychain)
+    }
     plan.willCommit = { [enrolments] tx in
       if takesOver {
         try enrolments.takeOver(tx)
