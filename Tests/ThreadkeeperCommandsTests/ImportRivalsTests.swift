@@ -138,6 +138,50 @@ struct ImportRivalsTests {
     #expect(try names(new) == ["anna threadkeeper.internal"])
   }
 
+  /// Two items of one export that no store has side by side.
+  enum Contradiction: CaseIterable {
+    case ownerFirst, ownerLast, logins, loginsHere
+  }
+
+  @Test(
+    "An export that contradicts itself is refused with the record, whatever is to become of conflicts",
+    arguments: Contradiction.allCases, ItemImport.OnConflict.allCases)
+  func contradiction(
+    _ contradiction: Contradiction, _ onConflict: ItemImport.OnConflict
+  ) throws {
+    let items: [NewItem]
+    switch contradiction {
+    case .ownerFirst: items = [owner("team-b"), try credential("team-a")]
+    case .ownerLast: items = [try credential("team-a"), owner("team-b")]
+    case .logins, .loginsHere: items = [login("anna"), login("berta")]
+    }
+    try add(items, to: old)
+    // Also where one of them is here already.
+    if contradiction == .loginsHere { try add([login("anna")], to: new) }
+    let (path, before) = (try old.export(), try names(new))
+    for isTrial in [true, false] {
+      do {
+        _ = try new.take(path, onConflict, isTrial: isTrial)
+        Issue.record("it was imported")
+      } catch let failure as CommandFailure {
+        #expect(failure.status == .badInput, "\(failure)")
+        #expect(failure.message.contains("is not imported: record 2 "), "\(failure)")
+      }
+    }
+    #expect(try names(new) == before)
+  }
+
+  @Test("Logins at other brokers, and what a team has of its own router, contradict nothing")
+  func noContradiction() throws {
+    var other = login("berta")
+    other.attributes[.port] = .integer(8883)
+    var elsewhere = owner("team-a")
+    elsewhere.attributes[.service] = .string("thread-owner/villa")
+    try add(
+      [login("anna"), other, owner("team-b"), try credential("team-b"), elsewhere], to: old)
+    #expect(try new.take(try old.export()).outcome.added == 5)
+  }
+
   @Test("A conflict as an earlier keeper names it is understood")
   func earlierKeeper() throws {
     let octets = Data(#"{"item":"genp mail berta (own)","differs":["secret"]}"#.utf8)

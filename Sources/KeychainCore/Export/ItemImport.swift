@@ -19,7 +19,8 @@ package struct ItemImport {
   package var actor: String?
   /// Look, and change nothing.
   package var isTrial = false
-  /// Why an item must not come in; nil: it may. Completes "record 7 …".
+  /// Why an item must not come in; nil: it may. Completes "record 7 …". Asked once of each, in order, in the first
+  /// pass: who has seen the ones before it can say what contradicts them.
   package var objection: (NewItem) -> String? = { _ in nil }
   /// Which items stay out, whatever is wrong with them, from the store that was exported. Asked once in each
   /// pass, before anything is written. An item that is here already, the same, is none of them.

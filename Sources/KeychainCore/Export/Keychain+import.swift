@@ -146,8 +146,6 @@ extension Keychain {
   }
 
   static func changedMeanwhile() -> KeychainError {
-    KeychainError(
-      .notAvailable,
-      "the store has changed meanwhile, or items of the export contradict each other: import again")
+    KeychainError(.notAvailable, "the store has changed meanwhile: import again")
   }
 }

@@ -50,6 +50,7 @@ struct ExportWork {
   ) throws -> ImportOutcome {
     let configuration = BridgeConfiguration(settings)
     var items = ImportedItems()
+    var (owners, logins) = (ImportedOwners(), ImportedLogins())
     // Of clients that come in.
     var homes: Set<String> = []
     var own: OwnAccess?
@@ -63,6 +64,7 @@ struct ExportWork {
       items.see(item)
       if let home = ImportedAccess.home(of: item) { homes.insert(home) }
       return ImportedItems.objection(to: item) ?? ImportedAccess.objection(to: item)
+        ?? owners.objection(to: item) ?? logins.objection(to: item)
     }
     plan.staysOut = { [enrolments] store, tx in
       let now = try OwnAccess(enrolments, exported: store, tx)

@@ -31,7 +31,7 @@ struct StoreImportCommand: AsyncParsableCommand {
       them. They are listed too, also by --dry-run.
 
       Exits 73 when there are conflicts, 77 when the passphrase is wrong or the store is locked, 65 when \
-      the file is damaged, cut off, or no export, 66 when there is no file or no store.
+      the file is damaged, cut off, no export, or contradicts itself, 66 when there is no file or no store.
 
       Examples:
         threadkeeper store import --dry-run /media/stick/home.tkexport
