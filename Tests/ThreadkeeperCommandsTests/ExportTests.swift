@@ -17,13 +17,15 @@ struct ExportTests {
     }
     let router = ImportList.Access(what: .enrolment, name: "router \"\n🔑, home home")
     let list = try ImportList()
-    #expect(try list.read().isEmpty)
+    #expect(list.read().lines.isEmpty)
     let keepers = try ImportList(openAs: list.passed)
     try keepers.add(.stayedOut(router))
     try keepers.add(.takenOver(router))
     for conflict in conflicts { try keepers.add(.conflict(conflict)) }
     try keepers.flush()
-    let read = try list.read()
+    let content = list.read()
+    #expect(content.unread == 0)
+    let read = content.lines
     #expect(read.prefix(2) == [.stayedOut(router), .takenOver(router)])
     #expect(read.dropFirst(2).compactMap(\.conflict) == conflicts)
     #expect(read.count == conflicts.count + 2)
@@ -46,13 +48,45 @@ struct ExportTests {
     }
   }
 
+  @Test("Lines of a keeper of another version are read as far as they are known, and fail nothing")
+  func otherKeeper() throws {
+    let list = try ImportList()
+    let text = """
+      {"item":"genp mail anna (own)","differs":["secret"]}
+      {"conflict":{"item":"genp mail berta (own)","differs":["labl"],"removes":["genp mail c (own)"]}}
+      {"held":{"what":"client_role","name":"hub"}}
+      {"leftOut":{"what":"consent_grant","name":"hub"}}
+      no line at all
+
+      """
+    let octets = Array(text.utf8)
+    #expect(octets.withUnsafeBytes { write(list.passed, $0.baseAddress, $0.count) } == octets.count)
+    let content = list.read()
+    #expect(content.unread == 2)
+    #expect(
+      content.lines == [
+        .conflict(.init(item: "genp mail anna (own)", differs: ["secret"])),
+        .conflict(
+          .init(
+            item: "genp mail berta (own)", differs: ["labl"], removes: ["genp mail c (own)"])),
+        .stayedOut(.init(what: .grant, name: "hub")),
+      ])
+    let outcome = try JSONDecoder().decode(ImportOutcome.self, from: Data(Self.earlier.utf8))
+    let command = try StoreImportCommand.parse(["file"])
+    #expect(
+      command.text(.init(outcome, content, dryRun: false))
+        .contains("Of what the running keeper names, 2 cannot be read here"))
+    #expect(!command.text(.init(outcome, .init(), dryRun: false)).contains("cannot be read"))
+  }
+
+  private static let earlier = """
+    {"storeID":"a","created":"2026-01-01T00:00:00Z","items":3,"added":2,"unchanged":1,"kept":0,"replaced":0,
+    "conflicts":0,"notInExport":{},"damagedThere":0,"unknownHomes":[],"imported":true}
+    """
+
   @Test("What a keeper of an earlier version says of an import is understood")
   func earlierKeeper() throws {
-    let answer = """
-      {"storeID":"a","created":"2026-01-01T00:00:00Z","items":3,"added":2,"unchanged":1,"kept":0,"replaced":0,
-      "conflicts":0,"notInExport":{},"damagedThere":0,"unknownHomes":[],"imported":true}
-      """
-    let outcome = try JSONDecoder().decode(ImportOutcome.self, from: Data(answer.utf8))
+    let outcome = try JSONDecoder().decode(ImportOutcome.self, from: Data(Self.earlier.utf8))
     #expect(outcome.imported && outcome.added == 2)
     #expect(outcome.stayedOut.isEmpty && outcome.takenOver.isEmpty && !outcome.replacesKeys)
   }

@@ -64,7 +64,7 @@ struct ImportRivalsTests {
     _ taken: (outcome: ImportOutcome, lines: [ImportList.Line]), _ options: String...
   ) throws -> String {
     let command = try StoreImportCommand.parse(["file"] + options)
-    return command.text(.init(taken.outcome, taken.lines, dryRun: command.dryRun))
+    return command.text(.init(taken.outcome, .init(lines: taken.lines), dryRun: command.dryRun))
   }
 
   @Test("Credentials that replace deletes are named and counted, and by a trial before they go")

@@ -65,7 +65,7 @@ struct MovedStore {
     (request.file, request.onConflict, request.isTrial) = (path, onConflict, isTrial)
     let report = try work.answer(request, [file.fileDescriptor, list.passed])
     guard let outcome = report.imported else { throw Unexpected() }
-    return (outcome, try list.read())
+    return (outcome, list.read().lines)
   }
 
   struct Unexpected: Error {}

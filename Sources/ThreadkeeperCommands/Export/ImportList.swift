@@ -92,8 +92,16 @@ final class ImportList {
       "the list for the command cannot be passed: \(String(cString: strerror(code)))")
   }
 
-  /// All of them, from the first.
-  func read() throws -> [Line] {
+  /// What comes out of it.
+  struct Content {
+    var lines: [Line] = []
+    /// Lines that were not understood: a keeper of another version may name other things.
+    var unread = 0
+  }
+
+  /// All of them, from the first. It throws nothing: what the import has done is done.
+  func read() -> Content {
+    var content = Content()
     var octets: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 1 << 16)
     while true {
@@ -101,16 +109,23 @@ final class ImportList {
         pread(descriptor, $0.baseAddress, $0.count, off_t(octets.count))
       }
       if count < 0, errno == EINTR { continue }
+      // Nobody knows how much is missing.
+      if count < 0 { content.unread += 1 }
       guard count > 0 else { break }
       octets += piece[..<count]
     }
-    return try octets.split(separator: 0x0A).map {
-      try JSONDecoder().decode(Line.self, from: Data($0))
+    for line in octets.split(separator: 0x0A) {
+      if let line = try? JSONDecoder().decode(Line.self, from: Data(line)) {
+        content.lines.append(line)
+      } else {
+        content.unread += 1
+      }
     }
+    return content
   }
 }
 
-/// An object with the one member that says what it is.
+/// An object with the one member that says what it is. Keepers of earlier versions named conflicts only, as they are.
 extension ImportList.Line: Codable {
   private enum CodingKeys: String, CodingKey {
     case conflict
@@ -125,8 +140,10 @@ extension ImportList.Line: Codable {
       self = .conflict(conflict)
     } else if let item = try line.decodeIfPresent(ImportList.Access.self, forKey: .stayedOut) {
       self = .stayedOut(item)
+    } else if let item = try line.decodeIfPresent(ImportList.Access.self, forKey: .takenOver) {
+      self = .takenOver(item)
     } else {
-      self = .takenOver(try line.decode(ImportList.Access.self, forKey: .takenOver))
+      self = .conflict(try ImportConflict(from: decoder))
     }
   }
 

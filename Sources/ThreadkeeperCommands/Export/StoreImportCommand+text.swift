@@ -36,6 +36,10 @@ extension StoreImportCommand {
         "Your settings do not name these homes, whose items wait until they do: "
         + outcome.unknownHomes.map(\.printable).joined(separator: ", ") + "\n"
     }
+    if report.unread > 0 {
+      text +=
+        "Of what the running keeper names, \(report.unread) cannot be read here: is it of another version?\n"
+    }
     return text + (dryRun ? "Nothing is changed.\n" : "")
   }
 

@@ -62,13 +62,16 @@ struct StoreImportCommand: AsyncParsableCommand {
     let conflicts: [ImportConflict]
     let stayedOut: [ImportList.Access]
     let takenOver: [ImportList.Access]
+    /// That the keeper names, and this command does not understand.
+    let unread: Int
     let dryRun: Bool
 
-    init(_ outcome: ImportOutcome, _ lines: [ImportList.Line], dryRun: Bool) {
+    init(_ outcome: ImportOutcome, _ list: ImportList.Content, dryRun: Bool) {
       self.outcome = outcome
-      conflicts = lines.compactMap(\.conflict)
-      stayedOut = lines.compactMap(\.stayedOut)
-      takenOver = lines.compactMap(\.takenOver)
+      conflicts = list.lines.compactMap(\.conflict)
+      stayedOut = list.lines.compactMap(\.stayedOut)
+      takenOver = list.lines.compactMap(\.takenOver)
+      unread = list.unread
       self.dryRun = dryRun
     }
 
@@ -76,6 +79,7 @@ struct StoreImportCommand: AsyncParsableCommand {
       case conflicts = "conflicting"
       case stayedOut = "leftOutNames"
       case takenOver = "takenOverNames"
+      case unread = "unreadNames"
       case dryRun
     }
 
@@ -85,6 +89,7 @@ struct StoreImportCommand: AsyncParsableCommand {
       try container.encode(conflicts, forKey: .conflicts)
       try container.encode(stayedOut, forKey: .stayedOut)
       try container.encode(takenOver, forKey: .takenOver)
+      try container.encode(unread, forKey: .unread)
       try container.encode(dryRun, forKey: .dryRun)
     }
   }
@@ -115,7 +120,7 @@ struct StoreImportCommand: AsyncParsableCommand {
       request.isTrial = dryRun
       let report = try await desk.perform(request, [descriptor, list.passed], in: keychain)
       guard let outcome = report.imported else { throw DaemonAnswer.unreadable }
-      return Report(outcome, try list.read(), dryRun: dryRun)
+      return Report(outcome, list.read(), dryRun: dryRun)
     }
     try output.show(report, text: text(report))
     guard report.outcome.conflicts == 0 || onConflict != .refuse else {
