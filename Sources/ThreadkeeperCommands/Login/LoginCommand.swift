@@ -18,8 +18,8 @@ struct LoginCommand: AsyncParsableCommand {
       With --password-stdin and no name, the name that is stored is used. Another name than \
       `mqtt.username` of the settings is refused.
 
-      Ends with 77 when the broker refuses the login and 69 when the broker is not reached; nothing \
-      is stored then. 64: another name than the settings have; 75: another process holds the store; \
+      Ends with 77 when the broker refuses the login, or what opens the store is mistyped, and 69 when the \
+      broker is not reached; nothing is stored then. 64: another name than the settings have; 75: another process holds the store; \
       78: the settings name no broker, or the running keeper has another one; 130: stopped.
 
       Examples:

@@ -45,6 +45,7 @@ struct LoginDesk: Sendable {
   /// Has the login validated and stored.
   ///
   /// - Parameter known: what was stored before the person was asked.
+  /// - Throws: `LoginRefusal` when the broker refuses it; `CommandFailure` for all else.
   func store(_ login: BrokerLogin, over known: BrokerLogin?, validating: Bool) async throws
     -> Stored
   {
@@ -59,7 +60,7 @@ struct LoginDesk: Sendable {
       }
     } store: {
       if !isAccepted {
-        try await LoginTrial(settings: settings, address: address).check(login)
+        try await validate(login)
         isAccepted = true
       }
       let madeStore = !OpenStore.exists(settings)
@@ -81,6 +82,15 @@ struct LoginDesk: Sendable {
       return Stored(
         change: change.rawValue, isKeeperRunning: false, isInUse: isStoredInUse,
         madeStore: madeStore)
+    }
+  }
+
+  private func validate(_ login: BrokerLogin) async throws {
+    do {
+      try await LoginTrial(settings: settings, address: address).check(login)
+    } catch let failure as CommandFailure {
+      guard failure.status == .notPermitted else { throw failure }
+      throw LoginRefusal(failure: failure)
     }
   }
 

@@ -24,12 +24,10 @@ struct LoginSession: Sendable {
         return (
           login, try await desk.store(login, over: known, validating: isValidating)
         )
-      } catch let failure as CommandFailure {
+      } catch let refusal as LoginRefusal {
         wrong += 1
-        guard failure.status == .notPermitted, password == nil, wrong < Self.tries else {
-          throw failure
-        }
-        TerminalPrompt.say("\(failure.message.printable)\n")
+        guard password == nil, wrong < Self.tries else { throw refusal.failure }
+        TerminalPrompt.say("\(refusal.failure.message.printable)\n")
       }
     }
   }

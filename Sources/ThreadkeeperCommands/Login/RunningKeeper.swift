@@ -41,11 +41,22 @@ struct RunningKeeper: Sendable {
   }
 
   /// The same for a login. A keeper that ends in the middle has stored nothing: then another is asked.
+  ///
+  /// - Throws: `LoginRefusal`, too, when its broker refuses the login.
   func ask(_ request: DaemonRequest) async throws -> LoginReport? {
     guard let octets = try await ask(request.octets, within: Self.patience) else { return nil }
     let answer = try DaemonRequest.Answer(reading: octets)
     guard answer.error?.code != DaemonAnswer.ending else { throw Ended() }
-    return try answer.result()
+    do {
+      return try answer.result()
+    } catch {
+      guard request.command == .login, request.validate != false,
+        answer.error?.code == DaemonAnswer.refused
+      else {
+        throw error
+      }
+      throw LoginRefusal(failure: error)
+    }
   }
 
   /// The octets of the answer to those of a request, with open files for the keeper.

@@ -18,12 +18,12 @@ enum DaemonAnswer {
     init(_ failure: CommandFailure) {
       code =
         switch failure.status {
-        case .notPermitted: "refused"
+        case .notPermitted: DaemonAnswer.refused
         case .unavailable: "unavailable"
         case .configuration: "conflict"
         case .usage: "invalid_payload"
         case .temporary: DaemonAnswer.ending
-        default: "store"
+        default: DaemonAnswer.store
         }
       message = failure.message
       help = failure.remedy
@@ -36,6 +36,12 @@ enum DaemonAnswer {
 
   /// As over MQTT.
   static let tooLarge = "too_large"
+
+  /// Whoever asks may not have it; of a login: the broker refuses it.
+  static let refused = "refused"
+
+  /// The store cannot do it.
+  static let store = "store"
 
   static let unreadable = CommandFailure(
     .software, "the running keeper gives an answer that cannot be read",

@@ -82,6 +82,11 @@ final class BrokerLoginService: Service {
       }
     } catch is CancellationError {
       return .init(CommandFailure(.temporary, "the keeper ends: nothing was stored"))
+    } catch let error as KeychainError {
+      var answer = DaemonRequest.Answer(failing: error)
+      // No other password helps against a store that is locked.
+      if answer.error?.code == DaemonAnswer.refused { answer.error?.code = DaemonAnswer.store }
+      return answer
     } catch {
       return .init(failing: error)
     }
