@@ -77,6 +77,7 @@ struct BrokerTests {
     }
     #expect(retained.count >= 11)
 
+    Recorder.current?.brokersMayForget()
     broker.kill()
     try broker.start()
     audience = try await Audience.start(broker)
@@ -135,7 +136,7 @@ struct BrokerTests {
 
   @Test("A keeper that starts before its broker waits for it, in words")
   func brokerMissing() async throws {
-    let broker = try TestBroker()
+    let broker = try TestBroker(persistence: true)
     let keeper = try Installation(broker)
     broker.stop()
     let daemon = try keeper.launch()

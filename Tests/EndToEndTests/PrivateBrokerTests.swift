@@ -73,6 +73,7 @@ struct PrivateBrokerTests {
     let keeper = try Installation(port: nil, mqtt: ["port: \(try UnusedPort.next())"], hold: 0)
     let daemon = try await keeper.start()
     let broker = try #require(brokerProcess(of: daemon))
+    Recorder.current?.brokersMayForget()
     kill(broker, SIGKILL)
     try await eventually("another broker") {
       brokerProcess(of: daemon).map { $0 != broker } ?? false

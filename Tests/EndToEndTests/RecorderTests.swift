@@ -161,7 +161,7 @@ struct RecorderTests {
     #expect(!recorder.messages.contains { $0.topic.contains("recorder") })
   }
 
-  @Test("A restart of a broker that keeps sessions loses nothing; of another one, the gap is noted")
+  @Test("A restart of a broker that keeps sessions loses nothing; of another one, the gap is told")
   func restart() async throws {
     for isKept in [true, false] {
       let recorder = Recorder()
@@ -182,6 +182,11 @@ struct RecorderTests {
       guard isKept else {
         // Restarts that follow each other fast are one.
         #expect(recorder.gaps > 0)
+        let holes = await recorder.complaints().filter { $0.contains("forgotten its session") }
+        #expect(holes.count == 1)
+        recorder.brokersMayForget()
+        let left = await recorder.complaints()
+        #expect(!left.isEmpty && left.allSatisfy { $0.contains("a secret was published") })
         continue
       }
       #expect(recorder.gaps == 0)
@@ -190,6 +195,41 @@ struct RecorderTests {
         #expect(Set(heard) == Set((1...5).map { "threadkeeper/\(place)/\($0)" }))
       }
       #expect(Set(recorder.finds().map(\.topic)).count == 5)
+    }
+  }
+
+  @Test("The broker of a keeper that was restarted is heard out, too")
+  func restartOfKeeper() async throws {
+    let isHeld = Mutex(false)
+    let recorder = Recorder(beforeHearing: { while isHeld.withLock({ $0 }) { usleep(20_000) } })
+    try await recorder.observe {
+      let keeper = try Installation(port: nil)
+      for _ in 1...2 {
+        let daemon = try await keeper.start()
+        #expect(try await daemon.stop() == .exit(0))
+      }
+      let daemon = try await keeper.start()
+      let state = keeper.directory.file("state/broker")
+      let port = try #require(
+        UInt16(String(contentsOfFile: "\(state)/port", encoding: .utf8).filter(\.isNumber)))
+      let logins = try String(contentsOfFile: "\(state)/logins", encoding: .utf8)
+      let password = try #require(
+        logins.split(separator: "\n").first { $0.hasPrefix("threadkeeper\t") }?
+          .split(separator: "\t").last)
+      let publisher = TestPublisher(
+        MosquittoConfiguration(
+          host: "127.0.0.1", port: port, clientID: "publisher", username: "threadkeeper",
+          password: String(password)))
+      isHeld.withLock { $0 = true }
+      recorder.note("key", Self.key)
+      try await publisher.publish([
+        Publication(topic: "threadkeeper/last", payload: Self.key)
+      ])
+      isHeld.withLock { $0 = false }
+      #expect(await recorder.hearOut() == [])
+      #expect(recorder.finds().map(\.topic) == ["threadkeeper/last"])
+      #expect(recorder.gaps == 0)
+      #expect(try await daemon.stop() == .exit(0))
     }
   }
 

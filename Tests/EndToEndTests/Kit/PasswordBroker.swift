@@ -4,7 +4,7 @@ import EmbeddedBroker
 import Foundation
 import TestKit
 
-/// A real Mosquitto with a password file, whose lines can be changed while it runs.
+/// A real Mosquitto with a password file, whose lines can be changed while it runs. A stop loses nothing.
 final class PasswordBroker: Sendable {
   let broker: TestBroker
   private var file: String { "\(broker.directory)/passwords" }
@@ -14,9 +14,9 @@ final class PasswordBroker: Sendable {
   /// Lets the keeper's user in, and one who may read everything.
   init(_ user: String, _ password: String) throws {
     Recorder.current?.note("the password of \(user)", password)
-    broker = try TestBroker(logins: [
-      .init("monitor", role: .monitor), .init(user, role: .keeper, password: password),
-    ])
+    broker = try TestBroker(
+      logins: [.init("monitor", role: .monitor), .init(user, role: .keeper, password: password)],
+      persistence: true)
   }
 
   /// Gives a user another password, and has the broker read its file again: whoever is connected with

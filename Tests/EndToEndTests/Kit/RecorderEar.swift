@@ -39,9 +39,22 @@ struct RecorderEar: Sendable {
   /// How often the broker had forgotten it.
   var gaps: Int { record.sessions.dropFirst().count { !$0.sessionPresent } }
 
-  /// One that a keeper has started ends with it, and tells nobody else.
-  private var isBrokerThere: Bool {
-    broker.map { $0.broker.isRunning } ?? (record.sessions.count > record.disconnections.count)
+  /// How often nothing has listened where the broker should be.
+  private var attemptsInVain: Int {
+    record.disconnections.count { !$0.wasConnected && $0.error.reason == .nothingListens }
+  }
+
+  private var isConnected: Bool {
+    let record = record
+    // There is a disconnection for each attempt that failed, too.
+    return record.sessions.count > record.disconnections.count { $0.wasConnected }
+  }
+
+  /// One that a keeper has started ends with it, and tells nobody else: it is gone when nothing listens.
+  ///
+  /// - Parameter attempts: those in vain, from which on it is.
+  private func isBrokerThere(untilInVain attempts: Int) -> Bool {
+    broker.map { $0.broker.isRunning } ?? (isConnected || attemptsInVain < attempts)
   }
 
   /// Returns when all has come that was published before: something of its own comes after it.
@@ -49,12 +62,14 @@ struct RecorderEar: Sendable {
   /// - Returns: what keeps it from that.
   func drain(within limit: Duration) async -> String? {
     let deadline = ContinuousClock.now + limit
-    while isBrokerThere {
+    // The first one may have begun before this.
+    let inVain = attemptsInVain + 2
+    while isBrokerThere(untilInVain: inVain) {
       let topic = "\(mark)/\(UInt64.random(in: 0 ... .max))"
       client.publish([Publication(topic: topic, payload: [])])
       // One that was under way when the connection broke may be lost.
       let patience = min(deadline, .now + .seconds(2))
-      while isBrokerThere, ContinuousClock.now < patience {
+      while isBrokerThere(untilInVain: inVain), ContinuousClock.now < patience {
         if record.messages.contains(where: { $0.topic == topic }) { return nil }
         try? await Task.sleep(for: .milliseconds(2))
       }
