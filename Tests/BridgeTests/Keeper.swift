@@ -191,8 +191,10 @@ final class Keeper {
   }
 
   /// Names of what happened since the last call, in order; state changes have none.
-  func takeNames() throws -> [String] {
-    try takeEvents().flatMap { event in
+  func takeNames() throws -> [String] { Self.names(try takeEvents()) }
+
+  static func names(_ events: [EventRecord]) -> [String] {
+    events.flatMap { event in
       OutboundEventTypes.names.filter { event.types.contains($0.type) }.map(\.name)
     }
   }

@@ -33,7 +33,7 @@ final class Audience: Sendable {
     let state = Mutex(Heard())
   }
 
-  /// Returns when the subscription holds; what is retained may still follow.
+  /// Returns when the subscription holds; what is retained may still follow, until `caughtUp` has returned.
   static func start(_ broker: TestBroker, user: String? = nil, _ filter: String = "#") async throws
     -> Audience
   {
@@ -57,6 +57,14 @@ final class Audience: Sendable {
 
   /// Waits until the subscription holds on the given connection, counted from 1.
   func ready(connection: Int) async throws { try await client.ready(connection: connection) }
+
+  /// Returns when all has come that was published or retained before: something of its own comes after it. Only
+  /// for who hears everything, where everybody may publish.
+  func caughtUp() async throws {
+    let topic = "audience/\(UInt64.random(in: 0 ... .max))"
+    client.publish([Publication(topic: topic, payload: [])])
+    try await until("its own word") { $0.messages.contains { $0.topic == topic } }
+  }
 
   func look<Value: Sendable>(_ question: (Heard) throws -> Value) rethrows -> Value {
     try heard.state.withLock { try question($0) }
