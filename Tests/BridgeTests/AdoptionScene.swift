@@ -19,6 +19,10 @@ import ThreadRequests
 final class AdoptionScene {
   let keeper: Keeper
   let anna: Identity
+  /// What is preferred.
+  let home: OperationalDataset
+  /// What the router is on.
+  let guest: OperationalDataset
   private var sentConsents: [String] = []
   static let router = Agent.living
 
@@ -26,6 +30,8 @@ final class AdoptionScene {
   init(isEnrolled: Bool = true) throws {
     keeper = try Keeper(teams: ["anna": "family", "ben": "family"]) { $0.adoptTimeout = 300 }
     anna = try Identity()
+    home = try SampleNetwork.home.dataset(at: 5)
+    guest = try SampleNetwork.guest.dataset(at: 1)
     try knowKeys()
     if isEnrolled { try enroll() }
     try keeper.announce(Agent.attic, .home, at: 5, user: "hub")

@@ -18,14 +18,12 @@ import ThreadRequests
 struct AdoptionSecrecyTests {
   private let scene: AdoptionScene
   private var keeper: Keeper { scene.keeper }
-  private let home: OperationalDataset
-  private let guest: OperationalDataset
+  private var home: OperationalDataset { scene.home }
+  private var guest: OperationalDataset { scene.guest }
   private let ben: Identity
 
   init() throws {
     scene = try AdoptionScene()
-    home = try SampleNetwork.home.dataset(at: 5)
-    guest = try SampleNetwork.guest.dataset(at: 1)
     ben = try Identity()
     try keeper.enroll("ben", ben.keys)
     try scene.sent()

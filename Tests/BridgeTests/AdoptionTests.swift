@@ -13,14 +13,10 @@ import ThreadDataset
 struct AdoptionTests {
   private let scene: AdoptionScene
   private var keeper: Keeper { scene.keeper }
-  private let home: OperationalDataset
-  private let guest: OperationalDataset
+  private var home: OperationalDataset { scene.home }
+  private var guest: OperationalDataset { scene.guest }
 
-  init() throws {
-    scene = try AdoptionScene()
-    home = try SampleNetwork.home.dataset(at: 5)
-    guest = try SampleNetwork.guest.dataset(at: 1)
-  }
+  init() throws { scene = try AdoptionScene() }
 
   @Test("Nobody is asked before the mismatch is raised, and then once")
   func askedOnce() throws {

@@ -27,6 +27,23 @@ struct ConsentAtTerminalTests {
         environment: environment.merging(more) { $1 })
     }
 
+    /// One that has said that it is ready.
+    func shell() async throws -> TerminalSession {
+      let shell = try TerminalSession(
+        program: "/bin/bash", ["--norc", "--noprofile", "-i"],
+        environment: environment.merging(["PS1": "ready> ", "TERM": "dumb"]) { $1 })
+      try await shell.until("ready> ")
+      return shell
+    }
+
+    /// Waits for the dataset in a file that a program writes to.
+    func untilTold(in file: String) async throws {
+      try await eventually("the dataset") {
+        let told = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
+        return told.contains(try home.hex())
+      }
+    }
+
     var environment: [String: String] {
       keeper.environment.merging(["THREADKEEPER_STORE_PATH": keeper.storePath]) { $1 }
     }
@@ -257,28 +274,27 @@ struct ConsentAtTerminalTests {
     #expect(try await scene.daemon.stop() == .exit(0))
   }
 
-  @Test("In the background of a terminal that stops who writes there it writes nothing and goes on")
-  func tostop() async throws {
-    let scene = try await scene()
-    let output = scene.keeper.directory.file("told")
-    let shell = try TerminalSession(
-      program: "/bin/bash", ["--norc", "--noprofile", "-i"],
-      environment: scene.environment.merging(["PS1": "ready> ", "TERM": "dumb"]) { $1 })
-    try await shell.until("ready> ")
-    // On a line of its own: of a command that is stopped the shell forgets what it has set.
-    shell.type("stty tostop\n")
-    try await shell.until("ready> ", count: 2)
-    shell.type("'\(ThreadClientExampleTests.program)' preferred > '\(output)'\n")
+  /// What runs in the shell, once it asks.
+  private func putIntoBackground(_ shell: TerminalSession) async throws {
     try await shell.until(Self.prompt)
     shell.type("\u{1A}")
     try await shell.until("Stopped")
     shell.type("bg; echo in the background\n")
     try await shell.until("in the background", count: 2)
+  }
+
+  @Test("In the background of a terminal that stops who writes there it writes nothing and goes on")
+  func tostop() async throws {
+    let scene = try await scene()
+    let output = scene.keeper.directory.file("told")
+    let shell = try await scene.shell()
+    // On a line of its own: of a command that is stopped the shell forgets what it has set.
+    shell.type("stty tostop\n")
+    try await shell.until("ready> ", count: 2)
+    shell.type("'\(ThreadClientExampleTests.program)' preferred > '\(output)'\n")
+    try await putIntoBackground(shell)
     #expect(try await scene.keeper.command("consent", "approve", scene.question()).status == 0)
-    try await eventually("the dataset") {
-      let told = (try? String(contentsOfFile: output, encoding: .utf8)) ?? ""
-      return told.contains(try scene.home.hex())
-    }
+    try await scene.untilTold(in: output)
     #expect(!shell.screen.contains("No answer is needed"))
     shell.type("exit\n")
     #expect(try await shell.end() == 0)
@@ -288,16 +304,9 @@ struct ConsentAtTerminalTests {
   @Test("Put into the background it leaves the terminal to the shell, where it can be approved")
   func background() async throws {
     let scene = try await scene()
-    let shell = try TerminalSession(
-      program: "/bin/bash", ["--norc", "--noprofile", "-i"],
-      environment: scene.environment.merging(["PS1": "ready> ", "TERM": "dumb"]) { $1 })
-    try await shell.until("ready> ")
+    let shell = try await scene.shell()
     shell.type("'\(ThreadClientExampleTests.program)' preferred\n")
-    try await shell.until(Self.prompt)
-    shell.type("\u{1A}")
-    try await shell.until("Stopped")
-    shell.type("bg; echo in the background\n")
-    try await shell.until("in the background", count: 2)
+    try await putIntoBackground(shell)
     // What is typed is the shell's, letter by letter, while the question is still open.
     let id = try await scene.question()
     shell.type(
@@ -326,10 +335,7 @@ struct ConsentAtTerminalTests {
     session.hangUp()
     let id = try await scene.question()
     #expect(try await scene.keeper.command("consent", "approve", id).status == 0)
-    try await eventually("the dataset") {
-      let told = (try? String(contentsOfFile: output, encoding: .utf8)) ?? ""
-      return told.contains(try scene.home.hex())
-    }
+    try await scene.untilTold(in: output)
     #expect(try await scene.history().map { $0["outcome"] } == ["approved"])
     #expect(try await scene.daemon.stop() == .exit(0))
   }

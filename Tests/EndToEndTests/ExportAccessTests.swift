@@ -7,15 +7,6 @@ import Testing
 
 @Suite("Export and import of clients", .inTurns, .timeLimit(.minutes(30)))
 struct ExportAccessTests {
-  private static let passphrase = "correct horse battery staple"
-
-  private func passphrase(_ keeper: Installation, _ text: String = passphrase) throws -> String {
-    let path = keeper.directory.file("passphrase-\(text.count)")
-    try Data("\(text)\n".utf8).write(to: URL(fileURLWithPath: path))
-    chmod(path, 0o600)
-    return path
-  }
-
   private func users(_ keeper: Installation) async throws -> [String] {
     try await keeper.json("clients", "list")["clients"]?.list.compactMap { $0["user"]?.text } ?? []
   }
@@ -26,7 +17,7 @@ struct ExportAccessTests {
   func clients() async throws {
     let (oldBroker, newBroker) = (try TestBroker(), try TestBroker())
     let (old, new) = (try Installation(oldBroker), try Installation(newBroker))
-    let (file, secret) = (old.directory.file("home.tkexport"), try passphrase(old))
+    let (file, secret) = (old.directory.file("home.tkexport"), try old.passphraseFile())
     let (oldDaemon, newDaemon) = (try await old.start(), try await new.start())
     for user in ["hub", "router"] {
       let line = try Identity().keys.line

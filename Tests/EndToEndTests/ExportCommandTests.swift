@@ -9,15 +9,6 @@ import Testing
 
 @Suite("Export and import by command", .inTurns, .timeLimit(.minutes(30)))
 struct ExportCommandTests {
-  private static let passphrase = "correct horse battery staple"
-
-  private func passphrase(_ keeper: Installation, _ text: String = passphrase) throws -> String {
-    let path = keeper.directory.file("passphrase-\(text.count)")
-    try Data("\(text)\n".utf8).write(to: URL(fileURLWithPath: path))
-    chmod(path, 0o600)
-    return path
-  }
-
   /// Files of exports that are not in place.
   private func drafts(_ keeper: Installation) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: keeper.directory.file("."))
@@ -32,7 +23,7 @@ struct ExportCommandTests {
   func move() async throws {
     let (oldBroker, newBroker) = (try TestBroker(), try TestBroker())
     let (old, new) = (try Installation(oldBroker, hold: 0), try Installation(newBroker, hold: 0))
-    let (file, secret) = (old.directory.file("home.tkexport"), try passphrase(old))
+    let (file, secret) = (old.directory.file("home.tkexport"), try old.passphraseFile())
     let oldDaemon = try await old.start()
     let publisher = try await TestPublisher.start(oldBroker)
     let (home, other) = (try ThreadNetwork("home"), try ThreadNetwork("other"))
@@ -64,7 +55,7 @@ struct ExportCommandTests {
     #expect(trial["added"] == 4 && trial["imported"] == false)
     #expect(accounts(try await new.json("credentials", "list")).isEmpty)
     let wrong = try await new.command(
-      "store", "import", "--passphrase-file", try passphrase(new, "another passphrase"), file)
+      "store", "import", "--passphrase-file", try new.passphraseFile("another passphrase"), file)
     #expect(wrong.status == 77 && wrong.error.contains("mistyped"), "\(wrong.error)")
     let done = try await new.json("store", "import", "--passphrase-file", secret, file)
     #expect(done["added"] == 4 && done["imported"] == true && done["conflicts"] == 0)
@@ -97,7 +88,7 @@ struct ExportCommandTests {
     #expect(try await oldDaemon.stop() == .exit(0))
     #expect(try await newDaemon.stop() == .exit(0))
     for text in [oldDaemon.log, newDaemon.log, wrong.error] {
-      #expect(!text.contains(Self.passphrase) && !text.contains("another passphrase"))
+      #expect(!text.contains(Installation.exportPassphrase) && !text.contains("another passphrase"))
     }
     #expect(try new.verify() == VerificationReport(items: 4))
     #expect(try await new.command("audit", "--verify").status == 0)
@@ -106,7 +97,7 @@ struct ExportCommandTests {
   @Test("Without a keeper; and each refusal has its words and its status")
   func refusals() async throws {
     let (old, new) = (try Installation(port: 1), try Installation(port: 1))
-    let (file, secret) = (old.directory.file("home.tkexport"), try passphrase(old))
+    let (file, secret) = (old.directory.file("home.tkexport"), try old.passphraseFile())
     let none = try await old.command("store", "export", "--passphrase-file", secret, file)
     #expect(none.status == 66 && none.error.contains("threadkeeper init"))
     #expect(try drafts(old).isEmpty)
@@ -115,9 +106,9 @@ struct ExportCommandTests {
     let nobody = try await old.command("store", "export", file)
     #expect(nobody.status == 64 && nobody.error.contains("--passphrase-file"))
     let short = try await old.command(
-      "store", "export", "--passphrase-file", try passphrase(old, "short"), file)
+      "store", "export", "--passphrase-file", try old.passphraseFile("short"), file)
     #expect(short.status == 65 && short.error.contains("at least 8"))
-    let open = try passphrase(old, "one that all can read")
+    let open = try old.passphraseFile("one that all can read")
     chmod(open, 0o604)
     let readable = try await old.command("store", "export", "--passphrase-file", open, file)
     #expect(readable.status == 77 && readable.error.contains("chmod 600"))
@@ -179,10 +170,10 @@ struct ExportCommandTests {
   func locked() async throws {
     let broker = try TestBroker()
     let keeper = try Installation(broker)
-    let (file, secret) = (keeper.directory.file("export"), try passphrase(keeper))
+    let (file, secret) = (keeper.directory.file("export"), try keeper.passphraseFile())
     #expect(try await keeper.command("init").status == 0)
     try fill(keeper, 6_000, accessible: .whenUnlocked)
-    let opening = try passphrase(keeper, "the passphrase of the store")
+    let opening = try keeper.passphraseFile("the passphrase of the store")
     let daemon = try await keeper.start()
     #expect(try await keeper.command("keys", "add", "--passphrase-file", opening).status == 0)
     #expect(try await keeper.command("lock").status == 0)
@@ -210,7 +201,7 @@ struct ExportCommandTests {
   func killed() async throws {
     let broker = try TestBroker()
     let old = try Installation(port: 1)
-    let (file, secret) = (old.directory.file("export"), try passphrase(old))
+    let (file, secret) = (old.directory.file("export"), try old.passphraseFile())
     #expect(try await old.command("init").status == 0)
     try fill(old, 12_000)
     #expect(
@@ -273,7 +264,7 @@ struct ExportCommandTests {
       session.type(text + "\n")
     }
     let mistyped = try session(old, "export")
-    try await answer(mistyped, "Passphrase for the export: ", Self.passphrase)
+    try await answer(mistyped, "Passphrase for the export: ", Installation.exportPassphrase)
     try await answer(mistyped, "The same again: ", "something else")
     #expect(try await mistyped.end() == 65)
     #expect(mistyped.screen.contains("not the same"))
@@ -284,8 +275,8 @@ struct ExportCommandTests {
     #expect(try await stopped.end() == 130 && stopped.isEchoing)
     #expect(try drafts(old).isEmpty)
     let made = try session(old, "export")
-    try await answer(made, "Passphrase for the export: ", Self.passphrase)
-    try await answer(made, "The same again: ", Self.passphrase)
+    try await answer(made, "Passphrase for the export: ", Installation.exportPassphrase)
+    try await answer(made, "The same again: ", Installation.exportPassphrase)
     #expect(try await made.end() == 0)
     #expect(made.screen.contains("Writing the export: 50 %"), "\(made.screen)")
     #expect(made.screen.contains("12000 items"))
@@ -294,7 +285,7 @@ struct ExportCommandTests {
 
     let daemon = try await new.start()
     let ended = try session(new, "import")
-    try await answer(ended, "Passphrase of the export: ", Self.passphrase)
+    try await answer(ended, "Passphrase of the export: ", Installation.exportPassphrase)
     try await ended.until("Reading the export:")
     ended.type("\u{3}")
     #expect(try await ended.end() == 130, "\(ended.screen)")
@@ -305,13 +296,13 @@ struct ExportCommandTests {
     #expect(daemon.log.contains("nobody waits"), "it was done before it was stopped")
     #expect(try await new.command("store", "verify").status == 0)
     let done = try session(new, "import")
-    try await answer(done, "Passphrase of the export: ", Self.passphrase)
+    try await answer(done, "Passphrase of the export: ", Installation.exportPassphrase)
     #expect(try await done.end() == 0)
     #expect(done.screen.contains("12000 added, 0 replaced, 0 kept, 0 already here"))
     #expect(try await daemon.stop() == .exit(0))
     #expect(try new.verify() == VerificationReport(items: 12_000))
     for screen in [mistyped.screen, made.screen, done.screen, daemon.log] {
-      #expect(!screen.contains(Self.passphrase))
+      #expect(!screen.contains(Installation.exportPassphrase))
     }
   }
 
@@ -319,7 +310,7 @@ struct ExportCommandTests {
   func ending() async throws {
     let broker = try TestBroker()
     let (old, new) = (try Installation(port: 1), try Installation(broker))
-    let (file, secret) = (old.directory.file("export"), try passphrase(old))
+    let (file, secret) = (old.directory.file("export"), try old.passphraseFile())
     #expect(try await old.command("init").status == 0)
     try fill(old, 12_000)
     #expect(
@@ -329,7 +320,7 @@ struct ExportCommandTests {
       ["store", "import", "--config", new.configuration, file], environment: new.environment)
     try await session.until("Passphrase of the export: ")
     try await session.untilHidden()
-    session.type(Self.passphrase + "\n")
+    session.type(Installation.exportPassphrase + "\n")
     try await session.until("Reading the export:")
     #expect(try await daemon.stop() == .exit(0))
     #expect(try await session.end() == 75, "\(session.screen)")

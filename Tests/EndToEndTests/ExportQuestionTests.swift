@@ -8,15 +8,6 @@ import Testing
 
 @Suite("Questions of an export and an import", .inTurns, .timeLimit(.minutes(30)))
 struct ExportQuestionTests {
-  private static let passphrase = "correct horse battery staple"
-
-  private func passphrase(_ keeper: Installation, _ text: String = passphrase) throws -> String {
-    let path = keeper.directory.file("passphrase-\(text.count)")
-    try Data("\(text)\n".utf8).write(to: URL(fileURLWithPath: path))
-    chmod(path, 0o600)
-    return path
-  }
-
   /// Where no keeper runs, and the question is not for the export's passphrase.
   enum Question: CaseIterable {
     /// What opens the store.
@@ -38,10 +29,10 @@ struct ExportQuestionTests {
     let keyFile = keeper.directory.file("store.key")
     #expect(try await keeper.command("init").status == 0)
     try addLockedItem(keeper)
-    let opening = try passphrase(keeper, "the passphrase of the store")
+    let opening = try keeper.passphraseFile("the passphrase of the store")
     #expect(try await keeper.command("keys", "add", "--passphrase-file", opening).status == 0)
     let environment = ["THREADKEEPER_STORE_PASSPHRASE_FILE": opening]
-    let (file, secret) = (keeper.directory.file("export"), try passphrase(keeper))
+    let (file, secret) = (keeper.directory.file("export"), try keeper.passphraseFile())
     let made = try await keeper.command(
       "store", "export", "--passphrase-file", secret, file, environment: environment)
     #expect(made.status == 0, "\(made.error)")
@@ -73,7 +64,7 @@ struct ExportQuestionTests {
     let keeper = try Installation(port: nil)
     #expect(try await keeper.command("init").status == 0)
     try addLockedItem(keeper)
-    let opening = try passphrase(keeper, "the passphrase of the store")
+    let opening = try keeper.passphraseFile("the passphrase of the store")
     #expect(try await keeper.command("keys", "add", "--passphrase-file", opening).status == 0)
     let file = keeper.directory.file("export")
     for (command, questions) in [
@@ -85,7 +76,7 @@ struct ExportQuestionTests {
       for question in questions {
         try await session.until(question)
         try await session.untilHidden()
-        session.type(Self.passphrase + "\n")
+        session.type(Installation.exportPassphrase + "\n")
       }
       try await session.until("Passphrase or recovery code of the store: ")
       try await session.untilHidden()
@@ -99,7 +90,7 @@ struct ExportQuestionTests {
   func silentKeeper() async throws {
     let broker = try TestBroker()
     let keeper = try Installation(broker)
-    let (file, secret) = (keeper.directory.file("export"), try passphrase(keeper))
+    let (file, secret) = (keeper.directory.file("export"), try keeper.passphraseFile())
     let daemon = try await keeper.start()
     let made = try await keeper.command("store", "export", "--passphrase-file", secret, file)
     #expect(made.status == 0, "\(made.error)")
@@ -117,7 +108,7 @@ struct ExportQuestionTests {
       for question in questions {
         try await session.until(question)
         try await session.untilHidden()
-        session.type(Self.passphrase + "\n")
+        session.type(Installation.exportPassphrase + "\n")
       }
       try await eventually("the command to call the keeper") {
         try WaitingCalls.count(at: socket) > before

@@ -17,9 +17,7 @@ struct KeysAddQuestionTests {
 
   init() async throws {
     keeper = try Installation(port: nil)
-    let first = keeper.directory.file("first.txt")
-    try Data("\(Self.answers[2])\n".utf8).write(to: URL(fileURLWithPath: first))
-    chmod(first, 0o600)
+    let first = try keeper.passphraseFile(Self.answers[2])
     #expect(try await keeper.command("init").status == 0)
     #expect(try await keeper.command("keys", "add", "--passphrase-file", first).status == 0)
   }

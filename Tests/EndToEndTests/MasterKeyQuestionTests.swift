@@ -14,17 +14,9 @@ struct MasterKeyQuestionTests {
 
   init() async throws {
     keeper = try Installation(port: nil)
-    (good, other, mistyped) = (
-      keeper.directory.file("good.txt"), keeper.directory.file("other.txt"),
-      keeper.directory.file("mistyped.txt")
-    )
-    for (file, text) in [
-      (good, "correct horse battery"), (other, "another way in"),
-      (mistyped, "corect horse battery"),
-    ] {
-      try Data("\(text)\n".utf8).write(to: URL(fileURLWithPath: file))
-      chmod(file, 0o600)
-    }
+    good = try keeper.passphraseFile("correct horse battery")
+    other = try keeper.passphraseFile("another way in")
+    mistyped = try keeper.passphraseFile("corect horse battery")
     #expect(try await keeper.command("init").status == 0)
     #expect(try await keeper.command("keys", "add", "--passphrase-file", good).status == 0)
   }

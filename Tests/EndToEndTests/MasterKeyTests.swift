@@ -22,10 +22,8 @@ struct MasterKeyTests {
   init() async throws {
     broker = try TestBroker()
     keeper = try Installation(broker)
-    passphraseFile = keeper.directory.file("passphrase.txt")
+    passphraseFile = try keeper.passphraseFile(Self.passphrase)
     leaked = keeper.directory.file("leaked.key")
-    try Data("\(Self.passphrase)\n".utf8).write(to: URL(fileURLWithPath: passphraseFile))
-    chmod(passphraseFile, 0o600)
     #expect(try await keeper.command("init").status == 0)
     #expect(try await keeper.command("keys", "add", "--key-file", leaked).status == 0)
   }

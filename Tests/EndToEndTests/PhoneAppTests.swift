@@ -45,12 +45,6 @@ private final class CredentialList {
 
 @Suite("An app that was written for a phone, and a keeper", .inTurns, .timeLimit(.minutes(30)))
 struct PhoneAppTests {
-  private static func octets(_ hex: String) -> Data {
-    let digits = hex.compactMap(\.hexDigitValue)
-    return Data(
-      stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
-  }
-
   private func outcome(_ call: (@escaping @Sendable (NSError?) -> Void) -> Void) async -> Int? {
     await withCheckedContinuation { done in call { done.resume(returning: $0?.code) } }
   }
@@ -71,10 +65,10 @@ struct PhoneAppTests {
       }
       #expect(try await keeper.command("consent", verb, id ?? "").status == 0)
     }
-    let kitchen = Self.octets("00000000000000a1")
-    let attic = Self.octets("00000000000000a2")
-    let home = try Self.octets(ThreadNetwork("home").hex())
-    let guest = try Self.octets(ThreadNetwork("guest").hex())
+    let kitchen = Data(hex: "00000000000000a1")
+    let attic = Data(hex: "00000000000000a2")
+    let home = try Data(hex: ThreadNetwork("home").hex())
+    let guest = try Data(hex: ThreadNetwork("guest").hex())
     for (address, dataset) in [(kitchen, home), (attic, guest)] {
       #expect(await outcome { list.save(address, dataset, then: $0) } == nil)
       #expect(list.client == nil)

@@ -8,14 +8,8 @@ import ThreadNetwork
 /// What calls come to that a keeper does not fulfil, in both forms, through its socket.
 @Suite("Refusals of a keeper to its clients", .inTurns, .timeLimit(.minutes(30)))
 struct ThreadClientErrorTests {
-  private static let agent = octets("00000000000000a1")
-  private static let unknown = octets("00000000000000a9")
-
-  private static func octets(_ hex: String) -> Data {
-    let digits = hex.compactMap(\.hexDigitValue)
-    return Data(
-      stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
-  }
+  private static let agent = Data(hex: "00000000000000a1")
+  private static let unknown = Data(hex: "00000000000000a9")
 
   private struct Scene {
     let broker: TestBroker
@@ -72,7 +66,7 @@ struct ThreadClientErrorTests {
     let scene = try await scene()
     let client = scene.client
     let home = try ThreadNetwork("home")
-    let network = Self.octets(home.extendedPANID)
+    let network = Data(hex: home.extendedPANID)
     let publisher = try await TestPublisher.start(scene.broker)
     try await publisher.publish([BorderRouter(number: 7).announces(try home.hex())])
     try await eventually("the network") { await client.isPreferredAvailable() }
@@ -106,7 +100,7 @@ struct ThreadClientErrorTests {
   func notThere() async throws {
     let scene = try await scene()
     let client = scene.client
-    let home = try Self.octets(ThreadNetwork("home").hex())
+    let home = try Data(hex: ThreadNetwork("home").hex())
     expect([await error { _ = try await client.preferredCredentials() }], .notFound, "not_found")
     expect([await error { client.retrievePreferredCredentials($0) }], .notFound, "not_found")
     #expect(try await client.activeCredentialsForNearbyNetworks.isEmpty)
@@ -125,7 +119,7 @@ struct ThreadClientErrorTests {
     expect(missing, .notFound, "not_found")
 
     let other = BorderRouter(number: 7)
-    let id = Self.octets(other.agent)
+    let id = Data(hex: other.agent)
     let publisher = try await TestPublisher.start(scene.broker)
     try await publisher.publish([other.announces(try ThreadNetwork("other").hex())])
     try await eventually("the other team's router") {
@@ -159,7 +153,7 @@ struct ThreadClientErrorTests {
       of: home.networkKey.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(),
       with: String(repeating: "7", count: 30))
     let offset = hex.distance(from: hex.startIndex, to: place.lowerBound) / 2
-    let wrong = Self.octets(short)
+    let wrong = Data(hex: short)
     let errors = [
       await error {
         try await client.storeCredentials(

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import DaemonSocket
 import Foundation
 import TestKit
 import Testing
@@ -9,14 +8,8 @@ import ThreadNetwork
 /// Programs that use the module `ThreadNetwork`, and a keeper that is a process of its own.
 @Suite("Clients of a keeper", .inTurns, .timeLimit(.minutes(30)))
 struct ThreadClientTests {
-  private static let agent = octets("00000000000000a1")
-  private static let other = octets("00000000000000a2")
-
-  private static func octets(_ hex: String) -> Data {
-    let digits = hex.compactMap(\.hexDigitValue)
-    return Data(
-      stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
-  }
+  private static let agent = Data(hex: "00000000000000a1")
+  private static let other = Data(hex: "00000000000000a2")
 
   private func client(_ keeper: Installation) -> THClient {
     THClient(configuration: .init(storeDirectory: keeper.storePath, confirmConsent: nil))
@@ -49,7 +42,7 @@ struct ThreadClientTests {
     let client = client(keeper)
     let home = try ThreadNetwork("home")
     let guest = try ThreadNetwork("guest")
-    let dataset = try Self.octets(home.hex())
+    let dataset = try Data(hex: home.hex())
     #expect(await !client.isPreferredAvailable())
     #expect(
       try await client.preferredMatch(forActiveOperationalDataset: dataset) == .noPreferredNetwork)
@@ -74,7 +67,7 @@ struct ThreadClientTests {
     #expect(await client.isPreferred(forActiveOperationalDataset: dataset))
     let isGuest = await outcome { done in
       client.checkPreferredNetwork(
-        forActiveOperationalDataset: Self.octets((try? guest.hex()) ?? ""), completion: done)
+        forActiveOperationalDataset: Data(hex: (try? guest.hex()) ?? ""), completion: done)
     }
     #expect(!isGuest)
 
@@ -86,7 +79,7 @@ struct ThreadClientTests {
     }
     #expect(found == all && failure == nil)
     let active = try await client.allActiveCredentials()
-    #expect(active.map(\.borderAgentID) == [Self.octets(router.agent)])
+    #expect(active.map(\.borderAgentID) == [Data(hex: router.agent)])
     let (again, _) = await outcome { done in
       client.retrieveAllActiveCredentials { done(($0, $1)) }
     }
@@ -113,13 +106,13 @@ struct ThreadClientTests {
     #expect(await client.isPreferred(forActiveOperationalDataset: dataset))
     let sharing: (any Error)? = await outcome {
       client.enableCredentialSharingMode(
-        forExtendedPANID: Self.octets(home.extendedPANID), completion: $0)
+        forExtendedPANID: Data(hex: home.extendedPANID), completion: $0)
     }
     #expect((sharing as? THError)?.reason == .unsupported)
     #expect(
       await code {
         try await client.enableCredentialSharingMode(
-          forExtendedPANID: Self.octets(home.extendedPANID))
+          forExtendedPANID: Data(hex: home.extendedPANID))
       } == .unsupported)
     #expect(try await daemon.stop() == .exit(0))
   }
@@ -144,8 +137,8 @@ struct ThreadClientTests {
     let router = BorderRouter(number: 7)
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home")
-    let dataset = try Self.octets(home.hex())
-    let network = Self.octets(home.extendedPANID)
+    let dataset = try Data(hex: home.hex())
+    let network = Data(hex: home.extendedPANID)
     try await publisher.publish([router.announces(try home.hex())])
     let client = client(keeper)
     try await eventually("the network") { await client.isPreferredAvailable() }
@@ -160,7 +153,7 @@ struct ThreadClientTests {
     #expect(try await ofNetwork.networkKey == Data(home.networkKey))
     async let nearby = client.activeCredentialsForNearbyNetworks
     try await decide("approve", keeper)
-    #expect(try await nearby.map(\.borderAgentID) == [Self.octets(router.agent)])
+    #expect(try await nearby.map(\.borderAgentID) == [Data(hex: router.agent)])
 
     async let handed: (THCredentials?, (any Error)?) = outcome { done in
       client.retrievePreferredCredentials { done(($0, $1)) }
@@ -189,7 +182,7 @@ struct ThreadClientTests {
     let broker = try TestBroker()
     let keeper = try Installation(broker, hold: 0)
     let first = try await keeper.start()
-    let home = try Self.octets(ThreadNetwork("home").hex())
+    let home = try Data(hex: ThreadNetwork("home").hex())
     let configuration = THClient.Configuration(
       storeDirectory: keeper.storePath, keyFile: keeper.directory.file("store.key"),
       anchorDirectory: keeper.directory.file("anchor"), confirmConsent: nil)
@@ -212,7 +205,7 @@ struct ThreadClientTests {
     let broker = try TestBroker()
     let keeper = try Installation(broker, hold: 0)
     let first = try await keeper.start()
-    let home = try Self.octets(ThreadNetwork("home").hex())
+    let home = try Data(hex: ThreadNetwork("home").hex())
     let client = THClient(
       configuration: .init(
         socket: keeper.storePath + "/daemon.sock", confirmConsent: nil))
@@ -231,142 +224,5 @@ struct ThreadClientTests {
     try await call.value
     #expect(try await client.allCredentials().map(\.borderAgentID) == [Self.agent])
     #expect(try await second.stop() == .exit(0))
-  }
-
-  @Test("On the socket for others there are requests, and nothing else")
-  func commands() async throws {
-    let broker = try TestBroker()
-    let directory = try TemporaryDirectory()
-    let socket = directory.file("run/client.sock")
-    let keeper = try Installation(
-      broker, hold: 0, more: "clients: {socket: \(socket)}\nclient_users: {1: a}")
-    let daemon = try await keeper.start()
-    let mode = try FileManager.default.attributesOfItem(atPath: socket)[.posixPermissions]
-    #expect((mode as? NSNumber)?.intValue == 0o666)
-    for command in ["keys/list", "store/lock", "broker/logout", "no/such", ""] {
-      let request = "{\"v\":1,\"command\":\"\(command)\",\"broker\":\"mqtt://127.0.0.1\"}"
-      let octets = try await DaemonCaller.ask(Array(request.utf8), at: socket, within: 60)
-      let answer = JSON(String(decoding: octets ?? [], as: UTF8.self))
-      #expect(answer?["status"] == "error")
-      #expect(answer?["error"]?["code"] == "unsupported")
-    }
-    for request in ["", "{", "null", "[]", "{\"v\":1}"] {
-      let octets = try await DaemonCaller.ask(Array(request.utf8), at: socket, within: 60)
-      #expect(JSON(String(decoding: octets ?? [], as: UTF8.self))?["status"] == "error")
-    }
-    let client = THClient(configuration: .init(socket: socket))
-    #expect(try await client.allCredentials().isEmpty)
-    #expect(try await daemon.stop() == .exit(0))
-    #expect(!FileManager.default.fileExists(atPath: socket))
-  }
-
-  @Test(
-    "A user who asks too often is told so, and nobody else is",
-    .enabled(if: geteuid() == 0 && hasPython, "only root can be others, and it needs python3"))
-  func tooOften() async throws {
-    let broker = try TestBroker()
-    let directory = try TemporaryDirectory()
-    chmod(directory.path, 0o711)
-    let socket = directory.file("run/client.sock")
-    let keeper = try Installation(
-      broker, hold: 0, more: "clients: {socket: \(socket)}\nclient_users: {61001: one, 61002: two}")
-    let daemon = try await keeper.start()
-    // Ten lists at once cost what fifty requests do.
-    let program = """
-      import json, socket, struct, sys
-      def take(call, count):
-        octets = b""
-        while len(octets) < count:
-          part = call.recv(count - len(octets))
-          if not part:
-            raise ConnectionError
-          octets += part
-        return octets
-      for command in sys.argv[2:]:
-        call = socket.socket(socket.AF_UNIX)
-        call.connect(sys.argv[1])
-        request = json.dumps({"v": 1, "command": command}).encode()
-        try:
-          call.sendall(struct.pack(">I", len(request)) + request)
-        except ConnectionError:
-          pass
-        try:
-          answer = json.loads(take(call, struct.unpack(">I", take(call, 4))[0]))
-          print(answer.get("error", {}).get("code", "ok"))
-        except ConnectionError:
-          print("nothing")
-      """
-    func run(_ user: Int, _ commands: [String]) throws -> [Substring] {
-      try Program.run(
-        "setpriv",
-        ["--reuid=\(user)", "--regid=\(user)", "--clear-groups", "/usr/bin/python3", "-c", program]
-          + [socket] + commands
-      ).output.split(separator: "\n")
-    }
-    let lists = [String](repeating: "credentials/list", count: 200)
-    let told = try run(61_001, lists)
-    #expect(told.count == 200)
-    #expect(Set(told).isSubset(of: ["ok", "rate_limited", "nothing"]))
-    #expect(told.prefix(10).allSatisfy { $0 == "ok" })
-    #expect(told.contains("rate_limited"))
-    #expect(try run(61_002, ["ping"]) == ["ok"])
-    #expect(try run(0, lists).allSatisfy { $0 == "ok" })
-    #expect(try await daemon.stop() == .exit(0))
-  }
-
-  private static let hasPython = access("/usr/bin/python3", X_OK) == 0
-
-  @Test(
-    "Programs of other users speak for their teams, and strangers for none",
-    .enabled(if: geteuid() == 0, "only root can be others"))
-  func users() async throws {
-    let broker = try TestBroker()
-    let directory = try TemporaryDirectory()
-    // Others must be able to go through.
-    chmod(directory.path, 0o711)
-    let socket = directory.file("run/client.sock")
-    let keeper = try Installation(
-      broker, hold: 0,
-      more: "clients: {socket: \(socket)}\nclient_users: {61001: one, 61002: two}")
-    let daemon = try await keeper.start()
-    func run(_ user: Int, _ arguments: String..., input: String = "") throws -> Program.Result {
-      try Program.run(
-        "setpriv",
-        ["--reuid=\(user)", "--regid=\(user)", "--clear-groups", ThreadClientExampleTests.program]
-          + arguments,
-        input: Array(input.utf8),
-        environment: [
-          "THREADKEEPER_SOCKET": socket, "HOME": "/nonexistent",
-          "THREADKEEPER_NETWORK_PRESENCE": "none",
-        ])
-    }
-    let home = try ThreadNetwork("home").hex()
-    let guest = try ThreadNetwork("guest").hex()
-    let agent = "a1b2c3d4e5f60718"
-    #expect(try run(61_001, "store", agent, input: home).output == "")
-    #expect(try run(61_001, "list").output.hasPrefix(agent))
-
-    #expect(try run(61_002, "list").output == "")
-    let store = try run(61_002, "store", agent, input: guest)
-    #expect(store.status == 1 && store.output.contains("another team"))
-    #expect(try run(61_002, "delete", agent).status == 1)
-    #expect(try run(61_002, "check", input: home).output == "preferred\n")
-    #expect(try run(61_001, "list").output.contains("  home  "))
-
-    let stranger = try run(61_003, "list")
-    #expect(stranger.status == 1)
-    #expect(stranger.output.contains("no client of the keeper"))
-    #expect(stranger.output.contains("client_users"))
-    // The socket in the store's directory is not theirs at all.
-    let inside = try Program.run(
-      "setpriv",
-      [
-        "--reuid=61001", "--regid=61001", "--clear-groups", ThreadClientExampleTests.program,
-        "list",
-      ],
-      environment: ["THREADKEEPER_SOCKET": keeper.storePath + "/daemon.sock"])
-    #expect(inside.status == 1)
-    #expect(inside.output.contains("no access"))
-    #expect(try await daemon.stop() == .exit(0))
   }
 }

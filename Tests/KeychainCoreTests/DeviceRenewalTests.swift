@@ -85,11 +85,19 @@ import Testing
     #expect(try store.keychain.verify(.everything) == VerificationReport(items: 4))
   }
 
-  @Test func whenTheDeviceKeyIsBackNothingIsAddedUnderTheKeysOfBefore() throws {
+  /// New roots while the device key is away.
+  ///
+  /// - Returns: the keys of before, and the last audit record that they open.
+  private func renewWithoutDeviceKey() throws -> (LeakedKeys, Int64) {
     let leaked = LeakedKeys(store.keychain)
     let records = try store.keychain.lastAuditRecord()
     try takeAway()
     try store.keychain.renewRootKeys([store.keyFile])
+    return (leaked, records)
+  }
+
+  @Test func whenTheDeviceKeyIsBackNothingIsAddedUnderTheKeysOfBefore() throws {
+    let (leaked, records) = try renewWithoutDeviceKey()
     try store.keychain.rotateKeys()
     try bringBack()
     let before = try leaked.opens(store.keychain, after: records)
@@ -107,10 +115,7 @@ import Testing
   }
 
   @Test func whenTheDeviceKeyIsBackARotationIsOwedAndGoesOn() throws {
-    let leaked = LeakedKeys(store.keychain)
-    let records = try store.keychain.lastAuditRecord()
-    try takeAway()
-    try store.keychain.renewRootKeys([store.keyFile])
+    let (leaked, records) = try renewWithoutDeviceKey()
     try store.keychain.rotateKeys()
     #expect(try !store.keychain.rotationIsOwed())
     try putAnother()
@@ -127,10 +132,7 @@ import Testing
   }
 
   @Test func aChangeOfAttributesAloneTakesTheItemFromTheKeysOfBefore() throws {
-    let leaked = LeakedKeys(store.keychain)
-    let records = try store.keychain.lastAuditRecord()
-    try takeAway()
-    try store.keychain.renewRootKeys([store.keyFile])
+    let (leaked, records) = try renewWithoutDeviceKey()
     for round in 1...2 {
       for item in try store.keychain.items(ItemQuery()) {
         try store.keychain.update(item, attributes: [.comment: .string("round \(round)")])

@@ -12,8 +12,7 @@ import Testing
 
   init() throws {
     file = try ExportedFile()
-    from = try TemporaryStore(options: ExportedFile.options())
-    to = try TemporaryStore(options: ExportedFile.options())
+    (from, to) = try ExportedFile.stores()
   }
 
   /// Items of every class, some larger than a chunk.

@@ -22,6 +22,14 @@ final class ExportedFile {
     return options
   }
 
+  /// Two stores: one to be exported, with items of these accounts, and an empty one.
+  static func stores(_ accounts: [String] = []) throws -> (from: TemporaryStore, to: TemporaryStore)
+  {
+    let from = try TemporaryStore(options: options())
+    for account in accounts { try from.keychain.add(Sample.password(account)) }
+    return (from, try TemporaryStore(options: options()))
+  }
+
   func octets() throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(fileURLWithPath: path))) }
 
   /// Files of exports that are not in place.

@@ -12,9 +12,7 @@ import Testing
 
   init() throws {
     file = try ExportedFile()
-    from = try TemporaryStore(options: ExportedFile.options())
-    to = try TemporaryStore(options: ExportedFile.options())
-    for name in ["anna", "berta", "carla"] { try from.keychain.add(Sample.password(name)) }
+    (from, to) = try ExportedFile.stores(["anna", "berta", "carla"])
     var labelled = Sample.password("dora")
     labelled.attributes[.label] = .string("of the export")
     try from.keychain.add(labelled)

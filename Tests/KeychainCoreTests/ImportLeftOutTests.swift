@@ -14,9 +14,7 @@ import Testing
 
   init() throws {
     file = try ExportedFile()
-    from = try TemporaryStore(options: ExportedFile.options())
-    to = try TemporaryStore(options: ExportedFile.options())
-    for name in ["anna", "berta", "carla"] { try from.keychain.add(Sample.password(name)) }
+    (from, to) = try ExportedFile.stores(["anna", "berta", "carla"])
     try file.export(from.keychain)
     try to.keychain.add(Sample.password("anna"))
     try to.keychain.add(Sample.password("berta", secret: "mine"))

@@ -111,10 +111,7 @@ final class Installation: Sendable {
   private func noteStoreKey() {
     guard let text = try? String(contentsOfFile: directory.file("store.key"), encoding: .utf8)
     else { return }
-    let digits = text.compactMap(\.hexDigitValue)
-    Recorder.current?.note(
-      "the store's key",
-      stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
+    Recorder.current?.note("the store's key", Array(Data(hex: text)))
   }
 
   /// Runs one of the other commands on this installation.

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import MosquittoClient
+import SealedEnvelope
+import TestKit
+import Testing
+
+/// Where routers are given the credentials of the preferred network.
+struct AdoptingHome: Sendable {
+  let broker: TestBroker
+  let keeper: Installation
+  let home: ThreadNetwork
+  let guest: ThreadNetwork
+  private static let topic = "threadkeeper/out/router/dataset/set"
+
+  init() throws {
+    broker = try TestBroker()
+    keeper = try Installation(
+      broker, hold: 1, more: "preferred:\n  on_mismatch: adopt\n  adopt_timeout: 300\n")
+    home = try ThreadNetwork("home-thread")
+    guest = try ThreadNetwork("guest-thread")
+  }
+
+  /// What runs there.
+  struct Scene {
+    let audience: Audience
+    let publisher: TestPublisher
+    /// The keeper's.
+    let line: String
+    let router: SealingLogin
+  }
+
+  /// The home's network is preferred, and the router is on the other one; it seals what it says, or is not
+  /// enrolled.
+  func start(isEnrolled: Bool = true) async throws -> (Scene, DaemonProcess) {
+    let audience = try await Audience.start(broker)
+    let publisher = try await TestPublisher.start(broker)
+    let daemon = try await keeper.start()
+    let line = try #require(try await keeper.json("clients", "fingerprint")["line"]?.text)
+    let hub = try SealingLogin("hub", "a1b2c3d4e5f60701")
+    let router = try SealingLogin("router", "a1b2c3d4e5f60702")
+    try await enroll(hub)
+    let scene = Scene(audience: audience, publisher: publisher, line: line, router: router)
+    try await publisher.publish([hub.says("announce", home.hex(), to: line)])
+    try await audience.until("the preferred network") {
+      $0.state(hub.state)?["preferred"] == "match"
+    }
+    if isEnrolled {
+      Recorder.current?.allPublishersAreEnrolled()
+      try await enroll(router)
+      try await publisher.publish([router.says("announce", guest.hex(), to: line)])
+    } else {
+      try await publisher.publish([
+        BorderRouter(router.agent, user: "router").announces(try guest.hex())
+      ])
+    }
+    return (scene, daemon)
+  }
+
+  /// For the keeper that is started next.
+  func setTimeout(_ seconds: Int) throws {
+    let settings = try String(contentsOfFile: keeper.configuration, encoding: .utf8)
+    let line = try #require(settings.firstRange(of: /adopt_timeout: [0-9]+/))
+    try Data(settings.replacingCharacters(in: line, with: "adopt_timeout: \(seconds)").utf8)
+      .write(to: URL(fileURLWithPath: keeper.configuration))
+  }
+
+  func enroll(_ speaker: SealingLogin) async throws {
+    let outcome = try await keeper.command(
+      "clients", "enroll", speaker.user, speaker.identity.keys.line)
+    #expect(outcome.status == 0, "\(outcome.error)")
+  }
+
+  /// The one request that waits.
+  func waiting() async throws -> JSON {
+    try await eventually("a request that waits") {
+      try await keeper.json("consent", "list")["pending"]?.list.count == 1
+    }
+    return try #require(try await keeper.json("consent", "list")["pending"]?.list.first)
+  }
+
+  /// Approves it.
+  func approve(_ more: String...) async throws {
+    let id = try #require(try await waiting()["id"]?.text)
+    let arguments = ["consent", "approve", id] + more + ["--config", keeper.configuration]
+    let outcome = try await ThreadkeeperBinary.run(arguments, environment: keeper.environment)
+    #expect(outcome.status == 0, "\(outcome.error)")
+  }
+
+  /// What the router was sent.
+  func messages(_ heard: Audience.Heard) -> [IncomingMessage] {
+    heard.messages.filter { $0.topic == Self.topic }
+  }
+
+  /// The bodies of what the router was sent.
+  func opened(_ scene: Scene) throws -> [JSON] {
+    let keys = try PublicIdentity(line: scene.line)
+    return try scene.audience.look(messages).map { message in
+      let payload = try #require(
+        try JSONSerialization.jsonObject(with: Data(message.payload)) as? [String: Any])
+      let opened = try Envelope.open(
+        Array(JSONSerialization.data(withJSONObject: try #require(payload["sealed"]))),
+        with: scene.router.identity, from: [keys], topic: Self.topic,
+        now: Int64(Date().timeIntervalSince1970))
+      return try #require(JSON(String(decoding: opened.body, as: UTF8.self)))
+    }
+  }
+
+  /// The newest alert about it, once that is for this reason.
+  func failed(_ reason: String, _ scene: Scene) async throws -> JSON {
+    try await scene.audience.until("the alert \(reason)") {
+      $0.alerts("alert_raised", "AdoptionFailed").last?["reason"]?.text == reason
+    }
+    return try #require(
+      scene.audience.look { $0.alerts("alert_raised", "AdoptionFailed").last })
+  }
+}

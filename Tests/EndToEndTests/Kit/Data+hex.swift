@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+extension Data {
+  /// The octets that hexadecimal digits stand for; what is no digit is passed over.
+  init(hex: String) {
+    let digits = hex.compactMap(\.hexDigitValue)
+    self.init(
+      stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
+  }
+}

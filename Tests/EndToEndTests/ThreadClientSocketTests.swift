@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DaemonSocket
+import Foundation
+import TestKit
+import Testing
+import ThreadNetwork
+
+@Suite("The socket for programs of other users", .inTurns, .timeLimit(.minutes(30)))
+struct ThreadClientSocketTests {
+  private let broker: TestBroker
+  private let directory: TemporaryDirectory
+  private let keeper: Installation
+  private var socket: String { directory.file("run/client.sock") }
+
+  init() throws {
+    broker = try TestBroker()
+    directory = try TemporaryDirectory()
+    // Others must be able to go through.
+    chmod(directory.path, 0o711)
+    let socket = directory.file("run/client.sock")
+    keeper = try Installation(
+      broker, hold: 0,
+      more: "clients: {socket: \(socket)}\nclient_users: {61001: one, 61002: two}")
+  }
+
+  @Test("On the socket for others there are requests, and nothing else")
+  func commands() async throws {
+    let daemon = try await keeper.start()
+    let mode = try FileManager.default.attributesOfItem(atPath: socket)[.posixPermissions]
+    #expect((mode as? NSNumber)?.intValue == 0o666)
+    for command in ["keys/list", "store/lock", "broker/logout", "no/such", ""] {
+      let request = "{\"v\":1,\"command\":\"\(command)\",\"broker\":\"mqtt://127.0.0.1\"}"
+      let octets = try await DaemonCaller.ask(Array(request.utf8), at: socket, within: 60)
+      let answer = JSON(String(decoding: octets ?? [], as: UTF8.self))
+      #expect(answer?["status"] == "error")
+      #expect(answer?["error"]?["code"] == "unsupported")
+    }
+    for request in ["", "{", "null", "[]", "{\"v\":1}"] {
+      let octets = try await DaemonCaller.ask(Array(request.utf8), at: socket, within: 60)
+      #expect(JSON(String(decoding: octets ?? [], as: UTF8.self))?["status"] == "error")
+    }
+    let client = THClient(configuration: .init(socket: socket))
+    #expect(try await client.allCredentials().isEmpty)
+    #expect(try await daemon.stop() == .exit(0))
+    #expect(!FileManager.default.fileExists(atPath: socket))
+  }
+
+  @Test(
+    "A user who asks too often is told so, and nobody else is",
+    .enabled(if: geteuid() == 0 && hasPython, "only root can be others, and it needs python3"))
+  func tooOften() async throws {
+    let daemon = try await keeper.start()
+    // Ten lists at once cost what fifty requests do.
+    let program = """
+      import json, socket, struct, sys
+      def take(call, count):
+        octets = b""
+        while len(octets) < count:
+          part = call.recv(count - len(octets))
+          if not part:
+            raise ConnectionError
+          octets += part
+        return octets
+      for command in sys.argv[2:]:
+        call = socket.socket(socket.AF_UNIX)
+        call.connect(sys.argv[1])
+        request = json.dumps({"v": 1, "command": command}).encode()
+        try:
+          call.sendall(struct.pack(">I", len(request)) + request)
+        except ConnectionError:
+          pass
+        try:
+          answer = json.loads(take(call, struct.unpack(">I", take(call, 4))[0]))
+          print(answer.get("error", {}).get("code", "ok"))
+        except ConnectionError:
+          print("nothing")
+      """
+    func run(_ user: Int, _ commands: [String]) throws -> [Substring] {
+      try Program.run(
+        "setpriv",
+        ["--reuid=\(user)", "--regid=\(user)", "--clear-groups", "/usr/bin/python3", "-c", program]
+          + [socket] + commands
+      ).output.split(separator: "\n")
+    }
+    let lists = [String](repeating: "credentials/list", count: 200)
+    let told = try run(61_001, lists)
+    #expect(told.count == 200)
+    #expect(Set(told).isSubset(of: ["ok", "rate_limited", "nothing"]))
+    #expect(told.prefix(10).allSatisfy { $0 == "ok" })
+    #expect(told.contains("rate_limited"))
+    #expect(try run(61_002, ["ping"]) == ["ok"])
+    #expect(try run(0, lists).allSatisfy { $0 == "ok" })
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  private static let hasPython = access("/usr/bin/python3", X_OK) == 0
+
+  @Test(
+    "Programs of other users speak for their teams, and strangers for none",
+    .enabled(if: geteuid() == 0, "only root can be others"))
+  func users() async throws {
+    let daemon = try await keeper.start()
+    func run(_ user: Int, _ arguments: String..., input: String = "") throws -> Program.Result {
+      try Program.run(
+        "setpriv",
+        ["--reuid=\(user)", "--regid=\(user)", "--clear-groups", ThreadClientExampleTests.program]
+          + arguments,
+        input: Array(input.utf8),
+        environment: [
+          "THREADKEEPER_SOCKET": socket, "HOME": "/nonexistent",
+          "THREADKEEPER_NETWORK_PRESENCE": "none",
+        ])
+    }
+    let home = try ThreadNetwork("home").hex()
+    let guest = try ThreadNetwork("guest").hex()
+    let agent = "a1b2c3d4e5f60718"
+    #expect(try run(61_001, "store", agent, input: home).output == "")
+    #expect(try run(61_001, "list").output.hasPrefix(agent))
+
+    #expect(try run(61_002, "list").output == "")
+    let store = try run(61_002, "store", agent, input: guest)
+    #expect(store.status == 1 && store.output.contains("another team"))
+    #expect(try run(61_002, "delete", agent).status == 1)
+    #expect(try run(61_002, "check", input: home).output == "preferred\n")
+    #expect(try run(61_001, "list").output.contains("  home  "))
+
+    let stranger = try run(61_003, "list")
+    #expect(stranger.status == 1)
+    #expect(stranger.output.contains("no client of the keeper"))
+    #expect(stranger.output.contains("client_users"))
+    // The socket in the store's directory is not theirs at all.
+    let inside = try Program.run(
+      "setpriv",
+      [
+        "--reuid=61001", "--regid=61001", "--clear-groups", ThreadClientExampleTests.program,
+        "list",
+      ],
+      environment: ["THREADKEEPER_SOCKET": keeper.storePath + "/daemon.sock"])
+    #expect(inside.status == 1)
+    #expect(inside.output.contains("no access"))
+    #expect(try await daemon.stop() == .exit(0))
+  }
+}
