@@ -3,6 +3,7 @@
 import CredentialService
 import Foundation
 import MosquittoClient
+import TestKit
 import Testing
 import ThreadDataset
 import ThreadRequests
@@ -45,6 +46,15 @@ extension Keeper {
       else { return nil }
       return Answered(publication: publication, answer: answer)
     }
+  }
+
+  /// Has a user store a dataset for a router.
+  func storeCredentials(
+    _ agent: String, _ network: SampleNetwork, at seconds: UInt64, user: String = "anna"
+  ) throws -> Answered {
+    try ask(
+      .storeCredentials, user: user,
+      ["border_agent_id": agent, "dataset": try network.dataset(at: seconds).hex])
   }
 
   /// By the keeper's own user, beside the broker.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import EmbeddedBroker
 import Foundation
-import MosquittoClient
 import TestKit
 import Testing
 
@@ -223,118 +221,5 @@ struct BrokerTests {
       $0.state("threadkeeper/bridge/state") == ["state": "online"]
     }
     #expect(try await winner.stop() == .exit(0))
-  }
-
-  @Test("A refused password is said, and tried again until the broker takes it")
-  func wrongPassword() async throws {
-    func login(_ password: String) -> [EmbeddedBrokerConfiguration.Login] {
-      [.init("threadkeeper", role: .keeper, password: password)]
-    }
-    let broker = try TestBroker(logins: login("another-one"))
-    let keeper = try Installation(
-      broker, mqtt: ["username: threadkeeper", "password: not-the-right-one"])
-    let daemon = try keeper.launch()
-    try await eventually("words about the password") {
-      daemon.log.contains("the broker refused the user name or password of `threadkeeper`")
-    }
-    try await eventually("status with the reason") {
-      let status = try await keeper.command("status", "--json")
-      return JSON(status.output)?["broker"]?["problem"]?.text?.contains("password") == true
-    }
-    // The broker learns the password that the keeper has.
-    broker.stop()
-    let mended = try TestBroker(
-      logins: login("not-the-right-one"),
-      extraConfiguration: ["listener \(broker.port) 127.0.0.1"])
-    try await keeper.ready(daemon)
-    #expect(!daemon.log.contains("not-the-right-one"))
-    #expect(!daemon.log.contains("another-one"))
-    _ = mended
-    #expect(daemon.isRunning)
-    #expect(try await daemon.stop() == .exit(0))
-  }
-
-  @Test("With logins and the access list that `acl` prints, a router speaks only for itself")
-  func accessList() async throws {
-    let broker = try TestBroker(logins: EmbeddedBrokerConfiguration.Login.home)
-    let password = try #require(broker.broker.password(of: "threadkeeper"))
-    let keeper = try Installation(
-      broker, mqtt: ["username: threadkeeper", "password: '\(password)'"])
-    let daemon = try await keeper.start()
-    let audience = try await Audience.start(broker, user: "monitor", "threadkeeper/#")
-    let publisher = try await TestPublisher.start(broker, user: "border-router")
-    let home = try ThreadNetwork("home")
-    let own = BorderRouter(number: 1)
-    let others = BorderRouter(number: 2, user: "somebody-else")
-    let outcomes = try await publisher.publish([
-      others.announces(try home.hex()), own.announces(try home.hex()),
-    ])
-    #expect(outcomes[0] != .delivered)
-    #expect(outcomes[1] == .delivered)
-    try await audience.until("the router") { $0.state(own.topic)?["credentials"] == "stored" }
-    #expect(audience.look { $0.latest[others.topic] == nil })
-    #expect(audience.look { $0.messages.allSatisfy { !$0.topic.contains("/in/") } })
-    #expect(!daemon.log.contains("refuses publications"))
-    #expect(try await daemon.stop() == .exit(0))
-  }
-
-  @Test("MQTT 3.1.1 works: state, sessions and stops")
-  func oldProtocol() async throws {
-    let broker = try TestBroker()
-    let keeper = try Installation(broker, mqtt: ["protocol: 3.1.1"], hold: 0)
-    let audience = try await Audience.start(broker)
-    var daemon = try await keeper.start()
-    let publisher = try await TestPublisher.start(broker)
-    let home = try ThreadNetwork("home")
-    let router = BorderRouter(number: 1)
-    try await publisher.publish([router.announces(try home.hex())])
-    try await audience.until("the router") { $0.state(router.topic)?["preferred"] == "match" }
-    try await daemon.kill9()
-    try await audience.until("the last will") {
-      $0.state("threadkeeper/bridge/state") == ["state": "offline"]
-    }
-    // The session is kept: this one waits for the next start.
-    let second = BorderRouter(number: 2)
-    try await publisher.publish([second.announces(try home.hex())])
-    daemon = try await keeper.start()
-    try await audience.until("the second router") { $0.state(second.topic) != nil }
-    #expect(audience.look { $0.alerts("alert_raised", "SessionLost").isEmpty })
-    #expect(try await daemon.stop() == .exit(0))
-    try await audience.until("the clean stop") {
-      $0.state("threadkeeper/bridge/state") == ["state": "offline", "reason": "stopped"]
-    }
-  }
-
-  @Test("TLS with a client certificate works, and a strange authority is refused in words")
-  func tls() async throws {
-    let certificates = try TestCertificates()
-    let port = try UnusedPort.next()
-    let broker = try TestBroker(extraConfiguration: [
-      "listener \(port) 127.0.0.1", "cafile \(certificates.authority)",
-      "certfile \(certificates.server)", "keyfile \(certificates.serverKey)",
-      "require_certificate true",
-    ])
-    let keeper = try Installation(
-      port: port,
-      mqtt: [
-        "tls:", "  ca_file: \(certificates.authority)", "  cert_file: \(certificates.client)",
-        "  key_file: \(certificates.clientKey)",
-      ])
-    let daemon = try await keeper.start()
-    let audience = try await Audience.start(broker)
-    let publisher = try await TestPublisher.start(broker)
-    let router = BorderRouter(number: 1)
-    try await publisher.publish([router.announces(try ThreadNetwork("home").hex())])
-    try await audience.until("the router") { $0.state(router.topic) != nil }
-    #expect(try await daemon.stop() == .exit(0))
-
-    let strange = try Installation(
-      port: port, mqtt: ["tls:", "  ca_file: \(certificates.strangeAuthority)"])
-    let refused = try strange.launch()
-    try await eventually("words about the certificate") {
-      refused.log.contains("`mqtt.tls.ca_file`")
-    }
-    #expect(refused.isRunning)
-    #expect(try await refused.stop() == .exit(0))
   }
 }

@@ -11,94 +11,11 @@ import ThreadDataset
 /// Programs at a terminal, whose questions a keeper has.
 @Suite("Consent at the program's terminal", .inTurns, .timeLimit(.minutes(30)))
 struct ConsentAtTerminalTests {
-  private static let agent = "a1b2c3d4e5f60718"
   private static let prompt = "Allow it? [once/always/no] "
-
-  private struct Scene {
-    let broker: TestBroker
-    let keeper: Installation
-    let daemon: DaemonProcess
-    let home: ThreadNetwork
-
-    /// The example at a terminal, asking for the preferred network.
-    func program(_ more: [String: String] = [:]) throws -> TerminalSession {
-      try TerminalSession(
-        program: ThreadClientExampleTests.program, ["preferred"],
-        environment: environment.merging(more) { $1 })
-    }
-
-    /// One that has said that it is ready.
-    func shell() async throws -> TerminalSession {
-      let shell = try TerminalSession(
-        program: "/bin/bash", ["--norc", "--noprofile", "-i"],
-        environment: environment.merging(["PS1": "ready> ", "TERM": "dumb"]) { $1 })
-      try await shell.until("ready> ")
-      return shell
-    }
-
-    /// Waits for the dataset in a file that a program writes to.
-    func untilTold(in file: String) async throws {
-      try await eventually("the dataset") {
-        let told = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
-        return told.contains(try home.hex())
-      }
-    }
-
-    var environment: [String: String] {
-      keeper.environment.merging(["THREADKEEPER_STORE_PATH": keeper.storePath]) { $1 }
-    }
-
-    func waiting() async throws -> [JSON] {
-      try await keeper.json("consent", "list")["pending"]?.list ?? []
-    }
-
-    /// The id of the one question that waits.
-    func question() async throws -> String {
-      try await eventually("a question") { try await waiting().count == 1 }
-      return try #require(try await waiting().first?["id"]?.text)
-    }
-
-    func history() async throws -> [JSON] {
-      try await keeper.json("consent", "history")["history"]?.list ?? []
-    }
-
-    func check(_ session: TerminalSession, told: Bool) throws {
-      #expect(session.screen.contains(try home.hex()) == told, "\(session.screen)")
-      #expect(session.isEchoing)
-    }
-  }
-
-  /// - Parameters:
-  ///   - name: of the home, where the settings name several.
-  ///   - prepare: before the keeper starts.
-  private func scene(
-    _ settings: String = "", home name: String? = nil,
-    prepare: (Installation) async throws -> Void = { _ in }
-  ) async throws -> Scene {
-    let broker = try TestBroker()
-    let keeper = try Installation(broker, hold: 0, more: settings)
-    try await prepare(keeper)
-    let daemon = try await keeper.start()
-    let home = try ThreadNetwork("home-thread")
-    let publisher = try await TestPublisher.start(broker)
-    try await publisher.publish([BorderRouter(Self.agent).announces(try home.hex())])
-    try await eventually("the preferred network") {
-      try await isPreferred(keeper, in: name)
-    }
-    return Scene(broker: broker, keeper: keeper, daemon: daemon, home: home)
-  }
-
-  private func isPreferred(_ keeper: Installation, in home: String?) async throws -> Bool {
-    let named = home.map { ["--home", $0] } ?? []
-    let shown = try await ThreadkeeperBinary.run(
-      ["preferred", "show", "--config", keeper.configuration] + named,
-      environment: keeper.environment)
-    return shown.status == 0
-  }
 
   @Test("The keeper's own user is asked who wants what and why, and says once, no, always")
   func asked() async throws {
-    let scene = try await scene()
+    let scene = try await AskingHome.start()
     // "No" holds for a while, and always for good, so they come in this order.
     let once = try scene.program()
     try await once.until(Self.prompt)
@@ -162,7 +79,7 @@ struct ConsentAtTerminalTests {
 
   @Test("What the keeper refuses is said, and the same question asked again: once is not too late")
   func refused() async throws {
-    let scene = try await scene { keeper in
+    let scene = try await AskingHome.start { keeper in
       #expect(try await keeper.command("init").status == 0)
       try fillGrants(of: keeper)
     }
@@ -181,7 +98,7 @@ struct ConsentAtTerminalTests {
 
   @Test("Somebody else is faster: the question goes away, and the program goes on")
   func elsewhere() async throws {
-    let scene = try await scene()
+    let scene = try await AskingHome.start()
     for (verb, status, told) in [("approve", Int32(0), true), ("deny", 77, false)] {
       let session = try scene.program()
       try await session.until(Self.prompt)
@@ -197,7 +114,7 @@ struct ConsentAtTerminalTests {
 
   @Test("Without a terminal, and where it is switched off, nobody is asked and nothing is shown")
   func nobody() async throws {
-    let scene = try await scene()
+    let scene = try await AskingHome.start()
     let off = try scene.program(["THREADKEEPER_NETWORK_PRESENCE": "none"])
     let id = try await scene.question()
     // The same question, of a program without a terminal: whether it comes before the decision or after
@@ -223,7 +140,8 @@ struct ConsentAtTerminalTests {
     // Others must be able to go through.
     chmod(directory.path, 0o711)
     let socket = directory.file("run/client.sock")
-    let scene = try await scene("clients: {socket: \(socket)}\nclient_users: {61001: hub}")
+    let scene = try await AskingHome.start(
+      "clients: {socket: \(socket)}\nclient_users: {61001: hub}")
     let session = try TerminalSession(
       program: "/usr/bin/setpriv",
       [
@@ -245,7 +163,7 @@ struct ConsentAtTerminalTests {
 
   @Test("Of two homes each program is asked about its own, and decides nothing about the other")
   func homes() async throws {
-    let scene = try await scene(
+    let scene = try await AskingHome.start(
       "homes: {home: {base_topic: threadkeeper}, cabin: {base_topic: cabin}}", home: "home")
     let cabin = try ThreadNetwork("cabin-thread")
     let publisher = try await TestPublisher.start(scene.broker)
@@ -253,7 +171,7 @@ struct ConsentAtTerminalTests {
       BorderRouter("a1b2c3d4e5f60719", base: "cabin").announces(try cabin.hex())
     ])
     try await eventually("the preferred network of the cabin") {
-      try await isPreferred(scene.keeper, in: "cabin")
+      try await AskingHome.isPreferred(scene.keeper, in: "cabin")
     }
     // It waits for the first home, and there is no terminal.
     let other = try ChildProcess(
@@ -285,7 +203,7 @@ struct ConsentAtTerminalTests {
 
   @Test("In the background of a terminal that stops who writes there it writes nothing and goes on")
   func tostop() async throws {
-    let scene = try await scene()
+    let scene = try await AskingHome.start()
     let output = scene.keeper.directory.file("told")
     let shell = try await scene.shell()
     // On a line of its own: of a command that is stopped the shell forgets what it has set.
@@ -303,7 +221,7 @@ struct ConsentAtTerminalTests {
 
   @Test("Put into the background it leaves the terminal to the shell, where it can be approved")
   func background() async throws {
-    let scene = try await scene()
+    let scene = try await AskingHome.start()
     let shell = try await scene.shell()
     shell.type("'\(ThreadClientExampleTests.program)' preferred\n")
     try await putIntoBackground(shell)
@@ -322,7 +240,7 @@ struct ConsentAtTerminalTests {
 
   @Test("A terminal that is closed has said nothing: the program waits for somebody else")
   func hungUp() async throws {
-    let scene = try await scene()
+    let scene = try await AskingHome.start()
     let output = scene.keeper.directory.file("told")
     let session = try TerminalSession(
       program: "/bin/sh",
@@ -343,7 +261,7 @@ struct ConsentAtTerminalTests {
   @Test(
     "Ctrl-C at the question ends the program, decides nothing, and leaves the terminal as it was")
   func interrupted() async throws {
-    let scene = try await scene()
+    let scene = try await AskingHome.start()
     let session = try scene.program()
     try await session.until(Self.prompt)
     session.type("\u{3}")

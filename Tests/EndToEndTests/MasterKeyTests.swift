@@ -6,64 +6,19 @@ import SodiumCrypto
 import TestKit
 import Testing
 
-@Suite("New root keys, and rotations that are left", .inTurns, .timeLimit(.minutes(30)))
+@Suite("New root keys", .inTurns, .timeLimit(.minutes(30)))
 struct MasterKeyTests {
-  private static let passphrase = "correct horse battery"
-  /// So many that a rotation takes longer than it takes to look at it.
-  private static let items = 30_000
+  private let place: RotatingHome
+  private var keeper: Installation { place.keeper }
+  private var passphraseFile: String { place.passphraseFile }
+  private var leaked: String { place.leaked }
+  private var user: String { place.user }
 
-  private let keeper: Installation
-  private let broker: TestBroker
-  private let passphraseFile: String
-  private let leaked: String
-  private let user = "command of user \(geteuid())"
-
-  /// A store with items of both kinds, and a second key file.
-  init() async throws {
-    broker = try TestBroker()
-    keeper = try Installation(broker)
-    passphraseFile = try keeper.passphraseFile(Self.passphrase)
-    leaked = keeper.directory.file("leaked.key")
-    #expect(try await keeper.command("init").status == 0)
-    #expect(try await keeper.command("keys", "add", "--key-file", leaked).status == 0)
-  }
-
-  private func fill(_ count: Int = Self.items) throws {
-    let keychain = try Keychain.open(
-      at: keeper.location, with: .keyFile(path: keeper.directory.file("store.key")))
-    defer { keychain.close() }
-    try keychain.database.write { tx in
-      for number in 0..<count {
-        _ = try keychain.add(
-          NewItem(
-            .genericPassword,
-            attributes: [.account: .string("user \(number)"), .service: .string("mail")],
-            secret: SecretBytes(copying: Array("secret \(number)".utf8)),
-            accessible: number % 2 == 0 ? .afterFirstUnlock : .whenUnlocked), in: tx)
-      }
-    }
-  }
-
-  /// Every change that the audit has, as `actor: action`.
-  private func audit() async throws -> [String] {
-    let outcome = try await keeper.command("audit", "--last", "1000", "--json")
-    let records = try #require(JSON(outcome.output)).list
-    return records.flatMap { record in
-      (record["changes"]?.list ?? []).map {
-        "\(record["actor"]?.text ?? ""): \($0["action"]?.text ?? "")"
-      }
-    }
-  }
-
-  private func untilRotated() async throws {
-    try await eventually("the rotation to end") {
-      try await keeper.json("status")["store"]?["rotation_pending"] == false
-    }
-  }
+  init() async throws { place = try await RotatingHome() }
 
   @Test("a keeper that the key file opened renews the roots by the passphrase, and stays locked")
   func locked() async throws {
-    try fill(300)
+    try place.fill(300)
     #expect(
       try await keeper.command("keys", "add", "--passphrase-file", passphraseFile).status == 0)
     let daemon = try await keeper.start()
@@ -85,11 +40,11 @@ struct MasterKeyTests {
     let unlocked = try await keeper.command("unlock", "--passphrase-file", passphraseFile)
     #expect(unlocked.status == 0)
     try await eventually("the rest of the items") {
-      try await audit().filter { $0 == "keeper: rotation_finished" }.count == 2
+      try await place.audit().filter { $0 == "keeper: rotation_finished" }.count == 2
     }
     #expect(try await keeper.command("lock").status == 0)
     #expect(try await daemon.stop() == .exit(0))
-    let found = try await audit()
+    let found = try await place.audit()
     #expect(
       found.suffix(7) == [
         "\(user): root_keys_renewed", "\(user): key_slot_removed", "\(user): rotation_begun",
@@ -118,7 +73,7 @@ struct MasterKeyTests {
       ], input: .text("Sesame"), environment: keeper.environment)
     #expect(login.status == 0, "\(login.error)")
     #expect(try await daemon.stop() == .exit(0))
-    let found = try await audit()
+    let found = try await place.audit()
     #expect(
       found.filter { !$0.hasPrefix("keeper:") }.suffix(6) == [
         "\(user): key_slot_added", "\(user): key_slot_removed", "\(user): locked",
@@ -135,18 +90,18 @@ struct MasterKeyTests {
     then: () async throws -> Void = {}
   ) async throws -> [ThreadkeeperBinary.Outcome]? {
     let (begins, roots) = ("\(user): rotation_begun", "\(user): root_keys_renewed")
-    let before = try await audit()
+    let before = try await place.audit()
     async let first = keeper.command("keys", "rotate")
     try await eventually("the rotation to begin") {
-      try await audit().count(where: { $0 == begins }) > before.count { $0 == begins }
+      try await place.audit().count(where: { $0 == begins }) > before.count { $0 == begins }
     }
     async let master = keeper.command("keys", "rotate", "--master", "--yes")
     try await eventually("the new roots") {
-      try await audit().count(where: { $0 == roots }) > before.count { $0 == roots }
+      try await place.audit().count(where: { $0 == roots }) > before.count { $0 == roots }
     }
     try await then()
     let outcomes = try await [first, master]
-    let next = try await audit().dropFirst(before.count).first {
+    let next = try await place.audit().dropFirst(before.count).first {
       $0 == roots || $0 == "keeper: rotation_finished"
     }
     return next == roots ? outcomes : nil
@@ -155,10 +110,10 @@ struct MasterKeyTests {
   @Test(
     "new roots in the middle of a rotation, and a kill -9 at once: the keeper finishes all of it")
   func underWay() async throws {
-    try fill()
+    try place.fill()
     for _ in 0..<10 {
       let daemon = try await keeper.start()
-      try await untilRotated()
+      try await place.untilRotated()
       let outcomes = try await rootsUnderWay { try await daemon.kill9() }
       #expect(throws: KeychainError.self) {
         _ = try Keychain.open(at: keeper.location, with: .keyFile(path: leaked), access: .readOnly)
@@ -168,10 +123,10 @@ struct MasterKeyTests {
       // Its end came with the keeper's, or before it.
       for outcome in outcomes { #expect([0, 75].contains(outcome.status)) }
       let again = try await keeper.start()
-      try await untilRotated()
+      try await place.untilRotated()
       #expect(try await again.stop() == .exit(0))
       #expect(try await keeper.command("audit", "--verify").status == 0)
-      #expect(try keeper.verify() == VerificationReport(items: Self.items))
+      #expect(try keeper.verify() == VerificationReport(items: RotatingHome.items))
       return
     }
     Issue.record("no keeper was killed in the middle")
@@ -179,81 +134,18 @@ struct MasterKeyTests {
 
   @Test("new roots in the middle of a rotation: both commands tell of all the items")
   func reportOfBoth() async throws {
-    try fill()
+    try place.fill()
     let daemon = try await keeper.start()
     var outcomes: [ThreadkeeperBinary.Outcome]?
     for _ in 0..<10 where outcomes == nil { outcomes = try await rootsUnderWay() }
     for outcome in try #require(outcomes, "no roots came in the middle") {
       #expect(outcome.status == 0, "\(outcome.error)")
-      #expect(outcome.output.contains("\(Self.items) items have new keys"), "\(outcome.output)")
+      #expect(
+        outcome.output.contains("\(RotatingHome.items) items have new keys"), "\(outcome.output)")
       #expect(!outcome.output.contains("interrupted"), "\(outcome.output)")
     }
     #expect(try await daemon.stop() == .exit(0))
-    #expect(try keeper.verify() == VerificationReport(items: Self.items))
-  }
-
-  @Test("a keeper that ends in the middle: the command says how far it is, and ends with 75")
-  func keeperEnds() async throws {
-    try fill()
-    // On a busy machine a rotation may be over before its keeper ends.
-    for _ in 0..<10 {
-      let daemon = try await keeper.start()
-      let begun = try await audit().filter { $0 == "\(user): rotation_begun" }.count
-      async let rotation = keeper.command("keys", "rotate")
-      try await eventually("the rotation to begin") {
-        try await audit().filter { $0 == "\(user): rotation_begun" }.count > begun
-      }
-      #expect(try await daemon.stop() == .exit(0))
-      let left = try await rotation
-      guard try await keeper.json("status")["store"]?["rotation_pending"] == true else { continue }
-      #expect(left.status == 75, "\(left.output)\(left.error)")
-      #expect(left.error.contains("items have new keys so far"), "\(left.error)")
-      #expect(left.error.contains("when it starts again"), "\(left.error)")
-      let again = try await keeper.start()
-      try await untilRotated()
-      #expect(try await again.stop() == .exit(0))
-      return
-    }
-    Issue.record("no keeper ended in the middle")
-  }
-
-  /// `keys rotate` at a terminal, stopped by Ctrl-C before it was over.
-  private func stopped() async throws -> TerminalSession {
-    for _ in 0..<10 {
-      let session = try TerminalSession(
-        ["keys", "rotate", "--config", keeper.configuration], environment: keeper.environment)
-      try await session.until("items")
-      session.type("\u{3}")
-      let status = try await session.end()
-      guard status == 0 else {
-        #expect(status == 130)
-        return session
-      }
-    }
-    throw DaemonProcess.Unexpected(description: "every rotation was over before it was stopped")
-  }
-
-  @Test("Ctrl-C: without a keeper the rotation is left at a step, and said; the next one goes on")
-  func interrupted() async throws {
-    try fill()
-    let session = try await stopped()
-    #expect(
-      session.screen.contains("of \(Self.items) items have new keys so far"), "\(session.screen)")
-    #expect(try await keeper.json("status")["store"]?["rotation_pending"] == true)
-    let next = try await keeper.command("keys", "rotate")
-    #expect(next.status == 0 && next.output.contains("An interrupted rotation is finished"))
-    #expect(try keeper.verify() == VerificationReport(items: Self.items))
-  }
-
-  @Test("Ctrl-C: a running keeper goes on without the command")
-  func keeperGoesOn() async throws {
-    try fill()
-    let daemon = try await keeper.start()
-    let session = try await stopped()
-    #expect(session.screen.contains("The keeper goes on with the rotation"), "\(session.screen)")
-    try await untilRotated()
-    #expect(try await daemon.stop() == .exit(0))
-    #expect(try keeper.verify() == VerificationReport(items: Self.items))
+    #expect(try keeper.verify() == VerificationReport(items: RotatingHome.items))
   }
 
   @Test("who follows the audit is shown the new roots, and what comes after them")
@@ -278,9 +170,9 @@ struct MasterKeyTests {
       environment: keeper.environment)
     try await session.until("Passphrase or recovery code")
     try await session.untilHidden()
-    session.type(Self.passphrase + "\n")
+    session.type(RotatingHome.passphrase + "\n")
     #expect(try await session.end() == 0, "\(session.screen)")
-    #expect(!session.screen.contains(Self.passphrase))
+    #expect(!session.screen.contains(RotatingHome.passphrase))
     #expect(try await daemon.stop() == .exit(0))
   }
 
@@ -315,6 +207,6 @@ struct MasterKeyTests {
     #expect(second.status == 0, "\(second.error)")
     #expect(JSON(second.output)?["deleted"]?.number == 1, "\(second.output)")
     #expect(try keeper.verify() == VerificationReport(items: 0))
-    #expect(try await audit().contains("\(user): deleted"))
+    #expect(try await place.audit().contains("\(user): deleted"))
   }
 }

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EmbeddedBroker
+import Foundation
+import Synchronization
+import TestKit
+import Testing
+
+@Suite("The private broker and whose it is", .timeLimit(.minutes(2)))
+struct BrokerEndTests {
+  @Test("Its unexpected end is reported with the end of its log, an ordered one is not")
+  func unexpectedEnd() async throws {
+    let directory = try OwnDirectory()
+    let reports = Mutex<[EmbeddedBrokerError]>([])
+    let broker = EmbeddedBroker(
+      EmbeddedBrokerConfiguration(directory: directory.path, logins: [])
+    ) { error in reports.withLock { $0.append(error) } }
+    try broker.start()
+    broker.stop()
+    try broker.start()
+    broker.kill()
+    try broker.start()
+    #expect(reports.withLock { $0.isEmpty })
+    kill(try #require(broker.processIdentifier), SIGKILL)
+    try await eventually { reports.withLock { $0.count == 1 } }
+    let error = reports.withLock { $0[0] }
+    #expect(error.reason == .died)
+    #expect(error.message.contains("signal 9"))
+    #expect(error.message.contains("running"), "the last line of its log")
+    #expect(!broker.isRunning)
+    // And it can be started again.
+    let port = broker.port
+    try broker.start()
+    #expect(broker.port == port)
+    broker.stop()
+  }
+
+  @Test("It does not outlive a parent that is killed")
+  func orphan() async throws {
+    let directory = try OwnDirectory()
+    let path = directory.path
+    await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+      let broker = EmbeddedBroker(EmbeddedBrokerConfiguration(directory: path, logins: []))
+      try broker.start()
+      kill(getpid(), SIGKILL)
+    }
+    let text = try String(contentsOfFile: "\(path)/mosquitto.pid", encoding: .utf8)
+    let identifier = try #require(Int32(text.filter(\.isNumber)))
+    try await eventually(within: .seconds(5), "the end of the broker") {
+      !ProcessState.isAlive(identifier)
+    }
+    // The lock went with the parent.
+    let next = EmbeddedBroker(EmbeddedBrokerConfiguration(directory: path, logins: []))
+    try next.start()
+    next.stop()
+  }
+
+  @Test("A forgotten broker that nobody waits for, and that ignores SIGTERM, does not hold it up")
+  func forgotten() async throws {
+    for traps in ["", "trap '' TERM;"] {
+      let directory = try OwnDirectory()
+      try FileManager.default.createDirectory(
+        atPath: directory.path, withIntermediateDirectories: true)
+      // Our child, which we do not wait for until the end: it stays as a zombie.
+      let ready = "\(directory.path)/ready"
+      let forgotten = try Self.spawn([
+        "/bin/sh", "-c", "\(traps) : > \(ready); while :; do sleep 0.1; done",
+        "\(directory.path)/mosquitto.conf",
+      ])
+      defer {
+        kill(forgotten, SIGKILL)
+        waitpid(forgotten, nil, 0)
+      }
+      try await eventually { FileManager.default.fileExists(atPath: ready) }
+      try "\(forgotten)\n".write(
+        toFile: "\(directory.path)/mosquitto.pid", atomically: true, encoding: .utf8)
+      let broker = EmbeddedBroker(
+        EmbeddedBrokerConfiguration(
+          directory: directory.path, logins: [], stopLimit: .milliseconds(500)))
+      // On a thread of its own: a start that never returns must fail, not hang.
+      Thread { try? broker.start() }.start()
+      try await eventually("the start") { broker.isRunning }
+      #expect(!ProcessState.isAlive(forgotten))
+      #expect(
+        FileManager.default.fileExists(atPath: "/proc/\(forgotten)"), "else it proves nothing")
+      broker.stop()
+    }
+  }
+
+  static func spawn(_ arguments: [String]) throws -> pid_t {
+    var copies: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
+    defer { for copy in copies { free(copy) } }
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    InheritedDescriptors.close(in: &actions)
+    var identifier: pid_t = 0
+    let code = posix_spawn(&identifier, arguments[0], &actions, &attributes, &copies, environ)
+    try #require(code == 0)
+    return identifier
+  }
+
+  @Test("It lives on when the thread that started it is gone")
+  func threadGone() async throws {
+    let directory = try OwnDirectory()
+    let broker = EmbeddedBroker(EmbeddedBrokerConfiguration(directory: directory.path, logins: []))
+    var thread = pthread_t()
+    let argument = Unmanaged.passRetained(broker).toOpaque()
+    pthread_create(
+      &thread, nil,
+      { argument in
+        let broker = argument.map { Unmanaged<EmbeddedBroker>.fromOpaque($0).takeRetainedValue() }
+        try? broker?.start()
+        return nil
+      }, argument)
+    pthread_join(thread, nil)
+    let identifier = try #require(broker.processIdentifier)
+    // By the time that a program has been run, the kernel would have ended it.
+    try Program.check("mosquitto_pub", ["-p", "\(broker.port)", "-t", "t", "-m", "x"])
+    #expect(broker.processIdentifier == identifier)
+    broker.stop()
+  }
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestKit
+import Testing
+
+@Suite("Commands on what a keeper has stored", .inTurns, .timeLimit(.minutes(30)))
+struct HomeCommandTests {
+  @Test("What looks at the store works beside the daemon and without it, and says the same")
+  func looking() async throws {
+    let broker = try TestBroker()
+    let keeper = try Installation(broker, hold: 0)
+    for command in ["status", "routers", "networks", "alerts"] {
+      let outcome = try await keeper.command(command)
+      #expect(outcome.status == 66, "\(command)")
+      #expect(outcome.error.contains("there is no store"), "\(command)")
+      #expect(outcome.error.contains("threadkeeper init"), "\(command)")
+    }
+    let audience = try await Audience.start(broker)
+    let daemon = try await keeper.start()
+    let empty = try await keeper.command("routers")
+    #expect(empty.output == "No border router has announced itself yet.\n")
+    #expect(try await keeper.json("routers") == [])
+    let publisher = try await TestPublisher.start(broker)
+    let home = try ThreadNetwork("home")
+    let guests = try ThreadNetwork("guest-thread")
+    let hub = BorderRouter(number: 1)
+    let stray = BorderRouter(number: 2)
+    try await publisher.publish([
+      hub.says("announce", ("name", #""Hub""#), ("dataset", "\"\(try home.hex())\"")),
+      stray.says("announce", ("name", #""Stray""#), ("dataset", "\"\(try guests.hex())\"")),
+    ])
+    try await audience.until("the alert") {
+      !$0.alerts("alert_raised", "PreferredNetworkMismatch").isEmpty
+    }
+
+    var answers: [[JSON]] = []
+    for isRunning in [true, false] {
+      let status = try await keeper.json("status")
+      #expect(status["running"] == .bool(isRunning))
+      #expect(status["pid"]?.number == (isRunning ? Int64(daemon.identifier) : nil))
+      #expect(status["routers"] == 2)
+      #expect(status["networks"] == 2)
+      #expect(status["credentials"] == 2)
+      #expect(status["alerts"] == 2)
+      #expect(status["broker"]?["state"]?.text == (isRunning ? "connected" : "not_running"))
+      #expect(status["broker"]?["port"]?.number == Int64(broker.port))
+      #expect(status["intake"]?["state"]?.text == (isRunning ? "running" : "not_running"))
+      #expect(status["preferred_networks"]?.list.first?["network_name"] == "home")
+      var lists: [JSON] = []
+      for command in [["routers"], ["networks"], ["alerts"], ["credentials", "list"]] {
+        let outcome = try await keeper.command(
+          command[0], command.count > 1 ? command[1] : "--json", "--json")
+        lists.append(try #require(JSON(outcome.output), "\(command)"))
+      }
+      #expect(lists.map(\.list.count) == [2, 2, 2, 2])
+      answers.append(lists)
+      let text = try await keeper.command("status").output
+      #expect(text.contains(isRunning ? "running as process \(daemon.identifier)" : "not running"))
+      #expect(try await keeper.command("routers").output.contains("Stray"))
+      #expect(try await keeper.command("networks").output.contains(guests.extendedPANID))
+      #expect(
+        try await keeper.command("alerts").output.contains("Stray is on guest-thread, not on"))
+      #expect(try await keeper.command("credentials", "list").output.contains(hub.agent))
+      #expect(try await keeper.dataset(of: hub.agent) == (try home.hex()))
+      #expect(try await keeper.command("store", "verify").status == 0)
+      if isRunning { #expect(try await daemon.stop() == .exit(0)) }
+    }
+    #expect(answers[0] == answers[1])
+    // The lists hold what is published, field for field.
+    #expect(answers[1][0].list.first { $0["name"] == "Stray" } == audience.state(stray.topic))
+  }
+
+  @Test("Deleting works beside the daemon, which tells at once, and without it")
+  func deleting() async throws {
+    let broker = try TestBroker()
+    let keeper = try Installation(broker, hold: 0)
+    let audience = try await Audience.start(broker)
+    let daemon = try await keeper.start()
+    let publisher = try await TestPublisher.start(broker)
+    let home = try ThreadNetwork("home")
+    let router = BorderRouter(number: 1)
+    try await publisher.publish([router.announces(try home.hex())])
+    try await audience.until("the router") { $0.state(router.topic) != nil }
+
+    let beside = try await keeper.command("credentials", "delete", router.agent)
+    #expect(beside.status == 0, "\(beside.error)")
+    try await audience.until("the deleted credentials") {
+      $0.state(router.topic)?["credentials"] == "missing"
+    }
+    let none = try await keeper.command("credentials", "delete", router.agent)
+    #expect(none.status == 66)
+    #expect(none.error.contains(router.agent))
+    try await publisher.publish([router.announces(try home.hex())])
+    try await audience.until("the router again") {
+      $0.state(router.topic)?["credentials"] == "stored"
+    }
+    #expect(try await keeper.dataset(of: router.agent) == (try home.hex()))
+    // A second daemon is refused, and does the first one no harm.
+    let second = try keeper.launch()
+    #expect(try await second.end() == .exit(75))
+    #expect(second.log.contains("process \(daemon.identifier)"))
+    #expect(try await daemon.stop() == .exit(0))
+
+    let deleted = try await keeper.command("credentials", "delete", router.agent, "--json")
+    #expect(deleted.status == 0)
+    #expect(JSON(deleted.output) == ["deleted": .text(router.agent)])
+    #expect(try await keeper.command("credentials", "delete", router.agent).status == 66)
+    #expect(try await keeper.command("credentials", "get", router.agent).status == 66)
+    #expect(try await keeper.command("credentials", "get", "xyz").status == 64)
+    #expect(try await keeper.json("routers").list.first?["credentials"] == "missing")
+
+    // The next run tells the broker, and that something is missing now.
+    let again = try await keeper.start()
+    try await audience.until("the missing credentials, told") {
+      $0.state(router.topic)?["credentials"] == "missing"
+        && !$0.alerts("alert_raised", "CredentialsMissing").isEmpty
+    }
+    #expect(try await again.stop() == .exit(0))
+    #expect(try keeper.verify().matchesManifest)
+  }
+
+  @Test("Two homes, each with its own topics, routers and preferred network")
+  func homes() async throws {
+    let broker = try TestBroker()
+    let keeper = try Installation(
+      broker, hold: 0,
+      more: "homes: {house: {base_topic: tk/house}, cabin: {base_topic: tk/cabin}}")
+    let audience = try await Audience.start(broker)
+    let daemon = try await keeper.start()
+    let publisher = try await TestPublisher.start(broker)
+    let house = try ThreadNetwork("house-thread")
+    let cabin = try ThreadNetwork("cabin-thread")
+    let inHouse = BorderRouter("a1b2c3d4e5f60701", base: "tk/house")
+    let inCabin = BorderRouter("a1b2c3d4e5f60701", base: "tk/cabin")
+    let strayed = BorderRouter("a1b2c3d4e5f60702", base: "tk/cabin")
+    try await publisher.publish([
+      inHouse.announces(try house.hex()), inCabin.announces(try cabin.hex()),
+      strayed.announces(try house.hex()),
+    ])
+    try await audience.until("the stray one's alert, in its own home") { heard in
+      heard.latest.contains {
+        $0.key.hasPrefix("tk/cabin/alert/") && JSON($0.value)?["router"]?.text == strayed.agent
+      }
+    }
+    try await audience.until("both homes") { heard in
+      heard.state("tk/house/bridge/info")?["routers"] == 1
+        && heard.state("tk/cabin/bridge/info")?["routers"] == 2
+    }
+    #expect(audience.state(inHouse.topic)?["preferred"] == "match")
+    #expect(audience.state(inHouse.topic)?["home"] == "house")
+    #expect(audience.state(inCabin.topic)?["preferred"] == "match")
+    #expect(audience.state(strayed.topic)?["preferred"] == "mismatch")
+    for home in ["house", "cabin"] {
+      #expect(audience.state("tk/\(home)/bridge/state") == ["state": "online"])
+      #expect(audience.state("tk/\(home)/bridge/info")?["home"]?.text == home)
+    }
+    #expect(
+      audience.look { heard in
+        !heard.latest.keys.contains {
+          $0.hasPrefix("tk/house/alert/") && heard.latest[$0]?.contains("Mismatch") == true
+        }
+      })
+    #expect(audience.look { $0.latest["tk/house/router/\(strayed.agent)"] } == nil)
+
+    // One id, two homes: the command has to know which.
+    #expect(try await keeper.command("credentials", "get", inHouse.agent).status == 64)
+    let shown = try await keeper.command(
+      "credentials", "get", inHouse.agent, "--home", "cabin", "--show-secrets", "--json")
+    #expect(JSON(shown.output)?["dataset"]?.text == (try cabin.hex()))
+    #expect(try await keeper.json("credentials", "list").list.count == 3)
+    #expect(try await keeper.json("status")["preferred_networks"]?.list.count == 2)
+
+    try await publisher.publish([inCabin.leaves])
+    try await audience.until("the leave, in one home only") {
+      $0.latest[inCabin.topic] == "" && $0.latest[inHouse.topic] != ""
+    }
+    #expect(try await daemon.stop() == .exit(0))
+    for home in ["house", "cabin"] {
+      try await audience.until("the clean stop") {
+        $0.state("tk/\(home)/bridge/state") == ["state": "offline", "reason": "stopped"]
+      }
+    }
+  }
+
+  @Test("A home that moves to another base topic leaves nothing behind on the old one")
+  func baseTopic() async throws {
+    let broker = try TestBroker()
+    let keeper = try Installation(broker, mqtt: ["base_topic: old/place"], hold: 0)
+    let audience = try await Audience.start(broker)
+    let daemon = try await keeper.start()
+    let publisher = try await TestPublisher.start(broker)
+    let home = try ThreadNetwork("home")
+    let router = BorderRouter("a1b2c3d4e5f60701", base: "old/place")
+    try await publisher.publish([router.announces(try home.hex())])
+    try await audience.until("the router") { $0.state(router.topic) != nil }
+    #expect(try await daemon.stop() == .exit(0))
+
+    let text = try String(contentsOfFile: keeper.configuration, encoding: .utf8)
+    try Data(text.replacingOccurrences(of: "old/place", with: "new/place").utf8)
+      .write(to: URL(fileURLWithPath: keeper.configuration))
+    let again = try await keeper.start()
+    let moved = BorderRouter("a1b2c3d4e5f60701", base: "new/place")
+    try await audience.until("everything at the new place, and nothing at the old one") { heard in
+      heard.state(moved.topic)?["credentials"] == "stored"
+        && heard.state("new/place/network/\(home.extendedPANID)") != nil
+        && heard.latest.allSatisfy {
+          !$0.key.hasPrefix("old/place/") || $0.key.contains("/event") || $0.value == ""
+        }
+    }
+    #expect(try await again.stop() == .exit(0))
+  }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeychainCore
+import TestKit
+import Testing
+
+@Suite("Rotations that are left", .inTurns, .timeLimit(.minutes(30)))
+struct RotationEndTests {
+  private let place: RotatingHome
+  private var keeper: Installation { place.keeper }
+  private var user: String { place.user }
+
+  init() async throws { place = try await RotatingHome() }
+
+  @Test("a keeper that ends in the middle: the command says how far it is, and ends with 75")
+  func keeperEnds() async throws {
+    try place.fill()
+    // On a busy machine a rotation may be over before its keeper ends.
+    for _ in 0..<10 {
+      let daemon = try await keeper.start()
+      let begun = try await place.audit().filter { $0 == "\(user): rotation_begun" }.count
+      async let rotation = keeper.command("keys", "rotate")
+      try await eventually("the rotation to begin") {
+        try await place.audit().filter { $0 == "\(user): rotation_begun" }.count > begun
+      }
+      #expect(try await daemon.stop() == .exit(0))
+      let left = try await rotation
+      guard try await keeper.json("status")["store"]?["rotation_pending"] == true else { continue }
+      #expect(left.status == 75, "\(left.output)\(left.error)")
+      #expect(left.error.contains("items have new keys so far"), "\(left.error)")
+      #expect(left.error.contains("when it starts again"), "\(left.error)")
+      let again = try await keeper.start()
+      try await place.untilRotated()
+      #expect(try await again.stop() == .exit(0))
+      return
+    }
+    Issue.record("no keeper ended in the middle")
+  }
+
+  /// `keys rotate` at a terminal, stopped by Ctrl-C before it was over.
+  private func stopped() async throws -> TerminalSession {
+    for _ in 0..<10 {
+      let session = try TerminalSession(
+        ["keys", "rotate", "--config", keeper.configuration], environment: keeper.environment)
+      try await session.until("items")
+      session.type("\u{3}")
+      let status = try await session.end()
+      guard status == 0 else {
+        #expect(status == 130)
+        return session
+      }
+    }
+    throw DaemonProcess.Unexpected(description: "every rotation was over before it was stopped")
+  }
+
+  @Test("Ctrl-C: without a keeper the rotation is left at a step, and said; the next one goes on")
+  func interrupted() async throws {
+    try place.fill()
+    let session = try await stopped()
+    #expect(
+      session.screen.contains("of \(RotatingHome.items) items have new keys so far"),
+      "\(session.screen)")
+    #expect(try await keeper.json("status")["store"]?["rotation_pending"] == true)
+    let next = try await keeper.command("keys", "rotate")
+    #expect(next.status == 0 && next.output.contains("An interrupted rotation is finished"))
+    #expect(try keeper.verify() == VerificationReport(items: RotatingHome.items))
+  }
+
+  @Test("Ctrl-C: a running keeper goes on without the command")
+  func keeperGoesOn() async throws {
+    try place.fill()
+    let daemon = try await keeper.start()
+    let session = try await stopped()
+    #expect(session.screen.contains("The keeper goes on with the rotation"), "\(session.screen)")
+    try await place.untilRotated()
+    #expect(try await daemon.stop() == .exit(0))
+    #expect(try keeper.verify() == VerificationReport(items: RotatingHome.items))
+  }
+}
