@@ -8,10 +8,6 @@ import Testing
 @Suite("The example adopts the preferred network", .inTurns, .timeLimit(.minutes(30)))
 struct AdoptionScriptTests {
   private let place: AdoptingHome
-  private var broker: TestBroker { place.broker }
-  private var keeper: Installation { place.keeper }
-  private var home: ThreadNetwork { place.home }
-  private var guest: ThreadNetwork { place.guest }
 
   init() throws { place = try AdoptingHome() }
 
@@ -21,20 +17,21 @@ struct AdoptionScriptTests {
     try await place.approve("--always")
     try await scene.audience.until("the message") { !place.messages($0).isEmpty }
     // From here on the script speaks for the login, with a router and a key of its own.
-    let key = keeper.directory.file("router.key")
-    let made = try await keeper.clientKeygen(key)
+    let key = place.keeper.directory.file("router.key")
+    let made = try await place.keeper.clientKeygen(key)
     try await scene.publisher.publish([
-      scene.router.says("dataset", home.hex(), to: scene.line)
+      scene.router.says("dataset", place.home.hex(), to: scene.line)
     ])
     try await scene.audience.until("the first router") {
       $0.state(scene.router.state)?["preferred"] == "match"
     }
-    #expect(try await keeper.command("clients", "enroll", "script", made).status == 0)
+    #expect(try await place.keeper.command("clients", "enroll", "script", made).status == 0)
     let agent = "a1b2c3d4e5f60703"
-    let active = keeper.directory.file("active")
-    try Data("\(guest.hex())\n".utf8).write(to: URL(fileURLWithPath: active))
+    let active = place.keeper.directory.file("active")
+    try Data("\(place.guest.hex())\n".utf8).write(to: URL(fileURLWithPath: active))
     let sealed = try await Program.example(
-      "sealed-router/announce.sh", ["announce", agent, "Attic"], input: try guest.hex() + "\n",
+      "sealed-router/announce.sh", ["announce", agent, "Attic"],
+      input: try place.guest.hex() + "\n",
       variables(scene, key: key))
     #expect(sealed.status == 0, "\(sealed.output)")
     try listen(as: agent)
@@ -51,9 +48,9 @@ struct AdoptionScriptTests {
     let questions = scene.audience.look { $0.events("consent_requested").count }
     let next = "a1b2c3d4e5f60704"
     try listen(as: next)
-    try Data("\(guest.hex())\n".utf8).write(to: URL(fileURLWithPath: active))
+    try Data("\(place.guest.hex())\n".utf8).write(to: URL(fileURLWithPath: active))
     _ = try await Program.example(
-      "sealed-router/announce.sh", ["announce", next], input: try guest.hex() + "\n",
+      "sealed-router/announce.sh", ["announce", next], input: try place.guest.hex() + "\n",
       variables(scene, key: key))
     let again = try await Program.example(
       // Its long form is the same id.
@@ -78,7 +75,8 @@ struct AdoptionScriptTests {
     try Program.check(
       "mosquitto_sub",
       [
-        "-V", "mqttv5", "-h", "127.0.0.1", "-p", "\(broker.port)", "-u", "script", "-q", "1", "-c",
+        "-V", "mqttv5", "-h", "127.0.0.1", "-p", "\(place.broker.port)", "-u", "script", "-q", "1",
+        "-c",
         "-x", "3600", "-i", "script-adopt-\(agent)", "-t", "threadkeeper/out/script/dataset/set",
         "-E",
       ])
@@ -86,8 +84,8 @@ struct AdoptionScriptTests {
 
   private func variables(_ scene: AdoptingHome.Scene, key: String) -> [String: String] {
     [
-      "HOME": keeper.directory.path, "CLIENT_KEY": key, "KEEPER_LINE": scene.line,
-      "MQTT_USERNAME": "script", "MQTT_HOST": "127.0.0.1", "MQTT_PORT": "\(broker.port)",
+      "HOME": place.keeper.directory.path, "CLIENT_KEY": key, "KEEPER_LINE": scene.line,
+      "MQTT_USERNAME": "script", "MQTT_HOST": "127.0.0.1", "MQTT_PORT": "\(place.broker.port)",
     ]
   }
 }

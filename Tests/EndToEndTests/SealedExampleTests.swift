@@ -7,10 +7,6 @@ import Testing
 @Suite("The examples that ask for credentials over MQTT", .inTurns, .timeLimit(.minutes(30)))
 struct SealedExampleTests {
   private let place: SealedHome
-  private var broker: TestBroker { place.broker }
-  private var keeper: Installation { place.keeper }
-  private var home: ThreadNetwork { place.home }
-  private var dataset: String { place.dataset }
 
   init() throws { place = try SealedHome() }
 
@@ -20,7 +16,7 @@ struct SealedExampleTests {
   ) async throws -> Program.Result {
     try await Program.example(
       "automation/\(name)", by: program, arguments,
-      variables.merging(["HOME": keeper.directory.path]) { $1 })
+      variables.merging(["HOME": place.keeper.directory.path]) { $1 })
   }
 
   @Test("The example in shell gets the dataset once somebody agrees, and 77 when somebody does not")
@@ -29,14 +25,16 @@ struct SealedExampleTests {
     let variables = [
       "KEEPER_LINE": scene.line, "MQTT_USERNAME": "phone",
       "CLIENT_KEY": try await place.enrollPhone(),
-      "MQTT_HOST": "127.0.0.1", "MQTT_PORT": "\(broker.port)",
+      "MQTT_HOST": "127.0.0.1", "MQTT_PORT": "\(place.broker.port)",
     ]
     async let first = example("/bin/sh", "preferred-dataset.sh", [], variables)
-    #expect(try await keeper.command("consent", "approve", try await place.waiting()).status == 0)
+    #expect(
+      try await place.keeper.command("consent", "approve", try await place.waiting()).status == 0)
     let told = try await first
-    #expect(told.status == 0 && told.output.contains(dataset), "\(told.output)")
+    #expect(told.status == 0 && told.output.contains(place.dataset), "\(told.output)")
     async let second = example("/bin/sh", "preferred-dataset.sh", [], variables)
-    #expect(try await keeper.command("consent", "deny", try await place.waiting()).status == 0)
+    #expect(
+      try await place.keeper.command("consent", "deny", try await place.waiting()).status == 0)
     let denied = try await second
     #expect(denied.status == 77, "\(denied.output)")
     let wrong = try await example("/bin/sh", "preferred-dataset.sh", ["party"], variables)
@@ -53,18 +51,20 @@ struct SealedExampleTests {
     let scene = try await place.start()
     let options = [
       "--keeper", scene.line, "--username", "phone", "--key", try await place.enrollPhone(),
-      "--host", "127.0.0.1", "--port", "\(broker.port)",
+      "--host", "127.0.0.1", "--port", "\(place.broker.port)",
     ]
     async let first = example("/usr/bin/python3", "networks.py", options)
-    #expect(try await keeper.command("consent", "approve", try await place.waiting()).status == 0)
+    #expect(
+      try await place.keeper.command("consent", "approve", try await place.waiting()).status == 0)
     let told = try await first
     #expect(told.status == 0 && told.output.contains("home-thread"), "\(told.output)")
-    #expect(!told.output.contains(dataset))
+    #expect(!told.output.contains(place.dataset))
     async let second = example(
-      "/usr/bin/python3", "networks.py", options + [home.extendedPANID, "--dataset"])
-    #expect(try await keeper.command("consent", "approve", try await place.waiting()).status == 0)
+      "/usr/bin/python3", "networks.py", options + [place.home.extendedPANID, "--dataset"])
+    #expect(
+      try await place.keeper.command("consent", "approve", try await place.waiting()).status == 0)
     let shown = try await second
-    #expect(shown.output.contains(dataset), "\(shown.output)")
+    #expect(shown.output.contains(place.dataset), "\(shown.output)")
     #expect(try await scene.daemon.stop() == .exit(0))
   }
 }
