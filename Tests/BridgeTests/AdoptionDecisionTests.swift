@@ -163,4 +163,17 @@ struct AdoptionDecisionTests {
     #expect(isDue(1, at: 300))
     #expect(isDue(1, at: -3_600), "the clock was set back")
   }
+
+  @Test("A message is stuck from when it is made until a connection has taken it")
+  func stuck() {
+    let mail = AdoptionMail()
+    let start = WireTime(milliseconds: 0)
+    #expect(!mail.isStuck("a"), "of an earlier process nobody knows")
+    mail.hand("a", to: 1, until: start.adding(seconds: 300), now: start)
+    mail.hand("b", to: 2, until: start.adding(seconds: 700), now: start.adding(seconds: 400))
+    #expect(mail.isStuck("a") && mail.isStuck("b"))
+    mail.left("a")
+    mail.hand("a", to: 2, until: start.adding(seconds: 700), now: start.adding(seconds: 401))
+    #expect(!mail.isStuck("a") && mail.isStuck("b"))
+  }
 }

@@ -91,4 +91,38 @@ struct AdoptionSendingTests {
     for _ in 0..<2 { try keeper.pass(1) }
     #expect(try keeper.router(Agent.garage)?.adoption == .asked)
   }
+
+  /// Sent on a connection that is lost before it has taken the message.
+  private func lose() throws {
+    try scene.approve()
+    keeper.isTaking = false
+    try keeper.pass(1)
+    #expect(try scene.state == .sent)
+    keeper.connection = nil
+  }
+
+  @Test("A message that its connection did not take any more does not count as sent by the time")
+  func lost() throws {
+    try lose()
+    try keeper.pass(400)
+    #expect(try scene.state == .sent && scene.failure == nil)
+    keeper.isTaking = true
+    keeper.connection = 2
+    try keeper.pass(1)
+    #expect(keeper.mailed.count == 1)
+    try keeper.pass(299)
+    #expect(try scene.state == .sent)
+    try keeper.pass(2)
+    #expect(try scene.failure?.reason == "timeout")
+  }
+
+  @Test("A message that waits when its connection is lost is not sent on the next one, if it ended")
+  func takenBack() throws {
+    try lose()
+    try scene.revoke()
+    keeper.isTaking = true
+    keeper.connection = 2
+    try keeper.pass(1)
+    #expect(try keeper.mailed.isEmpty && scene.failure?.reason == "not_enrolled")
+  }
 }

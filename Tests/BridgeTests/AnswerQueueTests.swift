@@ -23,15 +23,15 @@ struct AnswerQueueTests {
   func order() {
     queue.add((1...3).map { answer($0) }, now: start)
     let later = start.adding(seconds: 10)
-    #expect(queue.next(2, now: later).map(\.topic) == ["1", "2"])
-    #expect(queue.next(2, now: later).map(\.messageExpiry) == [20])
-    #expect(queue.next(2, now: later).isEmpty)
+    #expect(queue.next(2, connection: 1, now: later).map(\.topic) == ["1", "2"])
+    #expect(queue.next(2, connection: 1, now: later).map(\.messageExpiry) == [20])
+    #expect(queue.next(2, connection: 1, now: later).isEmpty)
   }
 
   @Test("What has expired is not sent any more")
   func expired() {
     queue.add([answer(1, seconds: 5), answer(2, seconds: 30)], now: start)
-    #expect(queue.next(9, now: start.adding(seconds: 5)).map(\.topic) == ["2"])
+    #expect(queue.next(9, connection: 1, now: start.adding(seconds: 5)).map(\.topic) == ["2"])
   }
 
   @Test("No more wait than memory is meant for, in number and in octets")
@@ -42,7 +42,7 @@ struct AnswerQueueTests {
     let large = AnswerQueue()
     let octets = AnswerQueue.mostOctets / 4 - 1
     #expect(large.add((0..<6).map { answer($0, octets: octets) }, now: start) == 2)
-    #expect(large.next(9, now: start).count == 4)
+    #expect(large.next(9, connection: 1, now: start).count == 4)
     #expect(large.add((0..<4).map { answer($0, octets: octets) }, now: start) == 0)
     let later = start.adding(seconds: 30)
     #expect(large.add([answer(1, octets: octets, seconds: 60)], now: later) == 0)
@@ -64,7 +64,22 @@ struct AnswerQueueTests {
       Publication(topic: "", payload: [], correlationData: octets),
       expires: start.adding(seconds: 30))
     #expect(queue.add(Array(repeating: long, count: 6), now: start) == 2)
-    #expect(queue.next(9, now: start).count == 4)
+    #expect(queue.next(9, connection: 1, now: start).count == 4)
     #expect(queue.add(Array(repeating: long, count: 4), now: start) == 0)
+  }
+
+  @Test("A message of an adoption is for one connection; what stands behind it leaves on any")
+  func adoptions() {
+    func letter(_ number: Int) -> Answer {
+      .adoption(
+        AdoptionLetter(
+          id: "a-\(number)", connection: 1,
+          publication: Publication(topic: "a-\(number)", payload: [1]),
+          expires: start.adding(seconds: 300)))
+    }
+    queue.add([letter(1), letter(2), answer(3)], now: start)
+    #expect(queue.next(1, connection: 1, now: start).map(\.topic) == ["a-1"])
+    #expect(queue.next(9, connection: 2, now: start).map(\.topic) == ["3"])
+    #expect(queue.next(9, connection: 1, now: start).isEmpty)
   }
 }

@@ -40,6 +40,7 @@ final class Keeper {
     temporary = try TemporaryStore(options: options)
     identity = try Identity()
     enrolments = ClientEnrolmentStore(temporary.keychain)
+    answerQueue = AnswerQueue(monitor: monitor)
     configuration = BridgeConfiguration(version: "test", topics: BaseTopics(homes))
     configuration.team = { teams[$0] ?? $0 }
     change(&configuration)
@@ -52,7 +53,7 @@ final class Keeper {
   @discardableResult
   func start() throws -> [BridgeStart.RetiredBase] {
     cursors = TickCursors()
-    mail = AdoptionMail()
+    answerQueue = AnswerQueue(monitor: monitor)
     return try BridgeStart.prepare(configuration, store: store, now: clock.now())
   }
 
@@ -118,10 +119,10 @@ final class Keeper {
 
   /// The connection that speaks, and what was handed to it.
   var connection: Int64? = 1
-  private var mail = AdoptionMail()
   private(set) var mailed: [Publication] = []
-  /// What waits for the connection, which takes all of it after each tick.
-  private(set) lazy var answerQueue = AnswerQueue(monitor: monitor)
+  /// What waits for the connection, which takes all of it after each tick, unless it is about to be lost.
+  private(set) var answerQueue: AnswerQueue
+  var isTaking = true
   private let monitor = BridgeMonitor()
   var dropped: Int64 { monitor.snapshot.answersDropped }
 
@@ -132,12 +133,15 @@ final class Keeper {
     let letters = try database.write { tx in
       let batch = try BatchApplier(configuration: configuration, store: store, now: now, tx)
       try TickApplier(
-        batch: batch, listeningSince: listeningSince, connection: connection, mail: mail
+        batch: batch, listeningSince: listeningSince, connection: connection, mail: answerQueue.mail
       ).apply(&cursors)
       return batch.letters
     }
-    mail.post(letters, to: answerQueue, now: now)
-    mailed += answerQueue.next(.max, now: now).filter { $0.topic.hasSuffix("/dataset/set") }
+    answerQueue.mail.post(letters, to: answerQueue, now: now)
+    guard let connection, isTaking else { return }
+    mailed += answerQueue.next(.max, connection: connection, now: now).filter {
+      $0.topic.hasSuffix("/dataset/set")
+    }
   }
 
   // MARK: What is there

@@ -32,7 +32,9 @@ struct RequestIntakeTests {
   }
 
   private var waiting: [ThreadAnswer] {
-    answers.next(10_000, now: keeper.clock.now()).compactMap { ThreadAnswer(json: $0.payload) }
+    answers.next(10_000, connection: 1, now: keeper.clock.now()).compactMap {
+      ThreadAnswer(json: $0.payload)
+    }
   }
 
   @Test("What was not committed is not answered; the broker brings it again")

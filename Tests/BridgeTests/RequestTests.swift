@@ -128,7 +128,7 @@ struct RequestTests {
       try keeper.receive([message])
       let queue = AnswerQueue()
       queue.add(keeper.answers, now: keeper.clock.now())
-      #expect(queue.next(9, now: keeper.clock.now()).first?.messageExpiry == left)
+      #expect(queue.next(9, connection: 1, now: keeper.clock.now()).first?.messageExpiry == left)
     }
     #expect(try keeper.credential(Agent.living) != nil)
   }

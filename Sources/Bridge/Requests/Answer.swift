@@ -8,11 +8,17 @@ import ThreadRequests
 enum Answer: Sendable {
   /// Worth nothing after `expires`.
   case publication(Publication, expires: WireTime)
+  /// To a router, and worth nothing on another connection.
+  case adoption(AdoptionLetter)
   /// To who waits on a connection for this consent.
   case caller(id: String, ThreadAnswer)
 
   /// That it takes of the queue.
   var waitingOctets: Int {
-    if case .publication(let publication, _) = self { publication.octets } else { 0 }
+    switch self {
+    case .publication(let publication, _): publication.octets
+    case .adoption(let letter): letter.publication.octets
+    case .caller: 0
+    }
   }
 }

@@ -5,24 +5,34 @@ import MosquittoClient
 import Synchronization
 import ThreadRequests
 
-/// Answers that wait for the connection that speaks.
+/// Answers that wait for the connection that speaks, and messages of adoptions.
 ///
 /// They are in memory only: an answer may hold secrets, and is of use for seconds. Who gets none asks
-/// again; to do the same once more changes nothing.
+/// again; to do the same once more changes nothing. A message of an adoption is of use for minutes, in which
+/// what it is sent by may end: so it waits for one connection only, and for the next one the clock makes it
+/// anew, if it still holds.
 package final class AnswerQueue: Sendable {
   /// Answers, and octets of them, that wait at most.
   static let most = 1_000
   static let mostOctets = 4 << 20
 
   private struct State {
-    var waiting: [(publication: Publication, expires: WireTime)] = []
+    var waiting: [Waiting] = []
     var octets = 0
+  }
+
+  private struct Waiting {
+    var publication: Publication
+    let expires: WireTime
+    /// Of an adoption.
+    var letter: (id: String, connection: Int64)?
   }
 
   private let state = Mutex(State())
 
   /// Those on connections of their own get theirs at once.
   package let callers = WaitingCallers()
+  let mail = AdoptionMail()
 
   /// Counts those that are dropped.
   private let monitor: BridgeMonitor?
@@ -48,36 +58,49 @@ package final class AnswerQueue: Sendable {
         state.octets = state.waiting.reduce(0) { $0 + $1.publication.octets }
       }
       for answer in answers {
+        let waiting: Waiting
         switch answer {
         case .publication(let publication, let expires):
-          guard state.waiting.count < Self.most,
-            state.octets + publication.octets <= Self.mostOctets
-          else {
-            dropped += 1
-            continue
-          }
-          state.waiting.append((publication, expires))
-          state.octets += publication.octets
+          waiting = Waiting(publication: publication, expires: expires)
+        case .adoption(let letter):
+          waiting = Waiting(
+            publication: letter.publication, expires: letter.expires,
+            letter: (letter.id, letter.connection))
         case .caller(let id, let answer):
           callers.tell(id, answer)
+          continue
         }
+        let octets = waiting.publication.octets
+        guard state.waiting.count < Self.most, state.octets + octets <= Self.mostOctets else {
+          dropped += 1
+          continue
+        }
+        state.waiting.append(waiting)
+        state.octets += octets
       }
       return dropped
     }
   }
 
-  /// The next ones, at most `limit`, each with the seconds that are left to it.
-  func next(_ limit: Int, now: WireTime) -> [Publication] {
+  /// The next ones, at most `limit`, each with the seconds that are left to it. What is for another
+  /// connection goes.
+  ///
+  /// - Parameter connection: the number of the one that takes them.
+  func next(_ limit: Int, connection: Int64, now: WireTime) -> [Publication] {
     state.withLock { state in
       guard limit > 0, !state.waiting.isEmpty else { return [] }
       var taken: [Publication] = []
       var index = 0
       while index < state.waiting.count, taken.count < limit {
-        var (publication, expires) = state.waiting[index]
+        let waiting = state.waiting[index]
+        var publication = waiting.publication
         index += 1
         state.octets -= publication.octets
-        let left = expires.milliseconds - now.milliseconds
-        guard left > 0 else { continue }
+        let left = waiting.expires.milliseconds - now.milliseconds
+        guard left > 0, waiting.letter.map({ $0.connection == connection }) ?? true else {
+          continue
+        }
+        if let letter = waiting.letter { mail.left(letter.id) }
         publication.messageExpiry = UInt32((min(left, 86_400_000) + 999) / 1_000)
         taken.append(publication)
       }

@@ -97,7 +97,8 @@ final class StatusConnection: MosquittoHandler {
       return taken
     }
     // Somebody waits for them.
-    urgent += answers.next(limit - urgent.count, now: clock.now())
+    urgent += answers.next(
+      limit - urgent.count, connection: monitor.snapshot.statusConnections, now: clock.now())
     let room = pace.allowed(limit - urgent.count)
     guard room > 0 else { return urgent }
     do {

@@ -114,7 +114,13 @@ extension TickApplier {
     guard try !batch.isOutdated(adoption, of: router, home: home) else {
       return try batch.lookAgain(at: router, home: home)
     }
-    let deadline = AdoptionDeadline.limited(adoption.deadline, timeout: timeout, now: batch.now)
+    let isDue = connection.map { mail.isDue(adoption.id, connection: $0, now: batch.now) } ?? false
+    var deadline = AdoptionDeadline.limited(adoption.deadline, timeout: timeout, now: batch.now)
+    if mail.isStuck(adoption.id) {
+      // No connection has taken it, so the router's time begins anew with the one that is there.
+      guard connection != nil else { return }
+      if isDue { deadline = batch.now.adding(seconds: timeout).milliseconds }
+    }
     if deadline != adoption.deadline {
       adoption.deadline = deadline
       try batch.store.save(adoption, batch.tx)
@@ -124,9 +130,6 @@ extension TickApplier {
       guard AdoptionDeadline.isHeard(since: listeningSince, now: batch.now) else { return }
       return try batch.failAdoption(of: router, adoption, as: .timeout, home: home)
     }
-    guard let connection, mail.isDue(adoption.id, connection: connection, now: batch.now) else {
-      return
-    }
-    try batch.write(adoption, for: connection)
+    if isDue, let connection { try batch.write(adoption, for: connection) }
   }
 }

@@ -20,7 +20,6 @@ final class Ticker: Sendable {
   private let logger: Logger
   private let tellWaiting: @Sendable () -> Void
   private let ticked: @Sendable () -> Void
-  private let mail = AdoptionMail()
   private let cursors = Mutex(TickCursors())
   private let areBasesSettled = Mutex(false)
   private let droppedGrew = Mutex<WireTime?>(nil)
@@ -88,7 +87,7 @@ final class Ticker: Sendable {
           let known = monitor.snapshot
           try TickApplier(
             batch: batch, listeningSince: known.listeningSince,
-            connection: known.isStatusConnected ? known.statusConnections : nil, mail: mail
+            connection: known.isStatusConnected ? known.statusConnections : nil, mail: answers.mail
           ).apply(&next)
           return next
         }
@@ -102,11 +101,11 @@ final class Ticker: Sendable {
         if try EventLedger.published(tx) < published {
           try EventLedger.setPublished(published, tx)
         }
-        tx.afterCommit("bridge log") { [logger, answers, mail, monitor] in
+        tx.afterCommit("bridge log") { [logger, answers, monitor] in
           batch.news.log(to: logger)
           monitor.count(batch.counts)
           answers.add(batch.answers, now: now)
-          mail.post(batch.letters, to: answers, now: now)
+          answers.mail.post(batch.letters, to: answers, now: now)
         }
       }
       try store.keychain.tick()
