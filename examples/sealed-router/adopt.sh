@@ -62,14 +62,18 @@ last=
 XDG_CONFIG_HOME=$options mosquitto_sub "$@" ${once:+-C 1} | while IFS= read -r payload; do
   body=$(printf '%s' "$payload" \
     | threadkeeper client open --key "$key" --from "$KEEPER_LINE" --topic "$topic") || continue
-  # One login may speak for several routers, and a message may come more than once.
-  if [ "$(field border_agent_id)" != "$id" ] || [ "$(field id)" = "$last" ]; then continue; fi
-  if field dataset | sh -c "$set"; then
-    last=$(field id)
-  else
-    echo 'error: the router does not take the dataset' >&2
+  # One login may speak for several routers.
+  if [ "$(field border_agent_id)" != "$id" ]; then continue; fi
+  # A message may come more than once: it is set once.
+  if [ "$(field id)" != "$last" ]; then
+    if field dataset | sh -c "$set"; then
+      last=$(field id)
+    else
+      echo 'error: the router does not take the dataset' >&2
+    fi
   fi
-  # Whatever has come of it: threadkeeper is told what the router uses.
+  # Whatever has come of it, and each time: threadkeeper is told what the router uses, and may not have heard it
+  # the last time.
   if sh -c "$show" </dev/null | sh "$announce" dataset "$id"; then
     if [ "$last" = "$(field id)" ]; then : >"$options/done"; fi
   else
