@@ -41,7 +41,7 @@ struct AdoptionClockTests {
     try scene.approve()
     keeper.configuration.adoptTimeout = nil
     try keeper.pass(1)
-    #expect(keeper.mailed.isEmpty)
+    #expect(keeper.delivered.isEmpty)
     #expect(try scene.state == nil && scene.adoption == nil)
   }
 
@@ -52,7 +52,7 @@ struct AdoptionClockTests {
     try scene.approve()
     #expect(try scene.state == nil && scene.adoption == nil && scene.given().isEmpty)
     try keeper.pass(1)
-    #expect(keeper.mailed.isEmpty)
+    #expect(keeper.delivered.isEmpty)
   }
 
   @Test("Nothing is sent of a network that is preferred no more, before any walk has come by")
@@ -62,7 +62,7 @@ struct AdoptionClockTests {
     keeper.connection = 1
     try preferUnseen(SampleNetwork.home.with { $0.extendedPANID = "7777777788888888" })
     try keeper.pass(1)
-    #expect(keeper.mailed.isEmpty)
+    #expect(keeper.delivered.isEmpty)
     try keeper.pass(1)
     #expect(try scene.state == .asked)
   }
@@ -73,10 +73,10 @@ struct AdoptionClockTests {
     keeper.listeningSince = keeper.clock.now()
     try keeper.announce(Agent.living, .guest, at: 1)
     try scene.sent()
-    #expect(keeper.mailed.count == 1)
+    #expect(keeper.delivered.count == 1)
     try keeper.pass(-40_000)
     #expect(try scene.state == .sent)
-    #expect(keeper.mailed.count == 2, "when the first is over nobody knows")
+    #expect(keeper.delivered.count == 2, "when the first is over nobody knows")
     try keeper.pass(298)
     #expect(try scene.state == .sent)
     try keeper.pass(3)
@@ -104,10 +104,10 @@ struct AdoptionClockTests {
       expires: now.adding(seconds: 30))
     _ = keeper.answerQueue.add(Array(repeating: other, count: AnswerQueue.most), now: now)
     try keeper.pass(1)
-    #expect(keeper.mailed.isEmpty && keeper.dropped == 1)
+    #expect(keeper.delivered.isEmpty && keeper.dropped == 1)
     try keeper.pass(1)
-    #expect(keeper.mailed.count == 1 && keeper.dropped == 1)
+    #expect(keeper.delivered.count == 1 && keeper.dropped == 1)
     try keeper.pass(1)
-    #expect(keeper.mailed.count == 1)
+    #expect(keeper.delivered.count == 1)
   }
 }

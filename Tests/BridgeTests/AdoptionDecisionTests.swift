@@ -150,13 +150,13 @@ struct AdoptionDecisionTests {
   }
 
   @Test("A message is handed out once to each connection, and again when it is over")
-  func mail() {
-    let mail = AdoptionMail()
+  func handedOut() {
+    let deliveries = AdoptionDeliveries()
     func isDue(_ connection: Int64, at seconds: Int64) -> Bool {
-      mail.isDue("a", connection: connection, now: WireTime(milliseconds: seconds * 1_000))
+      deliveries.isDue("a", connection: connection, now: WireTime(milliseconds: seconds * 1_000))
     }
     #expect(isDue(1, at: 0))
-    mail.hand(
+    deliveries.began(
       "a", to: 1, until: WireTime(milliseconds: 300_000), now: WireTime(milliseconds: 0))
     #expect(!isDue(1, at: 299))
     #expect(isDue(2, at: 1))
@@ -166,14 +166,14 @@ struct AdoptionDecisionTests {
 
   @Test("A message is stuck from when it is made until a connection has taken it")
   func stuck() {
-    let mail = AdoptionMail()
+    let deliveries = AdoptionDeliveries()
     let start = WireTime(milliseconds: 0)
-    #expect(!mail.isStuck("a"), "of an earlier process nobody knows")
-    mail.hand("a", to: 1, until: start.adding(seconds: 300), now: start)
-    mail.hand("b", to: 2, until: start.adding(seconds: 700), now: start.adding(seconds: 400))
-    #expect(mail.isStuck("a") && mail.isStuck("b"))
-    mail.left("a")
-    mail.hand("a", to: 2, until: start.adding(seconds: 700), now: start.adding(seconds: 401))
-    #expect(!mail.isStuck("a") && mail.isStuck("b"))
+    #expect(!deliveries.isStuck("a"), "of an earlier process nobody knows")
+    deliveries.began("a", to: 1, until: start.adding(seconds: 300), now: start)
+    deliveries.began("b", to: 2, until: start.adding(seconds: 700), now: start.adding(seconds: 400))
+    #expect(deliveries.isStuck("a") && deliveries.isStuck("b"))
+    deliveries.left("a")
+    deliveries.began("a", to: 2, until: start.adding(seconds: 700), now: start.adding(seconds: 401))
+    #expect(!deliveries.isStuck("a") && deliveries.isStuck("b"))
   }
 }

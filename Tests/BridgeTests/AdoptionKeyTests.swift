@@ -38,7 +38,7 @@ struct AdoptionKeyTests {
     #expect(try scene.failure == nil)
     try scene.approve()
     try keeper.pass(1)
-    #expect(try scene.adoption?.key == other.keys.fingerprint && keeper.mailed.count == 1)
+    #expect(try scene.adoption?.key == other.keys.fingerprint && keeper.delivered.count == 1)
   }
 
   @Test("Another key that no command has announced is none that was agreed to, either")
@@ -48,7 +48,7 @@ struct AdoptionKeyTests {
     try scene.approve()
     #expect(try scene.state == .due && scene.stored == guest)
     try keeper.pass(1)
-    #expect(keeper.mailed.isEmpty)
+    #expect(keeper.delivered.isEmpty)
     #expect(try scene.waiting().count == 1)
   }
 
@@ -76,7 +76,7 @@ struct AdoptionKeyTests {
     #expect(try scene.adoption == nil && scene.stored == guest)
     keeper.connection = 2
     try keeper.pass(1)
-    #expect(keeper.mailed.count == 1)
+    #expect(keeper.delivered.count == 1)
     try scene.changeKey(Identity())
     try keeper.pass(1)
     #expect(try scene.waiting().count == 1 && scene.failure == nil)
@@ -88,7 +88,7 @@ struct AdoptionKeyTests {
     try scene.changeKey(Identity())
     keeper.connection = 2
     try keeper.pass(1)
-    #expect(keeper.mailed.count == 1)
+    #expect(keeper.delivered.count == 1)
     try keeper.pass(1)
     #expect(try scene.waiting().count == 1 && scene.state == .asked)
   }

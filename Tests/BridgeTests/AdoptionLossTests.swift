@@ -54,7 +54,7 @@ struct AdoptionLossTests {
     // Somebody who can write the registry, but not under the seal.
     try keeper.database.write { try $0.execute("UPDATE router SET adoption = 'sent'") }
     try keeper.pass(1)
-    #expect(keeper.mailed.isEmpty)
+    #expect(keeper.delivered.isEmpty)
     #expect(try scene.stored == guest && scene.state == .due)
   }
 
@@ -66,14 +66,14 @@ struct AdoptionLossTests {
     try scene.raised()
     for _ in 0..<2 { try scene.approve() }
     try keeper.pass(1)
-    #expect(keeper.mailed.count == 2)
+    #expect(keeper.delivered.count == 2)
     try keeper.damageAdoption(of: Agent.living, column)
     keeper.connection = 2
     try keeper.pass(1)
     #expect(try scene.opened().last?.body["border_agent_id"] as? String == Agent.garage)
     #expect(try keeper.router(Agent.garage)?.adoption == .sent)
     try keeper.pass(1)
-    #expect(try keeper.mailed.count == 3 && scene.state == .asked)
+    #expect(try keeper.delivered.count == 3 && scene.state == .asked)
     #expect(try scene.adoption?.phase == .asked && scene.failure == nil)
     try scene.approve()
     try keeper.pass(1)

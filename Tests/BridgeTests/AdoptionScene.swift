@@ -146,7 +146,7 @@ final class AdoptionScene {
 
   /// What the router finds in the messages that it was sent.
   func opened() throws -> [(body: [String: Any], publication: Publication)] {
-    try keeper.mailed.map { publication in
+    try keeper.delivered.map { publication in
       let payload = try #require(
         try JSONSerialization.jsonObject(with: Data(publication.payload)) as? [String: Any])
       #expect(payload["v"] as? Int == 1)

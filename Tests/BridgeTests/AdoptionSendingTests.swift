@@ -33,14 +33,14 @@ struct AdoptionSendingTests {
     keeper.connection = nil
     try scene.approve()
     try keeper.pass(400)
-    #expect(try scene.state == .agreed && scene.failure == nil && keeper.mailed.isEmpty)
+    #expect(try scene.state == .agreed && scene.failure == nil && keeper.delivered.isEmpty)
     #expect(try scene.adoptionsSent.isEmpty && scene.given().isEmpty)
     try scene.restart()
     try keeper.pass(400)
     #expect(try scene.state == .agreed && scene.failure == nil)
     keeper.connection = 1
     try keeper.pass(1)
-    #expect(try scene.state == .sent && keeper.mailed.count == 1)
+    #expect(try scene.state == .sent && keeper.delivered.count == 1)
     #expect(try scene.adoptionsSent.count == 1 && scene.given().count == 1)
     try keeper.pass(298)
     #expect(try scene.state == .sent)
@@ -62,7 +62,7 @@ struct AdoptionSendingTests {
     keeper.connection = 1
     try keeper.pass(1)
     try keeper.pass(1)
-    #expect(try keeper.mailed.isEmpty && scene.given().isEmpty && notGiven() == 1)
+    #expect(try keeper.delivered.isEmpty && scene.given().isEmpty && notGiven() == 1)
     #expect(try scene.state == [.notEnrolled, .asked, nil, nil][end])
   }
 
@@ -73,7 +73,7 @@ struct AdoptionSendingTests {
     try keeper.announce(Agent.living, SampleNetwork.guest.with { $0.channel = 20 }, at: 2)
     keeper.connection = 1
     try keeper.pass(1)
-    #expect(try scene.state == .asked && keeper.mailed.isEmpty && notGiven() == 1)
+    #expect(try scene.state == .asked && keeper.delivered.isEmpty && notGiven() == 1)
   }
 
   @Test("`always` that is taken back before anything is sent counts no more")
@@ -109,7 +109,7 @@ struct AdoptionSendingTests {
     keeper.isTaking = true
     keeper.connection = 2
     try keeper.pass(1)
-    #expect(keeper.mailed.count == 1)
+    #expect(keeper.delivered.count == 1)
     try keeper.pass(299)
     #expect(try scene.state == .sent)
     try keeper.pass(2)
@@ -123,6 +123,6 @@ struct AdoptionSendingTests {
     keeper.isTaking = true
     keeper.connection = 2
     try keeper.pass(1)
-    #expect(try keeper.mailed.isEmpty && scene.failure?.reason == "not_enrolled")
+    #expect(try keeper.delivered.isEmpty && scene.failure?.reason == "not_enrolled")
   }
 }

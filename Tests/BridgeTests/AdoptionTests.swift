@@ -43,7 +43,7 @@ struct AdoptionTests {
     #expect(try scene.isMismatchFiring)
     #expect(try scene.failure == nil)
     #expect(try scene.stored == guest)
-    #expect(keeper.mailed.isEmpty)
+    #expect(keeper.delivered.isEmpty)
   }
 
   @Test("With `alert` nobody is asked, and what was under way when it was set is undone")
@@ -102,7 +102,7 @@ struct AdoptionTests {
     #expect(try keeper.credential(Agent.living)?.followsPreferred == true)
     #expect(try !scene.isMismatchFiring)
     try keeper.pass(600)
-    #expect(try scene.waiting().isEmpty && keeper.mailed.count == 1)
+    #expect(try scene.waiting().isEmpty && keeper.delivered.count == 1)
     try Recount(keeper: keeper, comment: "adopted").check()
     #expect(try scene.given().count == 1)
     #expect(try scene.given().first?.contains("dataset/set home (1111111122222222)") == true)
@@ -169,7 +169,7 @@ struct AdoptionTests {
     #expect(try scene.state == .sent)
     keeper.listeningSince = keeper.clock.now()
     try keeper.pass(9)
-    #expect(try scene.state == .sent && keeper.mailed.count == 1)
+    #expect(try scene.state == .sent && keeper.delivered.count == 1)
     try keeper.announce(Agent.living, .home, at: 5)
     #expect(try scene.state == nil && scene.failure == nil)
     #expect(try keeper.alert(.adoptionFailed, Agent.living) == nil)
@@ -179,11 +179,11 @@ struct AdoptionTests {
   func again() throws {
     keeper.connection = nil
     try scene.sent()
-    #expect(keeper.mailed.isEmpty, "there is nobody to hand it to")
+    #expect(keeper.delivered.isEmpty, "there is nobody to hand it to")
     keeper.connection = 1
     try keeper.pass(1)
     try keeper.pass(1)
-    #expect(keeper.mailed.count == 1)
+    #expect(keeper.delivered.count == 1)
     keeper.connection = 2
     try keeper.pass(1)
     try scene.restart()

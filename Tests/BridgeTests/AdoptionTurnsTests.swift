@@ -34,7 +34,7 @@ struct AdoptionTurnsTests {
     #expect(try scene.waiting().map(\.id) == [question.id])
     try scene.approve()
     try takeTurns()
-    #expect(keeper.mailed.map(\.topic) == ["threadkeeper/out/anna/dataset/set"])
+    #expect(keeper.delivered.map(\.topic) == ["threadkeeper/out/anna/dataset/set"])
     #expect(try scene.state == .sent && scene.waiting().isEmpty)
     try keeper.pass(300)
     let facts = try #require(try scene.failure)

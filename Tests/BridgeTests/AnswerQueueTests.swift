@@ -70,14 +70,14 @@ struct AnswerQueueTests {
 
   @Test("A message of an adoption is for one connection; what stands behind it leaves on any")
   func adoptions() {
-    func letter(_ number: Int) -> Answer {
+    func message(_ number: Int) -> Answer {
       .adoption(
-        AdoptionLetter(
+        AdoptionMessage(
           id: "a-\(number)", connection: 1,
           publication: Publication(topic: "a-\(number)", payload: [1]),
           expires: start.adding(seconds: 300)))
     }
-    queue.add([letter(1), letter(2), answer(3)], now: start)
+    queue.add([message(1), message(2), answer(3)], now: start)
     #expect(queue.next(1, connection: 1, now: start).map(\.topic) == ["a-1"])
     #expect(queue.next(9, connection: 2, now: start).map(\.topic) == ["3"])
     #expect(queue.next(9, connection: 1, now: start).isEmpty)

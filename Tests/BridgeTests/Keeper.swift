@@ -119,7 +119,7 @@ final class Keeper {
 
   /// The connection that speaks, and what was handed to it.
   var connection: Int64? = 1
-  private(set) var mailed: [Publication] = []
+  private(set) var delivered: [Publication] = []
   /// What waits for the connection, which takes all of it after each tick, unless it is about to be lost.
   private(set) var answerQueue: AnswerQueue
   var isTaking = true
@@ -130,16 +130,17 @@ final class Keeper {
   func pass(_ seconds: Int = 0) throws {
     clock.advance(seconds: seconds)
     let now = clock.now()
-    let letters = try database.write { tx in
+    let messages = try database.write { tx in
       let batch = try BatchApplier(configuration: configuration, store: store, now: now, tx)
       try TickApplier(
-        batch: batch, listeningSince: listeningSince, connection: connection, mail: answerQueue.mail
+        batch: batch, listeningSince: listeningSince, connection: connection,
+        deliveries: answerQueue.deliveries
       ).apply(&cursors)
-      return batch.letters
+      return batch.adoptionMessages
     }
-    answerQueue.mail.post(letters, to: answerQueue, now: now)
+    answerQueue.deliveries.deliver(messages, to: answerQueue, now: now)
     guard let connection, isTaking else { return }
-    mailed += answerQueue.next(.max, connection: connection, now: now).filter {
+    delivered += answerQueue.next(.max, connection: connection, now: now).filter {
       $0.topic.hasSuffix("/dataset/set")
     }
   }

@@ -10,7 +10,7 @@ import ThreadRequests
 
 /// What a router is told: `out/<user>/dataset/set`.
 extension BatchApplier {
-  private struct Message: Encodable {
+  private struct Payload: Encodable {
     var v = 1
     var sealed: SealedText
   }
@@ -25,10 +25,10 @@ extension BatchApplier {
     let lifetime = min(left, Envelope.longestLifetime)
     guard let text = try sealed(adoption, lifetime: lifetime) else { return false }
     let publication = Publication(
-      topic: topic(of: adoption), payload: WireJSON().encode(Message(sealed: text)),
+      topic: topic(of: adoption), payload: WireJSON().encode(Payload(sealed: text)),
       contentType: "application/json")
-    letters.append(
-      AdoptionLetter(
+    adoptionMessages.append(
+      AdoptionMessage(
         id: adoption.id, connection: connection, publication: publication,
         expires: now.adding(seconds: Int(lifetime))))
     return true

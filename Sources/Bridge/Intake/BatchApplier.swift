@@ -20,7 +20,7 @@ final class BatchApplier {
   /// To be sent when the transaction is committed.
   var answers: [Answer] = []
   /// The same, for routers that are to use the preferred network.
-  var letters: [AdoptionLetter] = []
+  var adoptionMessages: [AdoptionMessage] = []
   var news = BatchNews()
   /// What a grant lets the request of now be told. For the audit, when it has been sealed.
   var granted: GrantedDisclosure?

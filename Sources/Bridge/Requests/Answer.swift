@@ -9,7 +9,7 @@ enum Answer: Sendable {
   /// Worth nothing after `expires`.
   case publication(Publication, expires: WireTime)
   /// To a router, and worth nothing on another connection.
-  case adoption(AdoptionLetter)
+  case adoption(AdoptionMessage)
   /// To who waits on a connection for this consent.
   case caller(id: String, ThreadAnswer)
 
@@ -17,7 +17,7 @@ enum Answer: Sendable {
   var waitingOctets: Int {
     switch self {
     case .publication(let publication, _): publication.octets
-    case .adoption(let letter): letter.publication.octets
+    case .adoption(let message): message.publication.octets
     case .caller: 0
     }
   }

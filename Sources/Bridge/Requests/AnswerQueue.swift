@@ -25,14 +25,14 @@ package final class AnswerQueue: Sendable {
     var publication: Publication
     let expires: WireTime
     /// Of an adoption.
-    var letter: (id: String, connection: Int64)?
+    var message: (id: String, connection: Int64)?
   }
 
   private let state = Mutex(State())
 
   /// Those on connections of their own get theirs at once.
   package let callers = WaitingCallers()
-  let mail = AdoptionMail()
+  let deliveries = AdoptionDeliveries()
 
   /// Counts those that are dropped.
   private let monitor: BridgeMonitor?
@@ -62,10 +62,10 @@ package final class AnswerQueue: Sendable {
         switch answer {
         case .publication(let publication, let expires):
           waiting = Waiting(publication: publication, expires: expires)
-        case .adoption(let letter):
+        case .adoption(let message):
           waiting = Waiting(
-            publication: letter.publication, expires: letter.expires,
-            letter: (letter.id, letter.connection))
+            publication: message.publication, expires: message.expires,
+            message: (message.id, message.connection))
         case .caller(let id, let answer):
           callers.tell(id, answer)
           continue
@@ -97,10 +97,10 @@ package final class AnswerQueue: Sendable {
         index += 1
         state.octets -= publication.octets
         let left = waiting.expires.milliseconds - now.milliseconds
-        guard left > 0, waiting.letter.map({ $0.connection == connection }) ?? true else {
+        guard left > 0, waiting.message.map({ $0.connection == connection }) ?? true else {
           continue
         }
-        if let letter = waiting.letter { mail.left(letter.id) }
+        if let message = waiting.message { deliveries.left(message.id) }
         publication.messageExpiry = UInt32((min(left, 86_400_000) + 999) / 1_000)
         taken.append(publication)
       }

@@ -114,9 +114,10 @@ extension TickApplier {
     guard try !batch.isOutdated(adoption, of: router, home: home) else {
       return try batch.lookAgain(at: router, home: home)
     }
-    let isDue = connection.map { mail.isDue(adoption.id, connection: $0, now: batch.now) } ?? false
+    let isDue =
+      connection.map { deliveries.isDue(adoption.id, connection: $0, now: batch.now) } ?? false
     var deadline = AdoptionDeadline.limited(adoption.deadline, timeout: timeout, now: batch.now)
-    if mail.isStuck(adoption.id) {
+    if deliveries.isStuck(adoption.id) {
       // No connection has taken it, so the router's time begins anew with the one that is there.
       guard connection != nil else { return }
       if isDue { deadline = batch.now.adding(seconds: timeout).milliseconds }

@@ -20,7 +20,7 @@ struct TickApplier {
   let listeningSince: WireTime?
   /// The number of the connection that speaks; nil while there is none.
   var connection: Int64?
-  var mail = AdoptionMail()
+  var deliveries = AdoptionDeliveries()
 
   func apply(_ cursors: inout TickCursors) throws {
     try raiseDueAlerts()

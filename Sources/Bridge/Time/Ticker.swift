@@ -87,7 +87,8 @@ final class Ticker: Sendable {
           let known = monitor.snapshot
           try TickApplier(
             batch: batch, listeningSince: known.listeningSince,
-            connection: known.isStatusConnected ? known.statusConnections : nil, mail: answers.mail
+            connection: known.isStatusConnected ? known.statusConnections : nil,
+            deliveries: answers.deliveries
           ).apply(&next)
           return next
         }
@@ -105,7 +106,7 @@ final class Ticker: Sendable {
           batch.news.log(to: logger)
           monitor.count(batch.counts)
           answers.add(batch.answers, now: now)
-          answers.mail.post(batch.letters, to: answers, now: now)
+          answers.deliveries.deliver(batch.adoptionMessages, to: answers, now: now)
         }
       }
       try store.keychain.tick()

@@ -21,7 +21,7 @@ package struct RouterState: Encodable, Sendable {
   package var activeTimestamp: UInt64?
   /// `match`, `mismatch` or `none`.
   package var preferred: String
-  /// `asked`, `sent` or `failed`; nil where nothing is to be adopted.
+  /// `asked`, `agreed`, `sent` or `failed`; nil where nothing is to be adopted.
   package var adoption: String?
   package var ssid: String?
   package var accessPoint: String?

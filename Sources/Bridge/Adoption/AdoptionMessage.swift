@@ -4,7 +4,7 @@ import BridgeProtocol
 import MosquittoClient
 
 /// The message of an adoption, sealed, for the connection of now.
-struct AdoptionLetter: Sendable {
+struct AdoptionMessage: Sendable {
   /// The adoption's.
   let id: String
   let connection: Int64

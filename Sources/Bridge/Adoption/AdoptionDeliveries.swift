@@ -6,7 +6,7 @@ import Synchronization
 
 /// Which messages were handed to which connection. In memory only: another process, or another
 /// connection, hands them out again, because nobody knows whether they have arrived.
-final class AdoptionMail: Sendable {
+final class AdoptionDeliveries: Sendable {
   private struct Delivery {
     /// Nil where it was dropped on the way there.
     var connection: Int64?
@@ -36,16 +36,16 @@ final class AdoptionMail: Sendable {
   }
 
   /// One that is dropped, because too many answers wait, is as due as before.
-  func post(_ letters: [AdoptionLetter], to answers: AnswerQueue, now: WireTime) {
-    for letter in letters {
+  func deliver(_ messages: [AdoptionMessage], to answers: AnswerQueue, now: WireTime) {
+    for message in messages {
       // Before it can leave.
-      hand(letter.id, to: letter.connection, until: letter.expires, now: now)
-      guard answers.add([.adoption(letter)], now: now) > 0 else { continue }
-      deliveries.withLock { $0[letter.id]?.connection = nil }
+      began(message.id, to: message.connection, until: message.expires, now: now)
+      guard answers.add([.adoption(message)], now: now) > 0 else { continue }
+      deliveries.withLock { $0[message.id]?.connection = nil }
     }
   }
 
-  func hand(_ id: String, to connection: Int64, until: WireTime, now: WireTime) {
+  func began(_ id: String, to connection: Int64, until: WireTime, now: WireTime) {
     deliveries.withLock { deliveries in
       deliveries = deliveries.filter { $0.value.until.adding(seconds: Self.retention) > now }
       deliveries[id] = Delivery(
