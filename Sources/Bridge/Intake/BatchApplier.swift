@@ -101,80 +101,6 @@ final class BatchApplier {
     }
   }
 
-  /// One message. What is wrong with it becomes a rejection; only the store's own failures are thrown.
-  func apply(_ message: InboundMessage, _ intake: SealedIntake) throws {
-    counts.received += 1
-    switch message {
-    case .foreign:
-      counts.foreign += 1
-    case .rejected(let rejection, let origin):
-      try reject(rejection, origin)
-    case .request(let request, let origin):
-      try apply(request, origin)
-    case .ignored:
-      counts.requestsRefused += 1
-    case .event(let event, let user, let origin):
-      store.keychain.act(as: "mqtt user \(user)", in: tx)
-      try rejecting(origin, event.subject) {
-        let home = try home(named: origin.home)
-        try requireTrust(in: user, home: home, intake)
-        try apply(event, user: user, home: home)
-      }
-    case .sealed(let message, let user, let origin):
-      store.keychain.act(as: "mqtt user \(user)", in: tx)
-      var opened: InboundEvent?
-      try rejecting(origin) {
-        opened = try open(message, user: user, home: home(named: origin.home), intake)
-      }
-      guard let event = opened else { return }
-      try rejecting(origin, event.subject) {
-        let home = try home(named: origin.home)
-        try apply(event, user: user, home: home)
-        if event.dataset != nil { try signedSeen(from: user, home: home, intake) }
-      }
-    }
-  }
-
-  /// What is wrong with the message itself becomes a rejection.
-  private func rejecting(
-    _ origin: InboundMessage.Origin, _ subject: InboundEvent.Subject? = nil,
-    _ body: () throws -> Void
-  ) throws {
-    do {
-      try body()
-    } catch let rejection as Rejection {
-      try reject(rejection, origin, of: subject)
-    } catch let error as KeychainError where error.status == .decode {
-      try reject(
-        Rejection(
-          .damagedCredentials, field: "border_agent_id",
-          message: "the stored credentials of this router are damaged; "
-            + "delete them with `threadkeeper credentials delete` or restore a backup"), origin,
-        of: subject)
-    }
-  }
-
-  private func reject(
-    _ rejection: Rejection, _ origin: InboundMessage.Origin, of subject: InboundEvent.Subject? = nil
-  ) throws {
-    if rejection.code == Rejection.Code.retained.rawValue {
-      counts.retained += 1
-    } else {
-      counts.rejected[rejection.code, default: 0] += 1
-    }
-    var event = EventRecord(
-      time: now, types: .messageRejected, home: try home(named: origin.home).record.id)
-    event.user = origin.user
-    if case .router(let agent) = subject { event.router = agent }
-    event.detail.topic = origin.topic
-    event.detail.code = rejection.code
-    event.detail.field = rejection.field
-    event.detail.tlv = rejection.tlv
-    event.detail.offset = rejection.offset
-    event.detail.message = rejection.message
-    try append(event)
-  }
-
   /// A router has been on another network for as long as its alert is held.
   func noteRaised(_ alert: AlertRecord) {
     guard alert.name == .preferredNetworkMismatch, let agent = BorderAgentID(hex: alert.subject)
@@ -231,45 +157,5 @@ final class BatchApplier {
       }
       try checkPreferredExists(in: home)
     }
-  }
-}
-
-/// Every decision needs the preferred network, so without it the intake stands still rather than guess.
-struct PreferredNetworkDamaged: Error, CustomStringConvertible {
-  let home: String
-
-  var description: String {
-    "the stored preferred network of the home \(home) is damaged; restore the store from a backup"
-  }
-}
-
-/// What came of a batch, in numbers.
-struct BatchCounts: Sendable {
-  var received: Int64 = 0
-  var foreign: Int64 = 0
-  var retained: Int64 = 0
-  var duplicates: Int64 = 0
-  var events: Int64 = 0
-  var requestsAnswered: Int64 = 0
-  var requestsRefused: Int64 = 0
-  var rejected: [String: Int64] = [:]
-}
-
-/// A home within one transaction.
-final class HomeContext {
-  let record: HomeRecord
-  /// Loaded when it is first asked for.
-  var preferred: OperationalDataset??
-  /// It changed within this transaction, so a walk that began before must begin anew.
-  var isPreferredNew = false
-  /// A router came or went, or the preferred network changed.
-  var needsLook = false
-  /// Routers that joined less those that left.
-  var routersChange = 0
-  /// Users whose unsealed datasets were noted within this transaction.
-  var plaintextUsers: Set<String> = []
-
-  init(_ record: HomeRecord) {
-    self.record = record
   }
 }

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import KeychainCore
+
+extension BatchApplier {
+  /// One message. What is wrong with it becomes a rejection; only the store's own failures are thrown.
+  func apply(_ message: InboundMessage, _ intake: SealedIntake) throws {
+    counts.received += 1
+    switch message {
+    case .foreign:
+      counts.foreign += 1
+    case .rejected(let rejection, let origin):
+      try reject(rejection, origin)
+    case .request(let request, let origin):
+      try apply(request, origin)
+    case .ignored:
+      counts.requestsRefused += 1
+    case .event(let event, let user, let origin):
+      store.keychain.act(as: "mqtt user \(user)", in: tx)
+      try rejecting(origin, event.subject) {
+        let home = try home(named: origin.home)
+        try requireTrust(in: user, home: home, intake)
+        try apply(event, user: user, home: home)
+      }
+    case .sealed(let message, let user, let origin):
+      store.keychain.act(as: "mqtt user \(user)", in: tx)
+      var opened: InboundEvent?
+      try rejecting(origin) {
+        opened = try open(message, user: user, home: home(named: origin.home), intake)
+      }
+      guard let event = opened else { return }
+      try rejecting(origin, event.subject) {
+        let home = try home(named: origin.home)
+        try apply(event, user: user, home: home)
+        if event.dataset != nil { try signedSeen(from: user, home: home, intake) }
+      }
+    }
+  }
+
+  /// What is wrong with the message itself becomes a rejection.
+  private func rejecting(
+    _ origin: InboundMessage.Origin, _ subject: InboundEvent.Subject? = nil,
+    _ body: () throws -> Void
+  ) throws {
+    do {
+      try body()
+    } catch let rejection as Rejection {
+      try reject(rejection, origin, of: subject)
+    } catch let error as KeychainError where error.status == .decode {
+      try reject(
+        Rejection(
+          .damagedCredentials, field: "border_agent_id",
+          message: "the stored credentials of this router are damaged; "
+            + "delete them with `threadkeeper credentials delete` or restore a backup"), origin,
+        of: subject)
+    }
+  }
+
+  private func reject(
+    _ rejection: Rejection, _ origin: InboundMessage.Origin, of subject: InboundEvent.Subject? = nil
+  ) throws {
+    if rejection.code == Rejection.Code.retained.rawValue {
+      counts.retained += 1
+    } else {
+      counts.rejected[rejection.code, default: 0] += 1
+    }
+    var event = EventRecord(
+      time: now, types: .messageRejected, home: try home(named: origin.home).record.id)
+    event.user = origin.user
+    if case .router(let agent) = subject { event.router = agent }
+    event.detail.topic = origin.topic
+    event.detail.code = rejection.code
+    event.detail.field = rejection.field
+    event.detail.tlv = rejection.tlv
+    event.detail.offset = rejection.offset
+    event.detail.message = rejection.message
+    try append(event)
+  }
+}

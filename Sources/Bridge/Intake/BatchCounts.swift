@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What came of a batch, in numbers.
+struct BatchCounts: Sendable {
+  var received: Int64 = 0
+  var foreign: Int64 = 0
+  var retained: Int64 = 0
+  var duplicates: Int64 = 0
+  var events: Int64 = 0
+  var requestsAnswered: Int64 = 0
+  var requestsRefused: Int64 = 0
+  var rejected: [String: Int64] = [:]
+}
