@@ -137,7 +137,7 @@ let package = Package(
       name: "TestKit",
       dependencies: [
         "Bridge", "BridgeProtocol", "EmbeddedBroker", "KeychainCore", "MosquittoClient",
-        "SQLiteDatabase", "ThreadDataset",
+        "SQLiteDatabase", "ThreadDataset", .product(name: "Logging", package: "swift-log"),
       ],
       path: "Tests/TestKit"),
     .testTarget(

@@ -4,12 +4,14 @@ import Logging
 import Synchronization
 
 /// What was logged, a line for each: the message, and the metadata in the order of their keys.
-final class RecordingLog: Sendable {
+package final class RecordingLog: Sendable {
   private let kept = Mutex<[String]>([])
 
-  var lines: [String] { kept.withLock { $0 } }
+  package init() {}
 
-  var logger: Logger { Logger(label: "test") { _ in Handler(log: self) } }
+  package var lines: [String] { kept.withLock { $0 } }
+
+  package var logger: Logger { Logger(label: "test") { _ in Handler(log: self) } }
 
   private struct Handler: LogHandler {
     let log: RecordingLog
