@@ -47,7 +47,7 @@ enum SettingsKey: String, CaseIterable {
     switch self {
     case .mqttHost: "`embedded`, a host name or an IP address"
     case .mqttPort: "a whole number from 1 to 65535"
-    case .mqttUsername: "1 to 256 characters, no control characters"
+    case .mqttUsername: "1 to 256 characters, no control character, none of `/`, `+`, `#`"
     case .mqttPassword: "1 to 65535 octets of text"
     case .storePassphrase: "1 to 4096 octets of text"
     case .mqttClientID: "1 to 64 letters, digits, `-`, `_` or `.`"

@@ -9,7 +9,7 @@ extension SettingsReader {
     let usesTLS = SettingsKey.tlsKeys.contains { sources[$0] != nil }
     let port = number(.mqttPort, in: 1...65_535).flatMap(UInt16.init(exactly:))
     mqtt.port = port ?? (usesTLS ? 8883 : 1883)
-    mqtt.username = shortText(.mqttUsername)
+    mqtt.username = userName()
     mqtt.password = text(.mqttPassword) {
       (1...65_535).contains($0.utf8.count) && !$0.contains("\0")
     }
@@ -24,7 +24,7 @@ extension SettingsReader {
     if sources[.mqttPassword] != nil, sources[.mqttUsername] == nil {
       report(
         .mqttPassword, at: place(of: .mqttPassword),
-        "needs `mqtt.username`: MQTT 3.1.1 sends no password without a name")
+        "needs `mqtt.username`: a password alone is no login")
     }
     if host == .embedded || sources[.mqttHost] == nil { warnOfUnusedKeys() }
     return mqtt
@@ -49,13 +49,19 @@ extension SettingsReader {
     return nil
   }
 
-  /// What a problem does not repeat: names and ids stand beside passwords in people's notes.
-  private mutating func shortText(_ key: SettingsKey) -> String? {
+  /// A problem does not repeat it: names stand beside passwords in people's notes.
+  private mutating func userName() -> String? {
+    let key = SettingsKey.mqttUsername
     guard let entry = textEntry(of: key) else { return nil }
     let text = entry.text.unicodeScalars
-    guard (1...256).contains(text.count), !text.contains(where: ASCII.isControl) else {
+    guard !text.isEmpty, text.count <= 256, !text.contains(where: ASCII.isControl) else {
       let found = text.isEmpty ? "nothing" : "\(text.count) characters or a control character"
       report(key, at: entry.place, "expected \(key.expectation), found \(found)")
+      return nil
+    }
+    // One level of a topic in the access list, whose wildcards are the other two.
+    if let unfit = text.first(where: { ["/", "+", "#"].contains($0) }) {
+      report(key, at: entry.place, "expected \(key.expectation), found a `\(unfit)`")
       return nil
     }
     return entry.text

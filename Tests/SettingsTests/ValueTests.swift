@@ -160,10 +160,16 @@ struct ValueTests {
     for name in ["''", "\"a\\tb\"", "'\(String(repeating: "x", count: 257))'"] {
       #expect(try problems("mqtt: {host: b, username: \(name)}").count == 1)
     }
+    for sign in ["/", "+", "#"] {
+      #expect(
+        try problems("mqtt: {host: b, username: 'ada\(sign)b'}") == [
+          "1:27: error: mqtt.username: expected 1 to 256 characters, no control character, none of "
+            + "`/`, `+`, `#`, found a `\(sign)`"
+        ])
+    }
     #expect(
       try problems("mqtt: {host: b, password: x}") == [
-        "1:27: error: mqtt.password: needs `mqtt.username`: MQTT 3.1.1 sends no password without a "
-          + "name"
+        "1:27: error: mqtt.password: needs `mqtt.username`: a password alone is no login"
       ])
   }
 

@@ -28,7 +28,9 @@ struct LoginValuesTests {
     }
   }
 
-  @Test("User names are what `mqtt.username` may be", arguments: ["", "a\u{0}b", "a\nb", "\u{85}"])
+  @Test(
+    "User names are what `mqtt.username` may be",
+    arguments: ["", "a\u{0}b", "a\nb", "\u{85}", "a/b", "a+b", "#a"])
   func names(name: String) throws {
     #expect(throws: CommandFailure.self) { try Username.checked(name) }
     #expect(throws: CommandFailure.self) {
