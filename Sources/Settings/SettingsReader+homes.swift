@@ -15,8 +15,10 @@ extension SettingsReader {
     }
     var homes: [Settings.Home] = []
     for (name, key, value) in named(mapping, of: "homes", in: document) {
-      guard isFit(home: name, at: document.place(of: key)) else { continue }
-      guard let (topic, place) = topic(ofHome: name, key, value, in: document) else { continue }
+      let isNamed = isFit(home: name, at: document.place(of: key))
+      // Looked at under a bad name too: what is wrong is told at once.
+      let found = topic(ofHome: name, key, value, in: document)
+      guard isNamed, let (topic, place) = found else { continue }
       if let other = homes.first(where: { BaseTopic.overlap($0.baseTopic, topic) }) {
         report(
           "homes.\(name).base_topic", at: place,

@@ -62,6 +62,14 @@ struct HomeTests {
     }
   }
 
+  @Test("What is wrong in a home of a bad name is told along with the name")
+  func badNameAndTopic() throws {
+    let found = try problems("homes:\n  A: {base_topic: a/#}\n  b: {base_topic: c}\n")
+    #expect(found.count == 2)
+    #expect(found.first?.hasPrefix("2:3: error: homes: ") == true, "\(found)")
+    #expect(found.last?.contains("base_topic: expected a topic") == true, "\(found)")
+  }
+
   @Test("Wrong homes are refused")
   func wrong() throws {
     for yaml in [
