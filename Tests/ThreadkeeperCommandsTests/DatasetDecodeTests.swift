@@ -115,6 +115,16 @@ struct DatasetDecodeTests {
     #expect(try accepted.object()["kind"] as? String == "partial")
   }
 
+  @Test("Commands without --partial do not advise it", arguments: ["check", "set"])
+  func noPartial(command: String) async throws {
+    let refused = try await ThreadkeeperBinary.run(
+      "preferred", command, "-", input: .text(DatasetSamples.partial),
+      environment: ["HOME": "/nonexistent"])
+    #expect(refused.status == 65, "\(refused.error)")
+    #expect(refused.error.contains("missing_tlv: Network Key is missing"))
+    #expect(!refused.error.contains("--partial"))
+  }
+
   @Test(
     "A bad dataset ends with 65 and says its code, TLV and offset",
     arguments: [

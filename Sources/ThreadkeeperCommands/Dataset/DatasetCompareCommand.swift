@@ -55,7 +55,7 @@ struct DatasetCompareCommand: AsyncParsableCommand {
     do {
       return try argument.read(allowPartial: partial)
     } catch let error as DatasetError {
-      throw try DatasetErrorReport(error, argument: name).failure(output)
+      throw try DatasetErrorReport(error, argument: name).failure(output, hasPartial: true)
     }
   }
 }

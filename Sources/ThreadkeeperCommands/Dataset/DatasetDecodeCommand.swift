@@ -41,7 +41,7 @@ struct DatasetDecodeCommand: AsyncParsableCommand {
         DatasetReport(of: dataset, showSecrets: showSecrets),
         text: Table(of: dataset, showSecrets: showSecrets).text())
     } catch let error as DatasetError {
-      throw try DatasetErrorReport(error).failure(output)
+      throw try DatasetErrorReport(error).failure(output, hasPartial: true)
     }
   }
 }

@@ -39,7 +39,11 @@ struct DatasetErrorReport: Encodable {
   }
 
   /// What the command has to throw. With `--json` the report is printed first, on standard output.
-  func failure(_ output: OutputOptions) throws(CommandFailure) -> any Error {
+  ///
+  /// - Parameter hasPartial: whether the command knows `--partial`.
+  func failure(
+    _ output: OutputOptions, hasPartial: Bool = false
+  ) throws(CommandFailure) -> any Error {
     if output.json {
       try StandardStream.output.write(JSONText.pretty(self))
       return ExitCode(ExitStatus.badInput.rawValue)
@@ -47,7 +51,7 @@ struct DatasetErrorReport: Encodable {
     let dataset = error.argument.map { "dataset \($0)" } ?? "dataset"
     return CommandFailure(
       .badInput, "bad \(dataset), \(error.code): \(error.message)",
-      remedy: error.code == DatasetError.Code.missingTLV.rawValue
+      remedy: hasPartial && error.code == DatasetError.Code.missingTLV.rawValue
         ? "--partial accepts a dataset in which something is missing" : nil)
   }
 }
