@@ -43,6 +43,7 @@ struct KeysTests {
     let spare = keeper.directory.file("spare.key")
     let added = try await keeper.json("keys", "add", "--key-file", spare, "--label", "in the safe")
     #expect(added["slot"]?["id"] == 2)
+    #expect(added["key_file_made"]?.text == spare)
     let passphrase = try await keeper.command("keys", "add", "--passphrase-file", right)
     #expect(passphrase.status == 0)
     expectSecret(passphrase)
@@ -126,6 +127,10 @@ struct KeysTests {
     #expect(try await keeper.json("status")["store"]?["lock"] == "unlocked")
     let little = try await keeper.command("lock")
     #expect(little.status == 0 && little.output.contains("has no passphrase"))
+    let plain = try await keeper.command("keys", "add", "--recovery-code")
+    #expect(plain.status == 77 && plain.output.isEmpty)
+    #expect(plain.error.contains("`threadkeeper unlock`"))
+    #expect(!plain.error.contains("its passphrase"))
     let first = BorderRouter(number: 1)
     try await publisher.publish([first.announces(try home.hex())])
     try await audience.until("the first router, while locked") {

@@ -36,7 +36,10 @@ struct KeysAddCommand: AsyncParsableCommand {
       valueName: "file"))
   var passphraseFile: String?
 
-  @Option(help: ArgumentHelp("A key file; it is made when there is none.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp(
+      "A key file; it is made when there is none, in a directory that is there.",
+      valueName: "file"))
   var keyFile: String?
 
   @Flag(help: "A recovery code; it is made here and shown once.")
@@ -60,6 +63,8 @@ struct KeysAddCommand: AsyncParsableCommand {
     let slot: StoreReport.Slot?
     /// Here and nowhere else.
     let recoveryCode: String?
+    /// The path of a key file that was not there.
+    let keyFileMade: String?
     /// Its file was lost, and is written again.
     let deviceKeyWritten: Bool
   }
@@ -92,6 +97,9 @@ struct KeysAddCommand: AsyncParsableCommand {
     let slot = added.slots?.first
     let deviceKeyWritten = added.deviceKeyWritten ?? false
     var text = "Key slot \(slot?.id ?? 0) is added.\n"
+    if let file = added.keyFileMade {
+      text += "Its key file is made: \(file.printable)\n"
+    }
     if deviceKeyWritten { text += StoreReport.wordsOfDeviceKey }
     if let code {
       text += """
@@ -106,7 +114,8 @@ struct KeysAddCommand: AsyncParsableCommand {
     }
     try output.show(
       Report(
-        slot: slot, recoveryCode: code?.revealed(), deviceKeyWritten: deviceKeyWritten), text: text)
+        slot: slot, recoveryCode: code?.revealed(), keyFileMade: added.keyFileMade,
+        deviceKeyWritten: deviceKeyWritten), text: text)
   }
 
   /// What need not be asked for; read before signals are caught: one ends the reading.

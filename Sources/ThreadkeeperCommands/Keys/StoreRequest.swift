@@ -85,6 +85,8 @@ struct StoreReport: Codable, Sendable {
   var deleted: Int?
   /// What is wrong with the device key in its place.
   var deviceKeyProblem: String?
+  /// The path of a key file that was made.
+  var keyFileMade: String?
   /// The file of the device key was lost, and the keeper that had it has written it again.
   var deviceKeyWritten: Bool?
   var rotation: Rotation?

@@ -64,21 +64,6 @@ struct StoreWork: Sendable {
       created: WireTime(milliseconds: slot.created / 1_000).description, opens: opens)
   }
 
-  private func add(_ request: StoreRequest) throws -> StoreReport {
-    guard let way = try request.secret?.ways().first else {
-      throw CommandFailure(.usage, "which key is to be added?")
-    }
-    guard try keychain.slotsOpened(by: way).isEmpty else {
-      throw CommandFailure(.usage, "the store has a slot that opens with this already")
-    }
-    var hasWrittenDeviceKey = false
-    let slot = try keychain.addKeySlot(way, label: request.label ?? "", for: actor) {
-      hasWrittenDeviceKey = true
-    }
-    return StoreReport(
-      slots: [report(slot, opens: .yes)], deviceKeyWritten: hasWrittenDeviceKey ? true : nil)
-  }
-
   private func remove(_ request: StoreRequest) throws -> StoreReport {
     let slots = try keychain.slots()
     guard let slot = slots.first(where: { $0.number == request.slot }) else {
