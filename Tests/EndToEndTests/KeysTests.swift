@@ -66,6 +66,7 @@ struct KeysTests {
     try FileManager.default.removeItem(atPath: keeper.directory.file("store.key"))
     let closed = try await keeper.command("routers")
     #expect(closed.status == 77 && closed.error.contains("there is no key file"))
+    #expect(closed.error.contains("THREADKEEPER_STORE_PASSPHRASE_FILE"))
     #expect(try await keeper.command("routers", environment: opened).status == 0)
     let typed = code.lowercased().filter { $0 != "-" }
     #expect(
@@ -74,6 +75,7 @@ struct KeysTests {
     let refused = try await keeper.command(
       "routers", environment: ["THREADKEEPER_STORE_PASSPHRASE_FILE": wrong])
     #expect(refused.status == 77 && refused.error.contains("this passphrase: it is mistyped"))
+    #expect(!refused.error.contains("THREADKEEPER_STORE_PASSPHRASE_FILE"))
     var mistyped = code
     mistyped.replaceSubrange(...mistyped.startIndex, with: code.hasPrefix("7") ? "8" : "7")
     let wrongCode = try await keeper.command(

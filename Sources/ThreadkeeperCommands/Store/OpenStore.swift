@@ -68,6 +68,12 @@ enum OpenStore {
     _ settings: Settings, access: Keychain.Access, options: KeychainOptions,
     _ ask: @escaping StoreWays.Ask
   ) throws -> Keychain {
+    var lacksAnswer = false
+    let ask: StoreWays.Ask = { words in
+      let answer = try ask(words)
+      lacksAnswer = answer == nil
+      return answer
+    }
     do {
       var refusal = KeychainError(.authFailed, "there is nothing to open the store with")
       let first: StoreWays.Further = { _, _ in try StoreWays.first(settings) }
@@ -90,7 +96,7 @@ enum OpenStore {
       }
       throw refusal
     } catch let error as KeychainError {
-      throw CommandFailure(error)
+      throw StoreWays.failure(error, lacksAnswer: lacksAnswer)
     }
   }
 }

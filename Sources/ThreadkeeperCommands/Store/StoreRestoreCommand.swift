@@ -58,6 +58,7 @@ struct StoreRestoreCommand: ParsableCommand {
     let progress = ProgressLine("Reading the backup:")
     let done: RestoreReport
     var isBrokenOff = false
+    var lacksAnswer = false
     do {
       defer { progress.end() }
       done = try Keychain.restore(
@@ -66,7 +67,9 @@ struct StoreRestoreCommand: ParsableCommand {
         further: StoreWays.further(settings) { words in
           progress.end()
           do {
-            return try StoreSecret.askNow(words)
+            let answer = try StoreSecret.askNow(words)
+            lacksAnswer = answer == nil
+            return answer
           } catch {
             isBrokenOff = error is CancellationError
             throw error
@@ -75,7 +78,7 @@ struct StoreRestoreCommand: ParsableCommand {
         options: OpenStore.audited(KeychainOptions())
       ) { progress.show($0, of: $1) }
     } catch {
-      throw isBrokenOff ? CancellationError() : failure(error)
+      throw isBrokenOff ? CancellationError() : failure(error, lacksAnswer: lacksAnswer)
     }
     let report = Report(
       storeID: done.backup.store.description, items: done.backup.items, replaced: done.replaced,
@@ -101,7 +104,7 @@ struct StoreRestoreCommand: ParsableCommand {
     return text
   }
 
-  private func failure(_ error: any Error) -> any Error {
+  private func failure(_ error: any Error, lacksAnswer: Bool) -> any Error {
     guard let error = error as? KeychainError else { return error }
     switch error.status {
     case .duplicateKeychain:
@@ -113,7 +116,7 @@ struct StoreRestoreCommand: ParsableCommand {
     case .notAvailable where error.lockHolder != nil:
       return CommandFailure(.temporary, error.message, remedy: "stop it, and try again")
     default:
-      return CommandFailure(error)
+      return StoreWays.failure(error, lacksAnswer: lacksAnswer)
     }
   }
 }

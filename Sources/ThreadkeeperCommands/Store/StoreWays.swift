@@ -16,6 +16,15 @@ enum StoreWays {
     return [.keyFile(path: settings.store.keyFile)]
   }
 
+  /// - Parameter lacksAnswer: whether a passphrase or a recovery code would do, and nobody gave one.
+  static func failure(_ error: KeychainError, lacksAnswer: Bool) -> CommandFailure {
+    guard lacksAnswer, error.status == .authFailed else { return CommandFailure(error) }
+    return CommandFailure(
+      .notPermitted, error.message,
+      remedy: "or name a file with its passphrase or recovery code:"
+        + " THREADKEEPER_STORE_PASSPHRASE_FILE")
+  }
+
   /// What systemd hands over, then what a person at the terminal says.
   static func further(
     _ settings: Settings, ask: @escaping Ask = StoreSecret.askNow
