@@ -91,6 +91,7 @@ struct BackupCommandTests {
     #expect(try await keeper.command("store", "backup", file).status == 0)
     try FileManager.default.removeItem(atPath: keeper.directory.file("store.key"))
     let closed = try await keeper.command("store", "restore", "--yes", file)
+    #expect(closed.error.contains("THREADKEEPER_STORE_PASSPHRASE_FILE"), "\(closed.error)")
     #expect(closed.status == 77, "\(closed.error)")
     let restored = try await keeper.command(
       "store", "restore", "--yes", file,
