@@ -9,7 +9,7 @@
 #endif
 
 /// Users and groups of this machine: by number, or by a name that the system knows.
-enum SystemAccount {
+package enum SystemAccount {
   /// Octets for an entry. A group with many members needs many.
   private static let room = 1 << 18
 
@@ -36,6 +36,17 @@ enum SystemAccount {
       return nil
     }
     return entry.gr_gid
+  }
+
+  /// - Returns: nil for a user without a name.
+  package static func name(ofUser user: UInt32) -> String? {
+    var entry = passwd()
+    var found: UnsafeMutablePointer<passwd>?
+    var buffer = [CChar](repeating: 0, count: room)
+    guard getpwuid_r(user, &entry, &buffer, buffer.count, &found) == 0, found != nil,
+      let name = entry.pw_name
+    else { return nil }
+    return String(cString: name)
   }
 
   /// The largest number means "no user" to the kernel.

@@ -56,6 +56,7 @@ struct LoginCommand: AsyncParsableCommand {
         remedy: "change or remove `mqtt.username`")
     }
     try OpenStore.checkAccess(settings)
+    if !OpenStore.exists(settings) { try OpenStore.checkMaking(settings) }
     // Before signals are caught: reading here is ended by them as everywhere.
     let given = passwordStdin ? try Password.fromStandardInput() : nil
     let session = LoginSession(

@@ -4,10 +4,6 @@ import Glibc
 import KeychainCore
 import Settings
 
-#if canImport(Glibc)
-  import Glibc
-#endif
-
 /// Opens the store that the settings name, with words for all that can go wrong.
 enum OpenStore {
   static func location(_ settings: Settings) -> StoreLocation {
@@ -34,23 +30,21 @@ enum OpenStore {
 
   static func exists(_ settings: Settings) -> Bool { Keychain.exists(at: location(settings)) }
 
-  /// - Throws: `CommandFailure` with status 77 when this user may not even see whether there is one.
-  static func checkAccess(_ settings: Settings) throws(CommandFailure) {
-    let path = location(settings).databasePath
-    guard access(path, F_OK) != 0, errno != ENOENT, errno != ENOTDIR else { return }
-    throw RunningKeeper.forbidden("can't look at \(path): \(String(cString: strerror(errno)))")
-  }
-
   /// Makes a store with a new key file.
   static func create(_ settings: Settings, options: KeychainOptions = KeychainOptions()) throws
     -> Keychain
   {
+    try checkMaking(settings)
     do {
       return try Keychain.create(
         at: location(settings), slots: [.keyFile(path: settings.store.keyFile)],
         options: audited(options))
     } catch {
-      throw CommandFailure(error)
+      switch error.status {
+      // Of the directories that it lies in.
+      case .noSuchKeychain, .writePermission: throw CommandFailure(.cannotCreate, error.message)
+      default: throw CommandFailure(error)
+      }
     }
   }
 
@@ -68,6 +62,7 @@ enum OpenStore {
     _ settings: Settings, access: Keychain.Access, options: KeychainOptions,
     _ ask: @escaping StoreWays.Ask
   ) throws -> Keychain {
+    try checkOwner(settings)
     var lacksAnswer = false
     let ask: StoreWays.Ask = { words in
       let answer = try ask(words)

@@ -55,6 +55,7 @@ struct StoreRestoreCommand: ParsableCommand {
 
   func run() throws {
     let settings = try options.load()
+    try OpenStore.checkMaking(settings)
     let progress = ProgressLine("Reading the backup:")
     let done: RestoreReport
     var isBrokenOff = false
