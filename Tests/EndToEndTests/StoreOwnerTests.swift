@@ -75,6 +75,13 @@ struct StoreOwnerTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: state).isEmpty)
   }
 
+  @Test("A state directory that is not there yet is made, also below another user's")
+  func newPlace() async throws {
+    let made = try await ThreadkeeperBinary.run(
+      ["init", "--state-directory", "\(state)/new"], environment: ["HOME": directory.path])
+    #expect(made.status == 0, "\(made.error)")
+  }
+
   @Test(
     "A place where no directory can be made is said to be one",
     arguments: ["/etc/passwd/x", "/proc/x"])

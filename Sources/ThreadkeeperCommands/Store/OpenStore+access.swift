@@ -29,13 +29,15 @@ extension OpenStore {
     try checkAccess(settings)
   }
 
-  /// The same for whoever makes one: root could do it in anybody's directory.
+  /// The same for whoever makes one: root could do it in the state directory of a service. One that is not
+  /// there yet is nobody's, wherever it is to be.
   static func checkMaking(_ settings: Settings) throws(CommandFailure) {
     try checkOwner(settings)
-    guard geteuid() == 0, let owner = owner(ofNearest: settings.store.path), owner != 0 else {
-      return
-    }
-    throw anothers("the place of \(settings.store.path)", owner, settings)
+    let place = settings.store.path.lastIndex(of: "/").map { String(settings.store.path[..<$0]) }
+    var status = stat()
+    guard geteuid() == 0, let place, !place.isEmpty, stat(place, &status) == 0, status.st_uid != 0
+    else { return }
+    throw anothers(place, status.st_uid, settings)
   }
 
   private static func anothers(
