@@ -20,7 +20,8 @@ Variables
   MQTT_USERNAME       the login that is enrolled
   CLIENT_KEY          its key file; ~/.config/threadkeeper/client.key unless given
   MQTT_PASSWORD_FILE  a file with the password, if it has one
-  MQTT_HOST, MQTT_PORT, MQTT_CAFILE, BASE_TOPIC
+  MQTT_HOST, MQTT_PORT, MQTT_CAFILE    localhost and 1883; with MQTT_CAFILE TLS, on 8883
+  BASE_TOPIC          threadkeeper
 
 Ends with 0, with 77 when somebody refuses, 75 when nobody agrees in time, or as `threadkeeper client request` does.
 
@@ -29,8 +30,15 @@ Example: form the network of a new border router
 END
 }
 
+fail() {
+  printf 'error: %s\n' "$2" >&2
+  exit "$1"
+}
+
+case ${1:-} in -h | --help) usage && exit 0 ;; esac
 [ $# -eq 0 ] || { usage >&2 && exit 64; }
-: "${KEEPER_LINE:?is the line of the keeper}" "${MQTT_USERNAME:?is the login that is enrolled}"
+[ -n "${KEEPER_LINE:-}" ] || fail 78 'KEEPER_LINE, the line of the keeper, is not set; see --help'
+[ -n "${MQTT_USERNAME:-}" ] || fail 78 'MQTT_USERNAME, the login that is enrolled, is not set; see --help'
 
 set -- client request preferred/get --keeper "$KEEPER_LINE" --username "$MQTT_USERNAME" \
   --host "${MQTT_HOST:-localhost}" --base-topic "${BASE_TOPIC:-threadkeeper}"
@@ -43,5 +51,5 @@ echo 'Waiting for somebody to agree…' >&2
 answer=$(threadkeeper "$@")
 # The answer is one line of JSON, and a dataset is nothing but digits.
 dataset=$(printf '%s' "$answer" | sed -n 's/.*"dataset" *: *"\([0-9A-Fa-f]*\)".*/\1/p')
-[ -n "$dataset" ] || { echo 'error: the answer has no dataset' >&2 && exit 65; }
+[ -n "$dataset" ] || fail 65 'the answer has no dataset'
 printf '%s\n' "$dataset"

@@ -21,7 +21,8 @@ Usage: adopt.sh [--once] ID SET SHOW
 Variables
   those of announce.sh
 
-Ends with 0 when --once has done its work; else with 69, so that systemd starts it again.
+Ends with 0 when --once has done its work; with 143 when it is stopped; with 78 when a variable is missing;
+else with 69, so that systemd starts it again.
 
 Example
   adopt.sh a1b2c3d4e5f60718 \
@@ -30,12 +31,21 @@ Example
 END
 }
 
+fail() {
+  printf 'error: %s\n' "$2" >&2
+  exit "$1"
+}
+
 once=
-if [ "${1:-}" = --once ]; then once=1 && shift; fi
+case ${1:-} in
+  -h | --help) usage && exit 0 ;;
+  --once) once=1 && shift ;;
+esac
 [ $# -eq 3 ] || { usage >&2 && exit 64; }
 id=$1 set=$2 show=$3
-: "${KEEPER_LINE:?is the line of the keeper}" "${MQTT_USERNAME:?is the login of the router}"
-case $id in '' | *[!0-9A-Fa-f]*) echo 'error: a border agent id has 16 or 32 hex digits' >&2 && exit 65 ;; esac
+[ -n "${KEEPER_LINE:-}" ] || fail 78 'KEEPER_LINE, the line of the keeper, is not set; see --help'
+[ -n "${MQTT_USERNAME:-}" ] || fail 78 'MQTT_USERNAME, the login of the router, is not set; see --help'
+case $id in '' | *[!0-9A-Fa-f]*) fail 65 'a border agent id has 16 or 32 hex digits' ;; esac
 id=$(printf '%s' "$id" | tr A-F a-f)
 # An id of 32 digits whose second half is zeros is the one of 16.
 case $id in ????????????????0000000000000000) id=${id%0000000000000000} ;; esac
@@ -45,10 +55,19 @@ announce=$(dirname "$0")/announce.sh
 
 # The broker's login goes through a file: what stands on a command line, everybody here can read.
 options=$(mktemp -d)
+listener='' worker=''
+# A command that has begun to change the router is let finish; nothing begins after it.
+end() {
+  for process in $listener $worker; do kill "$process" 2>/dev/null || :; done
+  exit "$1"
+}
 trap 'rm -rf "$options"' EXIT
-trap 'exit 143' TERM INT
+trap 'end 143' TERM
+trap 'end 130' INT HUP
 {
-  printf -- '-h %s\n-p %s\n-u %s\n' "${MQTT_HOST:-localhost}" "${MQTT_PORT:-1883}" "$MQTT_USERNAME"
+  printf -- '-h %s\n' "${MQTT_HOST:-localhost}"
+  if [ -n "${MQTT_PORT:-}" ]; then printf -- '-p %s\n' "$MQTT_PORT"; fi
+  printf -- '-u %s\n' "$MQTT_USERNAME"
   if [ -n "${MQTT_PASSWORD_FILE:-}" ]; then printf -- '-P %s\n' "$(cat "$MQTT_PASSWORD_FILE")"; fi
   if [ -n "${MQTT_CAFILE:-}" ]; then printf -- '--cafile %s\n' "$MQTT_CAFILE"; fi
 } >"$options/mosquitto_sub"
@@ -59,7 +78,11 @@ field() { printf '%s\n' "$body" | sed -n "s/.*\"$1\" *: *\"\([^\"]*\)\".*/\1/p";
 # The broker keeps what comes while this script is away, as long as it is of use.
 set -- -V mqttv5 -q 1 -c -x 3600 -i "$MQTT_USERNAME-adopt-$id" -t "$topic"
 last=
-XDG_CONFIG_HOME=$options mosquitto_sub "$@" ${once:+-C 1} | while IFS= read -r payload; do
+# In the background, both: a shell obeys a signal while it waits, and not before a pipeline has ended.
+mkfifo "$options/messages"
+XDG_CONFIG_HOME=$options mosquitto_sub "$@" ${once:+-C 1} >"$options/messages" &
+listener=$!
+while IFS= read -r payload; do
   body=$(printf '%s' "$payload" \
     | threadkeeper client open --key "$key" --from "$KEEPER_LINE" --topic "$topic") || continue
   # One login may speak for several routers.
@@ -79,7 +102,9 @@ XDG_CONFIG_HOME=$options mosquitto_sub "$@" ${once:+-C 1} | while IFS= read -r p
   else
     echo 'error: nothing could be announced' >&2
   fi
-done
+done <"$options/messages" &
+worker=$!
+wait "$worker" || :
 if [ -n "$once" ] && [ -e "$options/done" ]; then exit 0; fi
 echo 'error: the connection to the broker has ended, or nothing was set' >&2
 exit 69

@@ -25,7 +25,8 @@ Variables
   CLIENT_KEY          the router's key file; ~/.config/threadkeeper/client.key unless given
   MQTT_USERNAME       the router's login; it also names its topic
   MQTT_PASSWORD_FILE  a file with the password, if it has one
-  MQTT_HOST, MQTT_PORT, MQTT_CAFILE, BASE_TOPIC
+  MQTT_HOST, MQTT_PORT, MQTT_CAFILE    localhost and 1883; with MQTT_CAFILE TLS, on 8883
+  BASE_TOPIC          threadkeeper
 
 Example
   sudo ot-ctl dataset active -x | head -1 | announce.sh announce a1b2c3d4e5f60718 'Living room'
@@ -37,12 +38,14 @@ fail() {
   exit "$1"
 }
 
-case $# in
-  2 | 3) ;;
+case ${1:-}:$# in
+  -h:* | --help:*) usage && exit 0 ;;
+  *:2 | *:3) ;;
   *) usage >&2 && exit 64 ;;
 esac
 event=$1 id=$2 name=${3:-}
-: "${KEEPER_LINE:?is the line of the keeper; see --help}" "${MQTT_USERNAME:?is the login of the router}"
+[ -n "${KEEPER_LINE:-}" ] || fail 78 'KEEPER_LINE, the line of the keeper, is not set; see --help'
+[ -n "${MQTT_USERNAME:-}" ] || fail 78 'MQTT_USERNAME, the login of the router, is not set; see --help'
 key=${CLIENT_KEY:-$HOME/.config/threadkeeper/client.key}
 topic=${BASE_TOPIC:-threadkeeper}/in/$MQTT_USERNAME/$event
 
@@ -61,9 +64,18 @@ esac
 
 # The broker's login goes through a file: what stands on a command line, everybody here can read.
 options=$(mktemp -d)
+publisher=
+end() {
+  [ -z "$publisher" ] || kill "$publisher" 2>/dev/null || :
+  exit "$1"
+}
 trap 'rm -rf "$options"' EXIT
+trap 'end 143' TERM
+trap 'end 130' INT HUP
 {
-  printf -- '-h %s\n-p %s\n-u %s\n' "${MQTT_HOST:-localhost}" "${MQTT_PORT:-1883}" "$MQTT_USERNAME"
+  printf -- '-h %s\n' "${MQTT_HOST:-localhost}"
+  if [ -n "${MQTT_PORT:-}" ]; then printf -- '-p %s\n' "$MQTT_PORT"; fi
+  printf -- '-u %s\n' "$MQTT_USERNAME"
   if [ -n "${MQTT_PASSWORD_FILE:-}" ]; then printf -- '-P %s\n' "$(cat "$MQTT_PASSWORD_FILE")"; fi
   if [ -n "${MQTT_CAFILE:-}" ]; then printf -- '--cafile %s\n' "$MQTT_CAFILE"; fi
 } >"$options/mosquitto_pub"
@@ -72,4 +84,7 @@ trap 'rm -rf "$options"' EXIT
 printf '%s}' "$body" \
   | threadkeeper client seal --event --key "$key" --to "$KEEPER_LINE" --topic "$topic" \
     --seq "$(date +%s%N)" >"$options/payload"
-XDG_CONFIG_HOME=$options mosquitto_pub -V mqttv5 -q 1 -t "$topic" -s <"$options/payload"
+# In the background, so that a signal is obeyed at once.
+XDG_CONFIG_HOME=$options mosquitto_pub -V mqttv5 -q 1 -t "$topic" -s <"$options/payload" &
+publisher=$!
+wait "$publisher"
