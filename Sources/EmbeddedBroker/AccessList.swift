@@ -6,43 +6,47 @@
 /// `<base>/in/<user>/…` can only be written by `<user>`, and `<base>/out/<user>/…` only be read by
 /// `<user>`.
 package enum AccessList {
+  /// Where Home Assistant says that it has started.
+  private static let birth = "homeassistant/status"
+
   /// - Parameters:
   ///   - baseTopics: one for each home.
   ///   - keeper: the login of threadkeeper itself.
   ///   - monitors: logins that see state, events and alerts, but neither what routers say nor
-  ///     what is answered to others, and that write nothing.
-  ///   - discoveryPrefix: where Home Assistant looks for devices; nil for none.
+  ///     what is answered to others, and that write nothing but that Home Assistant has started.
   /// - Throws: `EmbeddedBrokerError` for a user name or a base topic that would break the list.
   package static func text(
-    baseTopics: [String], keeper: String, monitors: [String] = [],
-    discoveryPrefix: String? = "homeassistant"
+    baseTopics: [String], keeper: String, monitors: [String] = []
   ) throws(EmbeddedBrokerError) -> String {
-    try text(
-      baseTopics: baseTopics, keepers: [keeper], monitors: monitors,
-      discoveryPrefix: discoveryPrefix)
+    try text(baseTopics: baseTopics, keepers: [keeper], monitors: monitors)
   }
 
   /// The same for any number of keepers.
   static func text(
-    baseTopics: [String], keepers: [String], monitors: [String], discoveryPrefix: String?
+    baseTopics: [String], keepers: [String], monitors: [String]
   ) throws(EmbeddedBrokerError) -> String {
     for user in keepers + monitors { try check(userName: user) }
+    // What is denied to a monitor wins: the keeper would hear nothing.
+    for user in keepers where monitors.contains(user) {
+      throw .userName(user, "it is the keeper's own login, which cannot be a monitor too")
+    }
     for topic in baseTopics { try check(baseTopic: topic) }
-    if let discoveryPrefix { try check(baseTopic: discoveryPrefix) }
 
     var lines: [String] = []
     for keeper in keepers {
       lines += ["# threadkeeper itself.", "user \(keeper)"]
       for base in baseTopics { lines.append("topic readwrite \(base)/#") }
-      if let discoveryPrefix { lines.append("topic readwrite \(discoveryPrefix)/#") }
       lines += [
+        "# Home Assistant has started: what it knew is published anew.", "topic read \(birth)",
         "# The broker's own counters: is it dropping messages?", "topic read $SYS/broker/#", "",
       ]
     }
     if !monitors.isEmpty {
-      lines.append("# Who only watches. What is denied wins over what is allowed.")
-      for monitor in monitors {
-        lines.append("user \(monitor)")
+      lines.append("# Who only watches, and may say that Home Assistant has started.")
+      lines.append("# What is denied wins over what is allowed.")
+      var listed: Set<String> = []
+      for monitor in monitors where listed.insert(monitor).inserted {
+        lines += ["user \(monitor)", "topic write \(birth)"]
         for base in baseTopics {
           lines += [
             "topic read \(base)/#", "topic deny \(base)/in/#", "topic deny \(base)/out/#",

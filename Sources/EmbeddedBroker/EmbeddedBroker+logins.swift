@@ -24,8 +24,7 @@ extension EmbeddedBroker {
       configuration.logins.filter { $0.role == role }.map(\.name)
     }
     return try AccessList.text(
-      baseTopics: configuration.baseTopics, keepers: names(.keeper), monitors: names(.monitor),
-      discoveryPrefix: "homeassistant")
+      baseTopics: configuration.baseTopics, keepers: names(.keeper), monitors: names(.monitor))
   }
 
   /// Mosquitto's tool turns the clear text into salted hashes, in place. No password is seen in a

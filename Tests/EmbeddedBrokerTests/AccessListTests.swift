@@ -12,7 +12,8 @@ struct AccessListTests {
     let lines = text.split(separator: "\n").map(String.init)
     for line in [
       "user keeper", "topic readwrite threadkeeper/#", "topic readwrite flat/2/#",
-      "topic read $SYS/broker/#", "topic readwrite homeassistant/#", "user screen",
+      "topic read $SYS/broker/#", "topic read homeassistant/status", "user screen",
+      "topic write homeassistant/status",
       "topic read threadkeeper/#", "topic deny threadkeeper/in/#", "topic deny flat/2/out/#",
       "pattern write threadkeeper/in/%u/#", "pattern read threadkeeper/out/%u/#",
       "pattern write flat/2/in/%u/#",
@@ -37,6 +38,18 @@ struct AccessListTests {
     #expect(throws: EmbeddedBrokerError.self) {
       try AccessList.text(baseTopics: ["t"], keeper: name)
     }
+  }
+
+  @Test("The keeper's login as a monitor would hear nothing and is refused; one named twice is one")
+  func sameLogin() throws {
+    let error = try #require(throws: EmbeddedBrokerError.self) {
+      try AccessList.text(baseTopics: ["t"], keeper: "tk", monitors: ["screen", "tk"])
+    }
+    #expect(error.message.contains("cannot be a monitor too"))
+    let twice = try AccessList.text(
+      baseTopics: ["t"], keeper: "tk", monitors: ["screen", "screen"])
+    #expect(
+      try twice == AccessList.text(baseTopics: ["t"], keeper: "tk", monitors: ["screen"]))
   }
 
   @Test(

@@ -94,7 +94,7 @@ struct EmbeddedBrokerTests {
   @Test("Every login may do what is its own, and nothing else")
   func accessList() async throws {
     let broker = try TestBroker(logins: EmbeddedBrokerConfiguration.Login.home)
-    let keeper = try await TestSubscriber.start(broker, user: "threadkeeper", "threadkeeper/#")
+    let keeper = try await TestSubscriber.start(broker, user: "threadkeeper", "#")
     let monitor = try await TestSubscriber.start(broker, user: "monitor", "#")
     let router = try await TestSubscriber.start(broker, user: "border-router", "#")
 
@@ -113,21 +113,25 @@ struct EmbeddedBrokerTests {
       ])
     #expect(asRouter == [true, false, false, false])
     let asMonitor = try await publish(
-      as: "monitor", ["threadkeeper/in/other/announce", "threadkeeper/bridge/state"])
-    #expect(asMonitor == [false, false])
+      as: "monitor",
+      [
+        "threadkeeper/in/other/announce", "threadkeeper/bridge/state", "homeassistant/status",
+        "homeassistant/device/x/config",
+      ])
+    #expect(asMonitor == [false, false, true, false])
     let asKeeper = try await publish(
       as: "threadkeeper",
       [
         "threadkeeper/bridge/state", "threadkeeper/out/border-router/x",
-        "homeassistant/device/x/config",
+        "homeassistant/status",
       ])
-    #expect(asKeeper == [true, true, true])
+    #expect(asKeeper == [true, true, false])
 
-    try await keeper.wait { $0.count == 3 }
+    try await keeper.wait { $0.count == 4 }
     #expect(
       Set(keeper.messages.map(\.topic)) == [
         "threadkeeper/in/border-router/announce", "threadkeeper/bridge/state",
-        "threadkeeper/out/border-router/x",
+        "threadkeeper/out/border-router/x", "homeassistant/status",
       ])
     try await monitor.wait { $0.count == 1 }
     #expect(monitor.messages.map(\.topic) == ["threadkeeper/bridge/state"])

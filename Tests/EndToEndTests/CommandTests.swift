@@ -140,5 +140,7 @@ struct CommandTests {
     for name in ["a/b", "a+b", "#", ""] {
       #expect(try await keeper.command("acl", "--keeper", name).status == 64, "\(name)")
     }
+    let both = try await keeper.command("acl", "--keeper", "tk", "--monitor", "tk")
+    #expect(both.status == 64 && both.output == "", "\(both.output)")
   }
 }

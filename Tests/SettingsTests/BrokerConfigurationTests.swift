@@ -32,6 +32,9 @@ struct BrokerConfigurationTests {
       #expect(
         try broker.allows(user, publish: "threadkeeper/" + topic) == isAllowed, "\(user) \(topic)")
     }
+    for (user, isAllowed) in [("monitor", true), ("hub", false), ("threadkeeper", false)] {
+      #expect(try broker.allows(user, publish: "homeassistant/status") == isAllowed, "\(user)")
+    }
     #expect(try !broker.allows("hub", publish: "elsewhere"))
     #expect(try !broker.allows("nobody", publish: "threadkeeper/in/nobody/announce"))
   }

@@ -21,7 +21,11 @@ struct ACLCommand: ParsableCommand {
   @Option(help: "The broker's login of threadkeeper itself.")
   var keeper: String?
 
-  @Option(help: "A login that may read everything; can be given more than once.")
+  @Option(
+    help: """
+      A login that may read states, events and alerts, and say that Home Assistant has started; can be \
+      given more than once.
+      """)
   var monitor: [String] = []
 
   @OptionGroup var options: SettingsOptions
