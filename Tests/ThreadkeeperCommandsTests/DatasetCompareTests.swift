@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import TestKit
 import Testing
 
@@ -63,6 +64,27 @@ struct DatasetCompareTests {
     let both = try await ThreadkeeperBinary.run(
       "dataset", "compare", "-", "-", input: .text(DatasetSamples.home))
     #expect(both.status == 64)
+  }
+
+  @Test("Each of the two can come from a file, so that no key stands on the command line")
+  func files() async throws {
+    let directory = try TemporaryDirectory()
+    func file(_ name: String, _ text: String) throws -> String {
+      try Data(text.utf8).write(to: URL(fileURLWithPath: directory.file(name)))
+      return "@" + directory.file(name)
+    }
+    let home = try file("home", DatasetSamples.home + "\n")
+    let later = try file("later", DatasetSamples.homeLater)
+    for (a, b, line) in [(home, later, "older"), (later, home, "newer"), ("-", home, "match")] {
+      let outcome = try await ThreadkeeperBinary.run(
+        "dataset", "compare", a, b, input: .text(DatasetSamples.home))
+      #expect(outcome.output == line + "\n", "\(outcome.error)")
+    }
+    let none = try await ThreadkeeperBinary.run("dataset", "decode", "@" + directory.file("none"))
+    #expect(none.status == 66)
+    let long = try await ThreadkeeperBinary.run(
+      "dataset", "decode", try file("long", String(repeating: "0", count: 5000)))
+    #expect(long.status == 65)
   }
 
   @Test("A bad one is named", arguments: [0, 1])

@@ -3,7 +3,7 @@
 import ArgumentParser
 import ThreadDataset
 
-/// A dataset on the command line, or `-` for one on standard input.
+/// A dataset on the command line, `-` for one on standard input, or `@` and the name of a file.
 struct DatasetArgument: ExpressibleByArgument {
   /// More characters than any dataset has digits, with room for white space around them.
   private static let longestInput = 4096
@@ -17,18 +17,26 @@ struct DatasetArgument: ExpressibleByArgument {
   var isStandardInput: Bool { text == "-" }
 
   /// - Throws: `DatasetError` for a bad dataset, and for an incomplete one unless that is allowed;
-  ///   `CommandFailure` when standard input can't be read.
+  ///   `CommandFailure` when the input can't be read.
   func read(allowPartial: Bool) throws -> OperationalDataset {
-    let dataset = try OperationalDataset(hex: isStandardInput ? Self.standardInput() : text)
+    let dataset = try OperationalDataset(hex: digits())
     if !allowPartial { try dataset.requireComplete() }
     return dataset
   }
 
-  private static func standardInput() throws -> String {
-    guard let octets = try StandardInput.read(limit: longestInput) else {
+  private func digits() throws -> String {
+    let octets: [UInt8]?
+    if isStandardInput {
+      octets = try StandardInput.read(limit: Self.longestInput)
+    } else if text.hasPrefix("@") {
+      octets = try InputFile.read(String(text.dropFirst()), limit: Self.longestInput)
+    } else {
+      return text
+    }
+    guard let octets else {
       throw DatasetError(
         code: .tooLong, type: nil, offset: OperationalDataset.maximumLength,
-        message: "more than \(longestInput) characters, expected at most "
+        message: "more than \(Self.longestInput) characters, expected at most "
           + "\(OperationalDataset.maximumLength) octets of two digits each")
     }
     return String(decoding: octets, as: UTF8.self)

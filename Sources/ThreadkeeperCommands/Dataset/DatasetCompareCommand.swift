@@ -19,18 +19,18 @@ struct DatasetCompareCommand: AsyncParsableCommand {
 
       Example:
         ssh router ot-ctl dataset active -x | head -n 1 \\
-          | threadkeeper dataset compare - "$(cat home.dataset)"
+          | threadkeeper dataset compare - @home.dataset
 
-      Other users of the machine can read a dataset that stands on the command line. One of the \
-      two can be "-".
+      Other users of the machine can read a dataset that stands on the command line. Prefer files, \
+      and "-" for one of the two.
 
       Exit status: 0 for match, 1 for anything else, 65 for a dataset that is not sound.
       """)
 
-  @Argument(help: "The dataset in question in hexadecimal digits, or - for standard input.")
+  @Argument(help: "The dataset in question in hexadecimal digits, @FILE, or - for standard input.")
   var a: DatasetArgument
 
-  @Argument(help: "The dataset to compare it with, or - for standard input.")
+  @Argument(help: "The dataset to compare it with, @FILE, or - for standard input.")
   var b: DatasetArgument
 
   @Flag(help: "Accept datasets in which something is missing.")

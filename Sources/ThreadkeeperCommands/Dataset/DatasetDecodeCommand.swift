@@ -16,13 +16,14 @@ struct DatasetDecodeCommand: AsyncParsableCommand {
         curl -s -H 'Accept: text/plain' http://127.0.0.1:8081/node/dataset/active \\
           | threadkeeper dataset decode --json -
 
-      Other users of the machine can read a dataset that stands on the command line. Prefer "-".
+      Other users of the machine can read a dataset that stands on the command line. Prefer "-", \
+      or a file.
 
       Exit status: 0 for a sound dataset, 65 for one that is not. With --json a bad one prints \
       {"error":{"code","tlv","tlv_type","offset","message"}}.
       """)
 
-  @Argument(help: "The dataset in hexadecimal digits, or - to read it from standard input.")
+  @Argument(help: "The dataset in hexadecimal digits, @FILE, or - for standard input.")
   var dataset: DatasetArgument
 
   @Flag(help: "Print Network Key, PSKc and the values of unknown TLVs too.")

@@ -20,7 +20,7 @@ struct PreferredCheckCommand: ParsableCommand {
       Exit status: 0 for match, 1 for anything else, 65 for a dataset that is not sound.
       """)
 
-  @Argument(help: "The dataset in hexadecimal digits, or - for standard input.")
+  @Argument(help: "The dataset in hexadecimal digits, @FILE, or - for standard input.")
   var dataset: DatasetArgument
 
   @OptionGroup var home: HomeOption

@@ -21,7 +21,7 @@ struct PreferredSetCommand: AsyncParsableCommand {
       Other users of the machine can read a dataset that stands on the command line.
       """)
 
-  @Argument(help: "An Extended PAN ID (16 hex digits), a dataset, or - for one on standard input.")
+  @Argument(help: "An Extended PAN ID (16 hex digits), a dataset, @FILE, or - for standard input.")
   var network: String
 
   @OptionGroup var home: HomeOption
