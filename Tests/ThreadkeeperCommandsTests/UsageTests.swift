@@ -9,7 +9,10 @@ import Testing
 struct UsageTests {
   @Test(
     "Wrong usage ends with 64 and says what is expected",
-    arguments: [["nonsense"], ["dataset", "nonsense"], ["dataset", "decode"], ["--nonsense"]])
+    arguments: [
+      ["nonsense"], ["dataset", "nonsense"], ["dataset", "decode"], ["--nonsense"],
+      ["client", "request", "nonsense/get", "--username", "phone"],
+    ])
   func wrong(arguments: [String]) async throws {
     let outcome = try await run(arguments)
     #expect(outcome.status == 64)

@@ -3,6 +3,7 @@
 import ArgumentParser
 import SealedEnvelope
 import SodiumCrypto
+import ThreadRequests
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -65,9 +66,9 @@ struct ClientRequestCommand: AsyncParsableCommand {
     guard (1...3_600).contains(timeout) else {
       throw ValidationError("--timeout is 1 to 3600 seconds.")
     }
-    let levels = command.split(separator: "/", omittingEmptySubsequences: false)
-    guard levels.allSatisfy({ !$0.isEmpty && $0.allSatisfy { $0.isLetter || $0 == "_" } }) else {
-      throw ValidationError("A command is made of words and slashes, such as preferred/get.")
+    guard RequestCommand(rawValue: command) != nil else {
+      let commands = RequestCommand.allCases.map(\.rawValue).joined(separator: ", ")
+      throw ValidationError("There is no such command. The commands are \(commands).")
     }
   }
 
