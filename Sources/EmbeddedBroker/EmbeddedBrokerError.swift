@@ -75,8 +75,10 @@ package struct EmbeddedBrokerError: Error, Sendable, Equatable, CustomStringConv
     EmbeddedBrokerError(.system, "\(call) failed: \(errorText(code))")
   }
 
+  /// One line: commands and logs print what ends one as an escape.
   private static func tail(_ log: String) -> String {
-    log.isEmpty ? "" : ". Its log ends with:\n\(log)"
+    let lines = log.split(whereSeparator: \.isNewline)
+    return lines.isEmpty ? "" : ". Its log ends with: \(lines.joined(separator: " / "))"
   }
 
   private static func errorText(_ code: Int32) -> String {

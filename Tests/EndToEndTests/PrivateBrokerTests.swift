@@ -45,6 +45,7 @@ struct PrivateBrokerTests {
     #expect(try await daemon.end() == .exit(69))
     #expect(daemon.log.contains("127.0.0.1:\(other.port)"))
     #expect(daemon.log.contains("another program"))
+    #expect(daemon.log.contains("Its log ends with: ") && !daemon.log.contains("\\u{a}"))
   }
 
   @Test("The broker ends with the keeper, however that one ends, and keeps its port")
