@@ -35,7 +35,6 @@ struct AuditCommandTests {
     let shown = try await keeper.json("audit")
     let added = shown.list.first { $0["actor"]?.text?.hasPrefix("mqtt user ") == true }
     #expect(added?["changes"]?.list.first?["action"] == "added")
-    #expect(try await keeper.json("audit", "--last", "0") == [])
     let all = try await keeper.command("audit")
     #expect(all.status == 0 && all.output.contains("added genp thread-network/home"))
     let agent = try #require(try await keeper.json("routers").list.first?["border_agent_id"]?.text)
@@ -65,6 +64,8 @@ struct AuditCommandTests {
     #expect(try await keeper.command("init").status == 0)
     #expect(try await keeper.command("audit", "--verify").status == 0)
     #expect(try await keeper.command("audit", "--verify", "--follow").status == 64)
-    #expect(try await keeper.command("audit", "--last=-1").status == 64)
+    for last in ["--last=-1", "--last=0"] {
+      #expect(try await keeper.command("audit", last).status == 64)
+    }
   }
 }

@@ -19,7 +19,7 @@ struct CommandTests {
     for path in ["store.key", "store", "threadkeeper.yaml"] {
       #expect(made.output.contains("/state/\(path)"), "\(path)")
     }
-    #expect(made.output.contains("Back up"))
+    #expect(made.output.contains("Back up") && made.output.contains("threadkeeper store backup"))
     for (path, mode) in [
       ("store", 0o700), ("store/store.sqlite3", 0o600), ("store.key", 0o400),
       ("threadkeeper.yaml", 0o600),

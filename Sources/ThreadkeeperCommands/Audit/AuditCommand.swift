@@ -38,7 +38,9 @@ struct AuditCommand: AsyncParsableCommand {
   }
 
   func validate() throws {
-    guard last >= 0 else { throw ValidationError("--last cannot be below 0.") }
+    guard last > 0 || (last == 0 && follow) else {
+      throw ValidationError("--last is 1 or more; with --follow it can be 0.")
+    }
     guard !(verify && follow) else {
       throw ValidationError("--verify and --follow do not go together.")
     }

@@ -23,7 +23,7 @@ struct ConsentHistoryCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
-    guard last >= 0 else { throw ValidationError("--last cannot be below 0.") }
+    guard last > 0 else { throw ValidationError("--last is 1 or more.") }
   }
 
   func run() async throws {

@@ -65,7 +65,7 @@ struct StoreExportCommand: AsyncParsableCommand {
     let desk = ExportDesk(settings: settings, words: "Writing the export:")
     let (file, force) = (file, force)
     // All in one: once signals were caught, they end nothing any more.
-    let made = try await Interruptible.run {
+    let made = try await Interruptible.run(beforehand: "Nothing was written.") {
       let passphrase = if let given { given } else { try await ExportPassphrase.new() }
       let keychain = try await desk.openHere(.exportItems)
       defer { keychain?.close() }

@@ -77,7 +77,7 @@ struct InitCommand: ParsableCommand {
         1. the key file \(keyFile)
            Without it nobody can read the store, you included.
            Whoever has it and the store can read every network key.
-        2. the store's directory \(store), while threadkeeper is stopped
+        2. the store: `threadkeeper store backup FILE`, which works while threadkeeper runs too
 
       Next: \(next)
 
