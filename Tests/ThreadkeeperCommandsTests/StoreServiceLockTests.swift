@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bridge
 import ClientEnrolment
 import Foundation
 import KeychainCore
 import Logging
+import Settings
 import Synchronization
 import TestKit
 import Testing
@@ -15,6 +17,7 @@ import Testing
 struct StoreServiceLockTests {
   private let disk = FaultyDisk()
   private let store: TemporaryStore
+  private let settings: Settings
   private let service: StoreService
   private var keychain: Keychain { store.keychain }
 
@@ -24,9 +27,13 @@ struct StoreServiceLockTests {
     options.auditor = "the keeper"
     options.vfs = disk.name
     store = try TemporaryStore(options: options)
+    settings = MovedStore.settings(store)
+    let recorder = RuntimeRecorder(
+      settings, port: 1883, monitor: BridgeMonitor(), keychain: store.keychain
+    ) { LoginInUse(username: nil, password: nil, source: .none) }
     service = StoreService(
-      MovedStore.settings(store), enrolments: ClientEnrolmentStore(store.keychain),
-      logger: Logger(label: "test"))
+      settings, enrolments: ClientEnrolmentStore(store.keychain), logger: Logger(label: "test"),
+      record: recorder.write)
   }
 
   /// What becomes of a request that is given beside the test.
@@ -62,6 +69,11 @@ struct StoreServiceLockTests {
     return found
   }
 
+  /// What `status` reads. Nothing but an answer writes it here.
+  private var isUnlockedInStatus: Bool? {
+    RuntimeRecord.read(settings, of: getpid())?.unlocked
+  }
+
   private let user = "command of user \(geteuid())"
 
   @Test("who locks it is answered at once, and the audit says so before the keeper ends")
@@ -75,6 +87,7 @@ struct StoreServiceLockTests {
     }
     #expect(try locked.result.withLock { try $0?.get().unlocked } == false)
     #expect(!keychain.isUnlocked)
+    #expect(isUnlockedInStatus == false)
     #expect(try notes().isEmpty)
 
     let hasEnded = Mutex(false)
@@ -98,10 +111,12 @@ struct StoreServiceLockTests {
     try await writer.start { [keychain] wait in try? keychain.database.write { _ in wait() } }
     let locked = try ask(.lock)
     try await eventually("the answer") { locked.result.withLock { $0 != nil } }
+    #expect(isUnlockedInStatus == false)
     let unlocked = try ask(.unlock)
     writer.letGo()
     try await eventually("the answer") { unlocked.result.withLock { $0 != nil } }
     #expect(try unlocked.result.withLock { try $0?.get().unlocked } == true)
+    #expect(isUnlockedInStatus == true)
     #expect(try notes() == ["\(user): locked", "\(user): unlocked"])
   }
 
@@ -117,6 +132,7 @@ struct StoreServiceLockTests {
     #expect(failure?.status == .inputOutput, "\(String(describing: failure))")
     #expect(failure?.message.contains("the store is locked") == true)
     #expect(!keychain.isUnlocked)
+    #expect(isUnlockedInStatus == false)
     disk.repair()
   }
 }

@@ -57,9 +57,12 @@ struct Keeper {
   func run() async throws {
     for notice in keychain.notices { logger.notice("\(notice)") }
     ApproverNotice(settings, enrolments: bridge.enrolments).log(to: logger)
-    let store = StoreService(settings, enrolments: bridge.enrolments, logger: logger)
     let logins = BrokerLoginService(
       settings, keychain: keychain, bridge: bridge, login: login, logger: logger)
+    let recorder = RuntimeRecorder(
+      settings, port: port, monitor: bridge.monitor, keychain: keychain, login: { logins.login })
+    let store = StoreService(
+      settings, enrolments: bridge.enrolments, logger: logger, record: recorder.write)
     let sockets = KeeperSockets(
       settings: settings, consents: ConsentService(keychain: keychain, desk: bridge.consents),
       requests: RequestDesk(settings, requests: bridge.requests),
@@ -70,10 +73,7 @@ struct Keeper {
       configuration: ServiceGroupConfiguration(
         services: (broker.map { [$0] } ?? []) + [
           .init(service: bridge),
-          .init(
-            service: RuntimeRecorder(
-              settings: settings, port: port, monitor: bridge.monitor, keychain: keychain,
-              login: { logins.login })),
+          .init(service: recorder),
           .init(service: store),
           .init(service: logins),
           .init(service: sockets),

@@ -4,33 +4,52 @@ import Bridge
 import KeychainCore
 import ServiceLifecycle
 import Settings
+import Synchronization
 
 #if canImport(Glibc)
   import Glibc
 #endif
 
 /// Keeps `run.json` true, for `threadkeeper status`.
-struct RuntimeRecorder: Service {
-  let settings: Settings
-  let port: UInt16
-  let monitor: BridgeMonitor
-  let keychain: Keychain
-  let login: @Sendable () -> LoginInUse
+final class RuntimeRecorder: Service {
+  private let settings: Settings
+  private let port: UInt16
+  private let monitor: BridgeMonitor
+  private let keychain: Keychain
+  private let login: @Sendable () -> LoginInUse
+  private let written = Mutex<RuntimeRecord?>(nil)
+
+  init(
+    _ settings: Settings, port: UInt16, monitor: BridgeMonitor, keychain: Keychain,
+    login: @escaping @Sendable () -> LoginInUse
+  ) {
+    self.settings = settings
+    self.port = port
+    self.monitor = monitor
+    self.keychain = keychain
+    self.login = login
+  }
 
   func run() async throws {
-    var written: RuntimeRecord?
     defer { unlink(RuntimeRecord.path(settings)) }
     while !Task.isShuttingDownGracefully, !Task.isCancelled {
-      let record = current
-      if record != written {
-        record.write(settings)
-        written = record
-      }
+      write()
       do {
         try await cancelWhenGracefulShutdown { try await Task.sleep(for: .milliseconds(250)) }
       } catch is CancellationError {
         return
       }
+    }
+  }
+
+  /// Writes it now, where it is not what was written last. Who is told that something is done finds it in `status`.
+  func write() {
+    // What is seen within the turn: nothing older is written after it.
+    written.withLock { written in
+      let record = current
+      guard record != written else { return }
+      record.write(settings)
+      written = record
     }
   }
 

@@ -28,10 +28,17 @@ final class StoreService: Service {
   private let locking = DispatchQueue(label: "threadkeeper.lock")
   let notes: LockNotes
   let rotating = DispatchQueue(label: "threadkeeper.rotation", qos: .utility)
+  private let record: @Sendable () -> Void
 
-  /// - Parameter enrolments: those of the intake, which remembers whom it knows.
-  init(_ settings: Settings, enrolments: ClientEnrolmentStore, logger: Logger) {
+  /// - Parameters:
+  ///   - enrolments: those of the intake, which remembers whom it knows.
+  ///   - record: writes down how the keeper is, for `status`.
+  init(
+    _ settings: Settings, enrolments: ClientEnrolmentStore, logger: Logger,
+    record: @escaping @Sendable () -> Void = {}
+  ) {
     self.settings = settings
+    self.record = record
     self.enrolments = enrolments
     keychain = enrolments.keychain
     self.logger = logger
@@ -88,6 +95,8 @@ final class StoreService: Service {
   ) throws -> StoreReport {
     let actor = OpenStore.actor(user: connection.peer.user)
     let work = StoreWork(keychain: keychain, settings: settings, actor: actor, notes: notes)
+    // Before the answer, also where it is a failure: the store may be locked all the same.
+    defer { if [.lock, .unlock].contains(request.command) { record() } }
     switch request.command {
     case .progress: return StoreReport(progress: progress.withLock { $0 })
     case .rotation: return StoreReport(rotation: rotation.withLock { $0.report })
