@@ -170,6 +170,9 @@ struct HomeCommandTests {
     #expect(JSON(shown.output)?["dataset"]?.text == (try cabin.hex()))
     #expect(try await keeper.json("credentials", "list").list.count == 3)
     #expect(try await keeper.json("status")["preferred_networks"]?.list.count == 2)
+    let status = try await keeper.command("status").output
+    #expect(status.contains("house: house-thread ("), "\(status)")
+    #expect(status.contains("cabin: cabin-thread ("), "\(status)")
 
     try await publisher.publish([inCabin.leaves])
     try await audience.until("the leave, in one home only") {

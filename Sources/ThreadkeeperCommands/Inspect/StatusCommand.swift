@@ -69,6 +69,8 @@ struct StatusReport: Encodable {
   let alerts: Int
   let credentials: Int
   let preferredNetworks: [Preferred]
+  /// That the store knows.
+  let homes: Int
   let broker: RuntimeRecord.Broker
   let login: Login
   let intake: RuntimeRecord.Intake
@@ -81,6 +83,7 @@ struct StatusReport: Encodable {
     let homes = try registry.registry.homes()
     version = threadkeeperVersion
     running = holder != nil
+    self.homes = homes.count
     pid = holder?.processID
     routers = homes.map(\.routers).reduce(0, +)
     networks = try homes.map { try registry.registry.networks(in: $0).count }.reduce(0, +)
@@ -118,8 +121,10 @@ struct StatusReport: Encodable {
     let preferred =
       preferredNetworks.isEmpty
       ? "none"
-      : preferredNetworks.map { "\($0.networkName.printable) (\($0.extPanId))" }
-        .joined(separator: ", ")
+      : preferredNetworks.map {
+        let home = homes > 1 ? "\($0.home.printable): " : ""
+        return "\(home)\($0.networkName.printable) (\($0.extPanId))"
+      }.joined(separator: ", ")
     return """
       threadkeeper \(version), \(running ? "running as process \(pid ?? 0)" : "not running")
       broker       \(broker.words.printable)
