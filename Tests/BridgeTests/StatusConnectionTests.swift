@@ -180,7 +180,24 @@ struct StatusConnectionTests {
       }
     }
     #expect(monitor.snapshot.publicationsRefused == count)
+    #expect(monitor.snapshot.refusals?.isByAccess == true)
     #expect(try outbox.published == keeper.database.read { try EventLedger.lastID($0) })
+  }
+
+  @Test("When the access list lets the keeper speak again, everything is told anew, and that once")
+  func regained() throws {
+    let (state, router) = ("threadkeeper/bridge/state", "threadkeeper/router/\(Agent.living)")
+    status.connected(
+      MosquittoSession(sessionPresent: true, protocolVersion: .v5, publishWindow: 20))
+    for publication in status.publications(upTo: 20) {
+      status.acknowledged(publication.token, .refused(MosquittoError(.notAuthorized, "no")))
+    }
+    #expect(monitor.snapshot.refusals != nil)
+    let told = pass(Int(BridgeHealth.intervalSeconds)) + pass(1)
+    #expect(told.contains { $0.topic == state && $0.object["state"] as? String == "online" })
+    #expect(told.filter { $0.topic == router }.count == 1)
+    #expect(monitor.snapshot.refusals == nil)
+    #expect(!(pass(70) + pass(70)).contains { [state, router].contains($0.topic) })
   }
 
   // MARK: Home Assistant

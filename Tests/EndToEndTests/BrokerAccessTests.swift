@@ -61,6 +61,48 @@ struct BrokerAccessTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
+  @Test("A wrong access list stands in `status`, until it is the one that `acl` prints")
+  func wrongAccessList() async throws {
+    let password = "sesame-of-anna"
+    let broker = try TestBroker(
+      logins: [
+        .init("anna", role: .client, password: password), .init("monitor", role: .monitor),
+        .init("border-router", role: .client),
+      ], baseTopics: ["threadkeeper"])
+    let keeper = try Installation(broker, mqtt: ["username: anna", "password: \(password)"])
+    let daemon = try await keeper.start()
+    let audience = try await Audience.start(broker, user: "monitor", "threadkeeper/#")
+    try await eventually("the refusals") {
+      let refused = try await keeper.json("status")["refused"]
+      return refused?["topics"]?.number ?? 0 >= 4
+        && refused?["last_topic"]?.text?.hasPrefix("threadkeeper/bridge/") == true
+        && refused?["problem"]?.text?.contains("access list") == true
+        && refused?["remedy"]?.text?.contains("threadkeeper acl") == true
+    }
+    let words = try await keeper.command("status").output
+    #expect(words.contains("\nrefused ") && words.contains("`anna`"), "\(words)")
+
+    let list = try await keeper.command("acl", "--monitor", "monitor")
+    let observer = broker.observerLogin.map { "user \($0)\ntopic readwrite #\n" } ?? ""
+    try Data((list.output + observer).utf8)
+      .write(to: URL(fileURLWithPath: "\(broker.directory)/acl"))
+    let file = "\(broker.directory)/mosquitto.pid"
+    let process = Int32(try String(contentsOfFile: file, encoding: .utf8).filter(\.isNumber))
+    #expect(kill(try #require(process), SIGHUP) == 0)
+    // A new router changes what the keeper says of itself: that does not wait for its minute.
+    let publisher = try await TestPublisher.start(broker, user: "border-router")
+    let router = BorderRouter(number: 1)
+    try await eventually("the keeper's word") {
+      try await publisher.publish([router.announces(try ThreadNetwork("home").hex())])
+      return audience.look { $0.state("threadkeeper/bridge/state") == ["state": "online"] }
+    }
+    try await eventually("nothing in `status`") {
+      try await keeper.json("status")["refused"] == nil
+    }
+    #expect(!(try await keeper.command("status").output.contains("refused")))
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
   @Test("MQTT 3.1.1 works: state, sessions and stops")
   func oldProtocol() async throws {
     let broker = try TestBroker()

@@ -45,6 +45,8 @@ package final class BridgeMonitor: Sendable {
     package var requestsRefused: Int64 = 0
     package var answersDropped: Int64 = 0
     package var publicationsRefused: Int64 = 0
+    /// What the broker does not take now.
+    package var refusals: Refusals?
 
     package var intake: Intake {
       if let storeProblem { return .backingOff(storeProblem.reason) }
@@ -59,6 +61,16 @@ package final class BridgeMonitor: Sendable {
       default: .unknown
       }
     }
+  }
+
+  /// Topics that the keeper may not publish to.
+  package struct Refusals: Sendable, Equatable {
+    package var topics: Int
+    package var last: String
+    /// Words of the last.
+    package var problem: String
+    /// Whether the broker's access list refuses any of them.
+    package var isByAccess: Bool
   }
 
   /// The store cannot be written.

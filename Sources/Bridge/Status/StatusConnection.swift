@@ -26,6 +26,7 @@ final class StatusConnection: MosquittoHandler {
     var birthDue: WireTime?
     var dropped: Int64?
     var warnedReasons: Set<String> = []
+    var refused = RefusedTopics()
   }
 
   private let outbox: Outbox
@@ -63,17 +64,24 @@ final class StatusConnection: MosquittoHandler {
       $0.isStatusConnected = true
       $0.statusConnections += 1
       $0.statusLogin = .accepted
+      $0.refusals = nil
     }
-    let online = encode(BridgeState.online)
     state.withLock { state in
       state.isConnected = true
-      state.queue = topics.homes.map {
-        Publication(topic: OutboundTopic(base: $0.base).state, payload: online, retain: true)
-      }
+      state.refused.restart()
+      state.queue = presence
       state.lastInfo.removeAll()
       state.nextHealth = nil
     }
     periodic(now: clock.now(), isFirst: true)
+  }
+
+  /// That the keeper is there.
+  private var presence: [Publication] {
+    let online = encode(BridgeState.online)
+    return topics.homes.map {
+      Publication(topic: OutboundTopic(base: $0.base).state, payload: online, retain: true)
+    }
   }
 
   /// Home Assistant's birth, and the broker's own count of what it dropped.
@@ -91,6 +99,11 @@ final class StatusConnection: MosquittoHandler {
   }
 
   func publications(upTo limit: Int) -> [Publication] {
+    let publications = next(limit)
+    return state.withLock { $0.refused.send(publications) }
+  }
+
+  private func next(_ limit: Int) -> [Publication] {
     var urgent = state.withLock { state in
       let taken = Array(state.queue.prefix(limit))
       state.queue.removeFirst(taken.count)
@@ -117,7 +130,26 @@ final class StatusConnection: MosquittoHandler {
         logger.error("the broker refuses publications", metadata: ["reason": "\(error.message)"])
       }
     }
+    note(outcome, of: token)
     outbox.acknowledge(token)
+  }
+
+  /// Whoever corrects the broker's access list finds all of it there that the keeper has to say.
+  private func note(_ outcome: PublicationOutcome, of token: UInt64) {
+    let (isRegained, refusals) = state.withLock {
+      ($0.refused.acknowledge(token, outcome), $0.refused.report)
+    }
+    monitor.update { $0.refusals = refusals }
+    guard isRegained else { return }
+    logger.notice("the broker takes again what it has refused")
+    let presence = presence
+    let now = clock.now()
+    state.withLock { state in
+      state.queue += presence
+      state.lastInfo.removeAll()
+      state.warnedReasons.removeAll()
+      state.birthDue = state.birthDue ?? max(now, state.nextRepublish ?? now)
+    }
   }
 
   func disconnected(_ event: MosquittoDisconnection) {

@@ -72,6 +72,8 @@ struct StatusReport: Encodable {
   /// That the store knows.
   let homes: Int
   let broker: RuntimeRecord.Broker
+  /// Null while the broker takes everything that the keeper says.
+  let refused: RuntimeRecord.Refused?
   let login: Login
   let intake: RuntimeRecord.Intake
   let store: Store
@@ -84,6 +86,7 @@ struct StatusReport: Encodable {
     version = threadkeeperVersion
     running = holder != nil
     self.homes = homes.count
+    refused = runtime?.refused
     pid = holder?.processID
     routers = homes.map(\.routers).reduce(0, +)
     networks = try homes.map { try registry.registry.networks(in: $0).count }.reduce(0, +)
@@ -125,11 +128,12 @@ struct StatusReport: Encodable {
         let home = homes > 1 ? "\($0.home.printable): " : ""
         return "\(home)\($0.networkName.printable) (\($0.extPanId))"
       }.joined(separator: ", ")
+    let refused = refused.map { "refused      \($0.words.printable)\n" } ?? ""
     return """
       threadkeeper \(version), \(running ? "running as process \(pid ?? 0)" : "not running")
       broker       \(broker.words.printable)
       login        \(login.words.printable)
-      intake       \(intake.words.printable)
+      \(refused)intake       \(intake.words.printable)
       store        \(store.path), \(store.condition)\(store.lock == "locked" ? ", locked" : "")
       preferred    \(preferred)
       routers      \(routers)

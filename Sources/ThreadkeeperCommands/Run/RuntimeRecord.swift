@@ -90,6 +90,19 @@ struct RuntimeRecord: Codable, Equatable {
     var source: LoginInUse.Source
   }
 
+  /// What the broker does not take from the keeper.
+  struct Refused: Codable, Equatable {
+    var topics: Int
+    var lastTopic: String
+    /// Words of the last.
+    var problem: String
+    var remedy: String
+
+    var words: String {
+      "\(topics == 1 ? "1 topic" : "\(topics) topics"), the last `\(lastTopic)`: \(problem). \(remedy)"
+    }
+  }
+
   var pid: Int32
   var broker: Broker
   /// Whom the keeper says it is to its broker. Its settings may be others than those of who asks.
@@ -97,6 +110,8 @@ struct RuntimeRecord: Codable, Equatable {
   var intake: Intake
   /// Whether what is accessible "when unlocked" can be reached.
   var unlocked: Bool?
+  /// Nil while it takes everything.
+  var refused: Refused?
 
   static func path(_ settings: Settings) -> String { settings.store.path + "/run.json" }
 

@@ -62,7 +62,8 @@ final class RuntimeRecorder: Service {
         settings, state: snapshot.isStatusConnected ? .connected : .connecting,
         problem: snapshot.isStatusConnected ? nil : snapshot.lastConnectionProblem, port: port),
       login: .init(username: login.username, source: login.source),
-      intake: .init(snapshot), unlocked: keychain.isUnlocked)
+      intake: .init(snapshot), unlocked: keychain.isUnlocked,
+      refused: snapshot.refusals.map { .init($0) })
   }
 }
 
@@ -73,5 +74,16 @@ extension RuntimeRecord.Intake {
     case .connecting: self.init(state: .connecting, reason: snapshot.lastConnectionProblem)
     case .backingOff(let reason): self.init(state: .backingOff, reason: reason)
     }
+  }
+}
+
+extension RuntimeRecord.Refused {
+  fileprivate init(_ refusals: BridgeMonitor.Refusals) {
+    self.init(
+      topics: refusals.topics, lastTopic: refusals.last, problem: refusals.problem,
+      remedy: refusals.isByAccess
+        ? "Nobody hears of it. Put what `threadkeeper acl` prints into the broker's access list; "
+          + "`--keeper` names this login."
+        : "The broker's log says why.")
   }
 }
