@@ -78,6 +78,22 @@ struct SealedConsentTests {
     #expect(try await scene.daemon.stop() == .exit(0))
   }
 
+  @Test(
+    "Who waits too short a time is told which question nobody has decided about, and what does it")
+  func impatient() async throws {
+    let scene = try await place.start()
+    let key = try await place.enrollPhone()
+    for line in [scene.line, scene.line] {
+      let told = try await place.request("preferred/get", key: key, line: line, "--timeout", "2")
+      let id = try await place.waiting()
+      #expect(told.status == 75 && told.output.isEmpty)
+      #expect(told.error.contains("nobody has decided yet about \(id)"), "\(told.error)")
+      #expect(told.error.contains("`threadkeeper consent approve \(id)`"), "\(told.error)")
+      #expect(told.error.contains("--timeout over 120"), "\(told.error)")
+    }
+    #expect(try await scene.daemon.stop() == .exit(0))
+  }
+
   @Test("The question shows whose key it is; with the key go the question and what was agreed to")
   func keys() async throws {
     let scene = try await place.start()

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ConsentLedger
 import MosquittoClient
 import SealedEnvelope
 import SodiumCrypto
+import ThreadRequests
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -13,6 +15,9 @@ import SodiumCrypto
 /// Asks the keeper over the broker: seals and signs where the keeper's key is known, and opens the answer.
 struct ClientExchange: Sendable {
   typealias Keys = (own: Identity, keeper: PublicIdentity)
+
+  /// With a look at what waits, after the time of the request itself.
+  private static let patience = Duration.seconds(3)
 
   let broker: BrokerOptions
   /// Of the client and of the keeper; nil: all is said in clear.
@@ -43,6 +48,12 @@ struct ClientExchange: Sendable {
     }
     switch outcome {
     case nil:
+      if let waiting = await undecided(question) {
+        throw CommandFailure(
+          .temporary, "nobody has decided yet about \(waiting.id)",
+          remedy: "ask again, with --timeout over 120, and meanwhile, by the keeper's user on its"
+            + " machine: `threadkeeper consent approve \(waiting.id)`")
+      }
       throw CommandFailure(
         .temporary, "nobody answers",
         remedy: "does the keeper run, and may \(broker.username) read \(answerTopic)?")
@@ -52,6 +63,23 @@ struct ClientExchange: Sendable {
         payload, to: transaction, keys: keys, topic: answerTopic,
         needsSeal: keys != nil && question.isSecret)
     }
+  }
+
+  /// The person's question that a request still waits for; nil where there is none, or nobody tells.
+  private func undecided(_ question: ClientQuestion) async -> WaitingQuestion? {
+    guard RequestCommand(rawValue: question.command)?.needsConsent == true else { return nil }
+    return try? await waiting(within: Self.patience)
+      .first {
+        // It becomes a part of a command line, and in clear anybody may have answered.
+        $0.isAwaited(by: question.transaction) && ConsentID($0.id, .request) != nil
+      }
+  }
+
+  /// The questions to a person that this client's requests wait for.
+  func waiting(within limit: Duration) async throws -> [WaitingQuestion] {
+    let answer = try await ask(
+      ClientQuestion(command: RequestCommand.pendingConsents.rawValue), within: limit)
+    return try JSONDecoder().decode(AnswerData.self, from: Data(answer.data)).pending ?? []
   }
 
   /// The fields and the transaction, sealed where the keeper's key is known.
@@ -80,10 +108,11 @@ struct ClientExchange: Sendable {
 
 extension CommandFailure {
   fileprivate init(broker error: MosquittoError) {
+    let words = BrokerOptions.words(error)
     switch error.reason {
-    case .credentials, .notAuthorized, .clientIdentifier: self.init(.notPermitted, error.message)
-    case .configuration, .protocolVersion, .tlsFiles: self.init(.configuration, error.message)
-    default: self.init(.unavailable, error.message)
+    case .credentials, .notAuthorized, .clientIdentifier: self.init(.notPermitted, words)
+    case .configuration, .protocolVersion, .tlsFiles: self.init(.configuration, words)
+    default: self.init(.unavailable, words)
     }
   }
 }

@@ -53,7 +53,9 @@ struct ClientRequestCommand: AsyncParsableCommand {
 
   @OptionGroup var key: ClientKeyOption
 
-  @Option(help: ArgumentHelp("How long to wait.", valueName: "seconds"))
+  @Option(
+    help: ArgumentHelp(
+      "How long to wait; over 120 where a person may have to agree.", valueName: "seconds"))
   var timeout = 150
 
   @OptionGroup var broker: BrokerOptions

@@ -2,12 +2,6 @@
 
 import ThreadRequests
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// Tells who waits at a terminal what for, and what approves it.
 struct ConsentNotice: Sendable {
   /// Before the first look, and between two more and more: each is a connection of its own.
@@ -29,7 +23,7 @@ struct ConsentNotice: Sendable {
   func run() async {
     var pause = Self.shortest
     while (try? await Task.sleep(for: pause)) != nil {
-      let waiting = (try? await waiting()) ?? []
+      let waiting = (try? await exchange.waiting(within: Self.limit)) ?? []
       guard !Task.isCancelled else { return }
       if let own = waiting.first(where: { $0.isAwaited(by: transaction) }) {
         try? StandardStream.error.write(own.words().printable + "\n")
@@ -37,11 +31,5 @@ struct ConsentNotice: Sendable {
       }
       pause = min(pause * 2, Self.longest)
     }
-  }
-
-  private func waiting() async throws -> [WaitingQuestion] {
-    let answer = try await exchange.ask(
-      ClientQuestion(command: RequestCommand.pendingConsents.rawValue), within: Self.limit)
-    return try JSONDecoder().decode(AnswerData.self, from: Data(answer.data)).pending ?? []
   }
 }
