@@ -62,6 +62,34 @@ struct BackupCommandTests {
     withExtendedLifetime(audience) {}
   }
 
+  @Test("A restore says who has access again, though it was revoked since, and with whose password")
+  func access() async throws {
+    let keeper = try Installation(port: 1, mqtt: ["username: keeper"])
+    #expect(try await keeper.command("init").status == 0)
+    let anna = try await keeper.clientKeygen(keeper.directory.file("anna.key"))
+    #expect(try await keeper.command("clients", "enroll", "anna", anna).status == 0)
+    let login = try await ThreadkeeperBinary.run(
+      ["login", "--password-stdin", "--no-validate", "--config", keeper.configuration],
+      input: .text("sesame-of-monday"), environment: keeper.environment)
+    #expect(login.status == 0, "\(login.error)")
+    let file = keeper.directory.file("monday.tkbackup")
+    #expect(try await keeper.command("store", "backup", file).status == 0)
+    #expect(try await keeper.command("clients", "revoke", "anna").status == 0)
+    #expect(try await keeper.command("logout").status == 0)
+
+    let told = try await keeper.command("store", "restore", "--yes", file)
+    #expect(told.status == 0, "\(told.error)")
+    #expect(told.output.contains("Revoke again who was revoked since"), "\(told.output)")
+    #expect(told.output.contains("    anna, home home\n"), "\(told.output)")
+    #expect(told.output.contains("    keeper at mqtt://127.0.0.1:1\n"), "\(told.output)")
+    let report = try await keeper.json("store", "restore", "--yes", file)
+    #expect(report["backup_made"]?.text?.hasSuffix("Z") == true)
+    #expect(report["access"]?["clients"]?.list.map { $0["user"]?.text } == ["anna"])
+    #expect(report["access"]?["grants"] == [])
+    #expect(report["access"]?["broker_logins"]?.list.first?["username"] == "keeper")
+    #expect(try await keeper.json("clients", "list")["clients"]?.list.count == 1)
+  }
+
   @Test("What is no backup, or an altered one, is refused with words")
   func refusals() async throws {
     let keeper = try Installation(port: 1)
@@ -121,6 +149,8 @@ struct BackupCommandTests {
         environment: ["CREDENTIALS_DIRECTORY": credentials]
       ).status == 0)
     #expect(try await keeper.command("keys", "add", "--passphrase-file", passphrase).status == 0)
+    let anna = try await keeper.clientKeygen(keeper.directory.file("anna.key"))
+    #expect(try await keeper.command("clients", "enroll", "anna", anna).status == 0)
     let file = keeper.directory.file("monday.tkbackup")
     #expect(try await keeper.command("store", "backup", file).status == 0)
     try FileManager.default.removeItem(atPath: keeper.directory.file("store.key"))
@@ -145,6 +175,8 @@ struct BackupCommandTests {
       #expect(try await session.end() == status, "\(session.screen)")
       #expect(!session.screen.contains(typed))
       #expect(session.screen.contains(status == 0 ? "are restored" : "mistyped"))
+      // The store is opened anew to see it, and nobody is asked a second time.
+      #expect(session.screen.contains("anna, home home") == (status == 0), "\(session.screen)")
     }
   }
 

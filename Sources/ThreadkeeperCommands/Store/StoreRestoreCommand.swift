@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import BridgeProtocol
 import KeychainCore
 import Settings
 
@@ -18,6 +19,9 @@ struct StoreRestoreCommand: ParsableCommand {
 
       What was stored since the backup is lost; routers announce themselves again. The restored store \
       needs no `accept-rollback`.
+
+      With the store come back who was enrolled, what was consented to and the broker's password, as of \
+      the backup, whatever was revoked or changed since. They are listed: revoke them again.
 
       Examples:
         threadkeeper store restore /media/stick/threadkeeper-monday.tkbackup
@@ -43,6 +47,10 @@ struct StoreRestoreCommand: ParsableCommand {
     let locked: Int
     /// Why the anchor could not be written, if so.
     let anchorProblem: String?
+    /// When the backup was made, as RFC 3339.
+    let backupMade: String
+    /// Who may have what is in the store, as of then; nil where it could not be opened to look.
+    let access: RestoredAccess?
 
     enum CodingKeys: String, CodingKey {
       case storeID = "store_id"
@@ -50,6 +58,8 @@ struct StoreRestoreCommand: ParsableCommand {
       case changesLost = "changes_lost"
       case locked
       case anchorProblem = "anchor_problem"
+      case backupMade = "backup_made"
+      case access
     }
   }
 
@@ -60,6 +70,7 @@ struct StoreRestoreCommand: ParsableCommand {
     let done: RestoreReport
     var isBrokenOff = false
     var lacksAnswer = false
+    var typed: SecretText?
     do {
       defer { progress.end() }
       done = try Keychain.restore(
@@ -68,9 +79,9 @@ struct StoreRestoreCommand: ParsableCommand {
         further: StoreWays.further(settings) { words in
           progress.end()
           do {
-            let answer = try StoreSecret.askNow(words)
-            lacksAnswer = answer == nil
-            return answer
+            typed = try StoreSecret.askNow(words)
+            lacksAnswer = typed == nil
+            return typed
           } catch {
             isBrokenOff = error is CancellationError
             throw error
@@ -83,8 +94,17 @@ struct StoreRestoreCommand: ParsableCommand {
     }
     let report = Report(
       storeID: done.backup.store.description, items: done.backup.items, replaced: done.replaced,
-      changesLost: done.behindBy, locked: done.locked, anchorProblem: done.anchorProblem)
+      changesLost: done.behindBy, locked: done.locked, anchorProblem: done.anchorProblem,
+      backupMade: WireTime(milliseconds: done.backup.created / 1_000).description,
+      access: try? access(settings, typed))
     try output.show(report, text: text(report))
+  }
+
+  /// - Parameter typed: what opened the backup, where a person was asked: nobody is asked twice.
+  private func access(_ settings: Settings, _ typed: SecretText?) throws -> RestoredAccess {
+    let keychain = try OpenStore.forReading(settings) { _ in typed }
+    defer { keychain.close() }
+    return try RestoredAccess(keychain)
   }
 
   private func text(_ report: Report) -> String {
@@ -102,7 +122,10 @@ struct StoreRestoreCommand: ParsableCommand {
     if let problem = report.anchorProblem {
       text += "The anchor is not written yet: \(problem). The next start writes it.\n"
     }
-    return text
+    let unseen =
+      "The store could not be opened to see who has access. It is as of \(report.backupMade):"
+      + " look at `threadkeeper clients list` and `threadkeeper consent grants`.\n"
+    return text + (report.access?.text(made: report.backupMade) ?? unseen)
   }
 
   private func failure(_ error: any Error, lacksAnswer: Bool) -> any Error {
