@@ -105,6 +105,7 @@ while IFS= read -r payload; do
 done <"$options/messages" &
 worker=$!
 wait "$worker" || :
+worker=
 if [ -n "$once" ] && [ -e "$options/done" ]; then exit 0; fi
 echo 'error: the connection to the broker has ended, or nothing was set' >&2
-exit 69
+end 69
