@@ -181,6 +181,8 @@ struct StatusConnectionTests {
     }
     #expect(monitor.snapshot.publicationsRefused == count)
     #expect(monitor.snapshot.refusals?.isByAccess == true)
+    disconnect()
+    #expect(monitor.snapshot.refusals == nil)
     #expect(try outbox.published == keeper.database.read { try EventLedger.lastID($0) })
   }
 

@@ -157,8 +157,12 @@ final class StatusConnection: MosquittoHandler {
     monitor.update {
       $0.isStatusConnected = false
       $0.lastConnectionProblem = event.error.message
+      $0.refusals = nil
     }
-    state.withLock { $0.isConnected = false }
+    state.withLock {
+      $0.isConnected = false
+      $0.refused.restart()
+    }
     logger.log(
       level: isNews ? .warning : .debug, "status disconnected",
       metadata: ["reason": "\(event.error.message)"])

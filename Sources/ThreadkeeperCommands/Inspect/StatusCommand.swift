@@ -72,7 +72,7 @@ struct StatusReport: Encodable {
   /// That the store knows.
   let homes: Int
   let broker: RuntimeRecord.Broker
-  /// Null while the broker takes everything that the keeper says.
+  /// Absent while the broker takes everything that the keeper says.
   let refused: RuntimeRecord.Refused?
   let login: Login
   let intake: RuntimeRecord.Intake

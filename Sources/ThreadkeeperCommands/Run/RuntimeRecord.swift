@@ -99,7 +99,9 @@ struct RuntimeRecord: Codable, Equatable {
     var remedy: String
 
     var words: String {
-      "\(topics == 1 ? "1 topic" : "\(topics) topics"), the last `\(lastTopic)`: \(problem). \(remedy)"
+      let place = problem.contains(lastTopic) ? "" : ", `\(lastTopic)`"
+      return
+        "\(topics == 1 ? "1 topic" : "\(topics) topics"); the last\(place): \(problem). \(remedy)"
     }
   }
 
