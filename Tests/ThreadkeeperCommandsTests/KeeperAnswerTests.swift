@@ -18,13 +18,13 @@ struct KeeperAnswerTests {
   @Test("Each kind of request is read as its own and as no other")
   func kinds() throws {
     let requests: [[UInt8]] = [
-      try DaemonRequest(command: .logout, broker: "mqtt://broker.local").octets,
+      try LoginRequest(command: .logout, broker: "mqtt://broker.local").octets,
       try ClientsRequest(command: .list).octets, try ConsentMessage(.list).octets,
       try StoreRequest(command: .listKeys).octets,
     ]
     for (number, octets) in requests.enumerated() {
       let isRead = [
-        DaemonRequest(octets: octets) != nil, ClientsRequest(octets: octets) != nil,
+        LoginRequest(octets: octets) != nil, ClientsRequest(octets: octets) != nil,
         ConsentMessage(octets: octets) != nil, StoreRequest(octets: octets) != nil,
       ]
       #expect(isRead == requests.indices.map { $0 == number })
@@ -34,7 +34,7 @@ struct KeeperAnswerTests {
   @Test("No command is of two kinds, nor of those that programs and MQTT have")
   func commands() {
     let commands =
-      DaemonRequest.Command.allCases.map(\.rawValue)
+      LoginRequest.Command.allCases.map(\.rawValue)
       + ClientsRequest.Command.allCases.map(\.rawValue)
       + ConsentMessage.Command.allCases.map(\.rawValue)
       + StoreRequest.Command.allCases.map(\.rawValue)
@@ -89,7 +89,7 @@ struct KeeperAnswerTests {
     for answer in [
       "", "{}", "{\"v\":1,\"status\":\"ok\"}", "{\"v\":2,\"status\":\"ok\",\"data\":{}}",
     ] {
-      #expect(throws: DaemonAnswer.unreadable) {
+      #expect(throws: KeeperAnswerForm.unreadable) {
         try ConsentMessage.Answer.result(Data(answer.utf8))
       }
     }

@@ -41,7 +41,7 @@ struct LoginValuesTests {
 
   @Test("A request shows no password but in its octets")
   func request() throws {
-    let request = DaemonRequest(
+    let request = LoginRequest(
       command: .login, broker: "broker.local:1883", username: "keeper", password: "Sesame-9c1d",
       validate: true)
     var dumped = ""
@@ -53,22 +53,22 @@ struct LoginValuesTests {
   @Test("What a keeper answers comes out as it went in, with its exit status")
   func answer() throws {
     let failure = CommandFailure(.notPermitted, "refused", remedy: "try again")
-    #expect(throws: failure) { try DaemonRequest.Answer(failure).result() }
-    let result = try DaemonRequest.Answer(.init(stored: "added", inUse: true)).result()
+    #expect(throws: failure) { try LoginRequest.Answer(failure).result() }
+    let result = try LoginRequest.Answer(.init(stored: "added", inUse: true)).result()
     #expect(result.stored == "added")
     #expect(result.inUse)
   }
 
   @Test("Another version of the form is not guessed at, on neither side")
   func version() throws {
-    try DaemonRequest.check(version: 1)
-    #expect(throws: CommandFailure.self) { try DaemonRequest.check(version: 2) }
-    var answer = DaemonRequest.Answer(.init(stored: "added", inUse: true))
+    try KeeperVersion.check(1)
+    #expect(throws: CommandFailure.self) { try KeeperVersion.check(2) }
+    var answer = LoginRequest.Answer(.init(stored: "added", inUse: true))
     answer.v = 2
-    #expect(throws: DaemonAnswer.unreadable) { try answer.result() }
+    #expect(throws: KeeperAnswerForm.unreadable) { try answer.result() }
     var report = StoreAnswer(StoreReport())
     report.v = 2
-    #expect(throws: DaemonAnswer.unreadable) { try report.result() }
+    #expect(throws: KeeperAnswerForm.unreadable) { try report.result() }
   }
 
   @Test("A store that another has is tried for, and a keeper that ends in the middle asked again")

@@ -33,7 +33,7 @@ struct ClientsFingerprintCommand: AsyncParsableCommand {
     }
     let report = try await ClientsDesk(settings: settings).perform(request)
     if let keeper = report.keeper { return try output.show(keeper, text: keeper.text) }
-    guard let client = report.clients?.first else { throw DaemonAnswer.unreadable }
+    guard let client = report.clients?.first else { throw KeeperAnswerForm.unreadable }
     let text = "\(client.line)\nfingerprint  \(client.fingerprint)\n"
     try output.show(client, text: text)
   }

@@ -14,7 +14,7 @@ struct ClientsRequest: KeeperRequest {
     case fingerprint = "clients/fingerprint"
   }
 
-  var v = DaemonRequest.version
+  var v = KeeperVersion.current
   var command: Command
   /// Of `list`: nil for all.
   var home: String?

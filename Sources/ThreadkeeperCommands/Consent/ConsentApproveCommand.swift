@@ -30,7 +30,7 @@ struct ConsentApproveCommand: AsyncParsableCommand {
   func run() async throws {
     let report = try await ConsentCounter(settings: options.load()).askKeeper(
       .init(.approve, id: id, scope: always ? .always : .once))
-    guard let past = report.decision else { throw DaemonAnswer.unreadable }
+    guard let past = report.decision else { throw KeeperAnswerForm.unreadable }
     try output.show(past, text: Self.text(past))
   }
 

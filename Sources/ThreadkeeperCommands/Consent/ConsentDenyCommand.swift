@@ -24,7 +24,7 @@ struct ConsentDenyCommand: AsyncParsableCommand {
   func run() async throws {
     let report = try await ConsentCounter(settings: options.load()).askKeeper(
       .init(.deny, id: id))
-    guard let past = report.decision else { throw DaemonAnswer.unreadable }
+    guard let past = report.decision else { throw KeeperAnswerForm.unreadable }
     try output.show(
       past, text: "\(past.requester.printable) does not get \(past.wanted.printable).\n")
   }

@@ -15,7 +15,7 @@ struct ConsentMessage: KeeperRequest {
     case history = "consents/history"
   }
 
-  var v = DaemonRequest.version
+  var v = KeeperVersion.current
   var command: Command
   /// Of a request or a grant.
   var id: String?

@@ -24,7 +24,7 @@ struct ConsentRevokeCommand: AsyncParsableCommand {
   func run() async throws {
     let report = try await ConsentCounter(settings: options.load()).perform(
       .init(.revoke, id: id))
-    guard let grant = report.grants?.first else { throw DaemonAnswer.unreadable }
+    guard let grant = report.grants?.first else { throw KeeperAnswerForm.unreadable }
     try output.show(
       grant,
       text:

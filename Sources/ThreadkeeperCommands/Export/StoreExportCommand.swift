@@ -74,7 +74,7 @@ struct StoreExportCommand: AsyncParsableCommand {
         var request = StoreRequest(command: .exportItems, secret: passphrase)
         request.file = ExportPassphrase.absolute(file)
         let report = try await desk.perform(request, [draft.descriptor], in: keychain)
-        guard let made = report.exported else { throw DaemonAnswer.unreadable }
+        guard let made = report.exported else { throw KeeperAnswerForm.unreadable }
         try draft.place()
         return made
       } catch let error as KeychainError {

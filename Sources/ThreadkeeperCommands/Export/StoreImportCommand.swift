@@ -119,7 +119,7 @@ struct StoreImportCommand: AsyncParsableCommand {
       request.onConflict = onConflict
       request.isTrial = dryRun
       let report = try await desk.perform(request, [descriptor, list.passed], in: keychain)
-      guard let outcome = report.imported else { throw DaemonAnswer.unreadable }
+      guard let outcome = report.imported else { throw KeeperAnswerForm.unreadable }
       return Report(outcome, list.read(), dryRun: dryRun)
     }
     try output.show(report, text: text(report))

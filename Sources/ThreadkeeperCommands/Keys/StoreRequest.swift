@@ -20,7 +20,7 @@ struct StoreRequest: KeeperRequest {
     case progress = "store/progress"
   }
 
-  var v = DaemonRequest.version
+  var v = KeeperVersion.current
   var command: Command
   var secret: StoreSecret?
   var label: String?

@@ -49,7 +49,7 @@ struct LoginDesk: Sendable {
   func store(_ login: BrokerLogin, over known: BrokerLogin?, validating: Bool) async throws
     -> Stored
   {
-    let request = DaemonRequest(
+    let request = LoginRequest(
       command: .login, broker: address.url, username: login.username,
       password: login.password.withUnsafeBytes { String(decoding: $0, as: UTF8.self) },
       validate: validating)
@@ -102,7 +102,7 @@ struct LoginDesk: Sendable {
   }
 
   func delete() async throws -> Deleted {
-    let request = DaemonRequest(command: .logout, broker: address.url)
+    let request = LoginRequest(command: .logout, broker: address.url)
     return try await RunningKeeper.orStore(isRepeatable: true) {
       try await RunningKeeper(settings: settings).ask(request).map {
         Deleted(users: $0.deleted ?? [], isKeeperRunning: true, wasInUse: $0.inUse)

@@ -43,15 +43,15 @@ struct RunningKeeper: Sendable {
   /// The same for a login. A keeper that ends in the middle has stored nothing: then another is asked.
   ///
   /// - Throws: `LoginRefusal`, too, when its broker refuses the login.
-  func ask(_ request: DaemonRequest) async throws -> LoginReport? {
+  func ask(_ request: LoginRequest) async throws -> LoginReport? {
     guard let octets = try await ask(request.octets, within: Self.patience) else { return nil }
-    let answer = try DaemonRequest.Answer(reading: octets)
-    guard answer.error?.code != DaemonAnswer.ending else { throw Ended() }
+    let answer = try LoginRequest.Answer(reading: octets)
+    guard answer.error?.code != KeeperAnswerForm.ending else { throw Ended() }
     do {
       return try answer.result()
     } catch {
       guard request.command == .login, request.validate != false,
-        answer.error?.code == DaemonAnswer.refused
+        answer.error?.code == KeeperAnswerForm.refused
       else {
         throw error
       }

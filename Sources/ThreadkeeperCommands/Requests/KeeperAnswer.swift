@@ -11,9 +11,9 @@ import KeychainCore
 
 /// What the keeper answers to a command: the form of an answer over MQTT, and a number for the exit status.
 struct KeeperAnswer<Report: Codable & Sendable>: Codable, Sendable {
-  var v = DaemonRequest.version
-  var status: DaemonAnswer.Status
-  var error: DaemonAnswer.Failure?
+  var v = KeeperVersion.current
+  var status: KeeperAnswerForm.Status
+  var error: KeeperAnswerForm.Failure?
   var data: Report?
 
   init(_ report: Report) {
@@ -23,7 +23,7 @@ struct KeeperAnswer<Report: Codable & Sendable>: Codable, Sendable {
 
   init(_ failure: CommandFailure) {
     status = .error
-    error = DaemonAnswer.Failure(failure)
+    error = KeeperAnswerForm.Failure(failure)
   }
 
   /// Whatever has gone wrong.
@@ -44,7 +44,7 @@ struct KeeperAnswer<Report: Codable & Sendable>: Codable, Sendable {
       CommandFailure(
         .usage, "the answer is larger than a message of the running keeper may be",
         remedy: "ask for less, where the command has a limit"))
-    answer.error?.code = DaemonAnswer.tooLarge
+    answer.error?.code = KeeperAnswerForm.tooLarge
     return answer
   }
 
@@ -52,7 +52,7 @@ struct KeeperAnswer<Report: Codable & Sendable>: Codable, Sendable {
 
   init(reading octets: Data) throws(CommandFailure) {
     guard let answer = try? JSONDecoder().decode(Self.self, from: octets) else {
-      throw DaemonAnswer.unreadable
+      throw KeeperAnswerForm.unreadable
     }
     self = answer
   }
@@ -63,9 +63,9 @@ struct KeeperAnswer<Report: Codable & Sendable>: Codable, Sendable {
 
   /// What the answer comes to.
   func result() throws(CommandFailure) -> Report {
-    guard v == DaemonRequest.version else { throw DaemonAnswer.unreadable }
+    guard v == KeeperVersion.current else { throw KeeperAnswerForm.unreadable }
     if let data, status == .ok { return data }
-    guard let error else { throw DaemonAnswer.unreadable }
+    guard let error else { throw KeeperAnswerForm.unreadable }
     throw CommandFailure(
       ExitStatus(rawValue: error.exit) ?? .software, error.message, remedy: error.help)
   }

@@ -16,7 +16,7 @@ protocol KeeperRequest: Codable, Sendable {
   /// What comes of it.
   associatedtype Report: Codable & Sendable
 
-  /// `DaemonRequest.version` of who asks.
+  /// `KeeperVersion.current` of who asks.
   var v: Int { get }
 }
 
@@ -35,7 +35,7 @@ extension KeeperRequest {
   func answer(_ work: () throws -> Report) -> [UInt8] {
     let answer: Answer
     do {
-      try DaemonRequest.check(version: v)
+      try KeeperVersion.check(v)
       answer = Answer(try work())
     } catch {
       answer = Answer(failing: error)

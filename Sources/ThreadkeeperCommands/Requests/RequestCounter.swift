@@ -26,7 +26,7 @@ struct RequestCounter: Sendable {
         let outcome = service.answer(
           request, from: .systemUser(geteuid()), team: settings.team(ofUID: geteuid()) ?? "",
           isAdministrator: true)
-        guard case .answer(let answer) = outcome else { throw DaemonAnswer.unreadable }
+        guard case .answer(let answer) = outcome else { throw KeeperAnswerForm.unreadable }
         return try answer.result()
       }
     } catch let failure as AnswerFailure {
@@ -43,7 +43,7 @@ struct RequestCounter: Sendable {
       let octets = try await RunningKeeper(settings: settings).ask(
         fields.json, within: Self.patience)
     else { return nil }
-    guard let answer = ThreadAnswer(json: Array(octets)) else { throw DaemonAnswer.unreadable }
+    guard let answer = ThreadAnswer(json: Array(octets)) else { throw KeeperAnswerForm.unreadable }
     return try answer.result()
   }
 }

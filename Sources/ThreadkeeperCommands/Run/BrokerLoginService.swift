@@ -47,12 +47,12 @@ final class BrokerLoginService: Service {
 
   // MARK: From the socket
 
-  func answer(_ octets: [UInt8], _ connection: DaemonConnection) async -> DaemonRequest.Answer {
+  func answer(_ octets: [UInt8], _ connection: DaemonConnection) async -> LoginRequest.Answer {
     do {
-      guard let request = DaemonRequest(octets: octets) else {
+      guard let request = LoginRequest(octets: octets) else {
         throw CommandFailure(.usage, "the keeper does not know this request")
       }
-      try DaemonRequest.check(version: request.v)
+      try KeeperVersion.check(request.v)
       let desk = try LoginDesk(settings)
       guard request.broker == desk.address.url else {
         throw CommandFailure(
@@ -83,9 +83,11 @@ final class BrokerLoginService: Service {
     } catch is CancellationError {
       return .init(CommandFailure(.temporary, "the keeper ends: nothing was stored"))
     } catch let error as KeychainError {
-      var answer = DaemonRequest.Answer(failing: error)
+      var answer = LoginRequest.Answer(failing: error)
       // No other password helps against a store that is locked.
-      if answer.error?.code == DaemonAnswer.refused { answer.error?.code = DaemonAnswer.store }
+      if answer.error?.code == KeeperAnswerForm.refused {
+        answer.error?.code = KeeperAnswerForm.store
+      }
       return answer
     } catch {
       return .init(failing: error)
@@ -94,7 +96,7 @@ final class BrokerLoginService: Service {
 
   private var isStoredInUse: Bool { login.source != .settings }
 
-  private func login(of request: DaemonRequest) throws -> BrokerLogin {
+  private func login(of request: LoginRequest) throws -> BrokerLogin {
     guard let name = request.username, let password = request.password else {
       throw CommandFailure(.usage, "a login has a user name and a password")
     }

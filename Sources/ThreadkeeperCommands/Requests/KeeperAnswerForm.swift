@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What all answers of the keeper to commands have in common.
-enum DaemonAnswer {
+enum KeeperAnswerForm {
   enum Status: String, Codable, Sendable {
     case ok, error
   }
@@ -18,12 +18,12 @@ enum DaemonAnswer {
     init(_ failure: CommandFailure) {
       code =
         switch failure.status {
-        case .notPermitted: DaemonAnswer.refused
+        case .notPermitted: KeeperAnswerForm.refused
         case .unavailable: "unavailable"
         case .configuration: "conflict"
         case .usage: "invalid_payload"
-        case .temporary: DaemonAnswer.ending
-        default: DaemonAnswer.store
+        case .temporary: KeeperAnswerForm.ending
+        default: KeeperAnswerForm.store
         }
       message = failure.message
       help = failure.remedy
