@@ -12,7 +12,7 @@ final class StatusConnection: MosquittoHandler {
   static let homeAssistantBirth = "homeassistant/status"
   static let droppedMessages = "$SYS/broker/publish/messages/dropped"
 
-  private struct State {
+  struct State {
     var isConnected = false
     var queue: [Publication] = []
     var lastInfo: [String: BridgeInfo] = [:]
@@ -29,16 +29,16 @@ final class StatusConnection: MosquittoHandler {
     var refused = RefusedTopics()
   }
 
-  private let outbox: Outbox
+  let outbox: Outbox
   private let pace: PublicationPace
   private let answers: AnswerQueue
-  private let monitor: BridgeMonitor
-  private let reports: BridgeReports
-  private let topics: BaseTopics
+  let monitor: BridgeMonitor
+  let reports: BridgeReports
+  let topics: BaseTopics
   private let clock: any Clock
-  private let logger: Logger
+  let logger: Logger
   private let json = Mutex(WireJSON())
-  private let state = Mutex(State())
+  let state = Mutex(State())
 
   init(
     outbox: Outbox, pace: PublicationPace, answers: AnswerQueue = AnswerQueue(),
@@ -171,95 +171,12 @@ final class StatusConnection: MosquittoHandler {
   /// The broker's count of messages that it has dropped since it started.
   var droppedMessages: Int64? { state.withLock { $0.dropped } }
 
-  /// What is due by the clock: health, changed info, and the alert that the store cannot hold.
-  func periodic(now: WireTime, isFirst: Bool = false) {
-    guard state.withLock({ $0.isConnected }) else { return }
-    let isBorn = state.withLock { state in
-      guard let due = state.birthDue, due <= now else { return false }
-      state.birthDue = nil
-      return true
-    }
-    if isBorn { republish() }
-    do {
-      let intake = monitor.snapshot.intake
-      let due = state.withLock {
-        $0.toldIntake != intake || $0.nextHealth.map { $0 <= now } ?? true
-      }
-      // Asked for before the overviews are made: what comes up in between is told the next time.
-      let problem = monitor.snapshot.storeProblem
-      let report = try reports.report(isHealthDue: due, isFirst: isFirst, now: now)
-      state.withLock { state in
-        for (home, info) in report.infos where state.lastInfo[home.name] != info {
-          state.lastInfo[home.name] = info
-          state.queue.append(
-            Publication(
-              topic: OutboundTopic(base: home.base).info, payload: encode(info), retain: true))
-        }
-        if let health = report.health {
-          state.nextHealth = now.adding(seconds: BridgeHealth.intervalSeconds)
-          state.toldIntake = intake
-          state.queue += publications(of: health)
-        }
-        state.queue += report.consents
-        tell(problem, &state, overviews: report.overviews, isFirst: isFirst, now: now)
-      }
-    } catch {
-      logger.error("the registry cannot be read", metadata: ["error": "\(error)"])
-    }
-  }
-
-  private func publications(of health: BridgeHealth) -> [Publication] {
-    topics.homes.map {
-      Publication(
-        topic: OutboundTopic(base: $0.base).health, payload: encode(health), retain: true,
-        messageExpiry: BridgeHealth.expirySeconds)
-    }
-  }
-
-  /// - Parameter isFirst: of this connection. The broker may hold what an earlier one said, or what
-  ///   an earlier process said that has since been ended.
-  private func tell(
-    _ problem: BridgeMonitor.StoreProblem?, _ state: inout State,
-    overviews: [(BaseTopics.Home, AlertsOverview)], isFirst: Bool, now: WireTime
-  ) {
-    let told = state.toldStoreProblem
-    let isNews = problem != told
-    if isFirst || isNews {
-      for (home, overview) in overviews {
-        state.queue.append(
-          Publication(
-            topic: OutboundTopic(base: home.base).alerts, payload: encode(overview), retain: true))
-      }
-    }
-    guard let home = topics.homes.first else { return }
-    let topic = OutboundTopic(base: home.base)
-    let fingerprint = AlertFingerprint(home: home.name, name: .storeReadOnly, subject: "")
-    if isNews, let subject = problem ?? told {
-      var alert = AlertsOverviewSource.storeAlert(
-        subject, home: home.name, endsAt: problem == nil ? now : nil)
-      let retained = Publication(
-        topic: topic.alert(fingerprint), payload: encode(alert), retain: true,
-        messageExpiry: problem == nil ? UInt32(AlertState.resolvedRetention) : nil)
-      state.storeAlert = retained
-      alert.eventType =
-        problem == nil ? "alert_resolved" : told == nil ? "alert_raised" : "alert_updated"
-      state.queue += [retained, Publication(topic: topic.alertEvent, payload: encode(alert))]
-      state.toldStoreProblem = problem
-      state.nextHealth = nil
-    } else if isFirst {
-      // The connection before may have ended with it on the way, or a keeper before us while it fired.
-      state.queue.append(
-        state.storeAlert
-          ?? Publication(topic: topic.alert(fingerprint), payload: [], retain: true))
-    }
-  }
-
   /// Home Assistant is answered at most once a minute; whoever asks again sooner has to wait.
-  private func republish() {
+  func republish() {
     let next = clock.now().adding(seconds: 60)
     state.withLock { $0.nextRepublish = next }
     outbox.republishAll()
   }
 
-  private func encode(_ value: some Encodable) -> [UInt8] { json.withLock { $0.encode(value) } }
+  func encode(_ value: some Encodable) -> [UInt8] { json.withLock { $0.encode(value) } }
 }

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import MosquittoClient
+
+extension StatusConnection {
+  /// What is due by the clock: health, changed info, and the alert that the store cannot hold.
+  func periodic(now: WireTime, isFirst: Bool = false) {
+    guard state.withLock({ $0.isConnected }) else { return }
+    let isBorn = state.withLock { state in
+      guard let due = state.birthDue, due <= now else { return false }
+      state.birthDue = nil
+      return true
+    }
+    if isBorn { republish() }
+    do {
+      let intake = monitor.snapshot.intake
+      let due = state.withLock {
+        $0.toldIntake != intake || $0.nextHealth.map { $0 <= now } ?? true
+      }
+      // Asked for before the overviews are made: what comes up in between is told the next time.
+      let problem = monitor.snapshot.storeProblem
+      let report = try reports.report(isHealthDue: due, isFirst: isFirst, now: now)
+      state.withLock { state in
+        for (home, info) in report.infos where state.lastInfo[home.name] != info {
+          state.lastInfo[home.name] = info
+          state.queue.append(
+            Publication(
+              topic: OutboundTopic(base: home.base).info, payload: encode(info), retain: true))
+        }
+        if let health = report.health {
+          state.nextHealth = now.adding(seconds: BridgeHealth.intervalSeconds)
+          state.toldIntake = intake
+          state.queue += publications(of: health)
+        }
+        state.queue += report.consents
+        tell(problem, &state, overviews: report.overviews, isFirst: isFirst, now: now)
+      }
+    } catch {
+      logger.error("the registry cannot be read", metadata: ["error": "\(error)"])
+    }
+  }
+
+  private func publications(of health: BridgeHealth) -> [Publication] {
+    topics.homes.map {
+      Publication(
+        topic: OutboundTopic(base: $0.base).health, payload: encode(health), retain: true,
+        messageExpiry: BridgeHealth.expirySeconds)
+    }
+  }
+
+  /// - Parameter isFirst: of this connection. The broker may hold what an earlier one said, or what
+  ///   an earlier process said that has since been ended.
+  private func tell(
+    _ problem: BridgeMonitor.StoreProblem?, _ state: inout State,
+    overviews: [(BaseTopics.Home, AlertsOverview)], isFirst: Bool, now: WireTime
+  ) {
+    let told = state.toldStoreProblem
+    let isNews = problem != told
+    if isFirst || isNews {
+      for (home, overview) in overviews {
+        state.queue.append(
+          Publication(
+            topic: OutboundTopic(base: home.base).alerts, payload: encode(overview), retain: true))
+      }
+    }
+    guard let home = topics.homes.first else { return }
+    let topic = OutboundTopic(base: home.base)
+    let fingerprint = AlertFingerprint(home: home.name, name: .storeReadOnly, subject: "")
+    if isNews, let subject = problem ?? told {
+      var alert = AlertsOverviewSource.storeAlert(
+        subject, home: home.name, endsAt: problem == nil ? now : nil)
+      let retained = Publication(
+        topic: topic.alert(fingerprint), payload: encode(alert), retain: true,
+        messageExpiry: problem == nil ? UInt32(AlertState.resolvedRetention) : nil)
+      state.storeAlert = retained
+      alert.eventType =
+        problem == nil ? "alert_resolved" : told == nil ? "alert_raised" : "alert_updated"
+      state.queue += [retained, Publication(topic: topic.alertEvent, payload: encode(alert))]
+      state.toldStoreProblem = problem
+      state.nextHealth = nil
+    } else if isFirst {
+      // The connection before may have ended with it on the way, or a keeper before us while it fired.
+      state.queue.append(
+        state.storeAlert
+          ?? Publication(topic: topic.alert(fingerprint), payload: [], retain: true))
+    }
+  }
+}
