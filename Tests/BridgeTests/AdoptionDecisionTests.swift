@@ -164,16 +164,18 @@ struct AdoptionDecisionTests {
     #expect(isDue(1, at: -3_600), "the clock was set back")
   }
 
-  @Test("A message is stuck from when it is made until a connection has taken it")
-  func stuck() {
+  @Test("A message has arrived when the broker has answered to what left, on whichever connection")
+  func arrived() {
     let deliveries = AdoptionDeliveries()
     let start = WireTime(milliseconds: 0)
-    #expect(!deliveries.isStuck("a"), "of an earlier process nobody knows")
+    #expect(!deliveries.hasArrived("a"), "of an earlier process nobody knows")
     deliveries.began("a", to: 1, until: start.adding(seconds: 300), now: start)
     deliveries.began("b", to: 2, until: start.adding(seconds: 700), now: start.adding(seconds: 400))
-    #expect(deliveries.isStuck("a") && deliveries.isStuck("b"))
-    deliveries.left("a")
+    let tokens = (deliveries.depart("a"), deliveries.depart("b"))
+    #expect(tokens.0 != tokens.1 && !deliveries.hasArrived("a") && !deliveries.hasArrived("b"))
+    deliveries.acknowledge(7)
+    deliveries.acknowledge(tokens.0)
     deliveries.began("a", to: 2, until: start.adding(seconds: 700), now: start.adding(seconds: 401))
-    #expect(!deliveries.isStuck("a") && deliveries.isStuck("b"))
+    #expect(deliveries.hasArrived("a") && !deliveries.hasArrived("b"))
   }
 }

@@ -3,6 +3,7 @@
 import BridgeProtocol
 import ConsentLedger
 import KeychainCore
+import MosquittoClient
 import TestKit
 import Testing
 import ThreadCredentialStore
@@ -90,6 +91,67 @@ struct AdoptionSendingTests {
     keeper.connection = 1
     for _ in 0..<2 { try keeper.pass(1) }
     #expect(try keeper.router(Agent.garage)?.adoption == .asked)
+  }
+
+  @Test("The same for the router that a person was asked about")
+  func ownGrantRevoked() throws {
+    keeper.connection = nil
+    try scene.approve(.always)
+    #expect(try scene.state == .agreed)
+    let grant = try keeper.database.read {
+      try #require(try ConsentLedger(keeper.temporary.keychain).grants($0).first)
+    }
+    try scene.desk.revoke(grant.id.description, by: 0)
+    keeper.connection = 1
+    for _ in 0..<2 { try keeper.pass(1) }
+    #expect(try scene.state == .asked && keeper.delivered.isEmpty && notGiven() == 1)
+  }
+
+  @Test("What the broker never answered to is sent again, and the router's time begins then")
+  func unanswered() throws {
+    try scene.approve()
+    keeper.isAcknowledging = false
+    try keeper.pass(1)
+    #expect(try scene.state == .sent && keeper.delivered.count == 1)
+    keeper.connection = nil
+    try keeper.pass(400)
+    #expect(try scene.state == .sent && scene.failure == nil)
+    (keeper.isAcknowledging, keeper.connection) = (true, 2)
+    try keeper.pass(1)
+    #expect(keeper.delivered.count == 2)
+    try keeper.pass(298)
+    #expect(try scene.state == .sent)
+    try keeper.pass(3)
+    #expect(try scene.failure?.reason == "timeout")
+  }
+
+  @Test(
+    "A keeper that was away longer than the router's time sends it once more before that is over")
+  func keeperAway() throws {
+    try scene.approve()
+    try keeper.pass(1)
+    try scene.restart()
+    try keeper.pass(400)
+    #expect(try scene.state == .sent && scene.failure == nil && keeper.delivered.count == 2)
+    try keeper.pass(301)
+    #expect(try scene.failure?.reason == "timeout")
+  }
+
+  @Test("A queue that is full does not have the store written every second")
+  func fullQueue() throws {
+    try scene.approve()
+    let other = Answer.publication(
+      Publication(topic: "threadkeeper/out/x/response/ping", payload: [1]),
+      expires: keeper.clock.now().adding(seconds: 3_600))
+    keeper.answerQueue.add(
+      Array(repeating: other, count: AnswerQueue.most), now: keeper.clock.now())
+    keeper.isTaking = false
+    try keeper.pass(1)
+    let deadline = try scene.adoption?.deadline
+    for _ in 0..<20 { try keeper.pass(1) }
+    #expect(try scene.state == .sent && scene.adoption?.deadline == deadline)
+    try keeper.pass(200)
+    #expect(try scene.adoption?.deadline != deadline)
   }
 
   /// Sent on a connection that is lost before it has taken the message.

@@ -123,6 +123,8 @@ final class Keeper {
   /// What waits for the connection, which takes all of it after each tick, unless it is about to be lost.
   private(set) var answerQueue: AnswerQueue
   var isTaking = true
+  /// Whether the broker answers to what it is sent.
+  var isAcknowledging = true
   private let monitor = BridgeMonitor()
   var dropped: Int64 { monitor.snapshot.answersDropped }
 
@@ -140,9 +142,9 @@ final class Keeper {
     }
     answerQueue.deliveries.deliver(messages, to: answerQueue, now: now)
     guard let connection, isTaking else { return }
-    delivered += answerQueue.next(.max, connection: connection, now: now).filter {
-      $0.topic.hasSuffix("/dataset/set")
-    }
+    let taken = answerQueue.next(.max, connection: connection, now: now)
+    if isAcknowledging { for one in taken { answerQueue.deliveries.acknowledge(one.token) } }
+    delivered += taken.filter { $0.topic.hasSuffix("/dataset/set") }
   }
 
   // MARK: What is there

@@ -11,14 +11,19 @@ final class AdoptionDeliveries: Sendable {
     /// Nil where it was dropped on the way there.
     var connection: Int64?
     var until: WireTime
-    /// Whether any connection has taken it, this one or an earlier one.
-    var hasLeft: Bool
+    /// By which the broker's word about it is known; nil while it waits.
+    var token: UInt64?
+    /// Whether the broker has answered to it, on this connection or an earlier one.
+    var hasArrived: Bool
   }
 
-  /// Each is remembered for so long; seconds. Nothing is waited for longer, once it has been taken.
+  /// Those of the outbox count from 1, those that nobody has named from 1 << 63.
+  private static let firstToken: UInt64 = 1 << 62
+  /// Each is remembered for so long; seconds. Nothing is waited for longer, once it has arrived.
   private static let retention = 86_400
 
   private let deliveries = Mutex<[String: Delivery]>([:])
+  private let nextToken = Atomic<UInt64>(firstToken)
 
   /// Whether a message was not handed to this connection yet, or is over there.
   func isDue(_ id: String, connection: Int64, now: WireTime) -> Bool {
@@ -30,10 +35,8 @@ final class AdoptionDeliveries: Sendable {
     }
   }
 
-  /// Whether a message was made and no connection has taken it.
-  func isStuck(_ id: String) -> Bool {
-    deliveries.withLock { $0[id].map { !$0.hasLeft } ?? false }
-  }
+  /// Whether this process knows that the broker has a message, or does not want it.
+  func hasArrived(_ id: String) -> Bool { deliveries.withLock { $0[id]?.hasArrived ?? false } }
 
   /// One that is dropped, because too many answers wait, is as due as before.
   func deliver(_ messages: [AdoptionMessage], to answers: AnswerQueue, now: WireTime) {
@@ -49,10 +52,25 @@ final class AdoptionDeliveries: Sendable {
     deliveries.withLock { deliveries in
       deliveries = deliveries.filter { $0.value.until.adding(seconds: Self.retention) > now }
       deliveries[id] = Delivery(
-        connection: connection, until: until, hasLeft: deliveries[id]?.hasLeft ?? false)
+        connection: connection, until: until, hasArrived: deliveries[id]?.hasArrived ?? false)
     }
   }
 
-  /// Its connection has taken it.
-  func left(_ id: String) { deliveries.withLock { $0[id]?.hasLeft = true } }
+  /// Its connection takes it.
+  ///
+  /// - Returns: the token that it leaves with.
+  func depart(_ id: String) -> UInt64 {
+    let token = nextToken.add(1, ordering: .relaxed).oldValue
+    deliveries.withLock { $0[id]?.token = token }
+    return token
+  }
+
+  /// The broker has answered to what left with this token.
+  func acknowledge(_ token: UInt64) {
+    guard token >= Self.firstToken else { return }
+    deliveries.withLock { deliveries in
+      guard let id = deliveries.first(where: { $0.value.token == token })?.key else { return }
+      deliveries[id]?.hasArrived = true
+    }
+  }
 }

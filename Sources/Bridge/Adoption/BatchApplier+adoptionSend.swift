@@ -64,9 +64,11 @@ extension BatchApplier {
         fingerprint: adoption.key), reply: .socket)
   }
 
-  /// Whether that by which it is given still counts.
+  /// Whether that by which it is given still counts: what was agreed to for good can be taken back.
   private func holds(_ adoption: Adoption, of router: RouterRecord) throws -> Bool {
-    guard ConsentID(adoption.consent, .request) == nil else { return true }
+    if let id = ConsentID(adoption.consent, .request) {
+      guard try consents.past(id, tx)?.scope == .always else { return true }
+    }
     return try consents.grant(for: question(of: adoption, router), tx) != nil
   }
 }

@@ -100,7 +100,7 @@ package final class AnswerQueue: Sendable {
         guard left > 0, waiting.message.map({ $0.connection == connection }) ?? true else {
           continue
         }
-        if let message = waiting.message { deliveries.left(message.id) }
+        if let message = waiting.message { publication.token = deliveries.depart(message.id) }
         publication.messageExpiry = UInt32((min(left, 86_400_000) + 999) / 1_000)
         taken.append(publication)
       }

@@ -131,6 +131,7 @@ final class StatusConnection: MosquittoHandler {
       }
     }
     note(outcome, of: token)
+    answers.deliveries.acknowledge(token)
     outbox.acknowledge(token)
   }
 

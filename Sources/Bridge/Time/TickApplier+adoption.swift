@@ -117,10 +117,11 @@ extension TickApplier {
     let isDue =
       connection.map { deliveries.isDue(adoption.id, connection: $0, now: batch.now) } ?? false
     var deadline = AdoptionDeadline.limited(adoption.deadline, timeout: timeout, now: batch.now)
-    if deliveries.isStuck(adoption.id) {
-      // No connection has taken it, so the router's time begins anew with the one that is there.
+    if !deliveries.hasArrived(adoption.id) {
+      // Nobody knows that the broker has got it, so the router has time from when it is sent the next time.
       guard connection != nil else { return }
-      if isDue { deadline = batch.now.adding(seconds: timeout).milliseconds }
+      let isShort = deadline - batch.now.milliseconds < Int64(timeout) * 500
+      if isDue, isShort { deadline = batch.now.adding(seconds: timeout).milliseconds }
     }
     if deadline != adoption.deadline {
       adoption.deadline = deadline

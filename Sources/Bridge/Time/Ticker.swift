@@ -65,7 +65,7 @@ final class Ticker: Sendable {
       $0 = nil
     }
     queue.sync {}
-    writeTick()
+    writeTick(isLast: true)
   }
 
   private func tick() {
@@ -75,7 +75,8 @@ final class Ticker: Sendable {
     ticked()
   }
 
-  private func writeTick() {
+  /// - Parameter isLast: nothing that it makes would leave any more.
+  private func writeTick(isLast: Bool = false) {
     let now = clock.now()
     do {
       try store.checkWritable()
@@ -87,7 +88,7 @@ final class Ticker: Sendable {
           let known = monitor.snapshot
           try TickApplier(
             batch: batch, listeningSince: known.listeningSince,
-            connection: known.isStatusConnected ? known.statusConnections : nil,
+            connection: known.isStatusConnected && !isLast ? known.statusConnections : nil,
             deliveries: answers.deliveries
           ).apply(&next)
           return next
