@@ -62,8 +62,8 @@ struct ConsentWordsTests {
     let once = ConsentApproveCommand.text(
       try approval("dataset/set", of: attic(), given: nil))
     #expect(
-      once == "mqtt user anna gets home-thread (1111111122222222) for Attic (deadbeefcafe0042), "
-        + "this once.\n")
+      once == "mqtt user anna is sent home-thread (1111111122222222) for Attic (deadbeefcafe0042), "
+        + "this once, as soon as the keeper is connected to the broker.\n")
     let always = ConsentApproveCommand.text(
       try approval("dataset/set", of: attic(), grant: .make(.grant), given: nil))
     #expect(always.contains("Attic (deadbeefcafe0042), and from now on for all routers of its own"))

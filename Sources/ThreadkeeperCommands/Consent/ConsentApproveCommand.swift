@@ -39,16 +39,24 @@ struct ConsentApproveCommand: AsyncParsableCommand {
     let what = past.wanted.printable
     let back = past.grant.map { "To take that back:\n  threadkeeper consent revoke \($0)\n" }
     guard past.given != false else { return notGiven(past) + (back ?? "") }
+    if past.router != nil { return willBeSent(past, to: who, what) + (back ?? "") }
     guard let back else { return "\(who) gets \(what), this once.\n" }
+    return "\(who) gets \(what), and from now on without a question. \(back)"
+  }
+
+  /// What a router is to use waits for the connection to the broker, and can still come to nothing.
+  private static func willBeSent(
+    _ past: ConsentReport.Decision, to who: String, _ what: String
+  ) -> String {
     // A grant names no router.
-    let next = past.router == nil ? "" : " for all routers of its own"
-    return "\(who) gets \(what), and from now on\(next) without a question. \(back)"
+    let scope = past.grant == nil ? "this once" : "and from now on for all routers of its own"
+    return "\(who) is sent \(what), \(scope), as soon as the keeper is connected to the broker.\n"
   }
 
   private static func notGiven(_ past: ConsentReport.Decision) -> String {
     let who = past.requester.printable
     let what = past.networkNames.printable
-    // Older keepers say no reason: there were these two.
+    // Records of before say no reason: there were these two.
     let obstacle = past.notGiven ?? (past.router == nil ? .hungUp : .changed)
     let why = obstacle.message.printable
     // Of a router nobody waits for the answer.

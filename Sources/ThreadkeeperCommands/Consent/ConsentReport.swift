@@ -75,8 +75,8 @@ struct ConsentReport: Codable, Sendable {
   var pending: [Pending]?
   var grants: [Grant]?
   var history: [Decision]?
-  /// Of the history, beside what waits: as long as it is the same nothing was decided. Nil from an older
-  /// keeper, and where that cannot be told.
+  /// Of the history, beside what waits: as long as it is the same nothing was decided. Nil where
+  /// that cannot be told.
   var revision: String?
   /// What the command itself has decided.
   var decision: Decision?

@@ -90,6 +90,7 @@ extension StoreImportCommand {
     let rest = report.conflicts.count - Self.listed
     return text + (rest > 0 ? "  and \(rest) more; --json lists all\n" : "")
   }
+
   /// In a list of its own: what goes for good must not hide among what is only different.
   private func deletions(_ report: Report) -> String {
     let names = report.conflicts.flatMap(\.removes)

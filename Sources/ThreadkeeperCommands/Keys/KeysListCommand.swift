@@ -20,8 +20,7 @@ struct KeysListCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let report = try await StoreDesk(settings: options.load()).perform(
-      StoreRequest(command: .listKeys))
+    let report = try await StoreDesk(settings: options.load()).list()
     try output.show(report, text: Table(report.slots ?? []).text())
   }
 }

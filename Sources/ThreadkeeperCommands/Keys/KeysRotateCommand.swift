@@ -156,7 +156,7 @@ struct KeysRotateCommand: AsyncParsableCommand {
       return roots + [StoreSecret(kind: .passphraseOrCode, value: passphrase.revealed)]
     }
     guard TerminalPrompt.isPossible,
-      try await desk.perform(StoreRequest(command: .listKeys)).guarded == true,
+      try await desk.list().guarded == true,
       let answer = try StoreSecret.askNow("New root keys are sealed for the passphrase, too.\n")
     else { return roots }
     return roots + [StoreSecret(kind: .passphraseOrCode, value: answer.revealed)]

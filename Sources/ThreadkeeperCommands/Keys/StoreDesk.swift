@@ -39,20 +39,19 @@ struct StoreDesk: Sendable {
     }
   }
 
-  func perform(_ request: StoreRequest) async throws -> StoreReport {
-    // To add a key twice would be two keys.
-    try await RunningKeeper.orStore(isRepeatable: request.command == .listKeys) {
+  /// The ways into the store.
+  func list() async throws -> StoreReport {
+    let request = StoreRequest(command: .listKeys)
+    return try await RunningKeeper.orStore(isRepeatable: true) {
       try await ask(request)
     } store: {
-      let keychain =
-        try request.command == .listKeys
-        ? OpenStore.forReading(settings) : OpenStore.forWriting(settings)
+      let keychain = try OpenStore.forReading(settings)
       defer { keychain.close() }
       return try StoreWork(keychain: keychain, settings: settings).answer(request)
     }
   }
 
-  /// The same for commands that catch signals meanwhile: one that comes at a question leaves the store as it is.
+  /// For commands that change something, and catch signals meanwhile: one that comes at a question leaves the store as it is.
   func performUnlessStopped(_ request: StoreRequest) async throws -> StoreReport {
     let keychain = try await openHere(
       unlessAnswered: StoreRequest(command: .listKeys), within: Self.patience
@@ -62,7 +61,7 @@ struct StoreDesk: Sendable {
     return try StoreWork(keychain: keychain, settings: settings).answer(request)
   }
 
-  /// Has a keeper do what is not to be done twice; one was there a moment ago.
+  /// Has a keeper do what is not to be done twice, as to add a key; one was there a moment ago.
   func askOnce(_ request: StoreRequest) async throws -> StoreReport {
     try await RunningKeeper.orStore(isRepeatable: false) {
       try await ask(request)
@@ -118,7 +117,7 @@ struct StoreDesk: Sendable {
   }
 
   /// A further passphrase or a recovery code is to reach everything: that takes one that does.
-  func unlockIfAsked(_ keychain: Keychain, ask: StoreWays.Ask = StoreSecret.askNow) throws {
+  func unlockIfAsked(_ keychain: Keychain, ask: StoreWays.Ask) throws {
     guard !keychain.isUnlocked,
       let answer = try ask("The store is open, but parts of it are locked.\n")
     else { return }

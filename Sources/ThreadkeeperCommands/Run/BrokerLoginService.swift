@@ -50,7 +50,9 @@ final class BrokerLoginService: Service {
   func answer(_ octets: [UInt8], _ connection: DaemonConnection) async -> LoginRequest.Answer {
     do {
       guard let request = LoginRequest(octets: octets) else {
-        throw CommandFailure(.usage, "the keeper does not know this request")
+        throw CommandFailure(
+          .usage, "the running keeper does not know this request",
+          remedy: "is it of another version? Start it again")
       }
       try KeeperVersion.check(request.v)
       let desk = try LoginDesk(settings)
