@@ -17,6 +17,7 @@ struct RecorderTests {
   func broker(hasLogins: Bool) async throws {
     // A recorder beside the test's own one, which must not hear of it.
     let recorder = Recorder()
+    defer { recorder.end() }
     try await recorder.observe {
       let broker = try TestBroker(
         logins: hasLogins ? [.init("keeper", role: .keeper), .init("anna")] : [])
@@ -49,6 +50,7 @@ struct RecorderTests {
   @Test("The kit notes the networks, the store's key and the keeper's password of a test")
   func noted() async throws {
     let recorder = Recorder()
+    defer { recorder.end() }
     try await recorder.observe {
       let broker = try TestBroker(logins: [.init("keeper", role: .keeper)])
       let password = try #require(broker.broker.password(of: "keeper"))
@@ -87,6 +89,7 @@ struct RecorderTests {
   func lastThing() async throws {
     let isOver = Mutex(false)
     let recorder = Recorder(beforeHearing: { while !isOver.withLock({ $0 }) { usleep(20_000) } })
+    defer { recorder.end() }
     recorder.note("key", Self.key)
     try await recorder.observe {
       try await publish(Self.key, last: "threadkeeper/last", on: try TestBroker())
@@ -102,6 +105,7 @@ struct RecorderTests {
   func restart() async throws {
     for isKept in [true, false] {
       let recorder = Recorder()
+      defer { recorder.end() }
       recorder.note("key", Self.key)
       try await recorder.observe {
         let broker = try TestBroker(persistence: isKept)
@@ -139,6 +143,7 @@ struct RecorderTests {
   func restartOfKeeper() async throws {
     let isHeld = Mutex(false)
     let recorder = Recorder(beforeHearing: { while isHeld.withLock({ $0 }) { usleep(20_000) } })
+    defer { recorder.end() }
     try await recorder.observe {
       let keeper = try Installation(port: nil)
       for _ in 1...2 {
@@ -173,6 +178,7 @@ struct RecorderTests {
   @Test("A recorder that has never been let in says so, and so does one that waits in vain")
   func deaf() async throws {
     let recorder = Recorder()
+    defer { recorder.end() }
     let directory = try TemporaryDirectory()
     try FileManager.default.createDirectory(
       atPath: directory.file("broker"), withIntermediateDirectories: true)
@@ -184,6 +190,7 @@ struct RecorderTests {
     #expect(await recorder.hearOut() == ["the broker on port \(port) was never listened to"])
 
     let other = Recorder()
+    defer { other.end() }
     try await other.observe {
       let broker = try PasswordBroker("keeper", "sesame-open")
       try await other.ready()

@@ -47,6 +47,9 @@ final class Recorder: Sendable {
     }
   }
 
+  /// Lets the brokers go, which would be kept by what listens to them, and that by this.
+  func end() { state.withLock { $0.ears.removeAll() } }
+
   // MARK: What is heard
 
   /// Begins to listen, in the background. The broker is there until this has heard all.

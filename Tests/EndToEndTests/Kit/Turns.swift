@@ -22,6 +22,7 @@ struct Turns: SuiteTrait, TestTrait, TestScoping {
     defer { Queue.shared.leave() }
     try await Self.threadsToBeHad()
     let recorder = Recorder()
+    defer { recorder.end() }
     do {
       try await recorder.observe(function)
     } catch {
