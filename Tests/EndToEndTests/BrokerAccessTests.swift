@@ -100,6 +100,13 @@ struct BrokerAccessTests {
       try await keeper.json("status")["refused"] == nil
     }
     #expect(!(try await keeper.command("status").output.contains("refused")))
+    // Also what changes once in weeks.
+    try await eventually("the overviews") {
+      audience.look {
+        $0.state("threadkeeper/bridge/alerts") != nil
+          && $0.state("threadkeeper/bridge/consent") != nil
+      }
+    }
     #expect(try await daemon.stop() == .exit(0))
   }
 

@@ -25,6 +25,8 @@ final class StatusConnection: MosquittoHandler {
     /// When Home Assistant, which has started, is told everything.
     var birthDue: WireTime?
     var dropped: Int64?
+    /// What no walk brings is due as on a new connection.
+    var isToldAnew = false
     var warnedReasons: Set<String> = []
     var refused = RefusedTopics()
   }
@@ -148,6 +150,8 @@ final class StatusConnection: MosquittoHandler {
     state.withLock { state in
       state.queue += presence
       state.lastInfo.removeAll()
+      state.isToldAnew = true
+      state.nextHealth = nil
       state.warnedReasons.removeAll()
       state.birthDue = state.birthDue ?? max(now, state.nextRepublish ?? now)
     }
