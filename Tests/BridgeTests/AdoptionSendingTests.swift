@@ -137,6 +137,28 @@ struct AdoptionSendingTests {
     #expect(try scene.failure?.reason == "timeout")
   }
 
+  @Test(
+    "`always` that is taken back is not sent by again: by no other process, on no other connection")
+  func revokedSince() throws {
+    for isProcess in [true, false] {
+      let scene = try AdoptionScene()
+      try scene.raised()
+      let keeper = scene.keeper
+      try scene.approve(.always)
+      keeper.isAcknowledging = isProcess
+      try keeper.pass(1)
+      #expect(try scene.state == .sent && keeper.delivered.count == 1)
+      let grant = try keeper.database.read {
+        try #require(try ConsentLedger(keeper.temporary.keychain).grants($0).first)
+      }
+      try scene.desk.revoke(grant.id.description, by: 0)
+      if isProcess { try scene.restart() } else { keeper.connection = 2 }
+      try keeper.pass(400)
+      try keeper.pass(1)
+      #expect(try scene.state == .asked && keeper.delivered.count == 1, "\(isProcess)")
+    }
+  }
+
   @Test("A queue that is full does not have the store written every second")
   func fullQueue() throws {
     try scene.approve()

@@ -65,7 +65,7 @@ extension BatchApplier {
   }
 
   /// Whether that by which it is given still counts: what was agreed to for good can be taken back.
-  private func holds(_ adoption: Adoption, of router: RouterRecord) throws -> Bool {
+  func holds(_ adoption: Adoption, of router: RouterRecord) throws -> Bool {
     if let id = ConsentID(adoption.consent, .request) {
       guard try consents.past(id, tx)?.scope == .always else { return true }
     }

@@ -116,10 +116,16 @@ extension TickApplier {
     }
     let isDue =
       connection.map { deliveries.isDue(adoption.id, connection: $0, now: batch.now) } ?? false
+    // What was agreed to for good may have been taken back since.
+    guard try !isDue || batch.holds(adoption, of: router) else {
+      return try batch.beginAnew(router, home: home)
+    }
+    let isHeard = AdoptionDeadline.isHeard(since: listeningSince, now: batch.now)
     var deadline = AdoptionDeadline.limited(adoption.deadline, timeout: timeout, now: batch.now)
     if !deliveries.hasArrived(adoption.id) {
       // Nobody knows that the broker has got it, so the router has time from when it is sent the next time.
-      guard connection != nil else { return }
+      // Its answer may wait on the broker while the keeper is not there to hear it.
+      guard connection != nil, deadline > batch.now.milliseconds || isHeard else { return }
       let isShort = deadline - batch.now.milliseconds < Int64(timeout) * 500
       if isDue, isShort { deadline = batch.now.adding(seconds: timeout).milliseconds }
     }
@@ -128,8 +134,7 @@ extension TickApplier {
       try batch.store.save(adoption, batch.tx)
     }
     guard deadline > batch.now.milliseconds else {
-      // Its answer may wait on the broker while the keeper is not there to hear it.
-      guard AdoptionDeadline.isHeard(since: listeningSince, now: batch.now) else { return }
+      guard isHeard else { return }
       return try batch.failAdoption(of: router, adoption, as: .timeout, home: home)
     }
     if isDue, let connection { try batch.write(adoption, for: connection) }
