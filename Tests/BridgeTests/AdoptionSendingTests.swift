@@ -159,6 +159,26 @@ struct AdoptionSendingTests {
     }
   }
 
+  @Test(
+    "What the broker refuses is sent as soon as it takes such again, and the router has its time then"
+  )
+  func refused() throws {
+    try scene.approve()
+    keeper.isAcknowledging = false
+    try keeper.pass(1)
+    try keeper.pass(200)
+    #expect(keeper.delivered.count == 1)
+    keeper.isAcknowledging = true
+    keeper.answerQueue.deliveries.becomeDue()
+    try keeper.pass(1)
+    #expect(keeper.delivered.count == 2)
+    keeper.answerQueue.deliveries.becomeDue()
+    try keeper.pass(298)
+    #expect(try scene.state == .sent && keeper.delivered.count == 2)
+    try keeper.pass(3)
+    #expect(try scene.failure?.reason == "timeout")
+  }
+
   @Test("A queue that is full does not have the store written every second")
   func fullQueue() throws {
     try scene.approve()

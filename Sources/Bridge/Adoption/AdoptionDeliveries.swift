@@ -13,7 +13,7 @@ final class AdoptionDeliveries: Sendable {
     var until: WireTime
     /// By which the broker's word about it is known; nil while it waits.
     var token: UInt64?
-    /// Whether the broker has answered to it, on this connection or an earlier one.
+    /// Whether the broker has taken it, on this connection or an earlier one.
     var hasArrived: Bool
   }
 
@@ -35,7 +35,7 @@ final class AdoptionDeliveries: Sendable {
     }
   }
 
-  /// Whether this process knows that the broker has a message, or does not want it.
+  /// Whether this process knows that the broker has a message.
   func hasArrived(_ id: String) -> Bool { deliveries.withLock { $0[id]?.hasArrived ?? false } }
 
   /// One that is dropped, because too many answers wait, is as due as before.
@@ -65,12 +65,22 @@ final class AdoptionDeliveries: Sendable {
     return token
   }
 
-  /// The broker has answered to what left with this token.
+  /// The broker has taken what left with this token. What it refuses is due again when its time on the broker
+  /// would be over, or as soon as the broker takes again what it has refused.
   func acknowledge(_ token: UInt64) {
     guard token >= Self.firstToken else { return }
     deliveries.withLock { deliveries in
       guard let id = deliveries.first(where: { $0.value.token == token })?.key else { return }
       deliveries[id]?.hasArrived = true
+    }
+  }
+
+  /// The broker may take now what it has not.
+  func becomeDue() {
+    deliveries.withLock { deliveries in
+      for id in deliveries.keys where deliveries[id]?.hasArrived == false {
+        deliveries[id]?.connection = nil
+      }
     }
   }
 }

@@ -133,7 +133,7 @@ final class StatusConnection: MosquittoHandler {
       }
     }
     note(outcome, of: token)
-    answers.deliveries.acknowledge(token)
+    if outcome == .delivered { answers.deliveries.acknowledge(token) }
     outbox.acknowledge(token)
   }
 
@@ -145,6 +145,7 @@ final class StatusConnection: MosquittoHandler {
     monitor.update { $0.refusals = refusals }
     guard isRegained else { return }
     logger.notice("the broker takes again what it has refused")
+    answers.deliveries.becomeDue()
     let presence = presence
     let now = clock.now()
     state.withLock { state in
