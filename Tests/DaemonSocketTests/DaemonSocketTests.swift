@@ -207,6 +207,7 @@ struct DaemonSocketTests {
     let hasCome = Mutex(false)
     let listener = try DaemonListener(path: path, patience: 100_000) { request, _ in
       hasCome.withLock { $0 = true }
+      // Ends when it is cancelled, too.
       try? await Task.sleep(for: .seconds(100_000))
       return request
     }

@@ -14,13 +14,18 @@ struct UserLanesTests {
   /// Work that waits for a gate.
   private final class Gate: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
-    private let counts = Mutex((begun: 0, done: 0))
+    private let counts = Mutex((begun: 0, done: 0, most: 0))
 
     var begun: Int { counts.withLock { $0.begun } }
     var done: Int { counts.withLock { $0.done } }
+    /// How many were under way at a time.
+    var most: Int { counts.withLock { $0.most } }
 
     func pass() {
-      counts.withLock { $0.begun += 1 }
+      counts.withLock {
+        $0.begun += 1
+        $0.most = max($0.most, $0.begun - $0.done)
+      }
       semaphore.wait()
       semaphore.signal()
       counts.withLock { $0.done += 1 }
@@ -42,6 +47,7 @@ struct UserLanesTests {
     try await eventually("the first ones") { gate.begun == UserLanes.width }
     gate.open()
     try await eventually("all of them") { gate.done == count }
+    #expect(gate.most == UserLanes.width)
     lanes.run(for: 1) { isDone.withLock { $0 = false } }
     try await eventually("one more") { !isDone.withLock { $0 } }
   }
@@ -53,5 +59,6 @@ struct UserLanesTests {
     try await eventually("those") { gate.begun == UserLanes.width + 3 }
     gate.open()
     try await eventually("all") { gate.done == UserLanes.width + UserLanes.mostWaiting + 3 }
+    #expect(gate.most == UserLanes.width + 3)
   }
 }
