@@ -137,6 +137,8 @@ struct StoreRestoreCommand: ParsableCommand {
         remedy: "`--yes` puts the backup in its place, and what is in it now is gone")
     case .noSuchKeychain:
       return CommandFailure(.noInput, error.message)
+    case .writePermission:
+      return CommandFailure(.cannotCreate, error.message)
     case .notAvailable where error.lockHolder != nil:
       return CommandFailure(.temporary, error.message, remedy: "stop it, and try again")
     default:
