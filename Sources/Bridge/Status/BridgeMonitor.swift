@@ -69,7 +69,7 @@ package final class BridgeMonitor: Sendable {
     package var last: String
     /// Words of the last.
     package var problem: String
-    /// Whether the broker's access list refuses any of them.
+    /// Whether it is the broker's access list that refuses the last.
     package var isByAccess: Bool
   }
 

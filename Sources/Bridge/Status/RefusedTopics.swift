@@ -64,6 +64,6 @@ struct RefusedTopics {
     guard let last, let error = refused[last] else { return nil }
     return BridgeMonitor.Refusals(
       topics: refused.count, last: last, problem: error.message,
-      isByAccess: refused.values.contains { $0.reason == .notAuthorized })
+      isByAccess: error.reason == .notAuthorized)
   }
 }

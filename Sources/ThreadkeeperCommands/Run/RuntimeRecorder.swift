@@ -78,12 +78,18 @@ extension RuntimeRecord.Intake {
 }
 
 extension RuntimeRecord.Refused {
-  fileprivate init(_ refusals: BridgeMonitor.Refusals) {
+  /// Topics and words are cut: a client may have chosen a topic, and all of the record has little room.
+  init(_ refusals: BridgeMonitor.Refusals) {
+    func cut(_ text: String, to most: Int) -> String {
+      text.unicodeScalars.count > most
+        ? String(String.UnicodeScalarView(text.unicodeScalars.prefix(most))) + "…" : text
+    }
     self.init(
-      topics: refusals.topics, lastTopic: refusals.last, problem: refusals.problem,
+      topics: refusals.topics, lastTopic: cut(refusals.last, to: 200),
+      problem: cut(refusals.problem, to: 300),
       remedy: refusals.isByAccess
         ? "Nobody hears of it. Put what `threadkeeper acl` prints into the broker's access list; "
           + "`--keeper` names this login."
-        : "The broker's log says why.")
+        : "If that does not say why, the broker's log may.")
   }
 }
