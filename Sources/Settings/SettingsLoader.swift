@@ -20,17 +20,18 @@ package enum SettingsLoader {
   ///   - stateDirectory: where state lies that no key names a place for; nil for the rule of
   ///     `StateDirectory`.
   ///   - otherVariables: names that begin with `THREADKEEPER_` and are read by somebody else.
-  ///   - systemFile: the last place of the search.
+  ///   - systemFile: the last place of the search; nil for that of `SystemPlaces`.
   ///   - workingDirectory: what paths on the command line and in variables are relative to.
   ///   - isRoot: whether the process runs as root.
   package static func load(
     file: String?, environment: [String: String], stateDirectory: String? = nil,
     otherVariables: Set<String> = [],
-    systemFile: String = "/etc/threadkeeper/threadkeeper.yaml",
+    systemFile: String? = nil,
     workingDirectory: String = currentDirectory(), isRoot: Bool = geteuid() == 0
   ) -> SettingsResult {
     let found = search(
-      file: file, environment: environment, systemFile: systemFile,
+      file: file, environment: environment,
+      systemFile: systemFile ?? SystemPlaces(environment: environment).configuration,
       workingDirectory: workingDirectory)
     let directory = found.map { FilePath.directory(of: $0.path) } ?? workingDirectory
     var reader = SettingsReader(

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StatePlaces
+
 extension SettingsReader {
   static let variablePrefix = "THREADKEEPER_"
   /// Variables that are read before any setting is.
   static let ownVariables: Set<String> = [
-    "THREADKEEPER_CONFIG", "THREADKEEPER_STATE_DIRECTORY",
+    "THREADKEEPER_CONFIG", "THREADKEEPER_STATE_DIRECTORY", SystemPlaces.rootVariable,
   ]
   /// Where programs look for the keeper.
   static let clientVariable = "THREADKEEPER_SOCKET"

@@ -5,7 +5,7 @@
 /// 1. what the caller says (`--state-directory`),
 /// 2. `$THREADKEEPER_STATE_DIRECTORY`,
 /// 3. `$STATE_DIRECTORY`, which systemd sets for a unit with `StateDirectory=`,
-/// 4. for root, `/var/lib/threadkeeper`,
+/// 4. for root, `/var/lib/threadkeeper` (see `SystemPlaces`),
 /// 5. `$XDG_DATA_HOME/threadkeeper`, without it `~/.local/share/threadkeeper`.
 package enum StateDirectory {
   /// - Returns: an absolute path; nil when no rule gives one (no `HOME`).
@@ -23,7 +23,7 @@ package enum StateDirectory {
     if let path = named("STATE_DIRECTORY")?.split(separator: ":").first, path.hasPrefix("/") {
       return FilePath.absolute(String(path), in: "/", home: nil)
     }
-    if isRoot { return "/var/lib/threadkeeper" }
+    if isRoot { return SystemPlaces(environment: environment).stateDirectory }
     // The XDG base directory specification has relative paths ignored.
     if let path = named("XDG_DATA_HOME"), path.hasPrefix("/") {
       return FilePath.absolute(path + "/threadkeeper", in: "/", home: nil)

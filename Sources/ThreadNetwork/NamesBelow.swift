@@ -32,6 +32,7 @@ typealias RequestCommand = ThreadRequests.RequestCommand
 typealias ProgramName = ThreadRequests.ProgramName
 typealias QuestionWithdrawal = PersonAtTerminal.QuestionWithdrawal
 typealias StateDirectory = StatePlaces.StateDirectory
+typealias SystemPlaces = StatePlaces.SystemPlaces
 typealias StoreLocation = KeychainCore.StoreLocation
 typealias TerminalConsent = PersonAtTerminal.TerminalConsent
 typealias ThreadAnswer = ThreadRequests.ThreadAnswer

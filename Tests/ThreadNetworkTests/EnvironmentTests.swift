@@ -54,10 +54,35 @@ struct EnvironmentTests {
       setenv("THREADKEEPER_SOCKET", "/run/other.sock", 1)
       setenv("THREADKEEPER_STORE_KEY_FILE", "/other.key", 1)
       let own = THClient.Configuration(storeDirectory: "/mine")
-      precondition(own.socket == nil && own.keyFile == nil && own.machineSocket == nil)
+      precondition(own.socket == nil && own.keyFile == nil && own.machine == nil)
       let other = THClient.Configuration()
       precondition(other.socket == "/run/other.sock" && other.keyFile == "/other.key")
-      precondition(other.machineSocket == "/run/threadkeeper/client.sock")
+      unsetenv("THREADKEEPER_SYSTEM_ROOT")
+      precondition(
+        THClient.Configuration().machine
+          == MachineDaemon(
+            directory: "/var/lib/threadkeeper", socket: "/run/threadkeeper/client.sock"))
     }
+  }
+
+  @Test("A store is named by the program and by two variables, and not by systemd's directory")
+  func naming() {
+    #expect(environment(["THREADKEEPER_STORE_PATH": "/a"]).namesStore)
+    #expect(environment(["THREADKEEPER_STATE_DIRECTORY": "/a"]).namesStore)
+    let service = environment([
+      "STATE_DIRECTORY": "/var/lib/hub", "HOME": "/home/ada", "XDG_DATA_HOME": "/data",
+      "THREADKEEPER_SYSTEM_ROOT": "/image",
+    ])
+    #expect(!service.namesStore)
+    #expect(service.machine.directory == "/image/var/lib/threadkeeper")
+    #expect(service.machine.socket == "/image/run/threadkeeper/client.sock")
+  }
+
+  @Test("Who changes the store of a configuration names one")
+  func changed() {
+    var configuration = THClient.Configuration()
+    #expect(configuration.machine != nil)
+    configuration.storeDirectory = "/mine"
+    #expect(configuration.machine == nil)
   }
 }

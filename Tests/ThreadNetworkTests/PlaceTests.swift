@@ -9,35 +9,93 @@ import ThreadRequests
 
 @Suite("Where a client looks", .timeLimit(.minutes(5)))
 struct PlaceTests {
-  @Test(
-    "The machine's keeper is asked where there is no own store, and that is used once it is there")
+  private func machine(in place: OwnPlace, socket: String) -> MachineDaemon {
+    MachineDaemon(directory: place.directory.file("machine"), socket: socket)
+  }
+
+  @Test("The daemon of the machine is used, also beside an older store of the user's own")
   func machine() async throws {
     let place = try OwnPlace()
-    let keeper = try FakeKeeper { fields, _ in
+    let dataset = try SampleNetwork.home.octets()
+    try await place.client().storeCredentials(
+      forBorderAgent: Agents.attic, activeOperationalDataSet: dataset)
+    let daemon = try FakeKeeper { fields, _ in
       fields.command == "preferred/available"
         ? Array("{\"v\":1,\"status\":\"ok\",\"data\":{\"available\":true}}".utf8)
         : ThreadAnswer(AnswerData(credentials: [])).json
     }
     var configuration = place.configuration()
-    configuration.machineSocket = keeper.path
+    configuration.machine = machine(in: place, socket: daemon.path)
     let client = THClient(configuration: configuration)
     #expect(await client.isPreferredAvailable())
     try await client.storeCredentials(
-      forBorderAgent: Agents.kitchen, activeOperationalDataSet: SampleNetwork.home.octets())
-    #expect(keeper.requests.map(\.command) == ["preferred/available", "credentials/store"])
-    #expect(!FileManager.default.fileExists(atPath: place.storePath))
+      forBorderAgent: Agents.kitchen, activeOperationalDataSet: dataset)
+    #expect(try await client.allCredentials().isEmpty)
+    let commands = ["preferred/available", "credentials/store", "credentials/list"]
+    #expect(daemon.requests.map(\.command) == commands)
 
-    try await place.client().storeCredentials(
-      forBorderAgent: Agents.attic, activeOperationalDataSet: SampleNetwork.home.octets())
-    #expect(try await client.allCredentials().map(\.borderAgentID) == [Agents.attic])
-    #expect(keeper.requests.count == 2)
+    // Named, the own store is used.
+    #expect(
+      try await place.client().allCredentials().map(\.borderAgentID) == [Agents.attic])
+    #expect(daemon.requests.count == 3)
   }
 
-  @Test("Without a keeper of the machine a store is made with the first credentials")
+  @Test("While the daemon of the machine does not run, calls fail with `notNow` and make no store")
+  func stopped() async throws {
+    let place = try OwnPlace()
+    let machine = machine(in: place, socket: place.directory.file("none/client.sock"))
+    try FileManager.default.createDirectory(
+      atPath: machine.directory, withIntermediateDirectories: false)
+    var configuration = place.configuration()
+    configuration.machine = machine
+    let link = KeeperLink(configuration, patience: .milliseconds(300))
+    var request = ThreadRequest(.storeCredentials)
+    request.agent = BorderAgentID(hex: "0000000000000001")
+    request.dataset = try SampleNetwork.home.dataset(at: 1)
+    let error = await failure { _ = try await link.ask(request) }
+    #expect(error?.reason == .notNow)
+    #expect(error?.code == 18)
+    #expect(error?.localizedDescription.contains(machine.socket) == true)
+    #expect(error?.localizedDescription.contains("THREADKEEPER_STORE_PATH") == true)
+    #expect(!FileManager.default.fileExists(atPath: place.storePath))
+  }
+
+  @Test("A call that comes while the daemon of the machine starts is answered by it")
+  func starting() async throws {
+    let place = try OwnPlace()
+    let path = try place.makeSocketDirectory()
+    var configuration = place.configuration()
+    configuration.machine = machine(in: place, socket: path)
+    try FileManager.default.createDirectory(
+      atPath: place.directory.file("machine"), withIntermediateDirectories: false)
+    let link = KeeperLink(configuration, patience: .seconds(60))
+    async let answer = link.ask(ThreadRequest(.isPreferredAvailable))
+    try await Task.sleep(for: .milliseconds(200))
+    let daemon = try FakeKeeper(at: path) { _, _ in
+      Array("{\"v\":1,\"status\":\"ok\",\"data\":{\"available\":true}}".utf8)
+    }
+    #expect(try await answer.available == true)
+    daemon.stop()
+  }
+
+  @Test("Root's store is that of the machine where root runs the daemon: it is opened")
+  func ownMachine() async throws {
+    let place = try OwnPlace()
+    var configuration = place.configuration()
+    configuration.machine = MachineDaemon(
+      directory: place.directory.path, socket: place.directory.file("none/client.sock"))
+    let client = THClient(configuration: configuration)
+    try await client.storeCredentials(
+      forBorderAgent: Agents.kitchen, activeOperationalDataSet: SampleNetwork.home.octets())
+    #expect(try await client.allCredentials().count == 1)
+  }
+
+  @Test("Without a daemon on the machine a store is made with the first credentials")
   func none() async throws {
     let place = try OwnPlace()
     var configuration = place.configuration()
-    configuration.machineSocket = place.directory.file("nobody/client.sock")
+    configuration.machine = machine(
+      in: place, socket: place.directory.file("none/client.sock"))
     let client = THClient(configuration: configuration)
     #expect(await !client.isPreferredAvailable())
     try await client.storeCredentials(

@@ -28,6 +28,15 @@ struct ClientEnvironment {
       ).map { $0 + "/store" }
   }
 
+  /// Whether a variable names a store for this program. systemd's `STATE_DIRECTORY` does not: a service
+  /// has one for its own files.
+  var namesStore: Bool { own("STORE_PATH") != nil || own("STATE_DIRECTORY") != nil }
+
+  var machine: MachineDaemon {
+    let places = SystemPlaces(environment: variables)
+    return MachineDaemon(directory: places.stateDirectory, socket: places.clientSocket)
+  }
+
   var team: String { own("NETWORK_TEAM") ?? "uid/\(geteuid())" }
   var home: String? { own("NETWORK_HOME") }
   /// Whether a person may be asked at a terminal.

@@ -6,13 +6,16 @@ extension THClient {
   /// Which keeper or store a client uses. Linux only: Apple's systems have one keychain, and sign the
   /// team of a program into it.
   ///
-  /// The first of these that is there is used:
+  /// The first of these that applies is used, and nothing else:
   ///
-  /// 1. the keeper at ``socket``, and nothing else, if that is said;
-  /// 2. the keeper of the program's own user, by the socket in the directory of its store;
-  /// 3. the own store, which the program opens itself;
-  /// 4. the keeper of this machine, at ``systemSocket``;
-  /// 5. an own store that is made when the first credentials are stored.
+  /// 1. the daemon at ``socket``, if that is set;
+  /// 2. the store in ``storeDirectory``, if the program or a variable names one: by the daemon that runs
+  ///    on it, or else opened by the program itself;
+  /// 3. the daemon of this machine, at ``systemSocket``, if one is installed: `/var/lib/threadkeeper` or
+  ///    that socket exists. While it does not run, calls wait ten seconds for it and then fail with
+  ///    ``THError/Code/notNow``;
+  /// 4. the store of the program's own user, in the same way as a named one. It is made when the first
+  ///    credentials are stored.
   public struct Configuration: Sendable {
     /// Where the keeper of a machine listens for programs of other users.
     public static let systemSocket = "/run/threadkeeper/client.sock"
@@ -22,11 +25,12 @@ extension THClient {
     /// Who listens there is told credentials, so it must be this user or root; or another user in a
     /// directory of its own or root's, with nothing but root's or this user's directories above.
     public var socket: String?
-    /// Directory of the own store. Variable `THREADKEEPER_STORE_PATH`; the default is `store` in
-    /// `$THREADKEEPER_STATE_DIRECTORY`, or by the rule of the program `threadkeeper`: for root
-    /// `/var/lib/threadkeeper`, for others `$XDG_DATA_HOME/threadkeeper` or
-    /// `~/.local/share/threadkeeper`. Nil when none of them is known.
-    public var storeDirectory: String?
+    /// Directory of the own store. Variables `THREADKEEPER_STORE_PATH`, or `store` in
+    /// `$THREADKEEPER_STATE_DIRECTORY`: who sets one of them, or this, names a store. The default is
+    /// `store` by the rule of the program `threadkeeper`: for root `/var/lib/threadkeeper`, for others
+    /// `$XDG_DATA_HOME/threadkeeper` or `~/.local/share/threadkeeper`; it names none. Nil when no rule
+    /// gives one.
+    public var storeDirectory: String? { didSet { machine = nil } }
     /// The file with the key of the own store, outside of its directory. Variable
     /// `THREADKEEPER_STORE_KEY_FILE`; nil is the directory's name with `.key` after it.
     public var keyFile: String?
@@ -77,11 +81,11 @@ extension THClient {
       self.home = home ?? environment.home
       self.confirmConsent = confirmConsent
       self.asksOnTerminal = asksOnTerminal
-      machineSocket = storeDirectory == nil ? Self.systemSocket : nil
+      machine = storeDirectory == nil && !environment.namesStore ? environment.machine : nil
     }
 
-    /// The keeper that is asked where there is no own store; nil: none.
-    var machineSocket: String?
+    /// The daemon that serves all users of this machine. Nil where a store is named.
+    var machine: MachineDaemon?
 
     /// Whether a person at the terminal may be told of a keeper's question.
     var usesTerminal: Bool {

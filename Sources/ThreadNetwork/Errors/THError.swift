@@ -57,6 +57,8 @@ public final class THError: NSError, @unchecked Sendable {
     case refused = 15
     /// The store fails: the disk is full, or broken.
     case storeFailure = 16
+    /// The daemon of this machine is installed and does not run now. The same call may work later.
+    case notNow = 18
   }
 
   /// Key of `userInfo`: the stable word of the keeper's answer, a `String` such as `bad_length`.

@@ -108,7 +108,15 @@ final class KeeperLink: Sendable {
         .unavailable, "no keeper listens on \(path)",
         help: "start it with `threadkeeper run`, or name another socket", isTemporary: true)
     }
-    guard let store = OwnStore(configuration) else {
+    let store = OwnStore(configuration)
+    if let machine = configuration.machine, machine.isInstalled,
+      store.map({ !machine.isOwn($0) }) ?? true
+    {
+      guard let answer = try await keeper(at: machine.socket, admitsOthers: true).ask(request)
+      else { throw machine.absence }
+      return answer
+    }
+    guard let store else {
       throw THError(
         .unavailable, "nothing says where the keeper or a store is",
         help: "set THREADKEEPER_SOCKET, or HOME")
@@ -116,8 +124,8 @@ final class KeeperLink: Sendable {
     if let answer = try await keeper(at: store.socketPath, admitsOthers: false).ask(request) {
       return answer
     }
-    if !store.exists, let path = configuration.machineSocket,
-      let answer = try await keeper(at: path, admitsOthers: true).ask(request)
+    if let machine = configuration.machine, machine.isOwn(store),
+      let answer = try await keeper(at: machine.socket, admitsOthers: true).ask(request)
     {
       return answer
     }
@@ -136,7 +144,7 @@ extension THError {
   fileprivate func isWorthAnotherTry(_ command: RequestCommand) -> Bool {
     switch reason {
     case .storeInUse: true
-    case .unavailable: isTemporary
+    case .unavailable, .notNow: isTemporary
     case .interrupted: isTemporary && !command.needsConsent && command != .shareCredentials
     default: false
     }

@@ -35,6 +35,7 @@ struct OwnStore: Sendable {
     confirm = configuration.confirmConsent
   }
 
+  var directory: String { location.directory }
   /// Where a keeper of this store listens.
   var socketPath: String { location.directory + "/daemon.sock" }
 

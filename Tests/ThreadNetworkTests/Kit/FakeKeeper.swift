@@ -15,10 +15,15 @@ final class FakeKeeper: Sendable {
   private let seen = Mutex<[RequestFields]>([])
   private let listener = Mutex<DaemonListener?>(nil)
 
-  /// - Parameter answer: gets the fields of the request, and how many came before it.
-  init(_ answer: @escaping @Sendable (RequestFields, Int) async -> [UInt8]) throws {
+  /// - Parameters:
+  ///   - path: nil for one in a directory of its own.
+  ///   - answer: gets the fields of the request, and how many came before it.
+  init(
+    at path: String? = nil, _ answer: @escaping @Sendable (RequestFields, Int) async -> [UInt8]
+  ) throws {
     directory = try TemporaryDirectory()
-    path = directory.file("client.sock")
+    self.path = path ?? directory.file("client.sock")
+    let path = self.path
     let listener = try DaemonListener(path: path) { [weak self] octets, _ in
       guard let fields = try? RequestFields(json: octets) else { return [] }
       let number =
