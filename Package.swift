@@ -133,10 +133,12 @@ let package = Package(
       path: "Tests/Stress"),
 
     // Tests: a target for each target, and what they share.
+    .target(name: "CTestSandbox", path: "Tests/CTestSandbox"),
     .target(
       name: "TestKit",
       dependencies: [
-        "Bridge", "BridgeProtocol", "EmbeddedBroker", "KeychainCore", "MosquittoClient",
+        "Bridge", "BridgeProtocol", "CTestSandbox", "EmbeddedBroker", "KeychainCore",
+        "MosquittoClient",
         "SQLiteDatabase", "ThreadDataset", .product(name: "Logging", package: "swift-log"),
       ],
       path: "Tests/TestKit"),

@@ -47,7 +47,7 @@ package final class ChildProcess: Sendable {
 
   /// Starts it.
   ///
-  /// - Parameter environment: all of it; nil: the same as ours.
+  /// - Parameter environment: all of it besides `TestSandbox.environment`; nil: the same as ours.
   package init(
     _ program: String, _ arguments: [String], environment: [String: String]? = nil,
     streams: (input: Stream, output: Stream, error: Stream) = (.nothing, .nothing, .nothing)
@@ -69,7 +69,9 @@ package final class ChildProcess: Sendable {
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
 
     let words = ([program] + arguments).map { strdup($0) }
-    let variables = (environment ?? ProcessInfo.processInfo.environment)
+    let variables =
+      (environment.map { TestSandbox.environment.merging($0) { $1 } }
+      ?? ProcessInfo.processInfo.environment)
       .map { strdup("\($0.key)=\($0.value)") }
     defer { for text in words + variables { free(text) } }
     var identifier: pid_t = 0

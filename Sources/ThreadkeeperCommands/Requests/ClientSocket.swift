@@ -27,8 +27,10 @@ struct ClientSocket {
         onTrouble: { [logger] in
           logger.warning("a program was not let in", metadata: ["reason": "\($0.message)"])
         },
-        handler: { [requests] octets, connection in
-          await requests.answer(octets, connection, door) ?? Self.unknown
+        handler: { [requests, logger] octets, connection in
+          logger.debug(
+            "a request on the socket", metadata: ["user": "\(connection.peer.user)"])
+          return await requests.answer(octets, connection, door) ?? Self.unknown
         })
     } catch {
       logger.warning(

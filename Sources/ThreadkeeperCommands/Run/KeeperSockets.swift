@@ -32,7 +32,9 @@ struct KeeperSockets: Service {
         onTrouble: { [logger] in
           logger.warning("a command was not let in", metadata: ["reason": "\($0.message)"])
         },
-        handler: { [store, clients, consents, requests, logins] request, connection in
+        handler: { [store, clients, consents, requests, logins, logger] request, connection in
+          logger.debug(
+            "a request on the socket", metadata: ["user": "\(connection.peer.user)"])
           if let answer = await consents.answer(request, from: connection.peer) { return answer }
           if let answer = await requests.answer(request, connection) { return answer }
           if let answer = await clients.answer(request, from: connection.peer) { return answer }

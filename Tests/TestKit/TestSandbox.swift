@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CTestSandbox
+import Foundation
+
+/// Keeps the tests away from the store, the sockets and the home directory of whoever runs them. See
+/// CTestSandbox.h: it is set up before the first test runs.
+package enum TestSandbox {
+  /// What every program that a test starts has in its environment, unless the test says otherwise.
+  package static let environment: [String: String] = {
+    let own = ProcessInfo.processInfo.environment
+    return ["HOME", "THREADKEEPER_SYSTEM_ROOT"].reduce(into: [:]) { $0[$1] = own[$1] }
+  }()
+
+  /// Fails this process at its end if there is something at `path` then that is not there now.
+  package static func watch(_ path: String) { test_sandbox_watch(path) }
+}
