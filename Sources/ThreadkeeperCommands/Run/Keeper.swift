@@ -66,8 +66,9 @@ struct Keeper {
     let sockets = KeeperSockets(
       settings: settings, consents: ConsentService(keychain: keychain, desk: bridge.consents),
       requests: RequestDesk(settings, requests: bridge.requests),
-      clients: ClientsService(bridge.enrolments, logger: logger), store: store, logins: logins,
-      logger: logger)
+      clients: ClientsService(bridge.enrolments, logger: logger),
+      routers: RoutersHandler(settings, ownership: bridge.ownership), store: store,
+      logins: logins, logger: logger)
     let broker = privateBroker.map { ServiceGroupConfiguration.ServiceConfiguration(service: $0) }
     let group = ServiceGroup(
       configuration: ServiceGroupConfiguration(

@@ -11,6 +11,7 @@ struct KeeperSockets: Service {
   let consents: ConsentService
   let requests: RequestDesk
   let clients: ClientsService
+  let routers: RoutersHandler
   let store: StoreService
   let logins: BrokerLoginService
   let logger: Logger
@@ -32,10 +33,11 @@ struct KeeperSockets: Service {
         onTrouble: { [logger] in
           logger.warning("a command was not let in", metadata: ["reason": "\($0.message)"])
         },
-        handler: { [store, clients, consents, requests, logins] request, connection in
+        handler: { [store, clients, routers, consents, requests, logins] request, connection in
           if let answer = await consents.answer(request, from: connection.peer) { return answer }
           if let answer = await requests.answer(request, connection) { return answer }
           if let answer = await clients.answer(request, from: connection.peer) { return answer }
+          if let answer = await routers.answer(request, from: connection.peer) { return answer }
           if let answer = await store.answer(request, connection) { return answer }
           return (try? await logins.answer(request, connection).octets) ?? []
         })
