@@ -28,6 +28,7 @@ package final class Bridge: Service {
   /// The same requests by another way than the broker.
   package let requests: RequestService
   package let consents: ConsentDesk
+  package let ownership: OwnershipService
   /// Whoever changes an enrolment while the bridge runs does it here: it remembers what it has read.
   package let enrolments: ClientEnrolmentStore
   private let intake: MosquittoClient
@@ -97,6 +98,8 @@ package final class Bridge: Service {
     self.consents = ConsentDesk(
       configuration: configuration, store: store, answers: answers, clock: clock, logger: logger,
       committed: wake)
+    ownership = OwnershipService(
+      configuration, store: store, clock: clock, logger: logger, committed: wake)
     self.status = status
     self.monitor = monitor
     self.enrolments = enrolments

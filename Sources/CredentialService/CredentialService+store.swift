@@ -10,7 +10,11 @@ extension CredentialService {
     guard let agent = request.agent, let incoming = request.dataset else {
       throw AnswerFailure(.invalidPayload, "expected `border_agent_id` and `dataset`")
     }
-    try authorize(owner: store.owner(of: agent, in: home, tx))
+    if let owner = try store.owner(of: agent, in: home, tx), !isOwn(owner) {
+      throw AnswerFailure(
+        .notAuthorized, field: "border_agent_id",
+        OwnershipAdvice.message(agent, team: context.team, home: home))
+    }
     let preferred = try preferredNetwork()
     let credential = try store.credential(of: agent, in: home, tx)
     let wasMember = credential.map { isMember($0, of: preferred) } ?? false
@@ -57,7 +61,10 @@ extension CredentialService {
       throw AnswerFailure(
         .notFound, field: "border_agent_id", "no credentials of \(agent) are stored")
     }
-    if !context.isAdministrator { try authorize(owner: team) }
+    guard context.isAdministrator || isOwn(team) else {
+      throw AnswerFailure(
+        .notAuthorized, field: "border_agent_id", "this border agent id belongs to another team")
+    }
     // Looked for before anything is changed, because they may be damaged.
     _ = try store.formerOwner(of: agent, in: home, tx)
     _ = try preferredNetwork()
@@ -66,12 +73,6 @@ extension CredentialService {
     var data = AnswerData()
     data.deleted = true
     return data
-  }
-
-  private func authorize(owner: String?) throws {
-    guard let owner, !isOwn(owner) else { return }
-    throw AnswerFailure(
-      .notAuthorized, field: "border_agent_id", "this border agent id belongs to another team")
   }
 
   /// Whether a router belongs to the preferred network. Its stored mark alone may be that of an

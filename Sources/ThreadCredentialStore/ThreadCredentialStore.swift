@@ -134,15 +134,7 @@ package struct ThreadCredentialStore: Sendable {
   ) throws {
     try keychain.delete(item, in: tx)
     guard try formerOwnerItem(of: agent, in: home, tx) == nil else { return }
-    _ = try keychain.add(
-      NewItem(
-        .genericPassword,
-        attributes: [
-          .service: .string(Self.ownerService(home)),
-          .account: .string(agent.description),
-          .accessGroup: .string(Self.internalGroup),
-          .label: .string(item.accessGroup),
-        ], secret: SecretBytes(copying: []), accessible: .afterFirstUnlock), in: tx)
+    try addFormerOwner(item.accessGroup, of: agent, in: home, tx)
   }
 
   // MARK: - Items
@@ -164,29 +156,31 @@ package struct ThreadCredentialStore: Sendable {
         .genericPassword, [.service: .string(Self.service(home))], unreadable: .skip), in: tx)
   }
 
-  private func item(
+  func item(
     of agent: BorderAgentID, in home: String, _ tx: ReadTransaction
   ) throws -> Item? {
     try keychain.items(matching: Self.query(agent, in: home), in: tx).first
   }
 
-  private static func query(_ agent: BorderAgentID, in home: String) -> ItemQuery {
+  static func query(_ agent: BorderAgentID, in home: String) -> ItemQuery {
     ItemQuery(
       .genericPassword,
       [.service: .string(service(home)), .account: .string(agent.description)], limit: 1)
   }
 
-  private func formerOwnerItem(
+  func formerOwnerItem(
     of agent: BorderAgentID, in home: String, _ tx: ReadTransaction
   ) throws -> Item? {
-    try keychain.items(
-      matching: ItemQuery(
-        .genericPassword,
-        [
-          .service: .string(Self.ownerService(home)), .account: .string(agent.description),
-          .accessGroup: .string(Self.internalGroup),
-        ], limit: 1), in: tx
-    ).first
+    try keychain.items(matching: Self.formerOwnerQuery(agent, in: home), in: tx).first
+  }
+
+  static func formerOwnerQuery(_ agent: BorderAgentID, in home: String) -> ItemQuery {
+    ItemQuery(
+      .genericPassword,
+      [
+        .service: .string(ownerService(home)), .account: .string(agent.description),
+        .accessGroup: .string(internalGroup),
+      ], limit: 1)
   }
 
   func credential(

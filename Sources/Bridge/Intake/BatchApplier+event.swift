@@ -48,7 +48,7 @@ extension BatchApplier {
       let credential = try store.credential(of: agent, in: home.record.name, tx)
       // An id goes on belonging to its team when its credentials were deleted.
       let owner = try credential?.team ?? store.formerOwner(of: agent, in: home.record.name, tx)
-      try authorize(user, owner: owner)
+      try authorize(user, of: agent, owner: owner, home: home)
       guard let ordered = try inOrder(event, stored: stored, agent: agent, user: user, home: home)
       else { return }
       if event.kind == .leave {
@@ -59,7 +59,8 @@ extension BatchApplier {
       }
     case .heartbeat, .offline:
       guard let known else { throw Rejection.unknownRouter }
-      try authorize(user, owner: store.owner(of: agent, in: home.record.name, tx))
+      try authorize(
+        user, of: agent, owner: store.owner(of: agent, in: home.record.name, tx), home: home)
       guard let ordered = try inOrder(event, stored: known, agent: agent, user: user, home: home)
       else { return }
       try applyPresence(event.kind, to: ordered, stored: known, home: home)
@@ -67,12 +68,16 @@ extension BatchApplier {
   }
 
   /// A border agent id belongs to the team that first stored it.
-  private func authorize(_ user: String, owner: String?) throws {
-    guard let owner, !BrokerUser.isSame(owner, configuration.team(user)) else { return }
+  private func authorize(
+    _ user: String, of agent: BorderAgentID, owner: String?, home: HomeContext
+  ) throws {
+    let team = configuration.team(user)
+    guard let owner, !BrokerUser.isSame(owner, team) else { return }
     throw Rejection(
       .notAuthorized, field: "border_agent_id",
-      message: "this border agent id belongs to another team; put both users into one team "
-        + "(setting `teams`)")
+      message: OwnershipAdvice.message(
+        agent, team: team,
+        home: configuration.topics.homes.count > 1 ? home.record.name : nil))
   }
 
   /// The router with the event's number taken note of; `nil` for a repetition.

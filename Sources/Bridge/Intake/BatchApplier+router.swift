@@ -51,25 +51,15 @@ extension BatchApplier {
     home: HomeContext
   ) throws {
     if let credential { try store.delete(credential, tx) }
-    guard var router = known else {
+    guard let router = known else {
       if credential == nil { countDuplicate() }
       // A row without an id is not stored: then there is no number to remember either.
       if ordered.id != 0 { try RouterLedger.update(ordered, tx) }
       return
     }
-    var record = EventRecord(time: now, types: .routerLeft, home: home.record.id)
-    record.router = router.agent
-    record.network = router.network
+    var record = EventRecord(time: now, home: home.record.id)
     record.user = ordered.user
-    record.detail.networkName = router.networkName
-    if router.adoption != nil { try abandonAdoption(by: &router, next: nil, home: home) }
-    noteNetwork(in: home, from: router.contribution, to: nil)
-    if try isLastOfPreferred(router, home: home) {
-      record.detail.message =
-        "the last border router of the preferred network left; it stays preferred"
-    }
-    try append(record)
-    try applyAlerts([:], to: &router, home: home)
+    try unlist(router, record, home: home)
     if ordered.order.isEmpty {
       try RouterLedger.delete(router, tx)
     } else {
@@ -82,6 +72,26 @@ extension BatchApplier {
       try RouterLedger.update(gone, tx)
     }
     for user in Set([router.user, ordered.user]) { try plaintextEnded(of: user, home: home) }
+  }
+
+  /// Takes a router off the list: its topics are emptied, its alerts resolve, its adoption ends. Its row is
+  /// the caller's.
+  ///
+  /// - Parameter record: what is published as `router_left`, with all that is known beside the router.
+  func unlist(_ listed: RouterRecord, _ left: EventRecord, home: HomeContext) throws {
+    var (router, record) = (listed, left)
+    record.types.insert(.routerLeft)
+    record.router = router.agent
+    record.network = router.network
+    record.detail.networkName = router.networkName
+    if router.adoption != nil { try abandonAdoption(by: &router, next: nil, home: home) }
+    noteNetwork(in: home, from: router.contribution, to: nil)
+    if try isLastOfPreferred(router, home: home) {
+      record.detail.message =
+        "the last border router of the preferred network left; it stays preferred"
+    }
+    try append(record)
+    try applyAlerts([:], to: &router, home: home)
     noteRouter(in: home, change: -1)
   }
 

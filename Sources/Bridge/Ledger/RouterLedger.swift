@@ -69,6 +69,21 @@ enum RouterLedger {
     ) { _ in true } ?? false
   }
 
+  /// The user of the broker that spoke last for each router of a home, also for those that left.
+  static func users(home: Int64, _ tx: ReadTransaction) throws -> [BorderAgentID: String] {
+    let rows = try tx.all("SELECT agent, user FROM router WHERE home = ?", .integer(home)) {
+      (BorderAgentID(octets: $0.blob(0)), $0.text(1))
+    }
+    var users: [BorderAgentID: String] = [:]
+    for case (let agent?, let user) in rows { users[agent] = user }
+    return users
+  }
+
+  /// Whether a user of the broker was the last one that spoke for some router, in any home.
+  static func hasSpoken(_ user: String, _ tx: ReadTransaction) throws -> Bool {
+    try tx.first("SELECT 1 FROM router WHERE user = ? LIMIT 1", .text(user)) { _ in true } ?? false
+  }
+
   static func insert(_ router: RouterRecord, _ tx: WriteTransaction) throws {
     try tx.execute(
       """

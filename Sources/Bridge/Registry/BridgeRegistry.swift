@@ -4,6 +4,7 @@ import BridgeProtocol
 import KeychainCore
 import SQLiteDatabase
 import ThreadCredentialStore
+import ThreadDataset
 
 /// What the bridge knows, for those who only want to look: it reads a snapshot, beside a running
 /// daemon too.
@@ -47,6 +48,11 @@ package struct BridgeRegistry: Sendable {
     try database.read {
       try RouterLedger.page(home: home.id, after: 0, limit: Self.listed, $0)
     }
+  }
+
+  /// The user of the broker that spoke last for each router, also for those that left.
+  package func users(in home: HomeRecord) throws -> [BorderAgentID: String] {
+    try database.read { try RouterLedger.users(home: home.id, $0) }
   }
 
   package func networks(in home: HomeRecord) throws -> [NetworkRecord] {

@@ -32,4 +32,9 @@ package enum AuditAction: UInt8, Sendable {
   case credentialsGiven = 35
   /// They may have them, and had gone when it was agreed to.
   case credentialsNotGiven = 36
+
+  // What the owner of the store decides about border agent ids.
+  case routerTransferred = 50
+  case routerReleased = 51
+  case routerRemoved = 52
 }

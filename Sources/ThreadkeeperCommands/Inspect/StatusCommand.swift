@@ -77,6 +77,7 @@ struct StatusReport: Encodable {
   let login: Login
   let intake: RuntimeRecord.Intake
   let store: Store
+  let teams: TeamCheck
 
   init(_ registry: Registry) throws {
     let settings = registry.settings
@@ -88,6 +89,7 @@ struct StatusReport: Encodable {
     self.homes = homes.count
     refused = runtime?.refused
     pid = holder?.processID
+    teams = try TeamCheck(settings, registry.registry, registry.keychain)
     routers = homes.map(\.routers).reduce(0, +)
     networks = try homes.map { try registry.registry.networks(in: $0).count }.reduce(0, +)
     alerts = try homes.map { try registry.registry.activeAlerts(in: $0) }.reduce(0, +)
@@ -140,7 +142,7 @@ struct StatusReport: Encodable {
       networks     \(networks)
       credentials  \(credentials)
       alerts       \(alerts)
-
+      \(teams.text)
       """
   }
 }

@@ -56,6 +56,7 @@ struct Keeper {
   /// Runs until SIGTERM or SIGINT, or until it cannot go on.
   func run() async throws {
     for notice in keychain.notices { logger.notice("\(notice)") }
+    try? TeamCheck(settings, BridgeRegistry(keychain.database), keychain).log(to: logger)
     ApproverNotice(settings, enrolments: bridge.enrolments).log(to: logger)
     let logins = BrokerLoginService(
       settings, keychain: keychain, bridge: bridge, login: login, logger: logger)
@@ -66,8 +67,9 @@ struct Keeper {
     let sockets = KeeperSockets(
       settings: settings, consents: ConsentService(keychain: keychain, desk: bridge.consents),
       requests: RequestDesk(settings, requests: bridge.requests),
-      clients: ClientsService(bridge.enrolments, logger: logger), store: store, logins: logins,
-      logger: logger)
+      clients: ClientsService(bridge.enrolments, logger: logger),
+      routers: RoutersHandler(settings, ownership: bridge.ownership), store: store,
+      logins: logins, logger: logger)
     let broker = privateBroker.map { ServiceGroupConfiguration.ServiceConfiguration(service: $0) }
     let group = ServiceGroup(
       configuration: ServiceGroupConfiguration(

@@ -11,6 +11,7 @@ struct KeeperSockets: Service {
   let consents: ConsentService
   let requests: RequestDesk
   let clients: ClientsService
+  let routers: RoutersHandler
   let store: StoreService
   let logins: BrokerLoginService
   let logger: Logger
@@ -32,12 +33,13 @@ struct KeeperSockets: Service {
         onTrouble: { [logger] in
           logger.warning("a command was not let in", metadata: ["reason": "\($0.message)"])
         },
-        handler: { [store, clients, consents, requests, logins, logger] request, connection in
+        handler: { [store, clients, routers, consents, requests, logins, logger] request, connection in
           logger.debug(
             "a request on the socket", metadata: ["user": "\(connection.peer.user)"])
           if let answer = await consents.answer(request, from: connection.peer) { return answer }
           if let answer = await requests.answer(request, connection) { return answer }
           if let answer = await clients.answer(request, from: connection.peer) { return answer }
+          if let answer = await routers.answer(request, from: connection.peer) { return answer }
           if let answer = await store.answer(request, connection) { return answer }
           return (try? await logins.answer(request, connection).octets) ?? []
         })

@@ -4,10 +4,10 @@ import ArgumentParser
 import Bridge
 import BridgeProtocol
 
-/// `threadkeeper routers`
-struct RoutersCommand: ParsableCommand {
+/// `threadkeeper routers`, also as `threadkeeper routers list`.
+struct RoutersListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "routers",
+    commandName: "list",
     abstract: "List the border routers.",
     discussion: """
       Examples:

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeychainCore
+import Logging
+import ThreadCredentialStore
+import ThreadDataset
+
+/// Changes which team a border agent id belongs to, for the owner of the store. Each call is a transaction
+/// of its own and is on disk when it returns.
+///
+/// Every call throws `OwnershipFailure`, or what the store throws.
+package struct OwnershipService: Sendable {
+  let configuration: BridgeConfiguration
+  let store: ThreadCredentialStore
+  let clock: any Clock
+  let logger: Logger?
+  /// Called after the commit: there is something to publish.
+  let committed: @Sendable () -> Void
+
+  init(
+    _ configuration: BridgeConfiguration, store: ThreadCredentialStore, clock: any Clock,
+    logger: Logger?, committed: @escaping @Sendable () -> Void
+  ) {
+    self.configuration = configuration
+    self.store = store
+    self.clock = clock
+    self.logger = logger
+    self.committed = committed
+  }
+
+  /// For a command without a daemon: what there is to publish, the next daemon does.
+  package init(
+    _ configuration: BridgeConfiguration, keychain: Keychain, clock: any Clock = SystemClock()
+  ) throws {
+    let store = ThreadCredentialStore(keychain)
+    _ = try BridgeStart.prepare(configuration, store: store, now: clock.now())
+    self.init(configuration, store: store, clock: clock, logger: nil, committed: {})
+  }
+
+  /// Gives a border agent id, and the credentials stored under it, to a team.
+  ///
+  /// - Parameters:
+  ///   - logins: the broker's users that speak for the team.
+  ///   - actor: who is named in the audit.
+  package func transfer(
+    _ agent: BorderAgentID, in home: String, to team: String, logins: [String], by actor: String
+  ) throws -> OwnershipChange {
+    try change("border agent id transferred", of: agent, in: home, by: actor) {
+      try $0.transfer(agent, to: team, logins: logins, home: $1)
+    }
+  }
+
+  /// Deletes the credentials and the owner of a border agent id; the router stays listed.
+  package func release(
+    _ agent: BorderAgentID, in home: String, by actor: String
+  ) throws -> OwnershipChange {
+    try change("border agent id released", of: agent, in: home, by: actor) {
+      try $0.release(agent, home: $1)
+    }
+  }
+
+  /// Deletes all that is stored of a border agent id.
+  package func remove(
+    _ agent: BorderAgentID, in home: String, by actor: String
+  ) throws -> OwnershipChange {
+    try change("border router removed", of: agent, in: home, by: actor) {
+      try $0.remove(agent, home: $1)
+    }
+  }
+
+  private func change(
+    _ message: Logger.Message, of agent: BorderAgentID, in home: String, by actor: String,
+    _ body: (BatchApplier, HomeContext) throws -> OwnershipChange
+  ) throws -> OwnershipChange {
+    try store.checkWritable()
+    let now = clock.now()
+    let (change, news) = try store.keychain.database.write { tx in
+      store.keychain.act(as: actor, in: tx)
+      let batch = try BatchApplier(configuration: configuration, store: store, now: now, tx)
+      let change = try body(batch, try batch.home(named: home))
+      try batch.finish()
+      return (change, batch.news)
+    }
+    if let logger, change.isChange {
+      var metadata: Logger.Metadata = ["border_agent_id": "\(agent)", "home": "\(home)"]
+      metadata["from"] = change.previousTeam.map { "\($0)" }
+      metadata["to"] = change.team.map { "\($0)" }
+      logger.notice(message, metadata: metadata)
+      news.log(to: logger)
+    }
+    committed()
+    return change
+  }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeychainCore
+import SQLiteDatabase
+import SodiumCrypto
+import ThreadDataset
+
+/// Changes to whom a border agent id belongs.
+extension ThreadCredentialStore {
+  /// The team of each border agent id of a home. What is damaged is left out.
+  package func owners(in home: String, _ tx: ReadTransaction) throws -> [BorderAgentID: String] {
+    var owners: [BorderAgentID: String] = [:]
+    func read(_ service: String, _ team: (Item) -> String?) throws {
+      let query = ItemQuery(.genericPassword, [.service: .string(service)], unreadable: .skip)
+      for item in try keychain.items(matching: query, in: tx) {
+        guard let agent = BorderAgentID(hex: item[.account]?.string ?? "") else { continue }
+        owners[agent] = team(item)
+      }
+    }
+    try read(Self.ownerService(home)) {
+      $0.accessGroup == Self.internalGroup ? $0[.label]?.string : nil
+    }
+    // Whoever holds the credentials owns the id.
+    try read(Self.service(home)) { $0.accessGroup }
+    return owners
+  }
+
+  /// Gives a border agent id to a team, with the credentials that are stored under it. The dataset is not
+  /// opened and may be damaged.
+  ///
+  /// - Throws: `KeychainError` with `decode` when the attributes of an item are damaged.
+  package func setOwner(
+    of agent: BorderAgentID, in home: String, to team: String, _ tx: WriteTransaction
+  ) throws {
+    let credential = try item(of: agent, in: home, tx)
+    if let credential {
+      try keychain.update(credential, attributes: [.accessGroup: .string(team)], in: tx)
+    }
+    if let former = try formerOwnerItem(of: agent, in: home, tx) {
+      try keychain.update(former, attributes: [.label: .string(team)], in: tx)
+    } else if credential == nil {
+      try addFormerOwner(team, of: agent, in: home, tx)
+    }
+  }
+
+  /// Deletes the credentials of a border agent id and who owns it, damaged or not: it then belongs to nobody.
+  package func deleteOwner(
+    of agent: BorderAgentID, in home: String, _ tx: WriteTransaction
+  ) throws {
+    for query in [Self.query(agent, in: home), Self.formerOwnerQuery(agent, in: home)] {
+      try keychain.deleteDamaged(matching: query, in: tx)
+      if let item = try keychain.items(matching: query, in: tx).first {
+        try keychain.delete(item, in: tx)
+      }
+    }
+  }
+
+  func addFormerOwner(
+    _ team: String, of agent: BorderAgentID, in home: String, _ tx: WriteTransaction
+  ) throws {
+    try keychain.add(
+      NewItem(
+        .genericPassword,
+        attributes: [
+          .service: .string(Self.ownerService(home)),
+          .account: .string(agent.description),
+          .accessGroup: .string(Self.internalGroup),
+          .label: .string(team),
+        ], secret: SecretBytes(copying: []), accessible: .afterFirstUnlock), in: tx)
+  }
+}

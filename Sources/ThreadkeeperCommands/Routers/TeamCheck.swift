@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Bridge
+import KeychainCore
+import Logging
+import Settings
+import ThreadCredentialStore
+
+/// Teams for which nobody can speak any more: for the log at the start, and for `status`.
+struct TeamCheck: Encodable {
+  /// A border agent id whose team is gone. Its router is refused, whoever announces it.
+  struct AbandonedID: Encodable, Equatable {
+    let home: String
+    let borderAgentId: String
+    let team: String
+  }
+
+  /// Teams of the settings without a user.
+  let empty: [String]
+  let abandonedIds: [AbandonedID]
+
+  init(_ settings: Settings, _ registry: BridgeRegistry, _ keychain: Keychain) throws {
+    empty = settings.emptyTeams
+    let store = ThreadCredentialStore(keychain)
+    let homes = try registry.homes().map { home in
+      (
+        home.name, try registry.users(in: home),
+        try keychain.database.read { try store.owners(in: home.name, $0) }
+      )
+    }
+    let seen = Set(homes.flatMap { $0.1.values })
+    abandonedIds = homes.flatMap { home, users, owners in
+      owners.filter { agent, team in
+        settings.isAbandoned(team, lastLogin: users[agent], seen: seen)
+      }.map { AbandonedID(home: home, borderAgentId: $0.key.description, team: $0.value) }
+        .sorted { $0.borderAgentId < $1.borderAgentId }
+    }
+  }
+
+  func log(to logger: Logger) {
+    for team in empty {
+      logger.warning(
+        "no user belongs to a team of the settings",
+        metadata: ["team": "\(team)", "remedy": "list a user in `teams`, or delete the team"])
+    }
+    for (team, ids) in Dictionary(grouping: abandonedIds, by: \.team).sorted(by: { $0.key < $1.key }
+    ) {
+      logger.warning(
+        "border agent ids belong to a team that nobody speaks for",
+        metadata: [
+          "team": "\(team)", "count": "\(ids.count)", "border_agent_id": "\(ids[0].borderAgentId)",
+          "remedy": "\(Self.remedy(ids[0].borderAgentId))",
+        ])
+    }
+  }
+
+  /// Lines of `status`; empty when all is well.
+  var text: String {
+    var lines = empty.map {
+      "teams        no user belongs to the team `\($0.printable)` of the settings\n"
+    }
+    if let first = abandonedIds.first {
+      let more = abandonedIds.count > 1 ? " (and \(abandonedIds.count - 1) more)" : ""
+      lines.append(
+        "owners       \(first.borderAgentId)\(more) belongs to the team `\(first.team.printable)`, "
+          + "for which nobody speaks: \(Self.remedy(first.borderAgentId))\n")
+    }
+    return lines.joined()
+  }
+
+  private static func remedy(_ agent: String) -> String {
+    "run `threadkeeper routers transfer \(agent) TEAM`, or `threadkeeper routers remove \(agent)`"
+  }
+}
