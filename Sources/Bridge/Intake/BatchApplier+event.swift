@@ -62,7 +62,7 @@ extension BatchApplier {
       try authorize(user, owner: store.owner(of: agent, in: home.record.name, tx))
       guard let ordered = try inOrder(event, stored: known, agent: agent, user: user, home: home)
       else { return }
-      try applyPresence(event.kind, to: ordered, stored: known, home: home)
+      try applyPresence(event, to: ordered, stored: known, home: home)
     }
   }
 
