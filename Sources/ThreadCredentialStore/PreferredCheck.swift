@@ -15,12 +15,20 @@ package enum PreferredCheck: Hashable, Sendable {
   /// The preferred network with other content of the same age.
   case conflict([DatasetParameter])
 
-  package init(_ dataset: OperationalDataset?, preferred: OperationalDataset?) {
+  /// - Parameter current: the network that the router reports to be on; nil where that is not known. A router
+  ///   that is configured for one network and runs on another does not match, whichever is preferred.
+  package init(
+    _ dataset: OperationalDataset?, preferred: OperationalDataset?, current: ExtendedPANID? = nil
+  ) {
     guard let dataset, let preferred else {
       self = .none
       return
     }
     let differences = dataset.essentialDifferences(from: preferred)
+    if let current, let configured = dataset.extendedPANID, current != configured {
+      self = .mismatch(differences.isEmpty ? [.extendedPANID] : differences)
+      return
+    }
     if differences.isEmpty {
       self = .match
       return

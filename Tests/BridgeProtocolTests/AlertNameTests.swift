@@ -19,6 +19,7 @@ struct AlertNameTests {
     (.storeReadOnly, "StoreReadOnly", 10, .critical),
     (.brokerAuthenticationFailed, "BrokerAuthenticationFailed", 11, .critical),
     (.adoptionFailed, "AdoptionFailed", 12, .warning),
+    (.routerDetached, "RouterDetached", 13, .warning),
   ]
 
   @Test("Names, stored numbers and severities stay as they are", arguments: pinned)
@@ -33,13 +34,13 @@ struct AlertNameTests {
   func complete() {
     #expect(Self.pinned.map(\.0) == AlertName.allCases)
     #expect(Set(AlertName.allCases.map(\.number)).count == AlertName.allCases.count)
-    #expect(AlertName(number: 13) == nil)
+    #expect(AlertName(number: 14) == nil)
     #expect(AlertName(number: -1) == nil)
   }
 
   @Test("The alerts of routers fit into the bits of a router's row")
   func bits() {
-    #expect(AlertName.ofRouters.map(\.number) == [0, 1, 2, 3, 4, 5, 12])
+    #expect(AlertName.ofRouters.map(\.number) == [0, 1, 2, 3, 4, 5, 12, 13])
   }
 
   @Test("The words for severities")

@@ -10,7 +10,7 @@ import ThreadDataset
 struct InboundEventFieldTests {
   static let texts = [
     "border_agent_id", "name", "vendor", "model", "ext_address", "access_point", "dataset", "ssid",
-    "previous_ssid", "id",
+    "previous_ssid", "id", "ext_pan_id", "thread_state", "reason",
   ]
   static let notTexts = ["1", "1.5", "true", "false", "[]", "{}", #"["a"]"#, #"{"a":"b"}"#, "-0"]
   static let notNumbers = [#""42""#, "true", "[]", "{}", "[42]", #""""#]

@@ -118,14 +118,21 @@ struct AdoptionDecisionTests {
 
   @Test("A router's word: what it was told, what it said before, or something else")
   func reports() throws {
-    func report(_ incoming: OperationalDataset, preferred: OperationalDataset?) -> AdoptionReport {
-      AdoptionReport(incoming, sent: home, preferred: preferred, before: guest)
+    func report(
+      _ incoming: OperationalDataset, preferred: OperationalDataset?, isAttached: Bool = true
+    )
+      -> AdoptionReport
+    {
+      AdoptionReport(
+        incoming, sent: home, preferred: preferred, before: guest, isAttached: isAttached)
     }
     #expect(report(try SampleNetwork.home.dataset(at: 1), preferred: nil) == .confirmed)
     #expect(report(try SampleNetwork.guest.dataset(at: 9), preferred: home) == .notYet)
     let third = try SampleNetwork.home.with { $0.channel = 20 }.dataset(at: 6)
     #expect(report(third, preferred: home) == .disagreement)
     #expect(report(third, preferred: third) == .confirmed, "it is where it should be")
+    #expect(report(home, preferred: home, isAttached: false) == .configured)
+    #expect(report(third, preferred: home, isAttached: false) == .disagreement)
   }
 
   @Test("Nothing is waited for longer than the setting says, also when the clock was set back")

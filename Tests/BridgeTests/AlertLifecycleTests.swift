@@ -57,11 +57,16 @@ struct AlertLifecycleTests {
     } end: {
       try $0.announce(Agent.living, .home, at: 7)
     },
+    Case(name: .routerDetached) {
+      try $0.say(.heartbeat, Agent.living, ["thread_state": "detached"])
+    } end: {
+      try $0.say(.heartbeat, Agent.living, ["thread_state": "router"])
+    },
   ]
 
   @Test("All alerts of routers are tried here, but for the one that has a suite of its own")
   func complete() {
-    #expect(Self.cases.map(\.name) + [.adoptionFailed] == AlertName.ofRouters)
+    #expect(Set(Self.cases.map(\.name) + [.adoptionFailed]) == Set(AlertName.ofRouters))
   }
 
   @Test("It is held, raised when it has lasted, and resolved", arguments: cases)

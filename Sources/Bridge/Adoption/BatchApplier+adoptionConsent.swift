@@ -18,7 +18,7 @@ extension BatchApplier {
   func askForAdoption(of stored: RouterRecord, home: HomeContext) throws -> ConsentRefusal? {
     guard let preferred = try preferredNetwork(of: home), preferred.extendedPANID != nil,
       let credential = try readableCredential(of: stored.agent, home: home),
-      case .mismatch = PreferredCheck(credential.dataset, preferred: preferred)
+      case .mismatch = PreferredCheck(credential.dataset, of: stored, preferred: preferred)
     else {
       try forgetAdoption(of: stored, home: home)
       return nil
@@ -91,7 +91,7 @@ extension BatchApplier {
     // A person may have agreed to something else. The walk may not have come to this router yet.
     guard let dataset = try readableDataset(of: stored.agent, home: home),
       let preferred = try preferredNetwork(of: home),
-      case .mismatch = PreferredCheck(dataset, preferred: preferred),
+      case .mismatch = PreferredCheck(dataset, of: stored, preferred: preferred),
       try !isOutdated(agreed, of: stored, home: home)
     else {
       try beginAnew(stored, home: home)

@@ -17,11 +17,12 @@ extension BatchApplier {
     guard let adoption = try awaited ?? givenUp(router, home: home) else { return nil }
     let report = AdoptionReport(
       incoming, sent: adoption.preferred, preferred: try preferredNetwork(of: home),
-      before: adoption.reported)
+      before: adoption.reported, isAttached: router.isAttached(to: incoming.extendedPANID))
     switch report {
     case .confirmed:
       try store.deleteAdoption(of: router.agent, in: home.record.name, tx)
       router.adoption = nil
+    case .configured: break
     case .notYet, .disagreement:
       guard awaited != nil else { return nil }
       if report == .disagreement { router.adoption = .disagreement }
@@ -36,6 +37,15 @@ extension BatchApplier {
     case .timeout, .disagreement: try adoption(of: router.agent, home: home)
     default: nil
     }
+  }
+
+  /// A router that is configured with what it was sent may report later, in a heartbeat, that it is attached.
+  func judgeHeartbeat(of router: inout RouterRecord, home: HomeContext) throws {
+    guard router.adoption != nil, router.threadState != nil || router.currentNetwork != nil else {
+      return
+    }
+    let dataset = try readableDataset(of: router.agent, home: home)
+    _ = try judgeReport(dataset, of: &router, home: home)
   }
 
   /// Takes note of what the router says: the same network may have another timestamp by now, and nobody is

@@ -20,7 +20,7 @@ extension BatchApplier {
     // No walk may have come to this router yet, and "always" can be taken back meanwhile.
     guard let dataset = try readableDataset(of: stored.agent, home: home),
       let preferred = try preferredNetwork(of: home),
-      case .mismatch = PreferredCheck(dataset, preferred: preferred),
+      case .mismatch = PreferredCheck(dataset, of: stored, preferred: preferred),
       try holds(agreed, of: stored)
     else { return try beginAnew(stored, home: home) }
     var adoption = agreed
@@ -55,7 +55,8 @@ extension BatchApplier {
       home: adoption.home, command: Self.adoptionCommand, networks: networks ?? [],
       router: ConsentRouter(
         agent: router.agent, name: router.name,
-        networkName: adoption.reported.networkName ?? "another network"))
+        networkName: (router.isElsewhere ? router.currentNetwork?.description : nil)
+          ?? adoption.reported.networkName ?? "another network"))
     // Nobody waits for an answer: the router is told on a topic of its own.
     return ConsentRequest(
       subject,

@@ -17,7 +17,7 @@ extension BatchApplier {
     router.extendedAddress = event.extendedAddress ?? router.extendedAddress
     router.accessPoint = event.accessPoint ?? router.accessPoint
     router.isPresent = true
-    router.isOnline = true
+    router.takeThreadReport(of: event, now: now)
     router.lastSeen = now
 
     var record = EventRecord(time: now, home: home.record.id)
@@ -32,7 +32,7 @@ extension BatchApplier {
     var current = credential?.dataset
     if let incoming = event.dataset {
       let change =
-        report == .confirmed
+        report == .confirmed || report == .configured
         ? DatasetDecision(stored: current, confirmed: incoming)
         : DatasetDecision(stored: current, incoming: incoming)
       let wasMember = try isMember(credential, home: home)

@@ -63,7 +63,7 @@ extension BatchApplier {
         user, of: agent, owner: store.owner(of: agent, in: home.record.name, tx), home: home)
       guard let ordered = try inOrder(event, stored: known, agent: agent, user: user, home: home)
       else { return }
-      try applyPresence(event.kind, to: ordered, stored: known, home: home)
+      try applyPresence(event, to: ordered, stored: known, home: home)
     }
   }
 

@@ -18,33 +18,41 @@ extension BatchApplier {
       counts.requestsRefused += 1
     case .event(let event, let user, let origin):
       store.keychain.act(as: "mqtt user \(user)", in: tx)
-      try rejecting(origin, event.subject) {
+      let isTaken = try rejecting(origin, event.subject) {
         let home = try home(named: origin.home)
         try requireTrust(in: user, home: home, intake)
         try apply(event, user: user, home: home)
       }
+      if isTaken { answer(nil, origin) }
     case .sealed(let message, let user, let origin):
       store.keychain.act(as: "mqtt user \(user)", in: tx)
       var opened: InboundEvent?
-      try rejecting(origin) {
+      let isOpened = try rejecting(origin) {
         opened = try open(message, user: user, home: home(named: origin.home), intake)
       }
-      guard let event = opened else { return }
-      try rejecting(origin, event.subject) {
+      guard let event = opened else {
+        if isOpened { answer(nil, origin) }
+        return
+      }
+      let isTaken = try rejecting(origin, event.subject) {
         let home = try home(named: origin.home)
         try apply(event, user: user, home: home)
         if event.dataset != nil { try signedSeen(from: user, home: home, intake) }
       }
+      if isTaken { answer(nil, origin) }
     }
   }
 
   /// What is wrong with the message itself becomes a rejection.
+  ///
+  /// - Returns: whether nothing was wrong.
   private func rejecting(
     _ origin: InboundMessage.Origin, _ subject: InboundEvent.Subject? = nil,
     _ body: () throws -> Void
-  ) throws {
+  ) throws -> Bool {
     do {
       try body()
+      return true
     } catch let rejection as Rejection {
       try reject(rejection, origin, of: subject)
     } catch let error as KeychainError where error.status == .decode {
@@ -55,6 +63,7 @@ extension BatchApplier {
             + "delete them with `threadkeeper credentials delete` or restore a backup"), origin,
         of: subject)
     }
+    return false
   }
 
   private func reject(
@@ -76,5 +85,6 @@ extension BatchApplier {
     event.detail.offset = rejection.offset
     event.detail.message = rejection.message
     try append(event)
+    answer(rejection, origin)
   }
 }

@@ -7,20 +7,23 @@ import ThreadDataset
 /// The other events, and the end that all of them have in common.
 extension BatchApplier {
   func applyPresence(
-    _ kind: InboundEventKind, to ordered: RouterRecord, stored: RouterRecord, home: HomeContext
+    _ event: InboundEvent, to ordered: RouterRecord, stored: RouterRecord, home: HomeContext
   ) throws {
     var router = ordered
-    router.isOnline = kind == .heartbeat
-    if kind == .heartbeat {
+    if event.kind == .heartbeat {
       router.beats = true
       router.lastSeen = now
+      router.takeThreadReport(of: event, now: now)
+    } else {
+      router.takeOffline(event.offlineReason, now: now)
     }
     // The numbers are those of a user: they must not be written without it.
-    if router.isOnline == stored.isOnline, BrokerUser.isSame(router.user, stored.user) {
+    if router.showsTheSame(as: stored) {
       try RouterLedger.touch(router, tx)
       return
     }
-    try finishUnchangedDataset(router, stored: stored, trigger: kind.rawValue, home: home)
+    if event.kind == .heartbeat { try judgeHeartbeat(of: &router, home: home) }
+    try finishUnchangedDataset(router, stored: stored, trigger: event.kind.rawValue, home: home)
   }
 
   func applySSID(_ event: InboundEvent, to stored: RouterRecord, home: HomeContext) throws {
@@ -38,7 +41,7 @@ extension BatchApplier {
       record.detail.ssid = ssid
       record.detail.previousSSID = previous
       record.detail.preferred =
-        PreferredCheck(dataset, preferred: try preferredNetwork(of: home)).name
+        PreferredCheck(dataset, of: router, preferred: try preferredNetwork(of: home)).name
     }
     try finish(
       router, stored: stored, dataset: dataset, record: record,
@@ -123,7 +126,7 @@ extension BatchApplier {
   ) throws {
     var router = changed
     let preferred = try preferredNetwork(of: home)
-    let check = PreferredCheck(dataset, preferred: preferred)
+    let check = PreferredCheck(dataset, of: router, preferred: preferred)
     router.preferred = check.name
     try considerAdoption(
       by: &router, check, reported: dataset, isSSIDNew: record.types.contains(.ssidChanged),
@@ -138,7 +141,8 @@ extension BatchApplier {
       dataset: router.datasetChangedAt == now ? dataset : nil)
     let wanted = RouterAlertConditions(
       router: router, check: check, dataset: dataset, preferred: preferred, trigger: trigger,
-      addressee: try addressee(ofFailed: router, home: home)
+      addressee: try addressee(ofFailed: router, home: home),
+      currentName: try currentNetworkName(of: router, home: home)
     ).wanted
     try applyAlerts(wanted, to: &router, home: home)
     if stored == nil {
@@ -146,6 +150,14 @@ extension BatchApplier {
     } else {
       try RouterLedger.update(router, tx)
     }
+  }
+
+  /// The name of the network that a router is on without being configured for it, where a router of that
+  /// network has told the name.
+  func currentNetworkName(of router: RouterRecord, home: HomeContext) throws -> String? {
+    guard router.isElsewhere, let network = router.currentNetwork else { return nil }
+    let name = try NetworkLedger.find(network, home: home.record.id, tx)?.name
+    return name?.isEmpty == false ? name : nil
   }
 }
 

@@ -11,6 +11,8 @@ enum InboundMessage: Sendable {
     var home: String
     var user: String?
     var topic: String
+    /// Where the publisher wants to know what became of its event; nil where it did not ask.
+    var answer: EventAnswerAddress?
   }
 
   /// An event in an envelope. Only the store knows who may have signed it.
@@ -77,8 +79,11 @@ struct MessageReader {
     guard let (home, topic) = readTopic(message.topic) else { return .foreign }
     // Who clears a retained topic does what the keeper asks for.
     if message.isRetained, message.payload.isEmpty { return .foreign }
-    let origin = InboundMessage.Origin(
+    var origin = InboundMessage.Origin(
       home: home, user: try? topic.get().user, topic: Self.shown(message.topic))
+    if let user = origin.user, !message.isRetained {
+      origin.answer = EventAnswerAddress(message, user: user, base: topics.base(of: home))
+    }
     do throws(Rejection) {
       guard !message.isRetained else {
         throw Rejection(

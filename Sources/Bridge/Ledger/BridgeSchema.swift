@@ -139,5 +139,11 @@ package enum BridgeSchema {
       try tx.execute("ALTER TABLE router ADD COLUMN adoption TEXT")
       try tx.execute("CREATE INDEX router_adoption ON router (id) WHERE adoption IS NOT NULL")
     },
+    Migration("where routers are and their Thread state") { tx in
+      try tx.execute("ALTER TABLE router ADD COLUMN current_network BLOB")
+      try tx.execute("ALTER TABLE router ADD COLUMN thread_state TEXT")
+      try tx.execute("ALTER TABLE router ADD COLUMN thread_state_since INTEGER")
+      try tx.execute("ALTER TABLE router ADD COLUMN offline_reason TEXT")
+    },
   ]
 }

@@ -90,8 +90,9 @@ enum RouterLedger {
       INSERT INTO router (home, agent, user, name, vendor, model, ext_address, access_point, ssid,
         previous_ssid, present, online, beats, credential, network, network_name, channel, pan_id,
         active_seconds, preferred, first_seen, last_seen, dataset_changed, seq_high, seq_window,
-        recent_ids, alerts, generation, adoption)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        recent_ids, alerts, generation, adoption, current_network, thread_state, thread_state_since,
+        offline_reason)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """,
       .integer(router.home), .blob(router.agent.octets), .text(router.user), .init(router.name),
       .init(router.vendor), .init(router.model), .init(router.extendedAddress),
@@ -103,7 +104,9 @@ enum RouterLedger {
       .integer(router.lastSeen.milliseconds), .init(router.datasetChangedAt),
       .init(bits: router.order.high), .init(bits: router.order.seen),
       .init(router.order.identifierText), .integer(router.alerts), .integer(router.generation),
-      .init(router.adoption?.rawValue))
+      .init(router.adoption?.rawValue), .init(router.currentNetwork?.octets),
+      .init(router.threadState?.rawValue), .init(router.threadStateSince),
+      .init(router.offlineReason?.rawValue))
   }
 
   static func update(_ router: RouterRecord, _ tx: WriteTransaction) throws {
@@ -113,7 +116,8 @@ enum RouterLedger {
         access_point = ?, ssid = ?, previous_ssid = ?, present = ?, online = ?, beats = ?,
         credential = ?, network = ?, network_name = ?, channel = ?, pan_id = ?,
         active_seconds = ?, preferred = ?, last_seen = ?, dataset_changed = ?, seq_high = ?,
-        seq_window = ?, recent_ids = ?, alerts = ?, generation = ?, adoption = ?
+        seq_window = ?, recent_ids = ?, alerts = ?, generation = ?, adoption = ?,
+        current_network = ?, thread_state = ?, thread_state_since = ?, offline_reason = ?
        WHERE id = ?
       """,
       .text(router.user), .init(router.name), .init(router.vendor), .init(router.model),
@@ -125,7 +129,9 @@ enum RouterLedger {
       .integer(router.lastSeen.milliseconds), .init(router.datasetChangedAt),
       .init(bits: router.order.high), .init(bits: router.order.seen),
       .init(router.order.identifierText), .integer(router.alerts), .integer(router.generation),
-      .init(router.adoption?.rawValue), .integer(router.id))
+      .init(router.adoption?.rawValue), .init(router.currentNetwork?.octets),
+      .init(router.threadState?.rawValue), .init(router.threadStateSince),
+      .init(router.offlineReason?.rawValue), .integer(router.id))
   }
 
   /// The short way for a sign of life that changes nothing else.

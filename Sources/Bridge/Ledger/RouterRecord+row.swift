@@ -39,6 +39,10 @@ extension RouterRecord {
     alerts = row.integer(27)
     generation = row.integer(28)
     adoption = row.textIfPresent(29).flatMap(AdoptionState.init)
+    currentNetwork = row.withBlob(30, ExtendedPANID.init(octets:))
+    threadState = row.textIfPresent(31).flatMap(ThreadState.init)
+    threadStateSince = row.integerIfPresent(32).map(WireTime.init(milliseconds:))
+    offlineReason = row.textIfPresent(33).flatMap(OfflineReason.init)
   }
 }
 

@@ -32,6 +32,13 @@ package struct RouterRecord: Hashable, Sendable {
   package var preferred = "none"
   /// Whether it is to be given the preferred network's credentials; nil where it is not.
   package var adoption: AdoptionState?
+  /// The network that it reports to be on, whatever its dataset; nil where it does not report that.
+  package var currentNetwork: ExtendedPANID?
+  /// What it reported of its Thread interface last; nil where it does not report that.
+  package var threadState: ThreadState?
+  package var threadStateSince: WireTime?
+  /// Nil while it is online, and where nobody knows.
+  package var offlineReason: OfflineReason?
   package var firstSeen: WireTime
   package var lastSeen: WireTime
   package var datasetChangedAt: WireTime?
@@ -94,6 +101,10 @@ package struct RouterRecord: Hashable, Sendable {
     state.panID = panID
     state.activeTimestamp = activeSeconds
     state.adoption = adoption?.published
+    state.currentExtendedPANID = currentNetwork?.description
+    state.threadState = threadState?.rawValue
+    state.threadStateSince = threadStateSince
+    state.offlineReason = offlineReason?.rawValue
     state.ssid = ssid
     state.accessPoint = accessPoint
     state.datasetChangedAt = datasetChangedAt

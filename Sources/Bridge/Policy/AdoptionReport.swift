@@ -4,8 +4,10 @@ import ThreadDataset
 
 /// What a router says that was sent the preferred credentials.
 enum AdoptionReport: Hashable, Sendable {
-  /// It uses them.
+  /// It uses them, and is attached with them where it reports that.
   case confirmed
+  /// It is configured with them, and reports that it is still elsewhere or not attached.
+  case configured
   /// What it said before: that may have been on its way already, or is said again and again.
   case notYet
   /// Something else.
@@ -15,13 +17,14 @@ enum AdoptionReport: Hashable, Sendable {
   ///   - sent: what it was sent.
   ///   - preferred: of now; what follows from a change of it is decided elsewhere.
   ///   - before: what it said last.
+  ///   - isAttached: whether the router takes part in the network of `incoming`, as far as it reports that.
   init(
     _ incoming: OperationalDataset, sent: OperationalDataset, preferred: OperationalDataset?,
-    before: OperationalDataset
+    before: OperationalDataset, isAttached: Bool
   ) {
     let isPreferred = preferred.map { incoming.essentialDifferences(from: $0).isEmpty } ?? false
     if isPreferred || incoming.essentialDifferences(from: sent).isEmpty {
-      self = .confirmed
+      self = isAttached ? .confirmed : .configured
     } else {
       self = incoming.essentialDifferences(from: before).isEmpty ? .notYet : .disagreement
     }

@@ -49,6 +49,12 @@ extension RouterAlertConditions {
         "nobody has decided whether \(name) gets the credentials of \(preferredName)",
         "Let somebody look at `threadkeeper consent list` within two minutes, or \(byHand). \(anew)"
       )
+    case .timeout where isConfiguredForPreferred:
+      (
+        "\(name) has the credentials of \(preferredName) that it was sent, and is not attached to it",
+        "Check that another router of \(preferredName) is on and within radio range of \(name), then "
+          + "disable and enable Thread on \(name)."
+      )
     case .timeout:
       (
         "\(name) was sent the credentials of \(preferredName) and has not said that it uses them",

@@ -15,6 +15,8 @@ struct RouterAlertConditions {
   let trigger: String
   /// The login that was to be told in an adoption that failed; nil: the one that speaks for the router.
   var addressee: String?
+  /// The name of the network that it is on, where it is configured for another one and the name is known.
+  var currentName: String?
 
   var wanted: [AlertName: AlertFacts] {
     var wanted: [AlertName: AlertFacts] = [:]
@@ -33,13 +35,20 @@ struct RouterAlertConditions {
     case .stale, .conflict: break
     }
     if !router.isOnline { wanted[.borderRouterOffline] = offline }
+    if router.isOnline, router.threadState == .detached { wanted[.routerDetached] = detached }
     if dataset?.networkKey?.isWellKnown == true { wanted[.wellKnownNetworkKey] = wellKnownKey }
     wanted[.adoptionFailed] = adoptionFailed
     return wanted
   }
 
   var name: String { router.displayName }
-  var network: String { router.networkName ?? "its network" }
+  /// The network that its dataset is for.
+  var configuredNetwork: String { router.networkName ?? "its network" }
+  /// The network that it is on.
+  var network: String {
+    guard router.isElsewhere, let current = router.currentNetwork else { return configuredNetwork }
+    return currentName.map { "\($0) (\(current))" } ?? "network \(current)"
+  }
   var preferredName: String { preferred?.networkName ?? "the preferred network" }
 
   func facts(_ summary: String, _ remedy: String, differs: [DatasetParameter]? = nil)
@@ -66,12 +75,13 @@ struct RouterAlertConditions {
   }
 
   private func mismatch(_ names: [DatasetParameter]) -> AlertFacts {
+    if router.isElsewhere { return elsewhere(names) }
+    if names.isEmpty { return notAttached }
     let isSameNetwork = dataset?.extendedPANID == preferred?.extendedPANID
     if router.adoption == .asked {
       return facts(
         isSameNetwork ? otherCredentials : otherNetwork,
-        "Decide whether \(name) gets the credentials of \(preferredName): `threadkeeper consent list` "
-          + "shows the question.",
+        decideRemedy,
         differs: names)
     }
     return facts(
@@ -100,13 +110,15 @@ struct RouterAlertConditions {
 
   private var staleReport: AlertFacts {
     facts(
-      "\(name) reported an older dataset of \(network) than it had before",
-      "Check whether \(name) was restored or reset; give it the current dataset of \(network).")
+      "\(name) reported an older dataset of \(configuredNetwork) than it had before",
+      "Check whether \(name) was restored or reset; give it the current dataset of "
+        + "\(configuredNetwork).")
   }
 
   private var conflictingReport: AlertFacts {
     facts(
-      "\(name) reported a dataset of \(network) that differs from the stored one of the same age",
+      "\(name) reported a dataset of \(configuredNetwork) that differs from the stored one of the "
+        + "same age",
       "Set the right dataset on \(name) with a later active timestamp.")
   }
 
@@ -116,14 +128,9 @@ struct RouterAlertConditions {
       "Let its publisher send `dataset` with the active operational dataset.")
   }
 
-  private var offline: AlertFacts {
-    facts(
-      "\(name) cannot be reached", "Check its power and its network connection.")
-  }
-
   private var wellKnownKey: AlertFacts {
     facts(
-      "\(network) uses a network key that is printed in public documentation",
+      "\(configuredNetwork) uses a network key that is printed in public documentation",
       "Form a new network with a random key: with this one, anybody nearby can join and listen.")
   }
 }

@@ -61,7 +61,7 @@ struct TickApplier {
     cursor = last ?? 0
     for stored in silent {
       var router = stored
-      router.isOnline = false
+      router.takeOffline(.silent, now: batch.now)
       try batch.finishUnchangedDataset(
         router, stored: stored, trigger: "silence", home: batch.home(stored.home))
     }
@@ -100,7 +100,7 @@ extension BatchApplier {
     }
     var router = stored
     let dataset = credential?.dataset
-    let check = PreferredCheck(dataset, preferred: preferred)
+    let check = PreferredCheck(dataset, of: router, preferred: preferred)
     router.preferred = check.name
     try considerAdoption(by: &router, check, reported: dataset, isSSIDNew: false, home: home)
     if router.preferred != stored.preferred || router.adoption != stored.adoption {
@@ -110,7 +110,8 @@ extension BatchApplier {
     }
     let wanted = RouterAlertConditions(
       router: router, check: check, dataset: dataset, preferred: preferred,
-      trigger: "preferred_changed", addressee: try addressee(ofFailed: router, home: home)
+      trigger: "preferred_changed", addressee: try addressee(ofFailed: router, home: home),
+      currentName: try currentNetworkName(of: router, home: home)
     ).wanted
     try applyAlerts(wanted, to: &router, home: home)
     if router != stored { try RouterLedger.update(router, tx) }

@@ -15,6 +15,7 @@ package enum AlertName: String, CaseIterable, Codable, Sendable {
   case storeReadOnly = "StoreReadOnly"
   case brokerAuthenticationFailed = "BrokerAuthenticationFailed"
   case adoptionFailed = "AdoptionFailed"
+  case routerDetached = "RouterDetached"
 
   package enum Severity: String, Codable, Sendable {
     case critical, warning, info
@@ -50,6 +51,7 @@ package enum AlertName: String, CaseIterable, Codable, Sendable {
     case .storeReadOnly: 10
     case .brokerAuthenticationFailed: 11
     case .adoptionFailed: 12
+    case .routerDetached: 13
     }
   }
 
@@ -62,5 +64,6 @@ package enum AlertName: String, CaseIterable, Codable, Sendable {
   package static let ofRouters: [AlertName] = [
     .preferredNetworkMismatch, .datasetConflict, .staleDataset, .credentialsMissing,
     .borderRouterOffline, .wellKnownNetworkKey, .adoptionFailed,
+    .routerDetached,
   ]
 }

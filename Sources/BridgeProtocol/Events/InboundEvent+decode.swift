@@ -122,6 +122,7 @@ package struct InboundEventDecoder {
       event.extendedAddress = octets
     }
     event.dataset = try dataset(kind, fields)
+    try event.takeThreadReport(of: fields)
     if kind == .ssid, event.ssid == nil {
       throw Rejection(
         .missingField, field: "ssid", message: "an ssid event needs the new network name in `ssid`")

@@ -34,6 +34,11 @@ package struct InboundEvent: Hashable, Sendable {
   package var dataset: OperationalDataset?
   package var ssid: String?
   package var previousSSID: String?
+  /// The network that the router is on, whatever dataset it has.
+  package var currentNetwork: ExtendedPANID?
+  package var threadState: ThreadState?
+  /// Of an `offline` event.
+  package var offlineReason: OfflineReason?
 
   package init(kind: InboundEventKind, subject: Subject) {
     self.kind = kind

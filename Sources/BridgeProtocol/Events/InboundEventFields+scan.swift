@@ -25,6 +25,9 @@ extension InboundEventFields {
     case "access_point": return take(value, as: &accessPoint)
     case "ssid": return take(value, as: &ssid)
     case "previous_ssid": return take(value, as: &previousSSID)
+    case "ext_pan_id": return take(value, as: &currentNetwork)
+    case "thread_state": return take(value, as: &threadState)
+    case "reason": return take(value, as: &reason)
     case "id": return take(value, as: &identifier)
     case "sealed": return false
     case "seq":

@@ -18,6 +18,9 @@ struct InboundEventFields: Decodable, Equatable {
   var dataset: String?
   var ssid: String?
   var previousSSID: String?
+  var currentNetwork: String?
+  var threadState: String?
+  var reason: String?
   var sequence: UInt64?
   var identifier: String?
   var isSealed = false
@@ -29,6 +32,9 @@ struct InboundEventFields: Decodable, Equatable {
     case accessPoint = "access_point"
     case dataset, ssid
     case previousSSID = "previous_ssid"
+    case currentNetwork = "ext_pan_id"
+    case threadState = "thread_state"
+    case reason
     case sequence = "seq"
     case identifier = "id"
     case sealed
@@ -47,6 +53,9 @@ struct InboundEventFields: Decodable, Equatable {
     dataset = try fields.decodeIfPresent(String.self, forKey: .dataset)
     ssid = try fields.decodeIfPresent(String.self, forKey: .ssid)
     previousSSID = try fields.decodeIfPresent(String.self, forKey: .previousSSID)
+    currentNetwork = try fields.decodeIfPresent(String.self, forKey: .currentNetwork)
+    threadState = try fields.decodeIfPresent(String.self, forKey: .threadState)
+    reason = try fields.decodeIfPresent(String.self, forKey: .reason)
     do {
       sequence = try fields.decodeIfPresent(UInt64.self, forKey: .sequence)
     } catch let error as DecodingError {

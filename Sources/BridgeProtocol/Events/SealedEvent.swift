@@ -56,6 +56,8 @@ extension InboundEventFields {
       ("ext_address", extendedAddress, other.extendedAddress),
       ("access_point", accessPoint, other.accessPoint), ("ssid", ssid, other.ssid),
       ("previous_ssid", previousSSID, other.previousSSID), ("id", identifier, other.identifier),
+      ("ext_pan_id", currentNetwork, other.currentNetwork),
+      ("thread_state", threadState, other.threadState), ("reason", reason, other.reason),
     ]
     return texts.first { _, mine, others in
       mine.map { mine in others.map { !mine.hasOctets(of: $0) } ?? true } ?? false

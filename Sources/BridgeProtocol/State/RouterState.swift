@@ -23,6 +23,13 @@ package struct RouterState: Encodable, Sendable {
   package var preferred: String
   /// `asked`, `agreed`, `sent` or `failed`; nil where nothing is to be adopted.
   package var adoption: String?
+  /// The network that it reports to be on; nil where it does not say.
+  package var currentExtendedPANID: String?
+  /// `disabled`, `detached`, `child`, `router` or `leader`; nil where it does not say.
+  package var threadState: String?
+  package var threadStateSince: WireTime?
+  /// `stopped`, `unreachable`, `frozen` or `silent`; nil while it is online, and where nobody knows.
+  package var offlineReason: String?
   package var ssid: String?
   package var accessPoint: String?
   package var firstSeen: WireTime
@@ -52,6 +59,10 @@ package struct RouterState: Encodable, Sendable {
     case channel
     case panID = "pan_id"
     case activeTimestamp = "active_timestamp"
+    case currentExtendedPANID = "current_ext_pan_id"
+    case threadState = "thread_state"
+    case threadStateSince = "thread_state_since"
+    case offlineReason = "offline_reason"
     case preferred, adoption, ssid
     case accessPoint = "access_point"
     case firstSeen = "first_seen"

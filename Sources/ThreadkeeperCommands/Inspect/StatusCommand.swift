@@ -65,6 +65,12 @@ struct StatusReport: Encodable {
   let running: Bool
   let pid: Int32?
   let routers: Int
+  /// Of the routers.
+  let routersOffline: Int
+  /// Of those that are online.
+  let routersDetached: Int
+  /// On another network than the one they are configured for.
+  let routersElsewhere: Int
   let networks: Int
   let alerts: Int
   let credentials: Int
@@ -91,6 +97,10 @@ struct StatusReport: Encodable {
     pid = holder?.processID
     teams = try TeamCheck(settings, registry.registry, registry.keychain)
     routers = homes.map(\.routers).reduce(0, +)
+    let records = try homes.flatMap { try registry.registry.routers(in: $0) }
+    routersOffline = records.count { !$0.isOnline }
+    routersDetached = records.count { $0.isOnline && $0.threadState == .detached }
+    routersElsewhere = records.count(where: \.isElsewhere)
     networks = try homes.map { try registry.registry.networks(in: $0).count }.reduce(0, +)
     alerts = try homes.map { try registry.registry.activeAlerts(in: $0) }.reduce(0, +)
     credentials = try homes.map { home in
@@ -122,6 +132,15 @@ struct StatusReport: Encodable {
       rotationPending: try registry.keychain.rotationIsPending())
   }
 
+  private var routerDetail: String {
+    let parts = [
+      (routersOffline, "offline"), (routersDetached, "detached"),
+      (routersElsewhere, "not on the network that they are configured for"),
+    ]
+    let shown = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+    return shown.isEmpty ? "" : " (\(shown.joined(separator: ", ")))"
+  }
+
   var text: String {
     let preferred =
       preferredNetworks.isEmpty
@@ -138,7 +157,7 @@ struct StatusReport: Encodable {
       \(refused)intake       \(intake.words.printable)
       store        \(store.path), \(store.condition)\(store.lock == "locked" ? ", locked" : "")
       preferred    \(preferred)
-      routers      \(routers)
+      routers      \(routers)\(routerDetail)
       networks     \(networks)
       credentials  \(credentials)
       alerts       \(alerts)

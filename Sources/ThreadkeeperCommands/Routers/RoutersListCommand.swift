@@ -13,6 +13,10 @@ struct RoutersListCommand: ParsableCommand {
       Examples:
         threadkeeper routers
         threadkeeper routers --json | jq -r '.[] | select(.preferred == "mismatch") | .name'
+        threadkeeper routers --json | jq '.[] | {name, thread_state, current_ext_pan_id}'
+
+      THREAD is what the router reports of its Thread interface, with the network that it is on where
+      that is another one than it is configured for (NETWORK).
       """)
 
   @OptionGroup var options: SettingsOptions
@@ -23,17 +27,29 @@ struct RoutersListCommand: ParsableCommand {
       try registry.routers(in: home).map { $0.state(home: home.name) }
     }
     var table = Table(
-      columns: "BORDER AGENT ID", "NAME", "NETWORK", "CHANNEL", "AVAILABILITY", "CREDENTIALS",
-      "PREFERRED")
+      columns: "BORDER AGENT ID", "NAME", "NETWORK", "CHANNEL", "THREAD", "AVAILABILITY",
+      "CREDENTIALS", "PREFERRED")
     for router in routers {
       table.add(
         router.borderAgentID, router.name ?? "", router.networkName ?? "",
-        router.channel.map(String.init) ?? "", router.availability, router.credentials.rawValue,
-        router.preferred)
+        router.channel.map(String.init) ?? "", thread(router), availability(router),
+        router.credentials.rawValue, router.preferred)
     }
     try output.show(
       routers,
       text: table.isEmpty
         ? "No border router has announced itself yet.\n" : table.text(style: .init(of: .output)))
+  }
+
+  private func thread(_ router: RouterState) -> String {
+    let state = router.threadState ?? ""
+    guard let current = router.currentExtendedPANID, current != router.extendedPANID else {
+      return state
+    }
+    return state.isEmpty ? "on \(current)" : "\(state) on \(current)"
+  }
+
+  private func availability(_ router: RouterState) -> String {
+    router.offlineReason.map { "\(router.availability) (\($0))" } ?? router.availability
   }
 }

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ThreadDataset
+
+/// Where a router is and how its Thread interface is, as it reports it.
+extension RouterRecord {
+  /// Takes over what an `announce`, `dataset` or `heartbeat` says, which also shows that the router is online.
+  ///
+  /// A heartbeat without these fields leaves them as they are. The other two describe the router as a whole:
+  /// what they leave out is not known any more, so a publisher that never reports them is judged by its
+  /// datasets alone.
+  mutating func takeThreadReport(of event: InboundEvent, now: WireTime) {
+    isOnline = true
+    offlineReason = nil
+    let isWhole = event.kind != .heartbeat
+    // A router that can be reached and does not say more was started again.
+    if event.threadState != nil || isWhole || threadState == .disabled {
+      setThreadState(event.threadState, now: now)
+    }
+    if threadState == .disabled {
+      // The agent of a stopped router goes on naming the previous network.
+      takeOffline(.stopped, now: now)
+    } else if isWhole || event.currentNetwork != nil {
+      currentNetwork = event.currentNetwork
+    }
+  }
+
+  mutating func takeOffline(_ reason: OfflineReason?, now: WireTime) {
+    isOnline = false
+    offlineReason = reason
+    if reason == .stopped { setThreadState(.disabled, now: now) }
+  }
+
+  private mutating func setThreadState(_ state: ThreadState?, now: WireTime) {
+    guard state != threadState else { return }
+    threadState = state
+    threadStateSince = state.map { _ in now }
+  }
+
+  /// Whether it takes part in a network, as far as it reports that.
+  func isAttached(to network: ExtendedPANID?) -> Bool {
+    (currentNetwork == nil || currentNetwork == network) && threadState?.isAttached != false
+  }
+
+  /// Whether it runs on another network than the one it is configured for.
+  package var isElsewhere: Bool {
+    guard let currentNetwork, let network else { return false }
+    return currentNetwork != network
+  }
+
+  /// Whether it was sent the preferred credentials and has yet to show that it is attached with them.
+  var mustAttach: Bool {
+    switch adoption {
+    case .sent, .timeout, .disagreement: threadState?.isAttached == false
+    default: false
+    }
+  }
+}
