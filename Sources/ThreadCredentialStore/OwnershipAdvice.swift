@@ -22,7 +22,7 @@ package enum OwnershipAdvice {
     let isPlain =
       !text.isEmpty && text.first != "-"
       && text.utf8.allSatisfy { octet in
-        switch UInt8(octet) {
+        switch octet {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
           UInt8(ascii: "0")...UInt8(ascii: "9"):
           true

@@ -158,6 +158,42 @@ struct OwnershipChangeTests {
     #expect(throws: OwnershipFailure.unownedID) { try keeper.release(Agent.living) }
   }
 
+  @Test("A damaged dataset is transferred unopened, and released or removed like any other")
+  func damagedDataset() throws {
+    try keeper.damageCredential(of: Agent.living)
+    #expect(try keeper.transfer(Agent.living, to: "bert").previousTeam == "anna")
+    #expect(try keeper.owner(Agent.living) == "bert")
+    try keeper.release(Agent.living)
+    #expect(try keeper.announce(Agent.living, .guest, at: 1, user: "carol").rejected.isEmpty)
+    try keeper.damageCredential(of: Agent.living)
+    try keeper.remove(Agent.living)
+    #expect(try keeper.owner(Agent.living) == nil)
+  }
+
+  @Test("Where the owner cannot be read, a transfer is refused, and a release makes room")
+  func damagedOwner() throws {
+    try keeper.damageCredential(of: Agent.living, .metadata)
+    #expect(throws: OwnershipFailure.damaged) { try keeper.transfer(Agent.living, to: "bert") }
+    #expect(try keeper.release(Agent.living).isDamaged)
+    #expect(try keeper.announce(Agent.living, .guest, at: 1, user: "bert").rejected.isEmpty)
+    #expect(try keeper.owner(Agent.living) == "bert")
+    try recount("after the announcement")
+  }
+
+  @Test("Where there are several homes, the commands in a rejection name the home")
+  func severalHomes() throws {
+    let keeper = try Keeper(homes: [
+      .init(name: "home", base: "threadkeeper"), .init(name: "cabin", base: "cabin"),
+    ])
+    try keeper.announce(Agent.living, .home, at: 1, user: "anna", base: "cabin")
+    _ = try keeper.takeEvents()
+    try keeper.announce(Agent.living, .home, at: 2, user: "bert", base: "cabin")
+    let message = try #require(try keeper.takeEvents().first?.detail.message)
+    #expect(message.contains("transfer \(Agent.living) bert --home cabin`"))
+    try keeper.transfer(Agent.living, to: "bert", home: "cabin")
+    #expect(throws: OwnershipFailure.unknownID) { try keeper.release(Agent.living) }
+  }
+
   @Test("Each change is in the audit, with the teams and who made it")
   func audit() throws {
     try keeper.transfer(Agent.living, to: "bert")

@@ -60,10 +60,11 @@ struct TeamCheck: Encodable {
       "teams        no user belongs to the team `\($0.printable)` of the settings\n"
     }
     if let first = abandonedIds.first {
-      let more = abandonedIds.count > 1 ? " (and \(abandonedIds.count - 1) more)" : ""
+      let others = abandonedIds.count - 1
+      let more = others > 0 ? "; `threadkeeper status --json` has \(others) more" : ""
       lines.append(
-        "owners       \(first.borderAgentId)\(more) belongs to the team `\(first.team.printable)`, "
-          + "for which nobody speaks: \(Self.remedy(first.borderAgentId))\n")
+        "owners       \(first.borderAgentId) belongs to the team `\(first.team.printable)`, for "
+          + "which nobody speaks: \(Self.remedy(first.borderAgentId))\(more)\n")
     }
     return lines.joined()
   }

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ConsentLedger
+import CredentialService
+import Foundation
+import Logging
+import SQLiteDatabase
+import TestKit
+import Testing
+import ThreadDataset
+import ThreadRequests
+
+@testable import Bridge
+
+@Suite("What was agreed to about the previous team's credentials ends with a transfer")
+struct OwnershipConsentTests {
+  let keeper: Keeper
+
+  init() throws {
+    keeper = try Keeper { $0.requests.sealer = PlainSealer() }
+    try keeper.announce(Agent.attic, .home, at: 5, user: "hub")
+    try keeper.announce(Agent.living, .guest, at: 1, user: "anna")
+  }
+
+  /// Everybody is enrolled, and nothing is sealed.
+  private struct PlainSealer: AnswerSealer {
+    func fingerprint(of user: String, in home: String, _ tx: ReadTransaction) -> String? { "key" }
+
+    func seal(
+      _ body: [UInt8], to user: String, in home: String, _ place: AnswerPlace, now: WireTime,
+      _ tx: ReadTransaction
+    ) -> SealedText? {
+      SealedText(v: 1, typ: "sealed", alg: "none", kid: user, ct: Data(body).base64EncodedString())
+    }
+  }
+
+  private let answers = AnswerQueue()
+
+  private var desk: ConsentDesk {
+    ConsentDesk(
+      configuration: keeper.configuration, store: keeper.store, answers: answers,
+      clock: keeper.clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+      committed: {})
+  }
+
+  /// The tablet asks for the network of anna's router.
+  private func ask() throws {
+    try keeper.receive([
+      try keeper.request(
+        "network/get", user: "tablet", ["ext_pan_id": SampleNetwork.guest.extendedPANID])
+    ])
+  }
+
+  private func waiting() throws -> [PendingConsent] {
+    try keeper.database.read {
+      try ConsentLedger(keeper.temporary.keychain).pending(
+        now: keeper.clock.now().milliseconds, $0)
+    }
+  }
+
+  @Test("An approval for good asks again after the transfer")
+  func always() throws {
+    try ask()
+    try desk.approve(try #require(try waiting().first).id.description, .always, by: 0)
+    try ask()
+    #expect(keeper.published.first?.data?.sealed != nil, "agreed to for good")
+    try keeper.transfer(Agent.living, to: "bert")
+    try ask()
+    #expect(keeper.published.isEmpty)
+    #expect(try waiting().first?.subject.networks.map(\.team) == ["bert"])
+  }
+
+  @Test("A question that waits gives nothing when it is approved after the transfer")
+  func pending() throws {
+    try ask()
+    try keeper.transfer(Agent.living, to: "bert")
+    let record = try desk.approve(
+      try #require(try waiting().first).id.description, .once, by: 0)
+    #expect(record.given == false)
+    #expect(record.obstacle?.code == "conflict")
+  }
+
+  @Test("The previous team is refused what it has stored, and the new one gets it")
+  func ownCredentials() throws {
+    try keeper.transfer(Agent.living, to: "bert")
+    let fields = ["border_agent_id": Agent.living]
+    #expect(try keeper.ask(.getCredentials, user: "anna", fields).code == "not_found")
+    #expect(try keeper.ask(.getCredentials, user: "bert", fields).data?.sealed != nil)
+    #expect(
+      try keeper.storeCredentials(Agent.living, .guest, at: 9, user: "anna").code
+        == "not_authorized")
+  }
+}
