@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Speaks for a Thread border router: tells threadkeeper over MQTT what the router does.
+# Publishes for a Thread border router what threadkeeper needs to know of it, over MQTT.
 #
-# Needs mosquitto_pub (Debian: mosquitto-clients), and curl to ask an OpenThread Border Router.
+# Needs mosquitto_pub and mosquitto_sub (Debian: mosquitto-clients), and curl to ask an OpenThread
+# Border Router. With --sealed also the threadkeeper program, but no daemon here.
 # The dataset holds the network key: it comes from standard input, a file or the router, and
 # like the broker's password it never stands on a command line, where every user of the machine
 # could read it. It is published with QoS 1 and never retained.
@@ -21,12 +22,13 @@ Usage: border-router.sh COMMAND [OPTION...]
 Commands
   announce            the router is on the Thread network; with its dataset, where one is given
   dataset             its dataset has changed
-  leave               it has left the Thread network: the keeper deletes its credentials
+  leave               it has left the Thread network: its credentials are deleted
   heartbeat           it can be reached; once sent, silence counts as offline
   offline             it cannot be reached; its credentials stay
   ssid NEW [OLD]      the Wi-Fi of its access point has another name
-  watch-otbr          follow an OpenThread Border Router until stopped: announce it, tell changes
-                      of its dataset, send heartbeats, and say when it is off or has left
+  watch-otbr          follow an OpenThread Border Router until stopped: publish its announcement, each
+                      change of its dataset, network and Thread state, heartbeats, why it is
+                      offline, and that it has left
 
 Options, each with the variable that stands for it
   --id HEX            BORDER_AGENT_ID  16 or 32 hex digits
@@ -36,8 +38,12 @@ Options, each with the variable that stands for it
   --ext-address HEX   EXT_ADDRESS      16 hex digits
   --access-point TEXT ACCESS_POINT     announce: a name of its Wi-Fi; ssid: instead of --id
   --dataset-file FILE DATASET_FILE     TLVs in hex; - is standard input
-  --otbr URL          OTBR_URL         ask this OpenThread Border Router for id, address and
-                                       dataset; watch-otbr: http://127.0.0.1:8081 unless given
+  --otbr URL          OTBR_URL         ask this OpenThread Border Router for id, address, network,
+                                       Thread state and dataset; watch-otbr:
+                                       http://127.0.0.1:8081 unless given
+  --reason WORD       OFFLINE_REASON   offline: stopped, unreachable or frozen
+  --sealed                             seal all of it to threadkeeper and sign it; on when
+                                       KEEPER_LINE is set
 
 The broker
   MQTT_USERNAME       the router's login; it also names its topics
@@ -45,12 +51,19 @@ The broker
   MQTT_HOST, MQTT_PORT, MQTT_CAFILE    localhost and 1883; with MQTT_CAFILE TLS, on 8883
   Without MQTT_USERNAME, mosquitto_pub's own options file is used, and the user is the one that
   it names: $XDG_CONFIG_HOME/mosquitto_pub, or ~/.config/mosquitto_pub.
-  MQTT_VERSION        mqttv5; mqttv311 cannot tell that the broker refused a message
+  MQTT_VERSION        mqttv5; with mqttv311 nobody says that a message was refused or rejected
+
+Sealing
+  KEEPER_LINE         threadkeeper's enrolment line (threadkeeper clients fingerprint | head -1)
+  CLIENT_KEY          the router's key file; ~/.config/threadkeeper/client.key unless given
 
 Other variables
   BASE_TOPIC          threadkeeper
-  POLL_SECONDS        30    watch-otbr asks the router and tells one thing each time
-  ANNOUNCE_SECONDS    3600  watch-otbr announces anew, for a keeper that has lost its store
+  ANSWER_SECONDS      10    how long to wait for threadkeeper's answer to a message; 0: do not ask
+  POLL_SECONDS        5     watch-otbr looks at the router
+  REQUEST_SECONDS     3     for one request to the router
+  HEARTBEAT_SECONDS   60    watch-otbr sends a heartbeat when nothing has changed
+  ANNOUNCE_SECONDS    3600  watch-otbr announces again, for a daemon that has lost its store
   STATE_DIRECTORY     where the last sequence number is kept;
                       ~/.local/state/threadkeeper-border-router unless given
 
@@ -61,11 +74,14 @@ Examples
   border-router.sh ssid home-wifi-6 home-wifi --id a1b2c3d4e5f60718
   MQTT_HOST=broker.local MQTT_USERNAME=hub MQTT_PASSWORD_FILE=/etc/hub.password \
     border-router.sh watch-otbr --name 'Living room'
+  KEEPER_LINE=tk1:... CLIENT_KEY=/etc/threadkeeper/router.key MQTT_USERNAME=hub \
+    border-router.sh --sealed watch-otbr --name 'Living room'
 
 Exit status
-  0 done   64 wrong usage   65 bad dataset or id   66 no dataset to read
-  69 broker or router not reachable   77 refused by the broker   78 no broker login
-  A message that the broker took may still be rejected by the keeper: see bridge/event.
+  0 done   64 wrong usage   65 bad dataset or id, or rejected by threadkeeper   66 no dataset to read
+  69 broker or router not reachable   77 refused by the broker   78 no broker login or no keys
+  Without an answer in time the status is 0, with a warning: the broker has the message, and
+  threadkeeper acts on it when it is back.
 END
 }
 
@@ -81,6 +97,8 @@ fail() { # exit status, words
 need() { command -v "$1" >/dev/null || fail "$UNAVAILABLE" "$1 is missing (apt install $2)"; }
 
 # --- What is said -------------------------------------------------------------------------------
+
+lower() { printf '%s' "$1" | tr '[:upper:]' '[:lower:]'; }
 
 is_hex() { # text, length...
   text=$1
@@ -108,6 +126,14 @@ describe_router() {
   field ext_address "$ext_address"
   field access_point "$access_point"
   field dataset "$dataset"
+  describe_thread
+}
+
+# Where the router is and how its Thread interface is, as far as an OpenThread Border Router told it.
+describe_thread() {
+  field thread_state "$thread_state"
+  # A stopped router goes on naming its previous network.
+  [ "$thread_state" = disabled ] || field ext_pan_id "$network"
 }
 
 # Rises with the clock, and by one where the clock was set back or two events share a moment. A
@@ -127,14 +153,95 @@ next_seq() {
   printf '%s' "$now"
 }
 
-# `printf` is part of the shell, so what it prints is in no list of processes.
-publish() { # kind; the other fields are in $fields
-  topic=$base_topic/in/$user/$1
+# Runs a command in the background and waits for it: so a signal is obeyed at once.
+child=
+await() {
+  wait "$child"
+  status=$?
+  child=
+  return "$status"
+}
+
+end() { # exit status
+  [ -z "$child" ] || kill "$child" 2>/dev/null
+  exit "$1"
+}
+
+# Makes the session in which the broker keeps the answers. Each is read after its message was sent.
+listen() {
+  [ -z "$listener" ] && [ "$version" = mqttv5 ] && [ "$answer_seconds" -gt 0 ] || return 0
+  listener=$user-border-router-${options##*.}
+  answers=$base_topic/out/$user/response/event/${options##*.}
+  XDG_CONFIG_HOME=$options mosquitto_sub -V mqttv5 -q 1 -c -x "$session_seconds" -i "$listener" \
+    -t "$answers/+" -E -W "$answer_seconds" >/dev/null 2>&1 &
+  child=$!
+  # What is wrong with the broker is said when the message is published.
+  await || listener=
+}
+
+rejected='' unanswered=''
+# What threadkeeper made of a message: 0 also when nothing came in time, since the broker has it.
+read_answer() { # sequence number
+  rejected=
+  [ -n "$listener" ] || return 0
+  for _ in 1 2 3 4 5 6 7 8; do
+    XDG_CONFIG_HOME=$options mosquitto_sub -V mqttv5 -q 1 -c -x "$session_seconds" -i "$listener" \
+      -t "$answers/+" -C 1 -W "$answer_seconds" -F '%t %p' >"$options/answer" 2>/dev/null &
+    child=$!
+    await || break
+    answer=$(LC_ALL=C tr -d '\000-\037\177' <"$options/answer")
+    # One that came too late is not for this message.
+    case $answer in "$answers/$1 "*) ;; *) continue ;; esac
+    unanswered=
+    case $answer in
+      *'"status":"error"'*)
+        rejected=$(printf '%s' "$answer" | sed -n 's/.*"code":"\([^"]*\)".*/\1/p')
+        field_at_fault=$(printf '%s' "$answer" | sed -n 's/.*"field":"\([^"]*\)".*/\1/p')
+        say "error: threadkeeper has rejected $kind ($rejected): $(printf '%s' "$answer" \
+          | sed -n 's/.*"message":"\([^"]*\)".*/\1/p')"
+        return "$BAD_INPUT"
+        ;;
+    esac
+    return 0
+  done
+  # The session may have expired: the next message begins another one.
+  listener=
+  if [ -z "$unanswered" ]; then
+    say "warning: no answer from threadkeeper within $answer_seconds s; the broker has the message"
+  fi
+  unanswered=yes
+}
+
+# The payload of an event. `printf` is part of the shell, so what it prints is in no list of processes.
+payload() { # sequence number
   subject=
   if [ -n "$id" ]; then subject=",\"border_agent_id\":\"$id\""; fi
-  answer=$(printf '{"seq":%s%s%s}' "$(next_seq)" "$subject" "$fields" \
-    | XDG_CONFIG_HOME=$options mosquitto_pub -V "$version" -q 1 -t "$topic" -s 2>&1)
+  if [ -z "$sealed" ]; then
+    printf '{"seq":%s%s%s}' "$1" "$subject" "$fields"
+  else
+    inside=$subject$fields
+    printf '{%s}' "${inside#,}" | threadkeeper client seal --event --key "$key" \
+      --to "$keeper_line" --topic "$topic" --seq "$1"
+  fi
+}
+
+publish() { # kind; the other fields are in $fields
+  kind=$1
+  topic=$base_topic/in/$user/$kind
+  seq=$(next_seq)
+  message=$(payload "$seq") || {
+    say "error: $kind cannot be sealed with $key"
+    return "$CONFIGURATION"
+  }
+  listen
+  set --
+  [ -z "$listener" ] || set -- -D publish response-topic "$answers/$seq"
+  printf '%s' "$message" | XDG_CONFIG_HOME=$options mosquitto_pub -V "$version" -q 1 -t "$topic" -s \
+    "$@" >"$options/said" 2>&1 &
+  child=$!
+  await
   status=$?
+  answer=$(cat "$options/said")
   # A refused message is a warning to mosquitto_pub, a refused login an error.
   case $answer in
     *[Nn]'ot authori'[sz]ed*)
@@ -147,6 +254,7 @@ publish() { # kind; the other fields are in $fields
     say "error: the broker cannot be reached: ${answer#Error: }"
     return "$UNAVAILABLE"
   fi
+  read_answer "$seq"
 }
 
 # --- Where the dataset comes from ---------------------------------------------------------------
@@ -171,20 +279,63 @@ read_dataset() {
   check_dataset
 }
 
-ask_otbr() { # path, media type; sets $reply and $code
-  reply=$(curl -s --max-time 10 -H "Accept: $2" -w '\n%{http_code}' "$otbr$1") || return 1
+# Sets $reply and $code. Without an answer it sets $silence: unreachable where nothing accepts the
+# connection, frozen where it is accepted and not answered.
+ask_otbr() { # path, media type
+  reply=$(curl -s --max-time "$request_seconds" -H "Accept: $2" \
+    -w '\n%{http_code} %{time_connect}' "$otbr$1")
+  status=$?
   code=${reply##*"$newline"}
+  connected=${code#* }
+  code=${code% *}
   reply=$(printf '%s' "${reply%"$newline"*}" | tr -d '"[:space:]')
+  [ "$status" -ne 0 ] || return 0
+  case $connected in *[1-9]*) silence=frozen ;; *) silence=unreachable ;; esac
+  return 1
 }
 
-# Old versions do not tell a border agent id; there it is the extended address.
+# A value of the router, in $reply; empty where it does not tell it. What an old version has no path for is
+# in /node, whose keys begin with a capital letter there.
+ask_value() { # path below /node, key with both spellings of its first letter
+  ask_otbr "/node/$1" application/json || return 1
+  [ "$code" != 200 ] || return 0
+  ask_otbr /node application/json || return 1
+  [ "$code" = 200 ] || reply=
+  reply=$(printf '%s' "$reply" | sed -n "s/.*[{,]$2:\([^,}]*\).*/\1/p")
+}
+
+# The id is kept when a router that has told it does not for once: another id means another router. Old
+# versions never tell one; there it is the extended address.
 ask_identity() {
-  ask_otbr /node/ext-address application/json || return 1
-  if [ "$code" = 200 ] && is_hex "$reply" 16; then ext_address=${given_address:-$reply}; fi
+  ask_value ext-address '[Ee]xtAddress' || return 1
+  if is_hex "$reply" 16; then ext_address=${given_address:-$reply}; fi
   if [ -n "$given_id" ]; then return 0; fi
-  ask_otbr /node/ba-id application/json || return 1
-  if [ "$code" = 200 ] && is_hex "$reply" 32 16; then id=$reply; else id=$ext_address; fi
+  ask_value ba-id '[Bb]aId' || return 1
+  if is_hex "$reply" 32 16; then
+    id=$(lower "$reply") id_from=agent
+  elif [ "$id_from" != agent ] && [ -n "$ext_address" ]; then
+    id=$(lower "$ext_address") id_from=address
+  fi
   [ -n "$id" ]
+}
+
+# The state of the Thread interface; old versions tell its number.
+ask_state() {
+  ask_value state '[Ss]tate' || return 1
+  case $(lower "$reply") in
+    0 | disabled) thread_state=disabled ;;
+    1 | detached) thread_state=detached ;;
+    2 | child) thread_state=child ;;
+    3 | router) thread_state=router ;;
+    4 | leader) thread_state=leader ;;
+    *) silence=frozen && return 1 ;;
+  esac
+}
+
+# The network that the router is on, whatever dataset it has.
+ask_network() {
+  ask_value ext-panid '[Ee]xtPanId' || return 1
+  if is_hex "$reply" 16; then network=$(lower "$reply"); else network=; fi
 }
 
 # The dataset, empty when the router has none.
@@ -193,101 +344,155 @@ ask_dataset() {
   case $code in
     200) dataset=$reply ;;
     204) dataset= ;;
-    *) return 1 ;;
+    *) silence=frozen && return 1 ;;
   esac
-  is_hex "$reply" "${#reply}" || [ -z "$dataset" ]
+  [ -z "$dataset" ] || is_hex "$dataset" "${#dataset}" || { silence=frozen && return 1; }
 }
 
 # --- watch-otbr ---------------------------------------------------------------------------------
 
-# What the router is: up, waiting, off, gone or silent. A detached router looks for its network,
-# which is no goodbye. A disabled one is switched off and keeps its dataset: offline, not leaving.
-# Only without a dataset has it left.
+# What the router is: up, idle (without a dataset), stopped, gone, unreachable or frozen. Detached is up:
+# the router looks for its network. Stopped is no goodbye: it keeps its dataset. Only one that is
+# disabled and has no dataset has left.
 look_at_otbr() {
-  what=silent
-  ask_identity || return
-  ask_dataset || return
-  ask_otbr /node/state application/json || return
-  [ "$code" = 200 ] || return
-  case $reply in
-    child | router | leader) what=up ;;
-    disabled) if [ -n "$dataset" ]; then what=off; else what=gone; fi ;;
-    *) what=waiting ;;
-  esac
+  what=
+  if ask_state && ask_identity && ask_network && ask_dataset; then
+    case $thread_state:$dataset in
+      disabled:) what=gone ;;
+      disabled:*) what=stopped ;;
+      *:) what=idle ;;
+      *) what=up ;;
+    esac
+  else
+    what=$silence
+  fi
 }
 
-tell() { # kind, words
+tell() { # kind, description
+  told_at=$now
   publish "$1" || return
   told=$1
   [ -z "$2" ] || say "$id: $2"
 }
 
-# One look, at most one message. What could not be told is told at the next look. Bad news must be
-# seen three times: an agent that restarts is off, or silent, for a moment.
+# A dataset that is rejected is not sent again before it changes. The router is announced without it, so
+# that it is seen at all.
+tell_dataset() { # kind, description
+  describe_router
+  if tell "$1" "$2"; then
+    announced_dataset=$dataset
+    return
+  fi
+  case $rejected in '' | not_found) return 1 ;; esac
+  announced_dataset=$dataset
+  [ "$1:$field_at_fault" = announce:dataset ] || return 1
+  dataset=
+  describe_router
+  tell "$1" "$2, without its dataset"
+}
+
+# It has lost the router, or the router is new to it.
+forget() { announced_id='' told='' told_state='' told_network=''; }
+
+# One look, and what follows from it. What could not be published is tried again. Bad news must be seen
+# three times: an agent that restarts is disabled, or not there, for a moment.
 watch_once() {
   look_at_otbr
-  if [ "$what" = "$before" ]; then times=$((times + 1)); else times=1; fi
-  before=$what
-  fields=
+  now=$(date +%s)
+  seen=$what:$id
+  if [ "$seen" = "$before" ]; then times=$((times + 1)); else times=1; fi
+  before=$seen
+  fields='' rejected=''
+  # What threadkeeper has rejected is not repeated with every look.
+  [ "$now" -ge "$quiet_until" ] || return 0
   case $what in
-    up)
-      now=$(date +%s)
-      age=$((now - announced_at))
-      if [ "$id" != "$announced_id" ] || [ "$told" = leave ] || [ "$age" -ge "$announce_seconds" ]; then
-        describe_router
-        tell announce "announced" || return
-        announced_id=$id announced_at=$now announced_dataset=$dataset
-      elif [ -n "$dataset" ] && [ "$dataset" != "$announced_dataset" ]; then
-        describe_router
-        tell dataset "its dataset has changed" || return
-        announced_dataset=$dataset
-      elif [ "$told" = offline ]; then
-        tell heartbeat "it is back"
-      else
-        tell heartbeat ""
-      fi
-      ;;
-    waiting) if [ -n "$announced_id" ] && [ "$told" != leave ]; then tell heartbeat ""; fi ;;
-    off | silent)
+    unreachable | frozen | stopped)
       if [ -z "$announced_id" ]; then
         [ "$times" -gt 1 ] || say "the router at $otbr is $what; trying again"
-      elif [ "$times" -ge 3 ] && [ "$told" != offline ] && [ "$told" != leave ]; then
-        id=$announced_id
-        tell offline "it is $what"
+      elif [ "$times" -ge 3 ] && [ "$told" != "$what" ] && [ "$told" != leave ]; then
+        watched=$id id=$announced_id
+        field reason "$what"
+        tell offline "it is $what" && told=$what
+        id=$watched
       fi
       ;;
     gone)
       if [ -n "$announced_id" ] && [ "$times" -ge 3 ] && [ "$told" != leave ]; then
-        id=$announced_id
-        tell leave "it has left the Thread network"
+        say_goodbye
+      fi
+      ;;
+    idle)
+      if [ "$id" = "$announced_id" ] && [ "$told" != leave ]; then watch_state; fi
+      ;;
+    up)
+      # Another id, seen again and again: the router was reset, and the one of before is no more.
+      if [ -n "$announced_id" ] && [ "$id" != "$announced_id" ]; then
+        if [ "$told" != leave ]; then
+          [ "$times" -ge 3 ] || return 0
+          say_goodbye || return 0
+        fi
+        forget
+      fi
+      if [ -z "$announced_id" ] || [ "$told" = leave ] \
+        || [ $((now - announced_at)) -ge "$announce_seconds" ]; then
+        tell_dataset announce "announced as $thread_state on network $network" || return 0
+        announced_id=$id announced_at=$now told_state=$thread_state told_network=$network
+      elif [ "$dataset" != "$announced_dataset" ]; then
+        tell_dataset dataset "its dataset has changed" || return 0
+        told_state=$thread_state told_network=$network
+      else
+        watch_state
       fi
       ;;
   esac
 }
 
+watch_state() {
+  description=
+  case $told in unreachable | frozen | stopped) description="it is back" ;; esac
+  if [ "$thread_state:$network" != "$told_state:$told_network" ]; then
+    description="${description:+$description, }$thread_state on network $network"
+  elif [ -z "$description" ] && [ $((now - told_at)) -lt "$heartbeat_seconds" ]; then
+    return
+  fi
+  describe_thread
+  tell heartbeat "$description" || return
+  told_state=$thread_state told_network=$network
+}
+
+say_goodbye() {
+  watched=$id id=$announced_id
+  tell leave "it has left the Thread network"
+  left=$?
+  id=$watched
+  return "$left"
+}
+
 watch_otbr() {
   before='' told='' times=0 announced_id='' announced_at=0 announced_dataset=''
+  told_at=0 told_state='' told_network='' quiet_until=0
   while :; do
     watch_once
-    # In the background, so that a signal is obeyed at once.
+    case $rejected in
+      '') ;;
+      not_found) forget ;;
+      *) quiet_until=$((now + heartbeat_seconds)) ;;
+    esac
     sleep "$poll_seconds" &
-    wait $!
+    child=$!
+    await
   done
 }
 
 # --- Settings -----------------------------------------------------------------------------------
 
-# The broker's address and login, in a file that mosquitto_pub reads and that goes with us.
+# The broker's address and login, in files that mosquitto_pub and mosquitto_sub read and that go with us.
 write_options() {
   password=${MQTT_PASSWORD:-}
   if [ -n "${MQTT_PASSWORD_FILE:-}" ]; then
     [ -r "$MQTT_PASSWORD_FILE" ] || fail "$CONFIGURATION" "$MQTT_PASSWORD_FILE cannot be read"
     IFS= read -r password <"$MQTT_PASSWORD_FILE"
   fi
-  options=$(mktemp -d) || fail "$UNAVAILABLE" "no temporary directory can be made"
-  trap 'rm -rf "$options"' EXIT
-  trap 'exit 143' TERM
-  trap 'exit 130' INT HUP
   user=$MQTT_USERNAME
   {
     printf -- '-h %s\n' "${MQTT_HOST:-localhost}"
@@ -299,16 +504,29 @@ write_options() {
 }
 
 find_login() {
-  if [ -n "${MQTT_USERNAME:-}" ]; then
-    write_options
-  else
-    options=${XDG_CONFIG_HOME:-${HOME:-}/.config}
-    user=$(sed -n 's/^\(-u\|--username\) //p' "$options/mosquitto_pub" 2>/dev/null)
-    [ -n "$user" ] || fail "$CONFIGURATION" "no broker login: set MQTT_USERNAME (see --help)"
+  own=${XDG_CONFIG_HOME:-${HOME:-}/.config}/mosquitto_pub
+  if [ -z "${MQTT_USERNAME:-}" ]; then
+    user=$(sed -n -e 's/^-u //p' -e 's/^--username //p' "$own" 2>/dev/null)
+    [ -n "$user" ] || fail "$CONFIGURATION" "no broker login: MQTT_USERNAME is not set; see --help"
   fi
+  options=$(mktemp -d) || fail "$UNAVAILABLE" "no temporary directory can be made"
+  trap 'rm -rf "$options"' EXIT
+  trap 'end 143' TERM
+  trap 'end 130' INT HUP
+  if [ -n "${MQTT_USERNAME:-}" ]; then write_options; else cat "$own" >"$options/mosquitto_pub"; fi
+  cp "$options/mosquitto_pub" "$options/mosquitto_sub"
   case $user in
     */* | *+* | *'#'*) fail "$CONFIGURATION" "a user name with /, + or # cannot name a topic" ;;
   esac
+}
+
+find_keys() {
+  keeper_line=${KEEPER_LINE:-} key=${CLIENT_KEY:-${HOME:-}/.config/threadkeeper/client.key}
+  if [ -n "$keeper_line" ]; then sealed=yes; fi
+  [ -n "$sealed" ] || return 0
+  [ -n "$keeper_line" ] \
+    || fail "$CONFIGURATION" "KEEPER_LINE, threadkeeper's enrolment line, is not set; see --help"
+  need threadkeeper threadkeeper
 }
 
 set_option() {
@@ -321,20 +539,37 @@ set_option() {
     --access-point) access_point=$2 ;;
     --dataset-file) dataset_file=$2 ;;
     --otbr) otbr=$2 ;;
+    --reason) reason=$2 ;;
   esac
+}
+
+check_numbers() {
+  for number in "$poll_seconds" "$announce_seconds" "$heartbeat_seconds" "$request_seconds" \
+    "$answer_seconds"; do
+    case $number in
+      '' | *[!0-9]*) fail "$USAGE" "a variable that ends in _SECONDS is not a whole number" ;;
+    esac
+  done
 }
 
 main() {
   id=${BORDER_AGENT_ID:-} name=${ROUTER_NAME:-} vendor=${ROUTER_VENDOR:-} model=${ROUTER_MODEL:-}
   ext_address=${EXT_ADDRESS:-} access_point=${ACCESS_POINT:-} dataset_file=${DATASET_FILE:-}
   otbr=${OTBR_URL:-} base_topic=${BASE_TOPIC:-threadkeeper} version=${MQTT_VERSION:-mqttv5}
-  poll_seconds=${POLL_SECONDS:-30} announce_seconds=${ANNOUNCE_SECONDS:-3600}
+  poll_seconds=${POLL_SECONDS:-5} announce_seconds=${ANNOUNCE_SECONDS:-3600}
+  heartbeat_seconds=${HEARTBEAT_SECONDS:-60} request_seconds=${REQUEST_SECONDS:-3}
+  answer_seconds=${ANSWER_SECONDS:-10} reason=${OFFLINE_REASON:-} sealed=''
+  check_numbers
+  # For as long as the broker keeps the session in which answers come.
+  session_seconds=$((answer_seconds + 60))
   state=${STATE_DIRECTORY:-${XDG_STATE_HOME:-${HOME:-}/.local/state}/threadkeeper-border-router}
-  dataset='' command='' new='' old=''
+  dataset='' network='' thread_state='' id_from='' listener='' command='' new='' old=''
   while [ $# -gt 0 ]; do
     case $1 in
       -h | --help) usage && exit 0 ;;
-      --id | --name | --vendor | --model | --ext-address | --access-point | --dataset-file | --otbr)
+      --sealed) sealed=yes ;;
+      --id | --name | --vendor | --model | --ext-address | --access-point | --dataset-file | --otbr \
+        | --reason)
         [ $# -gt 1 ] || fail "$USAGE" "$1 needs a value"
         set_option "$1" "$2"
         shift
@@ -345,7 +580,7 @@ main() {
           ::) command=$1 ;;
           ssid::) new=$1 ;;
           ssid:*:) old=$1 ;;
-          *) fail "$USAGE" "there is one argument too many; --help tells what is expected" ;;
+          *) fail "$USAGE" "unexpected argument $1; --help shows the usage" ;;
         esac
         ;;
     esac
@@ -360,14 +595,21 @@ main() {
   if [ -n "$id" ] && ! is_hex "$id" 16 32; then
     fail "$BAD_INPUT" "a border agent id has 16 or 32 hex digits"
   fi
-  id=$(printf '%s' "$id" | tr A-F a-f)
+  case $reason in
+    '' | stopped | unreachable | frozen) ;;
+    *) fail "$USAGE" "--reason is stopped, unreachable or frozen" ;;
+  esac
+  id=$(lower "$id")
   given_id=$id given_address=$ext_address
+  find_keys
   need mosquitto_pub mosquitto-clients
+  need mosquitto_sub mosquitto-clients
   find_login
   otbr=${otbr%/}
   if [ "$command" = watch-otbr ]; then
     need curl curl
     otbr=${otbr:-http://127.0.0.1:8081}
+    session_seconds=$((3600 + heartbeat_seconds))
     watch_otbr
   fi
   speak
@@ -377,6 +619,13 @@ speak() {
   if [ -n "$otbr" ]; then
     need curl curl
     ask_identity || fail "$UNAVAILABLE" "$otbr does not tell a border agent id"
+    case $command in
+      announce | dataset | heartbeat)
+        if ! { ask_state && ask_network; }; then
+          fail "$UNAVAILABLE" "$otbr does not tell its Thread state"
+        fi
+        ;;
+    esac
   fi
   case $command in
     announce | dataset)
@@ -389,6 +638,8 @@ speak() {
         || fail "$NO_INPUT" "dataset needs --dataset-file or --otbr"
       describe_router
       ;;
+    heartbeat) describe_thread ;;
+    offline) field reason "$reason" ;;
     ssid)
       field ssid "$new"
       field previous_ssid "$old"
@@ -400,7 +651,7 @@ speak() {
       fi
       ;;
   esac
-  [ -n "$id" ] || fail "$USAGE" "which router? --id or BORDER_AGENT_ID says it"
+  [ -n "$id" ] || fail "$USAGE" "no router is named: give --id or BORDER_AGENT_ID"
   publish "$command"
 }
 

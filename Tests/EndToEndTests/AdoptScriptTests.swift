@@ -27,8 +27,10 @@ struct AdoptScriptTests {
     }
   }
 
-  private func message(_ id: String, _ dataset: String, to line: String) throws -> String {
-    let body = #"{"border_agent_id":"\#(Self.agent)","dataset":"\#(dataset)","id":"\#(id)"}"#
+  private func message(
+    _ id: String, _ dataset: String, to line: String, of agent: String = agent
+  ) throws -> String {
+    let body = #"{"border_agent_id":"\#(agent)","dataset":"\#(dataset)","id":"\#(id)"}"#
     let envelope = try Envelope.seal(
       Array(body.utf8), to: try PublicIdentity(line: line), from: keeper,
       at: Envelope.Place(
@@ -67,18 +69,99 @@ struct AdoptScriptTests {
     let tools = ThreadkeeperBinary.executable.deletingLastPathComponent().path
     let outcome = try Program.run(
       "/bin/sh",
-      [script, Self.agent, "tee -a '\(here)/set' >'\(here)/active'", "cat '\(here)/active'"],
+      [
+        script, Self.agent,
+        // As `ot-ctl` does: it prints what it is given, and its exit code means nothing.
+        "tee -a '\(here)/set' | tee '\(here)/active'; exit 1",
+        "printf '> '; sed 's/$/\\r/' '\(here)/active'; echo Done",
+      ],
       environment: [
         "PATH": "\(here):\(tools):/usr/bin:/bin", "HOME": here, "CLIENT_KEY": key,
-        "KEEPER_LINE": keeper.keys.line, "MQTT_USERNAME": "script",
+        "KEEPER_LINE": keeper.keys.line, "MQTT_USERNAME": "script", "ANSWER_SECONDS": "0",
       ])
     #expect(outcome.status == 69, "\(outcome.output)")
-    #expect(outcome.output.contains("nothing could be announced"))
+    #expect(outcome.output.contains("the dataset could not be published"))
+    #expect(!outcome.output.contains(first) && !outcome.output.contains(second))
     func lines(_ name: String) throws -> [String] {
       try String(contentsOfFile: directory.file(name), encoding: .utf8)
         .split(separator: "\n").map(String.init)
     }
     #expect(try lines("set") == [first, second])
     #expect(try lines("announced") == [first, second])
+  }
+
+  /// What a router does wrong, and what the script makes of it.
+  struct Trouble: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    var agent: String?
+    var orders: [(String, String)] = []
+    let says: String
+    let changes: [String]
+    var state = "leader"
+  }
+
+  static let troubles: [Trouble] = [
+    Trouble(
+      testDescription: "it is another router", agent: agent,
+      says: "not \(agent); nothing was changed", changes: []),
+    Trouble(
+      testDescription: "it does not answer", orders: [("freeze", "")],
+      says: "does not answer (000); nothing was changed", changes: [], state: ""),
+    Trouble(
+      testDescription: "Thread cannot be disabled", orders: [("fail", "PUT /node/state 500")],
+      says: "answers 500 to 'disable' of Thread",
+      changes: ["PUT /node/state 500", "PUT /node/state 500"]),
+    Trouble(
+      testDescription: "the dataset is refused", orders: [("fail", "PUT /node/dataset/active 503")],
+      says: "answers 503 to the dataset",
+      changes: ["PUT /node/state 200", "PUT /node/dataset/active 503", "PUT /node/state 200"]),
+    Trouble(
+      testDescription: "it never attaches", orders: [("set", "never_attaches true")],
+      says: "is not attached to network",
+      changes: [
+        "PUT /node/state 200", "PUT /node/dataset/active 200", "PUT /node/state 200",
+        "PUT /node/state 200", "PUT /node/dataset/active 200", "PUT /node/state 200",
+      ], state: "detached"),
+  ]
+
+  @Test("What goes wrong over REST is said, and Thread is put back as it was", arguments: troubles)
+  func trouble(_ trouble: Trouble) async throws {
+    let routers = try await ThreadRouters(1)
+    let guest = try ThreadNetwork("guest")
+    let home = try ThreadNetwork("home")
+    let own = try routers.order(0, "form", guest.hex()).agent
+    #expect(try routers.get(0, "/node/state") == "leader")
+    for (action, body) in trouble.orders { try routers.order(0, action, body) }
+    let key = directory.file("router.key")
+    let made = try await ThreadkeeperBinary.run(["client", "keygen", "--out", key, "--json"])
+    let line = try #require(JSON(made.output)?["line"]?.text, "\(made.error)")
+    let agent = trouble.agent ?? own
+    try file(
+      "messages", message("a-0000000000000001", home.hex(), to: line, of: agent) + "\n")
+    try file("mosquitto_sub", "#!/bin/sh\ncat '\(directory.path)/messages'\n", isProgram: true)
+    try file("mosquitto_pub", "#!/bin/sh\ncat >/dev/null\n", isProgram: true)
+    let tools = ThreadkeeperBinary.executable.deletingLastPathComponent().path
+    let outcome = try await Program.example(
+      "sealed-router/adopt.sh", ["--once", "--otbr", routers.url(0), agent],
+      [
+        "PATH": "\(directory.path):\(tools):/usr/bin:/bin", "HOME": directory.path,
+        "CLIENT_KEY": key, "KEEPER_LINE": keeper.keys.line, "MQTT_USERNAME": "script",
+        "ANSWER_SECONDS": "0", "REQUEST_SECONDS": "1", "ATTACH_SECONDS": "2",
+      ])
+    #expect(outcome.status == 69, "\(outcome.output)")
+    #expect(outcome.output.contains(trouble.says), "\(outcome.output)")
+    try routers.order(0, "thaw")
+    #expect(try routers.changes(0) == trouble.changes)
+    try await eventually("the state of before") {
+      trouble.state.isEmpty || (try? routers.get(0, "/node/state")) == trouble.state
+    }
+    #expect(try routers.get(0, "/node/ext-panid") == guest.extendedPANID)
+    #expect(
+      try routers.get(0, "/node/dataset/active").lowercased().contains(
+        guest.networkKey.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()))
+    var needles = Needles()
+    needles.add("network key", home.networkKey)
+    needles.add("the other key", guest.networkKey)
+    #expect(needles.found(in: Data(outcome.output.utf8)) == [])
   }
 }

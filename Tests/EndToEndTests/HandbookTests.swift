@@ -86,6 +86,20 @@ struct HandbookTests {
     try says("leave")
     try await audience.until("the leave") { $0.latest[router.topic] == "" }
     #expect(audience.look { $0.events("message_rejected") } == [])
+    // What threadkeeper rejects is an error of the script, with the reason; the access list above lets it know.
+    for arguments in [["ssid", "wifi-7"], ["heartbeat"], ["offline", "--reason", "frozen"]] {
+      let refused = try Program.run("sh", [script] + arguments, environment: environment)
+      #expect(refused.status == 65, "\(arguments): \(refused.output)")
+      #expect(
+        refused.output.contains(
+          "error: threadkeeper has rejected \(arguments[0]) (not_found): this border router has not "
+            + "announced itself"), "\(refused.output)")
+    }
+    #expect(audience.look { $0.events("message_rejected").count } == 3)
     #expect(try await daemon.stop() == .exit(0))
+    let unanswered = try Program.run(
+      "sh", [script, "heartbeat"], environment: environment.merging(["ANSWER_SECONDS": "1"]) { $1 })
+    #expect(unanswered.status == 0)
+    #expect(unanswered.output.contains("warning: no answer from threadkeeper within 1 s"))
   }
 }

@@ -57,7 +57,7 @@ struct ScriptMannersTests {
       environment: [
         "PATH": "\(directory.path):/usr/bin:/bin", "HOME": directory.path, "TMPDIR": temporary,
         "KEEPER_LINE": "tk1:none", "MQTT_USERNAME": "script", "MQTT_CAFILE": "/none.pem",
-        "MQTT_PASSWORD_FILE": directory.file("password"),
+        "MQTT_PASSWORD_FILE": directory.file("password"), "ANSWER_SECONDS": "0",
       ])
     let number = directory.file("number")
     try await eventually("the client") { FileManager.default.fileExists(atPath: number) }

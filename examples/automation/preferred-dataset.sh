@@ -25,8 +25,10 @@ Variables
 
 Ends with 0, with 77 when somebody refuses, 75 when nobody agrees in time, or as `threadkeeper client request` does.
 
-Example: form the network of a new border router
-  dataset=$(preferred-dataset.sh) && printf 'dataset set active %s\n' "$dataset" | sudo ot-ctl
+Example: bring a new OpenThread Border Router, whose Thread is disabled, onto the network
+  preferred-dataset.sh | curl -sf -X PUT -H 'Content-Type: text/plain' -d @- \
+    http://127.0.0.1:8081/node/dataset/active \
+    && curl -sf -X PUT -d '"enable"' http://127.0.0.1:8081/node/state
 END
 }
 
