@@ -60,7 +60,9 @@ let package = Package(
       dependencies: ["KeychainCore", "SQLiteDatabase", "SealedEnvelope", "SodiumCrypto"]),
     .target(
       name: "ConsentLedger",
-      dependencies: ["KeychainCore", "SQLiteDatabase", "SodiumCrypto", "ThreadDataset"]),
+      dependencies: [
+        "KeychainCore", "PersonAtTerminal", "SQLiteDatabase", "SodiumCrypto", "ThreadDataset",
+      ]),
 
     // Floor 4: what comes of requests, whoever asks; the service and its settings.
     .target(
@@ -192,7 +194,9 @@ let package = Package(
       ]),
     .testTarget(
       name: "ConsentLedgerTests",
-      dependencies: ["ConsentLedger", "KeychainCore", "TestKit", "ThreadDataset"]),
+      dependencies: [
+        "ConsentLedger", "KeychainCore", "PersonAtTerminal", "TestKit", "ThreadDataset",
+      ]),
     .testTarget(
       name: "BridgeTests",
       dependencies: [

@@ -48,7 +48,10 @@ package struct ConsentLedger: Sendable {
   package func ask(
     _ request: ConsentRequest, now: Int64, _ tx: WriteTransaction
   ) throws -> ConsentOutcome {
-    if let grant = try grant(for: request, tx) { return .granted(grant) }
+    let grants = try grantItems.all(tx).map(\.record)
+    if let grant = grants.first(where: { GrantCoverage.covers($0, request) }) {
+      return .granted(grant)
+    }
     let waiting = try pendingItems.all(tx).filter { !PendingLife.isOver($0.record, now: now) }
     if let (item, same) = waiting.first(where: { $0.record.asksTheSame(as: request) }) {
       return .pending(try join(same, item, request, tx), isNew: false)
@@ -56,7 +59,9 @@ package struct ConsentLedger: Sendable {
     if let refusal = PendingLimit.objection(to: request, beside: waiting.map(\.record)) {
       throw refusal
     }
-    let pending = PendingConsent(request, id: .make(.request), now: now)
+    let pending = PendingConsent(
+      request, id: .make(.request), now: now,
+      keyHasChanged: grants.contains { GrantCoverage.isOutdated($0, for: request) })
     try pendingItems.add(pending, as: pending.id, tx)
     return .pending(pending, isNew: true)
   }
