@@ -18,7 +18,9 @@ struct ConsentLedgerTests {
     let found = try #require(try ledger.pending().first)
     #expect(found == asked)
     #expect(ConsentID(found.id.description, .request) == found.id)
-    #expect(found.requester.description.hasPrefix("uid 1000 (team user/uid-1000), ") && found.requester == .app)
+    #expect(
+      found.requester.description.hasPrefix("uid 1000 (team user/uid-1000), ")
+        && found.requester == .app)
     #expect(found.subject.networks == [.guest] && found.subject.command == "network/get")
     #expect(found.created == ledger.now && found.expires == ledger.now + 120_000)
     #expect(found.replies == [.sample("r-17")])
@@ -210,7 +212,9 @@ struct ConsentLedgerTests {
     #expect(try ledger.approve(first.id.description).replies.count == 8)
   }
 
-  @Test("A requester has five requests waiting at most, all together have a hundred")
+  @Test(
+    "A requester has five requests waiting at most, all together a hundred, of which the last ten are reserved"
+  )
   func bounds() throws {
     for number in 0..<5 {
       let network = ConsentNetwork.sample("000000000000000\(number)", "n\(number)")
@@ -218,11 +222,18 @@ struct ConsentLedgerTests {
     }
     let refusal = #expect(throws: ConsentRefusal.self) { try ledger.ask() }
     #expect(refusal?.code == .rateLimited)
-    for number in 0..<95 {
+    for number in 1...85 {
       try ledger.ask(ConsentRequester(.systemUser(UInt32(number)), team: "t"), .preferred)
     }
     let full = #expect(throws: ConsentRefusal.self) { try ledger.ask(.tablet) }
     #expect(full?.code == .rateLimited)
+    for (user, team) in [(998, "own"), (0, "root")] as [(UInt32, String)] {
+      for number in 0..<5 {
+        let network = ConsentNetwork.sample("000000000000000\(number)", "n\(number)")
+        try ledger.ask(
+          ConsentRequester(.systemUser(user), team: team), .subject("network/get", network))
+      }
+    }
     #expect(try ledger.pending().count == 100)
     ledger.pass(120)
     try ledger.ask(.tablet)

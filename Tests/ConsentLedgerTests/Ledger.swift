@@ -19,7 +19,7 @@ final class Ledger {
     store = try TemporaryStore(options: options)
   }
 
-  var ledger: ConsentLedger { ConsentLedger(store.keychain) }
+  var ledger: ConsentLedger { ConsentLedger(store.keychain, ownUser: 998) }
 
   func pass(_ seconds: Int64) { now += seconds * 1_000 }
 

@@ -89,7 +89,8 @@ package final class RequestService: Sendable {
         if case .data = reply { try batch.noteGrantedDisclosure() }
         if case .decided(let settled) = reply { try batch.answer(settled) }
         if case .waiting(let id) = reply {
-          expected = callers.expect(id, request.transaction, isThere: isThere)
+          expected = callers.expect(
+            id, request.transaction, isOwnUser: requester.isDaemonUser, isThere: isThere)
           guard expected != nil else {
             throw AnswerFailure(.rateLimited, "too many wait for consent already")
           }
