@@ -3,6 +3,15 @@
 
 import PackageDescription
 
+/// The library modules import what is below them as implementation only (see `NamesBelow.swift`). The compiler warns
+/// about that in every build of a package that depends on this one by its path, and has no switch for this warning
+/// alone. SwiftPM itself silences dependencies with a version, which lie in `checkouts`, and takes no such flag there.
+/// `THREADKEEPER_WARNINGS=1 swift build` shows all warnings.
+let isCheckout = Context.packageDirectory.contains("/checkouts/")
+let librarySettings: [SwiftSetting] =
+  isCheckout || Context.environment["THREADKEEPER_WARNINGS"] != nil
+  ? [] : [.unsafeFlags(["-suppress-warnings"])]
+
 /// The floors, lowest first; an import goes down only. See docs/architecture.md.
 let package = Package(
   name: "threadkeeper",
@@ -48,7 +57,9 @@ let package = Package(
 
     // Floor 3: Keychain Services for other programs; Thread credentials, the broker's password, the keys
     // of enrolled clients, and who may have which credentials, as keychain items.
-    .target(name: "Security", dependencies: ["KeychainCore", "PersonAtTerminal"]),
+    .target(
+      name: "Security", dependencies: ["KeychainCore", "PersonAtTerminal"],
+      swiftSettings: librarySettings),
     .target(
       name: "ThreadCredentialStore",
       dependencies: ["KeychainCore", "SodiumCrypto", "SQLiteDatabase", "ThreadDataset"]),
@@ -60,7 +71,9 @@ let package = Package(
       dependencies: ["KeychainCore", "SQLiteDatabase", "SealedEnvelope", "SodiumCrypto"]),
     .target(
       name: "ConsentLedger",
-      dependencies: ["KeychainCore", "SQLiteDatabase", "SodiumCrypto", "ThreadDataset"]),
+      dependencies: [
+        "KeychainCore", "PersonAtTerminal", "SQLiteDatabase", "SodiumCrypto", "ThreadDataset",
+      ]),
 
     // Floor 4: what comes of requests, whoever asks; the service and its settings.
     .target(
@@ -86,7 +99,7 @@ let package = Package(
       dependencies: [
         "CredentialService", "DaemonSocket", "KeychainCore", "PersonAtTerminal", "SQLiteDatabase",
         "StatePlaces", "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
-      ]),
+      ], swiftSettings: librarySettings),
     .target(
       name: "ThreadkeeperCommands",
       dependencies: [
@@ -192,7 +205,9 @@ let package = Package(
       ]),
     .testTarget(
       name: "ConsentLedgerTests",
-      dependencies: ["ConsentLedger", "KeychainCore", "TestKit", "ThreadDataset"]),
+      dependencies: [
+        "ConsentLedger", "KeychainCore", "PersonAtTerminal", "TestKit", "ThreadDataset",
+      ]),
     .testTarget(
       name: "BridgeTests",
       dependencies: [

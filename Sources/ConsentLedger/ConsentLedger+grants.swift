@@ -22,12 +22,7 @@ extension ConsentLedger {
     guard let id = ConsentID(text, .grant), let (item, grant) = try grantItems.find(id, tx) else {
       throw ConsentRefusal(.notFound, "there is no such grant")
     }
-    try keychain.delete(item, in: tx)
-    try remember(
-      ConsentRecord(
-        id: id, outcome: .revoked, requester: grant.requester, subject: grant.subject,
-        created: grant.created, decided: now, decidedBy: approver.description, scope: .always,
-        grant: id), tx)
+    try end(grant, item, by: approver.description, now: now, tx)
     try trimHistory(tx)
     return grant
   }
@@ -39,12 +34,7 @@ extension ConsentLedger {
   ) throws {
     for (item, grant) in try grantItems.all(tx)
     where grant.requester.identity == requester && grant.subject.home == home {
-      try keychain.delete(item, in: tx)
-      try remember(
-        ConsentRecord(
-          id: grant.id, outcome: .revoked, requester: grant.requester, subject: grant.subject,
-          created: grant.created, decided: now, decidedBy: actor, scope: .always, grant: grant.id),
-        tx)
+      try end(grant, item, by: actor, now: now, tx)
     }
     for (item, waiting) in try pendingItems.all(tx)
     where waiting.requester.identity == requester && waiting.subject.home == home {
@@ -55,19 +45,35 @@ extension ConsentLedger {
     try trimHistory(tx)
   }
 
-  /// One that says the same is there already when the request waited longer than another one.
+  private func end(
+    _ grant: ConsentGrant, _ item: Item, by actor: String, now: Int64, _ tx: WriteTransaction
+  ) throws {
+    try keychain.delete(item, in: tx)
+    try remember(
+      ConsentRecord(
+        id: grant.id, outcome: .revoked, requester: grant.requester, subject: grant.subject,
+        created: grant.created, decided: now, decidedBy: actor, scope: .always, grant: grant.id),
+      tx)
+  }
+
+  /// One that says the same is there already when the request waited longer than another one. One for an earlier
+  /// network key is replaced: it covers nothing any more.
   func grant(
     to pending: PendingConsent, by approver: ConsentApprover, now: Int64, _ tx: WriteTransaction
   ) throws -> ConsentGrant {
-    let all = try grants(tx)
     let subject = pending.subject.ofAnyRouter
-    let same = all.first {
-      $0.requester.isSame(as: pending.requester) && $0.subject.isSame(as: subject)
+    let own = try grantItems.all(tx).filter { $0.record.requester.isSame(as: pending.requester) }
+    if let same = own.first(where: { $0.record.subject.isSame(as: subject) }) {
+      return same.record
     }
-    if let same { return same }
-    guard all.count < Self.mostGrants else {
+    for (item, outdated) in own
+    where outdated.subject.withoutKeys.isSame(as: subject.withoutKeys) {
+      try end(outdated, item, by: approver.description, now: now, tx)
+    }
+    let count = try grantItems.all(tx).count
+    guard count < Self.mostGrants else {
       throw ConsentRefusal(
-        .conflict, "there are \(all.count) grants already; revoke some, or approve for once")
+        .conflict, "there are \(count) grants already; revoke some, or approve for once")
     }
     let grant = ConsentGrant(
       id: .make(.grant), requester: pending.requester, subject: subject, created: now,

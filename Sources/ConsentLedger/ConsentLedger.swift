@@ -3,6 +3,12 @@
 import KeychainCore
 import SQLiteDatabase
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// Who asked for which credentials, and what people said to it. All of it decides about access, so all
 /// of it are keychain items, sealed and counted by the manifest:
 ///
@@ -23,12 +29,15 @@ package struct ConsentLedger: Sendable {
   }
 
   let keychain: Keychain
+  /// The number of the user that the daemon runs as.
+  private let ownUser: UInt32
   let pendingItems: ConsentItem<PendingConsent>
   let grantItems: ConsentItem<ConsentGrant>
   let historyItems: ConsentItem<ConsentRecord>
 
-  package init(_ keychain: Keychain) {
+  package init(_ keychain: Keychain, ownUser: UInt32 = geteuid()) {
     self.keychain = keychain
+    self.ownUser = ownUser
     pendingItems = ConsentItem(.pending, keychain)
     grantItems = ConsentItem(.grant, keychain)
     historyItems = ConsentItem(.history, keychain)
@@ -48,15 +57,22 @@ package struct ConsentLedger: Sendable {
   package func ask(
     _ request: ConsentRequest, now: Int64, _ tx: WriteTransaction
   ) throws -> ConsentOutcome {
-    if let grant = try grant(for: request, tx) { return .granted(grant) }
+    let grants = try grantItems.all(tx).map(\.record)
+    if let grant = grants.first(where: { GrantCoverage.covers($0, request) }) {
+      return .granted(grant)
+    }
     let waiting = try pendingItems.all(tx).filter { !PendingLife.isOver($0.record, now: now) }
     if let (item, same) = waiting.first(where: { $0.record.asksTheSame(as: request) }) {
       return .pending(try join(same, item, request, tx), isNew: false)
     }
-    if let refusal = PendingLimit.objection(to: request, beside: waiting.map(\.record)) {
+    if let refusal = PendingLimit.objection(
+      to: request, beside: waiting.map(\.record), ownUser: ownUser)
+    {
       throw refusal
     }
-    let pending = PendingConsent(request, id: .make(.request), now: now)
+    let pending = PendingConsent(
+      request, id: .make(.request), now: now,
+      keyHasChanged: grants.contains { GrantCoverage.isOutdated($0, for: request) })
     try pendingItems.add(pending, as: pending.id, tx)
     return .pending(pending, isNew: true)
   }

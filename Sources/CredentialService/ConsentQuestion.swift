@@ -15,11 +15,16 @@ package struct ConsentQuestion: Hashable, Sendable {
     package let name: String
     /// Who has stored them; nil: they are those of the home's preferred network.
     package let team: String?
+    /// Of the Network Key that would be told: another key is another question.
+    package let keyFingerprint: String?
 
-    package init(network: ExtendedPANID, name: String, team: String? = nil) {
+    package init(
+      network: ExtendedPANID, name: String, team: String? = nil, keyFingerprint: String?
+    ) {
       self.network = network
       self.name = name
       self.team = team
+      self.keyFingerprint = keyFingerprint
     }
   }
 
@@ -42,6 +47,7 @@ extension ConsentQuestion.Network: Hashable {
   package static func == (a: Self, b: Self) -> Bool {
     a.network == b.network && a.name.utf8.elementsEqual(b.name.utf8)
       && a.team.map { Array($0.utf8) } == b.team.map { Array($0.utf8) }
+      && a.keyFingerprint == b.keyFingerprint
   }
 
   package func hash(into hasher: inout Hasher) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ThreadCredentialStore
 import ThreadRequests
 
 /// A record that is told only by consent, and whose it is.
@@ -10,6 +11,8 @@ struct DisclosedCredential {
 
   /// As a person is asked about it.
   var network: ConsentQuestion.Network {
-    .init(network: record.network, name: record.networkName, team: team)
+    .init(
+      network: record.network, name: record.networkName, team: team,
+      keyFingerprint: record.dataset.flatMap { NetworkKeyFingerprint.make(of: $0) })
   }
 }

@@ -16,6 +16,8 @@ package struct RequestContext: Hashable, Sendable {
   package var now: Date
   /// Whether it came sealed, and signed with the keys that are enrolled for the requester.
   package var isSigned = false
+  /// The name that the system has for a user of this machine.
+  package var userName: String?
   /// What a program of this machine calls itself: for people to read only.
   package var program: String?
   /// The keeper's own user, by a command: may delete and prefer whatever any team has stored.

@@ -11,13 +11,14 @@ package enum DaemonCaller {
   ///   - descriptors: open files that the daemon may use; they stay open here.
   ///   - seconds: how long the whole call may take.
   ///   - admittingOthers: whether a keeper of another user is meant, too.
+  ///   - actingForOwner: whether root means the keeper of the user whose directory it is: for commands.
   /// - Returns: nil when nobody listens there.
   /// - Throws: `stranger` when who listens is neither this user nor root: a password goes to nobody
   ///   else. See `ListenerTrust`, also for keepers of others. `forbidden` when this user may not look there. `abandoned` when
   ///   the task is cancelled after it has connected, `CancellationError` before.
   package static func ask(
     _ request: [UInt8], passing descriptors: [Int32] = [], at path: String, within seconds: Int,
-    admittingOthers: Bool = false
+    admittingOthers: Bool = false, actingForOwner: Bool = false
   ) async throws -> [UInt8]? {
     let call = Call(passing: descriptors)
     return try await withTaskCancellationHandler {
@@ -26,7 +27,8 @@ package enum DaemonCaller {
           continuation.resume(
             with: Result {
               try call.make(
-                request, at: path, within: seconds, admittingOthers: admittingOthers)
+                request, at: path, within: seconds, admittingOthers: admittingOthers,
+                actingForOwner: actingForOwner)
             })
         }
       }
@@ -55,10 +57,11 @@ package enum DaemonCaller {
     }
 
     func make(
-      _ request: [UInt8], at path: String, within seconds: Int, admittingOthers: Bool
+      _ request: [UInt8], at path: String, within seconds: Int, admittingOthers: Bool,
+      actingForOwner: Bool
     ) throws -> [UInt8]? {
       let deadline = ContinuousClock.now + .seconds(seconds)
-      let found = try DaemonCaller.connect(path, by: deadline, admittingOthers) {
+      let found = try DaemonCaller.connect(path, by: deadline, admittingOthers, actingForOwner) {
         state.withLock { $0.isAbandoned }
       }
       guard let connection = found else { return nil }
@@ -87,7 +90,7 @@ package enum DaemonCaller {
 
   private static func connect(
     _ path: String, by deadline: ContinuousClock.Instant, _ admittingOthers: Bool,
-    unless isAbandoned: () -> Bool
+    _ actingForOwner: Bool, unless isAbandoned: () -> Bool
   ) throws -> DaemonConnection? {
     guard access(path, F_OK) == 0 else {
       // Only what is certainly not there counts as nobody.
@@ -117,7 +120,8 @@ package enum DaemonCaller {
     let connection = try DaemonConnection(descriptor)
     let trust = ListenerTrust(
       caller: geteuid(), listener: connection.peer.user,
-      directories: try SocketDirectory.above(path), admitsOthers: admittingOthers)
+      directories: try SocketDirectory.above(path), admitsOthers: admittingOthers,
+      actsForOwner: actingForOwner)
     if let objection = trust.objection {
       throw DaemonSocketError(.stranger, "\(path) is not to be trusted: \(objection)")
     }

@@ -25,6 +25,8 @@ extension DaemonListener {
     package var judge: @Sendable (UInt32) -> Verdict
     /// Callers of one user at a time: one user's programs shall not keep all others out.
     package var placesPerUser: Int
+    /// What is answered to a call that finds no place; nothing when it is empty.
+    package var noPlace: [UInt8] = []
     /// Whether open files may come with a request.
     package var takesDescriptors = false
     /// What is answered to a request that has not the form of a message; nothing when it is empty.

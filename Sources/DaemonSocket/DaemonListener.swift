@@ -107,7 +107,7 @@ package final class DaemonListener: Sendable {
     case .refused(let answer): refuse(connection, saying: answer)
     case .admitted:
       guard let place = takePlace(for: connection) else {
-        return refuse(connection, saying: [])
+        return refuse(connection, saying: admission.noPlace)
       }
       // A thread of the system's: whoever calls and says nothing must not hold one of Swift's.
       OwnThread.start { [self] in serve(connection, at: place) }

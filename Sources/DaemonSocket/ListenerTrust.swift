@@ -3,8 +3,9 @@
 /// Whether the one who listens on a socket may be told a secret.
 ///
 /// Whose directory it is says nothing about that: anybody can make one where others can write, put a
-/// socket into it and wait. So only this user and root are believed. Root calls the keepers of others
-/// too, and means the owner of the directory then.
+/// socket into it and wait. So only this user and root are believed, in a directory of this user or root.
+/// A command that root starts may mean the keeper of another user, which the settings name: only then is the
+/// owner of the directory believed too (`actsForOwner`). A program of root's never is that command.
 ///
 /// A keeper that serves other users listens in a directory that only root, or the caller, can have
 /// given to it: nobody else may make names anywhere above.
@@ -15,6 +16,8 @@ struct ListenerTrust: Equatable {
   var directories: [SocketDirectory]
   /// Whether a keeper of another user is called, too.
   var admitsOthers = false
+  /// Whether root means the keeper of the directory's owner. Without effect for other users.
+  var actsForOwner = false
 
   /// Why not; nil for who may.
   var objection: String? {
@@ -22,14 +25,14 @@ struct ListenerTrust: Equatable {
     if directory.isOpenToOthers { return "others may write into its directory" }
     let isOwn = listener == caller || listener == 0
     if isOwn, isTrusted(directory) { return nil }
-    if caller == 0, listener == directory.owner { return nil }
+    if caller == 0, actsForOwner, listener == directory.owner || listener == 0 { return nil }
     if admitsOthers { return objectionToOther(in: directory) }
     return isOwn || !isTrusted(directory)
       ? "its directory belongs to user \(directory.owner)" : "user \(listener) listens there"
   }
 
   private func isTrusted(_ directory: SocketDirectory) -> Bool {
-    caller == 0 || directory.owner == caller || directory.owner == 0
+    directory.owner == caller || directory.owner == 0
   }
 
   private func objectionToOther(in directory: SocketDirectory) -> String? {

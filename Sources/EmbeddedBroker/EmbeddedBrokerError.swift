@@ -37,6 +37,13 @@ package struct EmbeddedBrokerError: Error, Sendable, Equatable, CustomStringConv
     EmbeddedBrokerError(.directory, "can't \(doing) `\(path)`: \(errorText(code))")
   }
 
+  static func foreignDirectory(_ path: String, owner: UInt32) -> EmbeddedBrokerError {
+    EmbeddedBrokerError(
+      .directory,
+      "can't use the directory `\(path)`: it belongs to user \(owner). Run threadkeeper as that user, or "
+        + "remove the directory or name another with --state-directory")
+  }
+
   static func alreadyRunning(_ directory: String) -> EmbeddedBrokerError {
     EmbeddedBrokerError(
       .alreadyRunning,

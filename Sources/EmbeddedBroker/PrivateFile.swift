@@ -59,7 +59,7 @@ enum PrivateFile {
     return names
   }
 
-  /// Makes a directory with mode 0700; one that is there already must be ours and gets that mode.
+  /// Makes a directory with mode 0700; one that is there already must be this user's and gets that mode.
   static func makeDirectory(_ path: String) throws(EmbeddedBrokerError) {
     if mkdir(path, 0o700) == 0 { return }
     guard errno == EEXIST else { throw .file(path, "make the directory", errno) }
@@ -67,6 +67,8 @@ enum PrivateFile {
     guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
       throw .file(path, "use the directory", ENOTDIR)
     }
+    // Root could change the mode of another user's directory, and that user could still replace what is in it.
+    guard status.st_uid == geteuid() else { throw .foreignDirectory(path, owner: status.st_uid) }
     guard chmod(path, 0o700) == 0 else { throw .file(path, "protect the directory", errno) }
   }
 

@@ -31,6 +31,7 @@ typealias OwnThread = DaemonSocket.OwnThread
 typealias RequestCommand = ThreadRequests.RequestCommand
 typealias ProgramName = ThreadRequests.ProgramName
 typealias QuestionWithdrawal = PersonAtTerminal.QuestionWithdrawal
+typealias ShownName = PersonAtTerminal.ShownName
 typealias StateDirectory = StatePlaces.StateDirectory
 typealias SystemPlaces = StatePlaces.SystemPlaces
 typealias StoreLocation = KeychainCore.StoreLocation

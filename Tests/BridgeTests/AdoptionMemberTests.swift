@@ -104,6 +104,14 @@ struct AdoptionMemberTests {
     #expect(try keeper.preferred() == chosen.dataset(at: 3) && scene.isMismatchFiring)
   }
 
+  @Test("Somebody who edits the registry's rows does not let it move the preferred network")
+  func editedRow() throws {
+    try keeper.database.write { try $0.execute("UPDATE router SET adoption = NULL") }
+    try keeper.announce(Agent.living, other, at: 12)
+    #expect(try scene.stored == other.dataset(at: 12))
+    #expect(try keeper.preferred() == chosen.dataset(at: 3))
+  }
+
   @Test("Once it is on the preferred network, it moves it as any member")
   func leadsAgain() throws {
     try send()

@@ -26,14 +26,15 @@ struct AdoptionTests {
     try keeper.pass(1)
     let question = try #require(try scene.waiting().first)
     #expect(try scene.state == .asked)
-    #expect(question.requester.description == "mqtt user anna")
+    #expect(question.requester.description == "login anna (team family)")
     #expect(question.requester.team == "family")
     #expect(question.requester.fingerprint == scene.anna.keys.fingerprint)
     #expect(question.subject.command == "dataset/set")
     #expect(question.subject.names == "home")
     #expect(
       question.reason(namingHome: false).hasPrefix(
-        "Living room (\(Agent.living)) is on guest-thread; give it the credentials of home?"))
+        #"\#(Agent.living) "Living room" is on "guest-thread"; give it the credentials of "home"?"#)
+    )
     for _ in 0..<3 {
       try keeper.announce(Agent.living, .guest, at: 1)
       try scene.restart()
@@ -105,7 +106,7 @@ struct AdoptionTests {
     #expect(try scene.waiting().isEmpty && keeper.delivered.count == 1)
     try Recount(keeper: keeper, comment: "adopted").check()
     #expect(try scene.given().count == 1)
-    #expect(try scene.given().first?.contains("dataset/set home (1111111122222222)") == true)
+    #expect(try scene.given().first?.contains(#"dataset/set "home" (1111111122222222)"#) == true)
   }
 
   @Test("What it said before is no answer yet; something else is a disagreement, and is stored")

@@ -89,7 +89,7 @@ struct CallerConsentTests {
     let places = [try call(), try call()]
     let id = places[0].consent
     #expect(places[1].consent == id)
-    #expect(try waiting().first?.requester.description == "uid 1000")
+    #expect(try waiting().first?.requester.description == "uid 1000 (team user/uid-1000)")
     guard case .answer(let answer) = ask() else { throw Unexpected() }
     #expect(answer.error?.code == "rate_limited", "each holds a connection")
     let callers = callers
@@ -264,7 +264,8 @@ struct CallerConsentTests {
     let keepers = try pending(1000, team: "user/uid-1000", isAdministrator: true)
     #expect(
       keepers?.first?.reason?.hasPrefix(
-        "uid 1000 (homes) would get the network key of home (1111111122222222), home home:")
+        #"uid 1000 (team user/uid-1000), program calls itself "homes" would get the network key of "#
+          + #""home" (1111111122222222), home home:"#)
         == true)
     #expect(try pending(1001, team: "user/uid-1001", isAdministrator: true) == [])
     #expect(try pending(1000, team: "other", isAdministrator: true) == [])
@@ -273,9 +274,12 @@ struct CallerConsentTests {
   @Test("What a program calls itself is shown, and changes nobody")
   func program() async throws {
     let id = try call(program: "homes").consent
-    #expect(try waiting().first?.requester.description == "uid 1000 (homes)")
+    #expect(
+      try waiting().first?.requester.description
+        == #"uid 1000 (team user/uid-1000), program calls itself "homes""#)
     let event = try #require(try keeper.takeEvents().last)
-    #expect(event.detail.requester == "uid 1000 (homes)")
+    #expect(
+      event.detail.requester == #"uid 1000 (team user/uid-1000), program calls itself "homes""#)
     #expect(try call().consent == id, "the same user asks the same")
     try desk.approve(id, .always, by: 0)
     guard case .answer(let answer) = ask(program: "other") else { throw Unexpected() }

@@ -133,7 +133,7 @@ struct ConsentRequestTests {
       try ask(preferred, ["transaction": "r-17"], correlation: [1, 2]).isEmpty,
       "nothing is told before")
     let pending = try #require(try waiting().first)
-    #expect(pending.requester.description == "mqtt user tablet")
+    #expect(pending.requester.description == "login tablet (team tablet)")
     #expect(pending.subject.networks.map(\.name) == ["home"])
     let said = try ask("consent/approve", ["id": pending.id.description], user: "anna")
     #expect(said.count == 2)
@@ -406,6 +406,6 @@ struct ConsentRequestTests {
   @Test("A login of the broker is its name, whatever program it says it is")
   func program() throws {
     try ask(preferred, ["program": "homes"])
-    #expect(try waiting().map(\.requester.description) == ["mqtt user tablet"])
+    #expect(try waiting().map(\.requester.description) == ["login tablet (team tablet)"])
   }
 }

@@ -70,19 +70,19 @@ struct ConsentTests {
     let event = try #require(all.first?.object)
     #expect(event["event_type"] as? String == "consent_requested")
     #expect(event["id"] as? String == asked.id.description)
-    #expect(event["requester"] as? String == "mqtt user phone")
+    #expect(event["requester"] as? String == "login phone (team phone)")
     #expect(event["user"] as? String == "phone")
     #expect(event["command"] as? String == "preferred/get")
     #expect(event["network_name"] as? String == "home")
     #expect(event["ext_pan_id"] as? String == "1111111122222222")
     #expect(event["expires_at"] as? String == "2026-11-21T04:38:00Z")
-    #expect((event["message"] as? String)?.contains("mqtt user phone would get") == true)
+    #expect((event["message"] as? String)?.contains("login phone (team phone) would get") == true)
     let overview = try #require(all.last)
     #expect(
       String(decoding: overview.payload, as: UTF8.self)
         == #"{"command":"preferred/get","expires_at":"2026-11-21T04:38:00Z","#
         + #""ext_pan_id":"1111111122222222","head":"\#(asked.id)","network_name":"home","#
-        + #""pending":1,"requester":"mqtt user phone","v":1}"#)
+        + #""pending":1,"requester":"login phone (team phone)","v":1}"#)
   }
 
   @Test("bridge/consent counts what waits, names the oldest, and says zero in the end")
@@ -169,7 +169,7 @@ struct ConsentTests {
     news.add(asked, asked.reason(namingHome: true))
     news.log(to: recorder.logger)
     let line = try #require(recorder.lines.first)
-    #expect(line.contains("mqtt user phone") && line.contains("home (1111111122222222)"))
+    #expect(line.contains("login phone (team phone)") && line.contains("1111111122222222"))
     #expect(line.contains(", home home: with it"))
     #expect(line.contains("threadkeeper consent approve \(asked.id)"))
     #expect(line.contains("threadkeeper consent deny \(asked.id)"))

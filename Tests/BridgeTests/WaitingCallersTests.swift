@@ -14,8 +14,17 @@ struct WaitingCallersTests {
   private var callers: WaitingCallers { queue.callers }
   private let agreed = ThreadAnswer(AnswerData())
 
-  private func expect(_ consent: String) -> WaitingCallers.Place? {
-    callers.expect(consent, nil) { true }
+  private func expect(_ consent: String, isOwnUser: Bool = true) -> WaitingCallers.Place? {
+    callers.expect(consent, nil, isOwnUser: isOwnUser) { true }
+  }
+
+  @Test(
+    "Other users have eight of the twelve places, so that the daemon's own user always finds one")
+  func reserved() {
+    for number in 1...8 { #expect(expect("c-\(number)", isOwnUser: false) != nil) }
+    #expect(expect("c-9", isOwnUser: false) == nil)
+    for number in 9...12 { #expect(expect("c-\(number)") != nil) }
+    #expect(expect("c-13") == nil)
   }
 
   private func say(_ answer: ThreadAnswer, to consent: String) {

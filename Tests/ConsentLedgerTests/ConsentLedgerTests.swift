@@ -18,7 +18,9 @@ struct ConsentLedgerTests {
     let found = try #require(try ledger.pending().first)
     #expect(found == asked)
     #expect(ConsentID(found.id.description, .request) == found.id)
-    #expect(found.requester.description == "uid 1000 (homes)" && found.requester == .app)
+    #expect(
+      found.requester.description.hasPrefix("uid 1000 (team user/uid-1000), ")
+        && found.requester == .app)
     #expect(found.subject.networks == [.guest] && found.subject.command == "network/get")
     #expect(found.created == ledger.now && found.expires == ledger.now + 120_000)
     #expect(found.replies == [.sample("r-17")])
@@ -210,7 +212,9 @@ struct ConsentLedgerTests {
     #expect(try ledger.approve(first.id.description).replies.count == 8)
   }
 
-  @Test("A requester has five requests waiting at most, all together have a hundred")
+  @Test(
+    "A requester has five requests waiting at most, all together a hundred, of which the last ten are reserved"
+  )
   func bounds() throws {
     for number in 0..<5 {
       let network = ConsentNetwork.sample("000000000000000\(number)", "n\(number)")
@@ -218,11 +222,18 @@ struct ConsentLedgerTests {
     }
     let refusal = #expect(throws: ConsentRefusal.self) { try ledger.ask() }
     #expect(refusal?.code == .rateLimited)
-    for number in 0..<95 {
+    for number in 1...85 {
       try ledger.ask(ConsentRequester(.systemUser(UInt32(number)), team: "t"), .preferred)
     }
     let full = #expect(throws: ConsentRefusal.self) { try ledger.ask(.tablet) }
     #expect(full?.code == .rateLimited)
+    for (user, team) in [(998, "own"), (0, "root")] as [(UInt32, String)] {
+      for number in 0..<5 {
+        let network = ConsentNetwork.sample("000000000000000\(number)", "n\(number)")
+        try ledger.ask(
+          ConsentRequester(.systemUser(user), team: team), .subject("network/get", network))
+      }
+    }
     #expect(try ledger.pending().count == 100)
     ledger.pass(120)
     try ledger.ask(.tablet)
@@ -247,18 +258,18 @@ struct ConsentLedgerTests {
     ledger.pass(120)
     try ledger.expire()
     try ledger.revoke(grant.description)
-    let what = "preferred/get home-thread (1111111122222222), home home to"
+    let what = #"preferred/get "home-thread" (1111111122222222), home home to"#
     let lines = try ledger.audit()
     #expect(
       lines.prefix(3) == [
-        "mqtt user anna consentGranted \(grant) \(what) mqtt user phone",
-        "mqtt user anna consentApproved \(asked.id) \(what) mqtt user phone (always)",
-        "mqtt user anna credentialsGiven \(what) mqtt user phone by \(grant)",
+        "mqtt user anna consentGranted \(grant) \(what) login phone (team phone)",
+        "mqtt user anna consentApproved \(asked.id) \(what) login phone (team phone) (always)",
+        "mqtt user anna credentialsGiven \(what) login phone (team phone) by \(grant)",
       ])
     #expect(lines.count == 6)
     #expect(lines[3].hasPrefix("keeper consentDenied c-"))
     #expect(lines[4].hasPrefix("keeper consentExpired c-"))
-    #expect(lines[5] == "keeper consentRevoked \(grant) \(what) mqtt user phone (always)")
+    #expect(lines[5] == "keeper consentRevoked \(grant) \(what) login phone (team phone) (always)")
     #expect(try keychain.auditProblem() == nil)
   }
 

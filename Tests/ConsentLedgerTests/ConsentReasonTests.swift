@@ -10,7 +10,8 @@ struct ConsentReasonTests {
   func oneNetwork() {
     #expect(
       ConsentReason.sentence(requester: .phone, subject: .preferred)
-        == "mqtt user phone would get the network key of home-thread (1111111122222222): with it,"
+        == #"login phone (team phone) would get the network key of "home-thread" (1111111122222222): "#
+        + "with it,"
         + " devices can be put onto the network and what is said on it can be read, also after"
         + " the consent is taken back")
   }
@@ -21,7 +22,7 @@ struct ConsentReasonTests {
       requester: .phone, subject: .preferred, namingHome: true)
     #expect(
       sentence.hasPrefix(
-        "mqtt user phone would get the network key of home-thread (1111111122222222), home"
+        #"login phone (team phone) would get the network key of "home-thread" (1111111122222222), home"#
           + " \(ConsentSubject.preferred.home): with it,"))
   }
 
@@ -32,7 +33,8 @@ struct ConsentReasonTests {
     let sentence = ConsentReason.sentence(requester: .app, subject: subject)
     #expect(
       sentence.hasPrefix(
-        "uid 1000 (homes) would get the network keys of 9 networks: n0 (0000000000000000), "))
-    #expect(sentence.contains("n4 (0000000000000004) and 4 more:"))
+        #"uid 1000 (team user/uid-1000), program calls itself "homes" would get the network keys of "#
+          + #"9 networks: "n0" (0000000000000000), "#))
+    #expect(sentence.contains(#""n4" (0000000000000004) and 4 more:"#))
   }
 }

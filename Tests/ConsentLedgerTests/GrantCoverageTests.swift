@@ -22,13 +22,14 @@ struct GrantCoverageTests {
     let id = ConsentNetwork.home.id
     let name = ConsentNetwork.home.name
     for other in [
-      ConsentNetwork(id: id, name: "renamed"), ConsentNetwork(id: id, name: name, team: "evil"),
+      ConsentNetwork(id: id, name: "renamed", keyFingerprint: "5ca1ab1e"),
+      ConsentNetwork(id: id, name: name, team: "evil", keyFingerprint: "5ca1ab1e"),
     ] {
       #expect(!covers(.preferred, .subject("preferred/get", other)))
       #expect(!covers(.subject("preferred/get", other), .preferred))
     }
-    let composed = ConsentNetwork(id: id, name: name, team: "jos\u{E9}")
-    let decomposed = ConsentNetwork(id: id, name: name, team: "jose\u{301}")
+    let composed = ConsentNetwork(id: id, name: name, team: "jos\u{E9}", keyFingerprint: "5")
+    let decomposed = ConsentNetwork(id: id, name: name, team: "jose\u{301}", keyFingerprint: "5")
     #expect(!covers(.subject("network/get", composed), .subject("network/get", decomposed)))
   }
 
@@ -37,8 +38,32 @@ struct GrantCoverageTests {
     #expect(!covers(.preferred, .subject("network/get", .home)))
     #expect(!covers(.preferred, .subject("preferred/get", home: "cabin", .home)))
     #expect(!covers(.preferred, .subject("preferred/get", .guest)))
-    let namesake = ConsentNetwork(id: ConsentNetwork.guest.id, name: ConsentNetwork.home.name)
+    let namesake = ConsentNetwork.sample("3333333344444444", ConsentNetwork.home.name)
     #expect(!covers(.preferred, .subject("preferred/get", namesake)))
+  }
+
+  @Test(
+    "Another network key of the same network is not covered, and neither is one that was not noted")
+  func otherKey() {
+    let changed = ConsentSubject.subject(
+      "preferred/get", .sample("1111111122222222", "home-thread", key: "0ddba11"))
+    let unbound = ConsentSubject.subject(
+      "preferred/get", .sample("1111111122222222", "home-thread", key: nil))
+    #expect(!covers(.preferred, changed) && !covers(changed, .preferred))
+    #expect(!covers(unbound, .preferred), "a grant of an earlier version")
+    #expect(!covers(unbound, unbound), "nothing is bound by what is not known")
+    for outdated in [changed, unbound] {
+      #expect(isOutdated(outdated, .preferred))
+      #expect(!isOutdated(outdated, .subject("preferred/get", .guest)))
+    }
+    #expect(!isOutdated(.preferred, .preferred))
+  }
+
+  private func isOutdated(_ granted: ConsentSubject, _ asked: ConsentSubject) -> Bool {
+    GrantCoverage.isOutdated(
+      ConsentGrant(
+        id: .make(.grant), requester: .phone, subject: granted, created: 0, grantedBy: "x"),
+      for: ConsentRequest(asked, by: .phone, reply: .socket))
   }
 
   @Test("Of several networks fewer, and not more")

@@ -26,8 +26,8 @@ struct HistoryLimitTests {
     try ledger.deny(ledger.pend(.tablet).id.description)
     ledger.pass(120)
     try ledger.expire()
-    for _ in 0..<10 {
-      for number in 0..<100 {
+    for _ in 0..<12 {
+      for number in 1...90 {
         try ledger.ask(ConsentRequester(.systemUser(UInt32(number)), team: "t"))
       }
       ledger.pass(120)

@@ -19,7 +19,7 @@ final class Ledger {
     store = try TemporaryStore(options: options)
   }
 
-  var ledger: ConsentLedger { ConsentLedger(store.keychain) }
+  var ledger: ConsentLedger { ConsentLedger(store.keychain, ownUser: 998) }
 
   func pass(_ seconds: Int64) { now += seconds * 1_000 }
 
@@ -118,9 +118,11 @@ extension ConsentNetwork {
   static let home = sample("1111111122222222", "home-thread")
   static let guest = sample("3333333344444444", "guest-thread")
 
-  static func sample(_ hex: String, _ name: String) -> ConsentNetwork {
+  static func sample(
+    _ hex: String, _ name: String, key: String? = "5ca1ab1e"
+  ) -> ConsentNetwork {
     guard let id = ExtendedPANID(hex: hex) else { preconditionFailure("\(hex) is no identity") }
-    return ConsentNetwork(id: id, name: name)
+    return ConsentNetwork(id: id, name: name, keyFingerprint: key)
   }
 }
 

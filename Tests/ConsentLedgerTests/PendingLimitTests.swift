@@ -13,8 +13,6 @@ struct PendingLimitTests {
     }
   }
 
-  private let request = ConsentRequest(.preferred, by: .phone, reply: .socket)
-
   private func user(_ number: Int) -> ConsentRequester {
     ConsentRequester(.mqttUser("user \(number)"), team: "t")
   }
@@ -24,21 +22,34 @@ struct PendingLimitTests {
     let moved = ConsentRequester(.mqttUser("phone"), team: "other")
     for count in 0..<5 {
       #expect(
-        PendingLimit.objection(
-          to: request, beside: waiting(Array(repeating: moved, count: count))) == nil)
+        objection(beside: Array(repeating: moved, count: count)) == nil)
     }
-    let refusal = PendingLimit.objection(
-      to: request, beside: waiting(Array(repeating: moved, count: 5)))
-    #expect(refusal?.code == .rateLimited)
-    #expect(
-      PendingLimit.objection(
-        to: request, beside: waiting(Array(repeating: .tablet, count: 5))) == nil)
+    #expect(objection(beside: Array(repeating: moved, count: 5))?.code == .rateLimited)
+    #expect(objection(beside: Array(repeating: .tablet, count: 5)) == nil)
   }
 
-  @Test("A hundred of all together")
+  @Test("Ninety of all others together, and ten more of the daemon's own user and root")
   func ofAll() {
-    #expect(PendingLimit.objection(to: request, beside: waiting((0..<99).map(user))) == nil)
-    let refusal = PendingLimit.objection(to: request, beside: waiting((0..<100).map(user)))
-    #expect(refusal?.code == .rateLimited)
+    let own = ConsentRequester(.systemUser(998), team: "own")
+    let root = ConsentRequester(.systemUser(0), team: "root")
+    #expect(objection(beside: (0..<89).map(user)) == nil)
+    let others = (0..<90).map(user)
+    #expect(objection(beside: others)?.code == .rateLimited)
+    for requester in [own, root] {
+      #expect(objection(to: requester, beside: others) == nil)
+    }
+    let all = others + Array(repeating: own, count: 5) + Array(repeating: root, count: 5)
+    #expect(objection(to: own, beside: all)?.code == .rateLimited)
+    #expect(
+      objection(beside: (0..<89).map(user) + Array(repeating: own, count: 5)) == nil,
+      "what the daemon's user asks takes no place of others")
+  }
+
+  private func objection(
+    to requester: ConsentRequester = .phone, beside others: [ConsentRequester]
+  ) -> ConsentRefusal? {
+    PendingLimit.objection(
+      to: ConsentRequest(.preferred, by: requester, reply: .socket), beside: waiting(others),
+      ownUser: 998)
   }
 }

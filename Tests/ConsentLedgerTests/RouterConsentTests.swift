@@ -27,10 +27,11 @@ struct RouterConsentTests {
     let asked = try ledger.pend(.phone, subject(Self.living))
     #expect(
       asked.reason(namingHome: false).hasPrefix(
-        "Living room (a1b2c3d4e5f60718) is on guest-thread; give it the credentials of "
-          + "\(ConsentNetwork.home.name)? mqtt user phone would get the network key of "))
+        #"a1b2c3d4e5f60718 "Living room" is on "guest-thread"; give it the credentials of "#
+          + #""home-thread"? login phone (team phone) would get the network key of "#))
     let nameless = try ledger.pend(.tablet, subject(Self.living, name: " "))
-    #expect(nameless.reason(namingHome: false).hasPrefix("a1b2c3d4e5f60718 is on guest-thread; "))
+    #expect(
+      nameless.reason(namingHome: false).hasPrefix(#"a1b2c3d4e5f60718 is on "guest-thread"; "#))
   }
 
   @Test("Each router is a question of its own, the same router is the same question")

@@ -16,14 +16,16 @@ struct AdmissionTests {
 
   private func listen(
     _ reach: DaemonListener.Admission.Reach = .everybody, perUser: Int = 8,
-    patience: Int = 5, admits: @escaping @Sendable (UInt32) -> Bool = { _ in true }
+    patience: Int = 5, noPlace: String = "",
+    admits: @escaping @Sendable (UInt32) -> Bool = { _ in true }
   ) throws -> DaemonListener {
-    try DaemonListener(
-      path: path,
-      admission: .init(reach, placesPerUser: perUser) {
-        admits($0) ? .admitted : .refused(answer: Array("no".utf8))
-      }, patience: patience
-    ) { request, _ in request.reversed() }
+    var admission = DaemonListener.Admission(reach, placesPerUser: perUser) {
+      admits($0) ? .admitted : .refused(answer: Array("no".utf8))
+    }
+    admission.noPlace = Array(noPlace.utf8)
+    return try DaemonListener(path: path, admission: admission, patience: patience) {
+      request, _ in request.reversed()
+    }
   }
 
   private func mode(_ path: String) throws -> Int? {
@@ -72,6 +74,20 @@ struct AdmissionTests {
     close(silent)
     try await eventually("a place") {
       (try? await DaemonCaller.ask([1], at: path, within: 240)) == [1]
+    }
+  }
+
+  @Test("A call that finds no place is answered so, where there is an answer for it")
+  func noPlace() async throws {
+    let listener = try listen(perUser: 1, patience: 600, noPlace: "full")
+    defer { listener.stop() }
+    let address = try SocketAddress(path)
+    let silent = try SocketAddress.makeSocket(path)
+    defer { close(silent) }
+    #expect(address.withAddress { connect(silent, $0, $1) } == 0)
+    for request in [[1], [UInt8](repeating: 7, count: DaemonConnection.limit)] {
+      #expect(
+        try await DaemonCaller.ask(request, at: path, within: 240) == Array("full".utf8))
     }
   }
 

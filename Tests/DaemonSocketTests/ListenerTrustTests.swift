@@ -9,10 +9,12 @@ import Testing
 @Suite("Who may be told a password")
 struct ListenerTrustTests {
   @Test(
-    "This user and root, and for root the owner of the directory; never where others can write",
+    "This user and root, in a directory of this user or root; never where others can write",
     arguments: [
       (1000, 1000, 1000, 0o700, true), (1000, 0, 1000, 0o700, true),
-      (1000, 0, 0, 0o755, true), (0, 0, 0, 0o700, true), (0, 1000, 1000, 0o700, true),
+      (1000, 0, 0, 0o755, true), (0, 0, 0, 0o700, true),
+      // Root, and another user's directory.
+      (0, 1000, 1000, 0o700, false), (0, 0, 1000, 0o700, false),
       // Somebody's own directory, with somebody's own socket.
       (1000, 1001, 1001, 0o755, false), (1000, 1001, 1000, 0o700, false),
       (1000, 1000, 1001, 0o755, false), (1000, 0, 1001, 0o755, false),
@@ -27,6 +29,22 @@ struct ListenerTrustTests {
         directories: [SocketDirectory(owner: owner, mode: mode)] + others)
       #expect((trust.objection == nil) == isTrusted, "\(trust)")
     }
+  }
+
+  @Test(
+    "A command that root starts means the owner of the directory, and nobody else; other users gain nothing",
+    arguments: [
+      (0, 1000, 1000, 0o700, true), (0, 0, 1000, 0o700, true),
+      (0, 1001, 1000, 0o700, false), (0, 1000, 0, 0o755, false), (0, 1000, 1000, 0o770, false),
+      (1000, 1001, 1001, 0o700, false), (1000, 0, 1001, 0o700, false),
+    ] as [(UInt32, UInt32, UInt32, UInt32, Bool)])
+  func commandOfRoot(
+    caller: UInt32, listener: UInt32, owner: UInt32, mode: UInt32, isTrusted: Bool
+  ) {
+    let trust = ListenerTrust(
+      caller: caller, listener: listener,
+      directories: [SocketDirectory(owner: owner, mode: mode)], actsForOwner: true)
+    #expect((trust.objection == nil) == isTrusted, "\(trust)")
   }
 
   @Test(

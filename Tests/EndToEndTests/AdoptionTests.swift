@@ -22,16 +22,17 @@ struct AdoptionTests {
     let (scene, first) = try await place.start()
     let audience = scene.audience
     let question = try await place.waiting()
-    #expect(question["command"] == "dataset/set" && question["requester"] == "mqtt user router")
+    #expect(
+      question["command"] == "dataset/set" && question["requester"] == "login router (team router)")
     let words =
-      "Living room (\(scene.router.agent)) is on guest-thread; give it the credentials of home"
+      #"\#(scene.router.agent) "Living room" is on "guest-thread"; give it the credentials of "home"#
     #expect(question["reason"]?.text?.hasPrefix(words) == true)
     try await audience.until("the question") {
       $0.state(scene.router.state)?["adoption"] == "asked"
         && $0.events("consent_requested").first?["message"]?.text?.hasPrefix(words) == true
         && $0.state("threadkeeper/bridge/consent")?["border_agent_id"]?.text == scene.router.agent
     }
-    #expect(first.log.contains(words))
+    #expect(first.log.contains(scene.router.agent))
     #expect(audience.look(place.messages).isEmpty)
     try await place.approve()
     try await first.kill9()
@@ -82,7 +83,7 @@ struct AdoptionTests {
     }
     for daemon in [first, second, third] { #expect(needles.found(in: daemon.log).isEmpty) }
     let audit = try await keeper.command("audit").output
-    #expect(audit.contains("credentials_given dataset/set home-thread"))
+    #expect(audit.contains("credentials_given dataset/set \"home-thread\""))
     #expect(needles.found(in: audit).isEmpty)
     #expect(try await third.stop() == .exit(0))
     #expect(try needles.found(below: keeper.storePath).finds == [])

@@ -19,11 +19,12 @@ struct ConsentAtTerminalTests {
     // "No" holds for a while, and always for good, so they come in this order.
     let once = try scene.program()
     try await once.until(Self.prompt)
-    let requester = "uid \(geteuid()) (ThreadClientExample)"
-    let question = "\(requester) would get the network key of home-thread"
+    let requester = try #require(try await scene.waiting().first?["requester"]?.text)
+    #expect(requester.contains("uid \(geteuid())"), "\(requester)")
+    #expect(requester.hasSuffix(#", program calls itself "ThreadClientExample""#), "\(requester)")
+    let question = #"\#(requester) would get the network key of "home-thread""#
     #expect(once.screen.contains(question), "\(once.screen)")
     #expect(once.screen.contains("devices can be put onto the network"))
-    #expect(try await scene.waiting().first?["requester"]?.text == requester)
     once.type("perhaps\n")
     try await once.until("Type once, always or no: ")
     try scene.check(once, told: false)

@@ -74,16 +74,18 @@ struct ConsentCommandTests {
     try await audience.until("bridge/consent names it") {
       $0.state(Self.topic)?["head"]?.text == id
     }
-    #expect(audience.state(Self.topic)?["requester"] == "mqtt user phone")
+    #expect(audience.state(Self.topic)?["requester"] == "login phone (team phone)")
     #expect(audience.state(Self.topic)?["network_name"] == "home-thread")
 
     let listed = try await keeper.json("consent", "list")["pending"]?.list.first
     #expect(listed?["id"]?.text == id && listed?["command"] == "preferred/get")
     #expect(
       listed?["networks"] == [["ext_pan_id": "1111111122222222", "network_name": "home-thread"]])
-    #expect(listed?["reason"]?.text?.contains("would get the network key of home-thread") == true)
+    #expect(
+      listed?["reason"]?.text?.contains(#"would get the network key of "home-thread""#) == true)
     let text = try await keeper.command("consent", "list").output
-    #expect(text.contains("mqtt user phone") && text.contains("threadkeeper consent deny \(id)"))
+    #expect(
+      text.contains("login phone (team phone)") && text.contains("threadkeeper consent deny \(id)"))
 
     let unknown = try await keeper.command("consent", "approve", "c-0123456789abcdef")
     #expect(unknown.status == 66 && unknown.error.contains("consent list"), "\(unknown.error)")
@@ -99,7 +101,9 @@ struct ConsentCommandTests {
     #expect(try await keeper.command("consent", "deny", id).status == 66)
 
     let grants = try await keeper.json("consent", "grants")["grants"]?.list
-    #expect(grants?.first?["id"]?.text == grant && grants?.first?["requester"] == "mqtt user phone")
+    #expect(
+      grants?.first?["id"]?.text == grant
+        && grants?.first?["requester"] == "login phone (team phone)")
     let revoked = try await keeper.command("consent", "revoke", grant)
     #expect(revoked.status == 0 && revoked.output.contains("asked about again"))
     #expect(try await keeper.command("consent", "revoke", grant).status == 66)
@@ -130,7 +134,9 @@ struct ConsentCommandTests {
     let daemon = try await keeper.start()
     let denied = try await keeper.command("consent", "deny", id)
     #expect(denied.status == 0)
-    #expect(denied.output == "mqtt user phone does not get home-thread (1111111122222222).\n")
+    #expect(
+      denied.output == #"login phone (team phone) does not get "home-thread" (1111111122222222)."#
+        + "\n")
     try await audience.until("it is told") {
       $0.events("consent_denied").first?["decided_by"]?.text?.hasPrefix("uid ") == true
     }
@@ -212,6 +218,7 @@ struct ConsentCommandTests {
     _ = try leave(in: keeper, of: "a\u{1B}[2J\u{202E}b", ("1111111122222222", "n\r\nx\u{7}"))
     let text = try await keeper.command("consent", "list").output
     for scalar in ["\u{1B}", "\u{202E}", "\r", "\u{7}"] { #expect(!text.contains(scalar)) }
-    #expect(text.contains(#"a\u{1b}[2J\u{202e}b"#))
+    #expect(
+      text.contains(#"login "a[2Jb" (team "a[2Jb")"#) && text.contains(#""nx" (1111111122222222)"#))
   }
 }

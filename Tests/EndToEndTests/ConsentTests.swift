@@ -75,7 +75,8 @@ struct ConsentTests {
     let id = try await scene.waiting()
     try await scene.audience.until("it is announced") {
       $0.state("threadkeeper/bridge/consent")?["head"]?.text == id
-        && $0.events("consent_requested").first?["requester"]?.text == "uid \(geteuid())"
+        && $0.events("consent_requested").first?["requester"]?.text?
+          .contains("uid \(geteuid())") == true
     }
     #expect(!answered.isNoted, "nothing is told before")
     #expect(scene.daemon.log.contains("threadkeeper consent approve \(id)"))
@@ -94,8 +95,8 @@ struct ConsentTests {
     for message in told { #expect(needles.found(in: Data(message.payload)) == []) }
     #expect(needles.found(in: scene.daemon.log) == [])
     let audit = try await keeper.command("audit").output
-    #expect(audit.contains("consent_approved \(id) preferred/get home-thread"))
-    #expect(audit.contains("to uid \(geteuid()) by \(id)"))
+    #expect(audit.contains("consent_approved \(id) preferred/get \"home-thread\""))
+    #expect(audit.contains(") by \(id)"))
     #expect(needles.found(in: audit) == [])
     #expect(try await scene.daemon.stop() == .exit(0))
   }

@@ -101,8 +101,11 @@ struct ThreadClientErrorTests {
     let scene = try await scene()
     let client = scene.client
     let home = try Data(hex: ThreadNetwork("home").hex())
-    expect([await error { _ = try await client.preferredCredentials() }], .notFound, "not_found")
-    expect([await error { client.retrievePreferredCredentials($0) }], .notFound, "not_found")
+    expect(
+      [await error { _ = try await client.preferredCredentials() }], .noPreferredNetwork,
+      "not_found")
+    expect(
+      [await error { client.retrievePreferredCredentials($0) }], .noPreferredNetwork, "not_found")
     #expect(try await client.activeCredentialsForNearbyNetworks.isEmpty)
 
     try await client.storeCredentials(forBorderAgent: Self.agent, activeOperationalDataSet: home)

@@ -51,6 +51,24 @@ extension OwnKeychain {
       withExtendedLifetime(store) {}
     }
 
+    @Test(
+      "The attributes of an item with an accessibility only have an access control without conditions, and can be stored again"
+    )
+    func accessControlOfEveryItem() throws {
+      let store = try ProgramStore()
+      let attributes = secret("plain").merging([
+        kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlock
+      ]) { $1 }
+      #expect(add(password("plain", attributes)) == errSecSuccess)
+      let found = try #require(
+        copy(password("plain", [kSecReturnAttributes: true, kSecReturnData: true])).dictionary)
+      #expect(found[kSecAttrAccessControl] as? SecAccessControl == (try control([])))
+      #expect(SecItemDelete(password("plain") as CFDictionary) == errSecSuccess)
+      #expect(add(found) == errSecSuccess)
+      #expect(copy(password("plain", [kSecReturnData: true])).status == errSecSuccess)
+      withExtendedLifetime(store) {}
+    }
+
     @Test(arguments: [
       SecAccessControlCreateFlags.userPresence, .biometryAny, .touchIDAny, .biometryCurrentSet,
       .devicePasscode, .companion, [.biometryAny, .or, .devicePasscode],

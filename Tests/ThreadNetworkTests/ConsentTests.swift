@@ -32,7 +32,7 @@ struct ConsentTests {
     let asked = questions.withLock { $0 }
     #expect(asked.count == 2)
     for question in asked {
-      #expect(question.contains("home (1111111122222222)"))
+      #expect(question.contains(#""home" (1111111122222222)"#))
       #expect(!question.contains(SampleNetwork.home.networkKey))
     }
   }

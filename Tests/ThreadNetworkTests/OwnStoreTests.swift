@@ -27,10 +27,11 @@ struct OwnStoreTests {
     let calls: [() async throws -> Void] = [
       { _ = try await client.credentials(forBorderAgentID: Agents.kitchen) },
       { _ = try await client.credentials(forExtendedPANID: Agents.kitchen) },
-      { _ = try await client.preferredCredentials() },
       { try await client.deleteCredentials(forBorderAgent: Agents.kitchen) },
     ]
     for call in calls { #expect(await failure(call)?.reason == .notFound) }
+    let preferred = await failure { _ = try await client.preferredCredentials() }
+    #expect(preferred?.reason == .noPreferredNetwork && preferred?.code == 9)
     #expect(!FileManager.default.fileExists(atPath: place.storePath))
   }
 

@@ -68,6 +68,20 @@ struct SocketTests {
     #expect(transactions.count == 2 && Set(transactions).count == 2)
   }
 
+  @Test("Without a preferred network the error is 9, which apps read so, and too many calls are 17")
+  func appCodes() async throws {
+    let keeper = try FakeKeeper { request, _ in
+      let isPreferred = request.command == RequestCommand.getPreferred.rawValue
+      let code: AnswerCode = isPreferred ? .notFound : .rateLimited
+      return ThreadAnswer(AnswerFailure(code, "the words")).json
+    }
+    let none = await failure { _ = try await keeper.client.preferredCredentials() }
+    #expect(none?.code == 9 && none?.reason == .noPreferredNetwork)
+    #expect(none?.answerCode == "not_found")
+    let flooded = await failure { _ = try await keeper.client.allCredentials() }
+    #expect(flooded?.code == 17 && flooded?.reason == .busy)
+  }
+
   @Test("Every code of an answer is an error with a number of its own")
   func codes() async throws {
     let expected: [AnswerCode: THError.Code] = [

@@ -37,18 +37,18 @@ struct ConsentWordsTests {
     for obstacle in [nil, ConsentObstacle.hungUp] {
       let text = ConsentApproveCommand.text(try approval("preferred/get", obstacle))
       #expect(
-        text == "mqtt user anna has hung up: nothing is given. It has to ask again.\n")
+        text == "login anna (team a) has hung up: nothing is given. It has to ask again.\n")
     }
     let other = ConsentObstacle(code: "not_found", message: "there is no\npreferred network")
     let text = ConsentApproveCommand.text(try approval("preferred/get", other))
     #expect(
       text
-        == "Nothing is given to mqtt user anna. It is told why: there is no\\u{a}preferred network.\n"
+        == "Nothing is given to login anna (team a). It is told why: there is no\\u{a}preferred network.\n"
     )
     let grant = ConsentID.make(.grant)
     let always = ConsentApproveCommand.text(
       try approval("preferred/get", other, grant: grant))
-    #expect(always.contains("It gets home-thread (1111111122222222) the next times."))
+    #expect(always.contains(#"It gets "home-thread" (1111111122222222) the next times."#))
     #expect(always.hasSuffix("threadkeeper consent revoke \(grant)\n"))
     // Also of a command that comes later.
     for command in ["dataset/set", "dataset/renew"] {
@@ -62,13 +62,15 @@ struct ConsentWordsTests {
     let once = ConsentApproveCommand.text(
       try approval("dataset/set", of: attic(), given: nil))
     #expect(
-      once == "mqtt user anna is sent home-thread (1111111122222222) for Attic (deadbeefcafe0042), "
+      once
+        == #"login anna (team a) is sent "home-thread" (1111111122222222) for deadbeefcafe0042 "Attic", "#
         + "this once, as soon as the keeper is connected to the broker.\n")
     let always = ConsentApproveCommand.text(
       try approval("dataset/set", of: attic(), grant: .make(.grant), given: nil))
-    #expect(always.contains("Attic (deadbeefcafe0042), and from now on for all routers of its own"))
+    #expect(
+      always.contains(#"deadbeefcafe0042 "Attic", and from now on for all routers of its own"#))
     let own = ConsentApproveCommand.text(try approval("preferred/get", given: nil))
-    #expect(own == "mqtt user anna gets home-thread (1111111122222222), this once.\n")
+    #expect(own == #"login anna (team a) gets "home-thread" (1111111122222222), this once."# + "\n")
   }
 
   private func question(_ router: ConsentRouter?) throws -> ConsentReport.Pending {
@@ -85,14 +87,14 @@ struct ConsentWordsTests {
       agent: try #require(BorderAgentID(hex: "a1b2c3d4e5f60718")), name: "Gar\u{1B}[2Jage",
       networkName: "cabin-thread")
     let both = [try question(attic()), try question(garage)]
-    let names = ["Attic (deadbeefcafe0042)", "Gar\\u{1b}[2Jage (a1b2c3d4e5f60718)"]
+    let names = [#"deadbeefcafe0042 "Attic""#, #"a1b2c3d4e5f60718 "Gar[2Jage""#]
     let lines = ConsentListCommand.text(both).split(separator: "\n")
     for (one, name) in zip(both, names) {
       #expect(lines.count { $0.hasPrefix("\(one.id)  ") && $0.contains(name) } == 1)
       #expect(lines.contains("\(one.id): \(one.router?.networkName ?? "") matters."))
       #expect(
         ConsentNews.asked(one.request, one.more).text.hasSuffix(
-          "wants dataset/set of home-thread (1111111122222222) for \(name)\n"))
+          #"wants dataset/set of "home-thread" (1111111122222222) for \#(name)"# + "\n"))
     }
     #expect(lines.contains("threadkeeper consent deny ID"), "neither is meant more than the other")
     let only = ConsentListCommand.text([both[1]])
@@ -106,17 +108,17 @@ struct ConsentWordsTests {
     let given = try approval("dataset/set", of: attic(), given: nil)
     let rows = ConsentHistoryCommand.text([changed, before, given]).split(separator: "\n")
       .dropFirst()
-    #expect(rows.map { $0.contains("Attic (deadbeefcafe0042)") } == [true, false, true])
+    #expect(rows.map { $0.contains(#"deadbeefcafe0042 "Attic""#) } == [true, false, true])
     #expect(
       rows.map { $0.contains("approved once, not given: changed  ") } == [true, false, false])
     #expect(rows.map { $0.contains("not given  ") } == [false, true, false])
     let ends = [changed, before, given].map { ConsentNews.ended($0).text }
     #expect(
       ends.map { $0.split(separator: "  ").last } == [
-        "approved once by uid 0 (command line), for Attic (deadbeefcafe0042), not given: "
+        #"approved once by uid 0 (command line), for deadbeefcafe0042 "Attic", not given: "#
           + "what was asked for has changed\n",
         "approved once by uid 0 (command line), not given\n",
-        "approved once by uid 0 (command line), for Attic (deadbeefcafe0042)\n",
+        #"approved once by uid 0 (command line), for deadbeefcafe0042 "Attic""# + "\n",
       ])
   }
 }

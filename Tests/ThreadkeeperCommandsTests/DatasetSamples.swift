@@ -26,6 +26,11 @@ enum DatasetSamples {
   /// The same network with another wake-up channel.
   static let homeWithWakeUpChannel = home + "4a03000018"
 
+  /// On standard error, for a dataset on the command line.
+  static let warning =
+    "warning: other users of this machine can read a dataset on the command line; give @FILE, or - for"
+    + " standard input\n"
+
   static let pending = home + "33080000000000020000" + "34040000b512"
   /// Without Network Key.
   static let partial = home.replacingOccurrences(of: "0510\(networkKey)", with: "")

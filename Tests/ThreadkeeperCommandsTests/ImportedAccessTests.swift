@@ -36,9 +36,9 @@ struct ImportedAccessTests {
       lines.map(\.takenOver?.name)
         == [
           "hub, home home", "router, home home",
-          "preferred/get home-thread (1111111122222222), home home to mqtt user phone",
+          #"preferred/get "home-thread" (1111111122222222), home home to login phone (team phone)"#,
         ])
-    #expect(try new.clients() == ["hub", "router"] && new.grants() == ["mqtt user phone"])
+    #expect(try new.clients() == ["hub", "router"] && new.grants() == ["login phone (team phone)"])
     let keys = try #require(try old.keys())
     #expect(try new.keys() == keys && new.enrolments.identity?.keys == keys)
     #expect(try new.history() == 0)
@@ -61,7 +61,7 @@ struct ImportedAccessTests {
       lines.map(\.stayedOut?.name)
         == [
           "router, home home",
-          "preferred/get home-thread (1111111122222222), home home to mqtt user phone",
+          #"preferred/get "home-thread" (1111111122222222), home home to login phone (team phone)"#,
         ])
     #expect(try old.clients() == ["hub"] && old.grants().isEmpty)
   }
@@ -156,8 +156,10 @@ struct ImportedAccessTests {
     #expect(outcome.stayedOut == ["consent_grant_local": 1, "consent_history": 2])
     #expect(
       lines.compactMap(\.stayedOut?.name)
-        == ["preferred/get home-thread (1111111122222222), home home to uid 1000 (homes)"])
-    #expect(try new.grants() == ["mqtt user phone"])
+        == [
+          #"preferred/get "home-thread" (1111111122222222), home home to uid 1000 (team user/uid-1000), program calls itself "homes""#
+        ])
+    #expect(try new.grants() == ["login phone (team phone)"])
   }
 
   @Test("Who takes over consents without the keys has keys from then on")

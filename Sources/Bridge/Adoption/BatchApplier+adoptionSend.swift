@@ -49,7 +49,11 @@ extension BatchApplier {
   /// What a person is asked, or was.
   func question(of adoption: Adoption, _ router: RouterRecord) -> ConsentRequest {
     let networks = adoption.preferred.extendedPANID.map {
-      [ConsentNetwork(id: $0, name: adoption.preferred.networkName ?? "")]
+      [
+        ConsentNetwork(
+          id: $0, name: adoption.preferred.networkName ?? "",
+          keyFingerprint: NetworkKeyFingerprint.make(of: adoption.preferred))
+      ]
     }
     let subject = ConsentSubject(
       home: adoption.home, command: Self.adoptionCommand, networks: networks ?? [],

@@ -14,11 +14,12 @@ extension ConsentRequest {
       ConsentSubject(
         home: context.home, command: question.request.command.rawValue,
         networks: question.networks.map {
-          ConsentNetwork(id: $0.network, name: $0.name, team: $0.team)
+          ConsentNetwork(
+            id: $0.network, name: $0.name, team: $0.team, keyFingerprint: $0.keyFingerprint)
         }),
       by: ConsentRequester(
-        .init(context.requester), team: context.team, program: context.program,
-        fingerprint: context.fingerprint),
+        .init(context.requester), team: context.team, userName: context.userName,
+        program: context.program, fingerprint: context.fingerprint),
       reply: ConsentReply(context.reply, transaction: question.request.transaction))
   }
 }
@@ -72,13 +73,15 @@ extension EndedConsent {
         requester: record.requester.identity.requester, team: record.requester.team,
         home: record.subject.home, reply: reply.address, now: now.date)
       context.fingerprint = record.requester.fingerprint
+      context.userName = record.requester.userName
       context.program = record.requester.program
       return SettledConsent(
         id: record.id.description,
         question: ConsentQuestion(
           context: context, request: request,
           networks: record.subject.networks.map {
-            .init(network: $0.id, name: $0.name, team: $0.team)
+            .init(
+              network: $0.id, name: $0.name, team: $0.team, keyFingerprint: $0.keyFingerprint)
           }),
         refusal: refusal)
     }

@@ -38,7 +38,7 @@ extension BatchApplier {
       let wasMember = try isMember(credential, home: home)
       try decidePreferred(
         change, incoming: incoming,
-        isMember: try wasMember && mayLead(ordered, incoming, home: home), home: home,
+        isMember: try wasMember && mayLead(credential, incoming, home: home), home: home,
         record: &record)
       let follows = Membership.follows(
         wasMember: wasMember, dataset: change.isStored ? incoming : current ?? incoming,
@@ -72,14 +72,15 @@ extension BatchApplier {
     return try credential.dataset.extendedPANID == preferredNetwork(of: home)?.extendedPANID
   }
 
-  /// Whether what a member says may move the preferred network. A router that is to be brought there was left
-  /// behind by what somebody has chosen since: what it goes on saying must not undo that.
+  /// Whether what a member says may move the preferred network. A member whose stored dataset is newer than the
+  /// preferred one, and differs, was left behind by what a person has chosen since: what it goes on saying must
+  /// not undo that. Only sealed items decide here: the registry's rows can be edited.
   private func mayLead(
-    _ router: RouterRecord, _ incoming: OperationalDataset, home: HomeContext
+    _ credential: ThreadCredential?, _ incoming: OperationalDataset, home: HomeContext
   ) throws -> Bool {
-    guard router.adoption != nil, let preferred = try preferredNetwork(of: home) else {
-      return true
-    }
+    guard let preferred = try preferredNetwork(of: home),
+      case .mismatch = PreferredCheck(credential?.dataset, preferred: preferred)
+    else { return true }
     return incoming.essentialDifferences(from: preferred).isEmpty
   }
 

@@ -61,11 +61,11 @@ package final class RequestService: Sendable {
   /// Fulfils it, or says why not. May wait for the disk, so not for an executor's thread.
   ///
   /// - Parameters:
-  ///   - requester: with the team, as the caller knows them for certain.
+  ///   - requester: with the team and the name of the user, as the caller knows them for certain.
   ///   - isAdministrator: see `RequestContext`.
   ///   - isThere: whether the caller still waits for the answer; asked from any thread.
   package func answer(
-    _ request: ThreadRequest, from requester: Requester, team: String,
+    _ request: ThreadRequest, from requester: Requester, team: String, userName: String? = nil,
     isAdministrator: Bool = false, isThere: @escaping @Sendable () -> Bool = { true }
   ) -> Outcome {
     let now = clock.now()
@@ -74,6 +74,7 @@ package final class RequestService: Sendable {
       var context = RequestContext(
         requester: requester, team: team, home: try home(request), reply: .caller, now: now.date)
       context.isAdministrator = isAdministrator
+      context.userName = userName
       context.program = request.program
       context.listsSecrets = true
       context.version = configuration.version
@@ -88,7 +89,8 @@ package final class RequestService: Sendable {
         if case .data = reply { try batch.noteGrantedDisclosure() }
         if case .decided(let settled) = reply { try batch.answer(settled) }
         if case .waiting(let id) = reply {
-          expected = callers.expect(id, request.transaction, isThere: isThere)
+          expected = callers.expect(
+            id, request.transaction, isOwnUser: requester.isDaemonUser, isThere: isThere)
           guard expected != nil else {
             throw AnswerFailure(.rateLimited, "too many wait for consent already")
           }

@@ -16,11 +16,14 @@ package final class WaitingCallers: Sendable {
 
   /// At a time: each holds a connection, and a person must still get through.
   static let most = 12
+  /// Of these, for callers of the daemon's own user and root.
+  static let reserved = 4
   static let mostOfOne = 2
 
   private struct Caller {
     /// Of its request.
     let transaction: String?
+    let isOwnUser: Bool
     var isThere: @Sendable () -> Bool
     var waiting: CheckedContinuation<ThreadAnswer?, Never>?
     /// The answer that came before it had begun to wait.
@@ -49,19 +52,24 @@ package final class WaitingCallers: Sendable {
   ///
   /// - Parameters:
   ///   - transaction: of its request.
+  ///   - isOwnUser: whether the daemon's own user or root calls.
   ///   - isThere: whether it still waits on its connection; asked from any thread.
   /// - Returns: nil when too many wait.
   func expect(
-    _ consent: String, _ transaction: String?, isThere: @escaping @Sendable () -> Bool
+    _ consent: String, _ transaction: String?, isOwnUser: Bool = false,
+    isThere: @escaping @Sendable () -> Bool
   ) -> Place? {
     state.withLock { state in
-      let all = state.callers.values.reduce(0) { $0 + $1.count }
-      guard all < Self.most, state.callers[consent]?.count ?? 0 < Self.mostOfOne else {
+      let callers = state.callers.values.flatMap(\.values)
+      let others = callers.count { !$0.isOwnUser }
+      guard isOwnUser ? callers.count < Self.most : others < Self.most - Self.reserved,
+        callers.count < Self.most, state.callers[consent]?.count ?? 0 < Self.mostOfOne
+      else {
         return nil
       }
       state.last += 1
       state.callers[consent, default: [:]][state.last] = Caller(
-        transaction: transaction, isThere: isThere)
+        transaction: transaction, isOwnUser: isOwnUser, isThere: isThere)
       return Place(consent: consent, number: state.last)
     }
   }

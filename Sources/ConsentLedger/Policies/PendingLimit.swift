@@ -4,14 +4,19 @@
 /// list hides what others ask.
 enum PendingLimit {
   static let all = 100
+  /// Of these, for questions of the daemon's own user and root: no number of other users can have their own
+  /// programs refused.
+  static let reserved = 2 * ofOneRequester
   /// Of what it asks itself; and as many of what the keeper asks for its routers, which must not cost it
   /// its own.
   static let ofOneRequester = 5
 
-  /// - Parameter waiting: all that are there, also those that were refused a moment ago.
+  /// - Parameters:
+  ///   - waiting: all that are there, also those that were refused a moment ago.
+  ///   - ownUser: the number of the user that the daemon runs as.
   /// - Returns: why not; nil when it may.
   static func objection(
-    to request: ConsentRequest, beside waiting: [PendingConsent]
+    to request: ConsentRequest, beside waiting: [PendingConsent], ownUser: UInt32
   ) -> ConsentRefusal? {
     let isAboutRouter = request.subject.router != nil
     // By identity alone: who is moved to another team is no other requester.
@@ -24,7 +29,11 @@ enum PendingLimit {
       return ConsentRefusal(
         .rateLimited, "\(own.count) \(what) of \(request.requester) wait for consent already")
     }
-    if waiting.count >= all {
+    func isReserved(_ requester: ConsentRequester) -> Bool {
+      [.systemUser(ownUser), .systemUser(0)].contains(requester.identity)
+    }
+    let others = waiting.filter { !isReserved($0.requester) }.count
+    if isReserved(request.requester) ? waiting.count >= all : others >= all - reserved {
       return ConsentRefusal(
         .rateLimited, "\(waiting.count) requests wait for consent already")
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Somebody has said "always": for this requester with its key, this command, and these networks. One with
-/// another Extended PAN ID, another name or of another team is another one, and is asked about anew.
+/// another Extended PAN ID, name, team or network key is another one, and is asked about again.
 package struct ConsentGrant: Sendable, Codable, Hashable {
   package let id: ConsentID
   package let requester: ConsentRequester

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import PersonAtTerminal
 import ThreadDataset
 
 /// Credentials that are asked for, as a person is told of them: a decision holds for just these. Anybody
@@ -9,18 +10,28 @@ package struct ConsentNetwork: Sendable {
   package let name: String
   /// Who has stored them; nil: they are those of the home's preferred network.
   package let team: String?
+  /// Stands for the Network Key that would be given, and reveals nothing of it. Nil in records of versions that
+  /// did not bind a decision to the key, and in reports.
+  package let keyFingerprint: String?
 
-  package init(id: ExtendedPANID, name: String, team: String? = nil) {
+  package init(
+    id: ExtendedPANID, name: String, team: String? = nil, keyFingerprint: String? = nil
+  ) {
     self.id = id
     self.name = name
     self.team = team
+    self.keyFingerprint = keyFingerprint
   }
+
+  /// The same network, whatever its Network Key.
+  package var withoutKey: ConsentNetwork { ConsentNetwork(id: id, name: name, team: team) }
 }
 
 extension ConsentNetwork: CustomStringConvertible {
-  /// `home-thread (1111111122222222)`, `attic (3333333344444444, stored by hub)`.
+  /// `"home-thread" (1111111122222222)`, `"attic" (3333333344444444, stored by team hub)`.
   package var description: String {
-    "\(name) (\(id)\(team.map { ", stored by \($0)" } ?? ""))"
+    let owner = team.map { ", stored by team \(ShownName.account($0))" } ?? ""
+    return "\(ShownName.quoted(name) ?? "a network without a name") (\(id)\(owner))"
   }
 }
 
@@ -29,6 +40,7 @@ extension ConsentNetwork: Hashable {
   package static func == (a: Self, b: Self) -> Bool {
     a.id == b.id && a.name.utf8.elementsEqual(b.name.utf8)
       && a.team.map { Array($0.utf8) } == b.team.map { Array($0.utf8) }
+      && a.keyFingerprint == b.keyFingerprint
   }
 
   package func hash(into hasher: inout Hasher) {
@@ -42,6 +54,7 @@ extension ConsentNetwork: Codable {
     case id = "ext_pan_id"
     case name = "network_name"
     case team
+    case keyFingerprint = "key_fingerprint"
   }
 
   package init(from decoder: any Decoder) throws {
@@ -53,7 +66,8 @@ extension ConsentNetwork: Codable {
     }
     self.init(
       id: id, name: try container.decode(String.self, forKey: .name),
-      team: try container.decodeIfPresent(String.self, forKey: .team))
+      team: try container.decodeIfPresent(String.self, forKey: .team),
+      keyFingerprint: try container.decodeIfPresent(String.self, forKey: .keyFingerprint))
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -61,5 +75,6 @@ extension ConsentNetwork: Codable {
     try container.encode(id.description, forKey: .id)
     try container.encode(name, forKey: .name)
     try container.encodeIfPresent(team, forKey: .team)
+    try container.encodeIfPresent(keyFingerprint, forKey: .keyFingerprint)
   }
 }

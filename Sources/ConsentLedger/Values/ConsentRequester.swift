@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import PersonAtTerminal
+
 /// Who asks for credentials.
 package struct ConsentRequester: Sendable, Codable, Hashable {
   /// What is checked, and not just said: the broker's access list vouches for the one, the kernel for
@@ -14,6 +16,9 @@ package struct ConsentRequester: Sendable, Codable, Hashable {
   package let identity: Identity
   /// The team that the requester spoke for when it asked.
   package let team: String
+  /// The name that the system had for a user of this machine. Nil where it had none, for a login of the broker,
+  /// and in records of earlier versions.
+  package let userName: String?
   /// What a program of this machine calls itself. Anybody can choose it: for people to read only.
   package let program: String?
   /// Of the key that answers are sealed to, as `clients fingerprint` prints it. Nil on this machine, where
@@ -21,10 +26,12 @@ package struct ConsentRequester: Sendable, Codable, Hashable {
   package let fingerprint: String?
 
   package init(
-    _ identity: Identity, team: String, program: String? = nil, fingerprint: String? = nil
+    _ identity: Identity, team: String, userName: String? = nil, program: String? = nil,
+    fingerprint: String? = nil
   ) {
     self.identity = identity
     self.team = team
+    self.userName = userName
     self.program = program
     self.fingerprint = fingerprint
   }
@@ -42,11 +49,18 @@ package struct ConsentRequester: Sendable, Codable, Hashable {
 }
 
 extension ConsentRequester: CustomStringConvertible {
-  /// `mqtt user phone`, `uid 1000 (homes)`.
+  /// `login phone (team phones)`, `user bob (uid 1003, team bob), program calls itself "ha"`. What was checked
+  /// comes first, and what the program says of itself is quoted.
   package var description: String {
+    let team = "team \(ShownName.account(team))"
     switch identity {
-    case .mqttUser(let name): "mqtt user \(name)"
-    case .systemUser(let number): "uid \(number)" + (program.map { " (\($0))" } ?? "")
+    case .mqttUser(let name): return "login \(ShownName.account(name)) (\(team))"
+    case .systemUser(let number):
+      let user =
+        userName.map { "user \(ShownName.account($0)) (uid \(number), \(team))" }
+        ?? "uid \(number) (\(team))"
+      let claim = program.flatMap { ShownName.quoted($0) }.map { ", program calls itself \($0)" }
+      return user + (claim ?? "")
     }
   }
 }

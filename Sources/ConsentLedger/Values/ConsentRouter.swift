@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import PersonAtTerminal
 import ThreadDataset
 
 /// The border router that would be given credentials, where the requester does not ask for itself.
@@ -18,10 +19,10 @@ package struct ConsentRouter: Sendable {
 }
 
 extension ConsentRouter: CustomStringConvertible {
-  /// `Living room (a1b2c3d4e5f60718)`; the id alone where the name shows nothing.
+  /// `a1b2c3d4e5f60718 "Living room"`; the id alone where the name shows nothing.
   package var description: String {
-    guard let name, name.contains(where: { !$0.isWhitespace }) else { return agent.description }
-    return "\(name) (\(agent))"
+    [agent.description, name.flatMap { ShownName.quoted($0) }].compactMap(\.self)
+      .joined(separator: " ")
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import PersonAtTerminal
 import ThreadDataset
 
 /// What is asked for.
@@ -31,6 +32,12 @@ package struct ConsentSubject: Sendable, Codable, Hashable {
       && router?.agent == other.router?.agent
   }
 
+  /// The same, whatever the network keys are.
+  var withoutKeys: ConsentSubject {
+    ConsentSubject(
+      home: home, command: command, networks: networks.map(\.withoutKey), router: router)
+  }
+
   /// The same for every router.
   var ofAnyRouter: ConsentSubject {
     ConsentSubject(home: home, command: command, networks: networks)
@@ -40,14 +47,15 @@ package struct ConsentSubject: Sendable, Codable, Hashable {
 extension ConsentNetwork {
   /// The preferred network first, which nothing with a lower id shall hide.
   fileprivate var order: [UInt8] {
-    [team == nil ? 0 : 1] + id.octets + name.utf8 + [0] + (team ?? "").utf8
+    [team == nil ? 0 : 1] + id.octets + name.utf8 + [0] + (team ?? "").utf8 + [0]
+      + (keyFingerprint ?? "").utf8
   }
 }
 
 extension ConsentSubject: CustomStringConvertible {
   private static let named = 5
 
-  /// The networks for people: `home-thread (1111111122222222)`. Of many, the first ones.
+  /// The networks for people: `"home-thread" (1111111122222222)`. Of many, the first ones.
   package var networkNames: String {
     let shown = networks.prefix(Self.named).map(\.description)
     let more = networks.count - shown.count
@@ -55,12 +63,18 @@ extension ConsentSubject: CustomStringConvertible {
   }
 
   /// The names alone, for templates: `home-thread`.
-  package var names: String {
-    let shown = networks.prefix(Self.named).map(\.name).joined(separator: ", ")
+  package var names: String { listed { ShownName.cleaned($0.name) } }
+
+  /// The names alone, for a sentence: `"home-thread"`.
+  var quotedNames: String { listed { ShownName.quoted($0.name) ?? $0.id.description } }
+
+  private func listed(_ name: (ConsentNetwork) -> String) -> String {
+    let shown = networks.prefix(Self.named).map(name).joined(separator: ", ")
     return networks.count > Self.named ? shown + ", …" : shown
   }
 
   package var description: String {
-    "\(command) \(networkNames), home \(home)" + (router.map { ", for \($0)" } ?? "")
+    "\(command) \(networkNames), home \(ShownName.account(home))"
+      + (router.map { ", for \($0)" } ?? "")
   }
 }

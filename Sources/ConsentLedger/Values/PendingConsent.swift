@@ -17,21 +17,26 @@ package struct PendingConsent: Sendable, Codable, Hashable {
   /// It was refused. It is kept until it would have expired, or a while longer: who asks again at once is refused too,
   /// and nobody is worn down by the same question.
   var isDenied = false
+  /// True: "always" was said to the same for another network key, which no longer counts. Nil otherwise.
+  package let keyHasChanged: Bool?
 
   /// One sentence for the person who decides.
   ///
   /// - Parameter namingHome: where there are several.
   package func reason(namingHome: Bool) -> String {
-    ConsentReason.sentence(requester: requester, subject: subject, namingHome: namingHome)
+    ConsentReason.sentence(
+      requester: requester, subject: subject, namingHome: namingHome,
+      keyHasChanged: keyHasChanged == true)
   }
 
-  init(_ request: ConsentRequest, id: ConsentID, now: Int64) {
+  init(_ request: ConsentRequest, id: ConsentID, now: Int64, keyHasChanged: Bool = false) {
     self.id = id
     requester = request.requester
     subject = request.subject
     created = now
     expires = now + Self.patience
     replies = [request.reply]
+    self.keyHasChanged = keyHasChanged ? true : nil
   }
 
   func asksTheSame(as request: ConsentRequest) -> Bool {

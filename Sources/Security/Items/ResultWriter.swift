@@ -50,9 +50,9 @@ struct ResultWriter {
     let holder = found.secretHolder
     dictionary[kSecAttrAccessible] = holder.accessible.code
     dictionary[kSecAttrSynchronizable] = NSNumber(value: found.item.isSynchronizable ? 1 : 0)
-    dictionary[kSecAttrAccessControl] = holder.accessControl.map {
-      SecAccessControl(holder.accessible, $0)
-    }
+    // Also without conditions, as on iOS: wrappers there read the accessibility from it.
+    dictionary[kSecAttrAccessControl] = SecAccessControl(
+      holder.accessible, holder.accessControl ?? AccessControl([]))
     return dictionary
   }
 

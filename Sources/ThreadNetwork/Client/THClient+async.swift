@@ -74,7 +74,7 @@ extension THClient {
   /// The credentials of the preferred network. A person is asked first.
   ///
   /// - Throws: ``THError``, with the code ``THError/Code/refused`` (15) when the person refuses or
-  ///   nobody answers, ``THError/Code/notFound`` without a preferred network; `CancellationError`.
+  ///   nobody answers, ``THError/Code/noPreferredNetwork`` without one; `CancellationError`.
   public func preferredCredentials() async throws -> THCredentials {
     try await PendingCall.value { retrievePreferredCredentials($0) }
   }

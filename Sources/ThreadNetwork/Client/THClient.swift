@@ -117,7 +117,7 @@ open class THClient: NSObject, @unchecked Sendable {
   /// answer.
   ///
   /// - Parameter completion: gets the credentials or the error: ``THError/Code/refused`` (15) when the
-  ///   person refuses, or nobody answers; ``THError/Code/notFound`` without a preferred network.
+  ///   person refuses, or nobody answers; ``THError/Code/noPreferredNetwork`` without one.
   @preconcurrency
   open func retrievePreferredCredentials(
     _ completion: @escaping @Sendable (THCredentials?, (any Error)?) -> Void

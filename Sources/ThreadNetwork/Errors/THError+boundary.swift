@@ -2,8 +2,8 @@
 
 /// The words for all that can go wrong below.
 extension THError {
-  /// What a keeper, or the own store, answers.
-  convenience init(_ failure: AnswerFailure) {
+  /// What a keeper, or the own store, answers to a command; nil before anybody is asked.
+  convenience init(_ failure: AnswerFailure, to command: RequestCommand? = nil) {
     var info: [String: Any] = [Self.answerCodeKey: failure.code]
     info[Self.tlvKey] = failure.tlv
     info[Self.offsetKey] = failure.offset
@@ -11,7 +11,7 @@ extension THError {
       if failure.ofDataset != nil {
         .invalidDataset
       } else {
-        failure.known.map(Self.reason(of:)) ?? .badAnswer
+        failure.known.map { Self.reason(of: $0, to: command) } ?? .badAnswer
       }
     // The code, the TLV and the offset are in the words, too: not everybody prints `userInfo`.
     let message =
@@ -32,12 +32,13 @@ extension THError {
     return parts.joined(separator: ", ")
   }
 
-  private static func reason(of code: AnswerCode) -> Code {
+  private static func reason(of code: AnswerCode, to command: RequestCommand?) -> Code {
     switch code {
     case .incompleteDataset, .badDataset: .invalidDataset
     case .invalidPayload: .invalidArgument
     case .notAuthorized, .notEnrolled: .notAuthorized
     case .consentRequired, .consentDenied, .consentExpired: .refused
+    case .notFound where command == .getPreferred: .noPreferredNetwork
     case .staleID, .notFound: .notFound
     case .conflict: .conflict
     case .rateLimited, .tooLarge: .busy

@@ -28,7 +28,8 @@ public final class THError: NSError, @unchecked Sendable {
     /// A Border Agent ID that has neither 8 nor 16 octets, an Extended PAN ID that has not 8, or a
     /// configuration that makes no sense.
     case invalidArgument = 2
-    /// There are no such credentials, or none that this team may know of.
+    /// There are no such credentials, or none that this team may know of. ``noPreferredNetwork`` is another case:
+    /// apps read this code as a refusal when they ask for the preferred network.
     case notFound = 3
     /// It belongs to another team, or this user is no client of the keeper.
     case notAuthorized = 4
@@ -40,8 +41,9 @@ public final class THError: NSError, @unchecked Sendable {
     case untrusted = 7
     /// It contradicts what is stored.
     case conflict = 8
-    /// Too many calls at a time. The same call may work later.
-    case busy = 9
+    /// There is no preferred network: `preferredCredentials` has nothing to return. Apps written for Apple's
+    /// framework read 9 so.
+    case noPreferredNetwork = 9
     /// The store was altered, or is an old copy: it is read, and takes no changes.
     case readOnly = 10
     /// What is stored is damaged, or cannot be opened.
@@ -57,6 +59,8 @@ public final class THError: NSError, @unchecked Sendable {
     case refused = 15
     /// The store fails: the disk is full, or broken.
     case storeFailure = 16
+    /// Too many calls at a time. The same call may work later. It was 9 before that number got Apple's meaning.
+    case busy = 17
     /// The daemon of this machine is installed and does not run now. The same call may work later.
     case notNow = 18
   }

@@ -9,8 +9,10 @@ struct ConsentWords {
   let text: String
 
   init(_ question: ConsentQuestion, program: String = ProcessInfo.processInfo.processName) {
-    let networks = question.networks.map { "\($0.name) (\($0.network))" }
-      .joined(separator: ", ")
-    text = "\(program) asks for credentials, the keys included, of the Thread network \(networks)"
+    let networks = question.networks.map {
+      "\(ShownName.quoted($0.name) ?? "a network without a name") (\($0.network))"
+    }.joined(separator: ", ")
+    let claim = ShownName.quoted(program).map { "program that calls itself \($0)" } ?? "program"
+    text = "A \(claim) asks for credentials, the keys included, of the Thread network \(networks)"
   }
 }

@@ -59,7 +59,7 @@ struct KeeperSocket: Sendable {
     do throws(AnswerFailure) {
       return try answer.result()
     } catch {
-      throw THError(error)
+      throw THError(error, to: request.command)
     }
   }
 }

@@ -51,7 +51,7 @@ struct OwnStore: Sendable {
       defer { keychain.close() }
       return try answer(request, keychain)
     } catch let failure as AnswerFailure {
-      throw THError(failure)
+      throw THError(failure, to: request.command)
     } catch let error as KeychainError {
       throw THError(error)
     }

@@ -2,6 +2,8 @@
 
 import BridgeProtocol
 import ConsentLedger
+import ThreadCredentialStore
+import ThreadDataset
 
 /// What the commands about consent show, and what the keeper tells them.
 struct ConsentReport: Codable, Sendable {
@@ -39,9 +41,13 @@ struct ConsentReport: Codable, Sendable {
 
   struct Granted: Codable, Sendable {
     var grantedBy: String
+    /// True: it covers nothing any more. It is for another network key than that of now, or of a version that did
+    /// not note the key. Nil otherwise.
+    var asksAgain: Bool?
 
     enum CodingKeys: String, CodingKey {
       case grantedBy = "granted_by"
+      case asksAgain = "asks_again"
     }
   }
 
@@ -89,7 +95,7 @@ extension ConsentReport.Request {
     self.init(
       id: id.description, requester: requester.description, fingerprint: requester.fingerprint,
       team: requester.team, home: subject.home, command: subject.command,
-      networks: subject.networks, router: subject.router,
+      networks: subject.networks.map(\.withoutKey), router: subject.router,
       createdAt: WireTime(milliseconds: created).description)
   }
 
@@ -107,7 +113,7 @@ extension ConsentReport.Request {
 
   var networkNames: String { networks.map(\.description).joined(separator: ", ") }
 
-  /// With the router that would get it: `home-thread (1111111122222222) for Attic (deadbeefcafe0042)`. One
+  /// With the router that would get it: `"home-thread" (1111111122222222) for deadbeefcafe0042 "Attic"`. One
   /// requester may speak for several.
   var wanted: String { networkNames + (router.map { " for \($0)" } ?? "") }
 }
@@ -124,8 +130,16 @@ extension ConsentReport.Pending {
 }
 
 extension ConsentReport.Grant {
-  init(_ grant: ConsentGrant) {
-    self.init(request: .init(grant), more: .init(grantedBy: grant.grantedBy))
+  /// - Parameter preferred: the dataset that is preferred in its home.
+  init(_ grant: ConsentGrant, preferred: OperationalDataset? = nil) {
+    let current = preferred.flatMap { NetworkKeyFingerprint.make(of: $0) }
+    let asksAgain = grant.subject.networks.contains { network in
+      guard let fingerprint = network.keyFingerprint else { return true }
+      return network.team == nil && network.id == preferred?.extendedPANID && fingerprint != current
+    }
+    self.init(
+      request: .init(grant),
+      more: .init(grantedBy: grant.grantedBy, asksAgain: asksAgain ? true : nil))
   }
 }
 

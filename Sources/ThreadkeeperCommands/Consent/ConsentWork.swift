@@ -4,6 +4,7 @@ import Bridge
 import BridgeProtocol
 import ConsentLedger
 import KeychainCore
+import ThreadCredentialStore
 
 /// What can be said, and taken back, with the store alone: in the keeper, or in the command itself.
 struct ConsentWork: Sendable {
@@ -26,8 +27,14 @@ struct ConsentWork: Sendable {
   }
 
   func grants() throws -> ConsentReport {
-    ConsentReport(
-      grants: try keychain.database.read { try ledger.grants($0) }.map(ConsentReport.Grant.init))
+    let store = ThreadCredentialStore(keychain)
+    return ConsentReport(
+      grants: try keychain.database.read { tx in
+        try ledger.grants(tx).map { grant in
+          // A preferred network that cannot be read says nothing about the grant.
+          .init(grant, preferred: try? store.preferredNetwork(of: grant.subject.home, tx))
+        }
+      })
   }
 
   func history(_ limit: Int?) throws -> ConsentReport {

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Synchronization
 import ThreadDataset
 
 /// A dataset on the command line, `-` for one on standard input, or `@` and the name of a file.
 struct DatasetArgument: ExpressibleByArgument {
   /// More characters than any dataset has digits, with room for white space around them.
   private static let longestInput = 4096
+
+  /// Shown for a dataset on the command line, whether it is sound or not.
+  private static let warning =
+    "warning: other users of this machine can read a dataset on the command line; give @FILE, or - for"
+    + " standard input\n"
+  private static let hasWarned = Atomic(false)
 
   private let text: String
 
@@ -24,6 +31,12 @@ struct DatasetArgument: ExpressibleByArgument {
     return dataset
   }
 
+  /// Of two datasets once.
+  private static func warnOnce() throws {
+    guard !hasWarned.exchange(true, ordering: .relaxed) else { return }
+    try StandardStream.error.write(warning)
+  }
+
   private func digits() throws -> String {
     let octets: [UInt8]?
     if isStandardInput {
@@ -31,6 +44,7 @@ struct DatasetArgument: ExpressibleByArgument {
     } else if text.hasPrefix("@") {
       octets = try InputFile.read(String(text.dropFirst()), limit: Self.longestInput)
     } else {
+      try Self.warnOnce()
       return text
     }
     guard let octets else {

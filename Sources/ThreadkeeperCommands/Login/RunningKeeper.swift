@@ -65,7 +65,8 @@ struct RunningKeeper: Sendable {
   ) async throws -> Data? {
     do {
       return try await DaemonCaller.ask(
-        request, passing: descriptors, at: Self.socketPath(settings), within: seconds
+        request, passing: descriptors, at: Self.socketPath(settings), within: seconds,
+        actingForOwner: true
       ).map { Data($0) }
     } catch let error as DaemonSocketError {
       switch error.reason {

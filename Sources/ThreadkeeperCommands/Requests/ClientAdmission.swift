@@ -28,8 +28,9 @@ struct ClientAdmission: Sendable {
   /// Before anything is read of what is asked.
   func judge(_ user: UInt32) -> DaemonListener.Admission.Verdict {
     switch verdict(on: user, price: 1) {
-    case .ignored: refuse(nil)
-    case .refused: refuse(.tooManyRequests)
+    // Over MQTT a flood is answered now and then only. Here an answer costs less than a program that cannot tell
+    // a flood from a daemon that ended.
+    case .ignored, .refused: refuse(.tooManyRequests)
     case .allowed: team(user) == nil ? refuse(Self.stranger) : .admitted
     }
   }
@@ -49,14 +50,20 @@ struct ClientAdmission: Sendable {
     ).forCommand.json
   }
 
+  /// What is answered to a call that finds no place.
+  static let noPlace = ThreadAnswer(
+    AnswerFailure(
+      .rateLimited, "too many calls of this user, or of all users, are open; wait for one of them")
+  ).forCommand.json
+
   private func verdict(on user: UInt32, price: Int) -> RequestLimiter.Verdict {
     guard user != keeper, user != 0 else { return .allowed }
     return limiter.judge("\(user)", price: price, now: clock.now())
   }
 
-  private func refuse(_ failure: AnswerFailure?) -> DaemonListener.Admission.Verdict {
+  private func refuse(_ failure: AnswerFailure) -> DaemonListener.Admission.Verdict {
     refused()
-    return .refused(answer: failure.map { ThreadAnswer($0).forCommand.json } ?? [])
+    return .refused(answer: ThreadAnswer(failure).forCommand.json)
   }
 
   private static let stranger = AnswerFailure(

@@ -21,6 +21,7 @@ struct ClientSocket {
       settings.clients.group.map { .group($0) } ?? .everybody
     ) { door.judge($0) }
     admission.complaint = ClientAdmission.complaint
+    admission.noPlace = ClientAdmission.noPlace
     do throws(DaemonSocketError) {
       return try DaemonListener(
         path: path, admission: admission,

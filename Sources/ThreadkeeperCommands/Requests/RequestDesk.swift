@@ -94,9 +94,11 @@ final class RequestDesk: Sendable {
   ) async -> ThreadAnswer {
     let outcome = await withCheckedContinuation { done in
       turns.async { [requests] in
+        // Only a person reads it.
+        let name = request.command.needsConsent ? SystemAccount.name(ofUser: asker.user) : nil
         done.resume(
           returning: requests.answer(
-            request, from: .systemUser(asker.user), team: asker.team,
+            request, from: .systemUser(asker.user), team: asker.team, userName: name,
             isAdministrator: asker.isAdministrator, isThere: { !connection.isGone }))
       }
     }

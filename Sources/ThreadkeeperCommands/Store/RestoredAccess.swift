@@ -30,7 +30,7 @@ struct RestoredAccess: Encodable {
     }
     clients = enrolled.clients.filter { !$0.isRevoked }.map(ClientsReport.Client.init)
     damaged = enrolled.damaged
-    self.grants = grants.map(ConsentReport.Grant.init)
+    self.grants = grants.map { ConsentReport.Grant($0) }
     brokerLogins = logins.map { Login(broker: $0.address.url, username: $0.username) }
   }
 }

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Names in a sentence that a person decides by. Whoever chose the name must not be able to write, end or turn
+/// around the sentence.
+package enum ShownName {
+  /// Characters of a name that are shown at most, counted as Unicode scalars: one visible character may be made of
+  /// any number of them.
+  package static let longest = 32
+  /// The same for a login, a team or a home, which the administrator has named.
+  private static let longestAccount = 64
+
+  /// A name that anybody may choose, such as that of a program, router or network: `"Living room"`.
+  ///
+  /// - Returns: nil where nothing that can be seen is left.
+  package static func quoted(_ name: String) -> String? {
+    let shown = cleaned(name)
+    return shown.isEmpty ? nil : "\"\(shown)\""
+  }
+
+  /// The same without quotes, for a field of its own.
+  package static func cleaned(_ name: String) -> String { cleaned(name, longest: longest) }
+
+  /// A login, user, team or home: plain where it is made of ASCII letters, digits and `. _ - @ / +`, quoted
+  /// otherwise.
+  package static func account(_ name: String) -> String {
+    let shown = cleaned(name, longest: longestAccount)
+    let isPlain =
+      !shown.isEmpty && shown == name
+      && shown.unicodeScalars.allSatisfy { scalar in
+        switch scalar {
+        case "a"..."z", "A"..."Z", "0"..."9", ".", "_", "-", "@", "/", "+": true
+        default: false
+        }
+      }
+    return isPlain ? shown : "\"\(shown)\""
+  }
+
+  private static func cleaned(_ name: String, longest: Int) -> String {
+    var shown = String.UnicodeScalarView()
+    for scalar in name.unicodeScalars {
+      guard let next = replacement(for: scalar) else { continue }
+      // Nothing to stand on: a leading space, a second one, or a mark that would join the quote before it.
+      if shown.last ?? " " == " ", next == " " || isMark(next) { continue }
+      guard shown.count < longest else {
+        shown.removeLast()
+        shown.append("…")
+        break
+      }
+      shown.append(next)
+    }
+    if shown.last == " " { shown.removeLast() }
+    return String(shown)
+  }
+
+  /// - Returns: nil for what is removed: controls, direction and other format characters, separators of lines,
+  ///   and all that is not seen.
+  private static func replacement(for scalar: Unicode.Scalar) -> Unicode.Scalar? {
+    let properties = scalar.properties
+    switch properties.generalCategory {
+    case .lineSeparator, .paragraphSeparator, .control, .format, .surrogate, .privateUse,
+      .unassigned:
+      return nil
+    case .spaceSeparator: return " "
+    default: break
+    }
+    if properties.isDefaultIgnorableCodePoint { return nil }
+    // No name ends its own quotes, nor looks as if it did.
+    return properties.isQuotationMark ? "'" : scalar
+  }
+
+  private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .nonspacingMark, .spacingMark, .enclosingMark: true
+    default: false
+    }
+  }
+}
