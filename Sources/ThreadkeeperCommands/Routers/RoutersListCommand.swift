@@ -12,7 +12,8 @@ struct RoutersListCommand: ParsableCommand {
     discussion: """
       Examples:
         threadkeeper routers
-        threadkeeper routers --json | jq -r '.[] | select(.preferred == "mismatch") | .name'
+        threadkeeper routers --json | \\
+          jq -r '.[] | select(.preferred == "mismatch") | .name'
         threadkeeper routers --json | jq '.[] | {name, thread_state, current_ext_pan_id}'
 
       THREAD is what the router reports of its Thread interface, with the network that it is on where
