@@ -105,7 +105,7 @@ let package = Package(
       dependencies: [
         "Bridge", "BridgeProtocol", "BrokerLoginStore", "ClientEnrolment", "ConsentLedger",
         "CredentialService", "DaemonSocket", "EmbeddedBroker", "KeychainCore", "MosquittoClient",
-        "SQLiteDatabase", "SealedEnvelope", "Settings", "SodiumCrypto", "Telemetry",
+        "SQLiteDatabase", "SealedEnvelope", "Settings", "SodiumCrypto", "StatePlaces", "Telemetry",
         "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),

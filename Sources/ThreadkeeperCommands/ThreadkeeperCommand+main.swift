@@ -25,7 +25,12 @@ extension ThreadkeeperCommand {
     } catch let error as SQLiteError {
       end(CommandFailure(.inputOutput, "the store cannot be read: \(error.message)"))
     } catch {
-      guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
+      switch exitCode(for: error) {
+      case .success: try? StandardStream.output.write(help(error))
+      case .validationFailure: break
+      default: exit(withError: error)
+      }
+      guard exitCode(for: error) == .validationFailure else { exit(withError: ExitCode.success) }
       try? StandardStream.error.write(usageMessage(for: error) + "\n")
       exit(withError: ExitCode(ExitStatus.usage.rawValue))
     }
@@ -50,10 +55,17 @@ extension ThreadkeeperCommand {
     }
   }
 
+  /// Help, or what else was asked of the parser: the version, a script for a shell.
+  private static func help(_ error: any Error) -> String {
+    let text = fullMessage(for: error, columns: HelpText.unwrapped)
+    return (text.hasPrefix("OVERVIEW:") ? HelpText.wrapped(text) : text) + "\n"
+  }
+
   /// What the parser says, in our spelling. It repeats an argument that it did not expect, and that
   /// may be a dataset.
   private static func usageMessage(for error: any Error) -> String {
-    let message = hidingSecrets(in: fullMessage(for: error))
+    let text = hidingSecrets(in: fullMessage(for: error, columns: HelpText.unwrapped))
+    let message = StandardStream.error.isTerminal ? HelpText.wrapped(text) : text
     return message.hasPrefix("Error:") ? "error:" + message.dropFirst(6) : message
   }
 

@@ -13,8 +13,8 @@ package struct ThreadkeeperCommand: AsyncParsableCommand {
       not on the preferred network.
 
       Start with:
-        threadkeeper demo          watch it work, for a minute, without touching anything
-        threadkeeper run           run it, with a private broker unless configured otherwise
+        threadkeeper demo          watch it work for a minute; it touches nothing
+        threadkeeper run           run it, with a private broker unless configured
         threadkeeper status        see how it is
       """,
     version: threadkeeperVersion,

@@ -43,6 +43,11 @@ struct HomeCommandTests {
       #expect(status["networks"] == 2)
       #expect(status["credentials"] == 2)
       #expect(status["alerts"] == 2)
+      #expect(
+        status["alerts_firing"]?.list == [
+          ["severity": "warning", "alertname": "PreferredNetworkMismatch", "count": 1],
+          ["severity": "info", "alertname": "PlaintextCredentials", "count": 1],
+        ])
       #expect(status["broker"]?["state"]?.text == (isRunning ? "connected" : "not_running"))
       #expect(status["broker"]?["port"]?.number == Int64(broker.port))
       #expect(status["intake"]?["state"]?.text == (isRunning ? "running" : "not_running"))
@@ -55,7 +60,11 @@ struct HomeCommandTests {
       }
       #expect(lists.map(\.list.count) == [2, 2, 2, 2])
       answers.append(lists)
-      let text = try await keeper.command("status").output
+      let shown = try await keeper.command("status")
+      #expect(shown.status == (isRunning ? 0 : 69))
+      let text = shown.output
+      #expect(text.contains("\nalerts       1 warning: PreferredNetworkMismatch\n"), "\(text)")
+      #expect(text.contains("\n             1 info: PlaintextCredentials\n"), "\(text)")
       #expect(text.contains(isRunning ? "running as process \(daemon.identifier)" : "not running"))
       #expect(try await keeper.command("routers").output.contains("Stray"))
       #expect(try await keeper.command("networks").output.contains(guests.extendedPANID))

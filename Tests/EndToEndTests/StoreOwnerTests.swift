@@ -49,7 +49,7 @@ struct StoreOwnerTests {
       #expect(!refused.error.contains("chown") && refused.output.isEmpty)
     }
     #expect(try FileManager.default.subpathsOfDirectory(atPath: state).sorted() == files)
-    #expect(try await run(["status"], as: Self.nobody).status == 0)
+    #expect(try await run(["routers"], as: Self.nobody).status == 0)
   }
 
   @Test("Who may not look is told so, and not that there is no store")

@@ -81,6 +81,16 @@ extension BatchNews {
       "alertname": "\(alert.name.rawValue)", "summary": "\(alert.facts.summary)",
     ]
     if !isOver { metadata["remedy"] = "\(alert.facts.remedy)" }
-    add(isOver ? .info : .warning, isOver ? "alert resolved" : "alert", metadata)
+    add(isOver ? .info : alert.severity.logLevel, isOver ? "alert resolved" : "alert", metadata)
+  }
+}
+
+extension AlertName.Severity {
+  var logLevel: Logger.Level {
+    switch self {
+    case .critical: .critical
+    case .warning: .warning
+    case .info: .info
+    }
   }
 }

@@ -32,6 +32,8 @@ package struct AlertRecord: Sendable {
   /// Whether the broker has heard of it: it fires, or it fired and its condition may hold again.
   var wasTold: Bool { phase != .held || endsAt != nil }
 
+  package var severity: AlertName.Severity { name.severity(facts.reason) }
+
   /// Takes note of what is to be said if the condition lasts.
   mutating func hold(_ wanted: AlertFacts) {
     if wasTold { heldFacts = wanted } else { facts = wanted }

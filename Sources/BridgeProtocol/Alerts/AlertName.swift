@@ -19,6 +19,8 @@ package enum AlertName: String, CaseIterable, Codable, Sendable {
 
   package enum Severity: String, Codable, Sendable {
     case critical, warning, info
+
+    package static let worstFirst: [Severity] = [.critical, .warning, .info]
   }
 
   package var severity: Severity {

@@ -47,7 +47,7 @@ struct AuditCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let settings = try options.load()
+    let settings = try options.loadOfStore()
     var keychain = try OpenStore.forReading(settings)
     defer { keychain.close() }
     do {

@@ -21,7 +21,8 @@ struct ClientSealCommand: ParsableCommand {
       is new.
 
       Examples:
-        threadkeeper client seal --to "$KEEPER" --topic threadkeeper/in/router/announce \\
+        threadkeeper client seal --to "$KEEPER" \\
+          --topic threadkeeper/in/router/announce \\
           --seq "$(date +%s%3N)" --event < event.json |
           mosquitto_pub -q 1 -t threadkeeper/in/router/announce -s
       """)

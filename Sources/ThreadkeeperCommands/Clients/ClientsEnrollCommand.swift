@@ -16,7 +16,8 @@ struct ClientsEnrollCommand: AsyncParsableCommand {
       Examples:
         threadkeeper clients enroll living-room-router tk1:…
         threadkeeper clients enroll living-room-router tk1:… --trust signed
-        threadkeeper clients enroll hub "$(ssh hub threadkeeper client show | head -1)"
+        threadkeeper clients enroll hub \\
+          "$(ssh hub threadkeeper client show | head -1)"
       """)
 
   @Argument(help: "The user's name at the broker.")

@@ -10,7 +10,8 @@ struct ClientsListCommand: AsyncParsableCommand {
     discussion: """
       Examples:
         threadkeeper clients list
-        threadkeeper clients list --json | jq -r '.clients[] | select(.trust == "broker") | .user'
+        threadkeeper clients list --json | \\
+          jq -r '.clients[] | select(.trust == "broker") | .user'
       """)
 
   @Option(help: "Of this home only.")

@@ -28,7 +28,7 @@ struct ConsentApproveCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let report = try await ConsentCounter(settings: options.load()).askKeeper(
+    let report = try await ConsentCounter(settings: options.loadOfStore()).askKeeper(
       .init(.approve, id: id, scope: always ? .always : .once))
     guard let past = report.decision else { throw KeeperAnswerForm.unreadable }
     try output.show(past, text: Self.text(past))

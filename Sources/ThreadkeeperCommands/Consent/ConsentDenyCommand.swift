@@ -22,7 +22,7 @@ struct ConsentDenyCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let report = try await ConsentCounter(settings: options.load()).askKeeper(
+    let report = try await ConsentCounter(settings: options.loadOfStore()).askKeeper(
       .init(.deny, id: id))
     guard let past = report.decision else { throw KeeperAnswerForm.unreadable }
     try output.show(

@@ -14,14 +14,15 @@ struct ConsentGrantsCommand: AsyncParsableCommand {
 
       Examples:
         threadkeeper consent grants
-        threadkeeper consent grants --json | jq -r '.grants[] | .id + " " + .requester'
+        threadkeeper consent grants --json | \\
+          jq -r '.grants[] | .id + " " + .requester'
       """)
 
   @OptionGroup var options: SettingsOptions
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let report = try await ConsentCounter(settings: options.load()).perform(.init(.grants))
+    let report = try await ConsentCounter(settings: options.loadOfStore()).perform(.init(.grants))
     var table = Table(
       columns: "ID", "REQUESTER", "MAY", "NETWORK", "SINCE", "GRANTED BY", "SEALED TO", "NOTE")
     for grant in report.grants ?? [] {

@@ -42,7 +42,7 @@ struct ConsentListCommand: AsyncParsableCommand {
   private static let pause = Duration.milliseconds(300)
 
   func run() async throws {
-    let counter = ConsentCounter(settings: try options.load())
+    let counter = ConsentCounter(settings: try options.loadOfStore())
     if follow { return try await follow(counter) }
     var report = try await counter.perform(.init(.list))
     // For --follow only.

@@ -22,7 +22,7 @@ struct ConsentRevokeCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let report = try await ConsentCounter(settings: options.load()).perform(
+    let report = try await ConsentCounter(settings: options.loadOfStore()).perform(
       .init(.revoke, id: id))
     guard let grant = report.grants?.first else { throw KeeperAnswerForm.unreadable }
     try output.show(

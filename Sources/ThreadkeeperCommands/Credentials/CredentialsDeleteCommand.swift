@@ -27,7 +27,7 @@ struct CredentialsDeleteCommand: AsyncParsableCommand {
 
   func run() async throws {
     let agent = try argument.agent()
-    let settings = try options.load()
+    let settings = try options.loadOfStore()
     var request = ThreadRequest(.deleteCredentials)
     request.home = try argument.homeName(settings)
     request.agent = agent

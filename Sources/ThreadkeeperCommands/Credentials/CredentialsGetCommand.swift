@@ -33,7 +33,8 @@ struct CredentialsGetCommand: ParsableCommand {
 
       Examples:
         threadkeeper credentials get a1b2c3d4e5f60718
-        threadkeeper credentials get a1b2c3d4e5f60718 --show-secrets --json | jq -r .dataset
+        threadkeeper credentials get a1b2c3d4e5f60718 --show-secrets --json | \\
+          jq -r .dataset
       """)
 
   @OptionGroup var argument: CredentialArgument

@@ -24,7 +24,8 @@ struct StoreExportCommand: AsyncParsableCommand {
 
       Examples:
         threadkeeper store export /media/stick/home.tkexport
-        threadkeeper store export --passphrase-file - home.tkexport < /run/secrets/export
+        threadkeeper store export --passphrase-file - home.tkexport \\
+          < /run/secrets/export
       """)
 
   @Argument(help: "The file to write.", completion: .file())

@@ -36,7 +36,8 @@ struct StoreImportCommand: AsyncParsableCommand {
       Examples:
         threadkeeper store import --dry-run /media/stick/home.tkexport
         threadkeeper store import /media/stick/home.tkexport
-        threadkeeper store import --on-conflict replace --passphrase-file - home.tkexport < secret
+        threadkeeper store import --on-conflict replace \\
+          --passphrase-file - home.tkexport < secret
       """)
 
   @Argument(help: "What `threadkeeper store export` wrote.", completion: .file())

@@ -32,16 +32,26 @@ struct AlertsCommand: ParsableCommand {
   private func text(_ alerts: [AlertState]) -> String {
     guard !alerts.isEmpty else { return "No alert is firing.\n" }
     let style = TerminalStyle(of: .output)
-    return alerts.map { alert in
-      let severity = alert.severity.rawValue
-      let mark = alert.severity == .critical ? style.red(severity) : style.bold(severity)
-      return """
-        \(mark) \(alert.name.rawValue) (\(alert.status.rawValue) since \(alert.startsAt))
-          \(alert.facts.summary.printable)
-          \((alert.facts.differs.map { "differs: \($0.joined(separator: ", "))\n  " } ?? ""))\
-        \(alert.facts.remedy.printable)
+    return alerts.map { $0.text(style: style, width: StandardStream.output.columns) }.joined()
+  }
+}
 
-        """
-    }.joined()
+extension AlertState {
+  /// For a person: what, since when or until when, why, and what to do.
+  ///
+  /// - Parameter width: columns of the terminal; nil: the lines are not wrapped.
+  func text(style: TerminalStyle, width: Int?) -> String {
+    let mark =
+      severity == .critical ? style.red(severity.rawValue) : style.bold(severity.rawValue)
+    var lines = [facts.summary.printable]
+    if let differs = facts.differs { lines.append("differs: \(differs.joined(separator: ", "))") }
+    lines.append(facts.remedy.printable)
+    return "\(mark) \(name.rawValue) (\(period))\n"
+      + lines.map { "  " + TextWrap.paragraph($0, indent: 2, width: width) + "\n" }.joined()
+  }
+
+  private var period: String {
+    guard status == .resolved, let endsAt else { return "firing since \(startsAt)" }
+    return "resolved at \(endsAt), began at \(startsAt)"
   }
 }

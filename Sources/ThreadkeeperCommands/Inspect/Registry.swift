@@ -12,7 +12,7 @@ struct Registry {
   let registry: BridgeRegistry
 
   init(_ options: SettingsOptions) throws {
-    settings = try options.load()
+    settings = try options.loadOfStore()
     keychain = try OpenStore.forReading(settings)
     registry = BridgeRegistry(keychain.database)
   }

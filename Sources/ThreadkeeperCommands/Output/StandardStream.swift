@@ -30,6 +30,14 @@ package enum StandardStream: Int32, Sendable {
   /// Whether a person looks at it.
   package var isTerminal: Bool { isatty(rawValue) == 1 }
 
+  /// Columns of the terminal, 80 where it does not say; nil for files and pipes, which are not wrapped.
+  package var columns: Int? {
+    guard isTerminal else { return nil }
+    var size = winsize()
+    guard ioctl(rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+    return Int(size.ws_col)
+  }
+
   /// A stream that is shared with other programs may be set not to block.
   private static func waitUntilWritable(_ descriptor: Int32) {
     var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)

@@ -39,7 +39,7 @@ struct PreferredSetCommand: AsyncParsableCommand {
     } else {
       request.dataset = try dataset()
     }
-    let settings = try options.load()
+    let settings = try options.loadOfStore()
     request.home = try settings.home(named: home.home)
     let data = try await RequestCounter(settings: settings).perform(request, isRepeatable: true)
     let changed = data.changed == true

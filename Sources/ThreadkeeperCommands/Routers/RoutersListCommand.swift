@@ -12,8 +12,10 @@ struct RoutersListCommand: ParsableCommand {
     discussion: """
       Examples:
         threadkeeper routers
-        threadkeeper routers --json | jq -r '.[] | select(.preferred == "mismatch") | .name'
-        threadkeeper routers --json | jq '.[] | {name, thread_state, current_ext_pan_id}'
+        threadkeeper routers --json | \\
+          jq -r '.[] | select(.preferred == "mismatch") | .name'
+        threadkeeper routers --json | \\
+          jq '.[] | {name, thread_state, current_ext_pan_id}'
 
       THREAD is what the router reports of its Thread interface, with the network that it is on where
       that is another one than it is configured for (NETWORK).

@@ -24,7 +24,7 @@ struct RoutersReleaseCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let settings = try options.load()
+    let settings = try options.loadOfStore()
     let report = try await RoutersClient(settings: settings).perform(
       RoutersRequest(
         command: .release, home: argument.homeName(settings), agent: argument.agent().description))

@@ -26,7 +26,7 @@ struct RoutersRemoveCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let settings = try options.load()
+    let settings = try options.loadOfStore()
     let report = try await RoutersClient(settings: settings).perform(
       RoutersRequest(
         command: .remove, home: argument.homeName(settings), agent: argument.agent().description))

@@ -29,7 +29,7 @@ struct RoutersTransferCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let settings = try options.load()
+    let settings = try options.loadOfStore()
     let report = try await RoutersClient(settings: settings).perform(
       RoutersRequest(
         command: .transfer, home: argument.homeName(settings), agent: argument.agent().description,

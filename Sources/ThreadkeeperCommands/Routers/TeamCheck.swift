@@ -54,19 +54,22 @@ struct TeamCheck: Encodable {
     }
   }
 
-  /// Lines of `status`; empty when all is well.
-  var text: String {
+  /// Lines of `status`, each with its label; empty when all is well.
+  var lines: [(String, String)] {
     var lines = empty.map {
-      "teams        no user belongs to the team `\($0.printable)` of the settings\n"
+      ("teams", "no user belongs to the team `\($0.printable)` of the settings")
     }
     if let first = abandonedIds.first {
       let others = abandonedIds.count - 1
       let more = others > 0 ? "; `threadkeeper status --json` has \(others) more" : ""
       lines.append(
-        "owners       \(first.borderAgentId) belongs to the team `\(first.team.printable)`, for "
-          + "which nobody speaks: \(Self.remedy(first.borderAgentId))\(more)\n")
+          (
+            "owners",
+            "\(first.borderAgentId) belongs to the team `\(first.team.printable)`, for which nobody "
+              + "speaks: \(Self.remedy(first.borderAgentId))\(more)"
+          ))
     }
-    return lines.joined()
+    return lines
   }
 
   private static func remedy(_ agent: String) -> String {

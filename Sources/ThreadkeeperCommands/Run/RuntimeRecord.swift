@@ -105,7 +105,21 @@ struct RuntimeRecord: Codable, Equatable {
     }
   }
 
+  /// With which files its store is opened, for commands of the same user.
+  struct Places: Codable, Equatable {
+    var keyFile: String
+    var anchorPath: String
+
+    /// Nil where they are too long for the record, which has little room.
+    init?(_ store: Settings.Store) {
+      guard store.keyFile.utf8.count + store.anchorPath.utf8.count <= 1500 else { return nil }
+      keyFile = store.keyFile
+      anchorPath = store.anchorPath
+    }
+  }
+
   var pid: Int32
+  var places: Places?
   var broker: Broker
   /// Whom the keeper says it is to its broker. Its settings may be others than those of who asks.
   var login: Login?

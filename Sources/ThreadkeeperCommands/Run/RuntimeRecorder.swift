@@ -57,7 +57,7 @@ final class RuntimeRecorder: Service {
     let snapshot = monitor.snapshot
     let login = login()
     return RuntimeRecord(
-      pid: getpid(),
+      pid: getpid(), places: .init(settings.store),
       broker: .init(
         settings, state: snapshot.isStatusConnected ? .connected : .connecting,
         problem: snapshot.isStatusConnected ? nil : snapshot.lastConnectionProblem, port: port),

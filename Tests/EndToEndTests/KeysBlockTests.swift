@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestKit
+import Testing
+
+@Suite("The README's commands for keys", .inTurns, .timeLimit(.minutes(10)))
+struct KeysBlockTests {
+  private static let readme = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("README.md")
+  private static let questions = [
+    "New passphrase of the store: ", "The same again: ",
+    "Passphrase or recovery code of the store: ",
+  ]
+
+  private let keeper: Installation
+
+  init() throws { keeper = try Installation(port: nil) }
+
+  /// Runs a command at a terminal, and answers each of its questions with the same passphrase.
+  private func play(_ arguments: [String]) async throws -> Int32 {
+    let session = try TerminalSession(
+      arguments + ["--config", keeper.configuration], environment: keeper.environment)
+    var answered = 0
+    try await eventually(within: .seconds(120)) {
+      let asked = Self.questions.map {
+        session.screen.components(separatedBy: $0).count - 1
+      }.reduce(0, +)
+      if asked > answered, !session.isEchoing {
+        session.type("correct horse battery\n")
+        answered += 1
+      }
+      return !session.isRunning
+    }
+    return try await session.end()
+  }
+
+  @Test("Each works, one after the other, in the order in which they stand there")
+  func block() async throws {
+    let text = try String(contentsOf: Self.readme, encoding: .utf8)
+    let block = try #require(
+      text.components(separatedBy: "```sh\n").first { $0.hasPrefix("threadkeeper keys list") }?
+        .components(separatedBy: "```").first)
+    let commands = block.split(separator: "\n").map { line in
+      line.prefix { $0 != "#" }.split(separator: " ").dropFirst().map {
+        $0.replacingOccurrences(of: "/media/stick", with: keeper.directory.path + "/stick")
+      }
+    }
+    try #require(commands.count == 5)
+    try FileManager.default.createDirectory(
+      atPath: keeper.directory.file("stick"), withIntermediateDirectories: false)
+    #expect(try await keeper.command("init").status == 0)
+    for command in commands {
+      #expect(try await play(command) == 0, "\(command)")
+    }
+    #expect(try await keeper.json("keys", "list")["slots"]?.list.count == 3)
+  }
+}
