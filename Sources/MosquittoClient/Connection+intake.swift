@@ -33,6 +33,14 @@ extension Connection {
   }
 
   private func subscribe() throws(ConnectionLoss) {
+    for filter in configuration.unsubscriptions {
+      do throws(MosquittoError) {
+        try handle.unsubscribe(filter)
+      } catch {
+        throw ConnectionLoss(error)
+      }
+      queued += 1
+    }
     guard !configuration.subscriptions.isEmpty else { return handler.subscribed(refused: []) }
     for subscription in configuration.subscriptions {
       do throws(MosquittoError) {

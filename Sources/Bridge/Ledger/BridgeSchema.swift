@@ -145,5 +145,11 @@ package enum BridgeSchema {
       try tx.execute("ALTER TABLE router ADD COLUMN thread_state_since INTEGER")
       try tx.execute("ALTER TABLE router ADD COLUMN offline_reason TEXT")
     },
+    Migration("the session of the published client id") { tx in
+      // Whether a session may still be at the broker under the client id that follows from the store's id,
+      // with events waiting in it.
+      try tx.execute("ALTER TABLE outbox ADD COLUMN former_session INTEGER NOT NULL DEFAULT 0")
+      try tx.execute("UPDATE outbox SET former_session = intake_connected")
+    },
   ]
 }
