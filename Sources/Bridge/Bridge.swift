@@ -24,6 +24,9 @@ package final class Bridge: Service {
   /// that is gone for longer is not coming back, and its queue should go too.
   private static let sessionDays: UInt32 = 30
 
+  /// For the last publications, so that the daemon ends within 2 seconds. They are published again at the next start.
+  private static let stopLimit = Duration.seconds(1)
+
   package let monitor: BridgeMonitor
   /// The same requests by another way than the broker.
   package let requests: RequestService
@@ -32,6 +35,7 @@ package final class Bridge: Service {
   /// Whoever changes an enrolment while the bridge runs does it here: it remembers what it has read.
   package let enrolments: ClientEnrolmentStore
   private let intake: MosquittoClient
+  private let intakeConnection: Intake
   /// Nil where there is none to be ended.
   private let formerSession: FormerSession?
   private let status: MosquittoClient
@@ -91,6 +95,7 @@ package final class Bridge: Service {
       answers: answers, clock: clock, logger: logger, committed: wake)
     let intakeConfiguration = Self.intakeConfiguration(
       connection, clientID: clientID, topics: configuration.topics)
+    self.intakeConnection = intakeConnection
     formerSession = try formerClientID.flatMap {
       try FormerSession(
         clientID: "\($0)-intake", handler: intakeConnection, database: keychain.database,
@@ -164,6 +169,7 @@ package final class Bridge: Service {
 
   /// Ends both connections cleanly; `run` returns when they have.
   package func stop() {
+    intakeConnection.stop()
     intake.stop()
     status.stop(
       finalPublications: topics.homes.map {
@@ -182,6 +188,7 @@ package final class Bridge: Service {
     intake.subscriptions = topics.intakeFilters.map { .init(filter: $0, qos: 1) }
     intake.batchMessages = batchMessages
     intake.sessionExpiry = sessionDays * 86_400
+    intake.stopLimit = stopLimit
     intake.cleanStart = false
     return intake
   }
@@ -196,6 +203,7 @@ package final class Bridge: Service {
       .init(filter: StatusConnection.droppedMessages, qos: 0, isRequired: false),
     ]
     status.sessionExpiry = sessionDays * 86_400
+    status.stopLimit = stopLimit
     status.cleanStart = false
     if let home = topics.homes.first {
       status.lastWill = Publication(

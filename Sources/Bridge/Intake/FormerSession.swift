@@ -143,6 +143,8 @@ final class FormerSession: MosquittoHandler {
     state.withLock { if $0.active != nil { $0.active = .now } }
   }
 
+  var batchLimit: Int { handler.batchLimit }
+
   func publications(upTo limit: Int) -> [Publication] { handler.publications(upTo: limit) }
 
   func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {
