@@ -24,6 +24,9 @@ package final class Bridge: Service {
   /// that is gone for longer is not coming back, and its queue should go too.
   private static let sessionDays: UInt32 = 30
 
+  /// For the last publications, so that the daemon ends within 2 seconds. They are published again at the next start.
+  private static let stopLimit = Duration.seconds(1)
+
   package let monitor: BridgeMonitor
   /// The same requests by another way than the broker.
   package let requests: RequestService
@@ -32,6 +35,9 @@ package final class Bridge: Service {
   /// Whoever changes an enrolment while the bridge runs does it here: it remembers what it has read.
   package let enrolments: ClientEnrolmentStore
   private let intake: MosquittoClient
+  private let intakeConnection: Intake
+  /// Nil where there is none to be ended.
+  private let formerSession: FormerSession?
   private let status: MosquittoClient
   private let ticker: Ticker
   private let topics: BaseTopics
@@ -41,9 +47,11 @@ package final class Bridge: Service {
 
   /// - Parameters:
   ///   - connection: host, login and the like; client ids, subscriptions and the last will are set here.
-  ///   - clientID: the beginning of both client ids.
+  ///   - clientID: the beginning of both client ids. Nobody else may know it: see `FormerSession`.
+  ///   - formerClientID: what an earlier version used in its place.
   package init(
     _ configuration: BridgeConfiguration, connection: MosquittoConfiguration, clientID: String,
+    formerClientID: String? = nil,
     keychain: Keychain, clock: any Clock = SystemClock(), logger: Logger
   ) throws {
     let store = ThreadCredentialStore(keychain)
@@ -85,9 +93,16 @@ package final class Bridge: Service {
       configuration: configuration, store: store,
       sealed: SealedIntake(enrolments: enrolments), monitor: monitor, outbox: outbox, pace: pace,
       answers: answers, clock: clock, logger: logger, committed: wake)
-    intake = MosquittoClient(
-      Self.intakeConfiguration(connection, clientID: clientID, topics: configuration.topics),
-      handler: intakeConnection)
+    let intakeConfiguration = Self.intakeConfiguration(
+      connection, clientID: clientID, topics: configuration.topics)
+    self.intakeConnection = intakeConnection
+    formerSession = try formerClientID.flatMap {
+      try FormerSession(
+        clientID: "\($0)-intake", handler: intakeConnection, database: keychain.database,
+        isWritable: keychain.condition == .healthy, logger: logger)
+    }
+    intake = MosquittoClient(intakeConfiguration, handler: formerSession ?? intakeConnection)
+    formerSession?.begin(intakeConfiguration, of: intake)
     ticker = Ticker(
       configuration: configuration, store: store, monitor: monitor, outbox: outbox, pace: pace,
       status: statusConnection, answers: answers, clock: clock, logger: logger,
@@ -115,7 +130,9 @@ package final class Bridge: Service {
     connection.username = username
     connection.password = password
     monitor.loginChanged()
-    intake.reconfigure(Self.intakeConfiguration(connection, clientID: clientID, topics: topics))
+    let intakeConfiguration = Self.intakeConfiguration(
+      connection, clientID: clientID, topics: topics)
+    intake.reconfigure(formerSession?.use(intakeConfiguration) ?? intakeConfiguration)
     status.reconfigure(Self.statusConfiguration(connection, clientID: clientID, topics: topics))
   }
 
@@ -136,6 +153,8 @@ package final class Bridge: Service {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await self.status.run() }
       group.addTask { try await self.intake.run() }
+      let watch = Task { await self.formerSession?.watch() }
+      defer { watch.cancel() }
       do {
         // One of them cannot go on: the other one ends cleanly.
         try await group.next()
@@ -150,6 +169,7 @@ package final class Bridge: Service {
 
   /// Ends both connections cleanly; `run` returns when they have.
   package func stop() {
+    intakeConnection.stop()
     intake.stop()
     status.stop(
       finalPublications: topics.homes.map {
@@ -168,6 +188,7 @@ package final class Bridge: Service {
     intake.subscriptions = topics.intakeFilters.map { .init(filter: $0, qos: 1) }
     intake.batchMessages = batchMessages
     intake.sessionExpiry = sessionDays * 86_400
+    intake.stopLimit = stopLimit
     intake.cleanStart = false
     return intake
   }
@@ -182,6 +203,7 @@ package final class Bridge: Service {
       .init(filter: StatusConnection.droppedMessages, qos: 0, isRequired: false),
     ]
     status.sessionExpiry = sessionDays * 86_400
+    status.stopLimit = stopLimit
     status.cleanStart = false
     if let home = topics.homes.first {
       status.lastWill = Publication(

@@ -9,6 +9,13 @@ package struct BridgeConfiguration: Sendable {
   package var topics: BaseTopics
   /// The team that a user of the broker speaks for.
   package var team: @Sendable (_ user: String) -> String = { $0 }
+  /// The users of the broker who speak for the same team as this one, and this one.
+  package var teammates: @Sendable (_ user: String) -> [String] = { [$0] }
+  /// Events of one login: how many a second, and how many at once after a rest.
+  package var eventsPerSecond = 100
+  package var eventsBurst = 100_000
+  /// Border routers that are present, of one team in one home.
+  package var routersPerTeam = 10_000
   /// Seconds for which a condition must last before its alert is raised.
   package var alertsHold = 30
   package var following = PreferredDecision.Following.sameNetwork

@@ -7,7 +7,7 @@ extension Connection {
   /// throw ends the connection, and they are never sent.
   func intake() throws(ConnectionLoss) {
     let result = handle.read()
-    hasMore = record.batch.isFull
+    hasMore = record.batch.isFull || (!isAccepted && record.answer != nil)
     if !isAccepted, let answer = record.answer, answer.code == 0 {
       accepted(answer)
       try subscribe()
@@ -22,7 +22,10 @@ extension Connection {
   /// that the broker does not keep nobody sends these messages again.
   private func deliver() throws(ConnectionLoss) {
     guard !record.batch.isEmpty else { return }
-    defer { record.batch.clear() }
+    defer {
+      record.batch.clear()
+      limitBatch()
+    }
     do {
       try handler.received(record.batch.messages)
     } catch {
@@ -32,7 +35,19 @@ extension Connection {
     isHungry = true
   }
 
+  func limitBatch() {
+    record.batch.maximumMessages = max(1, min(configuration.batchMessages, handler.batchLimit))
+  }
+
   private func subscribe() throws(ConnectionLoss) {
+    for filter in configuration.unsubscriptions {
+      do throws(MosquittoError) {
+        try handle.unsubscribe(filter)
+      } catch {
+        throw ConnectionLoss(error)
+      }
+      queued += 1
+    }
     guard !configuration.subscriptions.isEmpty else { return handler.subscribed(refused: []) }
     for subscription in configuration.subscriptions {
       do throws(MosquittoError) {

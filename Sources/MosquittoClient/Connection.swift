@@ -187,6 +187,7 @@ final class Connection {
         isRetainAvailable: answer.isRetainAvailable,
         maximumPacketSize: answer.maximumPacketSize, sessionExpiry: answer.sessionExpiry,
         serverKeepAlive: answer.serverKeepAlive))
+    limitBatch()
     isHungry = true
   }
 

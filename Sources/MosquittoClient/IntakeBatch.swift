@@ -2,7 +2,8 @@
 
 /// Messages read and not yet handed over. A pure value.
 struct IntakeBatch {
-  let maximumMessages: Int
+  /// Messages after which the batch is handed over; at least 1.
+  var maximumMessages: Int
   let maximumOctets: Int
   private(set) var messages: [IncomingMessage] = []
   private(set) var octets = 0

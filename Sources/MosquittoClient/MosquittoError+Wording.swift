@@ -130,7 +130,7 @@ extension MosquittoError {
     MosquittoError(
       error.reason,
       error.message + " It does so again and again soon after letting us in, which is how a second "
-        + "client with the same `mqtt.client_id` (`\(configuration.clientID)`) looks.")
+        + "client with the same client id looks.")
   }
 
   /// And what is said when it is time to give in.
@@ -138,8 +138,8 @@ extension MosquittoError {
     MosquittoError(
       .sessionTakenOver,
       "the broker closes the connection again and again soon after letting us in: another client "
-        + "takes over the session (same `mqtt.client_id`, `\(configuration.clientID)`; Mosquitto's "
-        + "log then says \"already connected, closing old connection\"). Stop the other one, or "
+        + "takes over the session (it uses the same client id; Mosquitto's log then says \"already "
+        + "connected, closing old connection\" and which). Stop the other one, or "
         + "give this one a client id of its own")
   }
 
@@ -157,7 +157,7 @@ extension MosquittoError {
     case (.v311, 2), (_, 0x85):
       self.init(
         .clientIdentifier,
-        "the broker refused the client id `\(configuration.clientID)`: set another `mqtt.client_id`"
+        "the broker refused the client id: set another `mqtt.client_id`"
       )
     case (.v311, 3), (_, 0x88), (_, 0x89), (_, 0x97), (_, 0x9F):
       self.init(
@@ -167,7 +167,7 @@ extension MosquittoError {
     case (.v311, 4), (.v311, 5), (_, 0x86), (_, 0x87), (_, 0x8C):
       self = .badCredentials(configuration)
     case (_, 0x8A):
-      self.init(.notAuthorized, "the broker has banned `\(configuration.clientID)`")
+      self.init(.notAuthorized, "the broker has banned this client: look into its log")
     case (_, 0x90), (_, 0x99), (_, 0x9A), (_, 0x9B):
       self.init(
         .unsupported,
@@ -204,7 +204,7 @@ extension MosquittoError {
     case 0x8E:
       self.init(
         .sessionTakenOver,
-        "another client took over the session (same `mqtt.client_id`, `\(configuration.clientID)`):"
+        "another client took over the session (it uses the same client id):"
           + " stop the other one, or give this one a client id of its own")
     case 0x87:
       self = .badCredentials(configuration)

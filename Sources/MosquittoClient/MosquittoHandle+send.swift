@@ -44,4 +44,10 @@ extension MosquittoHandle {
     guard result == MOSQ_ERR_SUCCESS.rawValue else { throw error(result, answered: true) }
     return identifier
   }
+
+  /// Queues an UNSUBSCRIBE. Nobody waits for its answer: the broker handles packets in order.
+  func unsubscribe(_ filter: String) throws(MosquittoError) {
+    let result = mosquitto_unsubscribe_v5(pointer, nil, filter, nil)
+    guard result == MOSQ_ERR_SUCCESS.rawValue else { throw error(result, answered: true) }
+  }
 }

@@ -55,16 +55,19 @@ final class MosquittoHandle {
   var isOpen: Bool { socket >= 0 }
   var wantsWrite: Bool { mosquitto_want_write(pointer) }
 
-  /// Reads until a call brings nothing new or the batch is full. One call of the library handles
+  /// Reads until a call brings nothing new or the batch is full, and no further than the answer to CONNECT: what
+  /// follows it is read with the limit that the handler sets then. One call of the library handles
   /// about one packet, whatever it is asked for.
   func read() -> Int32 {
     var before: UInt
+    let isAnswered = record.answer != nil
     repeat {
       before = record.packets
       let result = mosquitto_loop_read(pointer, 1)
       lastErrno = errno
       if result != MOSQ_ERR_SUCCESS.rawValue { return result }
     } while record.packets != before && !record.batch.isFull && isOpen
+      && isAnswered == (record.answer != nil)
     return MOSQ_ERR_SUCCESS.rawValue
   }
 

@@ -21,6 +21,11 @@ package protocol MosquittoHandler: AnyObject, Sendable {
   /// connection that dies between commit and acknowledgement), so handling must bear repetition.
   func received(_ batch: [IncomingMessage]) throws
 
+  /// The most messages that the handler takes in the next batch, at least 1; never more than
+  /// `MosquittoConfiguration.batchMessages`. Asked after `connected` and after each batch. A smaller
+  /// batch is acknowledged sooner.
+  var batchLimit: Int { get }
+
   /// Asks for what is to be published, at most `limit`; fewer means that there is no more now, and
   /// the client asks again after `MosquittoClient.wake()`, an acknowledgement or a batch.
   ///
@@ -48,6 +53,8 @@ package struct SubscriptionRefusal: Sendable, Equatable {
 }
 
 extension MosquittoHandler {
+  package var batchLimit: Int { .max }
+
   /// Nothing: only who has optional subscriptions needs to know.
   package func subscribed(refused: [SubscriptionRefusal]) {}
 }

@@ -35,6 +35,11 @@ package final class WriteTransaction: ReadTransaction {
     }
   }
 
+  /// Rows that this connection has inserted, updated or deleted since it was opened.
+  package var totalChanges: Int {
+    connection.handle.map { Int(sqlite3_total_changes64($0)) } ?? 0
+  }
+
   /// The row id of the last INSERT that succeeded.
   package var lastInsertedRowID: Int64 {
     connection.handle.map { sqlite3_last_insert_rowid($0) } ?? 0

@@ -25,6 +25,14 @@ extension Settings {
     return isTaken ? "user/\(user)" : user
   }
 
+  /// The users of the broker who speak for the same team, this one among them.
+  package func teammates(ofUser user: String) -> [String] {
+    for users in teams.values where users.contains(where: { $0.utf8.elementsEqual(user.utf8) }) {
+      return users
+    }
+    return [user]
+  }
+
   /// The team that a user of this machine speaks for: what `client_users` says, otherwise, for those
   /// whose store it is, a team of the user's own, `uid/<number>`. No other team has such a name.
   ///

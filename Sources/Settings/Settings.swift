@@ -12,6 +12,7 @@ package struct Settings: Sendable, Equatable {
   package var presence: Presence
   package var log: Log
   package var consent: Consent
+  package var limits = Limits()
   /// Team → the broker's user names in it. No user is in two of them.
   package var teams: [String: [String]]
   /// Where programs of other users of this machine call.
@@ -49,6 +50,18 @@ package struct Settings: Sendable, Equatable {
   package struct Presence: Sendable, Equatable {
     /// Silence after which a router counts as offline. Seconds, 0…604,800; 0 = never.
     package var offlineAfterSeconds: Int = 300
+
+    package init() {}
+  }
+
+  /// What one login, or one team, may make of work and rows.
+  package struct Limits: Sendable, Equatable {
+    /// Events of one login, a second, 1…10,000.
+    package var eventsPerSecond: Int = 100
+    /// Events of one login at once, after a rest, 1…1,000,000.
+    package var eventsBurst: Int = 100_000
+    /// Border routers of one team in one home, 1…100,000.
+    package var routersPerTeam: Int = 10_000
 
     package init() {}
   }

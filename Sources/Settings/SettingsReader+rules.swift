@@ -7,6 +7,16 @@ extension SettingsReader {
     return alerts
   }
 
+  mutating func limits() -> Settings.Limits {
+    var limits = Settings.Limits()
+    limits.eventsPerSecond =
+      number(.limitsEventsPerSecond, in: 1...10_000) ?? limits.eventsPerSecond
+    limits.eventsBurst = number(.limitsEventsBurst, in: 1...1_000_000) ?? limits.eventsBurst
+    limits.routersPerTeam =
+      number(.limitsRoutersPerTeam, in: 1...100_000) ?? limits.routersPerTeam
+    return limits
+  }
+
   mutating func presence() -> Settings.Presence {
     var presence = Settings.Presence()
     presence.offlineAfterSeconds =

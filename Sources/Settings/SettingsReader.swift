@@ -66,6 +66,7 @@ struct SettingsReader {
       teams: teams(),
       homes: homes(default: mqtt.baseTopic),
       stateDirectory: stateDirectory)
+    settings.limits = limits()
     settings.clientUsers = clientUsers()
     settings.clients = clients(besideStore: store.path, users: settings.clientUsers)
     return settings

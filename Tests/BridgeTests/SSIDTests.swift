@@ -102,4 +102,31 @@ struct SSIDTests {
       .ssid, "", ["access_point": "ap-3", "ssid": "attic", "previous_ssid": "cellar"])
     #expect(try keeper.router(Agent.attic)?.ssid == "attic")
   }
+
+  @Test("By access point only routers of the sender's team are touched, whoever announced it")
+  func otherTeam() throws {
+    try keeper.announce(Agent.attic, .home, at: 1, user: "mallory", ["access_point": "ap-3"])
+    try keeper.say(.ssid, "", user: "mallory", ["access_point": "ap-3", "ssid": "evil"])
+    #expect(try keeper.router(Agent.living)?.ssid == nil)
+    #expect(try keeper.router(Agent.attic)?.ssid == "evil")
+    #expect(
+      try keeper.say(.ssid, "", user: "eve", ["access_point": "ap-3", "ssid": "evil"]).rejected
+        == ["not_found": 1])
+  }
+
+  @Test("Sixteen routers of an access point follow; with one more the event is rejected by name")
+  func atMostSixteen() throws {
+    func announce(_ number: Int) throws {
+      try keeper.announce(
+        "a1b2c3d4" + String(10_000_000 + number), .home, at: 1, ["access_point": "ap-16"])
+    }
+    for number in 1...16 { try announce(number) }
+    #expect(try keeper.say(.ssid, "", ["access_point": "ap-16", "ssid": "a"]).rejected.isEmpty)
+    #expect(try keeper.router("a1b2c3d410000016")?.ssid == "a")
+    try announce(17)
+    #expect(
+      try keeper.say(.ssid, "", ["access_point": "ap-16", "ssid": "b"]).rejected
+        == ["too_many_routers": 1])
+    #expect(try keeper.router("a1b2c3d410000016")?.ssid == "a")
+  }
 }

@@ -7,16 +7,13 @@ import ThreadDataset
 
 /// From a checked event to the routers that it concerns: who may say it, and is it news?
 extension BatchApplier {
+  /// A Wi-Fi router with Thread in it is one border router, and a mesh of them announces each.
+  static let mostRoutersOfAccessPoint = 16
+
   func apply(_ event: InboundEvent, user: String, home: HomeContext) throws {
     switch event.subject {
     case .accessPoint(let accessPoint):
-      let routers = try RouterLedger.find(accessPoint: accessPoint, home: home.record.id, tx)
-      guard !routers.isEmpty else {
-        throw Rejection(
-          .notFound, field: "access_point",
-          message: "no border router has announced this `access_point`; "
-            + "name the router's `border_agent_id` instead")
-      }
+      let routers = try ownRouters(behind: accessPoint, user: user, home: home)
       var damage: KeychainError?
       for router in routers {
         do {
@@ -31,6 +28,35 @@ extension BatchApplier {
       let stored = try RouterLedger.find(agent, home: home.record.id, tx)
       try apply(event, of: agent, stored: stored, user: user, home: home)
     }
+  }
+
+  /// One event must not make work without bound, nor touch what other teams own.
+  private func ownRouters(
+    behind accessPoint: String, user: String, home: HomeContext
+  ) throws -> [RouterRecord] {
+    let most = Self.mostRoutersOfAccessPoint
+    let spokenFor = try RouterLedger.find(
+      accessPoint: accessPoint, home: home.record.id, users: configuration.teammates(user),
+      limit: most + 1, tx)
+    guard spokenFor.count <= most else {
+      throw Rejection(
+        .tooManyRouters, field: "access_point",
+        message: "more than \(most) border routers of this team have announced this "
+          + "`access_point`; name each router's `border_agent_id` instead")
+    }
+    // The column tells who spoke last; whose router it is, the sealed item says.
+    let team = configuration.team(user)
+    let routers = try spokenFor.filter {
+      let owner = try store.owner(of: $0.agent, in: home.record.name, tx)
+      return owner.map { BrokerUser.isSame($0, team) } ?? true
+    }
+    guard !routers.isEmpty else {
+      throw Rejection(
+        .notFound, field: "access_point",
+        message: "no border router of this team has announced this `access_point`; "
+          + "name the router's `border_agent_id` instead")
+    }
+    return routers
   }
 
   private func apply(

@@ -16,6 +16,8 @@ extension BatchApplier {
       try apply(request, origin)
     case .ignored:
       counts.requestsRefused += 1
+    case .dropped:
+      counts.rejected[Rejection.Code.rateLimited.rawValue, default: 0] += 1
     case .event(let event, let user, let origin):
       store.keychain.act(as: "mqtt user \(user)", in: tx)
       let isTaken = try rejecting(origin, event.subject) {
@@ -64,6 +66,21 @@ extension BatchApplier {
         of: subject)
     }
     return false
+  }
+
+  /// A message that fails whenever it is applied, or has ended the daemon.
+  func reject(_ message: InboundMessage, because reason: String) throws {
+    counts.received += 1
+    let origin: InboundMessage.Origin
+    switch message {
+    case .event(_, _, let from), .sealed(_, _, let from), .rejected(_, let from),
+      .request(_, let from):
+      origin = from
+    case .ignored, .dropped, .foreign: return
+    }
+    try reject(
+      Rejection(.cannotApply, message: "the daemon cannot act upon this message: \(reason)"), origin
+    )
   }
 
   private func reject(

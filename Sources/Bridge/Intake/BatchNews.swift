@@ -10,17 +10,20 @@ struct BatchNews {
     let level: Logger.Level
     let text: Logger.Message
     let metadata: Logger.Metadata
+    let matter: Matter
   }
 
   /// What a line is about: each has lines of its own.
   enum Matter: CaseIterable {
     case routers
+    /// A flood of announcements must not keep what is wrong out of the log.
+    case alerts
     /// Somebody who makes many routers must not keep a question from the person who has to decide.
     case consent
 
-    fileprivate var lines: Int {
+    var lines: Int {
       switch self {
-      case .routers: 10
+      case .routers, .alerts: 10
       // As many as may wait at a time.
       case .consent: 100
       }
@@ -29,7 +32,7 @@ struct BatchNews {
 
   private var kept: [Line] = []
   private var taken: [Matter: Int] = [:]
-  private var more = 0
+  private var more: [Matter: Int] = [:]
 
   private func isFull(_ matter: Matter) -> Bool { taken[matter, default: 0] >= matter.lines }
 
@@ -38,17 +41,37 @@ struct BatchNews {
     of matter: Matter = .routers
   ) {
     if isFull(matter) {
-      more += 1
+      more[matter, default: 0] += 1
     } else {
       taken[matter, default: 0] += 1
-      kept.append(Line(level: level, text: text, metadata: metadata))
+      kept.append(Line(level: level, text: text, metadata: metadata, matter: matter))
     }
   }
 
   /// Called when the batch is committed: before, it is no news.
+  ///
+  /// - Parameter pace: bounds the lines by time, however many batches there are.
+  func log(to logger: Logger, _ pace: inout NewsPace, at now: WireTime) {
+    var left: [Matter: Int] = [:]
+    var skipped = 0
+    for matter in Matter.allCases {
+      let more = more[matter, default: 0]
+      let count = kept.count { $0.matter == matter }
+      let (lines, earlier) = pace.take(count, of: matter, beside: more, at: now)
+      left[matter] = lines
+      skipped += earlier
+    }
+    for line in kept where left[line.matter, default: 0] > 0 {
+      left[line.matter, default: 0] -= 1
+      logger.log(level: line.level, line.text, metadata: line.metadata)
+    }
+    if skipped > 0 { logger.info("and more like this", metadata: ["count": "\(skipped)"]) }
+  }
+
+  /// The same without a bound in time.
   func log(to logger: Logger) {
-    for line in kept { logger.log(level: line.level, line.text, metadata: line.metadata) }
-    if more > 0 { logger.info("and more like this", metadata: ["count": "\(more)"]) }
+    var pace = NewsPace()
+    log(to: logger, &pace, at: WireTime(milliseconds: 0))
   }
 }
 
@@ -63,7 +86,7 @@ extension BatchNews {
   mutating func add(_ event: EventRecord) {
     for (types, text) in Self.words where !event.types.isDisjoint(with: types) {
       guard !isFull(.routers) else {
-        more += 1
+        more[.routers, default: 0] += 1
         continue
       }
       var metadata: Logger.Metadata = [:]
@@ -81,7 +104,8 @@ extension BatchNews {
       "alertname": "\(alert.name.rawValue)", "summary": "\(alert.facts.summary)",
     ]
     if !isOver { metadata["remedy"] = "\(alert.facts.remedy)" }
-    add(isOver ? .info : alert.severity.logLevel, isOver ? "alert resolved" : "alert", metadata)
+    add(isOver ? .info : alert.severity.logLevel, isOver ? "alert resolved" : "alert", metadata,
+      of: .alerts)
   }
 }
 

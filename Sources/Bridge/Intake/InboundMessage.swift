@@ -30,6 +30,8 @@ enum InboundMessage: Sendable {
   indirect case request(InboundRequest, Origin)
   /// A request of a user who asks too often, and was told so.
   case ignored
+  /// An event of a login that publishes too many, and was told so.
+  case dropped
   /// Not below any base topic: the broker sent what nobody asked for.
   case foreign
 }
@@ -43,6 +45,8 @@ struct MessageReader {
   let topics: BaseTopics
   /// Whether a user may ask once more. Looked at before the payload is.
   private let judge: (_ user: String, _ command: String) -> RequestLimiter.Verdict
+  /// Whether a login may publish one more event. Looked at before the payload is.
+  private let judgeEvent: (_ user: String) -> RequestLimiter.Verdict
   private let decoder = InboundEventDecoder()
   /// The topic that was read last: a router that has much to say says it on one topic.
   private var last: (text: String, home: String, topic: Result<InboundTopic, Rejection>)?
@@ -51,9 +55,11 @@ struct MessageReader {
     topics: BaseTopics,
     judge: @escaping (_ user: String, _ command: String) -> RequestLimiter.Verdict = { _, _ in
       .allowed
-    }
+    },
+    judgeEvent: @escaping (_ user: String) -> RequestLimiter.Verdict = { _ in .allowed }
   ) {
     self.topics = topics
+    self.judgeEvent = judgeEvent
     self.judge = judge
   }
 
@@ -101,6 +107,15 @@ struct MessageReader {
         if verdict == .refused { request.fields = .failure(.tooManyRequests) }
         return .request(request, origin)
       case .event(let kind):
+        switch judgeEvent(topic.user) {
+        case .allowed: break
+        case .refused:
+          throw Rejection(
+            .rateLimited,
+            message: "this login publishes too many events (setting `limits.events_per_second`); "
+              + "slow down, and publish again what is still true")
+        case .ignored: return .dropped
+        }
         switch try decoder.read(message.payload, as: kind) {
         case .plain(let event): return .event(event, user: topic.user, origin)
         case .sealed(let event):

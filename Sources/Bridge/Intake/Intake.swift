@@ -11,21 +11,25 @@ import ThreadCredentialStore
 /// The connection that listens: a batch becomes one transaction, and the acknowledgements leave when
 /// it is committed. It publishes nothing.
 final class Intake: MosquittoHandler {
-  private let configuration: BridgeConfiguration
-  private let store: ThreadCredentialStore
-  private let sealed: SealedIntake
+  let configuration: BridgeConfiguration
+  let store: ThreadCredentialStore
+  let sealed: SealedIntake
   private let monitor: BridgeMonitor
   private let outbox: Outbox
   private let pace: PublicationPace
   private let answers: AnswerQueue
-  private let clock: any Clock
-  private let logger: Logger
+  let clock: any Clock
+  let logger: Logger
   private let committed: @Sendable () -> Void
   /// Only the connection's own thread comes here; the lock is for the compiler's peace.
   private let reader: Mutex<MessageReader>
   /// Whether the broker had our session at the last connection, until that is stored.
   private let owedSession = Mutex<Bool?>(nil)
   private let untold = Mutex<[String: Untold]>([:])
+  private let size = Mutex(BatchPace())
+  private let newsPace = Mutex(NewsPace())
+  let trial = Mutex(MessageTrial())
+  let isStopping = Atomic(false)
 
   /// Rejections that no line of the log has told yet.
   private struct Untold {
@@ -51,13 +55,18 @@ final class Intake: MosquittoHandler {
     self.logger = logger
     self.committed = committed
     let limiter = RequestLimiter()
+    let events = RequestLimiter(
+      rate: configuration.eventsPerSecond, burst: configuration.eventsBurst)
     self.reader = Mutex(
-      MessageReader(topics: configuration.topics) { limiter.judge($0, $1, now: clock.now()) })
+      MessageReader(
+        topics: configuration.topics, judge: { limiter.judge($0, $1, now: clock.now()) },
+        judgeEvent: { events.judge($0, price: 1, now: clock.now()) }))
   }
 
   func connected(_ session: MosquittoSession) {
     logger.info("intake connected", metadata: ["session_present": "\(session.sessionPresent)"])
     monitor.update { $0.intakeLogin = .accepted }
+    size.withLock { $0.connected() }
     // A loss that is still owed is not made good by a session that was found since.
     owedSession.withLock { $0 = $0 == false ? false : session.sessionPresent }
     do {
@@ -89,35 +98,28 @@ final class Intake: MosquittoHandler {
   }
 
   func received(_ batch: [IncomingMessage]) throws {
-    let now = clock.now()
+    let started = ContinuousClock.now
     let messages = reader.withLock { reader in batch.map { reader.read($0) } }
     do {
       try store.checkWritable()
       try noteOwedSession()
-      let (counts, news, answered) = try store.keychain.database.write { tx in
-        let applier = try BatchApplier(
-          configuration: configuration, store: store, now: now, tx)
-        for message in messages { try applier.apply(message, sealed) }
-        try applier.finish()
-        try notePublished(tx)
-        return (applier.counts, applier.news, applier.answers)
-      }
-      monitor.count(counts)
-      answers.add(answered, now: now)
-      // A broker sends what waited in the session first, and answers the subscription after it.
-      monitor.update { $0.isIntakeConnected = true }
-      if monitor.storeWorks(at: clock.now(), inBatch: true) {
-        logger.notice("the store can be written again")
-      }
-      news.log(to: logger)
-      tellRejections(counts.rejected)
+      try apply(messages, of: batch, since: started)
+    } catch let error as IntakeInterrupted {
+      throw error
     } catch {
+      trial.withLock { $0.withdraw(in: store.keychain.database) }
       storeFailed(error)
       throw error
     }
+    size.withLock { $0.applied(batch.count, in: started.duration(to: .now)) }
     pace.batchCommitted(messages: batch.count)
     committed()
   }
+
+  var batchLimit: Int { size.withLock { $0.limit } }
+
+  /// The batch at hand ends after the message that is being applied. From any thread.
+  func stop() { isStopping.store(true, ordering: .relaxed) }
 
   func publications(upTo limit: Int) -> [Publication] { [] }
 
@@ -155,7 +157,20 @@ final class Intake: MosquittoHandler {
     }
   }
 
-  private func notePublished(_ tx: WriteTransaction) throws {
+  func finished(_ counts: BatchCounts, _ news: BatchNews, _ answered: [Answer]) {
+    let now = clock.now()
+    monitor.count(counts)
+    answers.add(answered, now: now)
+    // A broker sends what waited in the session first, and answers the subscription after it.
+    monitor.update { $0.isIntakeConnected = true }
+    if monitor.storeWorks(at: now, inBatch: true) {
+      logger.notice("the store can be written again")
+    }
+    newsPace.withLock { news.log(to: logger, &$0, at: now) }
+    tellRejections(counts.rejected)
+  }
+
+  func notePublished(_ tx: WriteTransaction) throws {
     let published = outbox.published
     if published > 0, try EventLedger.published(tx) < published {
       try EventLedger.setPublished(published, tx)

@@ -145,5 +145,23 @@ package enum BridgeSchema {
       try tx.execute("ALTER TABLE router ADD COLUMN thread_state_since INTEGER")
       try tx.execute("ALTER TABLE router ADD COLUMN offline_reason TEXT")
     },
+    Migration("the session of the published client id") { tx in
+      // Whether a session may still be at the broker under the client id that follows from the store's id,
+      // with events waiting in it.
+      try tx.execute("ALTER TABLE outbox ADD COLUMN former_session INTEGER NOT NULL DEFAULT 0")
+      try tx.execute("UPDATE outbox SET former_session = intake_connected")
+    },
+    Migration("bounded look-ups by access point, and the message under way") { tx in
+      try tx.execute(
+        """
+        CREATE INDEX router_access_point_user ON router (home, access_point, user)
+          WHERE access_point IS NOT NULL AND present = 1
+        """)
+      try tx.execute("DROP INDEX router_access_point")
+      try tx.execute("CREATE INDEX router_user ON router (home, user) WHERE present = 1")
+      // The hash of the message that is tried alone, and how many processes have ended while they tried it.
+      try tx.execute("ALTER TABLE outbox ADD COLUMN tried BLOB")
+      try tx.execute("ALTER TABLE outbox ADD COLUMN tries INTEGER NOT NULL DEFAULT 0")
+    },
   ]
 }

@@ -14,12 +14,19 @@ enum RouterLedger {
       row: RouterRecord.init(row:))
   }
 
-  static func find(accessPoint: String, home: Int64, _ tx: ReadTransaction) throws
-    -> [RouterRecord]
-  {
-    try tx.all(
-      "SELECT * FROM router WHERE home = ? AND access_point = ? AND present = 1",
-      .integer(home), .text(accessPoint), row: RouterRecord.init(row:))
+  /// Routers behind an access point for which one of the users spoke last; reads at most `limit` rows for each.
+  static func find(
+    accessPoint: String, home: Int64, users: [String], limit: Int, _ tx: ReadTransaction
+  ) throws -> [RouterRecord] {
+    try users.flatMap { user in
+      try tx.all(
+        """
+        SELECT * FROM router INDEXED BY router_access_point_user
+         WHERE home = ? AND access_point = ? AND user = ? AND present = 1 LIMIT ?
+        """,
+        .integer(home), .text(accessPoint), .text(user), .integer(Int64(limit)),
+        row: RouterRecord.init(row:))
+    }
   }
 
   /// Routers of one home in the order of their row ids; for walks in small steps.
@@ -82,6 +89,24 @@ enum RouterLedger {
   /// Whether a user of the broker was the last one that spoke for some router, in any home.
   static func hasSpoken(_ user: String, _ tx: ReadTransaction) throws -> Bool {
     try tx.first("SELECT 1 FROM router WHERE user = ? LIMIT 1", .text(user)) { _ in true } ?? false
+  }
+
+  /// Routers that are present and for which one of the users spoke last; counts no further than `limit`.
+  static func count(
+    of users: [String], home: Int64, upTo limit: Int, _ tx: ReadTransaction
+  ) throws -> Int {
+    var count = 0
+    for user in users where count < limit {
+      count +=
+        try tx.first(
+          """
+          SELECT count(*) FROM
+            (SELECT 1 FROM router WHERE home = ? AND user = ? AND present = 1 LIMIT ?)
+          """,
+          .integer(home), .text(user), .integer(Int64(limit - count))
+        ) { Int($0.integer(0)) } ?? 0
+    }
+    return count
   }
 
   static func insert(_ router: RouterRecord, _ tx: WriteTransaction) throws {

@@ -4,7 +4,8 @@ import BridgeProtocol
 import Synchronization
 import ThreadRequests
 
-/// How often a user of the broker, or of the machine, may ask: a bucket of tokens for each, which refills with time.
+/// How often a user of the broker, or of the machine, may ask, or a login may publish events: a bucket of tokens for
+/// each, which refills with time.
 ///
 /// Refusals have a bucket too: who floods the keeper is told so now and then, not each time, and
 /// cannot make it flood the broker.
@@ -17,8 +18,8 @@ package final class RequestLimiter: Sendable {
   }
 
   /// Requests a second, and how many may come at once after a rest.
-  static let rate = 10
-  static let burst = 50
+  package static let rate = 10
+  package static let burst = 50
   /// What a list counts as.
   static let priceOfList = 5
   /// Users that are remembered; who has rested long enough is forgotten first.
@@ -30,11 +31,11 @@ package final class RequestLimiter: Sendable {
     var refusals: Int64
     var seen: WireTime
 
-    mutating func refill(_ now: WireTime) {
-      let passed = max(0, now.milliseconds - seen.milliseconds)
-      let gained = min(passed, 3_600_000) * Int64(RequestLimiter.rate)
-      level = min(level + gained, Int64(RequestLimiter.burst) * 1_000)
-      refusals = min(refusals + gained, Int64(RequestLimiter.rate) * 1_000)
+    mutating func refill(_ now: WireTime, rate: Int, burst: Int) {
+      let passed = min(max(0, now.milliseconds - seen.milliseconds), 3_600_000)
+      level = min(level + passed * Int64(rate), Int64(burst) * 1_000)
+      refusals = min(
+        refusals + passed * Int64(RequestLimiter.rate), Int64(RequestLimiter.rate) * 1_000)
       seen = now
     }
   }
@@ -42,7 +43,16 @@ package final class RequestLimiter: Sendable {
   /// By octets: to Swift an accented letter equals its two parts, but to the broker they are two users.
   private let buckets = Mutex<[[UInt8]: Bucket]>([:])
 
-  package init() {}
+  private let rate: Int
+  private let burst: Int
+
+  /// - Parameters:
+  ///   - rate: tokens a second.
+  ///   - burst: how many there are after a rest.
+  package init(rate: Int = RequestLimiter.rate, burst: Int = RequestLimiter.burst) {
+    self.rate = rate
+    self.burst = burst
+  }
 
   /// - Parameter command: as it came. A list may look at every item of the store, while the intake
   ///   waits, so it costs more than one. So does `consent/pending`, which looks at all that waits.
@@ -65,11 +75,11 @@ package final class RequestLimiter: Sendable {
     let price = Int64(price) * 1_000
     return buckets.withLock { buckets in
       let key = Array(user.utf8)
-      if buckets[key] == nil, buckets.count >= Self.users { Self.forget(&buckets, now) }
+      if buckets[key] == nil, buckets.count >= Self.users { forget(&buckets, now) }
       var bucket =
         buckets[key]
-        ?? Bucket(level: Int64(Self.burst) * 1_000, refusals: Int64(Self.rate) * 1_000, seen: now)
-      bucket.refill(now)
+        ?? Bucket(level: Int64(burst) * 1_000, refusals: Int64(Self.rate) * 1_000, seen: now)
+      bucket.refill(now, rate: rate, burst: burst)
       defer { buckets[key] = bucket }
       if bucket.level >= price {
         bucket.level -= price
@@ -83,9 +93,9 @@ package final class RequestLimiter: Sendable {
 
   /// Those whose buckets are full again are as good as new. If none is, all begin anew: memory has
   /// its limit, and so many users at once are no home's.
-  private static func forget(_ buckets: inout [[UInt8]: Bucket], _ now: WireTime) {
+  private func forget(_ buckets: inout [[UInt8]: Bucket], _ now: WireTime) {
     let rest = Int64(burst / rate) * 1_000
     buckets = buckets.filter { now.milliseconds - $0.value.seen.milliseconds < rest }
-    if buckets.count >= users { buckets.removeAll() }
+    if buckets.count >= Self.users { buckets.removeAll() }
   }
 }

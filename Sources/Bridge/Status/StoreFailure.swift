@@ -25,6 +25,26 @@ enum StoreFailure {
     }
   }
 
+  /// Whether one message brought the failure about, so that others can be applied without it.
+  static func isOfMessage(_ error: any Error) -> Bool {
+    switch error {
+    case let error as SQLiteError: error.kind == .constraint || error.kind == .other
+    case let error as KeychainError:
+      !stopsAll(error) && error.status != .decode && error.status != .interactionNotAllowed
+    case is PreferredNetworkDamaged, is LedgerError: false
+    default: true
+    }
+  }
+
+  /// Without the statement that failed.
+  static func brief(_ error: any Error) -> String {
+    switch error {
+    case let error as SQLiteError: error.message
+    case let error as KeychainError: error.message
+    default: "\(error)"
+    }
+  }
+
   static func reason(_ error: any Error, path: String) -> String {
     switch error {
     case let error as SQLiteError:

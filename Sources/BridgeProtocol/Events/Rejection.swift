@@ -24,6 +24,9 @@ package struct Rejection: Error, Hashable, Sendable {
     case outOfOrder = "out_of_order"
     case retained
     case damagedCredentials = "damaged_credentials"
+    case tooManyRouters = "too_many_routers"
+    case cannotApply = "cannot_apply"
+    case rateLimited = "rate_limited"
     // Of envelopes: the names of `EnvelopeRefusal`. This module does not open any, and does not know
     // that one: what is published has its list of names here, all of it. A test holds the two together.
     case notAnEnvelope = "not_an_envelope"

@@ -35,11 +35,11 @@ struct Keeper {
       }
       var configuration = BridgeConfiguration(settings)
       configuration.loginRemedy = login.remedy
-      let clientID = settings.mqtt.clientID ?? "threadkeeper-\(keychain.storeID)"
+      let session = try SessionName(settings, keychain)
       do {
         let bridge = try Bridge(
-          configuration, connection: connection, clientID: clientID, keychain: keychain,
-          logger: logger)
+          configuration, connection: connection, clientID: session.name,
+          formerClientID: session.former, keychain: keychain, logger: logger)
         return Keeper(
           settings: settings, keychain: keychain, bridge: bridge, privateBroker: broker,
           login: login, port: connection.port, logger: logger)

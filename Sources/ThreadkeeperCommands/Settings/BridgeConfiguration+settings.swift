@@ -13,6 +13,10 @@ extension BridgeConfiguration {
       version: threadkeeperVersion,
       topics: BaseTopics(settings.homes.map { .init(name: $0.name, base: $0.baseTopic) }))
     team = { settings.team(ofUser: $0) }
+    teammates = { settings.teammates(ofUser: $0) }
+    eventsPerSecond = settings.limits.eventsPerSecond
+    eventsBurst = settings.limits.eventsBurst
+    routersPerTeam = settings.limits.routersPerTeam
     isApprover = { settings.consent.isApprover($0) }
     approversMustSign = settings.consent.approversTrust == .signed
     alertsHold = settings.alerts.holdSeconds

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeychainCore
+import Settings
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// What the MQTT client ids begin with.
+///
+/// Whoever connects with a client id gets that client's session and the events that wait in it. So the name
+/// follows from a key of the store, and from nothing that is published. It also follows from the machine and the
+/// store's directory: a copy of the store on another machine, or in another directory, has sessions of its own.
+struct SessionName {
+  /// The beginning of `<name>-intake` and `<name>-status`.
+  let name: String
+  /// What earlier versions used; nil where the setting decides, then as now.
+  let former: String?
+
+  /// - Parameter machine: as `machineID()` has it.
+  init(
+    _ settings: Settings, _ keychain: Keychain, machine: String = Self.machineID()
+  ) throws(KeychainError) {
+    if let chosen = settings.mqtt.clientID {
+      name = chosen
+      former = nil
+      return
+    }
+    former = "threadkeeper-\(keychain.storeID)"
+    let label = "mqtt session\n\(machine)\n\(Self.realPath(keychain.location.directory))"
+    name = "threadkeeper-" + (try Self.pseudonym(for: label, keychain))
+  }
+
+  private static func pseudonym(
+    for label: String, _ keychain: Keychain
+  ) throws(KeychainError) -> String {
+    do {
+      guard keychain.condition == .healthy else {
+        return try keychain.database.read { try keychain.pseudonym(for: label, in: $0) }
+      }
+      return try keychain.database.write { try keychain.pseudonym(for: label, in: $0) }
+    } catch {
+      throw error as? KeychainError ?? KeychainError(.internalError, "\(error)")
+    }
+  }
+
+  /// The machine's own id (`machine-id(5)`); empty where it has none, as in some containers.
+  static func machineID() -> String {
+    for path in ["/etc/machine-id", "/var/lib/dbus/machine-id"] {
+      guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { continue }
+      let id = text.prefix { $0.isHexDigit }
+      if !id.isEmpty { return String(id) }
+    }
+    return ""
+  }
+
+  private static func realPath(_ path: String) -> String {
+    guard let resolved = realpath(path, nil) else { return path }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import Logging
+import MosquittoClient
+import TestKit
+import Testing
+
+@testable import Bridge
+
+@Suite("A login that floods")
+struct EventFloodTests {
+  private func intake(_ keeper: Keeper, _ monitor: BridgeMonitor) throws -> Intake {
+    Intake(
+      configuration: keeper.configuration, store: keeper.store, sealed: keeper.sealed,
+      monitor: monitor, outbox: try keeper.outbox(monitor),
+      pace: PublicationPace(fullBatch: 500, portion: 10), clock: keeper.clock,
+      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, committed: {})
+  }
+
+  @Test("Beyond its bucket it is refused by name, ten times a second, and counted; others go on")
+  func bucket() throws {
+    let keeper = try Keeper {
+      $0.eventsPerSecond = 5
+      $0.eventsBurst = 20
+    }
+    let monitor = BridgeMonitor()
+    let intake = try intake(keeper, monitor)
+    let flood = try (0..<100).map { _ in
+      try keeper.message(.heartbeat, Agent.attic, user: "mallory")
+    }
+    try intake.received(
+      flood + [
+        try keeper.message(
+          .announce, Agent.living, ["dataset": try SampleNetwork.home.dataset(at: 1).hex])
+      ])
+    let codes = try keeper.takeEvents().filter { $0.types == .messageRejected }.map(\.detail.code)
+    #expect(codes.count { $0 == "not_found" } == 20)
+    #expect(codes.count { $0 == "rate_limited" } == 10)
+    #expect(monitor.snapshot.rejected == 100)
+    #expect(try keeper.router(Agent.living)?.isPresent == true)
+    keeper.clock.advance(seconds: 1)
+    try intake.received(flood)
+    #expect(
+      try keeper.takeEvents().filter { $0.detail.code == "not_found" }.count == 5)
+  }
+
+  @Test(
+    "A team at its cap announces no new router, goes on with its own, and has room after a leave")
+  func routers() throws {
+    let keeper = try Keeper { $0.routersPerTeam = 2 }
+    try keeper.announce(Agent.living, .home, at: 1)
+    try keeper.announce(Agent.attic, .home, at: 1)
+    #expect(try keeper.announce(Agent.garage, .home, at: 1).rejected == ["too_many_routers": 1])
+    #expect(try keeper.router(Agent.garage) == nil)
+    #expect(try keeper.credential(Agent.garage) == nil)
+    #expect(try keeper.announce(Agent.garage, .home, at: 1, user: "bob").rejected.isEmpty)
+    #expect(try keeper.announce(Agent.living, .home, at: 2).rejected.isEmpty)
+    try keeper.say(.leave, Agent.attic)
+    #expect(try keeper.say(.announce, Agent.attic).rejected.isEmpty)
+  }
+
+  @Test("Ten lines in ten seconds about each matter, and then how many there were more")
+  func lines() {
+    var pace = NewsPace()
+    func take(_ wanted: Int, _ matter: BatchNews.Matter, at seconds: Int64) -> [Int] {
+      let (lines, skipped) = pace.take(
+        wanted, of: matter, beside: 0, at: WireTime(milliseconds: seconds * 1_000))
+      return [lines, skipped]
+    }
+    #expect(take(6, .routers, at: 0) == [6, 0])
+    #expect(take(6, .routers, at: 1) == [4, 2])
+    #expect(take(6, .routers, at: 2) == [0, 0])
+    #expect(take(3, .alerts, at: 2) == [3, 0])
+    #expect(take(1, .routers, at: 10) == [1, 6])
+    #expect(take(1, .routers, at: -5_000) == [1, 0])
+  }
+}

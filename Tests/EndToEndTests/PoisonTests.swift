@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EmbeddedBroker
+import Foundation
+import MosquittoClient
+import SQLiteDatabase
+import TestKit
+import Testing
+
+@Suite("Messages made to stop the intake", .inTurns, .timeLimit(.minutes(30)))
+struct PoisonTests {
+  private static let logins: [EmbeddedBrokerConfiguration.Login] = [
+    .init("threadkeeper", role: .keeper), .init("monitor", role: .monitor),
+    .init("border-router"), .init("mallory"),
+  ]
+
+  private func ssid(_ name: Int) -> Publication {
+    Publication(
+      topic: "threadkeeper/in/mallory/ssid",
+      payload: Array(#"{"access_point":"ap","ssid":"wifi-\#(name)"}"#.utf8))
+  }
+
+  @Test("A login that claims an access point makes no work for others, and SIGTERM ends within 2 s")
+  func accessPoint() async throws {
+    let broker = try TestBroker(logins: Self.logins, persistence: true)
+    let password = try #require(broker.broker.password(of: "threadkeeper"))
+    let keeper = try Installation(
+      broker, mqtt: ["username: threadkeeper", "password: '\(password)'"])
+    let daemon = try await keeper.start()
+    let audience = try await Audience.start(broker, user: "monitor", "threadkeeper/#")
+    let network = try ThreadNetwork("home").hex()
+    let own = BorderRouter(number: 1)
+    let publisher = try await TestPublisher.start(broker, user: "border-router")
+    _ = try await publisher.publish([
+      own.says(
+        "announce", ("dataset", "\"\(network)\""), ("access_point", #""ap""#),
+        ("ssid", #""mine""#))
+    ])
+    let mallory = try await TestPublisher.start(broker, user: "mallory")
+    let claims = (100..<400).map { number in
+      BorderRouter(number: number, user: "mallory")
+        .says("announce", ("dataset", "\"\(network)\""), ("access_point", #""ap""#))
+    }
+    _ = try await mallory.publish(claims + (0..<2_000).map(ssid))
+    try await audience.until("the rejection") {
+      $0.events("message_rejected").contains { $0["code"]?.text == "too_many_routers" }
+    }
+    // The SIGTERM meets a batch of them.
+    let more = Task { _ = try? await mallory.publish((2_000..<6_000).map(ssid)) }
+    let began = ContinuousClock.now
+    #expect(try await daemon.stop() == .exit(0))
+    #expect(began.duration(to: .now) < .seconds(2))
+    await more.value
+    let again = try await keeper.start()
+    try await audience.until("the router as it was") { $0.state(own.topic)?["ssid"] == "mine" }
+    #expect(try await again.stop() == .exit(0))
+  }
+
+  @Test("A message that fails whenever it is applied is rejected, and what came with it is stored")
+  func poison() async throws {
+    let broker = try TestBroker(logins: Self.logins, persistence: true)
+    let password = try #require(broker.broker.password(of: "threadkeeper"))
+    let keeper = try Installation(
+      broker, mqtt: ["username: threadkeeper", "password: '\(password)'"])
+    let first = try await keeper.start()
+    #expect(try await first.stop() == .exit(0))
+    let database = try SQLiteDatabase(
+      path: "\(keeper.storePath)/store.sqlite3", access: .readWrite(create: false))
+    try database.write {
+      try $0.execute(
+        """
+        CREATE TRIGGER poison BEFORE INSERT ON router WHEN NEW.name = 'poison'
+        BEGIN SELECT RAISE(ABORT, 'no such router'); END
+        """)
+    }
+    database.close()
+    let network = try ThreadNetwork("home").hex()
+    let publisher = try await TestPublisher.start(broker, user: "border-router")
+    let mallory = try await TestPublisher.start(broker, user: "mallory")
+    _ = try await publisher.publish((1...20).map { BorderRouter(number: $0).announces(network) })
+    _ = try await mallory.publish([
+      BorderRouter(number: 99, user: "mallory")
+        .says("announce", ("dataset", "\"\(network)\""), ("name", #""poison""#))
+    ])
+    _ = try await publisher.publish((21...40).map { BorderRouter(number: $0).announces(network) })
+    let audience = try await Audience.start(broker, user: "monitor", "threadkeeper/#")
+    let second = try await keeper.start()
+    try await audience.until("the rejection and the last router") { heard in
+      heard.events("message_rejected").contains {
+        $0["code"]?.text == "cannot_apply" && $0["user"]?.text == "mallory"
+      } && heard.state(BorderRouter(number: 40).topic)?["credentials"] == "stored"
+    }
+    #expect(audience.look { $0.state("threadkeeper/bridge/health")?["intake"] } == "running")
+    #expect(try await second.stop() == .exit(0))
+  }
+}
