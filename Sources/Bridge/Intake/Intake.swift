@@ -123,8 +123,14 @@ final class Intake: MosquittoHandler {
 
   func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {}
 
+  func sessionRegained() {
+    monitor.update { $0.intakeTakeover = nil }
+    logger.notice("the intake session is no longer contested")
+  }
+
   func disconnected(_ event: MosquittoDisconnection) {
-    let isNews = monitor.noteRefusal(event, at: \.intakeLogin)
+    let isRefusalNews = monitor.noteRefusal(event, at: \.intakeLogin)
+    let isTakeoverNews = monitor.noteTakeover(event, of: \.intakeTakeover)
     monitor.update {
       $0.intakeReconnects += 1
       $0.lastConnectionProblem = event.error.message
@@ -132,7 +138,7 @@ final class Intake: MosquittoHandler {
       $0.listeningSince = nil
     }
     logger.log(
-      level: isNews ? .warning : .debug, "intake disconnected",
+      level: isRefusalNews && isTakeoverNews ? .warning : .debug, "intake disconnected",
       metadata: ["reason": "\(event.error.message)"])
   }
 

@@ -42,6 +42,10 @@ package final class BridgeMonitor: Sendable {
     package var retainedIgnored: Int64 = 0
     package var duplicatesIgnored: Int64 = 0
     package var requestsAnswered: Int64 = 0
+    /// Why a session counts as taken over, until it has been the daemon's own for long enough.
+    var intakeTakeover: String?
+    var statusTakeover: String?
+    package var takeover: String? { intakeTakeover ?? statusTakeover }
     package var requestsRefused: Int64 = 0
     package var answersDropped: Int64 = 0
     package var publicationsRefused: Int64 = 0
@@ -50,7 +54,17 @@ package final class BridgeMonitor: Sendable {
 
     package var intake: Intake {
       if let storeProblem { return .backingOff(storeProblem.reason) }
-      return isIntakeConnected ? .running : .connecting
+      if isIntakeConnected { return .running }
+      return intakeTakeover.map { .backingOff($0) } ?? .connecting
+    }
+
+    /// What is to be said beside `intake`: what is wrong, and what to do.
+    package var reason: String? {
+      switch intake {
+      case .running: takeover
+      case .connecting: lastConnectionProblem
+      case .backingOff(let reason): reason
+      }
     }
 
     /// Refused as long as one of the connections is, accepted when both are.

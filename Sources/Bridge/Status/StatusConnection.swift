@@ -159,7 +159,8 @@ final class StatusConnection: MosquittoHandler {
   }
 
   func disconnected(_ event: MosquittoDisconnection) {
-    let isNews = monitor.noteRefusal(event, at: \.statusLogin)
+    let isRefusalNews = monitor.noteRefusal(event, at: \.statusLogin)
+    let isTakeoverNews = monitor.noteTakeover(event, of: \.statusTakeover)
     monitor.update {
       $0.isStatusConnected = false
       $0.lastConnectionProblem = event.error.message
@@ -170,7 +171,12 @@ final class StatusConnection: MosquittoHandler {
       $0.refused.restart()
     }
     logger.log(
-      level: isNews ? .warning : .debug, "status disconnected",
+  func sessionRegained() {
+    monitor.update { $0.statusTakeover = nil }
+    logger.notice("the status session is no longer contested")
+  }
+
+      level: isRefusalNews && isTakeoverNews ? .warning : .debug, "status disconnected",
       metadata: ["reason": "\(event.error.message)"])
   }
 

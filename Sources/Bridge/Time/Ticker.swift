@@ -97,6 +97,7 @@ final class Ticker: Sendable {
         try watchDroppedMessages(batch)
         try watchLogin(batch)
         try noteWalks(tx)
+        try watchSessions(batch)
         // A store that failed is tried with a real write: only that tells whether it works again.
         if monitor.snapshot.storeProblem != nil { try EventLedger.probe(tx) }
         let published = outbox.published
@@ -173,3 +174,20 @@ extension AlertFacts {
     summary: "the broker drops messages that it cannot queue",
     remedy: "Set `max_queued_messages 1000000` and a bound in `max_queued_bytes` on the broker.")
 }
+
+  /// Firing from the takeover of a session until both have been the daemon's own for long enough.
+  private func watchSessions(_ batch: BatchApplier) throws {
+    guard let home = batch.servedHomes.first else { return }
+    try batch.applyAlert(
+      .sessionTakenOver, subject: "", wanted: monitor.snapshot.takeover.map(AlertFacts.takeover),
+      home: home, hold: 0)
+  }
+  static func takeover(_ reason: String) -> AlertFacts {
+    AlertFacts(
+      summary: reason,
+      remedy: "Look for \"already connected, closing old connection\" in Mosquitto's log. Stop the "
+        + "other program: a second daemon with the same `mqtt.client_id` or a copy of this store, or "
+        + "a client that uses the id on purpose. Then set another `mqtt.client_id`, and let the broker "
+        + "take only ids that you know (`clientid_prefixes`). The daemon keeps trying.")
+  }
+

@@ -15,6 +15,7 @@ package enum AlertName: String, CaseIterable, Codable, Sendable {
   case storeReadOnly = "StoreReadOnly"
   case brokerAuthenticationFailed = "BrokerAuthenticationFailed"
   case adoptionFailed = "AdoptionFailed"
+  case sessionTakenOver = "SessionTakenOver"
 
   package enum Severity: String, Codable, Sendable {
     case critical, warning, info
@@ -22,7 +23,8 @@ package enum AlertName: String, CaseIterable, Codable, Sendable {
 
   package var severity: Severity {
     switch self {
-    case .datasetConflict, .wellKnownNetworkKey, .storeReadOnly, .brokerAuthenticationFailed:
+    case .datasetConflict, .wellKnownNetworkKey, .storeReadOnly, .brokerAuthenticationFailed,
+      .sessionTakenOver:
       .critical
     case .noPreferredNetwork, .plaintextCredentials: .info
     default: .warning
@@ -50,6 +52,7 @@ package enum AlertName: String, CaseIterable, Codable, Sendable {
     case .storeReadOnly: 10
     case .brokerAuthenticationFailed: 11
     case .adoptionFailed: 12
+    case .sessionTakenOver: 17
     }
   }
 
