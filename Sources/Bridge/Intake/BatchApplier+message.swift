@@ -47,7 +47,7 @@ extension BatchApplier {
       try body()
     } catch let rejection as Rejection {
       try reject(rejection, origin, of: subject)
-    } catch let error as KeychainError where error.status == .decode {
+    } catch let error as KeychainError where error.isItemDamaged {
       try reject(
         Rejection(
           .damagedCredentials, field: "border_agent_id",

@@ -185,8 +185,8 @@ final class Intake: MosquittoHandler {
   }
 
   private func storeFailed(_ error: any Error) {
-    let reason = StoreFailure.reason(error, path: store.keychain.location.directory)
-    if monitor.storeFailed(reason, at: clock.now(), inBatch: true) {
+    let path = store.keychain.location.directory
+    if let reason = monitor.storeFailed(error, path: path, at: clock.now(), inBatch: true) {
       logger.error("intake stands still", metadata: ["reason": "\(reason)"])
     }
     committed()

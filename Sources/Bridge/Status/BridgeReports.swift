@@ -69,7 +69,7 @@ struct BridgeReports: Sendable {
       fingerprint: identity?.fingerprint)
   }
 
-  private func health(routers: Int, networks: Int, active: Int, waiting: Int64, now: WireTime)
+  func health(routers: Int, networks: Int, active: Int, waiting: Int64, now: WireTime)
     -> BridgeHealth
   {
     let snapshot = monitor.snapshot

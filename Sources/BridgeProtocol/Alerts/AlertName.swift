@@ -16,6 +16,7 @@ package enum AlertName: String, CaseIterable, Codable, Sendable {
   case brokerAuthenticationFailed = "BrokerAuthenticationFailed"
   case adoptionFailed = "AdoptionFailed"
   case sessionTakenOver = "SessionTakenOver"
+  case storeDamaged = "StoreDamaged"
 
   package enum Severity: String, Codable, Sendable {
     case critical, warning, info
@@ -24,7 +25,7 @@ package enum AlertName: String, CaseIterable, Codable, Sendable {
   package var severity: Severity {
     switch self {
     case .datasetConflict, .wellKnownNetworkKey, .storeReadOnly, .brokerAuthenticationFailed,
-      .sessionTakenOver:
+      .sessionTakenOver, .storeDamaged:
       .critical
     case .noPreferredNetwork, .plaintextCredentials: .info
     default: .warning
@@ -53,6 +54,7 @@ package enum AlertName: String, CaseIterable, Codable, Sendable {
     case .brokerAuthenticationFailed: 11
     case .adoptionFailed: 12
     case .sessionTakenOver: 17
+    case .storeDamaged: 18
     }
   }
 

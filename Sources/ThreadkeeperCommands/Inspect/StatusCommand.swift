@@ -22,7 +22,7 @@ struct StatusCommand: ParsableCommand {
 
   func run() throws {
     let registry = try Registry(options)
-    let report = try StatusReport(registry)
+    let report = try registry.reading { try StatusReport(registry) }
     try output.show(report, text: report.text)
   }
 }
