@@ -56,8 +56,8 @@ package final class Bridge: Service {
   ) throws {
     let store = ThreadCredentialStore(keychain)
     let startedAt = clock.now()
-    let retired = try BridgeStart.prepare(
-      configuration, store: store, now: startedAt)
+    let retired = try BridgeStart.prepareRepairing(
+      configuration, store: store, now: startedAt, logger: logger)
     let enrolments = ClientEnrolmentStore(keychain)
     try KeeperIdentity.load(enrolments, logger: logger)
     let exchange = EnrolledExchange(enrolments)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BridgeProtocol
+import KeychainCore
+import Logging
 import SQLiteDatabase
 import ThreadCredentialStore
 import ThreadDataset
@@ -11,6 +13,31 @@ enum BridgeStart {
   struct RetiredBase: Sendable {
     let home: String
     let base: String
+  }
+
+  /// As `prepare`; where tables of the registry are damaged they are made anew first.
+  ///
+  /// - Throws: `KeychainError` when the store can only be restored.
+  static func prepareRepairing(
+    _ configuration: BridgeConfiguration, store: ThreadCredentialStore, now: WireTime,
+    logger: Logger
+  ) throws -> [RetiredBase] {
+    do {
+      return try prepare(configuration, store: store, now: now)
+    } catch  where StoreFailure.isDamage(error) {
+      switch try RegistryRepair(configuration: configuration, store: store).run(now: now) {
+      case .sound: throw error
+      case .unrepairable(let tables):
+        throw KeychainError(
+          .decode, StoreFailure.damaged(tables, path: store.keychain.location.directory),
+          isFileDamaged: true)
+      case .madeAnew(let tables):
+        logger.critical(
+          "damaged tables of the store were made anew",
+          metadata: ["tables": "\(tables.joined(separator: ", "))"])
+      }
+      return try prepare(configuration, store: store, now: now)
+    }
   }
 
   /// - Returns: the base topics to be emptied.

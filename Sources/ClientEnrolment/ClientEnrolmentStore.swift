@@ -83,7 +83,7 @@ package final class ClientEnrolmentStore: Sendable {
           try EnrolmentRecord(keychain.secret(of: item, in: tx)).client(
             of: user, in: home, label: item[.label]?.string ?? ""))
       } catch {
-        guard error.status == .decode else { throw error }
+        guard error.isItemDamaged else { throw error }
         damaged.append(user)
       }
     }
@@ -97,7 +97,7 @@ package final class ClientEnrolmentStore: Sendable {
         matching: ItemQuery(.genericPassword, [.accessGroup: .string(Self.group)]), in: tx
       ).contains { $0[.service]?.string.flatMap(Self.home(ofService:)) != nil }
     } catch {
-      guard error.status == .decode else { throw error }
+      guard error.isItemDamaged else { throw error }
       return true
     }
   }

@@ -27,7 +27,7 @@ package struct KeeperIdentityStore: Sendable {
     do throws(KeychainError) {
       return try keychain.items(matching: Self.query, in: tx).contains { !Self.isOnlyShown($0) }
     } catch {
-      guard error.status == .decode else { throw error }
+      guard error.isItemDamaged else { throw error }
       return true
     }
   }

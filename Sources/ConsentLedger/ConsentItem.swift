@@ -70,7 +70,7 @@ struct ConsentItem<Record: Codable> {
     do throws(KeychainError) {
       items = try keychain.items(matching: query(account: nil, unreadable: .fail), in: tx)
     } catch {
-      guard error.status == .decode else { throw error }
+      guard error.isItemDamaged else { throw error }
       return true
     }
     return items.contains { record(of: $0).map(fits) ?? true }

@@ -92,7 +92,7 @@ package struct CredentialService {
   private func namingDamage<R>(_ body: () throws -> R) throws -> R {
     do {
       return try body()
-    } catch let error as KeychainError where error.status == .decode {
+    } catch let error as KeychainError where error.isItemDamaged {
       throw AnswerFailure(
         .damagedCredentials,
         "what is stored is damaged: delete it with `threadkeeper credentials delete`, "
@@ -106,7 +106,7 @@ package struct CredentialService {
   func preferredNetwork() throws -> OperationalDataset? {
     do {
       return try store.preferredNetwork(of: home, tx)
-    } catch let error as KeychainError where error.status == .decode {
+    } catch let error as KeychainError where error.isItemDamaged {
       throw AnswerFailure(
         .damagedCredentials, "the stored preferred network is damaged; restore a backup")
     }

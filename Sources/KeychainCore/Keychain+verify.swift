@@ -61,6 +61,9 @@ extension Keychain {
     }
   }
 
+  /// Takes the store for damaged from now on: nothing more is written to it.
+  package func noteFileDamaged() { fail(.fileDamaged) }
+
   func fail(_ reason: StoreCondition.Reason) {
     state.withLock { state in
       // A rollback stays what it is: it has a remedy of its own.

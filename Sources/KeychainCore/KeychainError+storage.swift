@@ -39,7 +39,10 @@ extension KeychainError {
         isTemporary: true)
     case .corrupt, .notADatabase:
       self.init(
-        .decode, "the store's file is damaged, found while \(what): restore a backup; \(error)")
+        .decode, "the store's file is damaged, found while \(what): restore a backup; \(error)",
+        isFileDamaged: true)
+    case .moved:
+      self.init(.io, "\(error) while \(what)")
     case .io:
       self.init(.io, "the disk failed while \(what): \(error)")
     case .newerVersion:

@@ -14,17 +14,24 @@ package struct KeychainError: Error, Equatable, Sendable, CustomStringConvertibl
   package let asksForReopening: Bool
   /// Whether the same call may go well at another time, without anybody's doing.
   package let isTemporary: Bool
+  /// Whether SQLite has met a page that cannot be one.
+  package let isFileDamaged: Bool
 
   package init(
     _ status: Status, _ message: String, lockHolder: LockHolder? = nil,
-    asksForReopening: Bool = false, isTemporary: Bool = false
+    asksForReopening: Bool = false, isTemporary: Bool = false,
+    isFileDamaged: Bool = false
   ) {
     self.status = status
     self.message = message
     self.lockHolder = lockHolder
     self.asksForReopening = asksForReopening
+    self.isFileDamaged = isFileDamaged
     self.isTemporary = isTemporary || asksForReopening || lockHolder != nil
   }
+
+  /// Whether one item does not open; others may.
+  package var isItemDamaged: Bool { status == .decode && !isFileDamaged }
 
   package var description: String { "\(message) (\(status.rawValue))" }
 }

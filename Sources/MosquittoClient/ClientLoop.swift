@@ -14,8 +14,8 @@ final class ClientLoop {
   }
 
   func run() {
-    guard mailbox.signal.descriptor >= 0 else {
-      return mailbox.finish(.failed(.system("pipe", EMFILE)))
+    while !mailbox.makeSignal(), mailbox.stopRequest == nil {
+      _ = report(ConnectionLoss(.system("pipe", EMFILE)), nil, mailbox.configuration)
     }
     while mailbox.stopRequest == nil {
       let configuration = mailbox.takeReconnect()
@@ -35,7 +35,9 @@ final class ClientLoop {
   private func connect(_ configuration: MosquittoConfiguration) -> Connection.End {
     do throws(MosquittoError) {
       try configuration.check()
-      return try Connection(configuration, mailbox: mailbox, handler: handler).run()
+      return try Connection(
+        configuration, mailbox: mailbox, handler: handler, isContested: schedule.isContested
+      ).run()
     } catch {
       return .lost(ConnectionLoss(error), nil)
     }
@@ -43,19 +45,23 @@ final class ClientLoop {
 
   /// Tells the handler and waits for the next attempt.
   ///
-  /// - Returns: the error that makes another attempt senseless.
+  /// - Returns: the error that ends the client: the configuration cannot work.
   private func report(
     _ loss: ConnectionLoss, _ accepted: ReconnectSchedule.Acceptance?,
     _ configuration: MosquittoConfiguration
   ) -> MosquittoError? {
+    let wasContested = schedule.isContested
+    let isSilent = loss.error.reason == .connectionLost
     let delay = schedule.lost(
-      accepted, silently: loss.error.reason == .connectionLost, configuration.reconnect,
-      chance: Double.random(in: 0..<1))
+      accepted, silently: isSilent, takenOver: loss.error.reason == .sessionTakenOver,
+      configuration.reconnect, chance: Double.random(in: 0..<1))
+    // It lived long enough, and was lost before its next tick.
+    if wasContested, !schedule.isContested { handler.sessionRegained() }
     var error = loss.error
-    if schedule.isTakenOver {
-      error = .silentTakeover(configuration)
-    } else if schedule.suspectsTakeover {
-      error = .suspectedTakeover(error, configuration)
+    if schedule.isContested, isSilent, accepted != nil {
+      error = .silentTakeover
+    } else if schedule.suspectsTakeover, isSilent {
+      error = .suspectedTakeover(error)
     }
     handler.disconnected(
       MosquittoDisconnection(
@@ -73,7 +79,9 @@ final class ClientLoop {
       let left = ContinuousClock.now.duration(to: deadline)
       guard left > .zero else { return }
       var descriptor = pollfd(fd: mailbox.signal.descriptor, events: Int16(POLLIN), revents: 0)
-      poll(&descriptor, 1, left.milliseconds)
+      // Without a signal nothing ends the wait, so that it looks by itself.
+      let limit: Duration = descriptor.fd < 0 ? .milliseconds(250) : left
+      poll(&descriptor, 1, min(left, limit).milliseconds)
       if descriptor.revents != 0 { mailbox.signal.clear() }
     }
   }

@@ -18,6 +18,7 @@ final class ClientMailbox: Sendable {
 
   private struct State {
     var configuration: MosquittoConfiguration
+    var signal = WakeSignal()
     var stop: StopRequest?
     var wantsReconnect = false
     /// True while the thread is inside the library's look-up and TCP connection, which nothing can
@@ -28,7 +29,6 @@ final class ClientMailbox: Sendable {
     var finish: (@Sendable (End) -> Void)?
   }
 
-  let signal = WakeSignal()
   private let state: Mutex<State>
 
   init(_ configuration: MosquittoConfiguration) {
@@ -36,6 +36,8 @@ final class ClientMailbox: Sendable {
   }
 
   // MARK: From any thread
+
+  var signal: WakeSignal { state.withLock { $0.signal } }
 
   /// False when it has been started before.
   func start(finish: @escaping @Sendable (End) -> Void) -> Bool {
@@ -68,6 +70,16 @@ final class ClientMailbox: Sendable {
   }
 
   // MARK: From the client's thread
+
+  /// Makes the signal where the system had no descriptor for it before.
+  ///
+  /// - Returns: whether there is one.
+  func makeSignal() -> Bool {
+    state.withLock {
+      if $0.signal.descriptor < 0 { $0.signal = WakeSignal() }
+      return $0.signal.descriptor >= 0
+    }
+  }
 
   var configuration: MosquittoConfiguration { state.withLock { $0.configuration } }
   var stopRequest: StopRequest? { state.withLock { $0.stop } }

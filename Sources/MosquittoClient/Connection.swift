@@ -39,6 +39,8 @@ final class Connection {
   var hasMore = false
   var farewell: Farewell?
 
+  /// Another client had the session, and may still want it.
+  private var isContested: Bool
   private var acceptedAt: ContinuousClock.Instant?
   /// When the TCP connection was there.
   private var startedAt = ContinuousClock.now
@@ -47,11 +49,12 @@ final class Connection {
 
   init(
     _ configuration: MosquittoConfiguration, mailbox: ClientMailbox,
-    handler: any MosquittoHandler
+    handler: any MosquittoHandler, isContested: Bool = false
   ) throws(MosquittoError) {
     self.configuration = configuration
     self.mailbox = mailbox
     self.handler = handler
+    self.isContested = isContested
     handle = try MosquittoHandle(configuration)
     // The library wants a look "around once per second"; a long keep-alive can do with fewer.
     tickInterval = .seconds(min(5, max(1, Int(configuration.keepAlive) / 10)))
@@ -60,11 +63,9 @@ final class Connection {
   var isAccepted: Bool { acceptedAt != nil }
 
   private var acceptance: ReconnectSchedule.Acceptance? {
-    guard let acceptedAt, let answer = record.answer else { return nil }
-    let keepsSession = !configuration.cleanStart && configuration.sessionExpiry > 0
+    guard let acceptedAt else { return nil }
     return ReconnectSchedule.Acceptance(
       lifetime: acceptedAt.duration(to: .now),
-      isSessionKnown: answer.sessionPresent || !keepsSession,
       wasPublishing: !window.isEmpty || settledAt.map { $0 + .milliseconds(250) > .now } ?? false)
   }
 
@@ -105,6 +106,8 @@ final class Connection {
     if let farewell, !isAccepted { return farewell.end }
     try keepAlive()
     if ready.isReadable || hasMore { try intake() }
+    // An answer that has come in time may only just have been read.
+    if !hasMore { try checkAnswers() }
     if isAccepted { publish() }
     if let end = try sayGoodbye() { return end }
     try write(isReady: ready.isWritable)
@@ -145,19 +148,37 @@ final class Connection {
   private var timeout: Int32 {
     if hasMore || (isHungry && canPublish) { return 0 }
     var deadline = nextTick
-    if !isAccepted { deadline = min(deadline, startedAt + configuration.answerLimit) }
+    if let answerDeadline { deadline = min(deadline, answerDeadline) }
     if let farewell { deadline = min(deadline, farewell.deadline) }
     return max(.zero, ContinuousClock.now.duration(to: deadline)).milliseconds
   }
 
   private func keepAlive() throws(ConnectionLoss) {
     let now = ContinuousClock.now
-    if !isAccepted, now >= startedAt + configuration.answerLimit {
-      throw ConnectionLoss(.noAnswer(configuration))
-    }
     guard now >= nextTick else { return }
     nextTick = now + tickInterval
+    if isContested, let acceptedAt, now >= acceptedAt + configuration.reconnect.uncontestedAfter {
+      isContested = false
+      handler.sessionRegained()
+    }
     try check(handle.tick())
+  }
+
+  /// When the answer that is awaited next must have come; nil when none is.
+  private var answerDeadline: ContinuousClock.Instant? {
+    guard let acceptedAt else { return startedAt + configuration.answerLimit }
+    guard subscribing.isEmpty else { return acceptedAt + configuration.answerLimit }
+    // A stop has a limit of its own.
+    guard farewell == nil else { return nil }
+    return window.oldest.map { $0 + configuration.acknowledgementTimeout }
+  }
+
+  /// Throws when the broker owes an answer for too long.
+  private func checkAnswers() throws(ConnectionLoss) {
+    guard let answerDeadline, ContinuousClock.now >= answerDeadline else { return }
+    guard isAccepted else { throw ConnectionLoss(.noAnswer(configuration)) }
+    guard subscribing.isEmpty else { throw ConnectionLoss(.noSubscriptionAnswer(configuration)) }
+    throw ConnectionLoss(.noAcknowledgement(configuration))
   }
 
   // MARK: Writing

@@ -27,8 +27,7 @@ package final class MosquittoClient: Sendable {
 
   /// Connects, and connects again for ever, until `stop()` or cancellation; then it returns.
   ///
-  /// - Throws: `MosquittoError` when going on makes no sense: the configuration can't work, or
-  ///   another client took over the session. May be called once.
+  /// - Throws: `MosquittoError` when the configuration can't work. May be called once.
   package func run() async throws {
     let thread = ClientThread()
     let end = await withTaskCancellationHandler {

@@ -37,8 +37,13 @@ package struct MosquittoConfiguration: Sendable {
   /// Most octets of topic and payload handed over at once. The message that passes the mark is
   /// still part of the batch.
   package var batchOctets: Int
-  /// Time from the TCP connection to the broker's answer to CONNECT.
+  /// Time from the TCP connection to the broker's answer to CONNECT, and from there to its last
+  /// answer to SUBSCRIBE. What comes later ends the connection.
   package var answerLimit: Duration
+  /// Time that the broker may take to acknowledge a publication. Mosquitto takes milliseconds; a
+  /// connection on which an acknowledgement got lost would never have room for all publications
+  /// again, so it is ended and they are offered anew.
+  package var acknowledgementTimeout: Duration
   /// Time that `stop` gives the publications under way, before the connection is closed anyway.
   package var stopLimit: Duration
   package var reconnect: Backoff
@@ -50,7 +55,8 @@ package struct MosquittoConfiguration: Sendable {
     sendMaximum: UInt16 = 100, maximumPacketSize: UInt32? = nil, cleanStart: Bool = false,
     subscriptions: [Subscription] = [], lastWill: Publication? = nil, batchMessages: Int = 500,
     batchOctets: Int = 4 << 20, answerLimit: Duration = .seconds(20),
-    stopLimit: Duration = .seconds(3), reconnect: Backoff = Backoff()
+    acknowledgementTimeout: Duration = .seconds(30), stopLimit: Duration = .seconds(3),
+    reconnect: Backoff = Backoff()
   ) {
     self.host = host
     self.port = port
@@ -70,6 +76,7 @@ package struct MosquittoConfiguration: Sendable {
     self.batchMessages = batchMessages
     self.batchOctets = batchOctets
     self.answerLimit = answerLimit
+    self.acknowledgementTimeout = acknowledgementTimeout
     self.stopLimit = stopLimit
     self.reconnect = reconnect
   }
@@ -123,6 +130,10 @@ extension MosquittoConfiguration {
     package var jitter: Double
     /// A connection that lived this long starts the doubling anew.
     package var stableAfter: Duration
+
+    /// A connection that lived this long ends the contest for a session: another client that waits
+    /// as this one does would have come back by then.
+    package var uncontestedAfter: Duration { ceiling + ceiling / 4 }
 
     package init(
       initial: Duration = .seconds(1), ceiling: Duration = .seconds(60), jitter: Double = 0.5,

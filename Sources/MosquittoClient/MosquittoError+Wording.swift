@@ -123,25 +123,36 @@ extension MosquittoError {
         + "is `mqtt.port` the port of an MQTT broker\(tls)")
   }
 
+  static func noSubscriptionAnswer(_ configuration: MosquittoConfiguration) -> MosquittoError {
+    MosquittoError(
+      .noAnswer,
+      "\(configuration.host):\(configuration.port) has not answered a subscription for "
+        + "\(configuration.answerLimit): connecting again")
+  }
+
+  static func noAcknowledgement(_ configuration: MosquittoConfiguration) -> MosquittoError {
+    MosquittoError(
+      .noAnswer,
+      "\(configuration.host):\(configuration.port) has not acknowledged a publication for "
+        + "\(configuration.acknowledgementTimeout): connecting again")
+  }
+
+  // A client id is no secret of MQTT, but who knows ours can take the session over. These messages
+  // are published, so none names it.
+
   /// What is added when the broker drops us again and again without a word.
-  static func suspectedTakeover(
-    _ error: MosquittoError, _ configuration: MosquittoConfiguration
-  ) -> MosquittoError {
+  static func suspectedTakeover(_ error: MosquittoError) -> MosquittoError {
     MosquittoError(
       error.reason,
       error.message + " It does so again and again soon after letting us in, which is how a second "
         + "client with the same client id looks.")
   }
 
-  /// And what is said when it is time to give in.
-  static func silentTakeover(_ configuration: MosquittoConfiguration) -> MosquittoError {
-    MosquittoError(
-      .sessionTakenOver,
-      "the broker closes the connection again and again soon after letting us in: another client "
-        + "takes over the session (it uses the same client id; Mosquitto's log then says \"already "
-        + "connected, closing old connection\" and which). Stop the other one, or "
-        + "give this one a client id of its own")
-  }
+  /// And once the session counts as contested.
+  static let silentTakeover = MosquittoError(
+    .sessionTakenOver,
+    "the broker closes the connection again and again soon after letting us in: another client "
+      + "uses the same client id, or something on the way cuts connections")
 
   // MARK: What the broker says
 
@@ -204,8 +215,7 @@ extension MosquittoError {
     case 0x8E:
       self.init(
         .sessionTakenOver,
-        "another client took over the session (it uses the same client id):"
-          + " stop the other one, or give this one a client id of its own")
+        "another client took over the session: it uses the same client id")
     case 0x87:
       self = .badCredentials(configuration)
     case 0x8B:

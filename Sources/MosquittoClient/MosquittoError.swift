@@ -51,9 +51,7 @@ package struct MosquittoError: Error, Sendable, Equatable {
   }
 
   /// True when trying again can't help.
-  package var isFatal: Bool {
-    reason == .sessionTakenOver || reason == .configuration
-  }
+  package var isFatal: Bool { reason == .configuration }
 }
 
 extension MosquittoError: CustomStringConvertible {

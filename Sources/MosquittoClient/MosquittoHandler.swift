@@ -37,6 +37,10 @@ package protocol MosquittoHandler: AnyObject, Sendable {
   /// or it was refused.
   func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome)
 
+  /// The session, which another client had taken over, has been this client's own for longer than
+  /// `MosquittoConfiguration.Backoff.uncontestedAfter`.
+  func sessionRegained()
+
   /// A connection ended or could not be made. Not called for a stop that was asked for.
   func disconnected(_ event: MosquittoDisconnection)
 }
@@ -57,4 +61,6 @@ extension MosquittoHandler {
 
   /// Nothing: only who has optional subscriptions needs to know.
   package func subscribed(refused: [SubscriptionRefusal]) {}
+
+  package func sessionRegained() {}
 }

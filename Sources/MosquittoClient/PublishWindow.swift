@@ -9,6 +9,7 @@ struct PublishWindow {
   struct Entry {
     var token: UInt64
     var topic: String
+    var sentAt: ContinuousClock.Instant
   }
 
   let maximum: Int
@@ -22,8 +23,13 @@ struct PublishWindow {
   var room: Int { maximum - acknowledging.count }
   var isEmpty: Bool { acknowledging.isEmpty && writing.isEmpty }
 
-  mutating func add(_ publication: Publication, identifier: UInt16) {
-    let entry = Entry(token: publication.token, topic: publication.topic)
+  /// When the oldest publication was sent that the broker has not acknowledged.
+  var oldest: ContinuousClock.Instant? { acknowledging.values.map(\.sentAt).min() }
+
+  mutating func add(
+    _ publication: Publication, identifier: UInt16, at now: ContinuousClock.Instant = .now
+  ) {
+    let entry = Entry(token: publication.token, topic: publication.topic, sentAt: now)
     switch publication.qos {
     case .atLeastOnce: acknowledging[identifier] = entry
     case .atMostOnce: writing[identifier] = entry

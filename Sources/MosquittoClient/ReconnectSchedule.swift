@@ -11,7 +11,10 @@
 /// A broker that restarts and keeps its sessions looks the same to who comes back a second later.
 /// So after the second such loss there is no wait: a broker that is just going or coming can't let
 /// us in, and one failed attempt ends the suspicion. Only a broker that went on running through
-/// three losses and let us in each time in that very moment proves a second client.
+/// three losses and let us in each time in that very moment looks like a second client.
+///
+/// Then the session is contested: attempts are spaced again, and it stays contested until a
+/// connection has lived longer than any other client of this kind would wait.
 struct ReconnectSchedule {
   /// Connections in a row that failed or were short-lived.
   private(set) var failures = 0
@@ -22,16 +25,14 @@ struct ReconnectSchedule {
 
   /// Enough to say so.
   var suspectsTakeover: Bool { silentDrops >= 3 }
-  /// Enough to give in: since the second loss the broker has let us in three times at once.
-  var isTakenOver: Bool { silentDrops >= 5 }
+  /// Another client takes the session over, or a network that cuts every connection looks like it.
+  private(set) var isContested = false
   /// The next attempt is to find out whether the broker is there at all.
-  private var looksAtOnce: Bool { silentDrops >= 2 }
+  private var looksAtOnce: Bool { silentDrops >= 2 && !isContested }
 
   /// A connection that the broker had accepted.
   struct Acceptance {
     var lifetime: Duration
-    /// The broker knew our session, or we never ask it to.
-    var isSessionKnown: Bool
     /// Something of ours was under way, or just had been: a broker may have closed the connection
     /// for what it was (Mosquitto 2.0.11 does so for a denied message with `max_queued_messages 0`).
     var wasPublishing = false
@@ -40,21 +41,29 @@ struct ReconnectSchedule {
   /// - Parameters:
   ///   - accepted: nil when the broker did not let us in.
   ///   - silently: the connection was closed without a reason.
+  ///   - takenOver: the broker said that another client took the session over.
   ///   - chance: 0 up to 1.
   /// - Returns: how long to wait.
   mutating func lost(
-    _ accepted: Acceptance?, silently: Bool, _ backoff: MosquittoConfiguration.Backoff,
-    chance: Double
+    _ accepted: Acceptance?, silently: Bool, takenOver: Bool = false,
+    _ backoff: MosquittoConfiguration.Backoff, chance: Double
   ) -> Duration {
-    if let accepted, accepted.lifetime >= backoff.stableAfter { failures = 0 }
+    if let accepted,
+      accepted.lifetime >= (isContested ? backoff.uncontestedAfter : backoff.stableAfter)
+    {
+      failures = 0
+      isContested = false
+    }
     failures += 1
     if let accepted, silently, !accepted.wasPublishing {
-      let fits = accepted.lifetime < Self.soon && accepted.isSessionKnown
+      let fits = accepted.lifetime < Self.soon
       // The first loss of a fight may end a long and happy connection.
       silentDrops = fits ? silentDrops + 1 : 1
     } else {
       silentDrops = 0
     }
+    // Since the second of five losses the broker has let us in three times at once.
+    if takenOver || silentDrops >= 5 { isContested = true }
     guard !looksAtOnce else { return .zero }
     // 2^16 times any sensible beginning is above any sensible ceiling.
     let wait = min(backoff.initial * (1 << min(failures - 1, 16)), backoff.ceiling)

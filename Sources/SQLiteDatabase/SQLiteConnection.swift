@@ -8,6 +8,8 @@ import CLibSQLite
 final class SQLiteConnection: @unchecked Sendable {
   private(set) var handle: OpaquePointer?
   private let busyTimeout: Int32
+  /// Of a connection that writes: what it has open.
+  var files: OpenFiles?
   /// By the address of the SQL: a StaticString lies at one place for the life of the process.
   private var statements: [UnsafePointer<UInt8>: PreparedStatement] = [:]
 

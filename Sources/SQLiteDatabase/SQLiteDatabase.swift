@@ -68,6 +68,8 @@ package final class SQLiteDatabase: Sendable {
       PRAGMA wal_autocheckpoint = 4000;
       """)
     writer = connection
+    // A virtual file system of a test need not have files.
+    if options.vfs == nil { connection.files = OpenFiles(path) }
   }
 
   deinit { close() }
@@ -87,6 +89,7 @@ package final class SQLiteDatabase: Sendable {
       do {
         let result = try body(transaction)
         try transaction.runCommitHooks()
+        try writer.files?.check()
         try writer.perform("COMMIT")
         transaction.runPublications()
         return (result, transaction)

@@ -14,6 +14,8 @@ package struct SQLiteError: Error, Equatable, Sendable {
     case corrupt
     /// The operating system reported an error of input or output, or the file can't be opened.
     case io
+    /// The file was deleted, or another one is in its place, while it was open.
+    case moved
     /// A UNIQUE, NOT NULL or other constraint.
     case constraint
     case interrupted

@@ -86,7 +86,7 @@ extension ThreadCredentialStore {
   ) throws -> Item? {
     do {
       return try adoptionItem(of: agent, in: home, tx)
-    } catch let error as KeychainError where error.status == .decode {
+    } catch let error as KeychainError where error.isItemDamaged {
       try keychain.deleteDamaged(matching: Self.adoptionQuery(agent, in: home), in: tx)
       return nil
     }

@@ -39,7 +39,7 @@ extension ThreadCredentialStore {
       guard let agent = BorderAgentID(hex: item[.account]?.string ?? "") else { continue }
       do {
         found.readable.append(try credential(from: item, agent: agent, home: home, tx))
-      } catch let error as KeychainError where error.status == .decode {
+      } catch let error as KeychainError where error.isItemDamaged {
         found.damaged.append(agent)
       }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import MosquittoClient
 import TestKit
 import Testing
 
@@ -189,37 +190,97 @@ struct BrokerTests {
       }.count == 4)
   }
 
-  @Test("A second keeper with the same client id: one of them stops with words, the other works")
-  func takeover() async throws {
+  @Test(
+    "A client that takes a session over again and again: the daemon stays, and says so everywhere",
+    arguments: ["intake", "status"])
+  func takeover(connection: String) async throws {
     let broker = try TestBroker()
-    let keepers = try (1...2).map { _ in try Installation(broker, mqtt: ["client_id: twin"]) }
-    let first = try await keepers[0].start()
-    let second = try keepers[1].launch()
-    try await eventually("one of them to end") { !first.isRunning || !second.isRunning }
-    for keeper in [first, second] where !keeper.isRunning {
-      #expect(try await keeper.end() == .exit(69))
-      #expect(keeper.log.contains("another client t"))
-      #expect(keeper.log.contains("`mqtt.client_id`"))
-      #expect(keeper.log.contains("Stop the other one"))
+    let keeper = try Installation(broker, mqtt: ["client_id: contested"])
+    let audience = try await Audience.start(broker)
+    let daemon = try await keeper.start()
+    let other = broker.configuration(clientID: "contested-\(connection)")
+    func connections() -> Int {
+      daemon.log.components(separatedBy: "\(connection) connected").count - 1
     }
-    // Now and then both give way in the same moment.
-    let installation = second.isRunning ? keepers[1] : keepers[0]
-    let winner =
-      if let alive = [second, first].first(where: \.isRunning) { alive } else {
-        try installation.launch()
+    for _ in 1...40 where !daemon.log.contains("another client uses the same client id") {
+      let before = connections()
+      // What is published just before could be why a broker closes a connection.
+      try await Task.sleep(for: .milliseconds(300))
+      #expect(await MosquittoClient.attempt(other, within: .seconds(10)) == nil)
+      try await eventually(within: .seconds(30), "the daemon to be let in again") {
+        connections() > before || daemon.log.contains("another client uses the same client id")
       }
-    try await installation.ready(winner)
+    }
+    try await audience.until("the alert", within: .seconds(60)) {
+      !$0.alerts("alert_raised", "SessionTakenOver").isEmpty
+    }
+    try await audience.until("health with the reason", within: .seconds(90)) {
+      $0.state("threadkeeper/bridge/health")?["reason"]?.text?.contains("same client id") == true
+    }
+    let alert = try #require(audience.look { $0.alerts("alert_raised", "SessionTakenOver") }.first)
+    #expect(alert["severity"] == "critical")
+    #expect(alert["remedy"]?.text?.contains("clientid_prefixes") == true)
+    #expect(audience.look { $0.messages.allSatisfy { !$0.payload.text.contains("contested-") } })
+    try await eventually("status with the reason") {
+      try await keeper.json("status")["intake"]?["reason"]?.text?.contains("same client id") == true
+    }
+    #expect(try await keeper.command("status").output.contains("same client id"))
+    #expect(try await keeper.json("alerts").list.first?["alertname"] == "SessionTakenOver")
+
+    // Nobody is in its way any more: it comes back by itself.
     let publisher = try await TestPublisher.start(broker)
     let router = BorderRouter(number: 1)
     try await publisher.publish([router.announces(try ThreadNetwork("home").hex())])
-    try await eventually("the router in the other one's store") {
-      try await installation.json("status")["routers"] == 1
+    try await audience.until("the router", within: .seconds(120)) {
+      $0.state(router.topic) != nil
     }
-    // What it said last about itself is true.
-    let audience = try await Audience.start(broker)
-    try await audience.until("online") {
-      $0.state("threadkeeper/bridge/state") == ["state": "online"]
-    }
-    #expect(try await winner.stop() == .exit(0))
+    #expect(daemon.isRunning)
+    #expect(try await daemon.stop() == .exit(0))
   }
+
+  @Test("Connections that are cut again and again do not end the daemon")
+  func cutConnections() async throws {
+    let broker = try TestBroker()
+    let relay = try Relay(to: broker.port)
+    let keeper = try Installation(port: relay.port)
+    let daemon = try await keeper.start()
+    for cut in 1...40 where !daemon.log.contains("something on the way cuts connections") {
+      try await eventually(within: .seconds(30), "the intake to be let in") {
+        daemon.log.components(separatedBy: "intake connected").count > cut
+      }
+      relay.hangUp()
+    }
+    #expect(daemon.log.contains("something on the way cuts connections"))
+    let publisher = try await TestPublisher.start(broker)
+    try await publisher.publish([
+      BorderRouter(number: 1).announces(try ThreadNetwork("home").hex())
+    ])
+    try await eventually(within: .seconds(120), "the router") {
+      try await keeper.json("status")["routers"] == 1
+    }
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("Two daemons with the same client id: both stay, and both say so")
+  func twins() async throws {
+    let broker = try TestBroker()
+    let keepers = try (1...2).map { _ in try Installation(broker, mqtt: ["client_id: twin"]) }
+    let daemons = try keepers.map { try $0.launch() }
+    for (keeper, daemon) in zip(keepers, daemons) {
+      try await eventually(within: .seconds(120), "its log to say so") {
+        daemon.log.contains("another client uses the same client id")
+      }
+      try await eventually(within: .seconds(60), "its alert") {
+        try await keeper.json("alerts").list.contains { $0["alertname"] == "SessionTakenOver" }
+      }
+    }
+    for daemon in daemons {
+      #expect(daemon.isRunning)
+      #expect(try await daemon.stop() == .exit(0))
+    }
+  }
+}
+
+extension [UInt8] {
+  fileprivate var text: String { String(decoding: self, as: UTF8.self) }
 }

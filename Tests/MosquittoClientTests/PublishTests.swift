@@ -168,6 +168,30 @@ struct PublishTests {
     try await client.stop()
   }
 
+  @Test(
+    "When acknowledgements got lost, the connection is made anew after a while",
+    arguments: [50, 100])
+  func lostAcknowledgements(lost: Int) async throws {
+    var behaviour = FakeBroker.Behaviour()
+    behaviour.acknowledgementsLost = lost
+    let fake = try FakeBroker(behaviour)
+    var configuration = AcknowledgementOrderTests.configuration(fake)
+    configuration.acknowledgementTimeout = .milliseconds(500)
+    let client = TestClient(configuration)
+    try await client.ready()
+    client.publish((1...200).map { Publication(topic: "t", payload: [1], token: $0) })
+    try await client.ready(connection: 2)
+    let first = try #require(client.handler.record.disconnections.first)
+    #expect(first.error.reason == .noAnswer)
+    #expect(first.error.message.contains("acknowledged a publication for 0.5 seconds"))
+    client.publish([Publication(topic: "t", payload: [1], token: 201)])
+    try await eventually("the window has room again") {
+      client.handler.record.acknowledged.last?.token == 201
+    }
+    #expect(client.handler.record.disconnections.count == 1, "acknowledged ones are not waited for")
+    try await client.stop()
+  }
+
   @Test("After a lost connection the handler is asked anew, and what is under way is its business")
   func forgotten() async throws {
     var behaviour = FakeBroker.Behaviour()

@@ -97,37 +97,102 @@ struct ReconnectTests {
   }
 
   @Test(
-    "A second client with the same id ends the first one, with words, and works on",
+    "A client that takes the session over again and again is named, and outlasted",
     arguments: [MosquittoConfiguration.ProtocolVersion.v5, .v311])
   func takeover(version: MosquittoConfiguration.ProtocolVersion) async throws {
     let broker = try TestBroker()
     var configuration = broker.configuration(clientID: "keeper", "in/#")
     configuration.protocolVersion = version
-    let first = TestClient(configuration)
-    try await first.ready()
-    let second = TestClient(configuration)
-    let error = try await #require(throws: MosquittoError.self) { try await first.end() }
-    #expect(error.reason == .sessionTakenOver)
-    #expect(error.message.contains("same `mqtt.client_id`"))
-    #expect(first.handler.record.disconnections.last?.isFatal == true)
-
+    configuration.keepAlive = 10
+    configuration.reconnect = .init(
+      initial: .milliseconds(20), ceiling: .milliseconds(400), jitter: 0.5)
+    let client = TestClient(configuration)
+    try await client.ready()
+    var other = configuration
+    other.lastWill = nil
+    for number in 1... {
+      let attempt = await MosquittoClient.attempt(other, within: .seconds(10))
+      #expect(attempt == nil)
+      try await client.ready(connection: number + 1)
+      let reasons = client.handler.record.disconnections.map(\.error.reason)
+      if reasons.count { $0 == .sessionTakenOver } >= 3 { break }
+      try #require(number < 50, "\(reasons)")
+    }
+    let contested = client.handler.record.disconnections.filter {
+      $0.error.reason == .sessionTakenOver
+    }
+    #expect(contested.allSatisfy { !$0.isFatal && $0.error.message.contains("same client id") })
+    #expect(contested.allSatisfy { !$0.error.message.contains("keeper") })
+    #expect(contested.allSatisfy { ($0.retryDelay ?? .zero) >= .milliseconds(10) })
+    try await eventually("the session to be its own again") {
+      client.handler.record.sessionsRegained == 1
+    }
     let publisher = try await TestPublisher.start(broker)
     try await publisher.publish("in/a", "x")
-    try await eventually { second.handler.messageCount == 1 }
-    #expect(second.handler.record.disconnections.allSatisfy { !$0.isFatal })
+    try await eventually { client.handler.messageCount == 1 }
     try await publisher.stop()
-    try await second.stop()
+    try await client.stop()
   }
 
-  @Test("A broker that says that the session was taken over is believed at once")
+  @Test("A broker that says that the session was taken over is believed at once, and tried again")
   func statedTakeover() async throws {
     let fake = try FakeBroker()
     let client = TestClient(AcknowledgementOrderTests.configuration(fake))
     try await client.ready()
     fake.send([0xE0, 1, 0x8E])
-    let error = try await #require(throws: MosquittoError.self) { try await client.end() }
-    #expect(error.reason == .sessionTakenOver)
-    #expect(client.handler.record.disconnections.count == 1)
+    try await client.ready(connection: 2)
+    let first = try #require(client.handler.record.disconnections.first)
+    #expect(first.error.reason == .sessionTakenOver)
+    #expect(!first.isFatal)
+    try await client.stop()
+  }
+
+  @Test("A connection that is cut fifty times is made again each time")
+  func cutConnections() async throws {
+    let fake = try FakeBroker()
+    var configuration = AcknowledgementOrderTests.configuration(fake)
+    configuration.reconnect = .init(
+      initial: .milliseconds(5), ceiling: .milliseconds(20), jitter: 0)
+    let client = TestClient(configuration)
+    for connection in 1...50 {
+      try await client.ready(connection: connection)
+      fake.dropConnection()
+    }
+    try await client.ready(connection: 51)
+    #expect(client.handler.record.disconnections.allSatisfy { !$0.isFatal })
+    try await client.stop()
+  }
+
+  @Test("A subscription that is never answered ends the connection")
+  func noSubscriptionAnswer() async throws {
+    var behaviour = FakeBroker.Behaviour()
+    behaviour.subscribeCode = nil
+    let fake = try FakeBroker(behaviour)
+    var configuration = AcknowledgementOrderTests.configuration(fake)
+    configuration.answerLimit = .milliseconds(300)
+    let client = TestClient(configuration)
+    try await eventually { !client.handler.record.disconnections.isEmpty }
+    let first = try #require(client.handler.record.disconnections.first)
+    #expect(first.error.reason == .noAnswer)
+    #expect(first.error.message.contains("subscription"))
+    fake.change { $0.subscribeCode = 1 }
+    try await eventually { !client.handler.record.subscribed.isEmpty }
+    try await client.stop()
+  }
+
+  @Test("A connection request that is never answered ends the connection")
+  func noConnectAnswer() async throws {
+    var behaviour = FakeBroker.Behaviour()
+    behaviour.connectCode = nil
+    let fake = try FakeBroker(behaviour)
+    var configuration = AcknowledgementOrderTests.configuration(fake)
+    configuration.answerLimit = .milliseconds(300)
+    let client = TestClient(configuration)
+    try await eventually { !client.handler.record.disconnections.isEmpty }
+    #expect(client.handler.record.disconnections.first?.error.reason == .noAnswer)
+    fake.change { $0.connectCode = 0 }
+    try await eventually { client.handler.record.sessions.count == 1 }
+    try await client.stop()
   }
 
   @Test("A broker that restarts again and again is no second client")

@@ -29,8 +29,10 @@ package final class FakeBroker: Sendable {
     package var connectCode: UInt8? = 0
     /// Whether publications of the client are acknowledged at once.
     package var acknowledges = true
-    /// The code for a subscription.
-    package var subscribeCode: UInt8 = 1
+    /// How many publications are left without an acknowledgement before `acknowledges` counts.
+    package var acknowledgementsLost = 0
+    /// The code for a subscription; nil gives no answer.
+    package var subscribeCode: UInt8? = 1
 
     package init() {}
   }
@@ -181,14 +183,17 @@ package final class FakeBroker: Sendable {
           receiveMaximum: state.behaviour.receiveMaximum, isVersion5: connect.isVersion5))
     case .subscribe:
       state.events.append(.subscribed(packet.filter(isVersion5: connection.isVersion5)))
+      guard let code = state.behaviour.subscribeCode else { return }
       connection.send(
         FakePacket.subscribeAnswer(
-          identifier: packet.identifier, code: state.behaviour.subscribeCode,
+          identifier: packet.identifier, code: code,
           isVersion5: connection.isVersion5))
     case .publish:
       let identifier = packet.publishIdentifier
       state.events.append(.published(topic: packet.topic, identifier: identifier))
-      if identifier != 0, state.behaviour.acknowledges {
+      if identifier != 0, state.behaviour.acknowledgementsLost > 0 {
+        state.behaviour.acknowledgementsLost -= 1
+      } else if identifier != 0, state.behaviour.acknowledges {
         connection.send(FakePacket.acknowledgement(identifier))
       }
     case .acknowledgement: state.events.append(.acknowledged(packet.identifier))

@@ -11,6 +11,7 @@ package final class RecordingHandler: MosquittoHandler {
     package var batches: [[IncomingMessage]] = []
     package var acknowledged: [(token: UInt64, outcome: PublicationOutcome)] = []
     package var disconnections: [MosquittoDisconnection] = []
+    package var sessionsRegained = 0
     /// Handed to the client, and not acknowledged yet.
     package var underWay = 0
     package var mostUnderWay = 0
@@ -71,6 +72,8 @@ package final class RecordingHandler: MosquittoHandler {
       $0.underWay -= 1
     }
   }
+
+  package func sessionRegained() { state.withLock { $0.sessionsRegained += 1 } }
 
   package func disconnected(_ event: MosquittoDisconnection) {
     state.withLock { $0.disconnections.append(event) }

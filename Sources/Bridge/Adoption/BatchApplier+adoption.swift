@@ -11,7 +11,7 @@ extension BatchApplier {
   func adoption(of agent: BorderAgentID, home: HomeContext) throws -> Adoption? {
     do {
       return try store.adoption(of: agent, in: home.record.name, tx)
-    } catch let error as KeychainError where error.status == .decode {
+    } catch let error as KeychainError where error.isItemDamaged {
       return nil
     }
   }

@@ -18,7 +18,7 @@ extension BatchApplier {
       for router in routers {
         do {
           try applySSID(event, to: router, home: home)
-        } catch let error as KeychainError where error.status == .decode {
+        } catch let error as KeychainError where error.isItemDamaged {
           // The other routers of this access point have nothing to do with it.
           damage = error
         }

@@ -57,7 +57,7 @@ extension BatchApplier {
       return true
     } catch let rejection as Rejection {
       try reject(rejection, origin, of: subject)
-    } catch let error as KeychainError where error.status == .decode {
+    } catch let error as KeychainError where error.isItemDamaged {
       try reject(
         Rejection(
           .damagedCredentials, field: "border_agent_id",

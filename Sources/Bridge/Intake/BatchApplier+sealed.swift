@@ -88,7 +88,7 @@ extension BatchApplier {
       lastSpeaker = (home.record.id, user, client)
       return client
     } catch {
-      guard error.status == .decode else { throw error }
+      guard error.isItemDamaged else { throw error }
       throw Rejection(
         .damagedEnrolment,
         message: "the enrolment of this user is damaged; "

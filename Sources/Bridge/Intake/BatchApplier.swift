@@ -82,7 +82,7 @@ final class BatchApplier {
       let preferred = try store.preferredNetwork(of: home.record.name, tx)
       home.preferred = .some(preferred)
       return preferred
-    } catch let error as KeychainError where error.status == .decode {
+    } catch let error as KeychainError where error.isItemDamaged {
       throw PreferredNetworkDamaged(home: home.record.name)
     }
   }
@@ -96,7 +96,7 @@ final class BatchApplier {
   func readableCredential(of agent: BorderAgentID, home: HomeContext) throws -> ThreadCredential? {
     do {
       return try store.credential(of: agent, in: home.record.name, tx)
-    } catch let error as KeychainError where error.status == .decode {
+    } catch let error as KeychainError where error.isItemDamaged {
       return nil
     }
   }

@@ -125,8 +125,14 @@ final class Intake: MosquittoHandler {
 
   func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {}
 
+  func sessionRegained() {
+    monitor.update { $0.intakeTakeover = nil }
+    logger.notice("the intake session is no longer contested")
+  }
+
   func disconnected(_ event: MosquittoDisconnection) {
-    let isNews = monitor.noteRefusal(event, at: \.intakeLogin)
+    let isRefusalNews = monitor.noteRefusal(event, at: \.intakeLogin)
+    let isTakeoverNews = monitor.noteTakeover(event, of: \.intakeTakeover)
     monitor.update {
       $0.intakeReconnects += 1
       $0.lastConnectionProblem = event.error.message
@@ -134,7 +140,7 @@ final class Intake: MosquittoHandler {
       $0.listeningSince = nil
     }
     logger.log(
-      level: isNews ? .warning : .debug, "intake disconnected",
+      level: isRefusalNews && isTakeoverNews ? .warning : .debug, "intake disconnected",
       metadata: ["reason": "\(event.error.message)"])
   }
 
@@ -194,8 +200,8 @@ final class Intake: MosquittoHandler {
   }
 
   private func storeFailed(_ error: any Error) {
-    let reason = StoreFailure.reason(error, path: store.keychain.location.directory)
-    if monitor.storeFailed(reason, at: clock.now(), inBatch: true) {
+    let path = store.keychain.location.directory
+    if let reason = monitor.storeFailed(error, path: path, at: clock.now(), inBatch: true) {
       logger.error("intake stands still", metadata: ["reason": "\(reason)"])
     }
     committed()

@@ -70,6 +70,12 @@ final class Outbox: Sendable {
     }
   }
 
+  /// The rows were made anew: none up to `id` is there any more.
+  func restart(after id: Int64) {
+    state.withLock { $0.published = max($0.published, id) }
+    restart()
+  }
+
   /// Publishes every state anew, in small steps between the events. A walk that waits is not doubled.
   func republishAll() {
     let walk = StateWalk(publishing: topics)

@@ -11,7 +11,7 @@ enum KeeperIdentity {
   static func load(_ enrolments: ClientEnrolmentStore, logger: Logger) throws {
     do {
       try enrolments.keychain.database.read { _ = try enrolments.loadIdentity($0) }
-    } catch let error as KeychainError where error.status == .decode {
+    } catch let error as KeychainError where error.isItemDamaged {
       logger.error("what is sealed cannot be opened", metadata: ["reason": "\(error.message)"])
     }
   }

@@ -109,6 +109,7 @@ package final class RequestService: Sendable {
       }
     } catch {
       if let expected { callers.forget(expected) }
+      if StoreFailure.isDamage(error) { monitor.requestCheck(at: now) }
       return refused(failure(error), request)
     }
   }

@@ -33,9 +33,19 @@ package final class BridgeMonitor: Sendable {
     var statusConnections: Int64 = 0
     package var lastConnectionProblem: String?
     package var storeProblem: StoreProblem?
+    var failingReaders: Set<StoreReader> = []
+    /// Somebody has met a damaged page.
+    var isStoreCheckDue = false
+    var storeCheckedAt: WireTime?
+    /// Why the store cannot be written before it was restored.
+    var unrepairable: String?
     /// What each of the two connections was told last. That the broker is away changes nothing.
     var intakeLogin = Login.unknown
     var statusLogin = Login.unknown
+    /// Why a session counts as taken over, until it has been the daemon's own for long enough.
+    var intakeTakeover: String?
+    var statusTakeover: String?
+    package var takeover: String? { intakeTakeover ?? statusTakeover }
     package var intakeReconnects: Int64 = 0
     package var received: Int64 = 0
     package var rejected: Int64 = 0
@@ -50,7 +60,17 @@ package final class BridgeMonitor: Sendable {
 
     package var intake: Intake {
       if let storeProblem { return .backingOff(storeProblem.reason) }
-      return isIntakeConnected ? .running : .connecting
+      if isIntakeConnected { return .running }
+      return intakeTakeover.map { .backingOff($0) } ?? .connecting
+    }
+
+    /// What is to be said beside `intake`: what is wrong, and what to do.
+    package var reason: String? {
+      switch intake {
+      case .running: takeover
+      case .connecting: lastConnectionProblem
+      case .backingOff(let reason): reason
+      }
     }
 
     /// Refused as long as one of the connections is, accepted when both are.
@@ -125,6 +145,7 @@ package final class BridgeMonitor: Sendable {
     state.withLock {
       $0.listeningSince = nil
       let before = $0.storeProblem
+      let reason = $0.unrepairable ?? reason
       $0.storeProblem = StoreProblem(
         reason: reason, since: before?.since ?? now,
         stopsIntake: inBatch || before?.stopsIntake == true, seen: now)
@@ -138,7 +159,7 @@ package final class BridgeMonitor: Sendable {
   @discardableResult
   func storeWorks(at now: WireTime, inBatch: Bool) -> Bool {
     state.withLock {
-      guard let problem = $0.storeProblem else { return false }
+      guard let problem = $0.storeProblem, $0.failingReaders.isEmpty else { return false }
       let isQuiet =
         $0.isIntakeConnected && problem.seen.adding(seconds: Self.quietSeconds) <= now
       guard inBatch || !problem.stopsIntake || isQuiet else { return false }

@@ -69,18 +69,18 @@ struct BridgeReports: Sendable {
       fingerprint: identity?.fingerprint)
   }
 
-  private func health(routers: Int, networks: Int, active: Int, waiting: Int64, now: WireTime)
+  func health(routers: Int, networks: Int, active: Int, waiting: Int64, now: WireTime)
     -> BridgeHealth
   {
     let snapshot = monitor.snapshot
-    let (intake, reason): (String, String?) =
+    let intake =
       switch snapshot.intake {
-      case .running: ("running", nil)
-      case .connecting: ("connecting", snapshot.lastConnectionProblem)
-      case .backingOff(let reason): ("backing_off", reason)
+      case .running: "running"
+      case .connecting: "connecting"
+      case .backingOff: "backing_off"
       }
     return BridgeHealth(
-      intake: intake, reason: reason,
+      intake: intake, reason: snapshot.reason,
       uptimeSeconds: (now.milliseconds - startedAt.milliseconds) / 1000, routers: routers,
       networks: networks, alertsActive: active, messagesReceived: snapshot.received,
       messagesRejected: snapshot.rejected, retainedIgnored: snapshot.retainedIgnored,

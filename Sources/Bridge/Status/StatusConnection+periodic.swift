@@ -15,31 +15,46 @@ extension StatusConnection {
       return true
     }
     if isBorn { republish() }
+    let snapshot = monitor.snapshot
+    let due = state.withLock {
+      $0.toldIntake != snapshot.intake || $0.nextHealth.map { $0 <= now } ?? true
+    }
+    // Asked for before the overviews are made: what comes up in between is told the next time.
+    let problem = snapshot.storeProblem
+    let report = report(isHealthDue: due, isFirst: isFirst, now: now)
+    state.withLock { state in
+      for (home, info) in report.infos where state.lastInfo[home.name] != info {
+        state.lastInfo[home.name] = info
+        state.queue.append(
+          Publication(
+            topic: OutboundTopic(base: home.base).info, payload: encode(info), retain: true))
+      }
+      if let health = report.health {
+        state.lastHealth = health
+        state.nextHealth = now.adding(seconds: BridgeHealth.intervalSeconds)
+        state.toldIntake = snapshot.intake
+        state.queue += publications(of: health)
+      }
+      state.queue += report.consents
+      tell(problem, &state, overviews: report.overviews, isFirst: isFirst, now: now)
+    }
+  }
+
+  /// What the registry says; where it cannot be read, health with the counts of before, because that is
+  /// when somebody wants to know.
+  private func report(isHealthDue: Bool, isFirst: Bool, now: WireTime) -> BridgeReports.Report {
     do {
-      let intake = monitor.snapshot.intake
-      let due = state.withLock {
-        $0.toldIntake != intake || $0.nextHealth.map { $0 <= now } ?? true
-      }
-      // Asked for before the overviews are made: what comes up in between is told the next time.
-      let problem = monitor.snapshot.storeProblem
-      let report = try reports.report(isHealthDue: due, isFirst: isFirst, now: now)
-      state.withLock { state in
-        for (home, info) in report.infos where state.lastInfo[home.name] != info {
-          state.lastInfo[home.name] = info
-          state.queue.append(
-            Publication(
-              topic: OutboundTopic(base: home.base).info, payload: encode(info), retain: true))
-        }
-        if let health = report.health {
-          state.nextHealth = now.adding(seconds: BridgeHealth.intervalSeconds)
-          state.toldIntake = intake
-          state.queue += publications(of: health)
-        }
-        state.queue += report.consents
-        tell(problem, &state, overviews: report.overviews, isFirst: isFirst, now: now)
-      }
+      let report = try reports.report(isHealthDue: isHealthDue, isFirst: isFirst, now: now)
+      monitor.readWorks(.registry)
+      return report
     } catch {
-      logger.error("the registry cannot be read", metadata: ["error": "\(error)"])
+      noteFailure(error, of: .registry, "the registry cannot be read")
+      guard isHealthDue else { return BridgeReports.Report() }
+      let last = state.withLock { $0.lastHealth }
+      return BridgeReports.Report(
+        health: reports.health(
+          routers: last?.routers ?? 0, networks: last?.networks ?? 0,
+          active: last?.alertsActive ?? 0, waiting: last?.eventsWaiting ?? 0, now: now))
     }
   }
 

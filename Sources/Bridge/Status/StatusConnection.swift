@@ -17,6 +17,8 @@ final class StatusConnection: MosquittoHandler {
     var queue: [Publication] = []
     var lastInfo: [String: BridgeInfo] = [:]
     var nextHealth: WireTime?
+    /// With the counts of when the registry was read last.
+    var lastHealth: BridgeHealth?
     var toldIntake: BridgeMonitor.Intake?
     var toldStoreProblem: BridgeMonitor.StoreProblem?
     /// What the broker should hold of it. No walk brings it, because no row has it.
@@ -117,10 +119,20 @@ final class StatusConnection: MosquittoHandler {
     let room = pace.allowed(limit - urgent.count)
     guard room > 0 else { return urgent }
     do {
-      return urgent + (try outbox.next(room))
+      urgent += try outbox.next(room)
+      monitor.readWorks(.outbox)
     } catch {
-      logger.error("the outbox cannot be read", metadata: ["error": "\(error)"])
-      return urgent
+      noteFailure(error, of: .outbox, "the outbox cannot be read")
+    }
+    return urgent
+  }
+
+  func noteFailure(
+    _ error: any Error, of reader: BridgeMonitor.StoreReader, _ text: Logger.Message
+  ) {
+    let path = reports.database.path
+    if let reason = monitor.readFailed(error, by: reader, path: path, at: clock.now()) {
+      logger.error(text, metadata: ["reason": "\(reason)"])
     }
   }
 
@@ -158,8 +170,14 @@ final class StatusConnection: MosquittoHandler {
     }
   }
 
+  func sessionRegained() {
+    monitor.update { $0.statusTakeover = nil }
+    logger.notice("the status session is no longer contested")
+  }
+
   func disconnected(_ event: MosquittoDisconnection) {
-    let isNews = monitor.noteRefusal(event, at: \.statusLogin)
+    let isRefusalNews = monitor.noteRefusal(event, at: \.statusLogin)
+    let isTakeoverNews = monitor.noteTakeover(event, of: \.statusTakeover)
     monitor.update {
       $0.isStatusConnected = false
       $0.lastConnectionProblem = event.error.message
@@ -170,7 +188,7 @@ final class StatusConnection: MosquittoHandler {
       $0.refused.restart()
     }
     logger.log(
-      level: isNews ? .warning : .debug, "status disconnected",
+      level: isRefusalNews && isTakeoverNews ? .warning : .debug, "status disconnected",
       metadata: ["reason": "\(event.error.message)"])
   }
 

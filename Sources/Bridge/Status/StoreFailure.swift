@@ -11,7 +11,8 @@ enum StoreFailure {
     case let error as SQLiteError:
       switch error.kind {
       case .constraint, .other: false
-      case .full, .readOnly, .busy, .corrupt, .io, .interrupted, .notADatabase, .newerVersion,
+      case .full, .readOnly, .busy, .corrupt, .io, .moved, .interrupted, .notADatabase,
+        .newerVersion,
         .misuse:
         true
       }
@@ -19,7 +20,7 @@ enum StoreFailure {
       switch error.status {
       case .diskFull, .io, .readOnly, .writePermission, .allocate, .notAvailable, .noSuchKeychain:
         true
-      default: error.isTemporary
+      default: error.isTemporary || error.isFileDamaged
       }
     default: false
     }
@@ -43,6 +44,19 @@ enum StoreFailure {
     case let error as KeychainError: error.message
     default: "\(error)"
     }
+  /// Whether a page of the store's file is damaged.
+  static func isDamage(_ error: any Error) -> Bool {
+    switch error {
+    case let error as SQLiteError: error.kind == .corrupt || error.kind == .notADatabase
+    case let error as KeychainError: error.isFileDamaged
+    default: false
+    }
+  }
+
+  static func damaged(_ tables: [String], path: String) -> String {
+    let names = tables.isEmpty ? "" : " (\(tables.joined(separator: ", ")))"
+    return "the store in \(path) is damaged\(names). Stop the daemon, put a backup in place with "
+      + "`threadkeeper store restore`, and start it"
   }
 
   static func reason(_ error: any Error, path: String) -> String {
@@ -52,8 +66,11 @@ enum StoreFailure {
       case .full: diskFull(path)
       case .readOnly: readOnly(path)
       case .busy: "another program keeps the store in \(path) locked; stop it"
-      case .corrupt, .notADatabase:
-        "the store in \(path) is damaged; restore it from a backup"
+      case .corrupt, .notADatabase: damaged([], path: path)
+      case .moved:
+        "the store in \(path) was deleted or replaced while the daemon runs. Put its files back, and "
+          + "intake resumes by itself; else stop the daemon, run `threadkeeper store restore`, and "
+          + "start it"
       case .io: "the disk that holds \(path) fails (\(error.message)); check it"
       default: "the store in \(path) refuses to write: \(error.message)"
       }

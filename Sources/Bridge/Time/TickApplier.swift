@@ -144,7 +144,7 @@ extension BatchApplier {
   private func holdsCredential(_ agent: BorderAgentID, home: HomeContext) throws -> Bool {
     do {
       return try store.team(of: agent, in: home.record.name, tx) != nil
-    } catch let error as KeychainError where error.status == .decode {
+    } catch let error as KeychainError where error.isItemDamaged {
       return true
     }
   }

@@ -78,6 +78,7 @@ final class Ticker: Sendable {
   /// - Parameter isLast: nothing that it makes would leave any more.
   private func writeTick(isLast: Bool = false) {
     let now = clock.now()
+    if !isLast, monitor.takeCheck(at: now) { checkStore(now) }
     do {
       try store.checkWritable()
       try store.keychain.database.write { tx in
@@ -96,6 +97,8 @@ final class Ticker: Sendable {
         cursors.withLock { $0 = next }
         try watchDroppedMessages(batch)
         try watchLogin(batch)
+        try watchSessions(batch)
+        try forgetDamage(batch)
         try noteWalks(tx)
         // A store that failed is tried with a real write: only that tells whether it works again.
         if monitor.snapshot.storeProblem != nil { try EventLedger.probe(tx) }
@@ -116,11 +119,47 @@ final class Ticker: Sendable {
         logger.notice("the store can be written again")
       }
     } catch {
-      let reason = StoreFailure.reason(error, path: store.keychain.location.directory)
-      if monitor.storeFailed(reason, at: now, inBatch: false) {
+      let path = store.keychain.location.directory
+      if let reason = monitor.storeFailed(error, path: path, at: now, inBatch: false) {
         logger.error("the store cannot be written", metadata: ["reason": "\(reason)"])
       }
     }
+  }
+
+  /// A damaged page was met: makes anew what can be, and stops all writing where it cannot.
+  private func checkStore(_ now: WireTime) {
+    let path = store.keychain.location.directory
+    do {
+      switch try RegistryRepair(configuration: configuration, store: store).run(now: now) {
+      case .sound: logger.notice("a check of the whole store found no damage")
+      case .madeAnew(let tables):
+        let published = try store.keychain.database.read { try EventLedger.published($0) }
+        outbox.restart(after: published)
+        outbox.republishAll()
+        logger.critical(
+          "damaged tables of the store were made anew",
+          metadata: ["tables": "\(tables.joined(separator: ", "))"])
+      case .unrepairable(let tables):
+        store.keychain.noteFileDamaged()
+        let reason = StoreFailure.damaged(tables, path: path)
+        monitor.storeIsUnrepairable(reason, at: now)
+        logger.critical("intake stands still", metadata: ["reason": "\(reason)"])
+      }
+    } catch {
+      if let reason = monitor.storeFailed(error, path: path, at: now, inBatch: false) {
+        logger.error("the store cannot be checked", metadata: ["reason": "\(reason)"])
+      }
+    }
+  }
+
+  /// What was made anew is told for a day.
+  private func forgetDamage(_ batch: BatchApplier) throws {
+    guard let home = batch.servedHomes.first else { return }
+    let fingerprint = AlertFingerprint(home: home.record.name, name: .storeDamaged, subject: "")
+    guard let alert = try AlertLedger.find(fingerprint, batch.tx), alert.phase == .firing,
+      alert.updatedAt.adding(seconds: AlertState.resolvedRetention) <= batch.now
+    else { return }
+    try batch.applyAlert(.storeDamaged, subject: "", wanted: nil, home: home, hold: 0)
   }
 
   /// A walk that ends with the process is begun again by the next one.
@@ -166,9 +205,26 @@ final class Ticker: Sendable {
     try batch.applyAlert(
       .brokerAuthenticationFailed, subject: "", wanted: wanted, home: home, hold: 0)
   }
+
+  /// Firing from the takeover of a session until both have been the daemon's own for long enough.
+  private func watchSessions(_ batch: BatchApplier) throws {
+    guard let home = batch.servedHomes.first else { return }
+    try batch.applyAlert(
+      .sessionTakenOver, subject: "", wanted: monitor.snapshot.takeover.map(AlertFacts.takeover),
+      home: home, hold: 0)
+  }
 }
 
 extension AlertFacts {
+  static func takeover(_ reason: String) -> AlertFacts {
+    AlertFacts(
+      summary: reason,
+      remedy: "Look for \"already connected, closing old connection\" in Mosquitto's log. Stop the "
+        + "other program: a second daemon with the same `mqtt.client_id` or a copy of this store, or "
+        + "a client that uses the id on purpose. Then set another `mqtt.client_id`, and let the broker "
+        + "take only ids that you know (`clientid_prefixes`). The daemon keeps trying.")
+  }
+
   static let messagesDropped = AlertFacts(
     summary: "the broker drops messages that it cannot queue",
     remedy: "Set `max_queued_messages 1000000` and a bound in `max_queued_bytes` on the broker.")

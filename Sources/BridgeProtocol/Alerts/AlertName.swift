@@ -16,6 +16,8 @@ package enum AlertName: String, CaseIterable, Codable, Sendable {
   case brokerAuthenticationFailed = "BrokerAuthenticationFailed"
   case adoptionFailed = "AdoptionFailed"
   case routerDetached = "RouterDetached"
+  case sessionTakenOver = "SessionTakenOver"
+  case storeDamaged = "StoreDamaged"
 
   package enum Severity: String, Codable, Sendable {
     case critical, warning, info
@@ -25,7 +27,8 @@ package enum AlertName: String, CaseIterable, Codable, Sendable {
 
   package var severity: Severity {
     switch self {
-    case .datasetConflict, .wellKnownNetworkKey, .storeReadOnly, .brokerAuthenticationFailed:
+    case .datasetConflict, .wellKnownNetworkKey, .storeReadOnly, .brokerAuthenticationFailed,
+      .sessionTakenOver, .storeDamaged:
       .critical
     case .noPreferredNetwork, .plaintextCredentials: .info
     default: .warning
@@ -54,6 +57,8 @@ package enum AlertName: String, CaseIterable, Codable, Sendable {
     case .brokerAuthenticationFailed: 11
     case .adoptionFailed: 12
     case .routerDetached: 13
+    case .sessionTakenOver: 17
+    case .storeDamaged: 18
     }
   }
 

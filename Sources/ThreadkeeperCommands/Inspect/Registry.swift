@@ -19,11 +19,24 @@ struct Registry {
 
   /// Asks for every home, in the order in which they were made.
   func list<Element>(_ ask: (BridgeRegistry, HomeRecord) throws -> [Element]) throws -> [Element] {
+    try reading { try registry.homes().flatMap { try ask(registry, $0) } }
+  }
+
+  /// Explains what makes a store unreadable.
+  ///
+  /// - Throws: `CommandFailure`: 65 where the file is damaged, else 74.
+  func reading<R>(_ body: () throws -> R) throws -> R {
     do {
-      return try registry.homes().flatMap { try ask(registry, $0) }
+      return try body()
     } catch let error as SQLiteError {
+      let isDamaged = error.kind == .corrupt || error.kind == .notADatabase
       throw CommandFailure(
-        .inputOutput, "the store in \(settings.store.path) cannot be read: \(error.message)")
+        isDamaged ? .badInput : .inputOutput,
+        "the store in \(settings.store.path) cannot be read: \(error.message)",
+        remedy: isDamaged
+          ? "the daemon makes damaged tables of its registry anew: try again while it runs. For "
+            + "other damage stop it, and put a backup in place with `threadkeeper store restore`"
+          : nil)
     }
   }
 }

@@ -20,7 +20,7 @@ struct StatusCommand: ParsableCommand {
 
   func run() throws {
     let registry = try Registry(options)
-    let report = try StatusReport(registry)
+    let report = try registry.reading { try StatusReport(registry) }
     try output.show(report, text: report.text(width: StandardStream.output.columns))
     guard report.running else { throw ExitCode(ExitStatus.unavailable.rawValue) }
   }

@@ -10,9 +10,11 @@ import ThreadRequests
 struct ClientSocket {
   let settings: Settings
   let requests: RequestDesk
-  let logger: Logger
 
-  func listen() -> DaemonListener? {
+  static let noPrograms = "programs of other users cannot reach this keeper"
+
+  /// - Returns: nil where the settings name none.
+  func listen(logger: Logger) throws(DaemonSocketError) -> DaemonListener? {
     guard let path = settings.clients.socket else { return nil }
     let door = ClientAdmission(
       team: { [settings] in settings.team(ofUID: $0) },
@@ -22,23 +24,16 @@ struct ClientSocket {
     ) { door.judge($0) }
     admission.complaint = ClientAdmission.complaint
     admission.noPlace = ClientAdmission.noPlace
-    do throws(DaemonSocketError) {
-      return try DaemonListener(
-        path: path, admission: admission,
-        onTrouble: { [logger] in
-          logger.warning("a program was not let in", metadata: ["reason": "\($0.message)"])
-        },
-        handler: { [requests, logger] octets, connection in
-          logger.debug(
-            "a request on the socket", metadata: ["user": "\(connection.peer.user)"])
-          return await requests.answer(octets, connection, door) ?? Self.unknown
-        })
-    } catch {
-      logger.warning(
-        "programs of other users cannot reach this keeper",
-        metadata: ["reason": "\(error.message)"])
-      return nil
-    }
+    return try DaemonListener(
+      path: path, admission: admission,
+      onTrouble: { [logger] in
+        logger.warning("a program was not let in", metadata: ["reason": "\($0.message)"])
+      },
+      handler: { [requests, logger] octets, connection in
+        logger.debug(
+          "a request on the socket", metadata: ["user": "\(connection.peer.user)"])
+        return await requests.answer(octets, connection, door) ?? Self.unknown
+      })
   }
 
   /// What is not for other users is answered as if it were not there.

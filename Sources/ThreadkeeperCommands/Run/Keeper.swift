@@ -86,7 +86,8 @@ struct Keeper {
     do {
       try await group.run()
     } catch let error as MosquittoError {
-      throw CommandFailure(.unavailable, error.message)
+      // Everything else is tried again for as long as the daemon runs.
+      throw CommandFailure(.configuration, error.message)
     }
     if logins.endedAsking {
       throw CommandFailure(

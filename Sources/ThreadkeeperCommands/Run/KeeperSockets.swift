@@ -16,38 +16,67 @@ struct KeeperSockets: Service {
   let logins: BrokerLoginService
   let logger: Logger
 
+  /// Time between two attempts to make a socket: too few file descriptors, or a directory that is not
+  /// there yet, may pass.
+  private static let retryInterval = Duration.seconds(2)
+
   func run() async throws {
-    let commands = listen()
-    let programs = ClientSocket(settings: settings, requests: requests, logger: logger).listen()
+    let clientSocket = ClientSocket(settings: settings, requests: requests)
+    var commands: DaemonListener?
+    var programs: DaemonListener?
+    var failures: [String: String] = [:]
+    /// Nil where it failed, which is logged when the reason is another than before.
+    func attempt(
+      _ failure: String, _ make: () throws(DaemonSocketError) -> DaemonListener?
+    ) -> DaemonListener? {
+      do throws(DaemonSocketError) {
+        let listener = try make()
+        if listener != nil, failures.removeValue(forKey: failure) != nil {
+          logger.notice("a socket is there now", metadata: ["before": "\(failure)"])
+        }
+        return listener
+      } catch {
+        if failures.updateValue(error.message, forKey: failure) != error.message {
+          logger.warning("\(failure); trying again", metadata: ["reason": "\(error.message)"])
+        }
+        return nil
+      }
+    }
+    while !Task.isShuttingDownGracefully {
+      commands = commands ?? attempt(Self.noCommands, listen)
+      programs =
+        programs
+        ?? attempt(ClientSocket.noPrograms) { () throws(DaemonSocketError) -> DaemonListener? in
+          try clientSocket.listen(logger: logger)
+        }
+      guard !failures.isEmpty else { break }
+      try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.retryInterval) }
+    }
     try? await gracefulShutdown()
     await programs?.finish()
     await commands?.finish()
   }
 
-  private func listen() -> DaemonListener? {
+  private static let noCommands =
+    "commands cannot reach this keeper; `login`, `keys`, `lock` and `consent` do not work beside it"
+
+  private func listen() throws(DaemonSocketError) -> DaemonListener {
     var admission = DaemonListener.Admission.owner
     admission.complaint = ClientAdmission.complaint
-    do throws(DaemonSocketError) {
-      return try DaemonListener(
-        path: RunningKeeper.socketPath(settings), admission: admission,
-        onTrouble: { [logger] in
-          logger.warning("a command was not let in", metadata: ["reason": "\($0.message)"])
-        },
-        handler: { [store, clients, routers, consents, requests, logins, logger] request, connection in
-          logger.debug(
-            "a request on the socket", metadata: ["user": "\(connection.peer.user)"])
-          if let answer = await consents.answer(request, from: connection.peer) { return answer }
-          if let answer = await requests.answer(request, connection) { return answer }
-          if let answer = await clients.answer(request, from: connection.peer) { return answer }
-          if let answer = await routers.answer(request, from: connection.peer) { return answer }
-          if let answer = await store.answer(request, connection) { return answer }
-          return (try? await logins.answer(request, connection).octets) ?? []
-        })
-    } catch {
-      logger.warning(
-        "commands cannot reach this keeper; `login`, `keys`, `lock` and `consent` do not work beside it",
-        metadata: ["reason": "\(error.message)"])
-      return nil
-    }
+    return try DaemonListener(
+      path: RunningKeeper.socketPath(settings), admission: admission,
+      onTrouble: { [logger] in
+        logger.warning("a command was not let in", metadata: ["reason": "\($0.message)"])
+      },
+      handler: { [store, clients, routers, consents, requests, logins, logger] request, connection in
+        logger.debug(
+          "a request on the socket", metadata: ["user": "\(connection.peer.user)"])
+        if let answer = await consents.answer(request, from: connection.peer) { return answer }
+        if let answer = await requests.answer(request, connection) { return answer }
+        if let answer = await clients.answer(request, from: connection.peer) { return answer }
+        if let answer = await routers.answer(request, from: connection.peer) { return answer }
+        if let answer = await store.answer(request, connection) { return answer }
+        return (try? await logins.answer(request, connection).octets) ?? []
+      })
   }
 }

@@ -73,7 +73,26 @@ struct PrivateBroker: Service {
       }
       guard !Task.isShuttingDownGracefully else { return }
       startedAt = .now
-      try await restart()
+      await restartUntilItRuns()
+    }
+  }
+
+  /// The port may be taken, or the system short of something, for a while.
+  private func restartUntilItRuns() async {
+    var reason: String?
+    while !Task.isShuttingDownGracefully {
+      do {
+        return try await restart()
+      } catch {
+        let failure = "\(error)"
+        if failure != reason {
+          logger.error(
+            "the private broker cannot be started; trying again",
+            metadata: ["reason": "\(failure)"])
+        }
+        reason = failure
+      }
+      try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.pause) }
     }
   }
 
@@ -89,7 +108,7 @@ struct PrivateBroker: Service {
           try broker.start()
           done.resume()
         } catch {
-          done.resume(throwing: CommandFailure(.unavailable, "\(error)"))
+          done.resume(throwing: error)
         }
       }
     }

@@ -73,7 +73,7 @@ struct RuntimeRecord: Codable, Equatable {
 
     var words: String {
       switch state {
-      case .running: "running"
+      case .running: "running" + (reason.map { "; \($0)" } ?? "")
       case .connecting: "connecting" + (reason.map { ": \($0)" } ?? "")
       case .backingOff: "stands still" + (reason.map { ": \($0)" } ?? "")
       case .notRunning: "not running"

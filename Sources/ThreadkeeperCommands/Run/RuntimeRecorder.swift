@@ -69,11 +69,13 @@ final class RuntimeRecorder: Service {
 
 extension RuntimeRecord.Intake {
   fileprivate init(_ snapshot: BridgeMonitor.Snapshot) {
-    switch snapshot.intake {
-    case .running: self.init(state: .running)
-    case .connecting: self.init(state: .connecting, reason: snapshot.lastConnectionProblem)
-    case .backingOff(let reason): self.init(state: .backingOff, reason: reason)
-    }
+    let state: State =
+      switch snapshot.intake {
+      case .running: .running
+      case .connecting: .connecting
+      case .backingOff: .backingOff
+      }
+    self.init(state: state, reason: snapshot.reason)
   }
 }
 

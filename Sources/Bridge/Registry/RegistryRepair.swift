@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import KeychainCore
+import SQLiteDatabase
+import ThreadCredentialStore
+import ThreadDataset
+
+/// Makes tables of the registry anew whose pages are damaged. What is sealed is never touched: where one
+/// of its tables is damaged as well, only a backup helps.
+struct RegistryRepair {
+  enum Outcome: Equatable {
+    /// The check found no damage.
+    case sound
+    case madeAnew([String])
+    /// Tables that cannot be made anew, and other damaged ones; empty when the list of tables is damaged.
+    case unrepairable([String])
+  }
+
+  /// What routers announce again, or what follows from their sealed credentials. Not the numbers of
+  /// envelopes: without them, what was sealed once would count twice.
+  private static let tables: Set = ["router", "network", "alert", "event"]
+  /// Ids of events that are not given again: those of rows that cannot be read are not known.
+  private static let skippedEvents: Int64 = 1_000_000
+
+  let configuration: BridgeConfiguration
+  let store: ThreadCredentialStore
+
+  /// Reads all of the file. Takes as long as that, and writes in one transaction.
+  func run(now: WireTime) throws -> Outcome {
+    let damaged: [String]
+    do {
+      damaged = try store.keychain.database.damagedTables()
+    } catch  where StoreFailure.isDamage(error) {
+      return .unrepairable([])
+    }
+    guard !damaged.isEmpty else { return .sound }
+    guard Self.tables.isSuperset(of: damaged) else { return .unrepairable(damaged) }
+    var lost = Set(damaged)
+    // Both say something about the rows of routers.
+    if lost.contains("router") { lost.formUnion(["network", "alert"]) }
+    let tables = lost.sorted()
+    try store.keychain.database.makeAnew(tables, saving: readableRouters) { routers, tx in
+      try fill(lost, routers, now: now, tx)
+    }
+    return .madeAnew(tables)
+  }
+
+  /// Rows of routers from the first to the first damage, and from the last.
+  private func readableRouters(_ tx: ReadTransaction) throws -> [RouterRecord] {
+    var routers: [Int64: RouterRecord] = [:]
+    let walks: [StaticString] = [
+      "SELECT * FROM router ORDER BY id", "SELECT * FROM router ORDER BY id DESC",
+    ]
+    for walk in walks {
+      do {
+        try tx.forEach(walk, bound: []) { row in
+          if let router = try? RouterRecord(row: row) { routers[router.id] = router }
+          return true
+        }
+      } catch let error as SQLiteError where error.kind == .corrupt {
+        continue
+      }
+    }
+    return routers.values.sorted { $0.id < $1.id }
+  }
+
+  private func fill(
+    _ lost: Set<String>, _ routers: [RouterRecord], now: WireTime, _ tx: WriteTransaction
+  ) throws {
+    if lost.contains("event") {
+      let last = try EventLedger.lastID(tx) + Self.skippedEvents
+      try EventLedger.setPublished(last, tx)
+    }
+    try EventLedger.setOwesRepublication(true, tx)
+    try tx.execute("UPDATE home SET reevaluate_after = 0")
+    if lost.contains("router") {
+      try tx.execute("UPDATE home SET routers = 0")
+    } else if lost.contains("alert") {
+      try tx.execute("UPDATE router SET alerts = 0")
+    }
+    let batch = try BatchApplier(configuration: configuration, store: store, now: now, tx)
+    if lost.contains("router") {
+      try batch.insertRouters(routers)
+    } else if lost.contains("network") {
+      for router in routers { try batch.countNetwork(of: router) }
+    }
+    for home in batch.servedHomes {
+      home.needsLook = true
+      if lost.contains("network") { batch.noteNetworkShown(home.record.preferred, in: home) }
+    }
+    if let home = batch.servedHomes.first {
+      try batch.applyAlert(
+        .storeDamaged, subject: "", wanted: .storeDamaged(lost.sorted()), home: home, hold: 0)
+    }
+    try batch.finish()
+  }
+}
+
+extension BatchApplier {
+  /// Puts routers into a table that is new: those that could be read, and those of which credentials
+  /// are stored.
+  fileprivate func insertRouters(_ readable: [RouterRecord]) throws {
+    var known: [Int64: Set<BorderAgentID>] = [:]
+    for router in readable where known[router.home, default: []].insert(router.agent).inserted {
+      try insert(router)
+    }
+    for home in servedHomes {
+      let credentials = try store.all(in: home.record.name, of: nil, limit: nil, tx)
+      for credential in credentials.readable
+      where known[home.record.id, default: []].insert(credential.agent).inserted {
+        // Its next message names its login.
+        var router = RouterRecord(
+          home: home.record.id, agent: credential.agent, user: credential.team, now: now)
+        router.credential = .stored
+        router.describe(credential.dataset, at: now)
+        try insert(router)
+      }
+      for agent in credentials.damaged
+      where known[home.record.id, default: []].insert(agent).inserted {
+        let team = try? store.team(of: agent, in: home.record.name, tx)
+        try insert(
+          RouterRecord(home: home.record.id, agent: agent, user: team ?? "", now: now))
+      }
+    }
+  }
+
+  private func insert(_ stored: RouterRecord) throws {
+    guard let home = try? self.home(stored.home) else { return }
+    var router = stored
+    // The walk that follows raises again what still holds.
+    router.alerts = 0
+    if router.isPresent {
+      var record = EventRecord(time: now, home: router.home)
+      record.router = router.agent
+      router.generation = try append(record)
+      noteRouter(in: home, change: 1)
+      try countNetwork(of: router)
+    }
+    try RouterLedger.insert(router, tx)
+  }
+
+  fileprivate func countNetwork(of router: RouterRecord) throws {
+    guard router.isPresent, let home = try? self.home(router.home) else { return }
+    noteNetwork(
+      in: home, from: nil, to: router.contribution,
+      dataset: try readableDataset(of: router.agent, home: home))
+  }
+}
+
+extension AlertFacts {
+  static func storeDamaged(_ tables: [String]) -> AlertFacts {
+    AlertFacts(
+      summary: "pages of the store were damaged; made anew: \(tables.joined(separator: ", "))",
+      remedy: "Check the disk, and take a backup (`threadkeeper store backup`). No credentials are "
+        + "lost. Names of routers come back with their next announcements. This resolves after a day."
+    )
+  }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLibSQLite
+
+extension SQLiteDatabase {
+  /// Tables with a damaged page, in their rows or in an index, in the order of their names. Reads all
+  /// of the file on a connection of its own, which sees the disk and no older copy in memory.
+  ///
+  /// - Throws: `SQLiteError` of kind `corrupt` or `notADatabase` when the list of tables itself is
+  ///   damaged.
+  package func damagedTables() throws -> [String] {
+    let connection = try SQLiteConnection(
+      path: path, flags: SQLITE_OPEN_READONLY, options: options)
+    defer { connection.close() }
+    try connection.run("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")
+    let tx = ReadTransaction(connection)
+    defer { tx.finish() }
+    let tables = try tx.all("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name") {
+      $0.text(0)
+    }
+    return try tables.filter { table in
+      do {
+        // https://www.sqlite.org/pragma.html#pragma_integrity_check, of one table and its indexes.
+        let verdict = try tx.first(
+          "SELECT integrity_check FROM pragma_integrity_check(?)", .text(table)
+        ) { $0.text(0) }
+        return verdict != "ok"
+      } catch let error as SQLiteError where error.kind == .corrupt {
+        return true
+      }
+    }
+  }
+
+  /// Makes tables anew, empty, between `saving` and `body`, all in one transaction. Their old pages
+  /// stay in the file, unused, until it is compacted.
+  ///
+  /// Not DROP TABLE: it fails where the root page is damaged, and elsewhere it would give every page
+  /// that a damaged page names to the next table, pages of other tables among them. So the tables are
+  /// only taken out of the schema (https://www.sqlite.org/pragma.html#pragma_writable_schema).
+  package func makeAnew<Saved, R>(
+    _ tables: [String], saving: (ReadTransaction) throws -> Saved,
+    _ body: (Saved, WriteTransaction) throws -> R
+  ) throws -> R {
+    do {
+      return try write { tx in
+        let saved = try saving(tx)
+        try tx.makeAnew(tables)
+        return try body(saved, tx)
+      }
+    } catch {
+      // The schema in memory may be the one that was rolled back.
+      try? lock.withLock { try writer?.run("PRAGMA writable_schema = RESET") }
+      throw error
+    }
+  }
+}
+
+extension WriteTransaction {
+  fileprivate func makeAnew(_ tables: [String]) throws {
+    // Tables come before their indexes. What SQLite makes by itself has no statement.
+    let statements = try tables.flatMap { table in
+      try all(
+        """
+        SELECT sql FROM sqlite_schema
+         WHERE tbl_name = ? AND type IN ('table', 'index') AND sql IS NOT NULL
+         ORDER BY type DESC
+        """, .text(table)
+      ) { $0.text(0) }
+    }
+    try connection.run("PRAGMA writable_schema = ON")
+    defer { try? connection.run("PRAGMA writable_schema = OFF") }
+    for table in tables {
+      try execute("DELETE FROM sqlite_schema WHERE tbl_name = ?", .text(table))
+    }
+    try connection.run("PRAGMA writable_schema = RESET")
+    for statement in statements { try connection.run(statement) }
+  }
+}

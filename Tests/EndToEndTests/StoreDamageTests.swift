@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestKit
+import Testing
+
+@Suite("A damaged or missing store", .inTurns, .timeLimit(.minutes(30)))
+struct StoreDamageTests {
+  private static let health = "threadkeeper/bridge/health"
+
+  @Test(
+    "A damaged table of the registry is made anew while the daemon runs, and service goes on",
+    arguments: ["router", "network", "alert", "event"])
+  func registry(table: String) async throws {
+    let scene = try await Scene.start()
+    // A page that the daemon has in memory may be written once more, so that damage goes unnoticed.
+    try await eventually("the damage to be found") {
+      if !scene.daemon.log.contains("were made anew") {
+        try DamagedPage.root(of: table, in: scene.database)
+        try await scene.publish(BorderRouter(number: 2))
+      }
+      try await Task.sleep(for: .milliseconds(500))
+      return scene.daemon.log.contains("were made anew")
+    }
+    try await scene.serves()
+    try await scene.audience.until("the alert") {
+      !$0.alerts("alert_raised", "StoreDamaged").isEmpty
+    }
+    let alert = try #require(
+      scene.audience.look { $0.alerts("alert_raised", "StoreDamaged") }.first)
+    #expect(alert["summary"]?.text?.contains(table) == true)
+    #expect(alert["severity"] == "critical")
+    let lines = scene.daemon.log.split(separator: "\n").filter { $0.contains("cannot be read") }
+    #expect(lines.count <= 2, "\(lines)")
+    #expect(try await scene.daemon.stop() == .exit(0))
+    #expect(try scene.keeper.verify().unreadable.isEmpty)
+  }
+
+  @Test(
+    "A table of the registry that was damaged while the daemon was stopped is made anew",
+    arguments: ["router", "network", "alert", "event"])
+  func registryWhileStopped(table: String) async throws {
+    let scene = try await Scene.start()
+    #expect(try await scene.daemon.stop() == .exit(0))
+    try DamagedPage.root(of: table, in: scene.database)
+    let daemon = try scene.keeper.launch()
+    try await eventually("the table to be made anew") {
+      daemon.log.contains("were made anew")
+    }
+    try await scene.serves()
+    #expect(try await scene.keeper.dataset(of: scene.router.agent) == scene.home.hex())
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test(
+    "A damaged table of items stops the intake, with the alert and what to do, in one line each")
+  func items() async throws {
+    let scene = try await Scene.start()
+    try await eventually("the damage to be found") {
+      if !scene.daemon.log.contains("is damaged (") {
+        try DamagedPage.root(of: "items", in: scene.database)
+        try await scene.publish(BorderRouter(number: 2))
+      }
+      try await Task.sleep(for: .milliseconds(500))
+      return scene.daemon.log.contains("is damaged (")
+    }
+    try await scene.stopped(saying: "is damaged (")
+    #expect(
+      scene.daemon.log.components(separatedBy: "is damaged (items)").count <= 4,
+      "\(scene.daemon.log)")
+    // A page that SQLite cannot read tells nothing about what lies in it.
+    let list = try await scene.keeper.command("credentials", "list")
+    #expect([65, 74].contains(list.status))
+    #expect(list.error.contains("damaged") || list.error.contains("malformed"))
+    #expect(try await scene.daemon.stop() == .exit(0))
+    let again = try scene.keeper.launch()
+    #expect(try await again.end() == .exit(65))
+    #expect(again.log.contains("restore"))
+  }
+
+  @Test("A store that is deleted takes no message, and goes on when it is put back")
+  func deleted() async throws {
+    let scene = try await Scene.start()
+    let away = scene.keeper.directory.file("away")
+    try FileManager.default.moveItem(atPath: scene.keeper.storePath, toPath: away)
+    let later = BorderRouter(number: 2)
+    try await scene.publish(later)
+    try await scene.audience.until("health with the reason, and the alert") { heard in
+      heard.state(Self.health)?["intake"] == "backing_off"
+        && heard.state(Self.health)?["reason"]?.text?.contains("deleted or replaced") == true
+        && !heard.alerts("alert_raised", "StoreReadOnly").isEmpty
+    }
+    let status = try await scene.keeper.command("status")
+    #expect(status.status != 0 && status.error.contains("no store"), "\(status)")
+    #expect(scene.audience.look { $0.state(later.topic) == nil })
+
+    try FileManager.default.moveItem(atPath: away, toPath: scene.keeper.storePath)
+    try await scene.audience.until("what has waited", within: .seconds(120)) {
+      $0.state(later.topic) != nil && !$0.alerts("alert_resolved", "StoreReadOnly").isEmpty
+    }
+    try await scene.serves()
+    #expect(try await scene.daemon.stop() == .exit(0))
+    #expect(try scene.keeper.verify().matchesManifest)
+  }
+
+  @Test("A store that is replaced by a copy takes no message, and reading commands say so")
+  func replaced() async throws {
+    let scene = try await Scene.start()
+    let copy = scene.keeper.directory.file("copy")
+    try FileManager.default.copyItem(atPath: scene.database, toPath: copy)
+    try FileManager.default.removeItem(atPath: scene.database)
+    try FileManager.default.moveItem(atPath: copy, toPath: scene.database)
+    try await scene.publish(BorderRouter(number: 2))
+    try await scene.stopped(saying: "deleted or replaced")
+    try await eventually("status with the reason") {
+      try await scene.keeper.json("status")["intake"]?["reason"]?.text?
+        .contains("deleted or replaced") == true
+    }
+    #expect(try await scene.daemon.stop() == .exit(0))
+  }
+}
+
+/// A daemon with one router, and a listener.
+private struct Scene {
+  let broker: TestBroker
+  let keeper: Installation
+  let audience: Audience
+  let publisher: TestPublisher
+  let daemon: DaemonProcess
+  let home: ThreadNetwork
+  let router = BorderRouter(number: 1)
+
+  var database: String { keeper.location.databasePath }
+
+  static func start() async throws -> Scene {
+    let broker = try TestBroker()
+    let keeper = try Installation(broker)
+    let scene = Scene(
+      broker: broker, keeper: keeper, audience: try await Audience.start(broker),
+      publisher: try await TestPublisher.start(broker), daemon: try await keeper.start(),
+      home: try ThreadNetwork("home"))
+    try await scene.publish(scene.router)
+    try await scene.audience.until("the first router") { $0.state(scene.router.topic) != nil }
+    return scene
+  }
+
+  func publish(_ router: BorderRouter) async throws {
+    try await publisher.publish([router.announces(try home.hex())])
+  }
+
+  /// A router that is new is published, and so is everything that was there before.
+  func serves() async throws {
+    let new = BorderRouter(number: 77)
+    try await publish(new)
+    try await audience.until("a new router", within: .seconds(120)) { $0.state(new.topic) != nil }
+    try await audience.until("health") {
+      $0.state("threadkeeper/bridge/health")?["intake"] == "running"
+    }
+    let routers = try await keeper.json("routers").list.compactMap { $0["border_agent_id"]?.text }
+    #expect(Set(routers).isSuperset(of: [router.agent, new.agent]))
+  }
+
+  func stopped(saying words: String) async throws {
+    try await audience.until("health with the reason, and the alert") { heard in
+      heard.state("threadkeeper/bridge/health")?["intake"] == "backing_off"
+        && heard.state("threadkeeper/bridge/health")?["reason"]?.text?.contains(words) == true
+        && !heard.alerts("alert_raised", "StoreReadOnly").isEmpty
+    }
+  }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLibSQLite
+import Foundation
+
+/// Overwrites a page of a database's file, as a failing disk would.
+package enum DamagedPage {
+  struct NotFound: Error {
+    let table: String
+  }
+
+  /// Writes rubbish over the first page of a table. Where the log still holds that page it is moved
+  /// into the file first, as far as others let it: another process may have the database open.
+  package static func root(of table: String, in path: String) throws {
+    var handle: OpaquePointer?
+    defer { sqlite3_close_v2(handle) }
+    guard sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK else {
+      throw NotFound(table: table)
+    }
+    sqlite3_busy_timeout(handle, 5_000)
+    sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+    var statement: OpaquePointer?
+    let sql = "SELECT rootpage FROM sqlite_schema WHERE name = '\(table)'"
+    sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
+    defer { sqlite3_finalize(statement) }
+    guard sqlite3_step(statement) == SQLITE_ROW else { throw NotFound(table: table) }
+    let page = UInt64(sqlite3_column_int64(statement, 0))
+    let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+    defer { try? file.close() }
+    try file.seek(toOffset: (page - 1) * 4096)
+    try file.write(contentsOf: Data((0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 151 &+ 77) }))
+  }
+}
