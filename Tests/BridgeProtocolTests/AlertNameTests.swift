@@ -19,6 +19,9 @@ struct AlertNameTests {
     (.storeReadOnly, "StoreReadOnly", 10, .critical),
     (.brokerAuthenticationFailed, "BrokerAuthenticationFailed", 11, .critical),
     (.adoptionFailed, "AdoptionFailed", 12, .warning),
+    (.preferredKeyDisputed, "PreferredKeyDisputed", 14, .warning),
+    (.preferredNetworkChanged, "PreferredNetworkChanged", 15, .info),
+    (.homeMoved, "HomeMoved", 16, .warning),
   ]
 
   @Test("Names, stored numbers and severities stay as they are", arguments: pinned)
@@ -33,7 +36,7 @@ struct AlertNameTests {
   func complete() {
     #expect(Self.pinned.map(\.0) == AlertName.allCases)
     #expect(Set(AlertName.allCases.map(\.number)).count == AlertName.allCases.count)
-    #expect(AlertName(number: 13) == nil)
+    #expect(AlertName(number: 1_000) == nil)
     #expect(AlertName(number: -1) == nil)
   }
 

@@ -139,5 +139,16 @@ package enum BridgeSchema {
       try tx.execute("ALTER TABLE router ADD COLUMN adoption TEXT")
       try tx.execute("CREATE INDEX router_adoption ON router (id) WHERE adoption IS NOT NULL")
     },
+    Migration("homes that move") { tx in
+      // `member_of` is the preferred network that a router was on last; `moved_to` the network that all
+      // of those are on instead.
+      try tx.execute("ALTER TABLE router ADD COLUMN member_of BLOB")
+      try tx.execute("ALTER TABLE home ADD COLUMN moved_to BLOB")
+      try tx.execute(
+        """
+        CREATE INDEX router_member_of ON router (home, member_of, network, online)
+          WHERE member_of IS NOT NULL
+        """)
+    },
   ]
 }

@@ -69,14 +69,60 @@ enum RouterLedger {
     ) { _ in true } ?? false
   }
 
+  /// Where the routers are that were on a preferred network last.
+  ///
+  /// - Parameter agent: one that is left out.
+  static func places(
+    ofMembersOf preferred: ExtendedPANID, home: Int64, besides agent: BorderAgentID?,
+    _ tx: ReadTransaction
+  ) throws -> [HomeMove.Place] {
+    try tx.all(
+      """
+      SELECT network, online, count(*) FROM router
+       WHERE home = ? AND member_of = ? AND agent IS NOT ? GROUP BY network, online
+      """,
+      .integer(home), .blob(preferred.octets), .init(agent?.octets)
+    ) { row in
+      HomeMove.Place(
+        network: row.blobIfPresent(0).flatMap(ExtendedPANID.init(octets:)),
+        isOnline: row.integer(1) != 0, routers: Int(row.integer(2)))
+    }
+  }
+
+  /// Whether a router is on the preferred network now, and can be reached.
+  static func hasOnlineMember(
+    of preferred: ExtendedPANID, home: Int64, besides agent: BorderAgentID?, _ tx: ReadTransaction
+  ) throws -> Bool {
+    try tx.first(
+      """
+      SELECT 1 FROM router
+       WHERE home = ? AND member_of = ? AND network = ? AND online = 1 AND agent IS NOT ? LIMIT 1
+      """,
+      .integer(home), .blob(preferred.octets), .blob(preferred.octets), .init(agent?.octets)
+    ) { _ in true } ?? false
+  }
+
+  /// How a network is called by a router that is on it.
+  static func name(
+    of network: ExtendedPANID, home: Int64, _ tx: ReadTransaction
+  ) throws -> String? {
+    try tx.first(
+      """
+      SELECT network_name FROM router
+       WHERE home = ? AND network = ? AND present = 1 AND network_name <> '' LIMIT 1
+      """,
+      .integer(home), .blob(network.octets)
+    ) { $0.textIfPresent(0) } ?? nil
+  }
+
   static func insert(_ router: RouterRecord, _ tx: WriteTransaction) throws {
     try tx.execute(
       """
       INSERT INTO router (home, agent, user, name, vendor, model, ext_address, access_point, ssid,
         previous_ssid, present, online, beats, credential, network, network_name, channel, pan_id,
         active_seconds, preferred, first_seen, last_seen, dataset_changed, seq_high, seq_window,
-        recent_ids, alerts, generation, adoption)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        recent_ids, alerts, generation, adoption, member_of)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """,
       .integer(router.home), .blob(router.agent.octets), .text(router.user), .init(router.name),
       .init(router.vendor), .init(router.model), .init(router.extendedAddress),
@@ -88,7 +134,7 @@ enum RouterLedger {
       .integer(router.lastSeen.milliseconds), .init(router.datasetChangedAt),
       .init(bits: router.order.high), .init(bits: router.order.seen),
       .init(router.order.identifierText), .integer(router.alerts), .integer(router.generation),
-      .init(router.adoption?.rawValue))
+      .init(router.adoption?.rawValue), .init(router.memberOf?.octets))
   }
 
   static func update(_ router: RouterRecord, _ tx: WriteTransaction) throws {
@@ -98,7 +144,8 @@ enum RouterLedger {
         access_point = ?, ssid = ?, previous_ssid = ?, present = ?, online = ?, beats = ?,
         credential = ?, network = ?, network_name = ?, channel = ?, pan_id = ?,
         active_seconds = ?, preferred = ?, last_seen = ?, dataset_changed = ?, seq_high = ?,
-        seq_window = ?, recent_ids = ?, alerts = ?, generation = ?, adoption = ?
+        seq_window = ?, recent_ids = ?, alerts = ?, generation = ?, adoption = ?,
+        member_of = ?
        WHERE id = ?
       """,
       .text(router.user), .init(router.name), .init(router.vendor), .init(router.model),
@@ -110,7 +157,7 @@ enum RouterLedger {
       .integer(router.lastSeen.milliseconds), .init(router.datasetChangedAt),
       .init(bits: router.order.high), .init(bits: router.order.seen),
       .init(router.order.identifierText), .integer(router.alerts), .integer(router.generation),
-      .init(router.adoption?.rawValue), .integer(router.id))
+      .init(router.adoption?.rawValue), .init(router.memberOf?.octets), .integer(router.id))
   }
 
   /// The short way for a sign of life that changes nothing else.

@@ -39,6 +39,7 @@ extension RouterRecord {
     alerts = row.integer(27)
     generation = row.integer(28)
     adoption = row.textIfPresent(29).flatMap(AdoptionState.init)
+    memberOf = row.blobIfPresent(30).flatMap(ExtendedPANID.init(octets:))
   }
 }
 

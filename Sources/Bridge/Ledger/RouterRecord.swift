@@ -32,6 +32,8 @@ package struct RouterRecord: Hashable, Sendable {
   package var preferred = "none"
   /// Whether it is to be given the preferred network's credentials; nil where it is not.
   package var adoption: AdoptionState?
+  /// The preferred network that it was on last; a router that left has none.
+  var memberOf: ExtendedPANID?
   package var firstSeen: WireTime
   package var lastSeen: WireTime
   package var datasetChangedAt: WireTime?

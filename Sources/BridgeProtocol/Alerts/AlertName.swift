@@ -15,6 +15,9 @@ package enum AlertName: String, CaseIterable, Codable, Sendable {
   case storeReadOnly = "StoreReadOnly"
   case brokerAuthenticationFailed = "BrokerAuthenticationFailed"
   case adoptionFailed = "AdoptionFailed"
+  case preferredKeyDisputed = "PreferredKeyDisputed"
+  case preferredNetworkChanged = "PreferredNetworkChanged"
+  case homeMoved = "HomeMoved"
 
   package enum Severity: String, Codable, Sendable {
     case critical, warning, info
@@ -24,7 +27,7 @@ package enum AlertName: String, CaseIterable, Codable, Sendable {
     switch self {
     case .datasetConflict, .wellKnownNetworkKey, .storeReadOnly, .brokerAuthenticationFailed:
       .critical
-    case .noPreferredNetwork, .plaintextCredentials: .info
+    case .noPreferredNetwork, .plaintextCredentials, .preferredNetworkChanged: .info
     default: .warning
     }
   }
@@ -50,6 +53,9 @@ package enum AlertName: String, CaseIterable, Codable, Sendable {
     case .storeReadOnly: 10
     case .brokerAuthenticationFailed: 11
     case .adoptionFailed: 12
+    case .preferredKeyDisputed: 14
+    case .preferredNetworkChanged: 15
+    case .homeMoved: 16
     }
   }
 
