@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BridgeProtocol
-import ThreadCredentialStore
 
 /// What the settings decide for the bridge.
 package struct BridgeConfiguration: Sendable {
@@ -18,7 +17,6 @@ package struct BridgeConfiguration: Sendable {
   package var routersPerTeam = 10_000
   /// Seconds for which a condition must last before its alert is raised.
   package var alertsHold = 30
-  package var following = PreferredDecision.Following.sameNetwork
   /// Seconds in which a router that was sent the preferred credentials has to say that it uses them; nil:
   /// a router on another network is an alert and no more.
   package var adoptTimeout: Int?

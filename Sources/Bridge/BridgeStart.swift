@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BridgeProtocol
+import CredentialService
 import KeychainCore
 import Logging
 import SQLiteDatabase
@@ -74,12 +75,24 @@ enum BridgeStart {
       } catch is PreferredNetworkDamaged {
         continue
       }
-      guard let dataset,
-        dataset.extendedPANID != home.record.preferred
-          || dataset.networkName != home.record.preferredName
+      guard
+        dataset?.extendedPANID != home.record.preferred
+          || dataset?.networkName != home.record.preferredName
       else { continue }
-      try batch.preferredIsSet(from: nil, to: dataset, in: home)
+      let former = try batch.store.formerNetworks(of: home.record.name, batch.tx).first {
+        $0.network != nil && $0.network == home.record.preferred
+      }
+      try batch.preferredIsSet(
+        PreferredChange(
+          from: former?.dataset, to: dataset, cause: .owner, formerID: former?.id),
+        by: nil, in: home)
       batch.noteNetworkShown(home.record.preferred, in: home)
+      guard former != nil, dataset?.extendedPANID != home.record.preferred else { continue }
+      var record = EventRecord(time: batch.now, types: .preferredChanged, home: home.record.id)
+      record.network = dataset?.extendedPANID
+      record.detail.networkName = dataset?.networkName
+      record.detail.previousExtendedPANID = home.record.preferred?.description
+      try batch.append(record)
     }
   }
 

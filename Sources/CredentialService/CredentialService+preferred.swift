@@ -4,7 +4,8 @@ import ThreadCredentialStore
 import ThreadDataset
 import ThreadRequests
 
-/// `preferred/available`, `preferred/check` and `preferred/set`: what they tell needs no consent.
+/// `preferred/available`, `preferred/check`, `preferred/set` and `preferred/forget`: what they tell needs no
+/// consent.
 extension CredentialService {
   func isPreferredAvailable() throws -> AnswerData {
     var data = AnswerData()
@@ -22,59 +23,68 @@ extension CredentialService {
 
   func setPreferred(_ request: ThreadRequest) throws -> AnswerData {
     let before = try replacedNetwork()
-    let dataset = try request.dataset ?? newest(on: request.network)
+    let dataset = try chosen(by: request, current: before)
     var data = AnswerData()
     data.changed = before != dataset
     if before != dataset {
-      try store.setPreferredNetwork(of: home, to: dataset, tx)
-      try registry.preferredSet(PreferredChange(from: before, to: dataset), context: context)
+      let former = try store.replacePreferredNetwork(of: home, to: dataset, keepsFormer: true, tx)
+      try registry.preferredSet(
+        PreferredChange(from: before, to: dataset, cause: .person, formerID: former),
+        context: context)
+    } else {
+      // Who claims other keys has heard a person's decision, and is no member any more.
+      try store.recheckMembers(of: dataset, in: home, tx)
+      try registry.preferredSet(
+        PreferredChange(from: before, to: dataset, cause: .person), context: context)
     }
     return data
   }
 
-  /// The preferred network of now, if the requester may replace it: the first one anybody may set, and
-  /// later ones whose team has a router that belongs to it. Such a router's changes move it anyway; all
-  /// others could give the whole home a network of their own.
+  /// From then on no network is preferred until a person chooses one.
+  func forgetPreferred() throws -> AnswerData {
+    try requirePerson(for: "`threadkeeper preferred forget`")
+    let before = try replacedNetwork()
+    guard try store.hasPreferredNetwork(in: home, tx) else {
+      throw AnswerFailure(.notFound, "no network is preferred")
+    }
+    let former = try store.forgetPreferredNetwork(of: home, tx)
+    try registry.preferredSet(
+      PreferredChange(from: before, to: nil, cause: .person, formerID: former), context: context)
+    var data = AnswerData()
+    data.changed = true
+    data.forgotten = try store.formerNetworks(of: home, tx).filter { $0.id == former }
+      .map(FormerNetworkRecord.init)
+    return data
+  }
+
+  func requirePerson(for command: String) throws {
+    guard !context.isAdministrator else { return }
+    throw AnswerFailure(
+      .notAuthorized, "only the daemon's own user and root may do this, with \(command)")
+  }
+
+  /// The current preferred network, if the requester may replace it: a person may, and so may a program on
+  /// this machine whose team has a router that belongs to it, whose changes move it anyway. The first
+  /// one anybody may set. Any other login could give the whole home a network of its own.
   private func replacedNetwork() throws -> OperationalDataset? {
     let preferred: OperationalDataset?
     do {
       preferred = try preferredNetwork()
     } catch let failure as AnswerFailure {
-      // A damaged one is replaced like any other: that mends the home without a backup.
+      // A damaged one is replaced like any other: that repairs the home without a backup.
       guard context.isAdministrator, failure.known == .damagedCredentials else { throw failure }
       return nil
     }
-    guard let preferred, !context.isAdministrator else { return preferred }
-    let onIt = try preferred.extendedPANID.map { try store.all(in: home, on: $0, tx).readable }
-    guard onIt?.contains(where: { isOwn($0.team) && isMember($0, of: preferred) }) == true
-    else {
-      throw AnswerFailure(
-        .notAuthorized,
-        "no router of this team belongs to the preferred network; "
-          + "`threadkeeper preferred set` chooses another one")
+    guard !context.choosesPreferred else { return preferred }
+    if let preferred, case .systemUser = context.requester {
+      let members = try store.members(of: preferred, in: home, tx)
+      if members.contains(where: { isOwn($0.team) }) { return preferred }
+    } else if try preferred == nil && !store.isPreferredForgotten(in: home, tx) {
+      return nil
     }
-    return preferred
-  }
-
-  /// The newest dataset of a network that the own team has stored.
-  private func newest(on network: ExtendedPANID?) throws -> OperationalDataset {
-    var newest: OperationalDataset?
-    if let network {
-      for credential in try store.all(in: home, on: network, tx).readable
-      where context.isAdministrator || isOwn(credential.team) {
-        if let best = newest?.activeTimestamp, let its = credential.dataset.activeTimestamp,
-          its <= best
-        {
-          continue
-        }
-        newest = credential.dataset
-      }
-    }
-    guard let newest else {
-      throw AnswerFailure(
-        .notFound, field: "ext_pan_id", "no credentials of this network are stored",
-        help: "`threadkeeper credentials list` shows what is stored")
-    }
-    return newest
+    throw AnswerFailure(
+      .notAuthorized,
+      "only a person may choose the preferred network: with `threadkeeper preferred set`, or over "
+        + "MQTT as one of `consent.approvers`")
   }
 }

@@ -18,18 +18,17 @@ extension CredentialService {
     let preferred = try preferredNetwork()
     let credential = try store.credential(of: agent, in: home, tx)
     let wasMember = credential.map { isMember($0, of: preferred) } ?? false
-    let decision = StoreDecision(
-      stored: credential?.dataset, incoming: incoming, preferred: preferred, isMember: wasMember)
-
-    var change: PreferredChange?
-    if decision.preferred != .keep {
-      try store.setPreferredNetwork(of: home, to: incoming, tx)
-      change = PreferredChange(from: preferred, to: incoming)
-    }
+    let decided = StoreDecision.change(stored: credential?.dataset, incoming: incoming)
+    let change = try movePreferred(
+      by: .init(agent: agent, team: context.team, dataset: incoming), decided,
+      isMember: wasMember, preferred: preferred)
     let follows = Membership.follows(
       wasMember: wasMember, dataset: incoming, preferred: change?.to ?? preferred)
-    if let credential {
-      if decision.change.isStored {
+    // A change of the preferred network may have marked it anew.
+    if let credential = try change == nil
+      ? credential : store.credential(of: agent, in: home, tx)
+    {
+      if decided.isStored {
         try store.update(credential, to: incoming, followsPreferred: follows, tx)
       } else if credential.followsPreferred != follows {
         try store.update(credential, followsPreferred: follows, tx)
@@ -39,17 +38,41 @@ extension CredentialService {
         incoming, of: agent, team: context.team, in: home, followsPreferred: follows, tx)
     }
     try registry.stored(
-      incoming, decision.change, of: agent, preferred: change, context: context)
+      incoming, decided, of: agent, preferred: change, context: context)
 
     var data = AnswerData()
     data.change =
-      switch decision.change {
+      switch decided {
       case .store: .stored
       case .keep: .unchanged
       default: .updated
       }
     data.preferred = PreferredCheck(incoming, preferred: change?.to ?? preferred).answered
     return data
+  }
+
+  /// Over MQTT a request counts as an event does: it must not replace the preferred network's keys. A
+  /// program on this machine is told apart by the kernel.
+  private func movePreferred(
+    by reporter: PreferredDecision.Member, _ change: DatasetDecision, isMember: Bool,
+    preferred: OperationalDataset?
+  ) throws -> PreferredChange? {
+    let source: PreferredDecision.Source =
+      if case .systemUser = context.requester { .owner } else { .broker }
+    let decision = try PreferredDecision(
+      preferred: preferred,
+      isForgotten: preferred == nil && store.isPreferredForgotten(in: home, tx),
+      reporter: reporter, isMember: isMember, change: change, source: source
+    ) {
+      try preferred.map { try store.members(of: $0, in: home, tx) }?.filter {
+        $0.agent != reporter.agent
+      } ?? []
+    }
+    guard let cause = decision.cause else { return nil }
+    let former = try store.replacePreferredNetwork(
+      of: home, to: reporter.dataset, keepsFormer: cause == .owner, tx)
+    return PreferredChange(
+      from: preferred, to: reporter.dataset, cause: cause, formerID: former)
   }
 
   func deleteCredentials(_ request: ThreadRequest) throws -> AnswerData {

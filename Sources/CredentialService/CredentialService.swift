@@ -72,6 +72,8 @@ package struct CredentialService {
     case .isPreferredAvailable: return try isPreferredAvailable()
     case .checkPreferred: return try checkPreferred(request)
     case .setPreferred: return try setPreferred(request)
+    case .forgetPreferred: return try forgetPreferred()
+    case .forgetNetwork: return try forgetNetwork(request)
     case .pendingConsents: return try pendingConsents()
     case .listRouters, .listNetworks, .listAlerts:
       return try registry.states(request.command, context: context)

@@ -22,6 +22,8 @@ package struct RequestContext: Hashable, Sendable {
   package var program: String?
   /// The keeper's own user, by a command: may delete and prefer whatever any team has stored.
   package var isAdministrator = false
+  /// A person who decides about consent over MQTT: may choose the preferred network, too.
+  package var isApprover = false
   /// Whether lists hold what is secret: they do for a program on this machine, of its own team.
   package var listsSecrets = false
   /// Whether the requester has a way to be told a secret at all.
@@ -36,6 +38,9 @@ package struct RequestContext: Hashable, Sendable {
   package var mostSecretOctets: Int?
   /// Of the program, for `ping`.
   package var version = ""
+
+  /// Whether a person asks, who may choose whatever any team has stored.
+  package var choosesPreferred: Bool { isAdministrator || isApprover }
 
   /// Who is named in the audit.
   package var actor: String {

@@ -3,31 +3,13 @@
 import ThreadCredentialStore
 import ThreadDataset
 
-/// What becomes of a dataset that a program stores for a router.
+/// What becomes of the credentials of a router for which a program stores a dataset.
 ///
 /// Unlike an event, which tells what a router has seen, a request says what holds now: it replaces
-/// what is stored whatever its timestamp. And whatever a member stores moves the preferred network.
-package struct StoreDecision: Hashable, Sendable {
-  /// `store`, `keep`, `update` or `move`.
-  package let change: DatasetDecision
-  package let preferred: PreferredDecision
-
-  /// - Parameter isMember: whether the router belonged to the preferred network before.
-  package init(
-    stored: OperationalDataset?, incoming: OperationalDataset, preferred: OperationalDataset?,
-    isMember: Bool
-  ) {
-    change = Self.change(stored: stored, incoming: incoming)
-    if preferred == nil {
-      self.preferred = .establish
-    } else if isMember, change.isStored {
-      self.preferred = .follow
-    } else {
-      self.preferred = .keep
-    }
-  }
-
-  private static func change(
+/// what is stored whatever its timestamp. What becomes of the preferred network is `PreferredDecision`'s.
+package enum StoreDecision {
+  /// - Returns: `store`, `keep`, `update` or `move`.
+  package static func change(
     stored: OperationalDataset?, incoming: OperationalDataset
   ) -> DatasetDecision {
     guard let stored else { return .store }

@@ -22,7 +22,7 @@ extension Settings {
     package enum FollowMembers: String, Sendable, Equatable, CaseIterable {
       /// Only a newer dataset of the same Extended PAN ID.
       case sameNetwork = "same_network"
-      /// Any change of a member.
+      /// Of earlier versions. It does what `sameNetwork` does: only a person chooses another network.
       case any
     }
   }

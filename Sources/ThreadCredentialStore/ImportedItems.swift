@@ -23,8 +23,13 @@ package struct ImportedItems: Sendable {
   package static func objection(to item: NewItem) -> String? {
     guard let place = ImportedPlace(item.itemClass, item.attributes) else { return nil }
     let account = item.attributes[.account]?.string ?? ""
-    if place.kind != .preferred, BorderAgentID(hex: account)?.description != account {
-      return "names no border agent id"
+    switch place.kind {
+    case .preferred: break
+    case .former:
+      if !FormerNetwork.isID(account) { return "has no id of a network that was preferred" }
+    case .forgotten: if !account.isEmpty { return "has an account, which such an item has not" }
+    case .credential, .owner, .adoption:
+      if BorderAgentID(hex: account)?.description != account { return "names no border agent id" }
     }
     let isInternal =
       item.attributes[.accessGroup]?.string == ThreadCredentialStore.internalGroup
@@ -34,7 +39,10 @@ package struct ImportedItems: Sendable {
     guard item.accessible == .afterFirstUnlock else {
       return "is accessible in a way that the keeper cannot work with"
     }
-    guard place.kind == .credential || place.kind == .preferred else { return nil }
+    switch place.kind {
+    case .credential, .preferred, .former: break
+    case .owner, .forgotten, .adoption: return nil
+    }
     var dataset = item.secret.withUnsafeBytes { Array($0) }
     defer { wipe(&dataset) }
     return (try? OperationalDataset(octets: dataset)) == nil ? "has a dataset that is none" : nil
@@ -72,7 +80,7 @@ package struct ImportedItems: Sendable {
     else { return }
     switch place.kind {
     case .credential: credentials.append(Credential(home: place.home, agent: agent))
-    case .owner, .preferred, .adoption: break
+    case .owner, .preferred, .former, .forgotten, .adoption: break
     }
   }
 }

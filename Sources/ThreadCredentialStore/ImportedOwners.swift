@@ -20,7 +20,7 @@ package struct ImportedOwners: Sendable {
     switch place.kind {
     case .credential: team = item.attributes[.accessGroup]
     case .owner: team = item.attributes[.label]
-    case .preferred, .adoption: return nil
+    case .preferred, .former, .forgotten, .adoption: return nil
     }
     let (home, octets) = (Array(place.home.utf8), Array((team?.string ?? "").utf8))
     guard let known = teams[home]?[agent] else {

@@ -8,6 +8,8 @@ struct ImportedPlace {
     case credential = "thread-network/"
     case owner = "thread-owner/"
     case preferred = "thread-preferred/"
+    case former = "thread-preferred-history/"
+    case forgotten = "thread-preferred-forgotten/"
     case adoption = "thread-adoption/"
   }
 

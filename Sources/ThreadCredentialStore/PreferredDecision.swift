@@ -2,38 +2,105 @@
 
 import ThreadDataset
 
-/// Whether a change of a router's credentials changes the preferred network of its home.
+/// Whether what is reported of a router changes the preferred network of its home.
+///
+/// | the dataset that comes | what follows |
+/// |---|---|
+/// | no network is preferred, and no person has forgotten one | `establish` |
+/// | of a router that is no member | `keep` |
+/// | a program of the owning team stores it on this machine | `follow(.owner)` |
+/// | another Extended PAN ID, or no later timestamp | `keep` |
+/// | the same keys | `follow(.sameKeys)` |
+/// | other keys, of the only member | `follow(.onlyMember)` |
+/// | other keys, which a second member reports too | `follow(.confirmed)` |
+/// | other keys otherwise | `dispute` |
 package enum PreferredDecision: Hashable, Sendable {
-  /// Which changes of its members the preferred network follows.
-  package enum Following: Sendable {
-    /// A newer dataset of the same Extended PAN ID. A router that drifts away takes nothing along.
-    case sameNetwork
-    /// Any change, as Apple documents for its API.
-    case any
+  /// A border router that belongs to the preferred network.
+  package struct Member: Hashable, Sendable {
+    package var agent: BorderAgentID
+    package var team: String
+    package var dataset: OperationalDataset
+
+    package init(agent: BorderAgentID, team: String, dataset: OperationalDataset) {
+      self.agent = agent
+      self.team = team
+      self.dataset = dataset
+    }
+  }
+
+  /// Who says what the router uses.
+  package enum Source: Hashable, Sendable {
+    /// The broker: an event, or a request.
+    case broker
+    /// A program on this machine, of the team that owns the router. Apple documents that a change under
+    /// a Border Agent ID of the preferred network changes the preferred network.
+    case owner
   }
 
   case keep
   /// The first network of the home becomes the preferred one.
   case establish
-  /// A member brings the preferred network's new dataset.
-  case follow
+  case follow(PreferredCause)
+  /// Nothing changes until another member confirms the new keys, or a person decides.
+  case dispute
 
+  /// Why the preferred network changes; nil where it does not.
+  package var cause: PreferredCause? {
+    switch self {
+    case .keep, .dispute: nil
+    case .establish: .first
+    case .follow(let cause): cause
+    }
+  }
+
+  /// - Parameters:
+  ///   - isForgotten: a person has decided that no network is preferred.
+  ///   - reporter: the router, with the dataset that is reported of it.
+  ///   - change: what becomes of that dataset in the router's own credentials.
+  ///   - others: all other members; asked for only when the keys differ.
   package init(
-    preferred: OperationalDataset?, isMember: Bool, change: DatasetDecision,
-    incoming: OperationalDataset, following: Following
-  ) {
-    guard change.isStored else {
+    preferred: OperationalDataset?, isForgotten: Bool = false, reporter: Member, isMember: Bool,
+    change: DatasetDecision, source: Source = .broker, others: () throws -> [Member]
+  ) rethrows {
+    let incoming = reporter.dataset
+    guard change.isStored || change == .keep else {
       self = .keep
       return
     }
     guard let preferred else {
-      self = .establish
+      self = isForgotten ? .keep : .establish
       return
     }
-    switch change {
-    case .update where isMember && incoming.relation(to: preferred) == .newer: self = .follow
-    case .move where isMember && following == .any: self = .follow
-    default: self = .keep
+    guard isMember else {
+      self = .keep
+      return
     }
+    if source == .owner {
+      self = change.isStored ? .follow(.owner) : .keep
+      return
+    }
+    guard incoming.relation(to: preferred) == .newer else {
+      self = .keep
+      return
+    }
+    if incoming.hasKeys(of: preferred) {
+      self = change.isStored ? .follow(.sameKeys) : .keep
+      return
+    }
+    self = Self.confirmation(of: reporter, among: try others(), preferred: preferred)
+  }
+
+  private static func confirmation(
+    of reporter: Member, among others: [Member], preferred: OperationalDataset
+  ) -> PreferredDecision {
+    guard !others.isEmpty else { return .follow(.onlyMember) }
+    func isOwn(_ other: Member) -> Bool { other.team.utf8.elementsEqual(reporter.team.utf8) }
+    let isOneTeam = others.allSatisfy(isOwn)
+    let second = others.first {
+      $0.dataset.relation(to: preferred) == .newer
+        && $0.dataset.essentialDifferences(from: reporter.dataset).isEmpty
+        && (isOneTeam || !isOwn($0))
+    }
+    return second.map { .follow(.confirmed(by: $0.agent)) } ?? .dispute
   }
 }

@@ -15,6 +15,15 @@ extension ThreadCredentialStore {
     return try OperationalDataset(octets: secret.withUnsafeBytes { Array($0) })
   }
 
+  /// Whether there is one, also a damaged one.
+  package func hasPreferredNetwork(in home: String, _ tx: ReadTransaction) throws -> Bool {
+    do {
+      return try preferredItem(of: home, tx) != nil
+    } catch let error as KeychainError where error.status == .decode {
+      return true
+    }
+  }
+
   package func setPreferredNetwork(
     of home: String, to dataset: OperationalDataset, _ tx: WriteTransaction
   ) throws {
@@ -33,6 +42,15 @@ extension ThreadCredentialStore {
     }
   }
 
+  /// Also a damaged one. Without one nothing is done.
+  func deletePreferredNetwork(of home: String, _ tx: WriteTransaction) throws {
+    do {
+      if let item = try preferredItem(of: home, tx) { try keychain.delete(item, in: tx) }
+    } catch let error as KeychainError where error.status == .decode {
+      try keychain.deleteDamaged(matching: Self.preferredQuery(home), in: tx)
+    }
+  }
+
   /// When the home first had a preferred network, and when it changed last; microseconds since 1970.
   package func preferredDates(
     of home: String, _ tx: ReadTransaction
@@ -41,13 +59,15 @@ extension ThreadCredentialStore {
   }
 
   private func preferredItem(of home: String, _ tx: ReadTransaction) throws -> Item? {
-    try keychain.items(
-      matching: ItemQuery(
-        .genericPassword,
-        [
-          .service: .string(Self.preferredService(home)), .account: .string(""),
-          .accessGroup: .string(Self.internalGroup),
-        ], limit: 1), in: tx
-    ).first
+    try keychain.items(matching: Self.preferredQuery(home), in: tx).first
+  }
+
+  private static func preferredQuery(_ home: String) -> ItemQuery {
+    ItemQuery(
+      .genericPassword,
+      [
+        .service: .string(preferredService(home)), .account: .string(""),
+        .accessGroup: .string(internalGroup),
+      ], limit: 1)
   }
 }

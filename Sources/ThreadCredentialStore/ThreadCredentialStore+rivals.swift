@@ -11,7 +11,7 @@ extension ThreadCredentialStore {
       let account = item.attributes[.account]?.string
     else { return [] }
     switch place.kind {
-    case .preferred, .adoption: return []
+    case .preferred, .former, .forgotten, .adoption: return []
     case .credential:
       let team = item.attributes[.accessGroup]?.string ?? ""
       return try keychain.items(

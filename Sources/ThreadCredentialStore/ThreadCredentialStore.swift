@@ -12,6 +12,8 @@ import ThreadDataset
 /// | credential | `thread-network/<home>` | border agent id | the team | dataset |
 /// | owner of a router that left | `thread-owner/<home>` | border agent id | internal | empty |
 /// | preferred network | `thread-preferred/<home>` | empty | internal | dataset |
+/// | networks that were preferred | `thread-preferred-history/<home>` | `p-…` | internal | dataset |
+/// | that no network is preferred | `thread-preferred-forgotten/<home>` | empty | internal | empty |
 /// | adoption | `thread-adoption/<home>` | border agent id | internal | two datasets |
 ///
 /// Every call takes the transaction that it belongs to.
@@ -78,6 +80,17 @@ package struct ThreadCredentialStore: Sendable {
     of agent: BorderAgentID, in home: String, _ tx: ReadTransaction
   ) throws -> String? {
     try formerOwnerItem(of: agent, in: home, tx)?[.label]?.string
+  }
+
+  /// Whether border routers have left that belonged to a team.
+  package func hasFormerOwners(in home: String, _ tx: ReadTransaction) throws -> Bool {
+    try !keychain.items(
+      matching: ItemQuery(
+        .genericPassword,
+        [
+          .service: .string(Self.ownerService(home)), .accessGroup: .string(Self.internalGroup),
+        ], limit: 1, unreadable: .skip), in: tx
+    ).isEmpty
   }
 
   /// - Throws: `KeychainError` with `duplicateItem` when any team holds this border agent id.

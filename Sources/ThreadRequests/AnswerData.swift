@@ -36,6 +36,10 @@ package struct AnswerData: Codable, Hashable, Sendable {
   package var differs: [String]?
   // Of `preferred/set`.
   package var changed: Bool?
+  // Of `networks/forget`, and of `preferred/forget` what is kept from now on.
+  package var forgotten: [FormerNetworkRecord]?
+  /// Border agent ids of which credentials of the network stay. Of `networks/forget`.
+  package var remaining: [String]?
   // Of `consent/pending`.
   package var pending: [WaitingQuestion]?
   // Of the lists, as they are published.

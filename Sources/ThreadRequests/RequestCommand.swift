@@ -16,6 +16,8 @@ package enum RequestCommand: String, CaseIterable, Sendable {
   case checkPreferred = "preferred/check"
   case getPreferred = "preferred/get"
   case setPreferred = "preferred/set"
+  case forgetPreferred = "preferred/forget"
+  case forgetNetwork = "networks/forget"
   case approveConsent = "consent/approve"
   case denyConsent = "consent/deny"
   /// What the requester itself waits for.
@@ -38,8 +40,8 @@ package enum RequestCommand: String, CaseIterable, Sendable {
   /// Whether it changes what is stored.
   package var writes: Bool {
     switch self {
-    case .storeCredentials, .deleteCredentials, .shareCredentials, .setPreferred, .approveConsent,
-      .denyConsent:
+    case .storeCredentials, .deleteCredentials, .shareCredentials, .setPreferred, .forgetPreferred,
+      .forgetNetwork, .approveConsent, .denyConsent:
       true
     default: needsConsent
     }

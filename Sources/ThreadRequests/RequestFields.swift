@@ -21,7 +21,9 @@ package struct RequestFields: Codable, Hashable, Sendable {
   package var borderAgentID: String?
   package var dataset: String?
   package var extendedPANID: String?
-  /// Of a consent.
+  /// Of a network, where it is not named by its id.
+  package var networkName: String?
+  /// Of a consent, or of a network that was preferred.
   package var id: String?
   /// `once` or `always`.
   package var scope: String?
@@ -37,6 +39,7 @@ package struct RequestFields: Codable, Hashable, Sendable {
     case borderAgentID = "border_agent_id"
     case dataset
     case extendedPANID = "ext_pan_id"
+    case networkName = "network_name"
     case id, scope, program, sealed
   }
 

@@ -18,7 +18,9 @@ package struct ThreadRequest: Sendable, Hashable {
   /// Complete and active.
   package var dataset: OperationalDataset?
   package var network: ExtendedPANID?
-  /// Of a consent.
+  /// Of a network, where it is not named by its id.
+  package var networkName: String?
+  /// Of a consent, or of a network that was preferred.
   package var id: String?
   package var scope: Scope?
   /// What a program of this machine calls itself: for people to read only.
@@ -52,16 +54,10 @@ package struct ThreadRequest: Sendable, Hashable {
     case .getNetwork, .shareCredentials: network = try Self.network(fields)
     case .checkPreferred: dataset = try Self.dataset(fields)
     case .setPreferred:
-      guard (fields.extendedPANID == nil) != (fields.dataset == nil) else {
-        throw AnswerFailure(
-          .invalidPayload, field: "ext_pan_id",
-          "expected either `ext_pan_id`, of a network that is stored, or `dataset`")
-      }
-      if fields.dataset == nil {
-        network = try Self.network(fields)
-      } else {
-        dataset = try Self.dataset(fields)
-      }
+      try readPreferred(fields)
+    case .forgetNetwork:
+      id = fields.id
+      if id == nil { network = try Self.network(fields) }
     case .approveConsent, .denyConsent:
       guard let id = fields.id, (1...64).contains(id.utf8.count) else {
         throw AnswerFailure(.invalidPayload, field: "id", "expected the id of a consent")
@@ -74,7 +70,7 @@ package struct ThreadRequest: Sendable, Hashable {
         self.scope = scope
       }
     case .ping, .listCredentials, .listActiveCredentials, .nearbyNetworks, .isPreferredAvailable,
-      .getPreferred, .pendingConsents, .listRouters, .listNetworks, .listAlerts:
+      .getPreferred, .forgetPreferred, .pendingConsents, .listRouters, .listNetworks, .listAlerts:
       break
     }
   }
@@ -91,10 +87,26 @@ package struct ThreadRequest: Sendable, Hashable {
     fields.borderAgentID = agent?.description
     fields.dataset = dataset?.hex
     fields.extendedPANID = network?.description
+    fields.networkName = networkName
     fields.id = id
     fields.scope = scope?.rawValue
     fields.program = program
     return fields
+  }
+
+  /// Which network is to be the preferred one: named in one of four ways.
+  private mutating func readPreferred(_ fields: RequestFields) throws(AnswerFailure) {
+    let named = [fields.extendedPANID, fields.dataset, fields.networkName, fields.id]
+    guard named.count(where: { $0 != nil }) == 1 else {
+      throw AnswerFailure(
+        .invalidPayload, field: "ext_pan_id",
+        "expected exactly one of `ext_pan_id`, `network_name`, `id` and `dataset`")
+    }
+    if fields.dataset != nil { dataset = try Self.dataset(fields) }
+    if fields.extendedPANID != nil { network = try Self.network(fields) }
+    networkName = fields.networkName
+    id = fields.id
+    if fields.borderAgentID != nil, network != nil { agent = try Self.agent(fields) }
   }
 
   private static func agent(_ fields: RequestFields) throws(AnswerFailure) -> BorderAgentID {

@@ -20,6 +20,9 @@ struct AlertNameTests {
     (.brokerAuthenticationFailed, "BrokerAuthenticationFailed", 11, .critical),
     (.adoptionFailed, "AdoptionFailed", 12, .warning),
     (.routerDetached, "RouterDetached", 13, .warning),
+    (.preferredKeyDisputed, "PreferredKeyDisputed", 14, .warning),
+    (.preferredNetworkChanged, "PreferredNetworkChanged", 15, .info),
+    (.homeMoved, "HomeMoved", 16, .warning),
   ]
 
   @Test("Names, stored numbers and severities stay as they are", arguments: pinned)
@@ -34,7 +37,7 @@ struct AlertNameTests {
   func complete() {
     #expect(Self.pinned.map(\.0) == AlertName.allCases)
     #expect(Set(AlertName.allCases.map(\.number)).count == AlertName.allCases.count)
-    #expect(AlertName(number: 14) == nil)
+    #expect(AlertName(number: 1_000) == nil)
     #expect(AlertName(number: -1) == nil)
   }
 

@@ -35,8 +35,6 @@ struct AdoptionLifeTests {
       scene = try AdoptionScene()
       generator = RepeatableGenerator(seed: seed)
       said[Agent.living] = [try SampleNetwork.guest.dataset(at: 1)]
-      scene.keeper.configuration.following =
-        Bool.random(using: &generator) ? .any : .sameNetwork
     }
 
     func pick<T>(_ all: [T]) -> T { all[Int.random(in: 0..<all.count, using: &generator)] }

@@ -35,7 +35,6 @@ struct AdoptionLossTests {
 
   @Test("What somebody else stores for the router counts, and moves no preferred network")
   func storedOtherwise() throws {
-    keeper.configuration.following = .any
     try scene.sent()
     let other = try SampleNetwork.guest.with { $0.extendedPANID = "5555555566666666" }.dataset(
       at: 1)

@@ -219,7 +219,7 @@ struct ConsentRequestTests {
     #expect(try ask(preferred).first?.datasets == [home])
     #expect(try ask(preferred, user: "other").isEmpty, "it is not for everybody")
     #expect(try ask("network/get", ["ext_pan_id": "1111111122222222"]).isEmpty, "another command")
-    let set = try ask("preferred/set", ["ext_pan_id": "3333333344444444"], user: "hub")
+    let set = try ask("preferred/set", ["ext_pan_id": "3333333344444444"], user: "anna")
     #expect(set.first?.answer.data?.changed == true)
     #expect(try ask(preferred).isEmpty)
     #expect(try waiting().last?.subject.networks.map(\.name) == ["guest-thread"])
@@ -230,7 +230,7 @@ struct ConsentRequestTests {
   func changedMeanwhile() throws {
     try ask(preferred)
     let id = try onlyID()
-    try ask("preferred/set", ["ext_pan_id": "3333333344444444"], user: "hub")
+    try ask("preferred/set", ["ext_pan_id": "3333333344444444"], user: "anna")
     let said = try ask("consent/approve", ["id": id], user: "anna")
     #expect(said.first?.code == "conflict" && said.first?.datasets == [])
     try checkNotGiven("conflict", "what was agreed to has changed since")
@@ -272,7 +272,7 @@ struct ConsentRequestTests {
     #expect(audit.first?.hasPrefix("\(AuditAction.credentialsGiven):") == true)
     for transaction in ["a", "b"] { try ask(preferred, ["transaction": transaction]) }
     let id = try onlyID()
-    try ask("preferred/set", ["ext_pan_id": "3333333344444444"], user: "hub")
+    try ask("preferred/set", ["ext_pan_id": "3333333344444444"], user: "anna")
     try ask("consent/approve", ["id": id], user: "anna")
     try checkNotGiven("conflict", "what was agreed to has changed since")
     try ask(preferred)

@@ -34,16 +34,20 @@ struct ImportTests {
     var plan = ItemImport()
     plan.onConflict = onConflict
     plan.objection = { ImportedItems.objection(to: $0) }
-    plan.staysOut = { _, _ in { ImportedItems.isAdoption($0.itemClass, $0.attributes) } }
+    let settlement = ImportSettlement(
+      new.configuration, keychain: new.temporary.keychain, clock: new.clock)
+    var former: [String: OperationalDataset] = [:]
+    plan.staysOut = { _, tx in
+      former = try settlement.preferredNetworks(tx)
+      return { ImportedItems.isAdoption($0.itemClass, $0.attributes) }
+    }
     plan.wrote = { items.wrote($0) }
     plan.removed = { items.removed($0) }
     plan.rivals = { [new] in
       try ThreadCredentialStore(new.temporary.keychain).rivals(of: $0, $1)
     }
-    plan.willCommit = { [new] tx in
-      try ImportSettlement(
-        new.configuration, keychain: new.temporary.keychain, clock: new.clock
-      ).settle(items, tx)
+    plan.willCommit = { tx in
+      try settlement.settle(items, former: former, tx)
     }
     return try new.temporary.keychain.importItems(
       from: file.fileDescriptor, name: path, passphrase: passphrase, plan)
@@ -157,6 +161,11 @@ struct ImportTests {
     #expect(try move(.replace).replaced == 1)
     #expect(try new.preferred() == (try home.dataset(at: 5)))
     #expect(try new.takeNames().contains("preferred_changed"))
+    let kept = try new.database.read { try new.store.formerNetworks(of: "home", $0) }
+    #expect(kept.map(\.networkName) == ["guest-thread"])
+    #expect(
+      try new.alert(.preferredNetworkChanged)?.facts.summary.contains("came with an import") == true
+    )
     try settle()
     #expect(try new.router(Agent.attic)?.preferred == "mismatch")
     #expect(try new.network(home)?.routers == 0 && new.network(.guest)?.routers == 1)

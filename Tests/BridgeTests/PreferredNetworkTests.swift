@@ -5,6 +5,7 @@ import TestKit
 import Testing
 import ThreadCredentialStore
 import ThreadDataset
+import ThreadRequests
 
 @testable import Bridge
 
@@ -70,28 +71,22 @@ struct PreferredNetworkTests {
     #expect(try keeper.credential(Agent.living)?.followsPreferred == true)
   }
 
-  @Test("With `follow_members: any` a member that moves takes the preferred network along")
-  func followAny() throws {
-    keeper.configuration.following = .any
+  @Test("A preferred network that a person chooses is checked at once against every router")
+  func checkedAtOnce() throws {
     try keeper.announce(Agent.living, home, at: 100)
-    try keeper.announce(Agent.attic, home, at: 100)
-    try keeper.announce(Agent.living, .guest, at: 1)
-    #expect(try keeper.preferred() == (try SampleNetwork.guest.dataset(at: 1)))
-    try settle()
-    #expect(try keeper.router(Agent.attic)?.preferred == "mismatch")
-    #expect(try keeper.credential(Agent.attic)?.followsPreferred == false)
-    #expect(try keeper.network(.home)?.routers == 1)
     try keeper.announce(Agent.attic, .guest, at: 1)
-    try settle()
-    #expect(try keeper.network(.home) == nil)
+    var request = ThreadRequest(.setPreferred)
+    request.network = ExtendedPANID(hex: SampleNetwork.guest.extendedPANID)
+    _ = try keeper.command(request).result()
+    #expect(try keeper.home().reevaluateAfter == nil)
+    #expect(try keeper.router(Agent.living)?.preferred == "mismatch")
+    #expect(try keeper.router(Agent.attic)?.preferred == "match")
+    #expect(try keeper.credential(Agent.living)?.followsPreferred == false)
     #expect(try keeper.credential(Agent.attic)?.followsPreferred == true)
   }
 
-  @Test(
-    "A stranger that only names the preferred Extended PAN ID can never move it",
-    arguments: [PreferredDecision.Following.sameNetwork, .any])
-  func stranger(following: PreferredDecision.Following) throws {
-    keeper.configuration.following = following
+  @Test("A stranger that only names the preferred Extended PAN ID can never move it")
+  func stranger() throws {
     let stranger = home.with { $0.networkKey = "00000000000000000000000000000001" }
     try keeper.announce(Agent.living, home, at: 5)
     for seconds in [1, 5, 6, 7, 1_000] as [UInt64] {
@@ -105,16 +100,16 @@ struct PreferredNetworkTests {
 
   @Test("Membership of an earlier preferred network is none of a later one")
   func staleMembership() throws {
-    // Both belong to `home`. One takes the preferred network to `guest`; before the walk has come to
-    // the other, that one names `guest` with a key of its own.
-    keeper.configuration.following = .any
     try keeper.announce(Agent.living, home, at: 5)
     try keeper.announce(Agent.attic, home, at: 5, user: "bert")
-    try keeper.announce(Agent.living, .guest, at: 1)
+    var request = ThreadRequest(.setPreferred)
+    request.dataset = try SampleNetwork.guest.dataset(at: 1)
+    _ = try keeper.command(request).result()
     let stranger = SampleNetwork.guest.with { $0.networkKey = "00000000000000000000000000000001" }
-    try keeper.announce(Agent.attic, stranger, at: 7, user: "bert")
-    #expect(try keeper.credential(Agent.attic)?.followsPreferred == false)
-    try keeper.announce(Agent.attic, stranger, at: 8, user: "bert")
+    for seconds in [7, 8] as [UInt64] {
+      try keeper.announce(Agent.attic, stranger, at: seconds, user: "bert")
+      #expect(try keeper.credential(Agent.attic)?.followsPreferred == false)
+    }
     #expect(try keeper.preferred() == (try SampleNetwork.guest.dataset(at: 1)))
   }
 
@@ -168,12 +163,13 @@ struct PreferredNetworkTests {
         })
     }
     try keeper.announce(agents[0], home.with { $0.channel = 20 }, at: 2)
+    let first = try #require(try keeper.home().reevaluateAfter)
+    #expect(try keeper.router(agents[199])?.preferred == "mismatch")
     try keeper.pass()
-    let cursor = try #require(try keeper.home().reevaluateAfter)
-    #expect(cursor > 0)
+    #expect(try #require(try keeper.home().reevaluateAfter) > first)
     #expect(try keeper.router(agents[449])?.preferred == "match")
     try keeper.announce(agents[0], home.with { $0.channel = 21 }, at: 3)
-    #expect(try keeper.home().reevaluateAfter == 0)
+    #expect(try keeper.home().reevaluateAfter == first)
     for _ in 0..<3 { try keeper.pass() }
     #expect(try keeper.home().reevaluateAfter == nil)
     for agent in agents.dropFirst() {

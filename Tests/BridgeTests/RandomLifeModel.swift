@@ -21,6 +21,8 @@ struct RandomLifeModel {
         && network.channel == other.network.channel
     }
 
+    func hasKey(of other: Dataset?) -> Bool { network.networkKey == other?.network.networkKey }
+
     func isOn(_ other: Dataset?) -> Bool {
       network.extendedPANID == other?.network.extendedPANID
     }
@@ -31,39 +33,79 @@ struct RandomLifeModel {
   private(set) var present: Set<String> = []
   private(set) var members: Set<String> = []
   private(set) var preferred: Dataset?
-  let follows: Bool
-
-  init(followsAny: Bool) {
-    follows = followsAny
-  }
-
   /// - Returns: whether the bridge must take it.
   mutating func announce(_ agent: String, _ dataset: Dataset?, team: String) -> Bool {
     if let owner = owners[agent], owner != team { return false }
     present.insert(agent)
     guard let dataset else { return true }
     let before = stored[agent]
-    if let before, dataset.isOn(before) {
-      // An older or equally old one is not stored, whatever it says.
-      guard dataset.seconds > before.seconds else { return true }
+    if let before, dataset.isOn(before), dataset.seconds <= before.seconds {
+      // An older or equally old one is stored only by a router that comes back to the preferred network.
+      let returns = preferred.map {
+        dataset.saysTheSame(as: $0) && !before.saysTheSame(as: $0)
+      }
+      if returns != true {
+        if dataset == before { claim(agent, isUpdate: false) }
+        return true
+      }
     }
     owners[agent] = team
     stored[agent] = dataset
-    let isUpdate = before.map { dataset.isOn($0) } ?? false
     let wasMember = members.contains(agent)
-    if let preferred {
-      let isNewer = isUpdate && dataset.isOn(preferred) && dataset.seconds > preferred.seconds
-      let isTaken = follows && before != nil && !isUpdate
-      if wasMember, isNewer || isTaken { self.preferred = dataset }
-    } else {
+    if preferred == nil {
       preferred = dataset
+    } else if wasMember {
+      claim(agent, isUpdate: before.map { dataset.isOn($0) } ?? false)
     }
-    if wasMember { members.remove(agent) }
     if let preferred, dataset.isOn(preferred), wasMember || dataset.saysTheSame(as: preferred) {
       members.insert(agent)
+    } else {
+      members.remove(agent)
     }
     settleMembers()
+    settleClaims()
     return true
+  }
+
+  /// What a member says of the preferred network.
+  private mutating func claim(_ agent: String, isUpdate: Bool) {
+    guard members.contains(agent), let preferred, let dataset = stored[agent],
+      dataset.isOn(preferred), dataset.seconds > preferred.seconds
+    else { return }
+    guard !dataset.hasKey(of: preferred) else {
+      if isUpdate { self.preferred = dataset }
+      return
+    }
+    let others = members.filter { $0 != agent }
+    let isOneTeam = others.allSatisfy { owners[$0] == owners[agent] }
+    let isConfirmed = others.contains {
+      guard let other = stored[$0] else { return false }
+      return other.seconds > preferred.seconds && other.saysTheSame(as: dataset)
+        && (isOneTeam || owners[$0] != owners[agent])
+    }
+    guard others.isEmpty || isConfirmed else { return }
+    self.preferred = dataset
+    members = members.filter { stored[$0]?.hasKey(of: dataset) == true }
+  }
+
+  /// Claims that are the home's own word now, because the other side has gone.
+  mutating func settleClaims() {
+    let claimants = members.filter { agent in
+      guard let dataset = stored[agent], let preferred else { return false }
+      return dataset.seconds > preferred.seconds && !dataset.hasKey(of: preferred)
+    }
+    let inOrder = claimants.sorted {
+      let (a, b) = (stored[$0]?.seconds ?? 0, stored[$1]?.seconds ?? 0)
+      return a == b ? $0 < $1 : a > b
+    }
+    for agent in inOrder {
+      let before = preferred
+      claim(agent, isUpdate: false)
+      if preferred != before {
+        settleMembers()
+        return settleClaims()
+      }
+    }
   }
 
   mutating func leave(_ agent: String, team: String) -> Bool {
@@ -71,6 +113,7 @@ struct RandomLifeModel {
     present.remove(agent)
     stored[agent] = nil
     members.remove(agent)
+    settleClaims()
     return true
   }
 

@@ -27,9 +27,7 @@ struct RandomLifeTests {
   func steps(seed: UInt64) throws {
     var generator = RepeatableGenerator(seed: seed)
     let keeper = try Keeper(teams: ["anna": "family", "anton": "family"])
-    let followsAny = Bool.random(using: &generator)
-    keeper.configuration.following = followsAny ? .any : .sameNetwork
-    var model = RandomLifeModel(followsAny: followsAny)
+    var model = RandomLifeModel()
     for step in 0..<300 {
       let comment: Comment = "seed \(seed), step \(step)"
       try act(keeper, &model, &generator, comment)
@@ -45,7 +43,6 @@ struct RandomLifeTests {
   func batches(seed: UInt64) throws {
     var generator = RepeatableGenerator(seed: seed)
     let keeper = try Keeper(teams: ["anna": "family", "anton": "family"])
-    keeper.configuration.following = Bool.random(using: &generator) ? .any : .sameNetwork
     for step in 0..<25 {
       let comment: Comment = "seed \(seed), step \(step)"
       var messages: [IncomingMessage] = []
@@ -97,6 +94,7 @@ struct RandomLifeTests {
       let isRemoved = try keeper.removeCredential(of: agent)
       #expect(isRemoved == isThere, comment)
       model.removeCredential(agent)
+      model.settleClaims()
     }
   }
 

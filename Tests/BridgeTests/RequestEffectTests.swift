@@ -37,19 +37,19 @@ struct RequestEffectTests {
     _ = try keeper.takeEvents()
     let answered = try keeper.storeCredentials(Agent.living, .guest, at: 1)
     #expect(answered.data?.change == .updated)
-    // A member's change moves the preferred network, so it is the other router that is wrong now.
-    #expect(answered.data?.preferred == .match)
-    #expect(try keeper.takeNames() == ["dataset_updated", "preferred_changed"])
+    #expect(answered.data?.preferred == .mismatch)
+    #expect(try keeper.takeNames() == ["dataset_updated"])
+    #expect(try keeper.preferred()?.networkName == "home")
     let router = try #require(try keeper.router(Agent.living))
     #expect(router.networkName == "guest-thread")
-    #expect(router.preferred == "match")
+    #expect(router.preferred == "mismatch")
     #expect(try keeper.network(.guest)?.routers == 1)
     #expect(try keeper.network(.home)?.routers == 1)
     try keeper.pass(1)
     try keeper.pass(40)
     #expect(
       try keeper.firing().filter { $0.hasPrefix("Preferred") }
-        == ["PreferredNetworkMismatch \(Agent.attic)"])
+        == ["PreferredNetworkMismatch \(Agent.living)"])
   }
 
   @Test("An older dataset by hand replaces the newer, and the router is what it says it is")
@@ -115,8 +115,10 @@ struct RequestEffectTests {
       try keeper.ask(.deleteCredentials, ["border_agent_id": Agent.living]).code == "not_found")
   }
 
-  @Test("The preferred network is set, said, and every router is checked against it")
+  @Test("An approver sets the preferred network over MQTT; every router is checked at once")
   func setPreferred() throws {
+    keeper.configuration.isApprover = { $0 == "anna" }
+    keeper.configuration.approversMustSign = false
     try keeper.announce(Agent.living, .home, at: 1)
     try keeper.announce(Agent.attic, .guest, at: 1)
     _ = try keeper.takeEvents()
@@ -125,7 +127,7 @@ struct RequestEffectTests {
     let event = try #require(try keeper.takeEvents().first { $0.types == .preferredChanged })
     #expect(event.user == "anna")
     #expect(event.detail.networkName == "guest-thread")
-    try keeper.pass(1)
+    #expect(event.detail.previousExtendedPANID == SampleNetwork.home.extendedPANID)
     #expect(try keeper.router(Agent.attic)?.preferred == "match")
     #expect(try keeper.router(Agent.living)?.preferred == "mismatch")
     #expect(try keeper.home().preferredName == "guest-thread")

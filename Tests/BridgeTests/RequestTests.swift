@@ -41,8 +41,10 @@ struct RequestTests {
       command,
       [
         "border_agent_id": Agent.living, "dataset": try SampleNetwork.home.dataset(at: 1).hex,
-        "id": "c-1", "transaction": "t",
-      ].merging(command == .setPreferred ? [:] : ["ext_pan_id": "1111111122222222"]) { $1 })
+        "transaction": "t",
+      ].merging(
+        command == .setPreferred ? [:] : ["ext_pan_id": "1111111122222222", "id": "c-1"]
+      ) { $1 })
     #expect(
       answered.publication.topic == "threadkeeper/out/anna/response/\(command.rawValue)")
     #expect(answered.answer.transaction == "t")
@@ -50,7 +52,8 @@ struct RequestTests {
       switch command {
       case .getCredentials, .getNetwork, .nearbyNetworks, .getPreferred: "not_enrolled"
       case .shareCredentials: "unsupported"
-      case .approveConsent, .denyConsent: "not_authorized"
+      case .approveConsent, .denyConsent, .setPreferred, .forgetPreferred, .forgetNetwork:
+        "not_authorized"
       default: nil
       }
     #expect(answered.code == expected)

@@ -11,7 +11,10 @@ import ThreadRequests
 struct PreferredTests {
   let service: Service
 
-  init() throws { service = try Service() }
+  init() throws {
+    service = try Service()
+    service.isOnThisMachine = true
+  }
 
   private func check(_ network: SampleNetwork, at seconds: UInt64) throws -> AnswerData {
     try service.ask(.checkPreferred, team: "bob") { $0.dataset = try network.dataset(at: seconds) }

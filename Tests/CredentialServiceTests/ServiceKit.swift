@@ -24,6 +24,10 @@ final class Service {
   /// Border agent ids that can be reached.
   var active: Set<String> = []
   private(set) var heard: [String] = []
+  /// Whether requests come from a program on this machine, and not over the broker.
+  var isOnThisMachine = false
+  /// Whether a person asks, at the command line.
+  var isAdministrator = false
 
   init() throws {
     temporary = try TemporaryStore()
@@ -34,7 +38,9 @@ final class Service {
 
   func context(team: String = "anna", home: String = "home") -> RequestContext {
     var context = RequestContext(
-      requester: .mqttUser(team), team: team, home: home, reply: .caller, now: Date())
+      requester: isOnThisMachine ? .systemUser(1000) : .mqttUser(team), team: team, home: home,
+      reply: .caller, now: Date())
+    context.isAdministrator = isAdministrator
     context.listsSecrets = true
     context.version = "test"
     return context
@@ -176,7 +182,8 @@ final class Registry: CredentialRegistry {
   func deleted(_ agent: BorderAgentID, context: RequestContext) { heard.append("deleted \(agent)") }
 
   func preferredSet(_ change: PreferredChange, context: RequestContext) {
-    heard.append("preferred \(change.to.networkName ?? "")")
+    guard change.from != change.to else { return }
+    heard.append("preferred \(change.to?.networkName ?? "none")")
   }
 
   func states(_ command: RequestCommand, context: RequestContext) throws -> AnswerData {

@@ -56,13 +56,26 @@ struct StoreTests {
     #expect(try service.preferred("cabin")?.networkName == "guest-thread")
   }
 
-  @Test("a change under a member's id moves the preferred network, to another network too")
+  @Test("a program of the owning team on this machine moves the preferred network anywhere")
   func memberMoves() throws {
+    service.isOnThisMachine = true
     try service.keep(Agent.living, .home, at: 1)
     #expect(try service.keep(Agent.living, .guest, at: 1).preferred == .match)
     #expect(try service.preferred()?.networkName == "guest-thread")
     #expect(try service.keep(Agent.living, .home, at: 1).preferred == .match)
     #expect(try service.preferred()?.networkName == "home")
+  }
+
+  @Test("over the broker a change under a member's id moves it to no other network, key or past")
+  func memberOverTheBroker() throws {
+    try service.keep(Agent.living, .home, at: 5)
+    try service.keep(Agent.attic, .home, at: 5)
+    let rekeyed = SampleNetwork.home.with { $0.networkKey = SampleNetwork.guest.networkKey }
+    for (network, seconds) in [(SampleNetwork.guest, 9), (rekeyed, 4), (rekeyed, 9)] {
+      #expect(try service.keep(Agent.living, network, at: UInt64(seconds)).preferred == .mismatch)
+      #expect(try service.preferred() == SampleNetwork.home.dataset(at: 5))
+      try service.keep(Agent.living, .home, at: 5)
+    }
   }
 
   @Test("a change under the id of a router that is no member leaves the preferred network alone")

@@ -48,24 +48,25 @@ struct MembershipTests {
     var generator = RepeatableGenerator(seed: 11)
     let preferred = try home.dataset(at: 50)
     let stranger = home.with { $0.networkKey = "00000000000000000000000000000001" }
-    for following in [PreferredDecision.Following.sameNetwork, .any] {
-      var stored: OperationalDataset?
-      var isMember = false
-      for _ in 0..<300 {
-        let network = [stranger, stranger.with { $0.channel = 20 }, .guest]
-          .randomElement(using: &generator)
-        let incoming = try #require(network).dataset(
-          at: UInt64.random(in: 1...100, using: &generator))
-        let change = DatasetDecision(stored: stored, incoming: incoming)
-        #expect(
-          PreferredDecision(
-            preferred: preferred, isMember: isMember, change: change, incoming: incoming,
-            following: following) == .keep)
-        guard change.isStored else { continue }
-        stored = incoming
-        isMember = follows(isMember, incoming, preferred)
-        #expect(!isMember)
-      }
+    var stored: OperationalDataset?
+    var isMember = false
+    for _ in 0..<300 {
+      let network = [stranger, stranger.with { $0.channel = 20 }, .guest]
+        .randomElement(using: &generator)
+      let incoming = try #require(network).dataset(
+        at: UInt64.random(in: 1...100, using: &generator))
+      let change = DatasetDecision(stored: stored, incoming: incoming)
+      let agent = try #require(BorderAgentID(hex: "a1b2c3d4e5f60718"))
+      #expect(
+        PreferredDecision(
+          preferred: preferred,
+          reporter: .init(agent: agent, team: "mallory", dataset: incoming), isMember: isMember,
+          change: change
+        ) { [] } == .keep)
+      guard change.isStored else { continue }
+      stored = incoming
+      isMember = follows(isMember, incoming, preferred)
+      #expect(!isMember)
     }
   }
 }

@@ -5,67 +5,69 @@ import Testing
 import ThreadCredentialStore
 import ThreadDataset
 
-@Suite("Whether the preferred network follows")
+@Suite("Whether the preferred network follows a report")
 struct PreferredDecisionTests {
-  typealias Following = PreferredDecision.Following
+  private let home = SampleNetwork.home
+  private let guest = SampleNetwork.guest
+  private let rekeyed = SampleNetwork.home.with {
+    $0.networkKey = "00000000000000000000000000000001"
+  }
 
-  let home = SampleNetwork.home
-  let guest = SampleNetwork.guest
-
-  /// What follows from the whole chain of decisions for one report.
+  /// What follows from the whole chain of decisions for one report of a router of anna's.
   private func decide(
     preferred: OperationalDataset?, stored: OperationalDataset?, incoming: OperationalDataset,
-    isMember: Bool, following: Following = .sameNetwork
-  ) -> PreferredDecision {
+    isMember: Bool = true, isForgotten: Bool = false, source: PreferredDecision.Source = .broker,
+    others: [PreferredDecision.Member] = []
+  ) throws -> PreferredDecision {
     PreferredDecision(
-      preferred: preferred, isMember: isMember,
-      change: DatasetDecision(stored: stored, incoming: incoming), incoming: incoming,
-      following: following)
+      preferred: preferred, isForgotten: isForgotten, reporter: try member("ff", incoming),
+      isMember: isMember, change: DatasetDecision(stored: stored, incoming: incoming),
+      source: source
+    ) { others }
   }
 
-  @Test("The first network becomes preferred", arguments: [Following.sameNetwork, .any])
-  func establish(following: Following) throws {
+  @Test("The first network of a home becomes preferred")
+  func establish() throws {
     let dataset = try home.dataset(at: 1)
-    #expect(
-      decide(
-        preferred: nil, stored: nil, incoming: dataset, isMember: false, following: following)
-        == .establish)
-    #expect(
-      decide(
-        preferred: nil, stored: try guest.dataset(at: 9), incoming: dataset, isMember: false,
-        following: following) == .establish)
+    for stored in [nil, dataset, try guest.dataset(at: 9)] {
+      #expect(
+        try decide(preferred: nil, stored: stored, incoming: dataset, isMember: false)
+          == .establish)
+    }
   }
 
-  @Test("Nothing follows from what is not stored", arguments: [Following.sameNetwork, .any])
-  func notStored(following: Following) throws {
+  @Test("After a person has forgotten the preferred network no report makes another one")
+  func forgotten() throws {
+    for source in [PreferredDecision.Source.broker, .owner] {
+      #expect(
+        try decide(
+          preferred: nil, stored: nil, incoming: home.dataset(at: 1), isMember: false,
+          isForgotten: true, source: source) == .keep)
+    }
+  }
+
+  @Test("A dataset that is not stored for the router changes nothing")
+  func notStored() throws {
     let stored = try home.dataset(at: 5)
-    let unstored = [
-      stored, try home.dataset(at: 4), try home.with { $0.channel = 20 }.dataset(at: 5),
-    ]
-    for incoming in unstored {
+    for incoming in [try home.dataset(at: 4), try home.with { $0.channel = 20 }.dataset(at: 5)] {
       for preferred in [nil, stored, try guest.dataset(at: 1)] {
-        for isMember in [false, true] {
-          #expect(
-            decide(
-              preferred: preferred, stored: stored, incoming: incoming, isMember: isMember,
-              following: following) == .keep)
-        }
+        #expect(try decide(preferred: preferred, stored: stored, incoming: incoming) == .keep)
       }
     }
   }
 
-  @Test("A member's newer dataset moves the preferred network, nobody else's does")
-  func follow() throws {
+  @Test("Other parameters with the same keys and a later timestamp of a member follow at once")
+  func sameKeys() throws {
     let preferred = try home.dataset(at: 5)
     let newer = try home.with { $0.channel = 20 }.dataset(at: 6)
-    for following in [Following.sameNetwork, .any] {
-      for (isMember, expected) in [(true, PreferredDecision.follow), (false, .keep)] {
-        #expect(
-          decide(
-            preferred: preferred, stored: preferred, incoming: newer, isMember: isMember,
-            following: following) == expected)
-      }
-    }
+    let others = [try member("01", team: "bert", preferred)]
+    #expect(
+      try decide(preferred: preferred, stored: preferred, incoming: newer, others: others)
+        == .follow(.sameKeys))
+    #expect(
+      try decide(
+        preferred: preferred, stored: preferred, incoming: newer, isMember: false, others: others)
+        == .keep)
   }
 
   @Test("A member that is behind does not turn the preferred network back")
@@ -74,65 +76,145 @@ struct PreferredDecisionTests {
     let stored = try home.dataset(at: 5)
     for seconds in [6, 8, 9] as [UInt64] {
       #expect(
-        decide(
-          preferred: preferred, stored: stored, incoming: try home.dataset(at: seconds),
-          isMember: true) == .keep)
-    }
-    #expect(
-      decide(
-        preferred: preferred, stored: stored, incoming: try home.dataset(at: 10), isMember: true)
-        == .follow)
-  }
-
-  @Test("A member that brings other content of the preferred network's age does not replace it")
-  func memberConflict() throws {
-    let preferred = try home.dataset(at: 9)
-    #expect(
-      decide(
-        preferred: preferred, stored: try home.dataset(at: 5),
-        incoming: try home.with { $0.channel = 20 }.dataset(at: 9), isMember: true) == .keep)
-  }
-
-  @Test("A member that drifts away takes nothing along, unless every change is to be followed")
-  func drift() throws {
-    let preferred = try home.dataset(at: 100)
-    for seconds in [1, 100, 1_000] as [UInt64] {
-      let incoming = try guest.dataset(at: seconds)
-      #expect(
-        decide(preferred: preferred, stored: preferred, incoming: incoming, isMember: true)
+        try decide(preferred: preferred, stored: stored, incoming: home.dataset(at: seconds))
           == .keep)
-      #expect(
-        decide(
-          preferred: preferred, stored: preferred, incoming: incoming, isMember: true,
-          following: .any) == .follow)
-      #expect(
-        decide(
-          preferred: preferred, stored: preferred, incoming: incoming, isMember: false,
-          following: .any) == .keep)
     }
+    #expect(
+      try decide(preferred: preferred, stored: stored, incoming: home.dataset(at: 10))
+        == .follow(.sameKeys))
   }
 
-  @Test("A router that comes over to the preferred network moves nothing, however new its dataset")
-  func comingOver() throws {
-    let preferred = try home.dataset(at: 5)
-    for following in [Following.sameNetwork, .any] {
-      for seconds in [4, 5, 500] as [UInt64] {
+  @Test("An equal or older timestamp never moves it, with whatever keys")
+  func noLaterTimestamp() throws {
+    let preferred = try home.dataset(at: 9)
+    for seconds in [1, 8, 9] as [UInt64] {
+      for network in [rekeyed, home.with { $0.channel = 20 }] {
         #expect(
-          decide(
-            preferred: preferred, stored: try guest.dataset(at: 1),
-            incoming: try home.dataset(at: seconds), isMember: false, following: following)
+          try decide(preferred: preferred, stored: nil, incoming: network.dataset(at: seconds))
             == .keep)
       }
     }
   }
 
-  @Test("A new router moves nothing", arguments: [Following.sameNetwork, .any])
-  func newRouter(following: Following) throws {
-    for incoming in [try home.dataset(at: 500), try guest.dataset(at: 500)] {
+  @Test("Another Extended PAN ID never moves it, also of the only member")
+  func otherNetwork() throws {
+    let preferred = try home.dataset(at: 100)
+    for seconds in [1, 100, 1_000] as [UInt64] {
       #expect(
-        decide(
-          preferred: try home.dataset(at: 5), stored: nil, incoming: incoming, isMember: false,
-          following: following) == .keep)
+        try decide(preferred: preferred, stored: preferred, incoming: guest.dataset(at: seconds))
+          == .keep)
     }
+  }
+
+  @Test("New keys of one member among several are disputed", arguments: ["network key", "PSKc"])
+  func dispute(of key: String) throws {
+    let preferred = try home.dataset(at: 1)
+    let network =
+      key == "PSKc"
+      ? home.with { $0.pskc = "000102030405060708090a0b0c0d0e0f" } : rekeyed
+    let incoming = try network.dataset(at: 2)
+    #expect(
+      try decide(
+        preferred: preferred, stored: preferred, incoming: incoming,
+        others: [member("01", preferred)]) == .dispute)
+    // Said again it is still a claim.
+    #expect(
+      try decide(
+        preferred: preferred, stored: incoming, incoming: incoming,
+        others: [member("01", preferred)]) == .dispute)
+  }
+
+  @Test("New keys of the only member are followed")
+  func onlyMember() throws {
+    let preferred = try home.dataset(at: 1)
+    let incoming = try rekeyed.dataset(at: 2)
+    for stored in [preferred, incoming] {
+      #expect(
+        try decide(preferred: preferred, stored: stored, incoming: incoming)
+          == .follow(.onlyMember))
+    }
+  }
+
+  @Test("New keys that a second member reports are followed")
+  func confirmed() throws {
+    let preferred = try home.dataset(at: 1)
+    let incoming = try rekeyed.dataset(at: 2)
+    let second = try member("02", incoming)
+    #expect(
+      try decide(
+        preferred: preferred, stored: preferred, incoming: incoming,
+        others: [member("01", preferred), second]) == .follow(.confirmed(by: second.agent)))
+  }
+
+  @Test("A second member with another dataset confirms nothing")
+  func otherClaim() throws {
+    let preferred = try home.dataset(at: 1)
+    let other = rekeyed.with { $0.networkKey = "00000000000000000000000000000002" }
+    for dataset in [
+      try other.dataset(at: 2), try rekeyed.with { $0.channel = 20 }.dataset(at: 3),
+      // Not newer than the preferred one.
+      try rekeyed.dataset(at: 1),
+    ] {
+      #expect(
+        try decide(
+          preferred: preferred, stored: preferred, incoming: rekeyed.dataset(at: 2),
+          others: [member("01", dataset)]) == .dispute)
+    }
+  }
+
+  @Test("Where several teams have members, the second one must be of another team")
+  func teams() throws {
+    let preferred = try home.dataset(at: 1)
+    let incoming = try rekeyed.dataset(at: 2)
+    let own = try member("01", incoming)
+    #expect(
+      try decide(
+        preferred: preferred, stored: preferred, incoming: incoming,
+        others: [own, member("02", team: "bert", preferred)]) == .dispute)
+    let other = try member("03", team: "bert", incoming)
+    #expect(
+      try decide(
+        preferred: preferred, stored: preferred, incoming: incoming,
+        others: [own, member("02", team: "bert", preferred), other])
+        == .follow(.confirmed(by: other.agent)))
+  }
+
+  @Test("Who is no member moves nothing, whatever others report")
+  func stranger() throws {
+    let preferred = try home.dataset(at: 1)
+    for incoming in [try rekeyed.dataset(at: 2), try home.dataset(at: 9), try guest.dataset(at: 9)]
+    {
+      #expect(
+        try decide(
+          preferred: preferred, stored: nil, incoming: incoming, isMember: false,
+          others: [member("01", incoming)]) == .keep)
+      #expect(
+        try decide(preferred: preferred, stored: nil, incoming: incoming, isMember: false) == .keep)
+    }
+  }
+
+  @Test("What a program of the owning team stores on this machine is followed, whatever it is")
+  func owner() throws {
+    let preferred = try home.dataset(at: 5)
+    let others = [try member("01", team: "bert", preferred)]
+    for incoming in [try guest.dataset(at: 1), try rekeyed.dataset(at: 1)] {
+      let decision = PreferredDecision(
+        preferred: preferred, reporter: try member("ff", incoming), isMember: true,
+        change: .update([]), source: .owner
+      ) { others }
+      #expect(decision == .follow(.owner))
+    }
+    #expect(
+      try decide(
+        preferred: preferred, stored: preferred, incoming: preferred, source: .owner,
+        others: others) == .keep)
+  }
+
+  private func member(
+    _ agent: String, team: String = "anna", _ dataset: OperationalDataset
+  ) throws -> PreferredDecision.Member {
+    PreferredDecision.Member(
+      agent: try #require(BorderAgentID(hex: "00000000000000\(agent)")), team: team,
+      dataset: dataset)
   }
 }

@@ -96,7 +96,8 @@ import ThreadRequests
         "ping", "credentials/store", "credentials/delete", "credentials/get", "credentials/list",
         "credentials/list_active", "credentials/share", "network/get", "networks/nearby",
         "preferred/available", "preferred/check", "preferred/get", "preferred/set",
-        "consent/approve", "consent/deny", "consent/pending", "routers/list", "networks/list",
+        "preferred/forget", "networks/forget", "consent/approve", "consent/deny", "consent/pending",
+        "routers/list", "networks/list",
         "alerts/list",
       ])
     #expect(

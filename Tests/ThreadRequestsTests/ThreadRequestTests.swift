@@ -48,7 +48,7 @@ import ThreadRequests
       (.deleteCredentials, "border_agent_id"), (.getCredentials, "border_agent_id"),
       (.getNetwork, "ext_pan_id"), (.shareCredentials, "ext_pan_id"),
       (.setPreferred, "ext_pan_id"), (.checkPreferred, "dataset"), (.approveConsent, "id"),
-      (.denyConsent, "id"),
+      (.denyConsent, "id"), (.forgetNetwork, "ext_pan_id"),
     ])
   func missing(_ command: RequestCommand, _ field: String) {
     let failure = failure(command, "{}")
@@ -60,7 +60,8 @@ import ThreadRequests
     "a command that needs no field takes an empty object",
     arguments: [
       RequestCommand.ping, .listCredentials, .listActiveCredentials, .nearbyNetworks,
-      .isPreferredAvailable, .getPreferred, .pendingConsents, .listRouters, .listNetworks,
+      .isPreferredAvailable, .getPreferred, .forgetPreferred, .pendingConsents, .listRouters,
+      .listNetworks,
       .listAlerts,
     ])
   func nothingNeeded(_ command: RequestCommand) {
@@ -104,11 +105,17 @@ import ThreadRequests
       failure(.checkPreferred, #"{"dataset":"\#(pending)"}"#)?.known == .incompleteDataset)
   }
 
-  @Test("to set the preferred network takes a network or a dataset, not both")
+  @Test(
+    "to set the preferred network takes a network, its name, an id or a dataset, and one of them")
   func preferredByOneOfBoth() throws {
     let dataset = try SampleNetwork.home.dataset(at: 1).hex
     #expect(failure(.setPreferred, #"{"ext_pan_id":"1111111122222222"}"#) == nil)
     #expect(failure(.setPreferred, #"{"dataset":"\#(dataset)"}"#) == nil)
+    #expect(failure(.setPreferred, #"{"network_name":"home"}"#) == nil)
+    #expect(failure(.setPreferred, #"{"id":"p-00000001"}"#) == nil)
+    #expect(
+      failure(.setPreferred, #"{"network_name":"home","id":"p-00000001"}"#)?.known
+        == .invalidPayload)
     #expect(
       failure(.setPreferred, #"{"ext_pan_id":"1111111122222222","dataset":"\#(dataset)"}"#)?.known
         == .invalidPayload)

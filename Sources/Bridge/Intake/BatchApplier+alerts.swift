@@ -101,8 +101,14 @@ extension BatchApplier {
     let isMissing =
       try preferredNetwork(of: home) == nil
       && home.record.routers + home.routersChange > 0
-    try applyAlert(
-      .noPreferredNetwork, subject: "", wanted: isMissing ? .noPreferredNetwork : nil, home: home)
+    var wanted: AlertFacts?
+    if isMissing {
+      let isForgotten = try store.isPreferredForgotten(in: home.record.name, tx)
+      wanted =
+        isForgotten
+        ? .preferredNetworkForgotten(homeOption: homeOption(home)) : .noPreferredNetwork
+    }
+    try applyAlert(.noPreferredNetwork, subject: "", wanted: wanted, home: home)
   }
 
   /// Takes note, once, that a user sends datasets unsealed.

@@ -44,15 +44,20 @@ extension BatchApplier {
     let report = try judgeReport(event.dataset, of: &router, home: home)
     var current = credential?.dataset
     if let incoming = event.dataset {
+      let isTaken =
+        try report == .confirmed || report == .configured
+        || returns(to: incoming, from: current, home: home)
       let change =
-        report == .confirmed || report == .configured
+        isTaken
         ? DatasetDecision(stored: current, confirmed: incoming)
         : DatasetDecision(stored: current, incoming: incoming)
       let wasMember = try isMember(credential, home: home)
-      try decidePreferred(
-        change, incoming: incoming,
-        isMember: try wasMember && mayLead(credential, incoming, home: home), home: home,
-        record: &record)
+      let isMoved = try movePreferred(
+        by: router, change, incoming, user: user,
+        isMember: wasMember && mayLead(credential, incoming, home: home), home: home, record: &record)
+      // Its mark may be another one since.
+      let credential =
+        isMoved ? try store.credential(of: router.agent, in: home.record.name, tx) : credential
       let follows = Membership.follows(
         wasMember: wasMember, dataset: change.isStored ? incoming : current ?? incoming,
         preferred: try preferredNetwork(of: home))
@@ -97,35 +102,35 @@ extension BatchApplier {
     return incoming.essentialDifferences(from: preferred).isEmpty
   }
 
-  private func decidePreferred(
-    _ change: DatasetDecision, incoming: OperationalDataset, isMember: Bool, home: HomeContext,
-    record: inout EventRecord
-  ) throws {
-    let decision = PreferredDecision(
-      preferred: try preferredNetwork(of: home), isMember: isMember, change: change,
-      incoming: incoming, following: configuration.following)
-    guard decision != .keep else { return }
-    try setPreferred(incoming, in: home)
+  /// Whether a router that had other parameters than the preferred network uses the preferred ones now,
+  /// which may be older.
+  private func returns(
+    to incoming: OperationalDataset, from current: OperationalDataset?, home: HomeContext
+  ) throws -> Bool {
+    guard let current, let preferred = try preferredNetwork(of: home) else { return false }
+    return incoming.essentialDifferences(from: preferred).isEmpty
+      && !current.essentialDifferences(from: preferred).isEmpty
+  }
+
+  /// - Returns: whether the preferred network is another one, or has other parameters.
+  private func movePreferred(
+    by router: RouterRecord, _ change: DatasetDecision, _ incoming: OperationalDataset,
+    user: String, isMember: Bool, home: HomeContext, record: inout EventRecord
+  ) throws -> Bool {
+    let preferred = try preferredNetwork(of: home)
+    let reporter = PreferredDecision.Member(
+      agent: router.agent, team: configuration.team(user), dataset: incoming)
+    let decision = try PreferredDecision(
+      preferred: preferred,
+      isForgotten: preferred == nil && store.isPreferredForgotten(in: home.record.name, tx),
+      reporter: reporter, isMember: isMember, change: change
+    ) {
+      try members(besides: router.agent, of: preferred, home: home)
+    }
+    guard let cause = decision.cause else { return false }
+    try replacePreferred(with: incoming, cause, by: router.displayName, in: home)
     record.types.insert(.preferredChanged)
-  }
-
-  /// Makes a dataset the preferred network of a home.
-  private func setPreferred(_ dataset: OperationalDataset, in home: HomeContext) throws {
-    let before = try preferredNetwork(of: home)
-    try store.setPreferredNetwork(of: home.record.name, to: dataset, tx)
-    try preferredIsSet(from: before, to: dataset, in: home)
-  }
-
-  /// The store has another preferred network; every router is then checked anew.
-  func preferredIsSet(
-    from before: OperationalDataset?, to dataset: OperationalDataset, in home: HomeContext
-  ) throws {
-    noteNetworkShown(before?.extendedPANID, in: home)
-    try HomeLedger.setPreferred(dataset, of: home.record.id, tx)
-    home.preferred = .some(dataset)
-    home.isPreferredNew = true
-    home.needsLook = true
-    noteNetworkShown(dataset.extendedPANID, in: home)
+    return true
   }
 
   private func storeDataset(

@@ -95,6 +95,8 @@ extension BatchApplier {
     }
     try append(record)
     try applyAlerts([:], to: &router, home: home)
+    home.hasChangedRouters = true
+    home.needsMoveLook = true
     noteRouter(in: home, change: -1)
   }
 
@@ -128,6 +130,7 @@ extension BatchApplier {
     let preferred = try preferredNetwork(of: home)
     let check = PreferredCheck(dataset, of: router, preferred: preferred)
     router.preferred = check.name
+    if check == .match { router.memberOf = preferred?.extendedPANID }
     try considerAdoption(
       by: &router, check, reported: dataset, isSSIDNew: record.types.contains(.ssidChanged),
       home: home)
@@ -139,10 +142,12 @@ extension BatchApplier {
     noteNetwork(
       in: home, from: stored?.contribution, to: router.contribution,
       dataset: router.datasetChangedAt == now ? dataset : nil)
+    try noteChange(of: router, stored: stored, dataset, home: home)
     let wanted = RouterAlertConditions(
       router: router, check: check, dataset: dataset, preferred: preferred, trigger: trigger,
       addressee: try addressee(ofFailed: router, home: home),
-      currentName: try currentNetworkName(of: router, home: home)
+      currentName: try currentNetworkName(of: router, home: home),
+      isToldOfHome: try isToldOfHome(router, dataset, home: home)
     ).wanted
     try applyAlerts(wanted, to: &router, home: home)
     if stored == nil {

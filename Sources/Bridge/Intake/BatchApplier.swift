@@ -147,6 +147,7 @@ final class BatchApplier {
 
   /// What follows from the whole batch: the counts of networks, the alerts of homes.
   func finish() throws {
+    try settlePreferred()
     try beginRaisedAdoptions()
     var networks = progress.networks
     try networks.apply(to: self)

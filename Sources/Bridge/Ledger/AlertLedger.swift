@@ -41,6 +41,16 @@ enum AlertLedger {
       .integer(home), .integer(Int64(limit)), row: AlertRecord.init(row:))
   }
 
+  /// Firing alerts of one name, of all homes, about which nothing was said since before `deadline`.
+  static func firing(
+    _ name: AlertName, before deadline: WireTime, limit: Int, _ tx: ReadTransaction
+  ) throws -> [AlertRecord] {
+    try tx.all(
+      "SELECT * FROM alert WHERE phase = 1 AND updated_at <= ? AND name = ? LIMIT ?",
+      .integer(deadline.milliseconds), .integer(name.number), .integer(Int64(limit)),
+      row: AlertRecord.init(row:))
+  }
+
   /// Held and firing alerts of all homes.
   static func active(_ tx: ReadTransaction) throws -> [AlertRecord] {
     try tx.all("SELECT * FROM alert WHERE phase < 2", row: AlertRecord.init(row:))

@@ -163,5 +163,16 @@ package enum BridgeSchema {
       try tx.execute("ALTER TABLE outbox ADD COLUMN tried BLOB")
       try tx.execute("ALTER TABLE outbox ADD COLUMN tries INTEGER NOT NULL DEFAULT 0")
     },
+    Migration("homes that move") { tx in
+      // `member_of` is the preferred network that a router was on last; `moved_to` the network that all
+      // of those are on instead.
+      try tx.execute("ALTER TABLE router ADD COLUMN member_of BLOB")
+      try tx.execute("ALTER TABLE home ADD COLUMN moved_to BLOB")
+      try tx.execute(
+        """
+        CREATE INDEX router_member_of ON router (home, member_of, network, online)
+          WHERE member_of IS NOT NULL
+        """)
+    },
   ]
 }

@@ -16,6 +16,8 @@ package struct HomeRecord: Hashable, Sendable {
   package let routers: Int
   /// Row id up to which routers have been checked anew; `nil` when there is nothing to check.
   let reevaluateAfter: Int64?
+  /// The network that all members of the preferred network are on instead; nil while they are not.
+  let movedTo: ExtendedPANID?
 }
 
 enum HomeLedger {
@@ -32,12 +34,18 @@ enum HomeLedger {
     try tx.execute("UPDATE home SET base_topic = ? WHERE id = ?", .text(base), .integer(id))
   }
 
-  static func setPreferred(_ dataset: OperationalDataset, of id: Int64, _ tx: WriteTransaction)
+  /// - Parameter dataset: nil: no network is preferred.
+  static func setPreferred(_ dataset: OperationalDataset?, of id: Int64, _ tx: WriteTransaction)
     throws
   {
     try tx.execute(
       "UPDATE home SET preferred = ?, preferred_name = ?, reevaluate_after = 0 WHERE id = ?",
-      .init(dataset.extendedPANID?.octets), .init(dataset.networkName), .integer(id))
+      .init(dataset?.extendedPANID?.octets), .init(dataset?.networkName), .integer(id))
+  }
+
+  static func setMoved(to network: ExtendedPANID?, of id: Int64, _ tx: WriteTransaction) throws {
+    try tx.execute(
+      "UPDATE home SET moved_to = ? WHERE id = ?", .init(network?.octets), .integer(id))
   }
 
   static func addRouters(_ change: Int, to id: Int64, _ tx: WriteTransaction) throws {
@@ -58,6 +66,7 @@ extension HomeRecord {
       id: row.integer(0), name: row.text(1), baseTopic: row.text(2),
       preferred: row.blobIfPresent(3).flatMap(ExtendedPANID.init(octets:)),
       preferredName: row.textIfPresent(4), routers: Int(row.integer(5)),
-      reevaluateAfter: row.integerIfPresent(6))
+      reevaluateAfter: row.integerIfPresent(6),
+      movedTo: row.blobIfPresent(7).flatMap(ExtendedPANID.init(octets:)))
   }
 }

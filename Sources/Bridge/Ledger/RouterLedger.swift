@@ -109,6 +109,52 @@ enum RouterLedger {
     return count
   }
 
+  /// Where the routers are that were on a preferred network last.
+  ///
+  /// - Parameter agent: one that is left out.
+  static func places(
+    ofMembersOf preferred: ExtendedPANID, home: Int64, besides agent: BorderAgentID?,
+    _ tx: ReadTransaction
+  ) throws -> [HomeMove.Place] {
+    try tx.all(
+      """
+      SELECT network, online, count(*) FROM router
+       WHERE home = ? AND member_of = ? AND agent IS NOT ? GROUP BY network, online
+      """,
+      .integer(home), .blob(preferred.octets), .init(agent?.octets)
+    ) { row in
+      HomeMove.Place(
+        network: row.blobIfPresent(0).flatMap(ExtendedPANID.init(octets:)),
+        isOnline: row.integer(1) != 0, routers: Int(row.integer(2)))
+    }
+  }
+
+  /// Whether a router is on the preferred network now, and can be reached.
+  static func hasOnlineMember(
+    of preferred: ExtendedPANID, home: Int64, besides agent: BorderAgentID?, _ tx: ReadTransaction
+  ) throws -> Bool {
+    try tx.first(
+      """
+      SELECT 1 FROM router
+       WHERE home = ? AND member_of = ? AND network = ? AND online = 1 AND agent IS NOT ? LIMIT 1
+      """,
+      .integer(home), .blob(preferred.octets), .blob(preferred.octets), .init(agent?.octets)
+    ) { _ in true } ?? false
+  }
+
+  /// How a network is called by a router that is on it.
+  static func name(
+    of network: ExtendedPANID, home: Int64, _ tx: ReadTransaction
+  ) throws -> String? {
+    try tx.first(
+      """
+      SELECT network_name FROM router
+       WHERE home = ? AND network = ? AND present = 1 AND network_name <> '' LIMIT 1
+      """,
+      .integer(home), .blob(network.octets)
+    ) { $0.textIfPresent(0) } ?? nil
+  }
+
   static func insert(_ router: RouterRecord, _ tx: WriteTransaction) throws {
     try tx.execute(
       """
@@ -116,8 +162,8 @@ enum RouterLedger {
         previous_ssid, present, online, beats, credential, network, network_name, channel, pan_id,
         active_seconds, preferred, first_seen, last_seen, dataset_changed, seq_high, seq_window,
         recent_ids, alerts, generation, adoption, current_network, thread_state, thread_state_since,
-        offline_reason)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        offline_reason, member_of)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """,
       .integer(router.home), .blob(router.agent.octets), .text(router.user), .init(router.name),
       .init(router.vendor), .init(router.model), .init(router.extendedAddress),
@@ -131,7 +177,7 @@ enum RouterLedger {
       .init(router.order.identifierText), .integer(router.alerts), .integer(router.generation),
       .init(router.adoption?.rawValue), .init(router.currentNetwork?.octets),
       .init(router.threadState?.rawValue), .init(router.threadStateSince),
-      .init(router.offlineReason?.rawValue))
+      .init(router.offlineReason?.rawValue), .init(router.memberOf?.octets))
   }
 
   static func update(_ router: RouterRecord, _ tx: WriteTransaction) throws {
@@ -142,7 +188,8 @@ enum RouterLedger {
         credential = ?, network = ?, network_name = ?, channel = ?, pan_id = ?,
         active_seconds = ?, preferred = ?, last_seen = ?, dataset_changed = ?, seq_high = ?,
         seq_window = ?, recent_ids = ?, alerts = ?, generation = ?, adoption = ?,
-        current_network = ?, thread_state = ?, thread_state_since = ?, offline_reason = ?
+        current_network = ?, thread_state = ?, thread_state_since = ?, offline_reason = ?,
+        member_of = ?
        WHERE id = ?
       """,
       .text(router.user), .init(router.name), .init(router.vendor), .init(router.model),
@@ -156,7 +203,7 @@ enum RouterLedger {
       .init(router.order.identifierText), .integer(router.alerts), .integer(router.generation),
       .init(router.adoption?.rawValue), .init(router.currentNetwork?.octets),
       .init(router.threadState?.rawValue), .init(router.threadStateSince),
-      .init(router.offlineReason?.rawValue), .integer(router.id))
+      .init(router.offlineReason?.rawValue), .init(router.memberOf?.octets), .integer(router.id))
   }
 
   /// The short way for a sign of life that changes nothing else.

@@ -43,6 +43,7 @@ extension RouterRecord {
     threadState = row.textIfPresent(31).flatMap(ThreadState.init)
     threadStateSince = row.integerIfPresent(32).map(WireTime.init(milliseconds:))
     offlineReason = row.textIfPresent(33).flatMap(OfflineReason.init)
+    memberOf = row.blobIfPresent(34).flatMap(ExtendedPANID.init(octets:))
   }
 }
 

@@ -39,6 +39,8 @@ package struct RouterRecord: Hashable, Sendable {
   package var threadStateSince: WireTime?
   /// Nil while it is online, and where nobody knows.
   package var offlineReason: OfflineReason?
+  /// The preferred network that it was on last; a router that left has none.
+  var memberOf: ExtendedPANID?
   package var firstSeen: WireTime
   package var lastSeen: WireTime
   package var datasetChangedAt: WireTime?

@@ -17,11 +17,14 @@ struct RouterAlertConditions {
   var addressee: String?
   /// The name of the network that it is on, where it is configured for another one and the name is known.
   var currentName: String?
+  /// Whether an alert of the home says why it differs from the preferred network.
+  var isToldOfHome = false
 
   var wanted: [AlertName: AlertFacts] {
     var wanted: [AlertName: AlertFacts] = [:]
     switch check {
     case .none, .match: break
+    case .mismatch where isToldOfHome: break
     case .mismatch(let names): wanted[.preferredNetworkMismatch] = mismatch(names)
     case .stale(let names): wanted[.staleDataset] = staleAgainstPreferred(names)
     case .conflict(let names): wanted[.datasetConflict] = conflictWithPreferred(names)
@@ -139,6 +142,15 @@ extension AlertFacts {
   static let noPreferredNetwork = AlertFacts(
     summary: "no network is preferred, so no router can be checked",
     remedy: "Announce a border router with its dataset: the first network becomes preferred.")
+
+  /// - Parameter homeOption: for commands: ` --home NAME`, or nothing.
+  static func preferredNetworkForgotten(homeOption: String) -> AlertFacts {
+    AlertFacts(
+      summary: "no network is preferred, because a person has forgotten the last one",
+      remedy:
+        "Choose one with `threadkeeper preferred set NETWORK\(homeOption)`; `threadkeeper preferred "
+        + "history\(homeOption)` lists those that were preferred.")
+  }
 
   static func plaintextCredentials(user: String) -> AlertFacts {
     var facts = AlertFacts(

@@ -55,6 +55,15 @@ package struct BridgeRegistry: Sendable {
     try database.read { try RouterLedger.users(home: home.id, $0) }
   }
 
+  /// Whether a border router has left of which the home still knows.
+  package func hasDepartedRouters(in home: HomeRecord) throws -> Bool {
+    try database.read {
+      try $0.first(
+        "SELECT 1 FROM router WHERE home = ? AND present = 0 LIMIT 1", .integer(home.id)
+      ) { _ in true } ?? false
+    }
+  }
+
   package func networks(in home: HomeRecord) throws -> [NetworkRecord] {
     try database.read { try NetworkLedger.all(home: home.id, $0) }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BridgeProtocol
+import CredentialService
 import KeychainCore
 import SQLiteDatabase
 import ThreadCredentialStore
@@ -21,12 +22,31 @@ package struct ImportSettlement: Sendable {
     self.clock = clock
   }
 
-  package func settle(_ imported: ImportedItems, _ tx: WriteTransaction) throws {
+  /// The preferred networks of the homes, to be asked for before anything is written. A damaged one is left
+  /// out: it cannot be kept.
+  package func preferredNetworks(_ tx: ReadTransaction) throws -> [String: OperationalDataset] {
+    var found: [String: OperationalDataset] = [:]
+    for home in configuration.topics.homes {
+      do {
+        found[home.name] = try store.preferredNetwork(of: home.name, tx)
+      } catch let error as KeychainError where error.status == .decode {
+        continue
+      }
+    }
+    return found
+  }
+
+  /// - Parameter former: the preferred networks before the import; one that it replaces is kept.
+  package func settle(
+    _ imported: ImportedItems, former: [String: OperationalDataset], _ tx: WriteTransaction
+  ) throws {
     let batch = try BatchApplier(
       configuration: configuration, store: store, now: clock.now(), tx)
     // The preferred network first: routers are checked against it.
     for record in try HomeLedger.all(tx) {
-      try batch.showImportedPreferred(in: batch.home(record.id))
+      let home = try batch.home(record.id)
+      try batch.showImportedPreferred(in: home, former: former[record.name])
+      try store.settleImportedHistory(of: record.name, tx)
     }
     for credential in imported.credentials {
       try batch.showImportedCredential(credential)
@@ -37,14 +57,24 @@ package struct ImportSettlement: Sendable {
 
 extension BatchApplier {
   /// The mirror in the registry follows the sealed item, and every router is checked anew.
-  fileprivate func showImportedPreferred(in home: HomeContext) throws {
+  ///
+  /// A mark of membership that comes in is that of another store: a router is a member here when it has
+  /// the keys of the preferred network of this store.
+  fileprivate func showImportedPreferred(
+    in home: HomeContext, former: OperationalDataset?
+  ) throws {
     guard let preferred = try preferredNetwork(of: home) else { return }
-    try HomeLedger.setPreferred(preferred, of: home.record.id, tx)
-    home.isPreferredNew = true
-    noteNetworkShown(preferred.extendedPANID, in: home)
-    guard home.record.preferred != preferred.extendedPANID else { return }
+    try store.recheckMembers(of: preferred, in: home.record.name, tx)
+    var kept: String?
+    if let former, !former.isSameNetwork(as: preferred) {
+      kept = try store.keep(former, in: home.record.name, tx)
+    }
+    try preferredIsSet(
+      PreferredChange(from: former, to: preferred, cause: .imported, formerID: kept), by: nil,
+      in: home)
+    let isNew = former.map { !$0.isSameNetwork(as: preferred) } ?? false
+    guard isNew || home.record.preferred != preferred.extendedPANID else { return }
     noteNetworkShown(home.record.preferred, in: home)
-    home.needsLook = true
     var record = EventRecord(time: now, types: .preferredChanged, home: home.record.id)
     record.network = preferred.extendedPANID
     try append(record)

@@ -83,6 +83,9 @@ extension BatchApplier {
       requester: .mqttUser(inbound.user), team: configuration.team(inbound.user), home: home,
       reply: .topic(inbound.answerTopic, correlation: inbound.correlation), now: now.date)
     context.isSigned = (try? inbound.fields.get().sealed) != nil
+    context.isApprover =
+      configuration.isApprover(inbound.user)
+      && (context.isSigned || !configuration.approversMustSign)
     context.mostEntries = Self.mostEntries
     context.version = configuration.version
     context.patience = Int(inbound.patience)

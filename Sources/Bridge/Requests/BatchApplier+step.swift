@@ -45,8 +45,10 @@ extension BatchApplier {
 extension HomeContext {
   fileprivate func savepoint() -> () -> Void {
     let noted = (preferred, isPreferredNew, needsLook, routersChange, plaintextUsers)
+    let looks = (needsKeyLook, hasChangedRouters, movedTo, needsMoveLook, needsWalk)
     return { [self] in
       (preferred, isPreferredNew, needsLook, routersChange, plaintextUsers) = noted
+      (needsKeyLook, hasChangedRouters, movedTo, needsMoveLook, needsWalk) = looks
     }
   }
 }

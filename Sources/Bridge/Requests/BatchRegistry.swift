@@ -33,10 +33,11 @@ struct BatchRegistry: CredentialRegistry {
     case .keep, .ignoreOlder, .conflict: break
     }
     if let preferred {
-      try batch.preferredIsSet(from: preferred.from, to: preferred.to, in: home)
+      try batch.preferredIsSet(preferred, by: batch.displayName(of: agent, home: home), in: home)
       record.types.insert(.preferredChanged)
     }
     if !record.types.isEmpty { record.describe(dataset) }
+    try batch.noteKeys(dataset, home: home)
     guard let stored = try present(agent, home) else {
       // No router has announced itself under this id: there is nothing else that could change.
       if !record.types.isEmpty { try batch.append(record) }
@@ -51,6 +52,7 @@ struct BatchRegistry: CredentialRegistry {
 
   func deleted(_ agent: BorderAgentID, context: RequestContext) throws {
     let home = try batch.home(named: context.home)
+    home.hasChangedRouters = true
     guard let stored = try present(agent, home) else { return }
     var router = stored
     router.credential = .missing
@@ -63,10 +65,14 @@ struct BatchRegistry: CredentialRegistry {
 
   func preferredSet(_ change: PreferredChange, context: RequestContext) throws {
     let home = try batch.home(named: context.home)
-    try batch.preferredIsSet(from: change.from, to: change.to, in: home)
+    try batch.preferredIsSet(change, by: context.actor, in: home)
+    guard change.from != change.to else { return }
     var record = record(context, home)
     record.types = .preferredChanged
-    record.describe(change.to)
+    if let to = change.to { record.describe(to) }
+    if let from = change.from, from.extendedPANID != change.to?.extendedPANID {
+      record.detail.previousExtendedPANID = from.extendedPANID?.description
+    }
     try batch.append(record)
   }
 

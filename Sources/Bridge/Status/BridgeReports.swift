@@ -64,7 +64,7 @@ struct BridgeReports: Sendable {
       networks: try NetworkLedger.count(home: home.id, tx),
       alertsHold: configuration.alertsHold,
       onMismatch: configuration.adoptTimeout == nil ? "alert" : "adopt",
-      followMembers: configuration.following == .any ? "any" : "same_network",
+      followMembers: "same_network",
       offlineAfter: configuration.offlineAfter, enrolmentLine: identity?.line,
       fingerprint: identity?.fingerprint)
   }

@@ -13,7 +13,6 @@ struct TickApplier {
   private static let alertsAtOnce = 200
   /// Rows looked at in one tick, so that intake never waits for a walk.
   private static let presenceStep = 5_000
-  private static let reevaluationStep = 200
 
   let batch: BatchApplier
   /// Since when everything that routers say has been heard; nil while it is not.
@@ -25,6 +24,7 @@ struct TickApplier {
   func apply(_ cursors: inout TickCursors) throws {
     try raiseDueAlerts()
     try forgetResolvedAlerts()
+    try resolveOldNotices()
     try noticeSilence(cursor: &cursors.presence)
     try batch.expireConsents()
     for home in batch.servedHomes { try reevaluate(home) }
@@ -50,6 +50,14 @@ struct TickApplier {
     }
   }
 
+  /// That the preferred network has changed is told for a day.
+  private func resolveOldNotices() throws {
+    let deadline = batch.now.adding(seconds: -PreferredNotice.duration)
+    let old = try AlertLedger.firing(
+      .preferredNetworkChanged, before: deadline, limit: Self.alertsAtOnce, batch.tx)
+    for alert in old { try batch.apply(.resolve, to: alert, wanted: nil, new: alert) }
+  }
+
   private func noticeSilence(cursor: inout Int64) throws {
     let limit = batch.configuration.offlineAfter
     // A keeper that was away, or a broker that was, has heard nobody: that is no silence of theirs.
@@ -70,16 +78,23 @@ struct TickApplier {
   /// The preferred network changed, or the keeper started: what is true of every router now?
   private func reevaluate(_ home: HomeContext) throws {
     guard let cursor = home.record.reevaluateAfter, !home.isPreferredNew else { return }
-    let routers = try RouterLedger.page(
-      home: home.record.id, after: cursor, limit: Self.reevaluationStep, batch.tx)
-    for router in routers { try batch.reevaluate(router, home: home) }
-    let isDone = routers.count < Self.reevaluationStep
-    try HomeLedger.setReevaluation(
-      after: isDone ? nil : routers.last?.id, of: home.record.id, batch.tx)
+    try batch.recheckRouters(in: home, after: cursor)
   }
 }
 
 extension BatchApplier {
+  /// Routers that are checked in one transaction.
+  private static let recheckStep = 200
+
+  /// Checks the next routers of a home against the preferred network as it is now.
+  func recheckRouters(in home: HomeContext, after cursor: Int64) throws {
+    let routers = try RouterLedger.page(
+      home: home.record.id, after: cursor, limit: Self.recheckStep, tx)
+    for router in routers { try reevaluate(router, home: home) }
+    let isDone = routers.count < Self.recheckStep
+    try HomeLedger.setReevaluation(after: isDone ? nil : routers.last?.id, of: home.record.id, tx)
+  }
+
   /// Checks one router against the preferred network as it is now.
   func reevaluate(_ stored: RouterRecord, home: HomeContext) throws {
     let preferred = try preferredNetwork(of: home)
@@ -102,6 +117,10 @@ extension BatchApplier {
     let dataset = credential?.dataset
     let check = PreferredCheck(dataset, of: router, preferred: preferred)
     router.preferred = check.name
+    if check == .match, router.memberOf != preferred?.extendedPANID {
+      router.memberOf = preferred?.extendedPANID
+      home.needsMoveLook = true
+    }
     try considerAdoption(by: &router, check, reported: dataset, isSSIDNew: false, home: home)
     if router.preferred != stored.preferred || router.adoption != stored.adoption {
       var record = EventRecord(time: now, home: home.record.id)
@@ -111,7 +130,8 @@ extension BatchApplier {
     let wanted = RouterAlertConditions(
       router: router, check: check, dataset: dataset, preferred: preferred,
       trigger: "preferred_changed", addressee: try addressee(ofFailed: router, home: home),
-      currentName: try currentNetworkName(of: router, home: home)
+      currentName: try currentNetworkName(of: router, home: home),
+      isToldOfHome: try isToldOfHome(router, dataset, home: home)
     ).wanted
     try applyAlerts(wanted, to: &router, home: home)
     if router != stored { try RouterLedger.update(router, tx) }

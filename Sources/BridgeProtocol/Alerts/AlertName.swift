@@ -16,6 +16,9 @@ package enum AlertName: String, CaseIterable, Codable, Sendable {
   case brokerAuthenticationFailed = "BrokerAuthenticationFailed"
   case adoptionFailed = "AdoptionFailed"
   case routerDetached = "RouterDetached"
+  case preferredKeyDisputed = "PreferredKeyDisputed"
+  case preferredNetworkChanged = "PreferredNetworkChanged"
+  case homeMoved = "HomeMoved"
   case sessionTakenOver = "SessionTakenOver"
   case storeDamaged = "StoreDamaged"
 
@@ -30,7 +33,7 @@ package enum AlertName: String, CaseIterable, Codable, Sendable {
     case .datasetConflict, .wellKnownNetworkKey, .storeReadOnly, .brokerAuthenticationFailed,
       .sessionTakenOver, .storeDamaged:
       .critical
-    case .noPreferredNetwork, .plaintextCredentials: .info
+    case .noPreferredNetwork, .plaintextCredentials, .preferredNetworkChanged: .info
     default: .warning
     }
   }
@@ -57,6 +60,9 @@ package enum AlertName: String, CaseIterable, Codable, Sendable {
     case .brokerAuthenticationFailed: 11
     case .adoptionFailed: 12
     case .routerDetached: 13
+    case .preferredKeyDisputed: 14
+    case .preferredNetworkChanged: 15
+    case .homeMoved: 16
     case .sessionTakenOver: 17
     case .storeDamaged: 18
     }

@@ -7,6 +7,7 @@ import KeychainCore
 import Settings
 import SodiumCrypto
 import ThreadCredentialStore
+import ThreadDataset
 
 /// The work of `store export` and `store import` on a store that is open: in the keeper, or in the command
 /// itself.
@@ -54,6 +55,8 @@ struct ExportWork {
     // Of clients that come in.
     var homes: Set<String> = []
     var own: OwnAccess?
+    let settlement = ImportSettlement(configuration, keychain: keychain)
+    var former: [String: OperationalDataset] = [:]
     var access = ImportOutcome.Access()
     var (takesOver, showsKeys) = (false, false)
     var plan = ItemImport()
@@ -69,6 +72,7 @@ struct ExportWork {
     plan.staysOut = { [enrolments] store, tx in
       let now = try OwnAccess(enrolments, exported: store, tx)
       own = now
+      former = try settlement.preferredNetworks(tx)
       return { ImportedAccess($0).map { $0.comesNever || now.isDecided } ?? false }
     }
     plan.stayedOut = { item in
@@ -112,7 +116,7 @@ struct ExportWork {
       } else if showsKeys {
         _ = try enrolments.makeIdentity(tx)
       }
-      try ImportSettlement(configuration, keychain: keychain).settle(items, tx)
+      try settlement.settle(items, former: former, tx)
     }
     plan.progress = { done, total in
       // The end of the first pass: nothing is written yet, and nothing more is named.

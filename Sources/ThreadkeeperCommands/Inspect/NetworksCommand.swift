@@ -8,6 +8,15 @@ import BridgeProtocol
 struct NetworksCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "networks",
+    abstract: "List the Thread networks, or delete what is kept of one.",
+    subcommands: [NetworksListCommand.self, NetworksForgetCommand.self],
+    defaultSubcommand: NetworksListCommand.self)
+}
+
+/// `threadkeeper networks list`, which may be left out.
+struct NetworksListCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
     abstract: "List the Thread networks, the preferred one marked.",
     discussion: """
       Examples:

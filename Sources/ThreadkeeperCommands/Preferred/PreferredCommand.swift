@@ -6,9 +6,10 @@ import ArgumentParser
 struct PreferredCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "preferred",
-    abstract: "Look at the preferred network, check a dataset against it, or choose another.",
+    abstract: "Look at the preferred network, check a dataset against it, or choose another one.",
     subcommands: [
       PreferredShowCommand.self, PreferredCheckCommand.self, PreferredSetCommand.self,
+      PreferredHistoryCommand.self, PreferredForgetCommand.self,
     ])
 }
 

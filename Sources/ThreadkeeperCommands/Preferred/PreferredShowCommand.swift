@@ -58,10 +58,19 @@ struct PreferredShowCommand: ParsableCommand {
     let registry = try Registry(options)
     let store = ThreadCredentialStore(registry.keychain)
     let name = try registry.settings.home(named: home.home)
-    let (dataset, dates) = try registry.keychain.database.read {
-      (try store.preferredNetwork(of: name, $0), try store.preferredDates(of: name, $0))
+    let (dataset, dates, isForgotten) = try registry.keychain.database.read {
+      (
+        try store.preferredNetwork(of: name, $0), try store.preferredDates(of: name, $0),
+        try store.isPreferredForgotten(in: name, $0)
+      )
     }
     guard let dataset, let dates else {
+      if isForgotten {
+        throw CommandFailure(
+          .noInput, "no network is preferred, because a person has forgotten the last one",
+          remedy: "`threadkeeper preferred history` lists it, and `threadkeeper preferred set` "
+            + "chooses one")
+      }
       throw CommandFailure(
         .noInput, "no network is preferred yet",
         remedy: "the first network that is stored becomes preferred, "

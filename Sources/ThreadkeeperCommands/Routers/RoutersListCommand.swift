@@ -3,6 +3,7 @@
 import ArgumentParser
 import Bridge
 import BridgeProtocol
+import ThreadCredentialStore
 
 /// `threadkeeper routers`, also as `threadkeeper routers list`.
 struct RoutersListCommand: ParsableCommand {
@@ -25,7 +26,8 @@ struct RoutersListCommand: ParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() throws {
-    let routers = try Registry(options).list { registry, home in
+    let registry = try Registry(options)
+    let routers = try registry.list { registry, home in
       try registry.routers(in: home).map { $0.state(home: home.name) }
     }
     var table = Table(
@@ -37,10 +39,28 @@ struct RoutersListCommand: ParsableCommand {
         router.channel.map(String.init) ?? "", thread(router), availability(router),
         router.credentials.rawValue, router.preferred)
     }
-    try output.show(
-      routers,
-      text: table.isEmpty
-        ? "No border router has announced itself yet.\n" : table.text(style: .init(of: .output)))
+    let text = table.isEmpty ? try reason(registry) + "\n" : table.text(style: .init(of: .output))
+    try output.show(routers, text: text)
+  }
+
+  /// Why there is nothing to list.
+  private func reason(_ registry: Registry) throws -> String {
+    let store = ThreadCredentialStore(registry.keychain)
+    var (credentials, haveLeft) = (0, false)
+    for home in try registry.registry.homes() {
+      try registry.keychain.database.read { tx in
+        credentials += try store.count(in: home.name, tx)
+        haveLeft = try haveLeft || store.hasFormerOwners(in: home.name, tx)
+      }
+      haveLeft = try haveLeft || registry.registry.hasDepartedRouters(in: home)
+    }
+    if credentials > 0 {
+      let whose = credentials == 1 ? "one border router" : "\(credentials) border routers"
+      return "No border router has announced itself yet. Credentials of \(whose) are stored: "
+        + "`threadkeeper credentials list`."
+    }
+    guard haveLeft else { return "No border router has announced itself yet." }
+    return "No border router is there now: all that announced themselves have left."
   }
 
   private func thread(_ router: RouterState) -> String {

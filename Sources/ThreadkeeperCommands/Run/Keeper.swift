@@ -58,6 +58,11 @@ struct Keeper {
     for notice in keychain.notices { logger.notice("\(notice)") }
     try? TeamCheck(settings, BridgeRegistry(keychain.database), keychain).log(to: logger)
     ApproverNotice(settings, enrolments: bridge.enrolments).log(to: logger)
+    if settings.preferred.followMembers == .any {
+      logger.warning(
+        "`preferred.follow_members: any` does what `same_network` does: only a person chooses another network",
+        metadata: ["remedy": "remove the line, and use `threadkeeper preferred set`"])
+    }
     let logins = BrokerLoginService(
       settings, keychain: keychain, bridge: bridge, login: login, logger: logger)
     let recorder = RuntimeRecorder(

@@ -4,7 +4,6 @@ import Bridge
 import BridgeProtocol
 import MosquittoClient
 import Settings
-import ThreadCredentialStore
 
 extension BridgeConfiguration {
   /// What the settings decide for the bridge.
@@ -25,11 +24,6 @@ extension BridgeConfiguration {
       switch settings.preferred.onMismatch {
       case .alert: nil
       case .adopt: settings.preferred.adoptTimeoutSeconds
-      }
-    following =
-      switch settings.preferred.followMembers {
-      case .sameNetwork: .sameNetwork
-      case .any: .any
       }
   }
 }

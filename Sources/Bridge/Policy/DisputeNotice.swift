@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ThreadCredentialStore
+import ThreadDataset
+
+/// What the alert `PreferredKeyDisputed` says: both sides, and both ways out.
+struct DisputeNotice {
+  let dispute: KeyDispute
+  let preferred: OperationalDataset
+  /// Names of the routers, in the order of the dispute.
+  let claimants: [String]
+  let others: [String]
+  /// For commands: ` --home NAME`, or nothing.
+  let homeOption: String
+
+  var facts: AlertFacts {
+    var facts = AlertFacts(summary: summary, remedy: remedy)
+    facts.networkName = preferred.networkName
+    facts.extendedPANID = preferred.extendedPANID?.description
+    facts.preferredNetworkName = preferred.networkName
+    facts.preferredExtendedPANID = preferred.extendedPANID?.description
+    facts.trigger = "dataset"
+    if let first = dispute.claimants.first {
+      facts.router = first.agent.description
+      facts.routerName = claimants.first
+      facts.differs = first.dataset.essentialDifferences(from: preferred).map(\.rawValue)
+    }
+    return facts
+  }
+
+  private var network: String { preferred.networkName ?? "the preferred network" }
+
+  private var summary: String {
+    let said =
+      "\(NameList(claimants)) \(claimants.count == 1 ? "reports" : "report") other keys of "
+      + "\(network) (timestamp \(timestamp(dispute.claimants.first?.dataset))) than the preferred "
+      + "network has (timestamp \(timestamp(preferred)))"
+    guard !others.isEmpty else { return said + ", and they do not agree" }
+    return said + ", which \(NameList(others)) \(others.count == 1 ? "uses" : "use")"
+  }
+
+  private var remedy: String {
+    guard let first = dispute.claimants.first, let network = preferred.extendedPANID else {
+      return "Give all border routers the same dataset."
+    }
+    return "If the keys of \(NameList(claimants)) are right, run `threadkeeper preferred set "
+      + "\(network) --router \(first.agent)\(homeOption)`. If not, give "
+      + "\(NameList(claimants)) the current dataset of \(self.network)."
+  }
+
+  private func timestamp(_ dataset: OperationalDataset?) -> String {
+    dataset?.activeTimestamp.map { String($0.seconds) } ?? "unknown"
+  }
+}
+
+/// Names for a sentence: at most three, and how many more there are.
+struct NameList: CustomStringConvertible {
+  let names: [String]
+
+  init(_ names: [String]) {
+    self.names = names
+  }
+
+  var description: String {
+    var shown = Array(names.prefix(3))
+    if names.count > 3 { shown.append("\(names.count - 3) more") }
+    guard let last = shown.popLast() else { return "nobody" }
+    return shown.isEmpty ? last : "\(shown.joined(separator: ", ")) and \(last)"
+  }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ThreadCredentialStore
+import ThreadDataset
+
+/// What the alert `PreferredNetworkChanged` says.
+struct PreferredNotice {
+  /// Seconds for which the alert fires.
+  static let duration = 86_400
+
+  let from: OperationalDataset
+  let to: OperationalDataset
+  let cause: PreferredCause
+  /// Who reports it or has chosen it.
+  let who: String?
+  /// The second router that reports it.
+  let second: String?
+  /// Under which the former network is kept.
+  let formerID: String?
+  /// For commands: ` --home NAME`, or nothing.
+  let homeOption: String
+
+  var facts: AlertFacts {
+    var facts = AlertFacts(summary: "\(change): \(reason)", remedy: remedy)
+    facts.networkName = to.networkName
+    facts.extendedPANID = to.extendedPANID?.description
+    facts.preferredNetworkName = to.networkName
+    facts.preferredExtendedPANID = to.extendedPANID?.description
+    facts.differs = to.essentialDifferences(from: from).map(\.rawValue)
+    facts.trigger = "preferred_changed"
+    return facts
+  }
+
+  private var change: String {
+    let name = to.networkName ?? ""
+    guard to.extendedPANID != from.extendedPANID else {
+      return "the preferred network \(name) has new keys"
+    }
+    return "\(name) is the preferred network now, instead of \(from.networkName ?? "")"
+  }
+
+  private var reason: String {
+    let who = who ?? "a border router"
+    return switch cause {
+    case .first, .sameKeys: "\(who) reports it"
+    case .onlyMember: "\(who), its only border router, reports them"
+    case .confirmed: "\(who) and \(second ?? "another border router") report them"
+    case .owner: "a program on this machine has stored it for one of its team's border routers"
+    case .person: "a person has chosen it (\(who))"
+    case .imported: "it came with an import"
+    }
+  }
+
+  private var remedy: String {
+    guard let formerID else {
+      return "If this is not what you want, choose another one with `threadkeeper preferred set`."
+    }
+    return
+      "If this is not what you want, go back with `threadkeeper preferred set \(formerID)\(homeOption)`."
+  }
+}

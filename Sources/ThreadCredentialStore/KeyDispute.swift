@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadDataset
+
+/// Members of the preferred network that report other keys than it has.
+package struct KeyDispute: Hashable, Sendable {
+  /// Who reports newer datasets with other keys, the newest first.
+  package let claimants: [PreferredDecision.Member]
+  /// The other members.
+  package let others: [PreferredDecision.Member]
+
+  /// - Returns: nil where nobody claims new keys.
+  package init?(preferred: OperationalDataset, members: [PreferredDecision.Member]) {
+    let claimants = members.filter {
+      $0.dataset.relation(to: preferred) == .newer && !$0.dataset.hasKeys(of: preferred)
+    }
+    guard !claimants.isEmpty else { return nil }
+    self.claimants = claimants.sorted {
+      guard let a = $0.dataset.activeTimestamp, let b = $1.dataset.activeTimestamp, a != b else {
+        return $0.agent.description < $1.agent.description
+      }
+      return a > b
+    }
+    let agents = Set(claimants.map(\.agent))
+    others = members.filter { !agents.contains($0.agent) }
+  }
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadDataset
+
+/// Why the preferred network of a home is another one, or has other parameters.
+package enum PreferredCause: Hashable, Sendable {
+  /// The first network of the home.
+  case first
+  /// A member reports other parameters with the same keys and a later timestamp.
+  case sameKeys
+  /// The only member reports new keys.
+  case onlyMember
+  /// A second member reports the same new keys.
+  case confirmed(by: BorderAgentID)
+  /// A program of the owning team stored it on this machine.
+  case owner
+  /// A person chose it, or decided that no network is preferred.
+  case person
+  /// It came with an import.
+  case imported
+}

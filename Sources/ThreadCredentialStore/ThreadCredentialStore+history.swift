@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeychainCore
+import SQLiteDatabase
+import SodiumCrypto
+import ThreadDataset
+
+/// Networks that were preferred, as keychain items: service `thread-preferred-history/<home>`, account the
+/// id, group internal, secret the dataset.
+extension ThreadCredentialStore {
+  /// The newest first.
+  package func formerNetworks(
+    of home: String, _ tx: ReadTransaction
+  ) throws -> [FormerNetwork] {
+    try formerItems(of: home, tx).map { item in
+      FormerNetwork(
+        id: item[.account]?.string ?? "",
+        network: item[.generic]?.data.flatMap(ExtendedPANID.init(octets:)),
+        networkName: item[.label]?.string ?? "", dataset: try dataset(of: item, tx),
+        until: item.created)
+    }
+  }
+
+  /// Whether a person has decided that no network is preferred.
+  package func isPreferredForgotten(in home: String, _ tx: ReadTransaction) throws -> Bool {
+    try forgottenItem(of: home, tx) != nil
+  }
+
+  /// Makes a dataset the preferred network.
+  ///
+  /// - Parameter keepsFormer: whether the current one goes into the history whatever differs; else only
+  ///   one of other keys or another network does.
+  /// - Returns: the id under which the former network is kept; nil where there is nothing to keep.
+  @discardableResult
+  package func replacePreferredNetwork(
+    of home: String, to dataset: OperationalDataset, keepsFormer: Bool, _ tx: WriteTransaction
+  ) throws -> String? {
+    let former = try readablePreferred(of: home, tx)
+    if let item = try forgottenItem(of: home, tx) { try keychain.delete(item, in: tx) }
+    try setPreferredNetwork(of: home, to: dataset, tx)
+    if former?.isSameNetwork(as: dataset) != true {
+      try recheckMembers(of: dataset, in: home, tx)
+    }
+    guard let former, !former.essentialDifferences(from: dataset).isEmpty else { return nil }
+    try dropFormer(sameAs: dataset, in: home, tx)
+    guard keepsFormer || !former.isSameNetwork(as: dataset) else { return nil }
+    return try keep(former, in: home, tx)
+  }
+
+  /// Leaves the home without a preferred network, until a person chooses one.
+  ///
+  /// - Returns: the id under which the former network is kept.
+  package func forgetPreferredNetwork(of home: String, _ tx: WriteTransaction) throws -> String? {
+    let former = try readablePreferred(of: home, tx)
+    try deletePreferredNetwork(of: home, tx)
+    if try forgottenItem(of: home, tx) == nil {
+      _ = try keychain.add(
+        NewItem(
+          .genericPassword,
+          attributes: [
+            .service: .string(Self.forgottenService(home)), .account: .string(""),
+            .accessGroup: .string(Self.internalGroup),
+          ], secret: SecretBytes(copying: []), accessible: .afterFirstUnlock), in: tx)
+    }
+    return try former.map { try keep($0, in: home, tx) }
+  }
+
+  /// Keeps a network that was preferred, under a new id, and lets the oldest go.
+  package func keep(
+    _ former: OperationalDataset, in home: String, _ tx: WriteTransaction
+  ) throws -> String {
+    try dropFormer(sameAs: former, in: home, tx)
+    let id = "p-\(Hexadecimal.encode(RandomOctets.make(4)))"
+    var attributes = Self.attributes(of: former)
+    attributes[.service] = .string(Self.historyService(home))
+    attributes[.account] = .string(id)
+    attributes[.accessGroup] = .string(Self.internalGroup)
+    _ = try keychain.add(
+      NewItem(
+        .genericPassword, attributes: attributes, secret: SecretBytes(copying: former.octets),
+        accessible: .afterFirstUnlock), in: tx)
+    try trimHistory(of: home, tx)
+    return id
+  }
+
+  /// Lets go what an import has brought beyond the limit, and what says that no network is preferred
+  /// where one is.
+  package func settleImportedHistory(of home: String, _ tx: WriteTransaction) throws {
+    if let preferred = try readablePreferred(of: home, tx) {
+      if let item = try forgottenItem(of: home, tx) { try keychain.delete(item, in: tx) }
+      try dropFormer(sameAs: preferred, in: home, tx)
+    }
+    try trimHistory(of: home, tx)
+  }
+
+  private func trimHistory(of home: String, _ tx: WriteTransaction) throws {
+    for item in try formerItems(of: home, tx).dropFirst(FormerNetwork.limit) {
+      try keychain.delete(item, in: tx)
+    }
+  }
+
+  /// Deletes networks that were preferred.
+  ///
+  /// - Returns: what is deleted.
+  package func deleteFormerNetworks(
+    of home: String, where isMeant: (FormerNetwork) -> Bool, _ tx: WriteTransaction
+  ) throws -> [FormerNetwork] {
+    let meant = try formerNetworks(of: home, tx).filter(isMeant)
+    let ids = Set(meant.map(\.id))
+    for item in try formerItems(of: home, tx) where ids.contains(item[.account]?.string ?? "") {
+      try keychain.delete(item, in: tx)
+    }
+    return meant
+  }
+
+  /// Members of a preferred network: those whose mark holds and that are on it.
+  package func members(
+    of preferred: OperationalDataset, in home: String, _ tx: ReadTransaction
+  ) throws -> [PreferredDecision.Member] {
+    guard let network = preferred.extendedPANID else { return [] }
+    return try all(in: home, on: network, tx).readable.filter(\.followsPreferred).map {
+      PreferredDecision.Member(agent: $0.agent, team: $0.team, dataset: $0.dataset)
+    }
+  }
+
+  // MARK: - Items
+
+  static func historyService(_ home: String) -> String { "thread-preferred-history/\(home)" }
+  static func forgottenService(_ home: String) -> String { "thread-preferred-forgotten/\(home)" }
+
+  /// Other keys are another network: a router belongs to it that has them.
+  package func recheckMembers(
+    of preferred: OperationalDataset, in home: String, _ tx: WriteTransaction
+  ) throws {
+    guard let network = preferred.extendedPANID else { return }
+    for credential in try all(in: home, on: network, tx).readable {
+      let follows = Membership.follows(
+        wasMember: credential.followsPreferred && credential.dataset.hasKeys(of: preferred),
+        dataset: credential.dataset, preferred: preferred)
+      if follows != credential.followsPreferred {
+        try update(credential, followsPreferred: follows, tx)
+      }
+    }
+  }
+
+  /// Of one network with the same keys the history has the last dataset only.
+  private func dropFormer(
+    sameAs dataset: OperationalDataset, in home: String, _ tx: WriteTransaction
+  ) throws {
+    for item in try formerItems(of: home, tx)
+    where try self.dataset(of: item, tx)?.isSameNetwork(as: dataset) == true {
+      try keychain.delete(item, in: tx)
+    }
+  }
+
+  /// A damaged one can be replaced, and not kept.
+  private func readablePreferred(
+    of home: String, _ tx: ReadTransaction
+  ) throws -> OperationalDataset? {
+    do {
+      return try preferredNetwork(of: home, tx)
+    } catch let error as KeychainError where error.status == .decode {
+      return nil
+    }
+  }
+
+  private func dataset(of item: Item, _ tx: ReadTransaction) throws -> OperationalDataset? {
+    let octets: [UInt8]
+    do {
+      octets = try keychain.secret(of: item, in: tx).withUnsafeBytes { Array($0) }
+    } catch {
+      guard error.status == .decode else { throw error }
+      return nil
+    }
+    return try? OperationalDataset(octets: octets)
+  }
+
+  private func formerItems(of home: String, _ tx: ReadTransaction) throws -> [Item] {
+    try keychain.items(
+      matching: ItemQuery(
+        .genericPassword,
+        [
+          .service: .string(Self.historyService(home)), .accessGroup: .string(Self.internalGroup),
+        ], unreadable: .skip), in: tx
+    ).reversed()
+  }
+
+  private func forgottenItem(of home: String, _ tx: ReadTransaction) throws -> Item? {
+    try keychain.items(
+      matching: ItemQuery(
+        .genericPassword,
+        [
+          .service: .string(Self.forgottenService(home)), .account: .string(""),
+          .accessGroup: .string(Self.internalGroup),
+        ], limit: 1), in: tx
+    ).first
+  }
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import KeychainCore
+import TestKit
+import Testing
+import ThreadCredentialStore
+import ThreadDataset
+import ThreadRequests
+
+@testable import Bridge
+
+@Suite("New keys of the preferred network need confirmation")
+struct PreferredKeyTests {
+  let keeper: Keeper
+  let home = SampleNetwork.home
+  let rekeyed = SampleNetwork.home.with { $0.networkKey = "000102030405060708090a0b0c0d0e0f" }
+
+  init() throws {
+    keeper = try Keeper()
+    try keeper.announce(Agent.living, home, at: 1)
+    try keeper.announce(Agent.attic, home, at: 1)
+    _ = try keeper.takeEvents()
+  }
+
+  private var dispute: AlertRecord? {
+    get throws { try keeper.alert(.preferredKeyDisputed) }
+  }
+
+  private func set(_ change: (inout ThreadRequest) throws -> Void) throws -> AnswerData {
+    var request = ThreadRequest(.setPreferred)
+    try change(&request)
+    return try keeper.command(request).result()
+  }
+
+  @Test("One member's new key is stored for it, disputed, and nobody is called stale")
+  func disputed() throws {
+    try keeper.announce(Agent.living, rekeyed, at: 2)
+    #expect(try keeper.takeNames() == ["dataset_updated"])
+    #expect(try keeper.credential(Agent.living)?.dataset == rekeyed.dataset(at: 2))
+    #expect(try keeper.preferred() == home.dataset(at: 1))
+    #expect(try keeper.router(Agent.attic)?.preferred == "match")
+    #expect(try dispute?.phase == .held)
+    try keeper.pass(30)
+    #expect(try keeper.firing().filter { !$0.hasPrefix("Plaintext") } == ["PreferredKeyDisputed"])
+    let facts = try #require(try dispute).facts
+    #expect(facts.summary.contains(Agent.living) && facts.summary.contains(Agent.attic))
+    #expect(
+      facts.remedy.contains(
+        "`threadkeeper preferred set \(home.extendedPANID) --router \(Agent.living)`"))
+    #expect(facts.remedy.contains("give \(Agent.living) the current dataset"))
+    #expect(facts.differs == ["network_key"])
+    // A restart, and saying it again, change nothing.
+    try keeper.restart()
+    try keeper.announce(Agent.living, rekeyed, at: 2)
+    try keeper.pass(1)
+    #expect(try keeper.preferred() == home.dataset(at: 1) && dispute?.phase == .firing)
+  }
+
+  @Test("A PSKc counts as a key")
+  func pskc() throws {
+    let other = home.with { $0.pskc = "000102030405060708090a0b0c0d0e0f" }
+    try keeper.announce(Agent.living, other, at: 2)
+    #expect(try keeper.preferred() == home.dataset(at: 1))
+    #expect(try dispute?.facts.differs == ["pskc"])
+  }
+
+  @Test("A second member's word makes the new key the preferred one; an event and an alert say so")
+  func confirmed() throws {
+    try keeper.announce(Agent.living, rekeyed, at: 2, ["name": "Living room"])
+    _ = try keeper.takeEvents()
+    try keeper.announce(Agent.attic, rekeyed, at: 2, ["name": "Attic"])
+    #expect(
+      try keeper.takeNames().filter { !$0.hasPrefix("alert") }
+        == ["dataset_updated", "preferred_changed"])
+    #expect(try keeper.preferred() == rekeyed.dataset(at: 2))
+    for agent in [Agent.living, Agent.attic] {
+      #expect(try keeper.router(agent)?.preferred == "match")
+      #expect(try keeper.credential(agent)?.followsPreferred == true)
+    }
+    #expect(try dispute?.phase != .held && dispute?.phase != .firing)
+    let changed = try #require(try keeper.alert(.preferredNetworkChanged))
+    #expect(changed.phase == .firing && changed.name.severity == .info)
+    #expect(
+      changed.facts.summary
+        == "the preferred network home has new keys: Attic and Living room report them")
+    #expect(changed.facts.remedy.contains("`threadkeeper preferred set p-"))
+    try keeper.pass(86_399)
+    #expect(try keeper.alert(.preferredNetworkChanged)?.phase == .firing)
+    try keeper.pass(1)
+    #expect(try keeper.alert(.preferredNetworkChanged)?.phase == .resolved)
+  }
+
+  @Test("Where two teams have members, a second router of the same team confirms nothing")
+  func teams() throws {
+    try keeper.announce(Agent.garage, home, at: 1, user: "bert")
+    try keeper.announce(Agent.living, rekeyed, at: 2)
+    try keeper.announce(Agent.attic, rekeyed, at: 2)
+    #expect(try keeper.preferred() == home.dataset(at: 1) && dispute?.phase == .held)
+    try keeper.announce(Agent.garage, rekeyed, at: 2, user: "bert")
+    #expect(try keeper.preferred() == rekeyed.dataset(at: 2) && dispute == nil)
+  }
+
+  @Test("A claim ends when its router takes the current dataset, which is older than its own")
+  func takenBack() throws {
+    try keeper.announce(Agent.living, rekeyed, at: 2)
+    try keeper.pass(30)
+    try keeper.announce(Agent.living, home, at: 1)
+    #expect(try dispute?.phase == .resolved)
+    #expect(try keeper.credential(Agent.living)?.dataset == home.dataset(at: 1))
+    #expect(try keeper.router(Agent.living)?.credential == .stored)
+    #expect(try keeper.router(Agent.living)?.preferred == "match")
+  }
+
+  @Test("A claim ends when its router leaves, moves away or loses its credentials")
+  func gone() throws {
+    for end in 0..<3 {
+      try keeper.announce(Agent.living, home, at: 1)
+      try keeper.announce(Agent.living, rekeyed, at: 2)
+      #expect(try dispute != nil)
+      switch end {
+      case 0: try keeper.say(.leave, Agent.living)
+      case 1: try keeper.announce(Agent.living, .guest, at: 1)
+      default:
+        _ = try keeper.ask(.deleteCredentials, ["border_agent_id": Agent.living])
+      }
+      #expect(try dispute == nil, "end \(end)")
+      #expect(try keeper.preferred() == home.dataset(at: 1))
+    }
+  }
+
+  @Test("When the other side leaves, the claim is that of the only member")
+  func otherSideGone() throws {
+    try keeper.announce(Agent.living, rekeyed, at: 2)
+    try keeper.say(.leave, Agent.attic)
+    #expect(try keeper.preferred() == rekeyed.dataset(at: 2) && dispute == nil)
+    #expect(try keeper.takeNames().last { !$0.hasPrefix("alert") } == "preferred_changed")
+  }
+
+  @Test("A person takes the new key by the command of the alert; the others are behind then")
+  func personAgrees() throws {
+    try keeper.announce(Agent.living, rekeyed, at: 2)
+    let answer = try set {
+      $0.network = ExtendedPANID(hex: home.extendedPANID)
+      $0.agent = BorderAgentID(hex: Agent.living)
+    }
+    #expect(answer.changed == true)
+    #expect(try keeper.preferred() == rekeyed.dataset(at: 2) && dispute == nil)
+    #expect(try keeper.router(Agent.attic)?.preferred == "mismatch")
+    #expect(try keeper.alert(.staleDataset, Agent.attic)?.phase == .held)
+    #expect(try keeper.alert(.preferredNetworkChanged)?.facts.summary.contains("a person") == true)
+  }
+
+  @Test("A person stays with the current key: the claim is a mismatch of that router then")
+  func personRefuses() throws {
+    try keeper.announce(Agent.living, rekeyed, at: 2)
+    #expect(try set { $0.dataset = try home.dataset(at: 1) }.changed == false)
+    #expect(try dispute == nil)
+    #expect(try keeper.alert(.preferredNetworkMismatch, Agent.living)?.phase == .held)
+    // It goes on saying so, alone and later with another one.
+    try keeper.announce(Agent.living, rekeyed, at: 3)
+    #expect(try keeper.preferred() == home.dataset(at: 1) && dispute == nil)
+  }
+
+  @Test("What a person has set is not undone by routers that still have the newer keys")
+  func personGoesBack() throws {
+    for agent in [Agent.living, Agent.attic] { try keeper.announce(agent, rekeyed, at: 2) }
+    let former = try #require(
+      try keeper.database.read { try keeper.store.formerNetworks(of: "home", $0) }.first)
+    #expect(try set { $0.id = former.id }.changed == true)
+    for seconds in [2, 3] as [UInt64] {
+      for agent in [Agent.living, Agent.attic] { try keeper.announce(agent, rekeyed, at: seconds) }
+    }
+    #expect(try keeper.preferred() == home.dataset(at: 1))
+  }
+
+  @Test("Other parameters follow a single member at once, and raise no alert")
+  func otherParameters() throws {
+    let moved = home.with { $0.channel = 20 }
+    try keeper.announce(Agent.living, moved, at: 2)
+    #expect(try keeper.preferred() == moved.dataset(at: 2))
+    #expect(try dispute == nil && keeper.alert(.preferredNetworkChanged) == nil)
+    #expect(try keeper.database.read { try keeper.store.formerNetworks(of: "home", $0) }.isEmpty)
+  }
+
+  @Test(
+    "By request no login moves the preferred network back in time, elsewhere, or to a key of its own"
+  )
+  func request() throws {
+    let elsewhere = try SampleNetwork.guest.dataset(at: 9)
+    for dataset in [
+      try rekeyed.dataset(at: 1), try rekeyed.dataset(at: 0), try rekeyed.dataset(at: 9),
+      elsewhere, try home.with { $0.channel = 20 }.dataset(at: 1),
+    ] {
+      let answer = try keeper.ask(
+        .storeCredentials, ["border_agent_id": Agent.living, "dataset": dataset.hex])
+      #expect(answer.data?.change == .updated && answer.data?.preferred == .mismatch)
+      #expect(try keeper.credential(Agent.living)?.dataset == dataset)
+      #expect(try keeper.preferred() == home.dataset(at: 1))
+      _ = try keeper.ask(
+        .storeCredentials, ["border_agent_id": Agent.living, "dataset": home.dataset(at: 1).hex])
+    }
+    for fields in [["ext_pan_id": home.extendedPANID], ["dataset": elsewhere.hex]] {
+      #expect(try keeper.ask(.setPreferred, fields).code == "not_authorized")
+    }
+    #expect(try keeper.preferred() == home.dataset(at: 1))
+  }
+
+  @Test("A name, an Extended PAN ID and a dataset of a stranger never become the preferred network")
+  func strangersDataset() throws {
+    let stranger = home.with { $0.networkKey = "00000000000000000000000000000001" }
+    try keeper.announce(Agent.garage, stranger, at: 99, user: "mallory")
+    #expect(try set { $0.network = ExtendedPANID(hex: home.extendedPANID) }.changed == false)
+    #expect(try set { $0.networkName = "home" }.changed == false)
+    #expect(try keeper.preferred() == home.dataset(at: 1))
+    #expect(try dispute == nil)
+  }
+}
