@@ -225,7 +225,7 @@ let package = Package(
       dependencies: [
         "ConsentLedger", "DaemonSocket", "EmbeddedBroker", "KeychainClientExample", "KeychainCore",
         "MosquittoClient", "SQLiteDatabase", "SealedEnvelope", "TestKit", "ThreadClientExample",
-        "ThreadDataset", "ThreadNetwork", "ThreadRequests", "threadkeeper",
+        "ThreadDataset", "ThreadNetwork", "ThreadRequests", "YAMLReader", "threadkeeper",
       ]),
   ],
   swiftLanguageModes: [.v6]

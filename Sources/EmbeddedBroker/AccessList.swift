@@ -5,55 +5,51 @@
 /// MQTT does not tell a receiver who published. So the broker must see to it that
 /// `<base>/in/<user>/…` can only be written by `<user>`, and `<base>/out/<user>/…` only be read by
 /// `<user>`.
-package enum AccessList {
-  /// Where Home Assistant says that it has started.
-  private static let birth = "homeassistant/status"
+///
+/// Mosquitto (2.0.11) tries the `deny` lines of a user first, in whatever order they are written, then
+/// the user's other lines, then the patterns. What no line allows is denied.
+package struct AccessList: Sendable {
+  /// One for each home. Nobody but threadkeeper may use topics below them.
+  package var baseTopics: [String]
+  /// Logins of threadkeeper itself.
+  package var keepers: [String]
+  /// Logins that see states, events and alerts, and publish only that Home Assistant has started.
+  package var monitors: [String] = []
+  /// Logins that see `bridge/…`, and publish nothing but their decisions about consent.
+  package var approvers: [String] = []
+  /// Logins of others that may do everything outside the base topics.
+  package var kept: [String] = []
+  /// Whether clients without a login may do the same.
+  package var keepsAnonymous = false
 
-  /// - Parameters:
-  ///   - baseTopics: one for each home.
-  ///   - keeper: the login of threadkeeper itself.
-  ///   - monitors: logins that see state, events and alerts, but neither what routers say nor
-  ///     what is answered to others, and that write nothing but that Home Assistant has started.
-  /// - Throws: `EmbeddedBrokerError` for a user name or a base topic that would break the list.
-  package static func text(
-    baseTopics: [String], keeper: String, monitors: [String] = []
-  ) throws(EmbeddedBrokerError) -> String {
-    try text(baseTopics: baseTopics, keepers: [keeper], monitors: monitors)
+  package init(baseTopics: [String], keepers: [String]) {
+    self.baseTopics = baseTopics
+    self.keepers = keepers
   }
 
-  /// The same for any number of keepers.
-  static func text(
-    baseTopics: [String], keepers: [String], monitors: [String]
-  ) throws(EmbeddedBrokerError) -> String {
-    for user in keepers + monitors { try check(userName: user) }
-    // What is denied to a monitor wins: the keeper would hear nothing.
-    for user in keepers where monitors.contains(user) {
-      throw .userName(user, "it is the keeper's own login, which cannot be a monitor too")
-    }
-    for topic in baseTopics { try check(baseTopic: topic) }
+  /// Where Home Assistant publishes that it has started.
+  private static let birth = "homeassistant/status"
+  /// What threadkeeper publishes below a base topic for everybody who may look.
+  private static let published = ["alert", "bridge", "network", "router"]
+  /// The groups of requests that no approver needs: all but `consent`.
+  private static let deniedRequests = [
+    "alerts", "credentials", "network", "networks", "preferred", "routers",
+  ]
 
+  /// - Throws: `EmbeddedBrokerError` for a name or a base topic that would break the list, and for a login
+  ///   with two roles that the list cannot express.
+  package func text() throws(EmbeddedBrokerError) -> String {
+    try check()
     var lines: [String] = []
-    for keeper in keepers {
-      lines += ["# threadkeeper itself.", "user \(keeper)"]
-      for base in baseTopics { lines.append("topic readwrite \(base)/#") }
-      lines += [
-        "# Home Assistant has started: what it knew is published anew.", "topic read \(birth)",
-        "# The broker's own counters: is it dropping messages?", "topic read $SYS/broker/#", "",
-      ]
+    if keepsAnonymous {
+      lines += ["# Clients without a login: everything but threadkeeper's topics."]
+      lines += everythingElse + baseTopics.map { "topic deny \($0)/#" } + [""]
     }
-    if !monitors.isEmpty {
-      lines.append("# Who only watches, and may say that Home Assistant has started.")
-      lines.append("# What is denied wins over what is allowed.")
-      var listed: Set<String> = []
-      for monitor in monitors where listed.insert(monitor).inserted {
-        lines += ["user \(monitor)", "topic write \(birth)"]
-        for base in baseTopics {
-          lines += [
-            "topic read \(base)/#", "topic deny \(base)/in/#", "topic deny \(base)/out/#",
-          ]
-        }
-        lines.append("")
-      }
+    for keeper in keepers { lines += section(keeper: keeper) }
+    var listed: Set<String> = []
+    for login in kept where listed.insert(login).inserted { lines += section(kept: login) }
+    for login in monitors + approvers where listed.insert(login).inserted {
+      lines += section(reader: login)
     }
 
     lines.append("# Everybody else speaks and is answered under the own user name.")
@@ -63,44 +59,50 @@ package enum AccessList {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// Whether a user name keeps its place in the topics.
-  package static func check(userName: String) throws(EmbeddedBrokerError) {
-    guard !userName.isEmpty else { throw .userName(userName, "it is empty") }
-    if userName.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) {
-      throw .userName(userName, "control characters end a line of the list")
-    }
-    if userName.contains("/") {
-      throw .userName(
-        userName,
-        "with `/` it reaches into the topics of another user (`a/request` could speak "
-          + "for `a`)")
-    }
-    if userName.contains("+") || userName.contains("#") {
-      throw .userName(
-        userName,
-        "`+` and `#` are wildcards of MQTT, and Mosquitto denies everything to such a "
-          + "user")
-    }
-    if userName.contains(":") {
-      throw .userName(userName, "`:` ends the name in Mosquitto's password file")
-    }
-    if userName.first == " " || userName.last == " " {
-      throw .userName(userName, "Mosquitto drops spaces at its ends")
-    }
-    // A name is also the name of a directory with the login's settings.
-    if userName == "." || userName == ".." || userName.utf8.count > 200 {
-      throw .userName(userName, "it can't be the name of a directory")
-    }
+  // MARK: Sections
+
+  private func section(keeper: String) -> [String] {
+    ["# threadkeeper itself.", "user \(keeper)"]
+      + baseTopics.map { "topic readwrite \($0)/#" } + [
+        "# Home Assistant has started: what it knew is published anew.",
+        "topic read \(Self.birth)",
+        "# The broker's own counters: is it dropping messages?", "topic read $SYS/broker/#", "",
+      ]
   }
 
-  private static func check(baseTopic: String) throws(EmbeddedBrokerError) {
-    let isClean =
-      !baseTopic.isEmpty && baseTopic.first != " " && baseTopic.last != " "
-      && !baseTopic.hasPrefix("/") && !baseTopic.hasSuffix("/")
-      && !baseTopic.contains("%u") && !baseTopic.contains("%c")
-      && !baseTopic.unicodeScalars.contains {
-        $0 == "+" || $0 == "#" || $0.value < 0x20 || $0.value == 0x7F
-      }
-    guard isClean else { throw .baseTopic(baseTopic) }
+  /// `deny` is for reading and writing at once, so a kept login that may see states could also write them.
+  private func section(kept login: String) -> [String] {
+    guard monitors.contains(login) else {
+      return ["# As before, but none of threadkeeper's topics.", "user \(login)"]
+        + everythingElse + baseTopics.map { "topic deny \($0)/#" } + [""]
+    }
+    return ["# As before, and sees threadkeeper's states and alerts.", "user \(login)"]
+      + everythingElse
+      + baseTopics.flatMap { ["topic deny \($0)/in/#", "topic deny \($0)/out/#"] } + [""]
+  }
+
+  /// What a client may do on a broker without an access list.
+  private var everythingElse: [String] { ["topic readwrite #", "topic read $SYS/#"] }
+
+  private func section(reader login: String) -> [String] {
+    let (isMonitor, isApprover) = (monitors.contains(login), approvers.contains(login))
+    var lines: [String] = []
+    if isMonitor {
+      lines.append("# Sees states and alerts, and may say that Home Assistant has started.")
+    }
+    if isApprover { lines.append("# Decides about consent.") }
+    lines.append("user \(login)")
+    if isMonitor { lines.append("topic write \(Self.birth)") }
+    for base in baseTopics {
+      let own = "\(base)/in/\(login)"
+      lines += (isMonitor ? Self.published : ["bridge"]).map { "topic read \(base)/\($0)/#" }
+      // The patterns below would allow these to everybody.
+      lines +=
+        isApprover
+        ? ["topic deny \(own)/+", "topic deny \(own)/request/+"]
+          + Self.deniedRequests.map { "topic deny \(own)/request/\($0)/#" }
+        : ["topic deny \(own)/#", "topic deny \(base)/out/\(login)/#"]
+    }
+    return lines + [""]
   }
 }

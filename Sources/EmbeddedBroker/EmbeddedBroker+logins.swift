@@ -23,8 +23,9 @@ extension EmbeddedBroker {
     func names(_ role: EmbeddedBrokerConfiguration.Login.Role) -> [String] {
       configuration.logins.filter { $0.role == role }.map(\.name)
     }
-    return try AccessList.text(
-      baseTopics: configuration.baseTopics, keepers: names(.keeper), monitors: names(.monitor))
+    var list = AccessList(baseTopics: configuration.baseTopics, keepers: names(.keeper))
+    list.monitors = names(.monitor)
+    return try list.text()
   }
 
   /// Mosquitto's tool turns the clear text into salted hashes, in place. No password is seen in a

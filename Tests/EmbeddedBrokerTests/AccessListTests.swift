@@ -5,21 +5,53 @@ import Testing
 
 @Suite("The access list")
 struct AccessListTests {
+  private func list(
+    _ baseTopics: [String] = ["t"], keeper: String = "keeper",
+    _ change: (inout AccessList) -> Void = { _ in }
+  ) throws -> [String] {
+    var list = AccessList(baseTopics: baseTopics, keepers: [keeper])
+    change(&list)
+    return try list.text().split(separator: "\n").map(String.init)
+  }
+
   @Test("It has a line for each home and each kind of login")
   func lines() throws {
-    let text = try AccessList.text(
-      baseTopics: ["threadkeeper", "flat/2"], keeper: "keeper", monitors: ["screen"])
-    let lines = text.split(separator: "\n").map(String.init)
+    let lines = try list(["threadkeeper", "flat/2"]) { list in
+      list.monitors = ["screen"]
+      list.approvers = ["anna"]
+      list.kept = ["lamps"]
+    }
     for line in [
       "user keeper", "topic readwrite threadkeeper/#", "topic readwrite flat/2/#",
       "topic read $SYS/broker/#", "topic read homeassistant/status", "user screen",
-      "topic write homeassistant/status",
-      "topic read threadkeeper/#", "topic deny threadkeeper/in/#", "topic deny flat/2/out/#",
-      "pattern write threadkeeper/in/%u/#", "pattern read threadkeeper/out/%u/#",
-      "pattern write flat/2/in/%u/#",
+      "topic write homeassistant/status", "topic read threadkeeper/alert/#",
+      "topic read flat/2/router/#", "topic deny threadkeeper/in/screen/#",
+      "topic deny flat/2/out/screen/#", "user anna", "topic read flat/2/bridge/#",
+      "topic deny threadkeeper/in/anna/+", "topic deny flat/2/in/anna/request/credentials/#",
+      "user lamps", "topic readwrite #", "topic read $SYS/#", "topic deny threadkeeper/#",
+      "topic deny flat/2/#", "pattern write threadkeeper/in/%u/#",
+      "pattern read threadkeeper/out/%u/#", "pattern write flat/2/in/%u/#",
     ] {
-      #expect(lines.contains(line), "\(line) is missing in:\n\(text)")
+      #expect(lines.contains(line), "\(line) is missing in:\n\(lines.joined(separator: "\n"))")
     }
+  }
+
+  @Test("Clients without a login come first, where Mosquitto applies lines to nobody else")
+  func anonymous() throws {
+    let lines = try list { $0.keepsAnonymous = true }.filter { !$0.hasPrefix("#") }
+    #expect(lines.prefix(3) == ["topic readwrite #", "topic read $SYS/#", "topic deny t/#"])
+    #expect(try list().filter { !$0.hasPrefix("#") }.first == "user keeper")
+  }
+
+  @Test("A kept login that is a monitor too sees all of threadkeeper but `in` and `out`")
+  func keptMonitor() throws {
+    let lines = try list { list in
+      list.kept = ["house"]
+      list.monitors = ["house"]
+    }
+    #expect(lines.filter { $0 == "user house" }.count == 1)
+    let denied = lines.filter { $0.hasPrefix("topic deny") }
+    #expect(denied == ["topic deny t/in/#", "topic deny t/out/#"])
   }
 
   @Test(
@@ -30,34 +62,53 @@ struct AccessListTests {
       ("..", "directory"),
     ])
   func refusedNames(name: String, why: String) throws {
-    let error = try #require(throws: EmbeddedBrokerError.self) {
-      try AccessList.text(baseTopics: ["t"], keeper: "keeper", monitors: [name])
-    }
-    #expect(error.reason == .userName)
-    #expect(error.message.contains(why))
-    #expect(throws: EmbeddedBrokerError.self) {
-      try AccessList.text(baseTopics: ["t"], keeper: name)
+    for role in [\AccessList.monitors, \.approvers, \.keepers] {
+      let error = try #require(throws: EmbeddedBrokerError.self) {
+        try list { $0[keyPath: role] = [name] }
+      }
+      #expect(error.reason == .userName)
+      #expect(error.message.contains(why))
     }
   }
 
-  @Test("The keeper's login as a monitor would hear nothing and is refused; one named twice is one")
-  func sameLogin() throws {
-    let error = try #require(throws: EmbeddedBrokerError.self) {
-      try AccessList.text(baseTopics: ["t"], keeper: "tk", monitors: ["screen", "tk"])
+  @Test("A kept login may have any name that fits into a line: its topics do not depend on it")
+  func keptNames() throws {
+    for name in ["me+lamps@example.org", "zigbee/2", "a b", ".."] {
+      #expect(try list { $0.kept = [name] }.contains("user \(name)"))
     }
-    #expect(error.message.contains("cannot be a monitor too"))
-    let twice = try AccessList.text(
-      baseTopics: ["t"], keeper: "tk", monitors: ["screen", "screen"])
+    for name in ["", "a:b", "a\ntopic readwrite #", "a "] {
+      #expect(throws: EmbeddedBrokerError.self) { try list { $0.kept = [name] } }
+    }
+  }
+
+  @Test(
+    "The login of threadkeeper itself is refused in another role, and one that is named twice is one",
+    arguments: [\AccessList.monitors, \.approvers, \.kept])
+  func sameLogin(role: WritableKeyPath<AccessList, [String]> & Sendable) throws {
+    let error = try #require(throws: EmbeddedBrokerError.self) {
+      try list(keeper: "tk") { $0[keyPath: role] = ["screen", "tk"] }
+    }
+    #expect(error.message.contains("threadkeeper's own login"))
     #expect(
-      try twice == AccessList.text(baseTopics: ["t"], keeper: "tk", monitors: ["screen"]))
+      try list { $0[keyPath: role] = ["screen", "screen"] }
+        == list { $0[keyPath: role] = ["screen"] })
+  }
+
+  @Test("A kept login is refused as an approver: it could not be denied what others ask")
+  func keptApprover() throws {
+    let error = try #require(throws: EmbeddedBrokerError.self) {
+      try list { list in
+        list.kept = ["house"]
+        list.approvers = ["house"]
+      }
+    }
+    #expect(error.message.contains("a login of its own"))
   }
 
   @Test(
     "A base topic with wildcards, substitutions or line ends is refused",
     arguments: ["", "a/#", "a+", "/a", "a/", "%u", "a\nuser b", " a"])
   func refusedBaseTopics(topic: String) {
-    #expect(throws: EmbeddedBrokerError.self) {
-      try AccessList.text(baseTopics: [topic], keeper: "keeper")
-    }
+    #expect(throws: EmbeddedBrokerError.self) { try list([topic]) }
   }
 }

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import MosquittoClient
+import TestKit
+import Testing
+import ThreadRequests
+
+/// The access list for a house, in real brokers that are set up as docs/broker.md says.
+@Suite("A broker that is in use already", .inTurns, .timeLimit(.minutes(30)))
+struct HouseAccessTests {
+  private static let withLogins = "Debian, clients with logins"
+  private static let withoutLogins = "Debian, clients without logins"
+  private static let addOn = "Home Assistant's broker add-on"
+
+  private let handbook: Handbook
+
+  init() throws { handbook = try Handbook("docs/broker.md") }
+
+  /// What `threadkeeper acl` prints, without a broker.
+  private func accessList(_ arguments: [String]) async throws -> String {
+    let outcome = try await Installation(port: 1883).command(arguments)
+    try #require(outcome.status == 0, "\(outcome.error)")
+    return outcome.output
+  }
+
+  /// Debian's broker of a house whose clients have logins, with what the document adds.
+  private func houseWithLogins() async throws -> BrokerInUse {
+    let list = try await accessList(handbook.accessListArguments(below: Self.withLogins))
+    return try BrokerInUse(
+      house: ["allow_anonymous false", "password_file $/passwords"],
+      addition: try handbook.block(below: Self.withLogins, with: "acl_file /"),
+      files: ["threadkeeper.acl": list],
+      logins: ["threadkeeper", "hub", "other", "zigbee2mqtt", "homeassistant"])
+  }
+
+  private func isTaken(_ topic: String, _ publisher: TestPublisher) async throws -> Bool {
+    try await publisher.publish(topic, "{}") == .delivered
+  }
+
+  @Test("A kept login does what it did, speaks for no router, and reads no key below `in`")
+  func keptLogin() async throws {
+    let broker = try await houseWithLogins()
+    let keeper = try Installation(port: broker.port, mqtt: broker.settings, hold: 0)
+    let daemon = try await keeper.start()
+    let everything = try await broker.audience("zigbee2mqtt")
+    let inbound = try await broker.audience("zigbee2mqtt", "threadkeeper/in/#")
+    let home = try await broker.audience("homeassistant")
+
+    let lamps = try await broker.publisher("zigbee2mqtt")
+    for (topic, expected) in [
+      ("zigbee2mqtt/lamp", true), ("homeassistant/light/lamp/config", true),
+      ("homeassistant/status", true), ("threadkeeper/in/hub/announce", false),
+      ("threadkeeper/in/zigbee2mqtt/announce", false),
+      ("threadkeeper/in/zigbee2mqtt/request/ping", false),
+      ("threadkeeper/out/hub/dataset/set", false), ("threadkeeper/bridge/state", false),
+    ] {
+      #expect(try await isTaken(topic, lamps) == expected, "\(topic)")
+    }
+    let assistant = try await broker.publisher("homeassistant")
+    for (topic, expected) in [
+      ("homeassistant/status", true), ("house/heating/set", true),
+      ("threadkeeper/in/hub/announce", false), ("threadkeeper/in/homeassistant/announce", false),
+      ("threadkeeper/out/hub/response/ping", false),
+    ] {
+      #expect(try await isTaken(topic, assistant) == expected, "\(topic)")
+    }
+
+    let router = BorderRouter(number: 1, user: "hub")
+    let hub = try await broker.publisher("hub")
+    let network = try ThreadNetwork("home")
+    #expect(try await hub.publish([router.announces(try network.hex())]) == [.delivered])
+    #expect(
+      try await hub.publish("threadkeeper/in/hub/request/ping", "{}") == .delivered)
+    // The kept monitor sees the router's state. What comes next to the others comes after all that.
+    try await home.until("the router") { $0.state(router.topic)?["credentials"] == "stored" }
+    try await lamps.publish("zigbee2mqtt/last", "on")
+    for audience in [everything, home] {
+      try await audience.until("the last message") { $0.latest["zigbee2mqtt/last"] == "on" }
+    }
+    #expect(everything.look { $0.messages.allSatisfy { !$0.topic.hasPrefix("threadkeeper/") } })
+    #expect(inbound.look { $0.messages.isEmpty })
+    #expect(
+      home.look {
+        $0.messages.allSatisfy {
+          !$0.topic.hasPrefix("threadkeeper/in/") && !$0.topic.hasPrefix("threadkeeper/out/")
+        }
+      })
+    #expect(try await keeper.json("status")["refused"] == nil)
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("A router speaks for itself beside kept logins; who is not named can do nothing else")
+  func routers() async throws {
+    let broker = try await houseWithLogins()
+    let hub = try await broker.publisher("hub")
+    for (topic, expected) in [
+      ("threadkeeper/in/hub/announce", true), ("threadkeeper/in/hub/request/ping", true),
+      ("threadkeeper/in/other/announce", false), ("threadkeeper/in/zigbee2mqtt/announce", false),
+      ("threadkeeper/out/hub/dataset/set", false), ("zigbee2mqtt/lamp/set", false),
+      ("homeassistant/status", false),
+    ] {
+      #expect(try await isTaken(topic, hub) == expected, "\(topic)")
+    }
+  }
+
+  @Test("A second password file stops Mosquitto, as the document warns")
+  func secondPasswordFile() async throws {
+    let list = try await accessList(["acl"])
+    let error = try #require(throws: BrokerInUse.DoesNotStart.self) {
+      try BrokerInUse(
+        house: ["password_file $/passwords"],
+        addition: try handbook.block(below: Self.withoutLogins, with: "password_file"),
+        files: ["threadkeeper.acl": list, "threadkeeper.passwd": ""], logins: ["hub"])
+    }
+    #expect(error.log.contains("Duplicate password_file value in configuration"))
+  }
+
+  @Test("Clients without a login go on as before, beside logins, and cannot touch threadkeeper")
+  func withoutLogins() async throws {
+    let list = try await accessList(handbook.accessListArguments(below: Self.withoutLogins))
+    // The document's password file is the only one.
+    let addition = try handbook.block(below: Self.withoutLogins, with: "password_file")
+      .replacing("threadkeeper.passwd", with: "passwords")
+    let broker = try BrokerInUse(
+      house: ["allow_anonymous true"], addition: addition, files: ["threadkeeper.acl": list],
+      logins: ["threadkeeper", "hub", "homeassistant"])
+    let keeper = try Installation(port: broker.port, mqtt: broker.settings, hold: 0)
+    let daemon = try await keeper.start()
+    let everything = try await broker.audience(nil)
+    let monitor = try await broker.audience("homeassistant", "threadkeeper/#")
+    let anonymous = try await broker.publisher(nil)
+    for (topic, expected) in [
+      ("house/lamp", true), ("homeassistant/status", true),
+      ("threadkeeper/in/hub/announce", false), ("threadkeeper/bridge/state", false),
+    ] {
+      #expect(try await isTaken(topic, anonymous) == expected, "\(topic)")
+    }
+    let router = BorderRouter(number: 1, user: "hub")
+    let hub = try await broker.publisher("hub")
+    let network = try ThreadNetwork("home")
+    #expect(try await hub.publish([router.announces(try network.hex())]) == [.delivered])
+    try await monitor.until("the router") { $0.state(router.topic)?["credentials"] == "stored" }
+    try await anonymous.publish("house/last", "on")
+    try await everything.until("the last message") { $0.latest["house/last"] == "on" }
+    #expect(everything.look { $0.messages.allSatisfy { !$0.topic.hasPrefix("threadkeeper/") } })
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("The list for Home Assistant's add-on keeps its two logins")
+  func addOn() async throws {
+    let list = try await accessList(handbook.accessListArguments(below: Self.addOn))
+    let addition = try handbook.block(below: Self.addOn, with: "acl_file /")
+      .replacing("/share/mosquitto/", with: "/etc/mosquitto/")
+    let broker = try BrokerInUse(
+      // The add-on checks logins itself.
+      house: ["allow_anonymous false", "password_file $/passwords", "max_queued_messages 8192"],
+      addition: addition, files: ["accesscontrollist": list],
+      logins: ["homeassistant", "addons", "hub"])
+    for login in ["homeassistant", "addons"] {
+      let kept = try await broker.publisher(login)
+      #expect(try await isTaken("homeassistant/status", kept))
+      #expect(try await isTaken("house/lamp", kept))
+      #expect(try await !isTaken("threadkeeper/in/hub/announce", kept))
+      #expect(try await !isTaken("threadkeeper/in/\(login)/announce", kept))
+    }
+    #expect(
+      try await isTaken("threadkeeper/in/hub/announce", try await broker.publisher("hub")))
+  }
+
+  @Test("Added to the end of a list that is there, with `deny` for who may do everything")
+  func existingList() async throws {
+    let heading = "An access list that is there already"
+    let denial = try handbook.block(below: heading, with: "topic deny")
+    let list = try await accessList(handbook.accessListArguments(below: heading))
+    let own = "user nodered\ntopic readwrite #\n\nuser lamp\ntopic readwrite lamp/#\n\n"
+    let broker = try BrokerInUse(
+      house: ["allow_anonymous false", "password_file $/passwords", "acl_file $/own.acl"],
+      addition: "persistence true\n", files: ["own.acl": own + list + denial],
+      logins: ["threadkeeper", "hub", "nodered", "lamp"])
+    let everything = try await broker.audience("nodered")
+    let nodered = try await broker.publisher("nodered")
+    let lamp = try await broker.publisher("lamp")
+    let hub = try await broker.publisher("hub")
+    #expect(try await !isTaken("threadkeeper/in/hub/announce", nodered))
+    #expect(try await isTaken("threadkeeper/in/hub/announce", hub))
+    #expect(try await isTaken("lamp/state", lamp))
+    #expect(try await !isTaken("house/heating", lamp))
+    #expect(try await isTaken("house/heating", nodered))
+    try await everything.until("the last message") { $0.latest["house/heating"] == "{}" }
+    #expect(everything.look { $0.messages.allSatisfy { !$0.topic.hasPrefix("threadkeeper/") } })
+  }
+
+  @Test("An approver can decide, be answered and read what waits, and publish nothing else")
+  func approver() async throws {
+    let list = try await accessList(["acl", "--approver", "anna", "--monitor", "anna"])
+    let narrow = try await accessList(["acl", "--approver", "anna"])
+    for list in [list, narrow] {
+      let broker = try BrokerInUse(
+        house: ["allow_anonymous false", "password_file $/passwords"],
+        addition: try handbook.block(below: Self.withLogins, with: "acl_file /"),
+        files: ["threadkeeper.acl": list], logins: ["threadkeeper", "anna", "hub"])
+      let keeper = try Installation(
+        port: broker.port, mqtt: broker.settings,
+        more: "consent: {approvers: [anna], approvers_trust: broker}")
+      let daemon = try await keeper.start()
+      let audience = try await broker.audience("anna")
+      let anna = try await broker.publisher("anna")
+      let own = "threadkeeper/in/anna"
+      for command in RequestCommand.allCases where !command.rawValue.hasPrefix("consent/") {
+        #expect(try await !isTaken("\(own)/request/\(command.rawValue)", anna), "\(command)")
+      }
+      for event in ["announce", "dataset", "leave", "heartbeat", "offline", "ssid"] {
+        #expect(try await !isTaken("\(own)/\(event)", anna), "\(event)")
+      }
+      for topic in ["in/hub/request/consent/approve", "bridge/state", "out/anna/response/x"] {
+        #expect(try await !isTaken("threadkeeper/\(topic)", anna), "\(topic)")
+      }
+      #expect(
+        try await anna.publish(
+          "\(own)/request/consent/approve", #"{"id":"c-0123456789abcdef","scope":"once"}"#)
+          == .delivered)
+      try await audience.until("the answer, and what waits") {
+        let answer = $0.state("threadkeeper/out/anna/response/consent/approve")
+        return answer?["error"]?["code"] == "stale_id"
+          && $0.state("threadkeeper/bridge/consent")?["pending"] == 0
+      }
+      #expect(try await daemon.stop() == .exit(0))
+    }
+  }
+
+  @Test("An approver that the settings do not name is a warning; what cannot be is wrong usage")
+  func warnings() async throws {
+    let keeper = try Installation(port: 1883, more: "consent: {approvers: [anna]}")
+    let named = try await keeper.command("acl", "--approver", "anna")
+    #expect(named.status == 0 && named.error == "", "\(named.error)")
+    let unnamed = try await keeper.command("acl", "--approver", "bob")
+    #expect(unnamed.status == 0)
+    #expect(unnamed.error.contains("`consent.approvers` does not name `bob`"), "\(unnamed.error)")
+    for arguments in [
+      ["--keep", "tk", "--keeper", "tk"], ["--keep", "bob", "--approver", "bob"],
+      ["--approver", "a/b"], ["--keep", "a:b"],
+    ] {
+      let outcome = try await keeper.command(["acl"] + arguments)
+      #expect(outcome.status == 64 && outcome.output == "", "\(arguments)")
+    }
+  }
+}
