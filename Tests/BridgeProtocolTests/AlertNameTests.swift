@@ -23,6 +23,8 @@ struct AlertNameTests {
     (.preferredKeyDisputed, "PreferredKeyDisputed", 14, .warning),
     (.preferredNetworkChanged, "PreferredNetworkChanged", 15, .info),
     (.homeMoved, "HomeMoved", 16, .warning),
+    (.sessionTakenOver, "SessionTakenOver", 17, .critical),
+    (.storeDamaged, "StoreDamaged", 18, .critical),
   ]
 
   @Test("Names, stored numbers and severities stay as they are", arguments: pinned)

@@ -44,6 +44,8 @@ enum StoreFailure {
     case let error as KeychainError: error.message
     default: "\(error)"
     }
+  }
+
   /// Whether a page of the store's file is damaged.
   static func isDamage(_ error: any Error) -> Bool {
     switch error {
