@@ -31,21 +31,20 @@ extension SQLiteDatabase {
     }
   }
 
-  /// Makes tables anew, empty, between `saving` and `body`, all in one transaction. Their old pages
-  /// stay in the file, unused, until it is compacted.
+  /// Makes tables anew, empty, and runs `body` in the same transaction. Their old pages stay in the
+  /// file, unused, until it is compacted.
   ///
   /// Not DROP TABLE: it fails where the root page is damaged, and elsewhere it would give every page
   /// that a damaged page names to the next table, pages of other tables among them. So the tables are
-  /// only taken out of the schema (https://www.sqlite.org/pragma.html#pragma_writable_schema).
-  package func makeAnew<Saved, R>(
-    _ tables: [String], saving: (ReadTransaction) throws -> Saved,
-    _ body: (Saved, WriteTransaction) throws -> R
+  /// only taken out of the schema (https://www.sqlite.org/pragma.html#pragma_writable_schema). Nothing
+  /// in the transaction may read them before: after one damaged page SQLite refuses all that follows.
+  package func makeAnew<R>(
+    _ tables: [String], _ body: (WriteTransaction) throws -> R
   ) throws -> R {
     do {
       return try write { tx in
-        let saved = try saving(tx)
         try tx.makeAnew(tables)
-        return try body(saved, tx)
+        return try body(tx)
       }
     } catch {
       // The schema in memory may be the one that was rolled back.

@@ -13,15 +13,7 @@ struct StoreDamageTests {
     arguments: ["router", "network", "alert", "event"])
   func registry(table: String) async throws {
     let scene = try await Scene.start()
-    // A page that the daemon has in memory may be written once more, so that damage goes unnoticed.
-    try await eventually("the damage to be found") {
-      if !scene.daemon.log.contains("were made anew") {
-        try DamagedPage.root(of: table, in: scene.database)
-        try await scene.publish(BorderRouter(number: 2))
-      }
-      try await Task.sleep(for: .milliseconds(500))
-      return scene.daemon.log.contains("were made anew")
-    }
+    try await scene.damage(table, until: "were made anew")
     try await scene.serves()
     try await scene.audience.until("the alert") {
       !$0.alerts("alert_raised", "StoreDamaged").isEmpty
@@ -56,14 +48,7 @@ struct StoreDamageTests {
     "A damaged table of items stops the intake, with the alert and what to do, in one line each")
   func items() async throws {
     let scene = try await Scene.start()
-    try await eventually("the damage to be found") {
-      if !scene.daemon.log.contains("is damaged (") {
-        try DamagedPage.root(of: "items", in: scene.database)
-        try await scene.publish(BorderRouter(number: 2))
-      }
-      try await Task.sleep(for: .milliseconds(500))
-      return scene.daemon.log.contains("is damaged (")
-    }
+    try await scene.damage("items", until: "is damaged (")
     try await scene.stopped(saying: "is damaged (")
     #expect(
       scene.daemon.log.components(separatedBy: "is damaged (items)").count <= 4,
@@ -73,8 +58,9 @@ struct StoreDamageTests {
     #expect([65, 74].contains(list.status))
     #expect(list.error.contains("damaged") || list.error.contains("malformed"))
     #expect(try await scene.daemon.stop() == .exit(0))
+    // At the next start it stands still again, or does not open the store at all.
     let again = try scene.keeper.launch()
-    #expect(try await again.end() == .exit(65))
+    try await eventually("the damage to be logged") { again.log.contains("damaged") }
     #expect(again.log.contains("restore"))
   }
 
@@ -146,6 +132,17 @@ private struct Scene {
 
   func publish(_ router: BorderRouter) async throws {
     try await publisher.publish([router.announces(try home.hex())])
+  }
+
+  /// Damages a table and has the daemon use it. A page that the daemon has in memory may be written
+  /// over the damage, so it may take more than one attempt.
+  func damage(_ table: String, until words: String) async throws {
+    for attempt in 1...10 where !daemon.log.contains(words) {
+      try DamagedPage.root(of: table, in: database)
+      try await publish(BorderRouter(number: 100 + attempt))
+      try? await eventually(within: .seconds(6)) { daemon.log.contains(words) }
+    }
+    try #require(daemon.log.contains(words), "\(daemon.log)")
   }
 
   /// A router that is new is published, and so is everything that was there before.

@@ -32,7 +32,7 @@ struct DamageTests {
   @Test("A damaged table is made anew with its indexes, and the others keep their rows")
   func madeAnew() throws {
     try DamagedPage.root(of: "notes", in: test.path)
-    try test.database.makeAnew(["notes"], saving: { _ in }) { _, tx in
+    try test.database.makeAnew(["notes"]) { tx in
       try test.add("first", in: tx)
     }
     #expect(try test.notes() == ["first"])
@@ -58,7 +58,7 @@ struct DamageTests {
   func failure() throws {
     struct Failure: Error {}
     #expect(throws: Failure.self) {
-      try test.database.makeAnew(["notes"], saving: { _ in }) { _, _ in throw Failure() }
+      try test.database.makeAnew(["notes"]) { _ in throw Failure() }
     }
     #expect(try test.notes().count == 500)
     try test.database.write { try test.add("more", in: $0) }

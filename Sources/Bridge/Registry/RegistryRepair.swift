@@ -40,23 +40,28 @@ struct RegistryRepair {
     // Both say something about the rows of routers.
     if lost.contains("router") { lost.formUnion(["network", "alert"]) }
     let tables = lost.sorted()
-    try store.keychain.database.makeAnew(tables, saving: readableRouters) { routers, tx in
+    // Beside the transaction, which a damaged page would spoil. Rows that change in between are written
+    // again by the next message of their router.
+    let routers = try readableRouters()
+    try store.keychain.database.makeAnew(tables) { tx in
       try fill(lost, routers, now: now, tx)
     }
     return .madeAnew(tables)
   }
 
   /// Rows of routers from the first to the first damage, and from the last.
-  private func readableRouters(_ tx: ReadTransaction) throws -> [RouterRecord] {
+  private func readableRouters() throws -> [RouterRecord] {
     var routers: [Int64: RouterRecord] = [:]
     let walks: [StaticString] = [
       "SELECT * FROM router ORDER BY id", "SELECT * FROM router ORDER BY id DESC",
     ]
     for walk in walks {
       do {
-        try tx.forEach(walk, bound: []) { row in
-          if let router = try? RouterRecord(row: row) { routers[router.id] = router }
-          return true
+        try store.keychain.database.read { tx in
+          try tx.forEach(walk, bound: []) { row in
+            if let router = try? RouterRecord(row: row) { routers[router.id] = router }
+            return true
+          }
         }
       } catch let error as SQLiteError where error.kind == .corrupt {
         continue

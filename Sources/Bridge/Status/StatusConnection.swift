@@ -130,7 +130,9 @@ final class StatusConnection: MosquittoHandler {
   func noteFailure(
     _ error: any Error, of reader: BridgeMonitor.StoreReader, _ text: Logger.Message
   ) {
-    let path = reports.database.path
+    // The directory: whoever writes names it so as well, and one reason is told once.
+    let file = reports.database.path
+    let path = file.lastIndex(of: "/").map { String(file[..<$0]) } ?? file
     if let reason = monitor.readFailed(error, by: reader, path: path, at: clock.now()) {
       logger.error(text, metadata: ["reason": "\(reason)"])
     }
