@@ -54,7 +54,8 @@ extension BatchApplier {
       let wasMember = try isMember(credential, home: home)
       let isMoved = try movePreferred(
         by: router, change, incoming, user: user,
-        isMember: wasMember && mayLead(credential, incoming, home: home), home: home, record: &record)
+        isMember: wasMember && mayLead(credential, incoming, home: home), home: home,
+        record: &record)
       // Its mark may be another one since.
       let credential =
         isMoved ? try store.credential(of: router.agent, in: home.record.name, tx) : credential

@@ -104,7 +104,8 @@ extension BatchNews {
       "alertname": "\(alert.name.rawValue)", "summary": "\(alert.facts.summary)",
     ]
     if !isOver { metadata["remedy"] = "\(alert.facts.remedy)" }
-    add(isOver ? .info : alert.severity.logLevel, isOver ? "alert resolved" : "alert", metadata,
+    add(
+      isOver ? .info : alert.severity.logLevel, isOver ? "alert resolved" : "alert", metadata,
       of: .alerts)
   }
 }

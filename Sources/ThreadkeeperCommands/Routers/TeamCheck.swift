@@ -63,11 +63,11 @@ struct TeamCheck: Encodable {
       let others = abandonedIds.count - 1
       let more = others > 0 ? "; `threadkeeper status --json` has \(others) more" : ""
       lines.append(
-          (
-            "owners",
-            "\(first.borderAgentId) belongs to the team `\(first.team.printable)`, for which nobody "
-              + "speaks: \(Self.remedy(first.borderAgentId))\(more)"
-          ))
+        (
+          "owners",
+          "\(first.borderAgentId) belongs to the team `\(first.team.printable)`, for which nobody "
+            + "speaks: \(Self.remedy(first.borderAgentId))\(more)"
+        ))
     }
     return lines
   }

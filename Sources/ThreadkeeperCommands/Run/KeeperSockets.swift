@@ -68,7 +68,8 @@ struct KeeperSockets: Service {
       onTrouble: { [logger] in
         logger.warning("a command was not let in", metadata: ["reason": "\($0.message)"])
       },
-      handler: { [store, clients, routers, consents, requests, logins, logger] request, connection in
+      handler: {
+        [store, clients, routers, consents, requests, logins, logger] request, connection in
         logger.debug(
           "a request on the socket", metadata: ["user": "\(connection.peer.user)"])
         if let answer = await consents.answer(request, from: connection.peer) { return answer }
