@@ -129,7 +129,7 @@ describe_router() {
   describe_thread
 }
 
-# Where the router is and how its Thread interface is, as far as an OpenThread Border Router told it.
+# Where the router is and how its Thread interface is, as far as an OpenThread Border Router reports it.
 describe_thread() {
   field thread_state "$thread_state"
   # A stopped router goes on naming its previous network.
@@ -294,7 +294,7 @@ ask_otbr() { # path, media type
   return 1
 }
 
-# A value of the router, in $reply; empty where it does not tell it. What an old version has no path for is
+# A value of the router, in $reply; empty where it does not report it. What an old version has no path for is
 # in /node, whose keys begin with a capital letter there.
 ask_value() { # path below /node, key with both spellings of its first letter
   ask_otbr "/node/$1" application/json || return 1
@@ -304,8 +304,8 @@ ask_value() { # path below /node, key with both spellings of its first letter
   reply=$(printf '%s' "$reply" | sed -n "s/.*[{,]$2:\([^,}]*\).*/\1/p")
 }
 
-# The id is kept when a router that has told it does not for once: another id means another router. Old
-# versions never tell one; there it is the extended address.
+# The id is kept when a router that has reported it does not for once: another id means another router. Old
+# versions never report one; there it is the extended address.
 ask_identity() {
   ask_value ext-address '[Ee]xtAddress' || return 1
   if is_hex "$reply" 16; then ext_address=${given_address:-$reply}; fi
@@ -319,7 +319,7 @@ ask_identity() {
   [ -n "$id" ]
 }
 
-# The state of the Thread interface; old versions tell its number.
+# The state of the Thread interface; old versions report its number.
 ask_state() {
   ask_value state '[Ss]tate' || return 1
   case $(lower "$reply") in
@@ -352,7 +352,7 @@ ask_dataset() {
 # --- watch-otbr ---------------------------------------------------------------------------------
 
 # What the router is: up, idle (without a dataset), stopped, gone, unreachable or frozen. Detached is up:
-# the router looks for its network. Stopped is no goodbye: it keeps its dataset. Only one that is
+# the router looks for its network. Stopped is not leaving: it keeps its dataset. Only one that is
 # disabled and has no dataset has left.
 look_at_otbr() {
   what=
@@ -368,18 +368,18 @@ look_at_otbr() {
   fi
 }
 
-tell() { # kind, description
-  told_at=$now
+send_event() { # kind, description
+  sent_at=$now
   publish "$1" || return
-  told=$1
+  sent=$1
   [ -z "$2" ] || say "$id: $2"
 }
 
 # A dataset that is rejected is not sent again before it changes. The router is announced without it, so
 # that it is seen at all.
-tell_dataset() { # kind, description
+send_dataset() { # kind, description
   describe_router
-  if tell "$1" "$2"; then
+  if send_event "$1" "$2"; then
     announced_dataset=$dataset
     return
   fi
@@ -388,11 +388,11 @@ tell_dataset() { # kind, description
   [ "$1:$field_at_fault" = announce:dataset ] || return 1
   dataset=
   describe_router
-  tell "$1" "$2, without its dataset"
+  send_event "$1" "$2, without its dataset"
 }
 
 # It has lost the router, or the router is new to it.
-forget() { announced_id='' told='' told_state='' told_network=''; }
+forget() { announced_id='' sent='' sent_state='' sent_network=''; }
 
 # One look, and what follows from it. What could not be published is tried again. Bad news must be seen
 # three times: an agent that restarts is disabled, or not there, for a moment.
@@ -409,37 +409,37 @@ watch_once() {
     unreachable | frozen | stopped)
       if [ -z "$announced_id" ]; then
         [ "$times" -gt 1 ] || say "the router at $otbr is $what; trying again"
-      elif [ "$times" -ge 3 ] && [ "$told" != "$what" ] && [ "$told" != leave ]; then
+      elif [ "$times" -ge 3 ] && [ "$sent" != "$what" ] && [ "$sent" != leave ]; then
         watched=$id id=$announced_id
         field reason "$what"
-        tell offline "it is $what" && told=$what
+        send_event offline "it is $what" && sent=$what
         id=$watched
       fi
       ;;
     gone)
-      if [ -n "$announced_id" ] && [ "$times" -ge 3 ] && [ "$told" != leave ]; then
-        say_goodbye
+      if [ -n "$announced_id" ] && [ "$times" -ge 3 ] && [ "$sent" != leave ]; then
+        publish_leave
       fi
       ;;
     idle)
-      if [ "$id" = "$announced_id" ] && [ "$told" != leave ]; then watch_state; fi
+      if [ "$id" = "$announced_id" ] && [ "$sent" != leave ]; then watch_state; fi
       ;;
     up)
       # Another id, seen again and again: the router was reset, and the one of before is no more.
       if [ -n "$announced_id" ] && [ "$id" != "$announced_id" ]; then
-        if [ "$told" != leave ]; then
+        if [ "$sent" != leave ]; then
           [ "$times" -ge 3 ] || return 0
-          say_goodbye || return 0
+          publish_leave || return 0
         fi
         forget
       fi
-      if [ -z "$announced_id" ] || [ "$told" = leave ] \
+      if [ -z "$announced_id" ] || [ "$sent" = leave ] \
         || [ $((now - announced_at)) -ge "$announce_seconds" ]; then
-        tell_dataset announce "announced as $thread_state on network $network" || return 0
-        announced_id=$id announced_at=$now told_state=$thread_state told_network=$network
+        send_dataset announce "announced as $thread_state on network $network" || return 0
+        announced_id=$id announced_at=$now sent_state=$thread_state sent_network=$network
       elif [ "$dataset" != "$announced_dataset" ]; then
-        tell_dataset dataset "its dataset has changed" || return 0
-        told_state=$thread_state told_network=$network
+        send_dataset dataset "its dataset has changed" || return 0
+        sent_state=$thread_state sent_network=$network
       else
         watch_state
       fi
@@ -449,28 +449,28 @@ watch_once() {
 
 watch_state() {
   description=
-  case $told in unreachable | frozen | stopped) description="it is back" ;; esac
-  if [ "$thread_state:$network" != "$told_state:$told_network" ]; then
+  case $sent in unreachable | frozen | stopped) description="it is back" ;; esac
+  if [ "$thread_state:$network" != "$sent_state:$sent_network" ]; then
     description="${description:+$description, }$thread_state on network $network"
-  elif [ -z "$description" ] && [ $((now - told_at)) -lt "$heartbeat_seconds" ]; then
+  elif [ -z "$description" ] && [ $((now - sent_at)) -lt "$heartbeat_seconds" ]; then
     return
   fi
   describe_thread
-  tell heartbeat "$description" || return
-  told_state=$thread_state told_network=$network
+  send_event heartbeat "$description" || return
+  sent_state=$thread_state sent_network=$network
 }
 
-say_goodbye() {
+publish_leave() {
   watched=$id id=$announced_id
-  tell leave "it has left the Thread network"
+  send_event leave "it has left the Thread network"
   left=$?
   id=$watched
   return "$left"
 }
 
 watch_otbr() {
-  before='' told='' times=0 announced_id='' announced_at=0 announced_dataset=''
-  told_at=0 told_state='' told_network='' quiet_until=0
+  before='' sent='' times=0 announced_id='' announced_at=0 announced_dataset=''
+  sent_at=0 sent_state='' sent_network='' quiet_until=0
   while :; do
     watch_once
     case $rejected in
@@ -618,11 +618,11 @@ main() {
 speak() {
   if [ -n "$otbr" ]; then
     need curl curl
-    ask_identity || fail "$UNAVAILABLE" "$otbr does not tell a border agent id"
+    ask_identity || fail "$UNAVAILABLE" "$otbr does not report a border agent id"
     case $command in
       announce | dataset | heartbeat)
         if ! { ask_state && ask_network; }; then
-          fail "$UNAVAILABLE" "$otbr does not tell its Thread state"
+          fail "$UNAVAILABLE" "$otbr does not report its Thread state"
         fi
         ;;
     esac
@@ -632,7 +632,7 @@ speak() {
       if [ -n "$dataset_file" ]; then
         read_dataset
       elif [ -n "$otbr" ]; then
-        ask_dataset || fail "$UNAVAILABLE" "$otbr does not tell a dataset"
+        ask_dataset || fail "$UNAVAILABLE" "$otbr does not report a dataset"
       fi
       [ "$command" != dataset ] || [ -n "$dataset" ] \
         || fail "$NO_INPUT" "dataset needs --dataset-file or --otbr"

@@ -29,11 +29,11 @@ lock = threading.RLock()
 
 
 def tlvs(dataset):
-    values, octets = {}, bytes.fromhex(dataset)
+    values, data = {}, bytes.fromhex(dataset)
     at = 0
-    while at + 1 < len(octets):
-        values[octets[at]] = octets[at + 2 : at + 2 + octets[at + 1]]
-        at += 2 + octets[at + 1]
+    while at + 1 < len(data):
+        values[data[at]] = data[at + 2 : at + 2 + data[at + 1]]
+        at += 2 + data[at + 1]
     return values
 
 

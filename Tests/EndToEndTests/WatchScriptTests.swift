@@ -71,7 +71,7 @@ struct WatchScriptTests {
       }
     }
     let table = try await keeper.command("routers").output
-    #expect(table.contains("detached") && table.contains("router on \(home.extendedPANID)"))
+    #expect(table.contains("detached") && table.contains(" on \(home.extendedPANID)"))
     #expect(
       try await keeper.command("status").output.contains(
         "1 detached, 1 not on the network that they are configured for"))

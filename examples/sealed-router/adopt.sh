@@ -193,12 +193,12 @@ adopt_over_rest() { # dataset
   is_own_router || return 1
   get state
   old_state=$reply
-  [ "$code" = 200 ] || { say "error: $otbr does not tell its state; nothing was changed" && return 1; }
+  [ "$code" = 200 ] || { say "error: $otbr does not report its state; nothing was changed" && return 1; }
   get dataset/active text/plain
   case $code in
     200) old_dataset=$reply ;;
     204) old_dataset= ;;
-    *) say "error: $otbr does not tell its dataset; nothing was changed" && return 1 ;;
+    *) say "error: $otbr does not report its dataset; nothing was changed" && return 1 ;;
   esac
   if same_dataset "$old_dataset" "$1" && is_attached "$network"; then return 0; fi
   if ! set_thread disable; then
