@@ -7,7 +7,7 @@ extension BridgeMonitor {
   enum StoreReader: Sendable { case outbox, registry }
 
   /// Seconds between two checks of the whole file.
-  private static let checkInterval = 60
+  private static let checkInterval = 10
 
   /// Notes a failure of the store. Damage is looked into first, in the next tick: it may be fixed.
   ///
