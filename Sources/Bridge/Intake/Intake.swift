@@ -139,8 +139,10 @@ final class Intake: MosquittoHandler {
       $0.isIntakeConnected = false
       $0.listeningSince = nil
     }
+    // A store that takes no message has a line of its own, once for all attempts.
+    let isNews = isRefusalNews && isTakeoverNews && event.error.reason != .handler
     logger.log(
-      level: isRefusalNews && isTakeoverNews ? .warning : .debug, "intake disconnected",
+      level: isNews ? .warning : .debug, "intake disconnected",
       metadata: ["reason": "\(event.error.message)"])
   }
 

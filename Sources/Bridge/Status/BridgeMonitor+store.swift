@@ -7,7 +7,7 @@ extension BridgeMonitor {
   enum StoreReader: Sendable { case outbox, registry }
 
   /// Seconds between two checks of the whole file.
-  private static let checkInterval = 60
+  private static let checkInterval = 10
 
   /// Notes a failure of the store. Damage is looked into first, in the next tick: it may be fixed.
   ///
@@ -40,9 +40,7 @@ extension BridgeMonitor {
       isDue =
         $0.unrepairable == nil
         && $0.storeCheckedAt.map { $0.adding(seconds: Self.checkInterval) <= now } ?? true
-      guard isDue else { return }
-      $0.isStoreCheckDue = true
-      $0.listeningSince = nil
+      if isDue { $0.isStoreCheckDue = true }
     }
     return isDue
   }
@@ -56,6 +54,15 @@ extension BridgeMonitor {
       if isDue { $0.storeCheckedAt = now }
     }
     return isDue
+  }
+
+  /// What was damaged is made anew. Whatever fails now is another problem.
+  func storeIsRepaired(at now: WireTime) {
+    update {
+      $0.storeProblem = nil
+      $0.failingReaders = []
+      if $0.isIntakeConnected { $0.listeningSince = $0.listeningSince ?? now }
+    }
   }
 
   /// The store stays as it is until another process opens it.

@@ -136,6 +136,7 @@ final class Ticker: Sendable {
         let published = try store.keychain.database.read { try EventLedger.published($0) }
         outbox.restart(after: published)
         outbox.republishAll()
+        monitor.storeIsRepaired(at: now)
         logger.critical(
           "damaged tables of the store were made anew",
           metadata: ["tables": "\(tables.joined(separator: ", "))"])

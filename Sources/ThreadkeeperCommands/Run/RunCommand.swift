@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Dispatch
 import Logging
 import Settings
 import SodiumCrypto
@@ -35,6 +36,10 @@ struct RunCommand: AsyncParsableCommand {
     try? ProcessHardening.forbidCoreDumps()
     // A reader of the log that goes away must not take the keeper with it.
     signal(SIGPIPE, SIG_IGN)
+    // Dispatch opens what its timers need with the first of each kind, and traps where there are too
+    // few file descriptors: so before the store and the broker take theirs.
+    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) {}
+    try await Task.sleep(for: .milliseconds(5))
     let keeper = try Keeper.start(settings, logger: .init(settings.log))
     defer { keeper.end() }
     if let broker = keeper.privateBroker?.broker {
