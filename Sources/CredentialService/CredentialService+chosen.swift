@@ -89,9 +89,9 @@ extension CredentialService {
       let claims = known.filter { !$0.dataset.hasKeys(of: current) }
       known = claims.isEmpty ? known + [("", current)] : claims
     } else if context.choosesPreferred {
-      for former in try store.formerNetworks(of: home, tx) where former.network == network {
-        if let dataset = former.dataset { known.append((former.id, dataset)) }
-      }
+      // Of the history the keys that were preferred last; earlier ones are named by their ids.
+      let former = try store.formerNetworks(of: home, tx).first { $0.network == network }
+      if let former, let dataset = former.dataset { known.append((former.id, dataset)) }
     }
     guard var best = known.first else { throw notStored() }
     guard known.allSatisfy({ $0.dataset.hasKeys(of: best.dataset) }) else {

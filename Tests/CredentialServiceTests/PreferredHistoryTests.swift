@@ -59,6 +59,19 @@ struct PreferredHistoryTests {
       try service.refusal(.setPreferred) { $0.networkName = "network-9" }?.known == .notFound)
   }
 
+  @Test("of several keys that a network had, its id means those that were preferred last")
+  func lastKeys() throws {
+    let rekeyed = network(1).with { $0.networkKey = SampleNetwork.guest.networkKey }
+    for next in [network(1), rekeyed, network(2)] {
+      _ = try set { $0.dataset = try next.dataset(at: 1) }
+    }
+    let first = try #require(try history.last)
+    #expect(try set { $0.network = ExtendedPANID(hex: network(1).extendedPANID) } == true)
+    #expect(try service.preferred() == rekeyed.dataset(at: 1))
+    #expect(try set { $0.id = first.id } == true)
+    #expect(try service.preferred() == network(1).dataset(at: 1))
+  }
+
   @Test("eight are kept, each once, the newest first")
   func limit() throws {
     for number in 0...9 { _ = try set { $0.dataset = try network(number).dataset(at: 1) } }

@@ -20,7 +20,7 @@ struct PreferredSetCommand: AsyncParsableCommand {
         threadkeeper preferred set home
         threadkeeper preferred set p-5f3a9c01
         threadkeeper preferred set 1111111122222222 --router a1b2c3d4e5f60718
-        ssh router ot-ctl dataset active -x | head -n 1 | threadkeeper preferred set -
+        threadkeeper preferred set @dataset.hex
 
       Other users of the machine can read a dataset that stands on the command line.
       """)
