@@ -181,7 +181,7 @@ struct ConsentAtTerminalTests {
     let id = try await scene.question()
     let session = try scene.program(["THREADKEEPER_NETWORK_HOME": "cabin"])
     try await session.until(Self.prompt)
-    #expect(session.screen.contains("the network key of cabin-thread"), "\(session.screen)")
+    #expect(session.screen.contains(#"the network key of "cabin-thread""#), "\(session.screen)")
     #expect(session.screen.contains(", home cabin:"), "\(session.screen)")
     #expect(!session.screen.contains("home-thread"))
     session.type("once\n")
@@ -232,7 +232,7 @@ struct ConsentAtTerminalTests {
       "'\(ThreadkeeperBinary.executable.path)' consent approve \(id)"
         + " --config '\(scene.keeper.configuration)'\n")
     try await shell.until(try scene.home.hex())
-    try await shell.until("gets home-thread")
+    try await shell.until(#"gets "home-thread""#)
     #expect(try await scene.history().map { $0["outcome"] } == ["approved"])
     shell.type("exit\n")
     #expect(try await shell.end() == 0)
