@@ -78,7 +78,8 @@ struct AlertTests {
   @Test("A changed SSID makes the keeper check the router, and the alert says what brought it up")
   func ssid() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker, hold: 0)
+    let keeper = try Installation(
+      broker, hold: 0, more: "teams: {home: [border-router, watcher]}")
     let audience = try await Audience.start(broker)
     let daemon = try await keeper.start()
     let publisher = try await TestPublisher.start(broker)
@@ -92,7 +93,7 @@ struct AlertTests {
         "announce", ("dataset", "\"\(try guests.hex())\""), ("access_point", #""ap-cellar""#)),
       stray.says("ssid", ("ssid", #""wifi""#)),
     ])
-    // A watcher that knows the access point only.
+    // A watcher of the same team that knows the access point only.
     try await publisher.publish([
       Publication(
         topic: "threadkeeper/in/watcher/ssid",

@@ -227,7 +227,11 @@ struct BrokerTests {
     #expect(try await keeper.command("status").output.contains("same client id"))
     #expect(try await keeper.json("alerts").list.first?["alertname"] == "SessionTakenOver")
 
-    // Nobody is in its way any more: it comes back by itself.
+    // Nothing is in its way any more: it comes back by itself, with a new session, as the other client has
+    // ended the previous one.
+    try await audience.until("the end of the alert", within: .seconds(180)) {
+      !$0.alerts("alert_resolved", "SessionTakenOver").isEmpty
+    }
     let publisher = try await TestPublisher.start(broker)
     let router = BorderRouter(number: 1)
     try await publisher.publish([router.announces(try ThreadNetwork("home").hex())])

@@ -4,7 +4,7 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite("The README's commands for keys", .inTurns, .timeLimit(.minutes(10)))
+@Suite("The README's commands for keys", .inTurns, .timeLimit(.minutes(30)))
 struct KeysBlockTests {
   private static let readme = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("README.md")

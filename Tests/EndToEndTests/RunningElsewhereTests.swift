@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 /// What a command does that names no place, while the store is not in the default one.
-@Suite("A store that is not in the default place", .inTurns, .timeLimit(.minutes(5)))
+@Suite("A store that is not in the default place", .inTurns, .timeLimit(.minutes(30)))
 struct RunningElsewhereTests {
   private let directory: TemporaryDirectory
   /// As threadkeeper shows it: without doubled slashes.

@@ -66,7 +66,7 @@ struct ThreadClientExampleTests {
     for (answer, status, told) in [("y\n", Int32(0), true), ("n\n", 77, false)] {
       let session = try TerminalSession(
         program: Self.program, ["preferred"], environment: variables)
-      try await session.until("the Thread network home (1111111122222222)")
+      try await session.until("the Thread network \"home\" (1111111122222222)")
       try await session.until("Allow it? [y/N] ")
       session.type(answer)
       #expect(try await session.end() == status)

@@ -90,7 +90,8 @@ extension OwnKeychain {
       #expect(attributes?[kSecAttrSynchronizable] as? Bool == false)
       #expect(attributes?[kSecAttrCreationDate] as? Date != nil)
       #expect(attributes?[kSecValueData] == nil)
-      #expect(attributes?[kSecAttrAccessControl] == nil)
+      // Also where only an accessibility was given: what it means, without a condition.
+      #expect(attributes?[kSecAttrAccessControl] is SecAccessControl)
 
       let both = copy(password("a", [kSecReturnAttributes: true, kSecReturnData: true])).dictionary
       #expect(both?[kSecValueData] as? Data == Data("secret of a".utf8))

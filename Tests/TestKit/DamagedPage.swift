@@ -18,6 +18,8 @@ package enum DamagedPage {
       throw NotFound(table: table)
     }
     sqlite3_busy_timeout(handle, 5_000)
+    // A connection that has read nothing yet does not know of the log, and would move nothing.
+    sqlite3_exec(handle, "SELECT count(*) FROM sqlite_schema", nil, nil, nil)
     sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
     var statement: OpaquePointer?
     let sql = "SELECT rootpage FROM sqlite_schema WHERE name = '\(table)'"
@@ -29,5 +31,20 @@ package enum DamagedPage {
     defer { try? file.close() }
     try file.seek(toOffset: (page - 1) * 4096)
     try file.write(contentsOf: Data((0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 151 &+ 77) }))
+    try dropCaches(handle)
+  }
+
+  /// Commits a change that changes nothing: whoever has the database open then reads its pages again.
+  private static func dropCaches(_ handle: OpaquePointer?) throws {
+    var statement: OpaquePointer?
+    sqlite3_prepare_v2(handle, "PRAGMA user_version", -1, &statement, nil)
+    defer { sqlite3_finalize(statement) }
+    guard sqlite3_step(statement) == SQLITE_ROW else { throw NotFound(table: "user_version") }
+    let version = sqlite3_column_int(statement, 0)
+    sqlite3_reset(statement)
+    guard sqlite3_exec(handle, "PRAGMA user_version = \(version)", nil, nil, nil) == SQLITE_OK
+    else {
+      throw NotFound(table: "user_version")
+    }
   }
 }

@@ -4,7 +4,7 @@ import Foundation
 
 /// When the secret of an item can be had, and what has to happen before: the value of
 /// `kSecAttrAccessControl`.
-public final class SecAccessControl: Hashable, Sendable {
+public final class SecAccessControl: NSObject, Sendable {
   private let protection: String
   private let flags: CFOptionFlags
 
@@ -17,14 +17,17 @@ public final class SecAccessControl: Hashable, Sendable {
   var conditions: AccessControl { AccessControl(.init(rawValue: UInt64(flags))) }
 
   /// Whether both say the same.
-  public static func == (left: SecAccessControl, right: SecAccessControl) -> Bool {
-    left.protection == right.protection && left.flags == right.flags
+  public override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? SecAccessControl else { return false }
+    return protection == other.protection && flags == other.flags
   }
 
-  /// Feeds what it says to a hasher.
-  public func hash(into hasher: inout Hasher) {
+  /// A hash of what it says.
+  public override var hash: Int {
+    var hasher = Hasher()
     hasher.combine(protection)
     hasher.combine(flags)
+    return hasher.finalize()
   }
 }
 

@@ -17,7 +17,8 @@ struct PreferredHistoryCommand: ParsableCommand {
 
       Examples:
         threadkeeper preferred history
-        threadkeeper preferred set "$(threadkeeper preferred history --json | jq -r '.[0].id')"
+        last=$(threadkeeper preferred history --json | jq -r '.[0].id')
+        threadkeeper preferred set "$last"
       """)
 
   @OptionGroup var home: HomeOption
