@@ -265,18 +265,19 @@ struct BrokerTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("Two daemons with the same client id: both stay, and both say so")
+  // Once one of them spaces its attempts, the other one has the session for long, and need not say anything.
+  @Test("Two daemons with the same client id: both stay, and at least one says so")
   func twins() async throws {
     let broker = try TestBroker()
     let keepers = try (1...2).map { _ in try Installation(broker, mqtt: ["client_id: twin"]) }
     let daemons = try keepers.map { try $0.launch() }
-    for (keeper, daemon) in zip(keepers, daemons) {
-      try await eventually(within: .seconds(120), "its log to say so") {
-        daemon.log.contains("another client uses the same client id")
-      }
-      try await eventually(within: .seconds(60), "its alert") {
-        try await keeper.json("alerts").list.contains { $0["alertname"] == "SessionTakenOver" }
-      }
+    func contested() -> Int? {
+      daemons.firstIndex { $0.log.contains("another client uses the same client id") }
+    }
+    try await eventually(within: .seconds(120), "a log to say so") { contested() != nil }
+    let keeper = keepers[try #require(contested())]
+    try await eventually(within: .seconds(60), "its alert") {
+      try await keeper.json("alerts").list.contains { $0["alertname"] == "SessionTakenOver" }
     }
     for daemon in daemons {
       #expect(daemon.isRunning)
