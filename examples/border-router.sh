@@ -225,7 +225,7 @@ payload() { # sequence number
   fi
 }
 
-publish() { # kind; the other fields are in $fields
+publish_once() { # kind
   kind=$1
   topic=$base_topic/in/$user/$kind
   seq=$(next_seq)
@@ -255,6 +255,15 @@ publish() { # kind; the other fields are in $fields
     return "$UNAVAILABLE"
   fi
   read_answer "$seq"
+}
+
+publish() { # kind; the other fields are in $fields
+  rejected=
+  publish_once "$1" && return 0
+  status=$?
+  [ "$rejected" = out_of_order ] || return "$status"
+  # Another script of this router was faster: once more, with a later number.
+  publish_once "$1"
 }
 
 # --- Where the dataset comes from ---------------------------------------------------------------

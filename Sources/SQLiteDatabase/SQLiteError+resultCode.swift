@@ -48,7 +48,7 @@ extension SQLiteError.Kind {
     switch resultCode & 0xFF {
     case SQLITE_FULL: self = .full
     case SQLITE_READONLY, SQLITE_PERM: self = .readOnly
-    case SQLITE_BUSY, SQLITE_LOCKED: self = .busy
+    case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL, SQLITE_SCHEMA: self = .busy
     case SQLITE_CORRUPT: self = .corrupt
     case SQLITE_IOERR, SQLITE_CANTOPEN: self = .io
     case SQLITE_CONSTRAINT: self = .constraint

@@ -141,6 +141,10 @@ extension AlertFacts {
   }
 
   fileprivate init(text: String) throws {
-    self = try JSONDecoder().decode(AlertFacts.self, from: Data(text.utf8))
+    do {
+      self = try JSONDecoder().decode(AlertFacts.self, from: Data(text.utf8))
+    } catch {
+      throw LedgerError(table: "alert", column: "facts")
+    }
   }
 }

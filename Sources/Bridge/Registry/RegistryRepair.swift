@@ -92,6 +92,8 @@ struct RegistryRepair {
     }
     for home in batch.servedHomes {
       home.needsLook = true
+      home.needsKeyLook = true
+      home.needsMoveLook = true
       if lost.contains("network") { batch.noteNetworkShown(home.record.preferred, in: home) }
     }
     if let home = batch.servedHomes.first {
