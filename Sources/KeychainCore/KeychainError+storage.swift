@@ -52,7 +52,11 @@ extension KeychainError {
     // SQLITE_CONSTRAINT_UNIQUE: the index of primary keys is the only one that can answer so.
     case .constraint where error.code == 2067:
       self.init(.duplicateItem, "there is such an item already, found while \(what)")
-    case .constraint, .misuse, .other:
+    case .outOfMemory:
+      self.init(.allocate, "not enough memory while \(what)")
+    case .misuse:
+      self.init(.notAvailable, "\(error) while \(what)")
+    case .constraint, .other:
       self.init(.internalError, "\(error) while \(what)")
     }
   }

@@ -55,6 +55,7 @@ extension SQLiteError.Kind {
     case SQLITE_INTERRUPT: self = .interrupted
     case SQLITE_NOTADB: self = .notADatabase
     case SQLITE_MISUSE: self = .misuse
+    case SQLITE_NOMEM: self = .outOfMemory
     default: self = .other
     }
   }

@@ -25,6 +25,7 @@ package struct SQLiteError: Error, Equatable, Sendable {
     case newerVersion
     /// The calls are in an order that cannot work: a write inside of a write, a closed database.
     case misuse
+    case outOfMemory
     case other
   }
 

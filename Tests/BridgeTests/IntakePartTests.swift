@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BridgeProtocol
 import Logging
 import MosquittoClient
 import SQLiteDatabase
 import TestKit
 import Testing
+import ThreadCredentialStore
 
 @testable import Bridge
 
@@ -25,11 +27,12 @@ struct IntakePartTests {
     }
   }
 
-  private func intake() throws -> Intake {
+  /// - Parameter clock: asked for the time once a transaction, just before it begins.
+  private func intake(clock: (any Clock)? = nil) throws -> Intake {
     Intake(
       configuration: keeper.configuration, store: keeper.store, sealed: keeper.sealed,
       monitor: monitor, outbox: try keeper.outbox(monitor),
-      pace: PublicationPace(fullBatch: 500, portion: 10), clock: keeper.clock,
+      pace: PublicationPace(fullBatch: 500, portion: 10), clock: clock ?? keeper.clock,
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, committed: {})
   }
 
@@ -68,6 +71,24 @@ struct IntakePartTests {
     defer { _ = try? keeper.database.write { try $0.execute("PRAGMA query_only = OFF") } }
     let intake = try intake()
     #expect(throws: (any Error).self) { try intake.received([try announcement(1)]) }
+    #expect(monitor.snapshot.rejected == 0)
+    #expect(monitor.snapshot.storeProblem != nil)
+  }
+
+  @Test("Nothing is decided by a store that was found altered while a batch was applied")
+  func storeAltered() throws {
+    struct AlteringClock: Clock {
+      let clock: ManualClock
+      let store: ThreadCredentialStore
+
+      func now() -> WireTime {
+        store.keychain.noteFileDamaged()
+        return clock.now()
+      }
+    }
+    let intake = try intake(clock: AlteringClock(clock: keeper.clock, store: keeper.store))
+    #expect(throws: (any Error).self) { try intake.received([try announcement(1)]) }
+    #expect(try routers == 0)
     #expect(monitor.snapshot.rejected == 0)
     #expect(monitor.snapshot.storeProblem != nil)
   }

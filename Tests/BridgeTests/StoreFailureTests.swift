@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import KeychainCore
 import SQLiteDatabase
 import Testing
 
 @testable import Bridge
+@testable import KeychainCore
 
 @Suite("A failing store in words")
 struct StoreFailureTests {
@@ -31,5 +31,24 @@ struct StoreFailureTests {
   func keychain() {
     #expect(
       StoreFailure.reason(KeychainError(.readOnly, "rolled back"), path: "/x") == "rolled back")
+  }
+
+  @Test(
+    "No message is blamed for a failure that would meet any other as well",
+    arguments: [
+      SQLiteError.Kind.full, .readOnly, .busy, .corrupt, .io, .moved, .notADatabase, .newerVersion,
+      .misuse, .outOfMemory,
+    ])
+  func ofTheStore(kind: SQLiteError.Kind) {
+    let error = SQLiteError(kind: kind, message: "m")
+    #expect(!StoreFailure.isOfMessage(error))
+    #expect(!StoreFailure.isOfMessage(KeychainError(error, while: "reading")))
+  }
+
+  @Test("A message is blamed for what only its own rows bring about")
+  func ofTheMessage() {
+    #expect(StoreFailure.isOfMessage(SQLiteError(kind: .constraint, message: "m")))
+    #expect(StoreFailure.isOfMessage(SQLiteError(kind: .other, message: "m")))
+    #expect(StoreFailure.isOfMessage(KeychainError(.duplicateItem, "m")))
   }
 }

@@ -75,6 +75,7 @@ extension Intake {
     var index: Int? = part.startIndex
     do {
       let (count, applier) = try store.keychain.database.write { tx in
+        try store.checkWritable()
         let rows = tx.totalChanges
         let applier = try BatchApplier(
           configuration: configuration, store: store, now: now, tx)
@@ -93,6 +94,8 @@ extension Intake {
         try applier.finish()
         try notePublished(tx)
         try MessageTrial.end(tx)
+        // What was decided while the store was found altered may rest on items that are missing from it.
+        try store.checkWritable()
         return (count, applier)
       }
       finished(applier.counts, applier.news, applier.answers)
@@ -104,6 +107,7 @@ extension Intake {
 
   private func reject(_ message: InboundMessage, _ reason: String) throws {
     let applier = try store.keychain.database.write { tx in
+      try store.checkWritable()
       let applier = try BatchApplier(
         configuration: configuration, store: store, now: clock.now(), tx)
       try applier.reject(message, because: reason)
