@@ -13,10 +13,10 @@ struct EnvironmentTests {
 
   @Test("The store is where the program has it, by the same variables")
   func store() {
-    let isRoot = geteuid() == 0
-    let home = environment(["HOME": "/home/ada", "XDG_DATA_HOME": "/data"])
-    #expect(
-      home.storeDirectory == (isRoot ? "/var/lib/threadkeeper" : "/data/threadkeeper") + "/store")
+    let home = environment([
+      "HOME": "/home/ada", "XDG_DATA_HOME": "/data", "THREADKEEPER_SYSTEM_ROOT": "/none",
+    ])
+    #expect(home.storeDirectory == "/data/threadkeeper/store")
     let state = environment(["THREADKEEPER_STATE_DIRECTORY": "state", "HOME": "/home/ada"])
     #expect(state.storeDirectory == "/srv/state/store")
     let named = environment([
@@ -28,6 +28,18 @@ struct EnvironmentTests {
     #expect(named.keyFile == "/srv/k")
     #expect(named.anchorDirectory == "/anchor")
     #expect(named.passphraseFile == "/p")
+  }
+
+  @Test("Root's store is the machine's where a daemon is installed, and in root's home elsewhere")
+  func root() throws {
+    let place = try TemporaryDirectory()
+    let found = environment(["HOME": "/root", "THREADKEEPER_SYSTEM_ROOT": place.path])
+    #expect(found.storeDirectory == "/root/.local/share/threadkeeper/store")
+    try FileManager.default.createDirectory(
+      atPath: place.file("var/lib/threadkeeper"), withIntermediateDirectories: true)
+    let expected =
+      geteuid() == 0 ? "/var/lib/threadkeeper/store" : "/root/.local/share/threadkeeper/store"
+    #expect(found.storeDirectory?.hasSuffix(expected) == true)
   }
 
   @Test("What is empty or not set is the default")

@@ -60,6 +60,16 @@ struct PlaceTests {
     #expect(!FileManager.default.fileExists(atPath: place.storePath))
   }
 
+  @Test("A daemon whose directory cannot be looked at is installed all the same")
+  func unreadable() throws {
+    let place = try OwnPlace()
+    // A name that is too long cannot be looked at either, by root too.
+    let hidden = place.directory.file(String(repeating: "x", count: 300))
+    let absent = place.directory.file("none")
+    #expect(MachineDaemon(directory: hidden, socket: absent).isInstalled)
+    #expect(!MachineDaemon(directory: absent, socket: absent + "/client.sock").isInstalled)
+  }
+
   @Test("A call that comes while the daemon of the machine starts is answered by it")
   func starting() async throws {
     let place = try OwnPlace()

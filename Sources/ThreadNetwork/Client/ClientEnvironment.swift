@@ -24,7 +24,8 @@ struct ClientEnvironment {
     path("STORE_PATH")
       ?? StateDirectory.path(
         given: nil, environment: variables, workingDirectory: workingDirectory,
-        isRoot: geteuid() == 0
+        // Who makes the machine's directory says by that that a daemon is installed.
+        isRoot: geteuid() == 0 && machine.isInstalled
       ).map { $0 + "/store" }
   }
 

@@ -13,7 +13,7 @@ struct MachineDaemon: Sendable, Equatable {
   /// Where it listens for programs of other users.
   var socket: String
 
-  var isInstalled: Bool { Self.owner(of: directory) != nil || Self.owner(of: socket) != nil }
+  var isInstalled: Bool { Self.exists(directory) || Self.exists(socket) }
 
   /// Whether its store is also the own store of this process's user, as it is for root where root
   /// runs the daemon.
@@ -21,7 +21,14 @@ struct MachineDaemon: Sendable, Equatable {
     FilePath.isInside(store.directory, directory) && Self.owner(of: directory) == geteuid()
   }
 
-  /// - Returns: nil when there is nothing at `path`.
+  /// Also where it cannot be looked at, as behind a link into a directory of root's only
+  /// (`DynamicUser=` of systemd).
+  private static func exists(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 || ![ENOENT, ENOTDIR].contains(errno)
+  }
+
+  /// - Returns: nil when there is nothing at `path`, or nothing that can be looked at.
   private static func owner(of path: String) -> uid_t? {
     var status = stat()
     return stat(path, &status) == 0 ? status.st_uid : nil
