@@ -63,9 +63,21 @@ package enum ShownName {
     case .spaceSeparator: return " "
     default: break
     }
-    if properties.isDefaultIgnorableCodePoint { return nil }
+    // Braille without dots is a symbol to Unicode, and empty to the eye.
+    if properties.isDefaultIgnorableCodePoint || scalar == "\u{2800}" { return nil }
     // No name ends its own quotes, nor looks as if it did.
-    return properties.isQuotationMark ? "'" : scalar
+    return properties.isQuotationMark || looksLikeQuotationMark(scalar) ? "'" : scalar
+  }
+
+  /// Double primes, ditto marks, ornaments and letters that are drawn like a double quotation mark, though Unicode
+  /// does not call them one.
+  private static func looksLikeQuotationMark(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x02BA, 0x02DD, 0x02EE, 0x02F5, 0x02F6, 0x05F2, 0x05F4, 0x1CD3, 0x2033, 0x2034, 0x2036,
+      0x2037, 0x2057, 0x275B...0x2760, 0x3003, 0x1F676...0x1F678:
+      true
+    default: false
+    }
   }
 
   private static func isMark(_ scalar: Unicode.Scalar) -> Bool {

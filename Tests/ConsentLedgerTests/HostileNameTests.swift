@@ -18,7 +18,8 @@ struct HostileNameTests {
     "a" + String(repeating: "\u{301}", count: 500),
     String(repeating: "x", count: 5_000), "   ", "\u{3164}\u{115F}\u{00AD}",
     "tab\tand  spaces\u{2003}\u{3000}end",
-    "\u{E000}\u{E0041}\u{FFFF}", "安全な家", "\u{FF02}wide\u{FF02}",
+    "\u{E000}\u{E0041}\u{FFFF}", "安全な家", "\u{FF02}wide\u{FF02}", "Home\u{2033} (uid 0)",
+    "\u{2800}\u{2800}",
   ]
 
   /// Also mixed at random, always the same ones.
@@ -31,6 +32,15 @@ struct HostileNameTests {
           parts.randomElement(using: &random) ?? ""
         }.joined()
       }
+  }
+
+  @Test(
+    "What is drawn like a double quotation mark is shown as a single one",
+    arguments:
+      "\"“”„‟«»〝〞〟＂\u{2BA}\u{2DD}\u{2EE}\u{5F4}\u{2033}\u{2036}\u{275D}\u{275E}\u{3003}\u{1F676}"
+      .unicodeScalars)
+  func quotationMarks(mark: Unicode.Scalar) {
+    #expect(ShownName.quoted("Home\(mark) x") == "\"Home' x\"")
   }
 
   /// What is between the double quotes, and what is not.
