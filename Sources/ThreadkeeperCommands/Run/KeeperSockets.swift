@@ -63,6 +63,7 @@ struct KeeperSockets: Service {
   private func listen() throws(DaemonSocketError) -> DaemonListener {
     var admission = DaemonListener.Admission.owner
     admission.complaint = ClientAdmission.complaint
+    admission.noPlace = ClientAdmission.noPlace
     return try DaemonListener(
       path: RunningKeeper.socketPath(settings), admission: admission,
       onTrouble: { [logger] in
