@@ -227,6 +227,7 @@ payload() { # sequence number
 
 publish_once() { # kind
   kind=$1
+  rejected='' field_at_fault=''
   topic=$base_topic/in/$user/$kind
   seq=$(next_seq)
   message=$(payload "$seq") || {
@@ -258,7 +259,6 @@ publish_once() { # kind
 }
 
 publish() { # kind; the other fields are in $fields
-  rejected=
   publish_once "$1" && return 0
   status=$?
   [ "$rejected" = out_of_order ] || return "$status"
@@ -364,7 +364,8 @@ ask_dataset() {
 # the router looks for its network. Stopped is not leaving: it keeps its dataset. Only one that is
 # disabled and has no dataset has left.
 look_at_otbr() {
-  what=
+  # What it is when a value is missing though it answers.
+  what='' silence=frozen
   if ask_state && ask_identity && ask_network && ask_dataset; then
     case $thread_state:$dataset in
       disabled:) what=gone ;;
@@ -384,17 +385,17 @@ send_event() { # kind, description
   [ -z "$2" ] || say "$id: $2"
 }
 
-# A dataset that is rejected is not sent again before it changes. The router is announced without it, so
-# that it is seen at all.
+# A dataset that is wrong itself is not sent again before it changes. The router is announced without it, so
+# that it is seen at all. After any other rejection the same dataset is sent again.
 send_dataset() { # kind, description
   describe_router
   if send_event "$1" "$2"; then
     announced_dataset=$dataset
     return
   fi
-  case $rejected in '' | not_found) return 1 ;; esac
+  [ "$field_at_fault" = dataset ] || return 1
   announced_dataset=$dataset
-  [ "$1:$field_at_fault" = announce:dataset ] || return 1
+  [ "$1" = announce ] || return 1
   dataset=
   describe_router
   send_event "$1" "$2, without its dataset"

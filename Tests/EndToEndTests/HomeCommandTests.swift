@@ -19,7 +19,7 @@ struct HomeCommandTests {
     let audience = try await Audience.start(broker)
     let daemon = try await keeper.start()
     let empty = try await keeper.command("routers")
-    #expect(empty.output == "No border router has announced itself yet.\n")
+    #expect(empty.output == "No border router is listed. Each appears when it announces itself.\n")
     #expect(try await keeper.json("routers") == [])
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home")

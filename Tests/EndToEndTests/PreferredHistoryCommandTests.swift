@@ -13,7 +13,7 @@ struct PreferredHistoryCommandTests {
     let audience = try await Audience.start(broker)
     let daemon = try await keeper.start()
     let empty = try await keeper.command("routers")
-    #expect(empty.output == "No border router has announced itself yet.\n")
+    #expect(empty.output == "No border router is listed. Each appears when it announces itself.\n")
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home")
     let guest = try ThreadNetwork("guest")

@@ -41,8 +41,10 @@ struct RunningElsewhereTests {
     let daemon = try await start(in: project)
     // It listens a moment after it has written its record.
     try await eventually("the daemon to be found") { try await run("status").status == 0 }
-    for command in ["status", "routers", "alerts"] {
-      let outcome = try await run(command)
+    for command in [
+      ["status"], ["routers"], ["alerts"], ["clients", "list"], ["preferred", "history"],
+    ] {
+      let outcome = try await ThreadkeeperBinary.run(command, environment: environment)
       #expect(outcome.status == 0, "\(outcome.error)")
       #expect(outcome.error.hasPrefix("note: there is no store in \(root)/"))
       #expect(outcome.error.contains("process \(daemon.identifier)"))
@@ -51,6 +53,9 @@ struct RunningElsewhereTests {
     #expect(
       JSON(try await run("status", "--json").output)?["pid"]?.number
         == Int64(daemon.identifier))
+    let forget = try await run("preferred", "forget")
+    #expect(forget.error.contains("\(project)/store"))
+    #expect(forget.error.contains("no network is preferred"))
     // Who names a place means it.
     let named = try await run("status", "--state-directory", "\(root)/other")
     #expect(named.status == 66)

@@ -185,6 +185,42 @@ struct WatchScriptTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
+  @Test("A dataset that was refused for another reason than itself is published again")
+  func refusedForAnotherReason() async throws {
+    let audience = try await Audience.start(broker)
+    let daemon = try await keeper.start()
+    let routers = try await ThreadRouters(1)
+    let agent = try routers.order(0, "form", home.hex()).agent
+    let watch = try watch(routers)
+    try await audience.until("the router") { $0.state(topic(agent))?["preferred"] == "match" }
+    #expect(try await keeper.command("routers", "transfer", agent, "hub").status == 0)
+    try routers.order(0, "form", home.hex(at: 2, channel: 20))
+    try await eventually("the refusal") {
+      watch.output.contains("error: threadkeeper has rejected dataset (")
+    }
+    #expect(try await keeper.command("routers", "transfer", agent, "attic").status == 0)
+    try await audience.until("the changed dataset") { $0.state(topic(agent))?["channel"] == 20 }
+    #expect(watch.end() == .exit(143))
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("A router that answers without an address is frozen until it has one")
+  func withoutAddress() async throws {
+    let audience = try await Audience.start(broker)
+    let daemon = try await keeper.start()
+    let routers = try await ThreadRouters(1)
+    let agent = try routers.order(0, "form", home.hex()).agent
+    let paths = ["/node", "/node/ba-id", "/node/ext-address"]
+    for path in paths { try routers.order(0, "fail", "GET \(path) 500") }
+    let watch = try watch(routers)
+    try await eventually("the message") { watch.output.contains("is frozen; trying again") }
+    for path in paths { try routers.order(0, "fail", "GET \(path) 0") }
+    try await audience.until("the router") { $0.state(topic(agent))?["preferred"] == "match" }
+    #expect(!watch.output.contains("parameter not set"))
+    #expect(watch.end() == .exit(143))
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
   @Test("A sealed router is kept alive with sealed and signed messages only")
   func sealed() async throws {
     let audience = try await Audience.start(broker)

@@ -40,7 +40,7 @@ struct ClientsEnrollCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let settings = try options.load()
+    let settings = try options.loadOfStore()
     let report = try await ClientsDesk(settings: settings).perform(
       ClientsRequest(
         command: .enroll, home: home.name(settings), user: ClientsWork.checked(user), line: line,

@@ -25,7 +25,7 @@ struct ClientsFingerprintCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let settings = try options.load()
+    let settings = try options.loadOfStore()
     var request = ClientsRequest(command: .fingerprint)
     if let user {
       request.user = try ClientsWork.checked(user)

@@ -21,7 +21,7 @@ struct ClientsListCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let settings = try options.load()
+    let settings = try options.loadOfStore()
     let report = try await ClientsDesk(settings: settings).perform(
       ClientsRequest(
         command: .list, home: try home.map { try ClientHomeOption.checked($0, settings) }))

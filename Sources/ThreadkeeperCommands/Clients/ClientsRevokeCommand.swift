@@ -32,7 +32,7 @@ struct ClientsRevokeCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let settings = try options.load()
+    let settings = try options.loadOfStore()
     _ = try await ClientsDesk(settings: settings).perform(
       ClientsRequest(
         command: .revoke, home: home.name(settings), user: ClientsWork.checked(user),

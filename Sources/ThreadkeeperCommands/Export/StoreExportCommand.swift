@@ -56,7 +56,7 @@ struct StoreExportCommand: AsyncParsableCommand {
 
   func run() async throws {
     try? ProcessHardening.forbidCoreDumps()
-    let settings = try options.load()
+    let settings = try options.loadOfStore()
     do {
       try ExportDraft.checkIsFree(file, replacing: force)
     } catch {

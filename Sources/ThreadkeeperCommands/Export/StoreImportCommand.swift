@@ -97,7 +97,7 @@ struct StoreImportCommand: AsyncParsableCommand {
 
   func run() async throws {
     try? ProcessHardening.forbidCoreDumps()
-    let settings = try options.load()
+    let settings = try options.loadOfStore()
     let descriptor = open(file, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw CommandFailure(

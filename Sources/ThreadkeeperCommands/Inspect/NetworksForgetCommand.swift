@@ -44,7 +44,7 @@ struct NetworksForgetCommand: AsyncParsableCommand {
         remedy: "give an Extended PAN ID of 16 hex digits, or an id that `threadkeeper preferred "
           + "history` lists")
     }
-    let settings = try options.load()
+    let settings = try options.loadOfStore()
     request.home = try settings.home(named: home.home)
     let data = try await RequestCounter(settings: settings).perform(request, isRepeatable: false)
     let report = Report(deleted: data.forgotten ?? [], remaining: data.remaining ?? [])

@@ -30,12 +30,46 @@ struct RunningDaemon: Equatable {
       return []
     }
     let places = SystemPlaces(environment: environment)
-    return storePaths(in: table).filter(places.contains).compactMap { path in
+    return storePaths(in: table).filter(places.contains).compactMap { RunningDaemon(at: $0) }
+  }
+
+  init(storePath: String, user: uid_t) {
+    self.storePath = storePath
+    self.user = user
+  }
+
+  /// Any user can listen on a path of any name, and whoever believes a path that was found there may hand a
+  /// secret to its owner. So the socket and all directories above it must be of one user or of root, with no
+  /// symbolic link among them, and nobody else may be able to exchange one of them.
+  ///
+  /// - Returns: nil where that is not so, or where nothing is any more.
+  init?(at path: String) {
+    var canonical = [CChar](repeating: 0, count: Int(PATH_MAX))
+    guard realpath(path, &canonical) != nil else { return nil }
+    let end = canonical.firstIndex(of: 0) ?? canonical.endIndex
+    let directory = String(decoding: canonical[..<end].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    var socket = stat()
+    guard lstat(directory + "/daemon.sock", &socket) == 0, socket.st_mode & S_IFMT == S_IFSOCK,
+      Self.isOnly(of: socket.st_uid, directory)
+    else { return nil }
+    self.init(storePath: directory, user: socket.st_uid)
+  }
+
+  private static func isOnly(of user: uid_t, _ directory: String) -> Bool {
+    var path = directory
+    var isStore = true
+    while true {
       var status = stat()
-      // A path that was bound once may be somebody else's now.
-      guard stat(path + "/daemon.sock", &status) == 0, status.st_mode & S_IFMT == S_IFSOCK
-      else { return nil }
-      return RunningDaemon(storePath: path, user: status.st_uid)
+      guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return false }
+      // In a sticky directory nobody can move or delete what belongs to others.
+      let isOpenToOthers = status.st_mode & 0o022 != 0 && (isStore || status.st_mode & S_ISVTX == 0)
+      guard status.st_uid == user || !isStore && status.st_uid == 0, !isOpenToOthers else {
+        return false
+      }
+      guard path != "/" else { return true }
+      path = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+      if path.isEmpty { path = "/" }
+      isStore = false
     }
   }
 

@@ -85,7 +85,7 @@ struct KeysAddCommand: AsyncParsableCommand {
 
   func run() async throws {
     try? ProcessHardening.forbidCoreDumps()
-    let settings = try options.load()
+    let settings = try options.loadOfStore()
     let code = recoveryCode ? RecoveryCode() : nil
     let given = try givenSecret(code)
     let label = systemdCredential ?? label

@@ -31,7 +31,7 @@ struct KeysRemoveCommand: AsyncParsableCommand {
 
   func run() async throws {
     try? ProcessHardening.forbidCoreDumps()
-    let desk = StoreDesk(settings: try options.load())
+    let desk = StoreDesk(settings: try options.loadOfStore())
     let request = StoreRequest(command: .removeKey, slot: id, isConfirmed: yes)
     let report = try await Interruptible.run(
       beforehand: "Nothing was removed.", inDoubt: Self.doubt

@@ -71,7 +71,7 @@ struct KeysRotateCommand: AsyncParsableCommand {
 
   func run() async throws {
     try? ProcessHardening.forbidCoreDumps()
-    let settings = try options.load()
+    let settings = try options.loadOfStore()
     let desk = StoreDesk(settings: settings)
     let request = StoreRequest(
       command: .rotateKeys, isConfirmed: yes, roots: try await master ? roots(desk) : nil,

@@ -20,7 +20,7 @@ struct LockCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let desk = StoreDesk(settings: try options.load())
+    let desk = StoreDesk(settings: try options.loadOfStore())
     let report = try await desk.askRunningKeeper(
       StoreRequest(command: .lock), orSay: "no keeper runs: there is nothing to lock")
     let note =

@@ -29,7 +29,7 @@ struct UnlockCommand: AsyncParsableCommand {
 
   func run() async throws {
     try? ProcessHardening.forbidCoreDumps()
-    let settings = try options.load()
+    let settings = try options.loadOfStore()
     let desk = StoreDesk(settings: settings)
     let nobody = "no keeper runs: there is nothing to unlock"
     // Read before signals are caught: one ends the reading.

@@ -47,7 +47,7 @@ struct LoginCommand: AsyncParsableCommand {
 
   func run() async throws {
     try? ProcessHardening.forbidCoreDumps()
-    let settings = try options.load()
+    let settings = try options.loadOfStore(mayBeNew: true)
     let desk = try LoginDesk(settings)
     let username = try username.map { try Username.checked($0) }
     if let own = settings.mqtt.username, let username, own != username {

@@ -29,7 +29,7 @@ struct LogoutCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let settings = try options.load()
+    let settings = try options.loadOfStore()
     let desk = try LoginDesk(settings)
     try OpenStore.checkAccess(settings)
     guard OpenStore.exists(settings) else { throw nothing(desk) }

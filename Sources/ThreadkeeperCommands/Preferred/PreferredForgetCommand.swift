@@ -27,7 +27,7 @@ struct PreferredForgetCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let settings = try options.load()
+    let settings = try options.loadOfStore()
     var request = ThreadRequest(.forgetPreferred)
     request.home = try settings.home(named: home.home)
     let data = try await RequestCounter(settings: settings).perform(request, isRepeatable: false)

@@ -59,7 +59,9 @@ struct RoutersListCommand: ParsableCommand {
       return "No border router has announced itself yet. Credentials of \(whose) are stored: "
         + "`threadkeeper credentials list`."
     }
-    guard haveLeft else { return "No border router has announced itself yet." }
+    guard haveLeft else {
+      return "No border router is listed. Each appears when it announces itself."
+    }
     return "No border router is there now: all that announced themselves have left."
   }
 

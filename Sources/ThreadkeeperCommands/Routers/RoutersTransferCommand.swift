@@ -50,7 +50,7 @@ struct RoutersTransferCommand: AsyncParsableCommand {
     }
     if report.teamKnown == false {
       text +=
-        "No login of \(name) has announced a router yet: check the name if that surprises you.\n"
+        "No listed router was announced by a login of \(name): check the name if that surprises you.\n"
     }
     return text
   }

@@ -42,7 +42,7 @@ struct KeeperSockets: Service {
         return nil
       }
     }
-    while !Task.isShuttingDownGracefully {
+    while !Task.isShuttingDownGracefully, !Task.isCancelled {
       commands = commands ?? attempt(Self.noCommands, listen)
       programs =
         programs

@@ -80,7 +80,7 @@ struct PrivateBroker: Service {
   /// The port may be taken, or the system short of something, for a while.
   private func restartUntilItRuns() async {
     var reason: String?
-    while !Task.isShuttingDownGracefully {
+    while !Task.isShuttingDownGracefully, !Task.isCancelled {
       do {
         return try await restart()
       } catch {

@@ -20,8 +20,9 @@ extension SettingsOptions {
   /// there is no store in the default one, it is that of the daemon that this user runs elsewhere, as
   /// after `make run`.
   ///
+  /// - Parameter mayBeNew: whether the command makes a store where there is none.
   /// - Throws: `CommandFailure`: 78 as `load` does; 66 when there is no store, with what was found.
-  func loadOfStore() throws -> Settings {
+  func loadOfStore(mayBeNew: Bool = false) throws -> Settings {
     let settings = try load()
     guard usesDefaultStore(settings), !OpenStore.exists(settings) else { return settings }
     let daemons = RunningDaemon.all()
@@ -32,6 +33,7 @@ extension SettingsOptions {
           + " \(found.process), with its store in \(found.settings.store.path.printable).\n")
       return found.settings
     }
+    if mayBeNew, own.isEmpty { return settings }
     throw noStore(settings, own: own, others: daemons.filter { $0.user != geteuid() })
   }
 

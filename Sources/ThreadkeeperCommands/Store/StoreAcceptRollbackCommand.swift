@@ -24,7 +24,7 @@ struct StoreAcceptRollbackCommand: ParsableCommand {
   }
 
   func run() throws {
-    let settings = try options.load()
+    let settings = try options.loadOfStore()
     let keychain = try OpenStore.forWriting(settings)
     defer { keychain.close() }
     do {

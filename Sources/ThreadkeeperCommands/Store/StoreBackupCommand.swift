@@ -43,7 +43,7 @@ struct StoreBackupCommand: ParsableCommand {
   }
 
   func run() throws {
-    let settings = try options.load()
+    let settings = try options.loadOfStore()
     let keychain = try OpenStore.forReading(settings)
     defer { keychain.close() }
     let progress = ProgressLine("Writing the backup:")

@@ -25,7 +25,7 @@ struct StoreCompactCommand: ParsableCommand {
   }
 
   func run() throws {
-    let settings = try options.load()
+    let settings = try options.loadOfStore()
     let keychain = try OpenStore.forWriting(settings)
     defer { keychain.close() }
     if StandardStream.error.isTerminal {

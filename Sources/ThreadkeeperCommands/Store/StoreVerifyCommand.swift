@@ -32,7 +32,7 @@ struct StoreVerifyCommand: ParsableCommand {
   }
 
   func run() throws {
-    let settings = try options.load()
+    let settings = try options.loadOfStore()
     let keychain = try OpenStore.forReading(settings)
     let found = try keychain.verify(.everything)
     let auditProblem = try keychain.auditProblem()
