@@ -23,9 +23,12 @@ extension DaemonListener {
     package var reach: Reach
     /// Judges a call by the number of its user, as the kernel has it.
     package var judge: @Sendable (UInt32) -> Verdict
-    /// Callers of one user at a time: one user's programs shall not keep all others out.
+    /// Connections of one user at a time.
     package var placesPerUser: Int
-    /// What is answered to a call that finds no place; nothing when it is empty.
+    /// Connections of all users at a time. See `CallerPlaces`.
+    package var places: Int
+    /// What is answered to a connection that finds no place, or loses it before its request has come; nothing when it
+    /// is empty.
     package var noPlace: [UInt8] = []
     /// Whether open files may come with a request.
     package var takesDescriptors = false
@@ -38,13 +41,24 @@ extension DaemonListener {
       self.reach = reach
       self.judge = judge
       self.placesPerUser = placesPerUser
+      places = CallerPlaces.total(descriptors: Self.openFileLimit)
     }
+
+    private static var openFileLimit: UInt {
+      var limit = rlimit()
+      guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }
+      return UInt(limit.rlim_cur)
+    }
+
+    /// Two users at the most, whose descriptors come with their requests.
+    private static let ownerPlaces = 16
 
     /// This user and root, nobody else.
     package static var owner: Admission {
-      var admission = Admission(.owner, placesPerUser: DaemonListener.places) {
+      var admission = Admission(.owner, placesPerUser: ownerPlaces) {
         $0 == geteuid() || $0 == 0 ? .admitted : .refused(answer: [])
       }
+      admission.places = ownerPlaces
       admission.takesDescriptors = true
       return admission
     }

@@ -13,8 +13,6 @@ package final class DaemonListener: Sendable {
   /// Gets a request, and the connection to see whether somebody still waits; returns the answer.
   package typealias Handler = @Sendable ([UInt8], DaemonConnection) async -> [UInt8]
 
-  /// Callers at a time. A home has one.
-  static let places = 16
   /// Microseconds in which no caller is taken after the system could not give one.
   private static let pause: UInt32 = 500_000
 
@@ -24,16 +22,14 @@ package final class DaemonListener: Sendable {
   private let handler: Handler
   private let queue = DispatchQueue(label: "threadkeeper.socket")
   private let source = Mutex<(any DispatchSourceRead)?>(nil)
-  private let callers = Mutex(Callers())
+  private let callers: Mutex<Callers>
   private let farewells = UserLanes()
   private let onTrouble: @Sendable (DaemonSocketError) -> Void
 
   private struct Callers {
-    /// User → callers.
-    var users: [UInt32: Int] = [:]
-    var next = 0
-    /// Those that have not said all yet.
-    var reading: [Int: DaemonConnection] = [:]
+    var places: CallerPlaces
+    /// Until they are closed, those that have lost their place too.
+    var connections: [Int: DaemonConnection] = [:]
     var tasks: [Int: Task<Void, Never>] = [:]
     var isEnding = false
   }
@@ -53,6 +49,8 @@ package final class DaemonListener: Sendable {
   ) throws(DaemonSocketError) {
     self.path = path
     self.admission = admission
+    callers = Mutex(
+      Callers(places: CallerPlaces(total: admission.places, perUser: admission.placesPerUser)))
     self.patience = .seconds(patience)
     self.onTrouble = onTrouble
     self.handler = handler
@@ -74,13 +72,14 @@ package final class DaemonListener: Sendable {
   package func finish(within limit: Duration = .seconds(10)) async {
     stop()
     let (reading, tasks) = callers.withLock {
+      let places = $0.places
       $0.isEnding = true
-      return ($0.reading.values, $0.tasks.values)
+      return ($0.connections.filter { places.isSilent($0.key) }.values, $0.tasks.values)
     }
     for connection in reading { connection.endReading() }
     for task in tasks { task.cancel() }
     let deadline = ContinuousClock.now + limit
-    while callers.withLock({ !$0.users.isEmpty }), ContinuousClock.now < deadline {
+    while callers.withLock({ !$0.connections.isEmpty }), ContinuousClock.now < deadline {
       do { try await Task.sleep(for: .milliseconds(5)) } catch { return }
     }
   }
@@ -125,20 +124,24 @@ package final class DaemonListener: Sendable {
     let start = ContinuousClock.now
     do throws(DaemonSocketError) {
       let request = try connection.receiveOnly(by: start + patience)
-      answer(request, connection, at: place, within: patience - start.duration(to: .now))
+      try answer(request, connection, at: place, within: patience - start.duration(to: .now))
     } catch {
       let isFormless = error.reason == .malformed || error.reason == .tooLarge
-      let words = isFormless ? admission.complaint(error) : []
+      let isEvicted = callers.withLock { !$0.places.endSilence(at: place) }
+      let words =
+        isEvicted ? admission.noPlace : isFormless ? admission.complaint(error) : []
       if !words.isEmpty { try? connection.send(words, by: .now) }
       end(connection, at: place)
     }
   }
 
   /// - Parameter patience: what is left of it for the answer.
+  /// - Throws: `closed` when the place was taken away before the request had come.
   private func answer(
     _ request: [UInt8], _ connection: DaemonConnection, at place: Int, within patience: Duration
-  ) {
-    callers.withLock {
+  ) throws(DaemonSocketError) {
+    let isHere = callers.withLock {
+      guard $0.places.endSilence(at: place) else { return false }
       let task = Task {
         let answer = await handler(request, connection)
         OwnThread.start { [self] in
@@ -147,16 +150,25 @@ package final class DaemonListener: Sendable {
           end(connection, at: place)
         }
       }
-      $0.reading[place] = nil
       $0.tasks[place] = task
       if $0.isEnding { task.cancel() }
+      return true
     }
+    guard isHere else { throw .closed }
   }
 
-  /// Closes it while it still has its place: who makes that slow is the one who waits.
+  /// Closes it while it still has its place: who makes that slow is the one who waits. What has lost its place is closed
+  /// as what never had one.
   private func end(_ connection: DaemonConnection, at place: Int) {
-    connection.close()
-    free(place, connection.peer.user)
+    let close = { @Sendable [self] in
+      connection.close()
+      free(place)
+    }
+    if callers.withLock({ $0.places.holds(place) }) {
+      close()
+    } else {
+      farewells.run(for: connection.peer.user, close)
+    }
   }
 
   /// Without a pause the same call would be reported again at once, for as long as the trouble lasts.
@@ -167,26 +179,34 @@ package final class DaemonListener: Sendable {
     usleep(Self.pause)
   }
 
+  /// - Returns: nil when there is none for it.
   private func takePlace(for connection: DaemonConnection) -> Int? {
-    let user = connection.peer.user
-    return callers.withLock {
-      let own = $0.users[user, default: 0]
-      guard $0.users.values.reduce(0, +) < Self.places, own < admission.placesPerUser else {
+    callers.withLock {
+      guard case .admitted(let place, let evicted) = $0.places.admit(connection.peer.user) else {
         return nil
       }
-      $0.users[user] = own + 1
-      $0.next += 1
-      $0.reading[$0.next] = connection
+      if let evicted { Self.evict(evicted, from: &$0) }
+      $0.connections[place] = connection
       if $0.isEnding { connection.endReading() }
-      return $0.next
+      return place
     }
   }
 
-  private func free(_ place: Int, _ user: UInt32) {
+  /// Its own thread closes it.
+  private static func evict(_ place: Int, from callers: inout Callers) {
+    guard let task = callers.tasks[place] else {
+      // It may be answered that there is no place.
+      callers.connections[place]?.endReading()
+      return
+    }
+    callers.connections[place]?.abort()
+    task.cancel()
+  }
+
+  private func free(_ place: Int) {
     callers.withLock {
-      let rest = $0.users[user, default: 1] - 1
-      $0.users[user] = rest == 0 ? nil : rest
-      $0.reading[place] = nil
+      $0.places.free(place)
+      $0.connections[place] = nil
       $0.tasks[place] = nil
     }
   }

@@ -60,35 +60,83 @@ struct AdmissionTests {
     #expect(seen.withLock { $0 } == [geteuid(), geteuid()])
   }
 
-  @Test("One user has its own number of places, which is not that of all")
-  func places() async throws {
-    let listener = try listen(perUser: 1, patience: 600)
-    defer { listener.stop() }
-    let address = try SocketAddress(path)
-    let silent = try SocketAddress.makeSocket(path)
-    #expect(address.withAddress { connect(silent, $0, $1) } == 0)
-    let error = await #expect(throws: DaemonSocketError.self) {
-      try await DaemonCaller.ask([1], at: path, within: 240)
+  /// Answers when it is told to.
+  private final class Gate: Sendable {
+    private let isOpen = Mutex(false)
+    private let requests = Mutex(0)
+
+    var asked: Int { requests.withLock { $0 } }
+    func open() { isOpen.withLock { $0 = true } }
+
+    func pass() async {
+      requests.withLock { $0 += 1 }
+      while !isOpen.withLock({ $0 }), !Task.isCancelled {
+        try? await Task.sleep(for: .milliseconds(5))
+      }
     }
-    #expect(error?.reason == .closed)
-    close(silent)
+  }
+
+  private func connection() throws -> DaemonConnection {
+    let address = try SocketAddress(path)
+    let descriptor = try SocketAddress.makeSocket(path)
+    #expect(address.withAddress { connect(descriptor, $0, $1) } == 0)
+    return try DaemonConnection(descriptor)
+  }
+
+  @Test("At its own number of places a user loses the oldest connection that has sent no request")
+  func places() async throws {
+    let listener = try listen(perUser: 2, patience: 600, noPlace: "full")
+    defer { listener.stop() }
+    let silent = try (0..<2).map { _ in try connection() }
+    #expect(try await DaemonCaller.ask([1, 2], at: path, within: 240) == [2, 1])
+    #expect(try silent[0].receive(by: .now + .seconds(240)) == Array("full".utf8))
+    #expect(!silent[1].isGone)
+  }
+
+  @Test("Half a request is none, and whoever sent it loses the place all the same")
+  func halfARequest() async throws {
+    let listener = try listen(perUser: 1, patience: 600, noPlace: "full")
+    defer { listener.stop() }
+    let half = try SocketAddress.makeSocket(path)
+    defer { close(half) }
+    let address = try SocketAddress(path)
+    #expect(address.withAddress { connect(half, $0, $1) } == 0)
+    #expect(Glibc.send(half, [0, 0, 0, 9, 1] as [UInt8], 5, 0) == 5)
+    #expect(try await DaemonCaller.ask([1], at: path, within: 240) == [1])
+    let answer = try DaemonConnection(dup(half)).receive(by: .now + .seconds(240))
+    #expect(answer == Array("full".utf8))
+  }
+
+  @Test("Connections whose requests are being answered keep their places: the next one is refused")
+  func answering() async throws {
+    let gate = Gate()
+    var admission = DaemonListener.Admission(.everybody, placesPerUser: 2) { _ in .admitted }
+    admission.noPlace = Array("full".utf8)
+    let listener = try DaemonListener(path: path, admission: admission) { request, _ in
+      await gate.pass()
+      return request
+    }
+    defer { listener.stop() }
+    let waiting = try (0..<2).map { _ in try connection() }
+    for one in waiting { try one.send([7], by: .now + .seconds(240)) }
+    try await eventually("both requests") { gate.asked == 2 }
+    for request in [[1], [UInt8](repeating: 7, count: DaemonConnection.limit)] {
+      #expect(try await DaemonCaller.ask(request, at: path, within: 240) == Array("full".utf8))
+    }
+    gate.open()
+    for one in waiting { #expect(try one.receive(by: .now + .seconds(240)) == [7]) }
     try await eventually("a place") {
       (try? await DaemonCaller.ask([1], at: path, within: 240)) == [1]
     }
   }
 
-  @Test("A call that finds no place is answered so, where there is an answer for it")
-  func noPlace() async throws {
-    let listener = try listen(perUser: 1, patience: 600, noPlace: "full")
-    defer { listener.stop() }
-    let address = try SocketAddress(path)
-    let silent = try SocketAddress.makeSocket(path)
-    defer { close(silent) }
-    #expect(address.withAddress { connect(silent, $0, $1) } == 0)
-    for request in [[1], [UInt8](repeating: 7, count: DaemonConnection.limit)] {
-      #expect(
-        try await DaemonCaller.ask(request, at: path, within: 240) == Array("full".utf8))
-    }
+  @Test("A listener that ends waits for a connection that has lost its place")
+  func endsWithEvicted() async throws {
+    let listener = try listen(perUser: 1, patience: 600)
+    let silent = try connection()
+    #expect(try await DaemonCaller.ask([1], at: path, within: 240) == [1])
+    await listener.finish(within: .seconds(240))
+    #expect(silent.isGone)
   }
 
   @Test("What a killed process has left is replaced; what is somebody's is not")

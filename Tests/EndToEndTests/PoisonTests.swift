@@ -92,4 +92,68 @@ struct PoisonTests {
     }
     #expect(try await second.stop() == .exit(0))
   }
+
+  @Test("A message that hangs the daemon is rejected after some kills, and all others are stored")
+  func hanging() async throws {
+    let broker = try TestBroker(logins: Self.logins, persistence: true)
+    let password = try #require(broker.broker.password(of: "threadkeeper"))
+    let keeper = try Installation(
+      broker, mqtt: ["username: threadkeeper", "password: '\(password)'"])
+    let first = try await keeper.start()
+    #expect(try await first.stop() == .exit(0))
+    let database = try SQLiteDatabase(
+      path: "\(keeper.storePath)/store.sqlite3", access: .readWrite(create: false))
+    // A statement that never ends.
+    try database.write {
+      try $0.execute(
+        """
+        CREATE VIEW forever AS
+        WITH RECURSIVE n(i) AS (VALUES(0) UNION ALL SELECT i + 1 FROM n) SELECT count(*) AS c FROM n
+        """)
+      try $0.execute(
+        """
+        CREATE TRIGGER hang BEFORE INSERT ON router WHEN NEW.name = 'hang'
+        BEGIN SELECT c FROM forever; END
+        """)
+    }
+    database.close()
+    let network = try ThreadNetwork("home").hex()
+    let publisher = try await TestPublisher.start(broker, user: "border-router")
+    let mallory = try await TestPublisher.start(broker, user: "mallory")
+    _ = try await publisher.publish((1...25).map { BorderRouter(number: $0).announces(network) })
+    _ = try await mallory.publish([
+      BorderRouter(number: 99, user: "mallory")
+        .says("announce", ("dataset", "\"\(network)\""), ("name", #""hang""#))
+    ])
+    _ = try await publisher.publish((26...49).map { BorderRouter(number: $0).announces(network) })
+    let audience = try await Audience.start(broker, user: "monitor", "threadkeeper/#")
+    var kills = 0
+    while !isRejected(audience), kills < 12 {
+      let daemon = try keeper.launch()
+      try await eventually("the daemon to hang, or the rejection") {
+        try daemon.processorSeconds > 2 || isRejected(audience)
+      }
+      guard isRejected(audience) else {
+        try await daemon.kill9()
+        kills += 1
+        continue
+      }
+      try await audience.until("the last router") {
+        $0.state(BorderRouter(number: 49).topic)?["credentials"] == "stored"
+      }
+      #expect(try await daemon.stop() == .exit(0))
+    }
+    // Batches of fewer and fewer messages first, then the message alone three times.
+    #expect((3...9).contains(kills), "\(kills) kills")
+    #expect(isRejected(audience))
+    #expect(try await keeper.json("status")["routers"] == 49)
+  }
+
+  private func isRejected(_ audience: Audience) -> Bool {
+    audience.look { heard in
+      heard.events("message_rejected").contains {
+        $0["code"]?.text == "cannot_apply" && $0["user"]?.text == "mallory"
+      }
+    }
+  }
 }

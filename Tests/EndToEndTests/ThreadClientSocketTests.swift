@@ -19,10 +19,14 @@ struct ThreadClientSocketTests {
     // Others must be able to go through.
     chmod(directory.path, 0o711)
     let socket = directory.file("run/client.sock")
+    let crowd = Self.crowd.map { "\($0): crowd" }.joined(separator: ", ")
     keeper = try Installation(
       broker, hold: 0,
-      more: "clients: {socket: \(socket)}\nclient_users: {61001: one, 61002: two}")
+      more: "clients: {socket: \(socket)}\nclient_users: {61001: one, 61002: two, \(crowd)}")
   }
+
+  /// Users of a third team.
+  private static let crowd = 61_010..<61_022
 
   @Test("On the socket for others there are requests, and nothing else")
   func commands() async throws {
@@ -51,31 +55,11 @@ struct ThreadClientSocketTests {
     .enabled(if: geteuid() == 0 && hasPython, "only root can be others, and it needs python3"))
   func tooOften() async throws {
     let daemon = try await keeper.start()
-    // Ten lists at once cost what fifty requests do.
-    let program = """
-      import json, socket, struct, sys
-      def take(call, count):
-        octets = b""
-        while len(octets) < count:
-          part = call.recv(count - len(octets))
-          if not part:
-            raise ConnectionError
-          octets += part
-        return octets
-      for command in sys.argv[2:]:
-        call = socket.socket(socket.AF_UNIX)
-        call.connect(sys.argv[1])
-        request = json.dumps({"v": 1, "command": command}).encode()
-        try:
-          call.sendall(struct.pack(">I", len(request)) + request)
-        except ConnectionError:
-          pass
-        try:
-          answer = json.loads(take(call, struct.unpack(">I", take(call, 4))[0]))
-          print(answer.get("error", {}).get("code", "ok"))
-        except ConnectionError:
-          print("nothing")
-      """
+    let program =
+      Self.calls + """
+        for command in sys.argv[2:]:
+          print(ask(command))
+        """
     func run(_ user: Int, _ commands: [String]) throws -> [Substring] {
       try Program.run(
         "setpriv",
@@ -83,6 +67,7 @@ struct ThreadClientSocketTests {
           + [socket] + commands
       ).output.split(separator: "\n")
     }
+    // Ten lists at once cost what fifty requests do.
     let lists = [String](repeating: "credentials/list", count: 200)
     let told = try run(61_001, lists)
     #expect(told.count == 200)
@@ -95,6 +80,64 @@ struct ThreadClientSocketTests {
   }
 
   private static let hasPython = access("/usr/bin/python3", X_OK) == 0
+
+  /// Python that calls the socket: `connect()`, and `ask(command)` for the code of the answer, or "nothing".
+  private static let calls = """
+    import json, os, socket, struct, sys
+    def take(call, count):
+      octets = b""
+      while len(octets) < count:
+        part = call.recv(count - len(octets))
+        if not part:
+          raise ConnectionError
+        octets += part
+      return octets
+    def connect():
+      call = socket.socket(socket.AF_UNIX)
+      call.connect(sys.argv[1])
+      return call
+    def ask(command):
+      call = connect()
+      request = json.dumps({"v": 1, "command": command}).encode()
+      try:
+        call.sendall(struct.pack(">I", len(request)) + request)
+      except ConnectionError:
+        pass
+      try:
+        answer = json.loads(take(call, struct.unpack(">I", take(call, 4))[0]))
+        return answer.get("error", {}).get("code", "ok")
+      except ConnectionError:
+        return "nothing"
+
+    """
+
+  @Test(
+    "However many connections of other users stay silent, a user gets through",
+    .enabled(if: geteuid() == 0 && hasPython, "only root can be others, and it needs python3"))
+  func silentUsers() async throws {
+    let daemon = try await keeper.start()
+    // Two users with all their places were enough to keep everybody out. Twelve have more than there are.
+    let program =
+      Self.calls + """
+        def become(user):
+          os.seteuid(0)
+          os.seteuid(user)
+        silent = []
+        for user in range(int(sys.argv[2]), int(sys.argv[3])):
+          become(user)
+          silent += [connect() for _ in range(8)]
+        for user in [61001, 61002, int(sys.argv[2])]:
+          become(user)
+          print([ask("ping") for _ in range(3)])
+        """
+    let answers = try Program.check(
+      "/usr/bin/python3",
+      ["-c", program, socket, "\(Self.crowd.lowerBound)", "\(Self.crowd.upperBound)"])
+    #expect(
+      answers.split(separator: "\n")
+        == [Substring](repeating: "['ok', 'ok', 'ok']", count: 3), "\(answers)")
+    #expect(try await daemon.stop() == .exit(0))
+  }
 
   @Test(
     "Programs of other users speak for their teams, and strangers for none",

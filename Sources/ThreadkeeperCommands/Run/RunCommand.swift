@@ -36,6 +36,7 @@ struct RunCommand: AsyncParsableCommand {
     try? ProcessHardening.forbidCoreDumps()
     // A reader of the log that goes away must not take the keeper with it.
     signal(SIGPIPE, SIG_IGN)
+    try OpenFiles.check()
     // Dispatch opens what its timers need with the first of each kind, and traps where there are too
     // few file descriptors: so before the store and the broker take theirs.
     DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) {}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestKit
+import Testing
+
+@testable import DaemonSocket
+
+@Suite("The daemon with few open files", .inTurns, .timeLimit(.minutes(30)))
+struct OpenFileLimitTests {
+  private func installation(_ limit: Int) throws -> Installation {
+    try Installation(
+      port: nil, mqtt: ["port: \(try UnusedPort.next())"],
+      launcher: ["/bin/sh", "-c", "ulimit -n \(limit); exec \"$@\"", "sh"])
+  }
+
+  @Test(
+    "Where the limit is too low, the daemon does not start, says so, and makes nothing",
+    arguments: [8, 14, 16, 18, 20, 24, 32, 44])
+  func tooLow(limit: Int) async throws {
+    let keeper = try installation(limit)
+    let daemon = try keeper.launch()
+    #expect(try await daemon.end() == .exit(71))
+    #expect(daemon.log.contains("more files, and needs"), "\(daemon.log)")
+    #expect(daemon.log.contains("LimitNOFILE"))
+    #expect(!FileManager.default.fileExists(atPath: keeper.storePath))
+  }
+
+  @Test("Where the limit is just high enough, the daemon works, and SIGTERM ends it")
+  func enough() async throws {
+    let keeper = try installation(64)
+    let daemon = try await keeper.start()
+    #expect(try await keeper.json("status")["intake"]?["state"] == "running")
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("Where connections have taken all open files, SIGTERM ends the daemon all the same")
+  func takenLater() async throws {
+    let keeper = try installation(64)
+    let daemon = try await keeper.start()
+    let calls = try (0..<20).map { _ in try HalfCall(keeper.storePath + "/daemon.sock") }
+    try await eventually("hardly any file left to open") {
+      try FileManager.default.contentsOfDirectory(atPath: "/proc/\(daemon.identifier)/fd").count
+        > 58
+    }
+    #expect(try await daemon.stop() == .exit(0))
+    withExtendedLifetime(calls) {}
+  }
+
+  /// A connection that has passed two open files with the beginning of a request.
+  private final class HalfCall: Sendable {
+    private let descriptor: Int32
+
+    init(_ path: String) throws {
+      let address = try SocketAddress(path)
+      descriptor = try SocketAddress.makeSocket(path)
+      guard address.withAddress({ connect(descriptor, $0, $1) }) == 0 else {
+        throw DaemonSocketError.system("connect", path)
+      }
+      let beginning: [UInt8] = [0, 0, 0, 9]
+      _ = beginning.withUnsafeBytes { PassedDescriptors.send($0, [0, 0], to: descriptor) }
+    }
+
+    deinit { close(descriptor) }
+  }
+}
