@@ -85,4 +85,16 @@ struct HomeAssistantTests {
     try automation.receive("threadkeeper/alert/94d31dc734adfc7f", "")
     #expect(automation.notifications.isEmpty)
   }
+
+  @Test("The name that a border router gives itself is no link in a notification")
+  func hostileName() throws {
+    var automation = try automation()
+    let alert = """
+      {"status":"firing","summary":"s","remedy":"Ask \\"[you](http://a.example)<b>\\".",\
+      "alertname":"PreferredKeyDisputed","severity":"warning","starts_at":"2026-11-21T04:36:00Z"}
+      """
+    try automation.receive("threadkeeper/alert/94d31dc734adfc7f", alert)
+    let message = try #require(automation.notifications.values.first?.message)
+    #expect(message.hasPrefix("Ask \"&#91;you](http://a.example)&lt;b>\"."))
+  }
 }

@@ -28,9 +28,9 @@ enum InboundMessage: Sendable {
   indirect case sealed(Sealed, user: String, Origin)
   case rejected(Rejection, Origin)
   indirect case request(InboundRequest, Origin)
-  /// A request of a user who asks too often, and was told so.
+  /// A request of a user who asks too often, and whose limit was published before.
   case ignored
-  /// An event of a login that publishes too many, and was told so.
+  /// An event of a login that publishes too many, and whose rejection was published before.
   case dropped
   /// Not below any base topic: the broker sent what nobody asked for.
   case foreign

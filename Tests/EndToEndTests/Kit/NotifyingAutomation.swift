@@ -118,7 +118,13 @@ private struct Trigger {
     guard let name = parts.first, name.hasPrefix(prefix),
       let text = payload?[String(name.dropFirst(prefix.count))]?.text
     else { throw Unsupported(description: "\(expression) has no text in \(topic)") }
-    if parts.count == 1 { return text }
+    if parts.dropFirst().allSatisfy({ $0.hasPrefix("replace('") && $0.hasSuffix("')") }) {
+      return try parts.dropFirst().reduce(text) { text, filter in
+        let names = filter.dropFirst("replace('".count).dropLast(2).components(separatedBy: "', '")
+        guard names.count == 2 else { throw Unsupported(description: filter) }
+        return text.replacingOccurrences(of: names[0], with: names[1])
+      }
+    }
     guard parts.count == 3, parts[1] == "as_timestamp", parts[2].hasPrefix("timestamp_custom("),
       (try? Date(text, strategy: .iso8601)) != nil
     else { throw Unsupported(description: "\(expression) of \(text)") }
