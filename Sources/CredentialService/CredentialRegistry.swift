@@ -31,6 +31,11 @@ package protocol CredentialRegistry {
   /// Whether the border router is there and can be reached now.
   func isActive(_ agent: BorderAgentID, in home: String) throws -> Bool
 
+  /// Lets the requester's team have credentials under one more border agent id.
+  ///
+  /// - Throws: `AnswerFailure` with `too_many_routers` when the team has as many as it may.
+  func makeRoom(for agent: BorderAgentID, context: RequestContext) throws
+
   /// The credentials are in the store already, and so is the preferred network.
   ///
   /// - Parameter change: `keep` when they were there before.
@@ -51,6 +56,8 @@ package struct NoRegistry: CredentialRegistry {
   package init() {}
 
   package func isActive(_ agent: BorderAgentID, in home: String) -> Bool { false }
+
+  package func makeRoom(for agent: BorderAgentID, context: RequestContext) {}
 
   package func stored(
     _ dataset: OperationalDataset, _ change: DatasetDecision, of agent: BorderAgentID,

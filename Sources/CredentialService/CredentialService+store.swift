@@ -17,6 +17,7 @@ extension CredentialService {
     }
     let preferred = try preferredNetwork()
     let credential = try store.credential(of: agent, in: home, tx)
+    if credential == nil { try registry.makeRoom(for: agent, context: context) }
     let wasMember = credential.map { isMember($0, of: preferred) } ?? false
     let decided = StoreDecision.change(stored: credential?.dataset, incoming: incoming)
     let change = try movePreferred(

@@ -146,8 +146,12 @@ package struct ThreadCredentialStore: Sendable {
     _ item: Item, of agent: BorderAgentID, in home: String, _ tx: WriteTransaction
   ) throws {
     try keychain.delete(item, in: tx)
-    guard try formerOwnerItem(of: agent, in: home, tx) == nil else { return }
-    try addFormerOwner(item.accessGroup, of: agent, in: home, tx)
+    if let former = try formerOwnerItem(of: agent, in: home, tx) {
+      // Since when it has none is the item's date.
+      _ = try keychain.update(former, attributes: [.label: .string(item.accessGroup)], in: tx)
+    } else {
+      try addFormerOwner(item.accessGroup, of: agent, in: home, tx)
+    }
   }
 
   // MARK: - Items

@@ -24,6 +24,8 @@ package enum AnswerCode: String, CaseIterable, Sendable {
   case conflict
   /// The requester asks more often than it may.
   case rateLimited = "rate_limited"
+  /// The requester's team has as many border agent ids as it may.
+  case tooManyRouters = "too_many_routers"
   /// The request had waited for too long when it was read.
   case expired
   /// The store takes no changes.

@@ -37,6 +37,7 @@ final class Keeper {
   ) throws {
     var options = KeychainOptions()
     options.auditor = "keeper"
+    options.now = { [clock] in clock.now().milliseconds * 1_000 }
     temporary = try TemporaryStore(options: options)
     identity = try Identity()
     enrolments = ClientEnrolmentStore(temporary.keychain)

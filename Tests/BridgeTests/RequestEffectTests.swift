@@ -68,7 +68,7 @@ struct RequestEffectTests {
     try keeper.announce(Agent.attic, .home, at: 1)
     _ = try keeper.takeEvents()
     #expect(try keeper.storeCredentials(Agent.living, .guest, at: 1).data?.change == .stored)
-    #expect(try keeper.router(Agent.living) == nil)
+    #expect(try keeper.router(Agent.living)?.isPresent == false)
     #expect(try keeper.home().routers == 1)
     let event = try #require(try keeper.takeEvents().first { $0.types == .datasetStored })
     #expect(event.user == "anna")

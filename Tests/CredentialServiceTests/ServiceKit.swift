@@ -164,6 +164,8 @@ final class Registry: CredentialRegistry {
     active.contains(agent.description)
   }
 
+  func makeRoom(for agent: BorderAgentID, context: RequestContext) {}
+
   func stored(
     _ dataset: OperationalDataset, _ change: DatasetDecision, of agent: BorderAgentID,
     preferred: PreferredChange?, context: RequestContext

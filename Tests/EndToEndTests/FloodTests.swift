@@ -41,4 +41,68 @@ struct FloodTests {
     #expect(lines <= 30, "\(lines) lines")
     #expect(try await daemon.stop() == .exit(0))
   }
+
+  @Test(
+    "A login that makes up ids without end, by events and by requests, keeps no more than its share"
+  )
+  func madeUpIDs() async throws {
+    let broker = try TestBroker(
+      logins: [
+        .init("threadkeeper", role: .keeper), .init("monitor", role: .monitor),
+        .init("border-router"), .init("mallory"),
+      ], persistence: true)
+    let password = try #require(broker.broker.password(of: "threadkeeper"))
+    let keeper = try Installation(
+      broker, mqtt: ["username: threadkeeper", "password: '\(password)'"],
+      more: "limits: {routers_per_team: 50}")
+    let daemon = try await keeper.start()
+    let audience = try await Audience.start(broker, user: "monitor", "threadkeeper/#")
+    let network = try ThreadNetwork("home").hex()
+    let publisher = try await TestPublisher.start(broker, user: "border-router")
+    let left = BorderRouter(number: 1)
+    let own = BorderRouter(number: 2)
+    _ = try await publisher.publish([left.announces(network), left.leaves])
+
+    let mallory = try await TestPublisher.start(broker, user: "mallory")
+    let invented = (1_000..<2_500).map { BorderRouter(number: $0, user: "mallory") }
+    let flood = invented.enumerated().flatMap { number, router in
+      number % 2 == 0
+        ? [router.announces(network), router.leaves]
+        : [router.announces(network, sequence: 1), router.leaves]
+    }
+    _ = try await mallory.publish(Array(flood.prefix(1_500)))
+    _ = try await publisher.publish([own.announces(network)])
+    _ = try await mallory.publish(Array(flood.dropFirst(1_500)))
+    let topic = "threadkeeper/in/mallory/request/credentials/store"
+    _ = try await mallory.publish(
+      (5_000..<5_100).map { number in
+        let agent = BorderRouter(number: number).agent
+        return Publication(
+          topic: topic,
+          payload: Array(#"{"border_agent_id":"\#(agent)","dataset":"\#(network)"}"#.utf8))
+      })
+    let last = BorderRouter(number: 9_999, user: "mallory")
+    _ = try await mallory.publish([last.announces(network)])
+    try await audience.until("the honest router, and the end of the flood", within: .seconds(60)) {
+      let isOver =
+        $0.state(last.topic) != nil
+        || $0.events("message_rejected").contains { $0["border_agent_id"]?.text == last.agent }
+      return $0.state(own.topic)?["credentials"] == "stored" && isOver
+    }
+    #expect(try await daemon.stop() == .exit(0))
+    let rows = try Program.check(
+      "sqlite3",
+      [
+        keeper.storePath + "/store.sqlite3",
+        "SELECT team, count(*) FROM router GROUP BY team; SELECT count(*) FROM items",
+      ]
+    ).split(separator: "\n").map(String.init)
+    #expect(rows.contains("border-router|2"), "\(rows)")
+    #expect(rows.contains("mallory|50"), "\(rows)")
+    // One for each id, and a few of the daemon's own.
+    #expect((rows.last.flatMap { Int($0) } ?? 0) < 70, "\(rows)")
+    // The owner of the honest team's router that left is still there.
+    let release = try await keeper.command("routers", "release", left.agent)
+    #expect(release.status == 0, "\(release.output) \(release.error)")
+  }
 }

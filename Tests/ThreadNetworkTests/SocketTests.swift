@@ -89,7 +89,7 @@ struct SocketTests {
       .badDataset: .invalidDataset, .notAuthorized: .notAuthorized,
       .notEnrolled: .notAuthorized, .consentRequired: .refused, .consentDenied: .refused,
       .consentExpired: .refused, .staleID: .notFound, .notFound: .notFound,
-      .conflict: .conflict, .rateLimited: .busy, .expired: .interrupted,
+      .conflict: .conflict, .rateLimited: .busy, .tooManyRouters: .busy, .expired: .interrupted,
       .readOnly: .readOnly, .unsupported: .unsupported, .damagedCredentials: .damaged,
       .tooLarge: .busy, .ending: .interrupted, .store: .storeFailure,
     ]

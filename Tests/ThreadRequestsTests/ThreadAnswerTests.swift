@@ -84,7 +84,8 @@ import ThreadRequests
       AnswerCode.allCases.map(\.rawValue) == [
         "invalid_payload", "incomplete_dataset", "bad_dataset", "not_authorized", "not_enrolled",
         "consent_required", "consent_denied", "consent_expired", "stale_id", "not_found",
-        "conflict", "rate_limited", "expired", "read_only", "unsupported", "damaged_credentials",
+        "conflict", "rate_limited", "too_many_routers", "expired", "read_only", "unsupported",
+        "damaged_credentials",
         "too_large", "ending", "store",
       ])
   }

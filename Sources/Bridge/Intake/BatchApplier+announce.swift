@@ -7,23 +7,21 @@ import ThreadDataset
 /// `announce` and `dataset`: the router is here, and this is what it runs on.
 extension BatchApplier {
   /// A login that makes up border routers fills neither the disk nor everybody's lists.
-  private func checkRoom(for user: String, home: HomeContext) throws {
-    let most = configuration.routersPerTeam
-    let present = try RouterLedger.count(
-      of: configuration.teammates(user), home: home.record.id, upTo: most, tx)
-    guard present >= most else { return }
+  private func checkRoom(for user: String, _ stored: RouterRecord?, home: HomeContext) throws {
+    guard try !makeRoom(for: configuration.team(user), stored, home: home) else { return }
     throw Rejection(
       .tooManyRouters, field: "border_agent_id",
-      message: "this team has \(most) border routers already (setting `limits.routers_per_team`); "
-        + "publish `leave` for those that are gone")
+      message: "this team has \(configuration.routersPerTeam) border agent ids already (setting "
+        + "`limits.routers_per_team`); publish `leave` for routers that are gone")
   }
 
   func applyAnnounce(
     _ event: InboundEvent, to ordered: RouterRecord, stored: RouterRecord?,
     credential: ThreadCredential?, user: String, home: HomeContext
   ) throws {
-    if stored?.isPresent != true { try checkRoom(for: user, home: home) }
+    try checkRoom(for: user, stored, home: home)
     var router = ordered
+    router.team = configuration.team(user)
     router.name = event.name ?? router.name
     router.vendor = event.vendor ?? router.vendor
     router.model = event.model ?? router.model

@@ -78,7 +78,8 @@ extension BatchApplier {
       guard let ordered = try inOrder(event, stored: stored, agent: agent, user: user, home: home)
       else { return }
       if event.kind == .leave {
-        try applyLeave(to: known, ordered: ordered, credential: credential, home: home)
+        try applyLeave(
+          to: known, ordered: ordered, credential: credential, owner: owner, home: home)
       } else {
         try applyAnnounce(
           event, to: ordered, stored: stored, credential: credential, user: user, home: home)

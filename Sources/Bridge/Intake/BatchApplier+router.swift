@@ -50,27 +50,31 @@ extension BatchApplier {
 
   /// The router left the Thread network: its credentials go, and what was said about it is taken back.
   func applyLeave(
-    to known: RouterRecord?, ordered: RouterRecord, credential: ThreadCredential?,
+    to known: RouterRecord?, ordered: RouterRecord, credential: ThreadCredential?, owner: String?,
     home: HomeContext
   ) throws {
     if let credential { try store.delete(credential, tx) }
     guard let router = known else {
       if credential == nil { countDuplicate() }
       // A row without an id is not stored: then there is no number to remember either.
-      if ordered.id != 0 { try RouterLedger.update(ordered, tx) }
-      return
+      guard ordered.id != 0 else { return }
+      var gone = ordered
+      if credential != nil {
+        gone.credential = .missing
+        gone.lastSeen = now
+      }
+      return try RouterLedger.update(gone, tx)
     }
     var record = EventRecord(time: now, home: home.record.id)
     record.user = ordered.user
     try unlist(router, record, home: home)
-    if ordered.order.isEmpty {
+    if ordered.order.isEmpty, owner == nil {
       try RouterLedger.delete(router, tx)
     } else {
       var gone = RouterRecord(
-        home: home.record.id, agent: router.agent, user: ordered.user, now: now)
+        absent: router.agent, home: home.record.id, user: ordered.user,
+        team: owner ?? configuration.team(ordered.user), credential: .missing, since: now)
       gone.id = router.id
-      gone.isPresent = false
-      gone.isOnline = false
       gone.order = ordered.order
       try RouterLedger.update(gone, tx)
     }

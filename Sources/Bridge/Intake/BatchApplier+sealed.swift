@@ -58,7 +58,9 @@ extension BatchApplier {
   ) throws -> Bool {
     let key = SealedOrderLedger.Key(
       home: home.record.id, user: user, issuer: issuer.signingKey, subject: event.subject)
-    switch try SealedOrderLedger.take(sequence, of: key, tx) {
+    // Routers, and access points beside them.
+    let most = 2 * configuration.routersPerTeam
+    switch try SealedOrderLedger.take(sequence, of: key, most: most, tx) {
     case .news: return true
     case .duplicate:
       countDuplicate()

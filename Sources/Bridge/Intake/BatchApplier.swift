@@ -158,5 +158,9 @@ final class BatchApplier {
       }
       try checkPreferredExists(in: home)
     }
+    if counts.forgotten > 0 {
+      news.add(
+        .info, "border routers that left are forgotten", ["count": "\(counts.forgotten)"])
+    }
   }
 }

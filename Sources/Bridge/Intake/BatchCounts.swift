@@ -9,5 +9,7 @@ struct BatchCounts: Sendable {
   var events: Int64 = 0
   var requestsAnswered: Int64 = 0
   var requestsRefused: Int64 = 0
+  /// Routers that left, of which nothing is kept any more.
+  var forgotten: Int64 = 0
   var rejected: [String: Int64] = [:]
 }

@@ -59,7 +59,8 @@ final class Intake: MosquittoHandler {
       rate: configuration.eventsPerSecond, burst: configuration.eventsBurst)
     self.reader = Mutex(
       MessageReader(
-        topics: configuration.topics, judge: { limiter.judge($0, $1, now: clock.now()) },
+        topics: configuration.topics,
+        judge: { limiter.judge($0, $1, items: store.itemCount, now: clock.now()) },
         judgeEvent: { events.judge($0, price: 1, now: clock.now()) }))
   }
 

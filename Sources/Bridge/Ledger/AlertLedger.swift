@@ -37,9 +37,13 @@ enum AlertLedger {
   /// Firing alerts of one home, the newest first.
   static func firing(home: Int64, limit: Int, _ tx: ReadTransaction) throws -> [AlertRecord] {
     try tx.all(
-      "SELECT * FROM alert WHERE phase = 1 AND home = ? ORDER BY updated_at DESC, id DESC LIMIT ?",
-      .integer(home), .integer(Int64(limit)), row: AlertRecord.init(row:))
+      firingSQL, .integer(home), .integer(Int64(limit)), row: AlertRecord.init(row:))
   }
+
+  static let firingSQL: StaticString = """
+    SELECT * FROM alert INDEXED BY alert_home
+     WHERE home = ? AND phase = 1 ORDER BY updated_at DESC, id DESC LIMIT ?
+    """
 
   /// Firing alerts of one name, of all homes, about which nothing was said since before `deadline`.
   static func firing(

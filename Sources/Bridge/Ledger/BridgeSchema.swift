@@ -174,5 +174,39 @@ package enum BridgeSchema {
           WHERE member_of IS NOT NULL
         """)
     },
+    Migration("border agent ids of a team, and lists by home") { tx in
+      // The team that a border agent id counts for; null until the walk below has come to it.
+      try tx.execute("ALTER TABLE router ADD COLUMN team TEXT")
+      // The row id of the item up to which owners have been listed as routers; null: all are.
+      try tx.execute("ALTER TABLE outbox ADD COLUMN owners_after INTEGER")
+      try tx.execute("UPDATE outbox SET owners_after = 0")
+      try tx.execute("CREATE INDEX router_team ON router (home, team)")
+      try tx.execute("CREATE INDEX router_present ON router (home) WHERE present = 1")
+      try tx.execute(
+        """
+        CREATE INDEX router_left ON router (last_seen)
+          WHERE present = 0 AND credential = 'missing'
+        """)
+      try tx.execute(
+        """
+        CREATE INDEX router_left_team ON router (home, team, last_seen)
+          WHERE present = 0 AND credential = 'missing'
+        """)
+      try tx.execute("CREATE INDEX network_home ON network (home)")
+      try tx.execute("CREATE INDEX alert_home ON alert (home, phase, updated_at)")
+    },
+    Migration("bounded numbers of sealed events") { tx in
+      try tx.execute("CREATE INDEX sealed_order_high ON sealed_order (home, user, issuer, high)")
+      // The highest number of a signer's rows that are gone.
+      try tx.execute(
+        """
+        CREATE TABLE sealed_order_forgotten (
+          home INTEGER NOT NULL REFERENCES home (id),
+          user TEXT NOT NULL,
+          issuer BLOB NOT NULL,
+          high INTEGER NOT NULL,
+          PRIMARY KEY (home, user, issuer)) WITHOUT ROWID
+        """)
+    },
   ]
 }

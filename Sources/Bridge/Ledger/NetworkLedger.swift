@@ -45,15 +45,18 @@ enum NetworkLedger {
       row: NetworkRecord.init(row:))
   }
 
-  /// Networks of one home in the order of their row ids; for walks in small steps.
+  /// Networks of one home in the order of their row ids; for lists, and for walks in small steps.
   static func page(home: Int64, after id: Int64, limit: Int, _ tx: ReadTransaction) throws
     -> [(id: Int64, network: NetworkRecord)]
   {
-    try tx.all(
-      "SELECT * FROM network WHERE id > ? AND +home = ? ORDER BY id LIMIT ?",
-      .integer(id), .integer(home), .integer(Int64(limit))
-    ) { ($0.integer(0), try NetworkRecord(row: $0)) }
+    try tx.all(pageSQL, .integer(home), .integer(id), .integer(Int64(limit))) {
+      ($0.integer(0), try NetworkRecord(row: $0))
+    }
   }
+
+  static let pageSQL: StaticString = """
+    SELECT * FROM network INDEXED BY network_home WHERE home = ? AND id > ? ORDER BY id LIMIT ?
+    """
 
   static func count(home: Int64, _ tx: ReadTransaction) throws -> Int {
     try tx.first("SELECT count(*) FROM network WHERE home = ?", .integer(home)) {

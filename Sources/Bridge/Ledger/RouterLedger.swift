@@ -29,17 +29,19 @@ enum RouterLedger {
     }
   }
 
-  /// Routers of one home in the order of their row ids; for walks in small steps.
-  ///
-  /// The plus keeps SQLite from the index by home: it would gather and sort the whole home for every
-  /// page.
+  /// Routers of one home in the order of their row ids; for lists, and for walks in small steps.
   static func page(home: Int64, after id: Int64, limit: Int, _ tx: ReadTransaction) throws
     -> [RouterRecord]
   {
     try tx.all(
-      "SELECT * FROM router WHERE id > ? AND +home = ? AND present = 1 ORDER BY id LIMIT ?",
-      .integer(id), .integer(home), .integer(Int64(limit)), row: RouterRecord.init(row:))
+      pageSQL, .integer(home), .integer(id), .integer(Int64(limit)), row: RouterRecord.init(row:))
   }
+
+  /// SQLite would choose the index of the unique key, and sort the whole home for every page.
+  static let pageSQL: StaticString = """
+    SELECT * FROM router INDEXED BY router_present
+     WHERE home = ? AND present = 1 AND id > ? ORDER BY id LIMIT ?
+    """
 
   /// Routers, over all homes, that have been silent since before `deadline`; looks at `limit` rows.
   static func silent(
@@ -78,7 +80,9 @@ enum RouterLedger {
 
   /// The user of the broker that spoke last for each router of a home, also for those that left.
   static func users(home: Int64, _ tx: ReadTransaction) throws -> [BorderAgentID: String] {
-    let rows = try tx.all("SELECT agent, user FROM router WHERE home = ?", .integer(home)) {
+    let rows = try tx.all(
+      "SELECT agent, user FROM router WHERE home = ? AND user <> ''", .integer(home)
+    ) {
       (BorderAgentID(octets: $0.blob(0)), $0.text(1))
     }
     var users: [BorderAgentID: String] = [:]
@@ -89,24 +93,6 @@ enum RouterLedger {
   /// Whether a user of the broker was the last one that spoke for some router, in any home.
   static func hasSpoken(_ user: String, _ tx: ReadTransaction) throws -> Bool {
     try tx.first("SELECT 1 FROM router WHERE user = ? LIMIT 1", .text(user)) { _ in true } ?? false
-  }
-
-  /// Routers that are present and for which one of the users spoke last; counts no further than `limit`.
-  static func count(
-    of users: [String], home: Int64, upTo limit: Int, _ tx: ReadTransaction
-  ) throws -> Int {
-    var count = 0
-    for user in users where count < limit {
-      count +=
-        try tx.first(
-          """
-          SELECT count(*) FROM
-            (SELECT 1 FROM router WHERE home = ? AND user = ? AND present = 1 LIMIT ?)
-          """,
-          .integer(home), .text(user), .integer(Int64(limit - count))
-        ) { Int($0.integer(0)) } ?? 0
-    }
-    return count
   }
 
   /// Where the routers are that were on a preferred network last.
@@ -162,8 +148,8 @@ enum RouterLedger {
         previous_ssid, present, online, beats, credential, network, network_name, channel, pan_id,
         active_seconds, preferred, first_seen, last_seen, dataset_changed, seq_high, seq_window,
         recent_ids, alerts, generation, adoption, current_network, thread_state, thread_state_since,
-        offline_reason, member_of)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        offline_reason, member_of, team)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """,
       .integer(router.home), .blob(router.agent.octets), .text(router.user), .init(router.name),
       .init(router.vendor), .init(router.model), .init(router.extendedAddress),
@@ -177,7 +163,7 @@ enum RouterLedger {
       .init(router.order.identifierText), .integer(router.alerts), .integer(router.generation),
       .init(router.adoption?.rawValue), .init(router.currentNetwork?.octets),
       .init(router.threadState?.rawValue), .init(router.threadStateSince),
-      .init(router.offlineReason?.rawValue), .init(router.memberOf?.octets))
+      .init(router.offlineReason?.rawValue), .init(router.memberOf?.octets), .init(router.team))
   }
 
   static func update(_ router: RouterRecord, _ tx: WriteTransaction) throws {
@@ -189,7 +175,7 @@ enum RouterLedger {
         active_seconds = ?, preferred = ?, last_seen = ?, dataset_changed = ?, seq_high = ?,
         seq_window = ?, recent_ids = ?, alerts = ?, generation = ?, adoption = ?,
         current_network = ?, thread_state = ?, thread_state_since = ?, offline_reason = ?,
-        member_of = ?
+        member_of = ?, team = ?
        WHERE id = ?
       """,
       .text(router.user), .init(router.name), .init(router.vendor), .init(router.model),
@@ -203,7 +189,8 @@ enum RouterLedger {
       .init(router.order.identifierText), .integer(router.alerts), .integer(router.generation),
       .init(router.adoption?.rawValue), .init(router.currentNetwork?.octets),
       .init(router.threadState?.rawValue), .init(router.threadStateSince),
-      .init(router.offlineReason?.rawValue), .init(router.memberOf?.octets), .integer(router.id))
+      .init(router.offlineReason?.rawValue), .init(router.memberOf?.octets), .init(router.team),
+      .integer(router.id))
   }
 
   /// The short way for a sign of life that changes nothing else.

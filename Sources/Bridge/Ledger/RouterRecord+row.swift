@@ -44,6 +44,7 @@ extension RouterRecord {
     threadStateSince = row.integerIfPresent(32).map(WireTime.init(milliseconds:))
     offlineReason = row.textIfPresent(33).flatMap(OfflineReason.init)
     memberOf = row.blobIfPresent(34).flatMap(ExtendedPANID.init(octets:))
+    team = row.textIfPresent(35)
   }
 }
 

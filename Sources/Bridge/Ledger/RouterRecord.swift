@@ -10,6 +10,9 @@ package struct RouterRecord: Hashable, Sendable {
   package var agent: BorderAgentID
   /// The broker's user that spoke for it last.
   package var user: String
+  /// The team that the id counts for: the one that owns it, or else that of the login that announced it.
+  /// Nil in rows that are older than this column.
+  var team: String?
   package var name: String?
   package var vendor: String?
   package var model: String?
@@ -17,7 +20,8 @@ package struct RouterRecord: Hashable, Sendable {
   package var accessPoint: String?
   package var ssid: String?
   var previousSSID: String?
-  /// On the Thread network. A router that left keeps its row only to know its sequence numbers.
+  /// On the Thread network. Of a router that is not, the row has only its team, since when, whether credentials are
+  /// stored for it, and its sequence numbers.
   package var isPresent = true
   package var isOnline = true
   /// It sends heartbeats, so its silence means something.
@@ -56,6 +60,18 @@ package struct RouterRecord: Hashable, Sendable {
     self.user = user
     self.firstSeen = now
     self.lastSeen = now
+  }
+
+  /// The row of an id that is owned, or has numbers, while its router is not on the list.
+  init(
+    absent agent: BorderAgentID, home: Int64, user: String, team: String?,
+    credential: CredentialState, since: WireTime
+  ) {
+    self.init(home: home, agent: agent, user: user, now: since)
+    self.team = team
+    self.credential = credential
+    isPresent = false
+    isOnline = false
   }
 
   /// How people call it; the id where its name shows nothing.

@@ -28,8 +28,14 @@ extension BatchApplier {
       .routerTransferred,
       "\(agent) home \(home.record.name) from \(change.previousTeam ?? "nobody") to \(team)",
       in: tx)
-    guard let stored else { return change }
+    guard let stored else {
+      try noteAbsent(
+        agent, nil, team: team, user: logins.first ?? "",
+        credential: change.hadCredentials ? .stored : .missing, home: home)
+      return change
+    }
     var router = stored
+    router.team = team
     if !BrokerUser.isSame(configuration.team(router.user), team) {
       // Credentials of an adoption are sealed to this login: never to one of the previous team.
       router.user = logins.first ?? team
@@ -58,8 +64,13 @@ extension BatchApplier {
     try store.keychain.note(
       .routerReleased,
       "\(agent) home \(home.record.name) from \(change.previousTeam ?? "nobody")", in: tx)
-    guard let stored, stored.isPresent else { return change }
+    guard let stored else { return change }
     var router = stored
+    guard stored.isPresent else {
+      router.credential = .missing
+      try RouterLedger.update(router, tx)
+      return change
+    }
     if router.adoption != nil { try abandonAdoption(by: &router, next: nil, home: home) }
     router.credential = .missing
     router.forgetDataset()

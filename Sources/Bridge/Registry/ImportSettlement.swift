@@ -51,6 +51,7 @@ package struct ImportSettlement: Sendable {
     for credential in imported.credentials {
       try batch.showImportedCredential(credential)
     }
+    try RouterLedger.setOwnersCursor(0, tx)
     try batch.finish()
   }
 }
@@ -83,9 +84,14 @@ extension BatchApplier {
   fileprivate func showImportedCredential(_ credential: ImportedItems.Credential) throws {
     // A home that the settings do not name has no registry.
     guard let home = servedHomes.first(where: { $0.record.name == credential.home }),
-      let stored = try RouterLedger.find(credential.agent, home: home.record.id, tx),
-      stored.isPresent
+      let stored = try RouterLedger.find(credential.agent, home: home.record.id, tx)
     else { return }
+    guard stored.isPresent else {
+      var router = stored
+      let team = try store.team(of: stored.agent, in: home.record.name, tx)
+      router.credential = team == nil ? .missing : .stored
+      return try RouterLedger.update(router, tx)
+    }
     guard let dataset = try readableDataset(of: credential.agent, home: home) else {
       return try showRemovedCredential(of: stored, home)
     }

@@ -81,6 +81,7 @@ struct RegistryRepair {
     try tx.execute("UPDATE home SET reevaluate_after = 0")
     if lost.contains("router") {
       try tx.execute("UPDATE home SET routers = 0")
+      try RouterLedger.setOwnersCursor(0, tx)
     } else if lost.contains("alert") {
       try tx.execute("UPDATE router SET alerts = 0")
     }

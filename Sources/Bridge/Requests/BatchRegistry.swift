@@ -15,6 +15,17 @@ struct BatchRegistry: CredentialRegistry {
     return router.map { $0.isPresent && $0.isOnline } ?? false
   }
 
+  func makeRoom(for agent: BorderAgentID, context: RequestContext) throws {
+    let home = try batch.home(named: context.home)
+    let stored = try RouterLedger.find(agent, home: home.record.id, batch.tx)
+    guard try !batch.makeRoom(for: context.team, stored, home: home) else { return }
+    throw AnswerFailure(
+      .tooManyRouters, field: "border_agent_id",
+      "this team has \(batch.configuration.routersPerTeam) border agent ids already (setting "
+        + "`limits.routers_per_team`)",
+      help: "delete credentials of routers that are gone with `threadkeeper credentials delete`")
+  }
+
   func stored(
     _ dataset: OperationalDataset, _ change: DatasetDecision, of agent: BorderAgentID,
     preferred: PreferredChange?, context: RequestContext
@@ -38,12 +49,17 @@ struct BatchRegistry: CredentialRegistry {
     }
     if !record.types.isEmpty { record.describe(dataset) }
     try batch.noteKeys(dataset, home: home)
-    guard let stored = try present(agent, home) else {
+    let row = try RouterLedger.find(agent, home: home.record.id, batch.tx)
+    guard let stored = row, stored.isPresent else {
       // No router has announced itself under this id: there is nothing else that could change.
+      try batch.noteAbsent(
+        agent, row, team: context.team, user: record.user ?? row?.user ?? "", credential: .stored,
+        home: home)
       if !record.types.isEmpty { try batch.append(record) }
       return
     }
     var router = stored
+    router.team = context.team
     router.credential = .stored
     if change.isStored || router.network == nil { router.describe(dataset, at: batch.now) }
     try batch.finish(
@@ -53,7 +69,13 @@ struct BatchRegistry: CredentialRegistry {
   func deleted(_ agent: BorderAgentID, context: RequestContext) throws {
     let home = try batch.home(named: context.home)
     home.hasChangedRouters = true
-    guard let stored = try present(agent, home) else { return }
+    guard let stored = try RouterLedger.find(agent, home: home.record.id, batch.tx) else { return }
+    guard stored.isPresent else {
+      // Its owner is kept for as long as that of a router that left now.
+      return try batch.noteAbsent(
+        agent, stored, team: stored.team ?? context.team, user: stored.user, credential: .missing,
+        home: home)
+    }
     var router = stored
     router.credential = .missing
     router.forgetDataset()
@@ -80,11 +102,6 @@ struct BatchRegistry: CredentialRegistry {
     var record = EventRecord(time: batch.now, home: home.record.id)
     if case .mqttUser(let user) = context.requester { record.user = user }
     return record
-  }
-
-  private func present(_ agent: BorderAgentID, _ home: HomeContext) throws -> RouterRecord? {
-    let router = try RouterLedger.find(agent, home: home.record.id, batch.tx)
-    return router?.isPresent == true ? router : nil
   }
 }
 

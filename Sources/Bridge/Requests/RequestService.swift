@@ -114,6 +114,9 @@ package final class RequestService: Sendable {
     }
   }
 
+  /// How many items are stored.
+  package func itemCount() -> Int { store.itemCount() }
+
   /// Counts a request that was refused before it was looked at.
   package func countRefusal() { monitor.update { $0.requestsRefused += 1 } }
 

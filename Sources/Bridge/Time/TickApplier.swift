@@ -26,6 +26,8 @@ struct TickApplier {
     try forgetResolvedAlerts()
     try resolveOldNotices()
     try noticeSilence(cursor: &cursors.presence)
+    try listOwnedIDs()
+    try forgetLeftRouters()
     try batch.expireConsents()
     for home in batch.servedHomes { try reevaluate(home) }
     try attendAdoptions(cursor: &cursors.adoptions)

@@ -41,7 +41,7 @@ extension THError {
     case .notFound where command == .getPreferred: .noPreferredNetwork
     case .staleID, .notFound: .notFound
     case .conflict: .conflict
-    case .rateLimited, .tooLarge: .busy
+    case .rateLimited, .tooLarge, .tooManyRouters: .busy
     case .expired, .ending: .interrupted
     case .readOnly: .readOnly
     case .damagedCredentials: .damaged

@@ -15,7 +15,8 @@ extension AnswerFailure {
     case .invalidPayload: return .usage
     case .incompleteDataset, .badDataset, .damagedCredentials: return .badInput
     case .notFound, .staleID: return .noInput
-    case .notAuthorized, .notEnrolled, .consentRequired, .consentDenied, .consentExpired:
+    case .tooManyRouters, .notAuthorized, .notEnrolled, .consentRequired, .consentDenied,
+      .consentExpired:
       return .notPermitted
     case .rateLimited, .expired, .ending, .conflict: return .temporary
     case .readOnly, .store, .tooLarge: return .inputOutput

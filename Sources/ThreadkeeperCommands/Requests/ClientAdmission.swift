@@ -12,6 +12,8 @@ import ThreadRequests
 struct ClientAdmission: Sendable {
   /// For whom a user speaks.
   let team: @Sendable (UInt32) -> String?
+  /// How many items the store has: what a list costs depends on it.
+  let items: @Sendable () -> Int
   var keeper: UInt32 = geteuid()
   var clock: any Clock = SystemClock()
   /// Called for each that is refused.
@@ -19,9 +21,11 @@ struct ClientAdmission: Sendable {
   private let limiter = RequestLimiter()
 
   init(
-    team: @escaping @Sendable (UInt32) -> String?, refused: @escaping @Sendable () -> Void = {}
+    team: @escaping @Sendable (UInt32) -> String?, items: @escaping @Sendable () -> Int = { 0 },
+    refused: @escaping @Sendable () -> Void = {}
   ) {
     self.team = team
+    self.items = items
     self.refused = refused
   }
 
@@ -38,7 +42,10 @@ struct ClientAdmission: Sendable {
   /// Why a request is not fulfilled that costs more than the call. Nil for one that is.
   func refusal(of command: RequestCommand, by user: UInt32) -> AnswerFailure? {
     let price = RequestLimiter.price(of: command.rawValue) - 1
-    guard price > 0, verdict(on: user, price: price) != .allowed else { return nil }
+    let work = RequestLimiter.work(of: command.rawValue, items: items)
+    guard price + work > 0, verdict(on: user, price: price, work: work) != .allowed else {
+      return nil
+    }
     refused()
     return .tooManyRequests
   }
@@ -56,9 +63,11 @@ struct ClientAdmission: Sendable {
       .rateLimited, "too many calls of this user, or of all users, are open; wait for one of them")
   ).forCommand.json
 
-  private func verdict(on user: UInt32, price: Int) -> RequestLimiter.Verdict {
+  private func verdict(
+    on user: UInt32, price: Int, work: Int = 0
+  ) -> RequestLimiter.Verdict {
     guard user != keeper, user != 0 else { return .allowed }
-    return limiter.judge("\(user)", price: price, now: clock.now())
+    return limiter.judge("\(user)", price: price, work: work, now: clock.now())
   }
 
   private func refuse(_ failure: AnswerFailure) -> DaemonListener.Admission.Verdict {

@@ -18,6 +18,7 @@ struct ClientSocket {
     guard let path = settings.clients.socket else { return nil }
     let door = ClientAdmission(
       team: { [settings] in settings.team(ofUID: $0) },
+      items: { [requests] in requests.itemCount() },
       refused: { [requests] in requests.refused() })
     var admission = DaemonListener.Admission(
       settings.clients.group.map { .group($0) } ?? .everybody

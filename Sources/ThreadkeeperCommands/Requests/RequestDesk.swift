@@ -50,6 +50,8 @@ final class RequestDesk: Sendable {
 
   func refused() { requests.countRefusal() }
 
+  func itemCount() -> Int { requests.itemCount() }
+
   private static func command(of octets: [UInt8]) -> RequestCommand? {
     struct Only: Decodable {
       var command: String

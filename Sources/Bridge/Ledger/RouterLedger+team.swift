@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import SQLiteDatabase
+
+/// The border agent ids of a team, and those whose routers have left.
+///
+/// These rows only say where to look: whose an id is, the sealed items say.
+extension RouterLedger {
+  /// Ids that count for a team, whether their routers are there or not; counts no further than `limit`.
+  static func count(
+    of team: String, home: Int64, upTo limit: Int, _ tx: ReadTransaction
+  ) throws -> Int {
+    try tx.first(countSQL, .integer(home), .text(team), .integer(Int64(limit))) {
+      Int($0.integer(0))
+    } ?? 0
+  }
+
+  static let countSQL: StaticString = """
+    SELECT count(*) FROM
+      (SELECT 1 FROM router INDEXED BY router_team WHERE home = ? AND team = ? LIMIT ?)
+    """
+
+  /// Routers of a team that left and for which no credentials are stored, the one that left first at the
+  /// beginning.
+  static func left(
+    of team: String, home: Int64, limit: Int, _ tx: ReadTransaction
+  ) throws -> [RouterRecord] {
+    try tx.all(
+      leftOfTeamSQL, .integer(home), .text(team), .integer(Int64(limit)),
+      row: RouterRecord.init(row:))
+  }
+
+  static let leftOfTeamSQL: StaticString = """
+    SELECT * FROM router INDEXED BY router_left_team
+     WHERE home = ? AND team = ? AND present = 0 AND credential = 'missing'
+     ORDER BY last_seen LIMIT ?
+    """
+
+  /// The same of all homes and teams, of those that left at or before `deadline`.
+  static func left(
+    before deadline: WireTime, limit: Int, _ tx: ReadTransaction
+  ) throws -> [RouterRecord] {
+    try tx.all(
+      leftSQL, .integer(deadline.milliseconds), .integer(Int64(limit)),
+      row: RouterRecord.init(row:))
+  }
+
+  static let leftSQL: StaticString = """
+    SELECT * FROM router INDEXED BY router_left
+     WHERE present = 0 AND credential = 'missing' AND last_seen <= ? ORDER BY last_seen LIMIT ?
+    """
+
+  /// The row id of the item up to which owners have been listed; nil when all are.
+  static func ownersCursor(_ tx: ReadTransaction) throws -> Int64? {
+    try tx.first("SELECT owners_after FROM outbox") { $0.integerIfPresent(0) } ?? nil
+  }
+
+  static func setOwnersCursor(_ cursor: Int64?, _ tx: WriteTransaction) throws {
+    try tx.execute(
+      "UPDATE outbox SET owners_after = ?", cursor.map(SQLiteValue.integer) ?? .null)
+  }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import KeychainCore
+import ThreadCredentialStore
+import ThreadDataset
+
+/// A team has a limited number of border agent ids, and an id whose router left does not belong to it for ever.
+extension BatchApplier {
+  /// How long an id without credentials goes on belonging to the team of a router that left, in seconds.
+  static let ownerRetention = 30 * 86_400
+  /// Rows looked at for one that can go. More are in the way only when their items are damaged.
+  private static let candidates = 8
+
+  /// Lets a team have one more id. At its limit, the router that left first is forgotten for it.
+  ///
+  /// - Parameter stored: the row of the id.
+  /// - Returns: false when no more are allowed.
+  func makeRoom(
+    for team: String, _ stored: RouterRecord?, home: HomeContext
+  ) throws -> Bool {
+    if let stored, BrokerUser.isSame(stored.team ?? configuration.team(stored.user), team) {
+      return true
+    }
+    let most = configuration.routersPerTeam
+    let count = try RouterLedger.count(of: team, home: home.record.id, upTo: most, tx)
+    guard count >= most else { return true }
+    let left = try RouterLedger.left(
+      of: team, home: home.record.id, limit: Self.candidates, tx)
+    for router in left where try forget(router, of: team, leftBefore: nil) { return true }
+    return false
+  }
+
+  /// Deletes all that is kept of a router that left: its owner, its row, its sequence numbers.
+  ///
+  /// The row can be edited by whoever can write to the file. So the sealed items decide, and where the row contradicts
+  /// them, it is corrected.
+  ///
+  /// - Parameters:
+  ///   - team: whose id it has to be; nil: anybody's.
+  ///   - deadline: since when it must have been away; nil: since any time.
+  /// - Returns: whether it was deleted.
+  func forget(
+    _ router: RouterRecord, of team: String?, leftBefore deadline: WireTime?
+  ) throws -> Bool {
+    let home = try home(router.home).record.name
+    var kept = router
+    do {
+      let owner = try store.departure(of: router.agent, in: home, tx)
+      if try store.team(of: router.agent, in: home, tx) != nil {
+        kept.credential = .stored
+      } else if let owner, let team, !BrokerUser.isSame(owner.team, team) {
+        kept.team = owner.team
+      } else if let owner, let deadline, owner.modified / 1_000 > deadline.milliseconds {
+        kept.lastSeen = WireTime(milliseconds: owner.modified / 1_000)
+      } else {
+        try store.deleteOwner(of: router.agent, in: home, tx)
+        try store.deleteAdoption(of: router.agent, in: home, tx)
+        try RouterLedger.delete(router, tx)
+        counts.forgotten += 1
+        return true
+      }
+    } catch let error as KeychainError where error.isItemDamaged {
+      // Whose it is, nobody knows: a person decides, with `routers release`.
+      kept.lastSeen = now
+    }
+    try RouterLedger.update(kept, tx)
+    return false
+  }
+
+  /// Takes note that credentials of an id were stored or deleted whose router is not there.
+  func noteAbsent(
+    _ agent: BorderAgentID, _ stored: RouterRecord?, team: String, user: String,
+    credential: CredentialState, home: HomeContext
+  ) throws {
+    guard var router = stored else {
+      return try RouterLedger.insert(
+        RouterRecord(
+          absent: agent, home: home.record.id, user: user, team: team, credential: credential,
+          since: now), tx)
+    }
+    if !BrokerUser.isSame(router.user, user) {
+      router.user = user
+      router.order = SequenceWindow()
+    }
+    router.team = team
+    router.credential = credential
+    router.lastSeen = now
+    try RouterLedger.update(router, tx)
+  }
+}

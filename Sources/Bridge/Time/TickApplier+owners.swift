@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ThreadCredentialStore
+
+/// Border agent ids whose routers are not there: who owns them, and until when.
+extension TickApplier {
+  /// Routers forgotten in one tick.
+  private static let forgottenAtOnce = 50
+  /// Items looked at in one tick.
+  private static let itemsAtOnce = 500
+
+  /// Forgets routers that left 30 days ago.
+  func forgetLeftRouters() throws {
+    let deadline = batch.now.adding(seconds: -BatchApplier.ownerRetention)
+    let left = try RouterLedger.left(before: deadline, limit: Self.forgottenAtOnce, batch.tx)
+    for router in left { _ = try batch.forget(router, of: nil, leftBefore: deadline) }
+  }
+
+  /// Gives each owned id its row, after an upgrade, an import, or when the table was made anew.
+  func listOwnedIDs() throws {
+    guard let cursor = try RouterLedger.ownersCursor(batch.tx) else { return }
+    let (ids, next) = try batch.store.ownedIDs(
+      after: cursor, limit: Self.itemsAtOnce, batch.tx)
+    for id in ids { try list(id) }
+    try RouterLedger.setOwnersCursor(next, batch.tx)
+  }
+
+  private func list(_ id: OwnedID) throws {
+    // A home that the settings do not name has no registry.
+    guard let home = batch.servedHomes.first(where: { $0.record.name == id.home }) else { return }
+    guard var router = try RouterLedger.find(id.agent, home: home.record.id, batch.tx) else {
+      return try RouterLedger.insert(
+        RouterRecord(
+          absent: id.agent, home: home.record.id, user: "", team: id.team,
+          credential: id.hasCredentials ? .stored : .missing,
+          since: WireTime(milliseconds: id.modified / 1_000)), batch.tx)
+    }
+    let stored = router
+    // Whoever holds the credentials owns the id.
+    if id.hasCredentials || router.team == nil { router.team = id.team }
+    if id.hasCredentials, !router.isPresent { router.credential = .stored }
+    if router != stored { try RouterLedger.update(router, batch.tx) }
+  }
+}
