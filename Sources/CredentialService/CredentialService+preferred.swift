@@ -78,7 +78,7 @@ extension CredentialService {
     guard !context.choosesPreferred else { return preferred }
     if let preferred, case .systemUser = context.requester {
       let members = try store.members(of: preferred, in: home, tx)
-      if members.contains(where: { isOwn($0.team) }) { return preferred }
+      if members.readable.contains(where: { isOwn($0.team) }) { return preferred }
     } else if try preferred == nil && !store.isPreferredForgotten(in: home, tx) {
       return nil
     }

@@ -65,9 +65,8 @@ extension CredentialService {
       isForgotten: preferred == nil && store.isPreferredForgotten(in: home, tx),
       reporter: reporter, isMember: isMember, change: change, source: source
     ) {
-      try preferred.map { try store.members(of: $0, in: home, tx) }?.filter {
-        $0.agent != reporter.agent
-      } ?? []
+      try preferred.map { try store.members(of: $0, in: home, tx).besides(reporter.agent) }
+        ?? PreferredMembers()
     }
     guard let cause = decision.cause else { return nil }
     let former = try store.replacePreferredNetwork(

@@ -8,10 +8,12 @@ package struct KeyDispute: Hashable, Sendable {
   package let claimants: [PreferredDecision.Member]
   /// The other members.
   package let others: [PreferredDecision.Member]
+  /// Damaged credentials that name the network.
+  package let damaged: [PreferredMembers.Damaged]
 
   /// - Returns: nil where nobody claims new keys.
-  package init?(preferred: OperationalDataset, members: [PreferredDecision.Member]) {
-    let claimants = members.filter {
+  package init?(preferred: OperationalDataset, members: PreferredMembers) {
+    let claimants = members.readable.filter {
       $0.dataset.relation(to: preferred) == .newer && !$0.dataset.hasKeys(of: preferred)
     }
     guard !claimants.isEmpty else { return nil }
@@ -22,6 +24,7 @@ package struct KeyDispute: Hashable, Sendable {
       return a > b
     }
     let agents = Set(claimants.map(\.agent))
-    others = members.filter { !agents.contains($0.agent) }
+    others = members.readable.filter { !agents.contains($0.agent) }
+    damaged = members.damaged
   }
 }

@@ -11,8 +11,8 @@ import ThreadDataset
 /// | a program of the owning team stores it on this machine | `follow(.owner)` |
 /// | another Extended PAN ID, or no later timestamp | `keep` |
 /// | the same keys | `follow(.sameKeys)` |
-/// | other keys, of the only member | `follow(.onlyMember)` |
-/// | other keys, which a second member reports too | `follow(.confirmed)` |
+/// | other keys, of the only member, and no damaged credentials name the network | `follow(.onlyMember)` |
+/// | other keys, which a second member reports too: of another team, where another team has members or damaged credentials | `follow(.confirmed)` |
 /// | other keys otherwise | `dispute` |
 package enum PreferredDecision: Hashable, Sendable {
   /// A border router that belongs to the preferred network.
@@ -60,7 +60,7 @@ package enum PreferredDecision: Hashable, Sendable {
   ///   - others: all other members; asked for only when the keys differ.
   package init(
     preferred: OperationalDataset?, isForgotten: Bool = false, reporter: Member, isMember: Bool,
-    change: DatasetDecision, source: Source = .broker, others: () throws -> [Member]
+    change: DatasetDecision, source: Source = .broker, others: () throws -> PreferredMembers
   ) rethrows {
     let incoming = reporter.dataset
     guard change.isStored || change == .keep else {
@@ -91,12 +91,13 @@ package enum PreferredDecision: Hashable, Sendable {
   }
 
   private static func confirmation(
-    of reporter: Member, among others: [Member], preferred: OperationalDataset
+    of reporter: Member, among others: PreferredMembers, preferred: OperationalDataset
   ) -> PreferredDecision {
+    // What is damaged may be the credentials of a member that uses the current keys.
     guard !others.isEmpty else { return .follow(.onlyMember) }
     func isOwn(_ other: Member) -> Bool { other.team.utf8.elementsEqual(reporter.team.utf8) }
-    let isOneTeam = others.allSatisfy(isOwn)
-    let second = others.first {
+    let isOneTeam = others.belong(to: reporter.team)
+    let second = others.readable.first {
       $0.dataset.relation(to: preferred) == .newer
         && $0.dataset.essentialDifferences(from: reporter.dataset).isEmpty
         && (isOneTeam || !isOwn($0))

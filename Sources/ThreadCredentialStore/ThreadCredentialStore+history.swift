@@ -113,35 +113,10 @@ extension ThreadCredentialStore {
     return meant
   }
 
-  /// Members of a preferred network: those whose mark holds and that are on it.
-  package func members(
-    of preferred: OperationalDataset, in home: String, _ tx: ReadTransaction
-  ) throws -> [PreferredDecision.Member] {
-    guard let network = preferred.extendedPANID else { return [] }
-    return try all(in: home, on: network, tx).readable.filter(\.followsPreferred).map {
-      PreferredDecision.Member(agent: $0.agent, team: $0.team, dataset: $0.dataset)
-    }
-  }
-
   // MARK: - Items
 
   static func historyService(_ home: String) -> String { "thread-preferred-history/\(home)" }
   static func forgottenService(_ home: String) -> String { "thread-preferred-forgotten/\(home)" }
-
-  /// Other keys are another network: a router belongs to it that has them.
-  package func recheckMembers(
-    of preferred: OperationalDataset, in home: String, _ tx: WriteTransaction
-  ) throws {
-    guard let network = preferred.extendedPANID else { return }
-    for credential in try all(in: home, on: network, tx).readable {
-      let follows = Membership.follows(
-        wasMember: credential.followsPreferred && credential.dataset.hasKeys(of: preferred),
-        dataset: credential.dataset, preferred: preferred)
-      if follows != credential.followsPreferred {
-        try update(credential, followsPreferred: follows, tx)
-      }
-    }
-  }
 
   /// Of one network with the same keys the history has the last dataset only.
   private func dropFormer(

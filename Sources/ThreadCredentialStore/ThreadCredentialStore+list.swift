@@ -26,11 +26,14 @@ extension ThreadCredentialStore {
   package func all(
     in home: String, on network: ExtendedPANID, _ tx: ReadTransaction
   ) throws -> Found {
-    try opened(
-      ItemQuery(
-        .genericPassword,
-        [.service: .string(Self.service(home)), .generic: .data(network.octets)],
-        unreadable: .skip), home: home, tx)
+    var query = Self.query(network, in: home)
+    query.unreadable = .skip
+    return try opened(query, home: home, tx)
+  }
+
+  static func query(_ network: ExtendedPANID, in home: String) -> ItemQuery {
+    ItemQuery(
+      .genericPassword, [.service: .string(service(home)), .generic: .data(network.octets)])
   }
 
   private func opened(_ query: ItemQuery, home: String, _ tx: ReadTransaction) throws -> Found {

@@ -62,7 +62,7 @@ struct MembershipTests {
           preferred: preferred,
           reporter: .init(agent: agent, team: "mallory", dataset: incoming), isMember: isMember,
           change: change
-        ) { [] } == .keep)
+        ) { PreferredMembers() } == .keep)
       guard change.isStored else { continue }
       stored = incoming
       isMember = follows(isMember, incoming, preferred)

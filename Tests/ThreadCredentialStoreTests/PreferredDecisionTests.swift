@@ -17,13 +17,13 @@ struct PreferredDecisionTests {
   private func decide(
     preferred: OperationalDataset?, stored: OperationalDataset?, incoming: OperationalDataset,
     isMember: Bool = true, isForgotten: Bool = false, source: PreferredDecision.Source = .broker,
-    others: [PreferredDecision.Member] = []
+    others: [PreferredDecision.Member] = [], damaged: [PreferredMembers.Damaged] = []
   ) throws -> PreferredDecision {
     PreferredDecision(
       preferred: preferred, isForgotten: isForgotten, reporter: try member("ff", incoming),
       isMember: isMember, change: DatasetDecision(stored: stored, incoming: incoming),
       source: source
-    ) { others }
+    ) { PreferredMembers(others, damaged: damaged) }
   }
 
   @Test("The first network of a home becomes preferred")
@@ -135,6 +135,50 @@ struct PreferredDecisionTests {
     }
   }
 
+  @Test("New keys of the only member are disputed while damaged credentials name the network")
+  func damagedMember() throws {
+    let preferred = try home.dataset(at: 1)
+    let incoming = try rekeyed.dataset(at: 2)
+    let agent = try member("01", preferred).agent
+    for damaged in [
+      PreferredMembers.Damaged(agent: agent, team: "anna"), .init(agent: agent, team: "bert"),
+      .init(agent: nil, team: nil),
+    ] {
+      #expect(
+        try decide(preferred: preferred, stored: preferred, incoming: incoming, damaged: [damaged])
+          == .dispute)
+    }
+    // Nothing else depends on keys that cannot be read.
+    #expect(
+      try decide(
+        preferred: preferred, stored: preferred,
+        incoming: home.with { $0.channel = 20 }.dataset(at: 2),
+        damaged: [.init(agent: nil, team: nil)]) == .follow(.sameKeys))
+  }
+
+  @Test("Damaged credentials of another or an unknown team ask for a second member of another team")
+  func damagedTeam() throws {
+    let preferred = try home.dataset(at: 1)
+    let incoming = try rekeyed.dataset(at: 2)
+    let own = try member("01", incoming)
+    let other = try member("03", team: "bert", incoming)
+    for team in ["bert", nil] {
+      let damaged = [PreferredMembers.Damaged(agent: nil, team: team)]
+      #expect(
+        try decide(
+          preferred: preferred, stored: preferred, incoming: incoming, others: [own],
+          damaged: damaged) == .dispute)
+      #expect(
+        try decide(
+          preferred: preferred, stored: preferred, incoming: incoming, others: [own, other],
+          damaged: damaged) == .follow(.confirmed(by: other.agent)))
+    }
+    #expect(
+      try decide(
+        preferred: preferred, stored: preferred, incoming: incoming, others: [own],
+        damaged: [.init(agent: nil, team: "anna")]) == .follow(.confirmed(by: own.agent)))
+  }
+
   @Test("New keys that a second member reports are followed")
   func confirmed() throws {
     let preferred = try home.dataset(at: 1)
@@ -201,7 +245,7 @@ struct PreferredDecisionTests {
       let decision = PreferredDecision(
         preferred: preferred, reporter: try member("ff", incoming), isMember: true,
         change: .update([]), source: .owner
-      ) { others }
+      ) { PreferredMembers(others) }
       #expect(decision == .follow(.owner))
     }
     #expect(

@@ -11,6 +11,7 @@ struct DisputeNotice {
   /// Names of the routers, in the order of the dispute.
   let claimants: [String]
   let others: [String]
+  let damaged: [String]
   /// For commands: ` --home NAME`, or nothing.
   let homeOption: String
 
@@ -32,11 +33,22 @@ struct DisputeNotice {
   private var network: String { preferred.networkName ?? "the preferred network" }
 
   private var summary: String {
+    var summary = claim
+    if !damaged.isEmpty {
+      summary +=
+        "; the credentials stored for \(NameList(damaged)) are damaged, so their keys are not known"
+    }
+    return summary
+  }
+
+  private var claim: String {
     let said =
       "\(NameList(claimants)) \(claimants.count == 1 ? "reports" : "report") other keys of "
       + "\(network) (timestamp \(timestamp(dispute.claimants.first?.dataset))) than the preferred "
       + "network has (timestamp \(timestamp(preferred)))"
-    guard !others.isEmpty else { return said + ", and they do not agree" }
+    guard !others.isEmpty else {
+      return claimants.count > 1 ? said + ", and they do not agree" : said
+    }
     return said + ", which \(NameList(others)) \(others.count == 1 ? "uses" : "use")"
   }
 

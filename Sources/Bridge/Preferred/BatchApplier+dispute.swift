@@ -9,9 +9,9 @@ extension BatchApplier {
   /// The other members of the preferred network.
   func members(
     besides agent: BorderAgentID, of preferred: OperationalDataset?, home: HomeContext
-  ) throws -> [PreferredDecision.Member] {
-    guard let preferred else { return [] }
-    return try store.members(of: preferred, in: home.record.name, tx).filter { $0.agent != agent }
+  ) throws -> PreferredMembers {
+    guard let preferred else { return PreferredMembers() }
+    return try store.members(of: preferred, in: home.record.name, tx).besides(agent)
   }
 
   /// Looks at the disputes of all homes in which one may have begun or ended.
@@ -59,7 +59,7 @@ extension BatchApplier {
       let decision = PreferredDecision(
         preferred: preferred, reporter: claimant, isMember: true, change: .keep
       ) {
-        members.filter { $0.agent != claimant.agent }
+        members.besides(claimant.agent)
       }
       guard let cause = decision.cause else { continue }
       let name = router?.displayName ?? claimant.agent.description
@@ -81,6 +81,9 @@ extension BatchApplier {
         dispute: dispute, preferred: preferred,
         claimants: dispute.claimants.map { try displayName(of: $0.agent, home: home) },
         others: dispute.others.map { try displayName(of: $0.agent, home: home) },
+        damaged: dispute.damaged.map {
+          try $0.agent.map { try displayName(of: $0, home: home) } ?? "an unknown border router"
+        },
         homeOption: homeOption(home))
       wanted = notice.facts
     }

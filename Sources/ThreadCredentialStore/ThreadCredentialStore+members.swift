@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeychainCore
+import SQLiteDatabase
+import ThreadDataset
+
+/// Who belongs to the preferred network. The mark is a sealed attribute of the credential.
+extension ThreadCredentialStore {
+  /// The members of a preferred network: those whose mark holds and that are on it, and all credentials on
+  /// it that are damaged.
+  ///
+  /// An item whose attributes are damaged is found by the index of its Extended PAN ID, which does not tell
+  /// the home: it counts in each home whose preferred network has this one.
+  package func members(
+    of preferred: OperationalDataset, in home: String, _ tx: ReadTransaction
+  ) throws -> PreferredMembers {
+    guard let network = preferred.extendedPANID else { return PreferredMembers() }
+    var members = PreferredMembers()
+    var query = Self.query(network, in: home)
+    var items: [Item] = []
+    do throws(KeychainError) {
+      items = try keychain.items(matching: query, in: tx)
+    } catch {
+      guard error.isItemDamaged else { throw error }
+      members.damaged.append(.init(agent: nil, team: nil))
+      query.unreadable = .skip
+      items = try keychain.items(matching: query, in: tx)
+    }
+    for item in items {
+      guard let agent = BorderAgentID(hex: item[.account]?.string ?? "") else { continue }
+      do {
+        let credential = try credential(from: item, agent: agent, home: home, tx)
+        guard credential.followsPreferred else { continue }
+        members.readable.append(
+          .init(agent: agent, team: credential.team, dataset: credential.dataset))
+      } catch let error as KeychainError where error.isItemDamaged {
+        members.damaged.append(.init(agent: agent, team: item.accessGroup))
+      }
+    }
+    return members
+  }
+
+  /// Other keys are another network: a router belongs to it that has them.
+  package func recheckMembers(
+    of preferred: OperationalDataset, in home: String, _ tx: WriteTransaction
+  ) throws {
+    guard let network = preferred.extendedPANID else { return }
+    for credential in try all(in: home, on: network, tx).readable {
+      let follows = Membership.follows(
+        wasMember: credential.followsPreferred && credential.dataset.hasKeys(of: preferred),
+        dataset: credential.dataset, preferred: preferred)
+      if follows != credential.followsPreferred {
+        try update(credential, followsPreferred: follows, tx)
+      }
+    }
+  }
+}
