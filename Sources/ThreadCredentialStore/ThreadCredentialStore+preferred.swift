@@ -7,12 +7,13 @@ import ThreadDataset
 
 /// The preferred network of a home outlives its routers: its dataset is an item of its own.
 extension ThreadCredentialStore {
+  /// - Throws: `KeychainError` with `decode` where it is damaged.
   package func preferredNetwork(
     of home: String, _ tx: ReadTransaction
   ) throws -> OperationalDataset? {
     guard let item = try preferredItem(of: home, tx) else { return nil }
-    let secret = try keychain.secret(of: item, in: tx)
-    return try OperationalDataset(octets: secret.withUnsafeBytes { Array($0) })
+    return try Self.dataset(
+      keychain.secret(of: item, in: tx), of: "the preferred network's parameters")
   }
 
   /// Whether there is one, also a damaged one.

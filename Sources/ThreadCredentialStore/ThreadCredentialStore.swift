@@ -212,7 +212,17 @@ package struct ThreadCredentialStore: Sendable {
   ) throws -> ThreadCredential {
     ThreadCredential(
       home: home, agent: agent, team: item.accessGroup,
-      dataset: try OperationalDataset(octets: secret.withUnsafeBytes { Array($0) }),
+      dataset: try dataset(secret, of: "the credentials of \(agent)"),
       followsPreferred: item[.preferredMember]?.bool ?? false, item: item)
+  }
+
+  /// - Throws: `KeychainError` with `decode` where the secret is no dataset: the item is damaged like one
+  ///   that does not open.
+  static func dataset(_ secret: SecretBytes, of what: String) throws -> OperationalDataset {
+    do throws(DatasetError) {
+      return try OperationalDataset(octets: secret.withUnsafeBytes { Array($0) })
+    } catch {
+      throw KeychainError(.decode, "\(what) are damaged: \(error.code.rawValue)")
+    }
   }
 }

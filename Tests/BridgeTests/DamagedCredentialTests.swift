@@ -2,8 +2,11 @@
 
 import BridgeProtocol
 import KeychainCore
+import SodiumCrypto
 import TestKit
 import Testing
+import ThreadCredentialStore
+import ThreadRequests
 
 @testable import Bridge
 
@@ -87,5 +90,50 @@ struct DamagedCredentialTests {
     let reason = StoreFailure.reason(try #require(error), path: "/x")
     #expect(reason.contains("preferred network") && reason.contains("backup"))
     #expect(try keeper.router(Agent.garage) == nil)
+  }
+
+  @Test("A preferred network that is no dataset stops the intake as a damaged one does")
+  func preferredIsNoDataset() throws {
+    try keeper.database.write { tx in
+      let query = ItemQuery(
+        .genericPassword,
+        [
+          .service: .string("thread-preferred/home"), .account: .string(""),
+          .accessGroup: .string(ThreadCredentialStore.internalGroup),
+        ])
+      let item = try #require(try keeper.temporary.keychain.items(matching: query, in: tx).first)
+      _ = try keeper.temporary.keychain.update(
+        item, secret: SecretBytes(copying: [0x0E, 0x08, 0x00]), in: tx)
+    }
+    let error = #expect(throws: PreferredNetworkDamaged.self) {
+      try keeper.announce(Agent.garage, .guest, at: 1)
+    }
+    #expect(!StoreFailure.isOfMessage(try #require(error)))
+    #expect(try keeper.router(Agent.garage) == nil)
+    // A person can replace it.
+    var request = ThreadRequest(.setPreferred)
+    request.dataset = try SampleNetwork.guest.dataset(at: 1)
+    #expect(try keeper.command(request).result().changed == true)
+    #expect(try keeper.announce(Agent.garage, .guest, at: 1).rejected.isEmpty)
+  }
+
+  @Test("Credentials that are no dataset are refused as damaged ones are")
+  func credentialsAreNoDataset() throws {
+    let attic = try #require(try keeper.credential(Agent.attic))
+    try keeper.database.write { tx in
+      let query = ItemQuery(
+        .genericPassword,
+        [
+          .service: .string("thread-network/home"), .account: .string(attic.agent.description),
+        ])
+      let item = try #require(try keeper.temporary.keychain.items(matching: query, in: tx).first)
+      _ = try keeper.temporary.keychain.update(
+        item, secret: SecretBytes(copying: [0x0E, 0x08, 0x00]), in: tx)
+    }
+    #expect(try keeper.announce(Agent.attic, .home, at: 6).rejected == ["damaged_credentials": 1])
+    try keeper.restart()
+    try keeper.pass(1)
+    #expect(try keeper.home().reevaluateAfter == nil)
+    #expect(try keeper.removeCredential(of: Agent.attic))
   }
 }
