@@ -134,7 +134,7 @@ extension ThreadCredentialStore {
   ) throws -> OperationalDataset? {
     do {
       return try preferredNetwork(of: home, tx)
-    } catch let error as KeychainError where error.status == .decode {
+    } catch let error as KeychainError where error.isItemDamaged {
       return nil
     }
   }
@@ -144,7 +144,7 @@ extension ThreadCredentialStore {
     do {
       octets = try keychain.secret(of: item, in: tx).withUnsafeBytes { Array($0) }
     } catch {
-      guard error.status == .decode else { throw error }
+      guard error.isItemDamaged else { throw error }
       return nil
     }
     return try? OperationalDataset(octets: octets)

@@ -20,7 +20,7 @@ extension ThreadCredentialStore {
   package func hasPreferredNetwork(in home: String, _ tx: ReadTransaction) throws -> Bool {
     do {
       return try preferredItem(of: home, tx) != nil
-    } catch let error as KeychainError where error.status == .decode {
+    } catch let error as KeychainError where error.isItemDamaged {
       return true
     }
   }
@@ -47,7 +47,7 @@ extension ThreadCredentialStore {
   func deletePreferredNetwork(of home: String, _ tx: WriteTransaction) throws {
     do {
       if let item = try preferredItem(of: home, tx) { try keychain.delete(item, in: tx) }
-    } catch let error as KeychainError where error.status == .decode {
+    } catch let error as KeychainError where error.isItemDamaged {
       try keychain.deleteDamaged(matching: Self.preferredQuery(home), in: tx)
     }
   }

@@ -123,7 +123,7 @@ extension BatchApplier {
       let team = try store.team(of: agent, in: name, tx)
       change.hadCredentials = team != nil
       change.previousTeam = try team ?? store.formerOwner(of: agent, in: name, tx)
-    } catch let error as KeychainError where error.status == .decode {
+    } catch let error as KeychainError where error.isItemDamaged {
       change.isDamaged = true
     }
     return change

@@ -29,7 +29,7 @@ package struct ImportSettlement: Sendable {
     for home in configuration.topics.homes {
       do {
         found[home.name] = try store.preferredNetwork(of: home.name, tx)
-      } catch let error as KeychainError where error.status == .decode {
+      } catch let error as KeychainError where error.isItemDamaged {
         continue
       }
     }

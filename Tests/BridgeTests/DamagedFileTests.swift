@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import KeychainCore
+import TestKit
+import Testing
+import ThreadCredentialStore
+import ThreadDataset
+
+@testable import Bridge
+
+@Suite("A damaged file is not taken for one damaged item")
+struct DamagedFileTests {
+  let keeper: Keeper
+
+  init() throws {
+    keeper = try Keeper()
+    try keeper.announce(Agent.living, .home, at: 1)
+    try DamagedPage.root(of: "items", in: keeper.temporary.location.databasePath)
+  }
+
+  private func expectDamagedFile(
+    _ sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void
+  ) throws {
+    let error = try #require(throws: KeychainError.self, sourceLocation: sourceLocation) {
+      try body()
+    }
+    #expect(error.isFileDamaged && StoreFailure.stopsAll(error), sourceLocation: sourceLocation)
+  }
+
+  @Test("The preferred network is neither there nor missing, and is not replaced or forgotten")
+  func preferred() throws {
+    try expectDamagedFile {
+      _ = try keeper.database.read { try keeper.store.hasPreferredNetwork(in: "home", $0) }
+    }
+    try expectDamagedFile {
+      _ = try keeper.database.write {
+        try keeper.store.replacePreferredNetwork(
+          of: "home", to: SampleNetwork.guest.dataset(at: 1), keepsFormer: true, $0)
+      }
+    }
+    try expectDamagedFile {
+      _ = try keeper.database.write { try keeper.store.forgetPreferredNetwork(of: "home", $0) }
+    }
+  }
+
+  @Test("The owner of a border agent id is not replaced, released or removed")
+  func ownership() throws {
+    try expectDamagedFile { try keeper.transfer(Agent.living, to: "bert") }
+    try expectDamagedFile { try keeper.release(Agent.living) }
+    try expectDamagedFile { try keeper.remove(Agent.living) }
+  }
+
+  @Test("An import does not leave the preferred network out")
+  func imported() throws {
+    let settlement = ImportSettlement(
+      keeper.configuration, keychain: keeper.temporary.keychain, clock: keeper.clock)
+    try expectDamagedFile {
+      _ = try keeper.database.read { try settlement.preferredNetworks($0) }
+    }
+  }
+}
