@@ -24,19 +24,17 @@ extension CredentialService {
   func setPreferred(_ request: ThreadRequest) throws -> AnswerData {
     let before = try replacedNetwork()
     let dataset = try chosen(by: request, current: before)
+    let former =
+      before == dataset
+      ? nil : try store.replacePreferredNetwork(of: home, to: dataset, keepsFormer: true, tx)
+    // Who claims other keys has heard the decision, also where only other parameters were chosen, and is no
+    // member any more.
+    try store.recheckMembers(of: dataset, in: home, tx)
+    try registry.preferredSet(
+      PreferredChange(from: before, to: dataset, cause: .person, formerID: former),
+      context: context)
     var data = AnswerData()
     data.changed = before != dataset
-    if before != dataset {
-      let former = try store.replacePreferredNetwork(of: home, to: dataset, keepsFormer: true, tx)
-      try registry.preferredSet(
-        PreferredChange(from: before, to: dataset, cause: .person, formerID: former),
-        context: context)
-    } else {
-      // Who claims other keys has heard a person's decision, and is no member any more.
-      try store.recheckMembers(of: dataset, in: home, tx)
-      try registry.preferredSet(
-        PreferredChange(from: before, to: dataset, cause: .person), context: context)
-    }
     return data
   }
 

@@ -20,11 +20,16 @@ extension CredentialService {
     if credential == nil { try registry.makeRoom(for: agent, context: context) }
     let wasMember = credential.map { isMember($0, of: preferred) } ?? false
     let decided = StoreDecision.change(stored: credential?.dataset, incoming: incoming)
+    let leads =
+      isOwnerOnMachine
+      || Membership.leads(
+        stored: credential?.dataset, incoming: incoming, preferred: preferred)
     let change = try movePreferred(
       by: .init(agent: agent, team: context.team, dataset: incoming), decided,
-      isMember: wasMember, preferred: preferred)
+      isMember: wasMember && leads, preferred: preferred)
     let follows = Membership.follows(
-      wasMember: wasMember, dataset: incoming, preferred: change?.to ?? preferred)
+      wasMember: wasMember && Membership.stays(leads, dataset: incoming, preferred: preferred),
+      dataset: incoming, preferred: change?.to ?? preferred)
     // A change of the preferred network may have marked it anew.
     if let credential = try change == nil
       ? credential : store.credential(of: agent, in: home, tx)
@@ -58,12 +63,11 @@ extension CredentialService {
     by reporter: PreferredDecision.Member, _ change: DatasetDecision, isMember: Bool,
     preferred: OperationalDataset?
   ) throws -> PreferredChange? {
-    let source: PreferredDecision.Source =
-      if case .systemUser = context.requester { .owner } else { .broker }
     let decision = try PreferredDecision(
       preferred: preferred,
       isForgotten: preferred == nil && store.isPreferredForgotten(in: home, tx),
-      reporter: reporter, isMember: isMember, change: change, source: source
+      reporter: reporter, isMember: isMember, change: change,
+      source: isOwnerOnMachine ? .owner : .broker
     ) {
       try preferred.map { try store.members(of: $0, in: home, tx).besides(reporter.agent) }
         ?? PreferredMembers()
@@ -73,6 +77,12 @@ extension CredentialService {
       of: home, to: reporter.dataset, keepsFormer: cause == .owner, tx)
     return PreferredChange(
       from: preferred, to: reporter.dataset, cause: cause, formerID: former)
+  }
+
+  /// Whether a program on this machine stores credentials, which may choose any network. Others were refused
+  /// unless their team owns the router.
+  private var isOwnerOnMachine: Bool {
+    if case .systemUser = context.requester { true } else { false }
   }
 
   func deleteCredentials(_ request: ThreadRequest) throws -> AnswerData {

@@ -112,6 +112,18 @@ struct AdoptionMemberTests {
     #expect(try keeper.preferred() == chosen.dataset(at: 3))
   }
 
+  @Test("Nor does it with new keys that another member confirms")
+  func editedRowAndNewKeys() throws {
+    let rekeyed = SampleNetwork.home.with { $0.networkKey = "00000000000000000000000000000001" }
+    for (agent, user) in [(Agent.living, "anna"), (Agent.attic, "hub")] {
+      try keeper.database.write { try $0.execute("UPDATE router SET adoption = NULL") }
+      try keeper.announce(agent, rekeyed, at: 12, user: user)
+    }
+    #expect(try keeper.credential(Agent.attic)?.dataset == rekeyed.dataset(at: 12))
+    #expect(try keeper.preferred() == chosen.dataset(at: 3))
+    #expect(try keeper.alert(.preferredKeyDisputed) == nil)
+  }
+
   @Test("Once it is on the preferred network, it moves it as any member")
   func leadsAgain() throws {
     try send()

@@ -174,6 +174,67 @@ struct PreferredKeyTests {
     #expect(try keeper.preferred() == home.dataset(at: 1))
   }
 
+  @Test(
+    "Routers that a person's choice has left behind do not undo it with new keys",
+    arguments: [InboundEventKind.dataset, nil])
+  func leftBehind(event: InboundEventKind?) throws {
+    let moved = home.with { $0.channel = 20 }
+    for agent in [Agent.living, Agent.attic] { try keeper.announce(agent, moved, at: 5) }
+    #expect(try set { $0.dataset = try home.dataset(at: 1) }.changed == true)
+    for agent in [Agent.living, Agent.attic] {
+      #expect(try keeper.credential(agent)?.followsPreferred == true)
+      if event == nil {
+        _ = try keeper.storeCredentials(agent, rekeyed, at: 6)
+      } else {
+        try keeper.say(.dataset, agent, ["dataset": rekeyed.dataset(at: 6).hex])
+      }
+      #expect(try keeper.credential(agent)?.dataset == rekeyed.dataset(at: 6))
+      #expect(try keeper.credential(agent)?.followsPreferred == false)
+    }
+    try keeper.say(.leave, Agent.attic)
+    #expect(try keeper.preferred() == home.dataset(at: 1) && dispute == nil)
+    #expect(try keeper.alert(.preferredNetworkMismatch, Agent.living) != nil)
+  }
+
+  @Test("By request a router that a person's choice has left behind does not undo it either")
+  func leftBehindRequest() throws {
+    let moved = home.with { $0.channel = 20 }
+    try keeper.announce(Agent.living, moved, at: 5)
+    #expect(try set { $0.dataset = try home.dataset(at: 1) }.changed == true)
+    for network in [moved, home.with { $0.channel = 21 }] {
+      let answer = try keeper.storeCredentials(Agent.living, network, at: 6)
+      #expect(answer.data?.change == .updated && answer.data?.preferred == .mismatch)
+    }
+    #expect(try keeper.preferred() == home.dataset(at: 1))
+    #expect(try keeper.credential(Agent.living)?.followsPreferred == true)
+    // With the preferred parameters it is a member like any other.
+    _ = try keeper.storeCredentials(Agent.living, home, at: 7)
+    _ = try keeper.storeCredentials(Agent.living, moved, at: 8)
+    #expect(try keeper.preferred() == moved.dataset(at: 8))
+  }
+
+  @Test("A claimant that takes the current keys again leads, with whatever channel")
+  func claimantReturns() throws {
+    let moved = home.with { $0.channel = 20 }
+    try keeper.announce(Agent.living, rekeyed, at: 2)
+    #expect(try dispute != nil)
+    try keeper.announce(Agent.living, moved, at: 3)
+    #expect(try keeper.preferred() == moved.dataset(at: 3) && dispute == nil)
+    #expect(try keeper.router(Agent.living)?.preferred == "match")
+  }
+
+  @Test("A person who chooses other parameters of the current keys decides the dispute, too")
+  func personChoosesParameters() throws {
+    let chosen = home.with { $0.channel = 20 }
+    try keeper.announce(Agent.living, rekeyed, at: 2)
+    #expect(try set { $0.dataset = try chosen.dataset(at: 1) }.changed == true)
+    #expect(try dispute == nil)
+    #expect(try keeper.credential(Agent.living)?.followsPreferred == false)
+    #expect(try keeper.credential(Agent.attic)?.followsPreferred == true)
+    try keeper.say(.leave, Agent.attic)
+    #expect(try keeper.preferred() == chosen.dataset(at: 1))
+  }
+
   @Test("Other parameters follow a single member at once, and raise no alert")
   func otherParameters() throws {
     let moved = home.with { $0.channel = 20 }

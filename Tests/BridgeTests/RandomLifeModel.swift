@@ -52,12 +52,16 @@ struct RandomLifeModel {
     owners[agent] = team
     stored[agent] = dataset
     let wasMember = members.contains(agent)
+    let leads = !isLeftBehind(before) || preferred.map { dataset.saysTheSame(as: $0) } ?? true
+    let stays = leads || dataset.hasKey(of: preferred)
     if preferred == nil {
       preferred = dataset
-    } else if wasMember {
+    } else if wasMember, leads {
       claim(agent, isUpdate: before.map { dataset.isOn($0) } ?? false)
     }
-    if let preferred, dataset.isOn(preferred), wasMember || dataset.saysTheSame(as: preferred) {
+    if let preferred, dataset.isOn(preferred),
+      wasMember && stays || dataset.saysTheSame(as: preferred)
+    {
       members.insert(agent)
     } else {
       members.remove(agent)
@@ -65,6 +69,13 @@ struct RandomLifeModel {
     settleMembers()
     settleClaims()
     return true
+  }
+
+  /// Whether a stored dataset has the preferred keys and is newer than the preferred one, which differs.
+  private func isLeftBehind(_ dataset: Dataset?) -> Bool {
+    guard let dataset, let preferred else { return false }
+    return dataset.isOn(preferred) && dataset.hasKey(of: preferred)
+      && dataset.seconds > preferred.seconds && !dataset.saysTheSame(as: preferred)
   }
 
   /// What a member says of the preferred network.

@@ -43,6 +43,46 @@ struct MembershipTests {
   }
 
   @Test(
+    "A member that a person's choice has left behind leads again with the preferred parameters only"
+  )
+  func leftBehind() throws {
+    let rekeyed = home.with { $0.networkKey = "00000000000000000000000000000001" }
+    let preferred = try home.dataset(at: 5)
+    let stored = try home.with { $0.channel = 20 }.dataset(at: 9)
+    for incoming in [
+      try home.with { $0.channel = 20 }.dataset(at: 10),
+      try home.with { $0.channel = 21 }.dataset(at: 10), try rekeyed.dataset(at: 10),
+    ] {
+      #expect(!Membership.leads(stored: stored, incoming: incoming, preferred: preferred))
+      #expect(
+        Membership.stays(false, dataset: incoming, preferred: preferred)
+          == incoming.hasKeys(of: preferred))
+    }
+    #expect(
+      Membership.leads(stored: stored, incoming: try home.dataset(at: 10), preferred: preferred))
+  }
+
+  @Test(
+    "Other members lead: those behind, those that claim other keys, and those without credentials")
+  func leads() throws {
+    let rekeyed = home.with { $0.networkKey = "00000000000000000000000000000001" }
+    let preferred = try home.dataset(at: 5)
+    for stored in [
+      nil, preferred, try home.with { $0.channel = 20 }.dataset(at: 4),
+      try home.with { $0.channel = 20 }.dataset(at: 5), try rekeyed.dataset(at: 9),
+    ] {
+      for incoming in [
+        try home.with { $0.channel = 21 }.dataset(at: 10), try rekeyed.dataset(at: 10),
+      ] {
+        #expect(Membership.leads(stored: stored, incoming: incoming, preferred: preferred))
+        #expect(Membership.stays(true, dataset: incoming, preferred: preferred))
+      }
+    }
+    #expect(Membership.leads(stored: preferred, incoming: preferred, preferred: nil))
+    #expect(Membership.stays(false, dataset: preferred, preferred: nil))
+  }
+
+  @Test(
     "A stranger that only names the preferred Extended PAN ID never moves it, whatever it reports")
   func strangerForEver() throws {
     var generator = RepeatableGenerator(seed: 11)

@@ -50,16 +50,19 @@ extension BatchApplier {
         ? DatasetDecision(stored: current, confirmed: incoming)
         : DatasetDecision(stored: current, incoming: incoming)
       let wasMember = try isMember(credential, home: home)
+      let leads = try Membership.leads(
+        stored: credential?.dataset, incoming: incoming, preferred: preferredNetwork(of: home))
       let isMoved = try movePreferred(
-        by: router, change, incoming, user: user,
-        isMember: wasMember && mayLead(credential, incoming, home: home), home: home,
+        by: router, change, incoming, user: user, isMember: wasMember && leads, home: home,
         record: &record)
       // Its mark may be another one since.
       let credential =
         isMoved ? try store.credential(of: router.agent, in: home.record.name, tx) : credential
+      let kept = change.isStored ? incoming : current ?? incoming
+      let preferred = try preferredNetwork(of: home)
       let follows = Membership.follows(
-        wasMember: wasMember, dataset: change.isStored ? incoming : current ?? incoming,
-        preferred: try preferredNetwork(of: home))
+        wasMember: wasMember && Membership.stays(leads, dataset: kept, preferred: preferred),
+        dataset: kept, preferred: preferred)
       try storeDataset(
         incoming, change, credential: credential, follows: follows, user: user, home: home,
         router: &router, record: &record)
@@ -87,18 +90,6 @@ extension BatchApplier {
   private func isMember(_ credential: ThreadCredential?, home: HomeContext) throws -> Bool {
     guard let credential, credential.followsPreferred else { return false }
     return try credential.dataset.extendedPANID == preferredNetwork(of: home)?.extendedPANID
-  }
-
-  /// Whether what a member says may move the preferred network. A member whose stored dataset is newer than the
-  /// preferred one, and differs, was left behind by what a person has chosen since: what it goes on saying must
-  /// not undo that. Only sealed items decide here: the registry's rows can be edited.
-  private func mayLead(
-    _ credential: ThreadCredential?, _ incoming: OperationalDataset, home: HomeContext
-  ) throws -> Bool {
-    guard let preferred = try preferredNetwork(of: home),
-      case .mismatch = PreferredCheck(credential?.dataset, preferred: preferred)
-    else { return true }
-    return incoming.essentialDifferences(from: preferred).isEmpty
   }
 
   /// Whether a router that had other parameters than the preferred network uses the preferred ones now,
