@@ -6,6 +6,7 @@ import Logging
 import SQLiteDatabase
 import TestKit
 import Testing
+import ThreadDataset
 
 @testable import Bridge
 
@@ -82,6 +83,24 @@ struct RegistryRepairTests {
     #expect(try keeper.home().routers == 2)
     try keeper.restart()
     #expect(try keeper.say(.heartbeat, Agent.living).rejected.isEmpty)
+  }
+
+  @Test("Members whose rows cannot be read are members again, also those that are behind")
+  func members() throws {
+    let home = try #require(ExtendedPANID(hex: SampleNetwork.home.extendedPANID))
+    try keeper.announce(Agent.living, SampleNetwork.home.with { $0.channel = 20 }, at: 2)
+    try keeper.announce(Agent.garage, .guest, at: 1)
+    try keeper.temporary.reopen {
+      try DamagedPage.root(of: "router", in: keeper.temporary.location.databasePath)
+    }
+    #expect(try repair() == .madeAnew(["alert", "network", "router"]))
+    #expect(try keeper.router(Agent.living)?.memberOf == home)
+    #expect(try keeper.router(Agent.attic)?.memberOf == home)
+    #expect(try keeper.router(Agent.garage)?.memberOf == nil)
+    for agent in [Agent.living, Agent.attic] { try keeper.announce(agent, .guest, at: 1) }
+    try keeper.pass(31)
+    let facts = try #require(try keeper.alert(.homeMoved)).facts
+    #expect(facts.summary.hasPrefix("all 2 border routers of the preferred network home"))
   }
 
   @Test(

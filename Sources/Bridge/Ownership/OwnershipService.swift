@@ -77,7 +77,10 @@ package struct OwnershipService: Sendable {
     let (change, news) = try store.keychain.database.write { tx in
       store.keychain.act(as: actor, in: tx)
       let batch = try BatchApplier(configuration: configuration, store: store, now: now, tx)
-      let change = try body(batch, try batch.home(named: home))
+      let home = try batch.home(named: home)
+      let change = try body(batch, home)
+      // Also where no router is listed under the id: its credentials may be one side of a dispute.
+      if change.isChange { home.needsKeyLook = true }
       try batch.finish()
       return (change, batch.news)
     }

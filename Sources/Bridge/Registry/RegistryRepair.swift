@@ -122,6 +122,7 @@ extension BatchApplier {
           home: home.record.id, agent: credential.agent, user: credential.team, now: now)
         router.credential = .stored
         router.describe(credential.dataset, at: now)
+        if credential.followsPreferred { router.memberOf = credential.dataset.extendedPANID }
         try insert(router)
       }
       for agent in credentials.damaged
