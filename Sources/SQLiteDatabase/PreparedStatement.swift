@@ -2,6 +2,12 @@
 
 import CLibSQLite
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// A compiled statement, finalized with this object.
 final class PreparedStatement {
   let pointer: OpaquePointer
@@ -9,6 +15,8 @@ final class PreparedStatement {
 
   init(_ sql: StaticString, on handle: OpaquePointer) throws(SQLiteError) {
     var prepared: OpaquePointer?
+    // Only an error of this call tells why it failed.
+    errno = 0
     let result = sql.utf8Start.withMemoryRebound(to: CChar.self, capacity: sql.utf8CodeUnitCount) {
       sqlite3_prepare_v3(
         handle, $0, Int32(sql.utf8CodeUnitCount), UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)

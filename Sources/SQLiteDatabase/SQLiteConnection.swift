@@ -2,6 +2,12 @@
 
 import CLibSQLite
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// One open handle and its prepared statements.
 // Unchecked because SQLite's handle is not thread-safe in the mode used here: a connection has one
 // user at a time, and is handed on under a lock (the writer's, or the pool's).
@@ -42,6 +48,8 @@ final class SQLiteConnection: @unchecked Sendable {
   /// Runs SQL of this program that takes no values, for pragmas and the like.
   func run(_ sql: String) throws(SQLiteError) {
     guard let handle else { throw .misuse("the database is closed", statement: sql) }
+    // Only an error of this call tells why it failed.
+    errno = 0
     let result = sqlite3_exec(handle, sql, nil, nil, nil)
     guard result == SQLITE_OK else { throw SQLiteError(result, on: handle, statement: sql) }
   }
@@ -85,6 +93,8 @@ final class SQLiteConnection: @unchecked Sendable {
 
   /// One step: true when there is a row.
   func step(_ statement: OpaquePointer, _ sql: StaticString) throws(SQLiteError) -> Bool {
+    // Only an error of this call tells why it failed.
+    errno = 0
     switch sqlite3_step(statement) {
     case SQLITE_ROW: return true
     case SQLITE_DONE: return false

@@ -20,6 +20,7 @@ extension SQLiteError {
       extended = sqlite3_extended_errcode(handle)
       message = String(cString: sqlite3_errmsg(handle))
       kind = Kind(systemError: systemError, resultCode: code)
+      if code & 0xFF == SQLITE_CORRUPT, kind == .io { message = String(cString: strerror(EIO)) }
     }
     self.init(
       kind: kind ?? Kind(resultCode: extended), code: extended, message: message,
@@ -35,6 +36,11 @@ extension SQLiteError.Kind {
   /// SQLite calls nearly everything that a write meets an error of input and output; the operating
   /// system knows better.
   fileprivate init?(systemError: Int32, resultCode: Int32) {
+    // A read that fails is reported as damage (SQLITE_IOERR_CORRUPTFS becomes SQLITE_CORRUPT), but no page is damaged.
+    if resultCode & 0xFF == SQLITE_CORRUPT, systemError == EIO {
+      self = .io
+      return
+    }
     guard resultCode & 0xFF == SQLITE_IOERR else { return nil }
     switch systemError {
     case EROFS, EPERM, EACCES: self = .readOnly

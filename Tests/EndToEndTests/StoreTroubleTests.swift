@@ -80,6 +80,50 @@ struct StoreTroubleTests {
   }
 
   @Test(
+    "A disk that fails while the daemon runs: intake backs off and says why, and resumes with nothing lost",
+    .enabled(if: FailingFiles.isPossible, "there is no C compiler"),
+    arguments: FailingFiles.Fault.allCases)
+  func diskFails(_ fault: FailingFiles.Fault) async throws {
+    let disk = try FailingFiles()
+    let broker = try TestBroker()
+    let keeper = try Installation(broker, storePath: disk.storePath, variables: disk.variables)
+    let audience = try await Audience.start(broker)
+    let daemon = try await keeper.start()
+    let publisher = try await TestPublisher.start(broker)
+    let home = try ThreadNetwork("home")
+    let first = BorderRouter(number: 1)
+    try await publisher.publish([first.announces(try home.hex())])
+    try await audience.until("the first router") { $0.state(first.topic) != nil }
+
+    try disk.begin(fault)
+    // What it has in memory it need not read.
+    if fault == .reads { try DamagedPage.dropCaches(of: keeper.location.databasePath) }
+    let routers = (2...20).map { BorderRouter(number: $0) }
+    try await publisher.publish(try routers.map { $0.announces(try home.hex()) })
+    let reason = fault == .readOnly ? "cannot be written" : "check it"
+    try await audience.until("health with the reason, and the alert") { heard in
+      heard.state(Self.health)?["intake"] == "backing_off"
+        && heard.state(Self.health)?["reason"]?.text?.contains(reason) == true
+        && !heard.alerts("alert_raised", "StoreReadOnly").isEmpty
+    }
+    if fault == .reads {
+      // A command cannot read the store either.
+      let status = try await keeper.command("status")
+      #expect(status.status == 74, "\(status)")
+      #expect(status.error.contains("the disk failed while opening the store"), "\(status.error)")
+      #expect(daemon.log.contains(reason))
+    } else {
+      try await says(reason, audience, keeper, daemon)
+    }
+
+    try disk.end(fault)
+    try await resumed(audience, keeper)
+    try await eventually("all 20 routers") { try await keeper.json("status")["routers"] == 20 }
+    #expect(try await daemon.stop() == .exit(0))
+    #expect(try keeper.verify().matchesManifest)
+  }
+
+  @Test(
     "On a file system that is read-only from the start, the daemon ends with words",
     .enabled(if: PrivateMount.isPossible, "this machine lets nobody mount a file system"))
   func readOnlyFromTheStart() async throws {

@@ -34,6 +34,17 @@ package enum DamagedPage {
     try dropCaches(handle)
   }
 
+  /// Has whoever has the database open read its pages again.
+  package static func dropCaches(of path: String) throws {
+    var handle: OpaquePointer?
+    defer { sqlite3_close_v2(handle) }
+    guard sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK else {
+      throw NotFound(table: "user_version")
+    }
+    sqlite3_busy_timeout(handle, 5_000)
+    try dropCaches(handle)
+  }
+
   /// Commits a change that changes nothing: whoever has the database open then reads its pages again.
   private static func dropCaches(_ handle: OpaquePointer?) throws {
     var statement: OpaquePointer?

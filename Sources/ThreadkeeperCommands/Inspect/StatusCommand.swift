@@ -3,7 +3,7 @@
 import ArgumentParser
 
 /// `threadkeeper status`
-struct StatusCommand: ParsableCommand {
+struct StatusCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status",
     abstract: "Show how the daemon is: the broker, the store, and what is in it.",
@@ -18,9 +18,10 @@ struct StatusCommand: ParsableCommand {
   @OptionGroup var options: SettingsOptions
   @OptionGroup var output: OutputOptions
 
-  func run() throws {
+  func run() async throws {
     let registry = try Registry(options)
-    let report = try registry.reading { try StatusReport(registry) }
+    let asked = await DaemonStatusRequest.ask(registry.settings)
+    let report = try registry.reading { try StatusReport(registry, asked: asked) }
     try output.show(report, text: report.text(width: StandardStream.output.columns))
     guard report.running else { throw ExitCode(ExitStatus.unavailable.rawValue) }
   }

@@ -86,10 +86,13 @@ struct StatusReport: Encodable {
   let store: Store
   let teams: TeamCheck
 
-  init(_ registry: Registry) throws {
+  /// - Parameter asked: what the daemon has answered, where it could not write its record.
+  init(_ registry: Registry, asked: RuntimeRecord? = nil) throws {
     let settings = registry.settings
     let holder = StoreLock.holder(of: OpenStore.location(settings))
-    let runtime = holder?.processID.flatMap { RuntimeRecord.read(settings, of: $0) }
+    let runtime = holder?.processID.flatMap { process in
+      RuntimeRecord.read(settings, of: process) ?? asked.flatMap { $0.pid == process ? $0 : nil }
+    }
     let homes = try registry.registry.homes()
     version = threadkeeperVersion
     running = holder != nil

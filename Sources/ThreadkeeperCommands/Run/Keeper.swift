@@ -74,7 +74,7 @@ struct Keeper {
       requests: RequestDesk(settings, requests: bridge.requests),
       clients: ClientsService(bridge.enrolments, logger: logger),
       routers: RoutersHandler(settings, ownership: bridge.ownership), store: store,
-      logins: logins, logger: logger)
+      logins: logins, status: DaemonStatusHandler(record: { recorder.current }), logger: logger)
     let broker = privateBroker.map { ServiceGroupConfiguration.ServiceConfiguration(service: $0) }
     let group = ServiceGroup(
       configuration: ServiceGroupConfiguration(

@@ -53,7 +53,7 @@ final class RuntimeRecorder: Service {
     }
   }
 
-  private var current: RuntimeRecord {
+  var current: RuntimeRecord {
     let snapshot = monitor.snapshot
     let login = login()
     return RuntimeRecord(
