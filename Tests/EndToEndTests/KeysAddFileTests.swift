@@ -4,7 +4,7 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite("A key file that is added", .inTurns, .timeLimit(.minutes(10)))
+@Suite("A key file that is added", .inTurns, .timeLimit(.minutes(30)))
 struct KeysAddFileTests {
   @Test("It is said when it is made; and none is made where a stick is not mounted")
   func made() async throws {

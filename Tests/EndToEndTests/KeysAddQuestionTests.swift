@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 /// A passphrase that is added at a terminal, in a store that has one already: three questions.
-@Suite("What keys add asks for", .inTurns, .timeLimit(.minutes(10)))
+@Suite("What keys add asks for", .inTurns, .timeLimit(.minutes(30)))
 struct KeysAddQuestionTests {
   private static let questions = [
     "New passphrase of the store: ", "The same again: ",

@@ -4,7 +4,7 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite("A login, and what opens the store", .inTurns, .timeLimit(.minutes(10)))
+@Suite("A login, and what opens the store", .inTurns, .timeLimit(.minutes(30)))
 struct LoginStoreQuestionTests {
   private static let password = "Sesame-9c1d-right"
 

@@ -7,7 +7,7 @@ import TestKit
 import Testing
 
 /// New root keys, and an end of the command or the keeper while the items are renewed.
-@Suite("New root keys, and the end of who renews them", .inTurns, .timeLimit(.minutes(10)))
+@Suite("New root keys, and the end of who renews them", .inTurns, .timeLimit(.minutes(30)))
 struct MasterKeyEndTests {
   private static let items = 30_000
 

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 /// What `keys rotate` is given, and what it asks for.
-@Suite("What keys rotate is given", .inTurns, .timeLimit(.minutes(10)))
+@Suite("What keys rotate is given", .inTurns, .timeLimit(.minutes(30)))
 struct MasterKeyQuestionTests {
   private let keeper: Installation
   private let good: String

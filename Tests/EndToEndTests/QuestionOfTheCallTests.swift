@@ -9,7 +9,7 @@ import ThreadRequests
 
 /// A program at a terminal, and a keeper of the test's own: what else waits, and which decision is
 /// refused, a real one leaves to chance.
-@Suite("The question of a call, among others", .inTurns, .timeLimit(.minutes(10)))
+@Suite("The question of a call, among others", .inTurns, .timeLimit(.minutes(30)))
 struct QuestionOfTheCallTests {
   private static let prompt = "Allow it? [once/always/no] "
 

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 @Suite(
-  "A store of another user", .inTurns, .timeLimit(.minutes(10)),
+  "A store of another user", .inTurns, .timeLimit(.minutes(30)),
   .enabled(if: geteuid() == 0, "only root can be another user"))
 struct StoreOwnerTests {
   private static let nobody: uid_t = 65534

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 /// What opens the store is asked for at the terminal, and that is broken off.
-@Suite("A passphrase that is not given", .inTurns, .timeLimit(.minutes(10)))
+@Suite("A passphrase that is not given", .inTurns, .timeLimit(.minutes(30)))
 struct StoreQuestionTests {
   /// By a key, or by a signal from outside.
   enum End: Sendable, CaseIterable {
