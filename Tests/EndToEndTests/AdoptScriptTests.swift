@@ -7,7 +7,8 @@ import Testing
 
 /// The example's script with the real program, and a broker that can be made to fail at will: its clients
 /// are scripts of this test.
-@Suite("A router's script and messages that come more than once", .inTurns, .timeLimit(.minutes(30)))
+@Suite(
+  "A router's script and messages that come more than once", .inTurns, .timeLimit(.minutes(30)))
 struct AdoptScriptTests {
   private let directory: TemporaryDirectory
   private let keeper: Identity
