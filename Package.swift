@@ -41,7 +41,8 @@ let package = Package(
     .target(name: "SodiumCrypto", dependencies: ["CLibSodium"]),
     .target(name: "SQLiteDatabase", dependencies: ["CLibSQLite"]),
     .target(name: "MosquittoClient", dependencies: ["CLibMosquitto"]),
-    .target(name: "DaemonSocket"),
+    .target(name: "VarlinkSocket"),
+    .target(name: "DaemonSocket", dependencies: ["VarlinkSocket"]),
     .target(name: "StatePlaces"),
     .target(name: "PersonAtTerminal"),
     .target(name: "EmbeddedBroker"),
@@ -106,7 +107,7 @@ let package = Package(
         "Bridge", "BridgeProtocol", "BrokerLoginStore", "ClientEnrolment", "ConsentLedger",
         "CredentialService", "DaemonSocket", "EmbeddedBroker", "KeychainCore", "MosquittoClient",
         "SQLiteDatabase", "SealedEnvelope", "Settings", "SodiumCrypto", "StatePlaces", "Telemetry",
-        "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
+        "ThreadCredentialStore", "ThreadDataset", "ThreadRequests", "VarlinkSocket",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -161,6 +162,7 @@ let package = Package(
     .testTarget(name: "SodiumCryptoTests", dependencies: ["SodiumCrypto", "TestKit"]),
     .testTarget(name: "SQLiteDatabaseTests", dependencies: ["SQLiteDatabase", "TestKit"]),
     .testTarget(name: "MosquittoClientTests", dependencies: ["MosquittoClient", "TestKit"]),
+    .testTarget(name: "VarlinkSocketTests", dependencies: ["TestKit", "VarlinkSocket"]),
     .testTarget(name: "DaemonSocketTests", dependencies: ["DaemonSocket", "TestKit"]),
     .testTarget(name: "EmbeddedBrokerTests", dependencies: ["EmbeddedBroker", "TestKit"]),
     .testTarget(name: "YAMLReaderTests", dependencies: ["YAMLReader"]),
@@ -219,7 +221,7 @@ let package = Package(
     .testTarget(name: "SettingsTests", dependencies: ["Settings", "TestKit", "YAMLReader"]),
     .testTarget(
       name: "ThreadkeeperCommandsTests",
-      dependencies: ["ThreadkeeperCommands", "TestKit", "threadkeeper"]),
+      dependencies: ["ThreadkeeperCommands", "TestKit", "VarlinkSocket", "threadkeeper"]),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [

@@ -61,10 +61,11 @@ package enum DaemonCaller {
       actingForOwner: Bool
     ) throws -> [UInt8]? {
       let deadline = ContinuousClock.now + .seconds(seconds)
-      let found = try DaemonCaller.connect(path, by: deadline, admittingOthers, actingForOwner) {
-        state.withLock { $0.isAbandoned }
-      }
-      guard let connection = found else { return nil }
+      let found = try TrustedConnection.open(
+        path, by: deadline, admittingOthers: admittingOthers, actingForOwner: actingForOwner
+      ) { state.withLock { $0.isAbandoned } }
+      guard let found else { return nil }
+      let connection = try DaemonConnection(found)
       let isAbandoned = state.withLock {
         $0.connection = connection
         return $0.isAbandoned
@@ -83,48 +84,5 @@ package enum DaemonCaller {
         throw error
       }
     }
-  }
-
-  /// Microseconds, after which it looks whether anybody still waits.
-  private static let whileOfConnecting = 100_000
-
-  private static func connect(
-    _ path: String, by deadline: ContinuousClock.Instant, _ admittingOthers: Bool,
-    _ actingForOwner: Bool, unless isAbandoned: () -> Bool
-  ) throws -> DaemonConnection? {
-    guard access(path, F_OK) == 0 else {
-      // Only what is certainly not there counts as nobody.
-      guard errno == ENOENT || errno == ENOTDIR else {
-        throw DaemonSocketError.refusal("look at", path, errno)
-      }
-      return nil
-    }
-    let address = try SocketAddress(path)
-    let descriptor = try SocketAddress.makeSocket(path)
-    // Where many wait already and none is taken, connecting waits too: a while at a time.
-    var limit = timeval(tv_sec: 0, tv_usec: Self.whileOfConnecting)
-    setsockopt(
-      descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-    while address.withAddress({ Glibc.connect(descriptor, $0, $1) }) != 0 {
-      let code = errno
-      if code == EAGAIN || code == EINTR, !isAbandoned(), ContinuousClock.now < deadline {
-        continue
-      }
-      close(descriptor)
-      if isAbandoned() { throw CancellationError() }
-      if code == EAGAIN || code == EINTR { throw DaemonSocketError.timedOut }
-      // The name alone is what a process leaves that was killed.
-      if code == ECONNREFUSED || code == ENOENT { return nil }
-      throw DaemonSocketError.refusal("connect", path, code)
-    }
-    let connection = try DaemonConnection(descriptor)
-    let trust = ListenerTrust(
-      caller: geteuid(), listener: connection.peer.user,
-      directories: try SocketDirectory.above(path), admitsOthers: admittingOthers,
-      actsForOwner: actingForOwner)
-    if let objection = trust.objection {
-      throw DaemonSocketError(.stranger, "\(path) is not to be trusted: \(objection)")
-    }
-    return connection
   }
 }

@@ -5,14 +5,7 @@ import Glibc
 extension DaemonListener {
   /// Whom a listener lets in.
   package struct Admission: Sendable {
-    /// Who can reach the socket's name.
-    package enum Reach: Sendable, Equatable {
-      /// This user, and root.
-      case owner
-      /// Members of a group, by number.
-      case group(UInt32)
-      case everybody
-    }
+    package typealias Reach = SocketReach
 
     package enum Verdict: Sendable, Equatable {
       case admitted
@@ -41,13 +34,7 @@ extension DaemonListener {
       self.reach = reach
       self.judge = judge
       self.placesPerUser = placesPerUser
-      places = CallerPlaces.total(descriptors: Self.openFileLimit)
-    }
-
-    private static var openFileLimit: UInt {
-      var limit = rlimit()
-      guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }
-      return UInt(limit.rlim_cur)
+      places = CallerPlaces.total(descriptors: SocketOptions.openFileLimit)
     }
 
     /// Two users at the most, whose descriptors come with their requests.

@@ -10,7 +10,7 @@ package struct SocketPeer: Sendable, Equatable {
   package let group: UInt32
 
   /// Nil when the kernel does not say.
-  init?(_ descriptor: Int32) {
+  package init?(_ descriptor: Int32) {
     // struct ucred: three numbers of 32 bits.
     var credentials: (Int32, UInt32, UInt32) = (0, .max, .max)
     var length = socklen_t(MemoryLayout.size(ofValue: credentials))

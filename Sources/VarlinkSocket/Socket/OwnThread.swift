@@ -19,8 +19,17 @@ package enum OwnThread {
     DispatchQueue.global().async(execute: body)
   }
 
+  /// What comes of work on a thread of its own.
+  package static func result<R: Sendable>(
+    of body: @escaping @Sendable () throws -> R
+  ) async throws -> R {
+    try await withCheckedThrowingContinuation { continuation in
+      start { continuation.resume(with: Result { try body() }) }
+    }
+  }
+
   /// - Returns: false where the system has no thread to give; nothing runs then.
-  static func startNew(_ body: @escaping @Sendable () -> Void) -> Bool {
+  package static func startNew(_ body: @escaping @Sendable () -> Void) -> Bool {
     let work = Unmanaged.passRetained(Work(body))
     var thread = pthread_t()
     let code = pthread_create(

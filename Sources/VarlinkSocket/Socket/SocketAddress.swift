@@ -6,13 +6,13 @@ import Glibc
 ///
 /// An address holds 107 octets only. A longer path is reached through the directory's descriptor,
 /// by its name in /proc: that is short, however deep the directory lies.
-struct SocketAddress: ~Copyable {
+package struct SocketAddress: ~Copyable {
   private static let room = 108
 
   private let directory: Int32
   private let path: String
 
-  init(_ path: String) throws(DaemonSocketError) {
+  package init(_ path: String) throws(SocketError) {
     guard path.utf8.count >= Self.room else {
       self.path = path
       directory = -1
@@ -29,7 +29,7 @@ struct SocketAddress: ~Copyable {
     if directory >= 0 { close(directory) }
   }
 
-  func withAddress<R>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R {
+  package func withAddress<R>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     withUnsafeMutableBytes(of: &address.sun_path) { room in
@@ -43,7 +43,7 @@ struct SocketAddress: ~Copyable {
   }
 
   /// A new socket, closed in programs that this one starts.
-  static func makeSocket(_ path: String) throws(DaemonSocketError) -> Int32 {
+  package static func makeSocket(_ path: String) throws(SocketError) -> Int32 {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw .system("socket", path) }
     return descriptor

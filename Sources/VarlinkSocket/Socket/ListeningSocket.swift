@@ -3,12 +3,12 @@
 import Glibc
 
 /// Makes the socket that a daemon listens on.
-enum ListeningSocket {
+package enum ListeningSocket {
   private static let backlog: Int32 = 16
 
-  static func make(
-    _ path: String, _ reach: DaemonListener.Admission.Reach
-  ) throws(DaemonSocketError) -> Int32 {
+  package static func make(
+    _ path: String, _ reach: SocketReach
+  ) throws(SocketError) -> Int32 {
     if reach == .owner {
       unlink(path)
     } else {
@@ -31,7 +31,7 @@ enum ListeningSocket {
     return descriptor
   }
 
-  private static func open(_ path: String, to reach: DaemonListener.Admission.Reach) -> Bool {
+  private static func open(_ path: String, to reach: SocketReach) -> Bool {
     switch reach {
     case .owner: true
     // The group first: never is it open to another.
@@ -41,7 +41,7 @@ enum ListeningSocket {
   }
 
   /// Others are to find the socket in it, and must not make another there.
-  private static func makeDirectory(_ path: String) throws(DaemonSocketError) {
+  private static func makeDirectory(_ path: String) throws(SocketError) {
     guard mkdir(path, 0o755) != 0 else {
       // Whatever the mask.
       chmod(path, 0o755)
@@ -51,17 +51,17 @@ enum ListeningSocket {
   }
 
   /// The place is one that a person has chosen: what lies there may be anybody's.
-  private static func removeDeadSocket(_ path: String) throws(DaemonSocketError) {
+  private static func removeDeadSocket(_ path: String) throws(SocketError) {
     var status = stat()
     guard lstat(path, &status) == 0 else { return }
     guard status.st_mode & S_IFMT == S_IFSOCK else {
-      throw DaemonSocketError(.taken, "\(path) is there, and is no socket")
+      throw SocketError(.taken, "\(path) is there, and is no socket")
     }
     let address = try SocketAddress(path)
     let probe = try SocketAddress.makeSocket(path)
     defer { close(probe) }
     guard address.withAddress({ connect(probe, $0, $1) }) != 0 else {
-      throw DaemonSocketError(.taken, "another process listens on \(path)")
+      throw SocketError(.taken, "another process listens on \(path)")
     }
     guard errno == ECONNREFUSED else { throw .system("connect", path) }
     guard unlink(path) == 0 else { throw .system("unlink", path) }

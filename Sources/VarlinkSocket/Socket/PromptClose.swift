@@ -12,12 +12,12 @@ private func unshare(_ what: Int32) -> Int32
 ///
 /// So a thread takes copies, by having the table of open files for itself (`CLONE_FILES`, unshare(2)). The
 /// files are closed here while it has them, and it ends.
-enum PromptClose {
+package enum PromptClose {
   /// CLONE_FILES of sched.h.
   private static let filesFlag: Int32 = 0x400
 
   /// Where the system has no such thread, or forbids it a table (some containers do), this waits.
-  static func close(_ descriptors: [Int32]) {
+  package static func close(_ descriptors: [Int32]) {
     guard !descriptors.isEmpty else { return }
     let (copied, closed) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let hasThread = OwnThread.startNew {
@@ -35,5 +35,5 @@ enum PromptClose {
   /// at once: theirs are others' files, too.
   ///
   /// - Returns: false where the system forbids it.
-  static func takeTable() -> Bool { unshare(filesFlag) == 0 }
+  package static func takeTable() -> Bool { unshare(filesFlag) == 0 }
 }

@@ -3,7 +3,7 @@
 import Glibc
 
 /// What went wrong on the socket between a command and the daemon.
-package struct DaemonSocketError: Error, Sendable, Equatable, CustomStringConvertible {
+package struct SocketError: Error, Sendable, Equatable, CustomStringConvertible {
   package enum Reason: Sendable {
     /// The other side is not who it must be.
     case stranger
@@ -35,19 +35,19 @@ package struct DaemonSocketError: Error, Sendable, Equatable, CustomStringConver
 
   package var description: String { message }
 
-  static let closed = DaemonSocketError(.closed, "the other side has closed the connection")
+  package static let closed = SocketError(.closed, "the other side has closed the connection")
 
-  static let timedOut = DaemonSocketError(.timedOut, "the other side does not answer")
+  package static let timedOut = SocketError(.timedOut, "the other side does not answer")
 
-  static let abandoned = DaemonSocketError(.abandoned, "nobody waits for the answer any more")
+  package static let abandoned = SocketError(.abandoned, "nobody waits for the answer any more")
 
-  static func system(_ call: String, _ path: String, _ code: Int32 = errno) -> DaemonSocketError {
-    DaemonSocketError(.system, "\(call) failed for \(path): \(String(cString: strerror(code)))")
+  package static func system(_ call: String, _ path: String, _ code: Int32 = errno) -> SocketError {
+    SocketError(.system, "\(call) failed for \(path): \(String(cString: strerror(code)))")
   }
 
   /// The same, when it may be that this user has no access.
-  static func refusal(_ call: String, _ path: String, _ code: Int32) -> DaemonSocketError {
+  package static func refusal(_ call: String, _ path: String, _ code: Int32) -> SocketError {
     guard code == EACCES || code == EPERM else { return .system(call, path, code) }
-    return DaemonSocketError(.forbidden, "this user has no access to \(path)")
+    return SocketError(.forbidden, "this user has no access to \(path)")
   }
 }

@@ -3,7 +3,7 @@
 import TestKit
 import Testing
 
-@testable import DaemonSocket
+@testable import VarlinkSocket
 
 @Suite("The places of a socket's callers")
 struct CallerPlacesTests {
@@ -52,6 +52,18 @@ struct CallerPlacesTests {
     #expect(isRefused(1))
     places.free(own[1])
     #expect(try evicted(by: 1) == nil)
+  }
+
+  @Test("A connection whose request was answered is silent again, and as old as before")
+  mutating func answered() throws {
+    let own = try fill(1, 3, answering: true)
+    places.beginSilence(at: own[2])
+    places.beginSilence(at: own[1])
+    #expect(try evicted(by: 1) == own[1])
+    // The newcomer is silent, too, but younger.
+    #expect(try evicted(by: 1) == own[2])
+    places.beginSilence(at: own[1])
+    #expect(!places.holds(own[1]))
   }
 
   @Test("A user at its share takes nothing from other users")

@@ -3,7 +3,7 @@
 /// Which connections are served at a time, and which one makes room for a new one. A pure value: it knows users and
 /// numbers, and nothing of sockets or messages.
 ///
-/// A connection is silent until its whole request has come. A new connection of a user:
+/// A connection is silent until its whole request has come, and again after it was answered where more may come. A new connection of a user:
 ///
 /// | the user has | all places together | the new connection |
 /// |---|---|---|
@@ -14,8 +14,8 @@
 ///
 /// Nobody loses their last place to another user. So a user without a place always gets one, unless as many users as
 /// there are places have one each.
-struct CallerPlaces: Sendable {
-  enum Admission: Equatable, Sendable {
+package struct CallerPlaces: Sendable {
+  package enum Admission: Equatable, Sendable {
     /// - evicted: the place that was taken away for it, which is none any more.
     case admitted(place: Int, evicted: Int? = nil)
     case refused
@@ -27,20 +27,20 @@ struct CallerPlaces: Sendable {
   }
 
   /// Places of all users together; at least 1.
-  let total: Int
+  package let total: Int
   /// Places of one user; at least 1.
-  let perUser: Int
+  package let perUser: Int
   /// Numbers rise: the lowest is the oldest.
   private var callers: [Int: Caller] = [:]
   private var last = 0
 
-  init(total: Int, perUser: Int) {
+  package init(total: Int, perUser: Int) {
     self.total = total
     self.perUser = perUser
   }
 
   /// Gives a new connection a place, or none.
-  mutating func admit(_ user: UInt32) -> Admission {
+  package mutating func admit(_ user: UInt32) -> Admission {
     let counts = self.counts
     let own = counts[user, default: 0]
     if own >= perUser {
@@ -55,18 +55,21 @@ struct CallerPlaces: Sendable {
   /// The request has come, or is no longer read.
   ///
   /// - Returns: false when the place was taken away.
-  mutating func endSilence(at place: Int) -> Bool {
+  package mutating func endSilence(at place: Int) -> Bool {
     guard callers[place] != nil else { return false }
     callers[place]?.isSilent = false
     return true
   }
 
+  /// The request has been answered, and another one may come. Does nothing for a place that was taken away.
+  package mutating func beginSilence(at place: Int) { callers[place]?.isSilent = true }
+
   /// The connection has ended. Does nothing for a place that was taken away.
-  mutating func free(_ place: Int) { callers[place] = nil }
+  package mutating func free(_ place: Int) { callers[place] = nil }
 
-  func holds(_ place: Int) -> Bool { callers[place] != nil }
+  package func holds(_ place: Int) -> Bool { callers[place] != nil }
 
-  func isSilent(_ place: Int) -> Bool { callers[place]?.isSilent ?? false }
+  package func isSilent(_ place: Int) -> Bool { callers[place]?.isSilent ?? false }
 
   private var counts: [UInt32: Int] {
     callers.values.reduce(into: [:]) { $0[$1.user, default: 0] += 1 }
@@ -107,5 +110,5 @@ extension CallerPlaces {
   /// least 16 and at most 64.
   ///
   /// - Parameter descriptors: the soft limit of open files (`RLIMIT_NOFILE`).
-  static func total(descriptors: UInt) -> Int { Int(min(max(descriptors / 16, 16), 64)) }
+  package static func total(descriptors: UInt) -> Int { Int(min(max(descriptors / 16, 16), 64)) }
 }

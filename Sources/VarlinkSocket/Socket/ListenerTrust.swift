@@ -9,18 +9,29 @@
 ///
 /// A keeper that serves other users listens in a directory that only root, or the caller, can have
 /// given to it: nobody else may make names anywhere above.
-struct ListenerTrust: Equatable {
-  var caller: UInt32
-  var listener: UInt32
+package struct ListenerTrust: Equatable {
+  package var caller: UInt32
+  package var listener: UInt32
   /// The directories above the socket, the nearest first, up to `/`.
-  var directories: [SocketDirectory]
+  package var directories: [SocketDirectory]
   /// Whether a keeper of another user is called, too.
-  var admitsOthers = false
+  package var admitsOthers = false
   /// Whether root means the keeper of the directory's owner. Without effect for other users.
-  var actsForOwner = false
+  package var actsForOwner = false
+
+  package init(
+    caller: UInt32, listener: UInt32, directories: [SocketDirectory], admitsOthers: Bool = false,
+    actsForOwner: Bool = false
+  ) {
+    self.caller = caller
+    self.listener = listener
+    self.directories = directories
+    self.admitsOthers = admitsOthers
+    self.actsForOwner = actsForOwner
+  }
 
   /// Why not; nil for who may.
-  var objection: String? {
+  package var objection: String? {
     guard let directory = directories.first else { return "it lies in no directory" }
     if directory.isOpenToOthers { return "others may write into its directory" }
     let isOwn = listener == caller || listener == 0

@@ -3,19 +3,24 @@
 import Glibc
 
 /// A directory on the way to a socket.
-struct SocketDirectory: Equatable {
-  var owner: UInt32
-  var mode: UInt32
+package struct SocketDirectory: Equatable {
+  package var owner: UInt32
+  package var mode: UInt32
 
   /// A sticky bit does not help: who comes first makes the name.
-  var isOpenToOthers: Bool { mode & 0o022 != 0 }
+  package var isOpenToOthers: Bool { mode & 0o022 != 0 }
+
+  package init(owner: UInt32, mode: UInt32) {
+    self.owner = owner
+    self.mode = mode
+  }
 
   /// Those above a path, the nearest first; links are followed.
   ///
   /// - Throws: `system`, `forbidden` when this user may not look there.
-  static func above(_ path: String) throws(DaemonSocketError) -> [SocketDirectory] {
+  package static func above(_ path: String) throws(SocketError) -> [SocketDirectory] {
     guard let resolved = realpath(parent(of: path), nil) else {
-      throw DaemonSocketError.refusal("realpath", path, errno)
+      throw SocketError.refusal("realpath", path, errno)
     }
     defer { free(resolved) }
     var place = String(cString: resolved)
@@ -23,7 +28,7 @@ struct SocketDirectory: Equatable {
     while true {
       var status = stat()
       guard stat(place, &status) == 0 else {
-        throw DaemonSocketError.refusal("stat", place, errno)
+        throw SocketError.refusal("stat", place, errno)
       }
       directories.append(SocketDirectory(owner: status.st_uid, mode: status.st_mode))
       if place == "/" { return directories }
@@ -31,7 +36,7 @@ struct SocketDirectory: Equatable {
     }
   }
 
-  static func parent(of path: String) -> String {
+  package static func parent(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How much a caller may use of a server.
+package struct VarlinkLimits: Sendable {
+  /// The most bytes of a message, in both directions.
+  package var message = 512 << 10
+  /// Connections of one user at a time; at least 1. See `CallerPlaces`.
+  package var placesPerUser = 8
+  /// Connections of all users at a time; at least 1.
+  package var places = CallerPlaces.total(descriptors: SocketOptions.openFileLimit)
+  /// The most time without a whole call, at the beginning and after each reply. Then the connection is closed.
+  package var silence = Duration.seconds(10)
+  /// The most time in which a caller takes one reply, however its bytes are portioned.
+  package var sending = Duration.seconds(10)
+  /// What a connection is answered that finds no place, or loses it between two calls. Nil: it is closed.
+  package var noPlace: VarlinkError?
+
+  package init() {}
+
+  /// For a socket of the daemon's own user and root.
+  package static var owner: VarlinkLimits {
+    var limits = VarlinkLimits()
+    limits.placesPerUser = 16
+    limits.places = 16
+    return limits
+  }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A table of endpoints with the descriptions of their interfaces. It knows nothing of sockets.
+package struct VarlinkService: Sendable {
+  /// What `org.varlink.service.GetInfo` says.
+  package struct Information: Sendable {
+    package var vendor: String
+    package var product: String
+    package var version: String
+    package var url: String
+
+    package init(vendor: String, product: String, version: String, url: String) {
+      self.vendor = vendor
+      self.product = product
+      self.version = version
+      self.url = url
+    }
+  }
+
+  package let interfaces: [VarlinkInterface]
+  package let endpoints: [VarlinkEndpoint]
+  private let failure: @Sendable (any Error) -> VarlinkError
+
+  /// - Parameters:
+  ///   - interfaces: besides `org.varlink.service`.
+  ///   - failure: what is answered when a handler throws something else than a `VarlinkError`.
+  package init(
+    _ information: Information, interfaces: [VarlinkInterface], endpoints: [VarlinkEndpoint],
+    failure: @escaping @Sendable (any Error) -> VarlinkError
+  ) {
+    self.interfaces = [.service] + interfaces
+    self.endpoints = Self.introspection(information, self.interfaces) + endpoints
+    self.failure = failure
+  }
+
+  /// - Parameter write: sends a reply that others follow.
+  /// - Returns: the last reply, or the error.
+  func answer(
+    _ call: VarlinkCall, from caller: VarlinkCaller,
+    write: @escaping @Sendable ([UInt8]) async throws -> Void
+  ) async -> [UInt8] {
+    do {
+      return try await endpoint(for: call, from: caller).answer(call, caller, write)
+    } catch {
+      return reply(to: error)
+    }
+  }
+
+  func reply(to error: any Error) -> [UInt8] {
+    ((error as? VarlinkError) ?? failure(error)).encoded()
+  }
+
+  private func endpoint(
+    for call: VarlinkCall, from caller: VarlinkCaller
+  ) throws(VarlinkError) -> VarlinkEndpoint {
+    guard let interface = interfaces.first(where: { $0.name == call.interface }) else {
+      throw .interfaceNotFound(call.interface)
+    }
+    guard interface.methods.contains(call.name) else { throw .methodNotFound(call.name) }
+    let found = endpoints.first { $0.interface == call.interface && $0.name == call.name }
+    // Nothing here speaks another protocol afterwards.
+    guard let found, call.kind != .upgrade else { throw .methodNotImplemented(call.name) }
+    guard caller.access >= found.access else { throw .permissionDenied }
+    guard call.kind == .more || !found.isStream else { throw .expectedMore }
+    return found
+  }
+}
+
+extension VarlinkService {
+  private struct InterfaceName: Decodable {
+    var interface: String
+  }
+
+  private struct Description: Encodable {
+    var description: String
+  }
+
+  private struct Info: Encodable {
+    var vendor: String
+    var product: String
+    var version: String
+    var url: String
+    var interfaces: [String]
+  }
+
+  private static func introspection(
+    _ information: Information, _ interfaces: [VarlinkInterface]
+  ) -> [VarlinkEndpoint] {
+    let name = VarlinkInterface.service.name
+    return [
+      VarlinkMethod<VarlinkNothing, Info>(name, "GetInfo", for: .admitted).answered { _, _ in
+        Info(
+          vendor: information.vendor, product: information.product, version: information.version,
+          url: information.url, interfaces: interfaces.map(\.name))
+      },
+      VarlinkMethod<InterfaceName, Description>(name, "GetInterfaceDescription", for: .admitted)
+        .answered { wanted, _ in
+          guard let interface = interfaces.first(where: { $0.name == wanted.interface }) else {
+            throw VarlinkError.interfaceNotFound(wanted.interface)
+          }
+          return Description(description: interface.text)
+        },
+    ]
+  }
+}
