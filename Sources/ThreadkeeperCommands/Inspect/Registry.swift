@@ -17,6 +17,13 @@ struct Registry {
     registry = BridgeRegistry(keychain.database)
   }
 
+  /// The one of a store that is open.
+  init(_ settings: Settings, _ keychain: Keychain) {
+    self.settings = settings
+    self.keychain = keychain
+    registry = BridgeRegistry(keychain.database)
+  }
+
   /// Asks for every home, in the order in which they were made.
   func list<Element>(_ ask: (BridgeRegistry, HomeRecord) throws -> [Element]) throws -> [Element] {
     try reading { try registry.homes().flatMap { try ask(registry, $0) } }

@@ -86,19 +86,34 @@ struct StatusReport: Encodable {
   let store: Store
   let teams: TeamCheck
 
+  /// As a command sees it, beside a daemon or without one.
+  ///
   /// - Parameter asked: what the daemon has answered, where it could not write its record.
   init(_ registry: Registry, asked: RuntimeRecord? = nil) throws {
     let settings = registry.settings
     let holder = StoreLock.holder(of: OpenStore.location(settings))
-    let runtime = holder?.processID.flatMap { process in
-      RuntimeRecord.read(settings, of: process) ?? asked.flatMap { $0.pid == process ? $0 : nil }
-    }
+    try self.init(
+      registry, isRunning: holder != nil, pid: holder?.processID,
+      runtime: holder?.processID.flatMap { process in
+        RuntimeRecord.read(settings, of: process) ?? asked.flatMap { $0.pid == process ? $0 : nil }
+      })
+  }
+
+  /// As the daemon sees itself.
+  init(_ registry: Registry, runtime: RuntimeRecord) throws {
+    try self.init(registry, isRunning: true, pid: runtime.pid, runtime: runtime)
+  }
+
+  private init(
+    _ registry: Registry, isRunning: Bool, pid: Int32?, runtime: RuntimeRecord?
+  ) throws {
+    let settings = registry.settings
     let homes = try registry.registry.homes()
     version = threadkeeperVersion
-    running = holder != nil
+    running = isRunning
     self.homes = homes.count
     refused = runtime?.refused
-    pid = holder?.processID
+    self.pid = pid
     teams = try TeamCheck(settings, registry.registry, registry.keychain)
     routers = homes.map(\.routers).reduce(0, +)
     let records = try homes.flatMap { try registry.registry.routers(in: $0) }

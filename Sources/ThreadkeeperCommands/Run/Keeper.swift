@@ -75,6 +75,10 @@ struct Keeper {
       clients: ClientsService(bridge.enrolments, logger: logger),
       routers: RoutersHandler(settings, ownership: bridge.ownership), store: store,
       logins: logins, status: DaemonStatusHandler(record: { recorder.current }), logger: logger)
+    let localAPI = LocalAPISocket(
+      settings: settings,
+      status: StatusEndpoints(
+        settings: settings, keychain: keychain, runtime: { recorder.current }), logger: logger)
     let broker = privateBroker.map { ServiceGroupConfiguration.ServiceConfiguration(service: $0) }
     let group = ServiceGroup(
       configuration: ServiceGroupConfiguration(
@@ -84,6 +88,7 @@ struct Keeper {
           .init(service: store),
           .init(service: logins),
           .init(service: sockets),
+          .init(service: localAPI),
           .init(service: StoreVerification(keychain: keychain, logger: logger)),
         ],
         gracefulShutdownSignals: [.sigterm, .sigint],

@@ -53,6 +53,7 @@ final class RuntimeRecorder: Service {
     }
   }
 
+  /// How it is now.
   var current: RuntimeRecord {
     let snapshot = monitor.snapshot
     let login = login()
