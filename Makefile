@@ -12,7 +12,7 @@ THREADKEEPER = $$($(SWIFT) build $(RELEASE) --show-bin-path)/threadkeeper
 SWIFT_SOURCES := Sources Tests Package.swift \
   $(if $(shell find examples -name '*.swift' -print -quit 2>/dev/null),examples)
 
-.PHONY: help run demo test lint format build bench sanitize consumer hermetic docs clean prepare compile
+.PHONY: help run demo test lint format build bench sanitize consumer hermetic interop docs clean prepare compile
 
 help: ## Show this list
 	@echo 'threadkeeper: keeps the Thread credentials of a home. Goals:'
@@ -60,6 +60,10 @@ consumer: prepare ## Build packages that depend on this one, the examples among 
 hermetic: prepare compile ## Run all tests beside a daemon of the machine, and show that none touched it
 	$(SWIFT) build --build-tests
 	@.ci/hermetic $(ARGS)
+
+interop: prepare ## Ask a daemon over the local API with a client from PyPI
+	$(SWIFT) build --product threadkeeper
+	@.ci/interop "$$($(SWIFT) build --show-bin-path)/threadkeeper"
 
 docs: prepare ## Make the reference of the library products, as web pages in .build/docs
 	@.ci/docs

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What .ci/interop checks, with the package varlink. Arguments: threadkeeper, the socket, docs/interfaces."""
+import json
+import pathlib
+import subprocess
+import sys
+import time
+
+import varlink
+
+program, socket, interfaces = sys.argv[1:]
+files = {path.stem: path.read_text() for path in pathlib.Path(interfaces).glob("*.varlink")}
+
+
+def fails(error, call):
+    try:
+        call()
+    except varlink.VarlinkError as failure:
+        assert failure.error() == error, failure
+        return failure.parameters()
+    raise AssertionError(f"{error} was expected")
+
+
+def status():
+    return json.loads(subprocess.check_output([program, "status", "--json"]))
+
+
+with varlink.Client(address="unix:" + socket) as client:
+    names = client.get_interfaces()
+    assert set(names) == {"org.varlink.service", *files}, names
+    assert client.info["product"] == "threadkeeper", client.info
+    for name in names:
+        # The package reads the description with a parser of its own.
+        description = client.get_interface(name).get_description()
+        assert name not in files or description == files[name], name
+
+    with client.open("io.threadkeeper.Status") as api:
+        # What the package does not find in the description is left out, so this compares both.
+        for _ in range(50):
+            if api.Get()["status"] == status():
+                break
+            time.sleep(0.1)
+        assert api.Get()["status"] == status(), api.Get()
+        fails("org.varlink.service.ExpectedMore", api.Watch)
+
+    with client.open("org.varlink.service") as service:
+        found = fails(
+            "org.varlink.service.InterfaceNotFound",
+            lambda: service.GetInterfaceDescription("org.example.none"))
+        assert found == {"interface": "org.example.none"}, found
+        fails(
+            "org.varlink.service.InvalidParameter",
+            lambda: service.GetInterfaceDescription())
+
+    with client.open("io.threadkeeper.Status") as api:
+        replies = api.Watch(_more=True)
+        assert next(replies)["status"]["store"]["lock"] == "unlocked"
+        subprocess.check_call([program, "lock"], stdout=subprocess.DEVNULL)
+        while next(replies)["status"]["store"]["lock"] != "locked":
+            pass
