@@ -18,14 +18,9 @@ struct AuditKey {
   }
 
   func seal(_ plaintext: [UInt8], number: Int64, store: StoreID) throws -> [UInt8] {
-    try withScratchMemory(XChaCha20Poly1305.nonceLength) { nonce in
-      RandomOctets.fill(nonce)
-      return try plaintext.withUnsafeBytes { plaintext in
-        try seal.withUnsafeBytes { key in
-          try SealedPart.seal(
-            plaintext, at: Self.place(number, store), by: id, key: key,
-            nonce: UnsafeRawBufferPointer(nonce))
-        }
+    try plaintext.withUnsafeBytes { plaintext in
+      try seal.withUnsafeBytes { key in
+        try SealedPart.seal(plaintext, at: Self.place(number, store), by: id, key: key)
       }
     }
   }

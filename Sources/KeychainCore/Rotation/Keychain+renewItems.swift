@@ -95,23 +95,19 @@ extension Keychain {
     row.secretTag = stored.secretTag
     (row.classKey, row.wrappedKey) = (stored.classKey, stored.wrappedKey)
     var isLocked = false
-    try withScratchMemory(2 * XChaCha20Poly1305.nonceLength) { random in
-      RandomOctets.fill(random)
-      let random = UnsafeRawBufferPointer(random)
-      do {
-        let classKey = try currentKey(stored.classKey.purpose, in: tx)
-        if classKey.id != stored.classKey {
-          try stored.wrappedKey.withUnsafeBytes { wrapped in
-            try withItemKey(
-              wrapped, row: stored.rowID, id: stored.id, classKey: stored.classKey, in: tx
-            ) { try row.wrap(self, itemKey: $0, by: classKey, nonce: random[24..<48]) }
-          }
+    do {
+      let classKey = try currentKey(stored.classKey.purpose, in: tx)
+      if classKey.id != stored.classKey {
+        try stored.wrappedKey.withUnsafeBytes { wrapped in
+          try withItemKey(
+            wrapped, row: stored.rowID, id: stored.id, classKey: stored.classKey, in: tx
+          ) { try row.wrap(self, itemKey: $0, by: classKey) }
         }
-      } catch let error as KeychainError where error.isClosedClass {
-        isLocked = true
       }
-      try row.sealMetadata(self, nonce: random[..<24], in: tx)
+    } catch let error as KeychainError where error.isClosedClass {
+      isLocked = true
     }
+    try row.sealMetadata(self, in: tx)
     let isSame =
       row.classKey == stored.classKey && row.indexEpoch == stored.indexEpoch
       && row.sealedMetadata.prefix(5) == stored.metadata.prefix(5)

@@ -42,11 +42,7 @@ struct KeySlotRow {
   func seal(
     _ roots: [(KeyID, GuardedKey)], store: StoreID, slotKey: GuardedKey
   ) throws -> [UInt8] {
-    try withScratchMemory(XChaCha20Poly1305.nonceLength + roots.count * Self.entryLength) {
-      memory in
-      let nonce = UnsafeMutableRawBufferPointer(rebasing: memory[..<24])
-      let payload = UnsafeMutableRawBufferPointer(rebasing: memory[24...])
-      RandomOctets.fill(nonce)
+    try withScratchMemory(roots.count * Self.entryLength) { payload in
       for (position, (id, key)) in roots.enumerated() {
         let start = position * Self.entryLength
         payload.storeBytes(of: id.rawValue.bigEndian, toByteOffset: start, as: UInt32.self)
@@ -57,8 +53,7 @@ struct KeySlotRow {
       }
       return try slotKey.withUnsafeBytes { slotKey in
         try SealedPart.seal(
-          UnsafeRawBufferPointer(payload), at: place(store), by: .none, key: slotKey,
-          nonce: UnsafeRawBufferPointer(nonce))
+          UnsafeRawBufferPointer(payload), at: place(store), by: .none, key: slotKey)
       }
     }
   }

@@ -49,15 +49,11 @@ struct Manifest: Equatable {
   }
 
   func sealed(store: StoreID, by key: ManifestKey) throws -> [UInt8] {
-    try withScratchMemory(Self.length + XChaCha20Poly1305.nonceLength) { memory in
-      let nonce = UnsafeMutableRawBufferPointer(rebasing: memory[Self.length...])
-      let plaintext = UnsafeMutableRawBufferPointer(rebasing: memory[..<Self.length])
-      RandomOctets.fill(nonce)
+    try withScratchMemory(Self.length) { plaintext in
       encode(to: plaintext)
       return try key.seal.withUnsafeBytes { octets in
         try SealedPart.seal(
-          UnsafeRawBufferPointer(plaintext), at: Self.place(store), by: key.id, key: octets,
-          nonce: UnsafeRawBufferPointer(nonce))
+          UnsafeRawBufferPointer(plaintext), at: Self.place(store), by: key.id, key: octets)
       }
     }
   }

@@ -51,9 +51,7 @@ struct ItemRow {
   }
 
   /// Seals the metadata, and computes the indexes over the same attributes.
-  mutating func sealMetadata(
-    _ keychain: Keychain, nonce: Slice<UnsafeRawBufferPointer>, in tx: WriteTransaction
-  ) throws {
+  mutating func sealMetadata(_ keychain: Keychain, in tx: WriteTransaction) throws {
     let metadataKey = try keychain.currentKey(.metadata, in: tx)
     var plaintext = metadata.encoded()
     defer { wipe(&plaintext) }
@@ -63,7 +61,7 @@ struct ItemRow {
         try SealedPart.seal(
           plaintext,
           at: Self.metadataPlace(keychain.storeID, id, form: form.rawValue, version: version),
-          by: metadataKey.id, key: key, nonce: UnsafeRawBufferPointer(rebasing: nonce))
+          by: metadataKey.id, key: key)
       }
     }
     let indexKey = try keychain.currentKey(.blindIndex, in: tx)
@@ -75,8 +73,7 @@ struct ItemRow {
   }
 
   mutating func sealSecret(
-    _ keychain: Keychain, _ secret: SecretBytes, itemKey: UnsafeRawBufferPointer,
-    nonce: Slice<UnsafeRawBufferPointer>
+    _ keychain: Keychain, _ secret: SecretBytes, itemKey: UnsafeRawBufferPointer
   ) throws {
     let count = secret.count
     sealedSecret = try withScratchMemory(Padding.paddedCount(count, block: Self.secretBlock)) {
@@ -87,20 +84,19 @@ struct ItemRow {
         UnsafeRawBufferPointer(padded),
         at: Self.secretPlace(
           keychain.storeID, id, itemClass, version: metadata.secretVersion),
-        by: .none, key: itemKey, nonce: UnsafeRawBufferPointer(rebasing: nonce))
+        by: .none, key: itemKey)
     }
     secretTag = sealedSecret.tag
   }
 
   mutating func wrap(
     _ keychain: Keychain, itemKey: UnsafeRawBufferPointer,
-    by classKey: (id: KeyID, key: GuardedKey), nonce: Slice<UnsafeRawBufferPointer>
+    by classKey: (id: KeyID, key: GuardedKey)
   ) throws {
     self.classKey = classKey.id
     wrappedKey = try classKey.key.withUnsafeBytes { key in
       try SealedPart.seal(
-        itemKey, at: Self.itemKeyPlace(keychain.storeID, id), by: classKey.id, key: key,
-        nonce: UnsafeRawBufferPointer(rebasing: nonce))
+        itemKey, at: Self.itemKeyPlace(keychain.storeID, id), by: classKey.id, key: key)
     }
   }
 

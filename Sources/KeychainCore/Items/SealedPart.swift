@@ -37,20 +37,22 @@ struct SealedPart {
     var extra: [UInt8] = []
   }
 
-  /// Seals `plaintext`. `nonce`: 24 random octets, never used again.
+  /// Seals `plaintext` with a fresh random nonce. 24 bytes are enough to draw them at random for any number of
+  /// messages (draft-irtf-cfrg-xchacha-03, section 2.1).
   static func seal(
     _ plaintext: UnsafeRawBufferPointer, at place: Place, by keyID: KeyID,
-    key: UnsafeRawBufferPointer, nonce: UnsafeRawBufferPointer
+    key: UnsafeRawBufferPointer
   ) throws -> [UInt8] {
     try withAdditionalData(of: place, by: keyID, format: format) { additionalData in
       try [UInt8](unsafeUninitializedCapacity: plaintext.count + overhead) { buffer, count in
         let output = UnsafeMutableRawBufferPointer(buffer)
         output[0] = format
         output.storeBytes(of: keyID.rawValue.bigEndian, toByteOffset: 1, as: UInt32.self)
-        UnsafeMutableRawBufferPointer(rebasing: output[5..<headLength]).copyMemory(from: nonce)
+        let nonce = UnsafeMutableRawBufferPointer(rebasing: output[5..<headLength])
+        RandomOctets.fill(nonce)
         let sealed = headLength..<(plaintext.count + overhead)
         try XChaCha20Poly1305.seal(
-          plaintext, additionalData: additionalData, nonce: nonce, key: key,
+          plaintext, additionalData: additionalData, nonce: UnsafeRawBufferPointer(nonce), key: key,
           into: UnsafeMutableRawBufferPointer(rebasing: output[sealed]))
         count = sealed.upperBound
       }

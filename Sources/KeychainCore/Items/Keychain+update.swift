@@ -36,33 +36,30 @@ extension Keychain {
       if secret != nil { metadata.secretVersion = stored.version + 1 }
       var row = ItemRow(
         id: stored.id, itemClass: form.itemClass, version: stored.version + 1, metadata: metadata)
-      try withScratchMemory(32 + 3 * 24) { random in
-        RandomOctets.fill(random)
-        let random = UnsafeRawBufferPointer(random)
-        try row.sealMetadata(self, nonce: random[32..<56], in: tx)
-        try checkUnique(row, except: stored.rowID, in: tx)
-        let classKey =
-          secret != nil || isMoved
-          ? try classKey(metadata.accessible, in: tx) : nil
-        if let secret, let classKey {
-          // A new secret gets a new key: so the old one's is gone with its wrapping.
-          let itemKey = UnsafeRawBufferPointer(rebasing: random[..<32])
-          try row.sealSecret(self, secret, itemKey: itemKey, nonce: random[56..<80])
-          try row.wrap(self, itemKey: itemKey, by: classKey, nonce: random[80..<104])
-        } else if let classKey {
-          row.secretTag = stored.secretTag
-          try stored.wrappedKey.withUnsafeBytes { wrapped in
-            try withItemKey(
-              wrapped, row: stored.rowID, id: stored.id, classKey: stored.classKey, in: tx
-            ) { itemKey in
-              try row.wrap(self, itemKey: itemKey, by: classKey, nonce: random[80..<104])
-            }
-          }
-        } else {
-          row.secretTag = stored.secretTag
-          (row.classKey, row.wrappedKey) = (stored.classKey, stored.wrappedKey)
-          try wrapByNewest(&row, stored, nonce: random[80..<104], in: tx)
+      try row.sealMetadata(self, in: tx)
+      try checkUnique(row, except: stored.rowID, in: tx)
+      let classKey =
+        secret != nil || isMoved
+        ? try classKey(metadata.accessible, in: tx) : nil
+      if let secret, let classKey {
+        // A new secret gets a new key: so the old one's is gone with its wrapping.
+        try withScratchMemory(KeyArena.keyLength) { itemKey in
+          RandomOctets.fill(itemKey)
+          let itemKey = UnsafeRawBufferPointer(itemKey)
+          try row.sealSecret(self, secret, itemKey: itemKey)
+          try row.wrap(self, itemKey: itemKey, by: classKey)
         }
+      } else if let classKey {
+        row.secretTag = stored.secretTag
+        try stored.wrappedKey.withUnsafeBytes { wrapped in
+          try withItemKey(
+            wrapped, row: stored.rowID, id: stored.id, classKey: stored.classKey, in: tx
+          ) { try row.wrap(self, itemKey: $0, by: classKey) }
+        }
+      } else {
+        row.secretTag = stored.secretTag
+        (row.classKey, row.wrappedKey) = (stored.classKey, stored.wrappedKey)
+        try wrapByNewest(&row, stored, in: tx)
       }
       try write(row, over: stored, in: tx)
       try ledger.remove(stored.manifestElement)
@@ -77,8 +74,7 @@ extension Keychain {
   /// The item's key under the newest key of its class, as a rotation would have it. It stays as it is where
   /// the class is locked, or where it does not open.
   private func wrapByNewest(
-    _ row: inout ItemRow, _ stored: StoredRow, nonce: Slice<UnsafeRawBufferPointer>,
-    in tx: WriteTransaction
+    _ row: inout ItemRow, _ stored: StoredRow, in tx: WriteTransaction
   ) throws {
     let purpose = stored.classKey.purpose
     guard purpose.accessibility != nil else { return }
@@ -90,7 +86,7 @@ extension Keychain {
       try stored.wrappedKey.withUnsafeBytes { wrapped in
         try withItemKey(
           wrapped, row: stored.rowID, id: stored.id, classKey: stored.classKey, in: tx
-        ) { try row.wrap(self, itemKey: $0, by: classKey, nonce: nonce) }
+        ) { try row.wrap(self, itemKey: $0, by: classKey) }
       }
     } catch let error as KeychainError where error.isClosedClass || error.status == .decode {
       (row.classKey, row.wrappedKey) = (stored.classKey, stored.wrappedKey)

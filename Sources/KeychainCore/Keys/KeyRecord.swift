@@ -80,12 +80,7 @@ enum KeyRecord {
     _ plaintext: UnsafeRawBufferPointer, _ id: KeyID, _ store: StoreID, by wrapperID: KeyID,
     key: UnsafeRawBufferPointer
   ) throws -> [UInt8] {
-    try withScratchMemory(XChaCha20Poly1305.nonceLength) { nonce in
-      RandomOctets.fill(nonce)
-      return try SealedPart.seal(
-        plaintext, at: place(id, store), by: wrapperID, key: key,
-        nonce: UnsafeRawBufferPointer(nonce))
-    }
+    try SealedPart.seal(plaintext, at: place(id, store), by: wrapperID, key: key)
   }
 
   private static func open(

@@ -23,8 +23,7 @@ extension Keychain {
       }
       let metadata = ItemMetadata(
         accessible: new.accessible, secretVersion: 1, attributes: attributes)
-      // All the random octets of an item at once: each time is a system call.
-      return try withScratchMemory(16 + 32 + 3 * 24) { random in
+      return try withScratchMemory(16 + 32) { random in
         RandomOctets.fill(random)
         let random = UnsafeRawBufferPointer(random)
         guard let id = ItemID(UnsafeRawBufferPointer(rebasing: random[..<16])) else {
@@ -32,10 +31,10 @@ extension Keychain {
         }
         let itemKey = UnsafeRawBufferPointer(rebasing: random[16..<48])
         var row = ItemRow(id: id, itemClass: new.itemClass, version: 1, metadata: metadata)
-        try row.sealMetadata(self, nonce: random[48..<72], in: tx)
+        try row.sealMetadata(self, in: tx)
         try checkUnique(row, except: nil, in: tx)
-        try row.sealSecret(self, new.secret, itemKey: itemKey, nonce: random[72..<96])
-        try row.wrap(self, itemKey: itemKey, by: classKey, nonce: random[96..<120])
+        try row.sealSecret(self, new.secret, itemKey: itemKey)
+        try row.wrap(self, itemKey: itemKey, by: classKey)
         try tx.execute(
           """
           INSERT INTO items (uuid, class, version, class_key, index_epoch, primary_index, index_1,
