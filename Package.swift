@@ -56,10 +56,12 @@ let package = Package(
     .target(name: "SealedEnvelope", dependencies: ["SodiumCrypto"]),
     .target(name: "ThreadRequests", dependencies: ["ThreadDataset"]),
 
-    // Floor 3: Keychain Services for other programs; Thread credentials, the broker's password, the keys
+    // Floor 3: the rules of Keychain Services, and the module for other programs; Thread credentials, the broker's password, the keys
     // of enrolled clients, and who may have which credentials, as keychain items.
     .target(
-      name: "Security", dependencies: ["KeychainCore", "PersonAtTerminal"],
+      name: "KeychainServices", dependencies: ["KeychainCore", "SQLiteDatabase", "SodiumCrypto"]),
+    .target(
+      name: "Security", dependencies: ["KeychainCore", "KeychainServices", "PersonAtTerminal"],
       swiftSettings: librarySettings),
     .target(
       name: "ThreadCredentialStore",
@@ -171,6 +173,9 @@ let package = Package(
       name: "KeychainCoreTests", dependencies: ["KeychainCore", "SodiumCrypto", "TestKit"],
       resources: [.copy("Golden")]),
     .testTarget(
+      name: "KeychainServicesTests",
+      dependencies: ["KeychainCore", "KeychainServices", "SodiumCrypto", "TestKit"]),
+    .testTarget(
       name: "BridgeProtocolTests", dependencies: ["BridgeProtocol", "TestKit", "ThreadDataset"]),
     .testTarget(
       name: "ThreadRequestsTests", dependencies: ["TestKit", "ThreadDataset", "ThreadRequests"]),
@@ -182,7 +187,9 @@ let package = Package(
       ]),
     .testTarget(
       name: "SecurityTests",
-      dependencies: ["KeychainCore", "SQLiteDatabase", "Security", "SodiumCrypto", "TestKit"]),
+      dependencies: [
+        "KeychainCore", "KeychainServices", "SQLiteDatabase", "Security", "SodiumCrypto", "TestKit",
+      ]),
     .testTarget(
       name: "ThreadNetworkTests",
       dependencies: [

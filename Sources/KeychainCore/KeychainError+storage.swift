@@ -11,7 +11,7 @@ import SodiumCrypto
 
 extension KeychainError {
   /// Runs `body`; whatever it throws becomes a `KeychainError`. `what` completes "while …".
-  static func wrap<R>(
+  package static func wrap<R>(
     _ what: StaticString, _ body: () throws -> R
   ) throws(KeychainError) -> R {
     do {

@@ -32,7 +32,7 @@ package enum AttributeValue: Sendable {
   /// What is compared and hashed: the octets of a text or of data, a number as big-endian two's
   /// complement without leading octets that say nothing. 0, false and what is empty give nothing,
   /// like an attribute that is missing. Part of the format.
-  func withCanonicalOctets<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+  package func withCanonicalOctets<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
     switch self {
     case .string(var text):
       return try text.withUTF8 { try body(UnsafeRawBufferPointer($0)) }

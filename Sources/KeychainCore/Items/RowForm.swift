@@ -7,14 +7,14 @@
 /// Its primary key leaves the access group out, because a border agent id belongs to one team
 /// only: so SQLite itself answers "duplicate" across teams. Its only side index is the Extended
 /// PAN ID (`gena`), because a fleet has a million of them and each index costs 35 octets an item.
-enum RowForm: UInt8, CaseIterable {
+package enum RowForm: UInt8, CaseIterable {
   case genericPassword = 1
   case internetPassword = 2
   case certificate = 3
   case key = 4
   case threadCredential = 16
 
-  static let threadServicePrefix = "thread-network/"
+  package static let threadServicePrefix = "thread-network/"
 
   init(_ itemClass: ItemClass, _ attributes: [ItemAttribute: AttributeValue]) {
     switch itemClass {
@@ -28,7 +28,7 @@ enum RowForm: UInt8, CaseIterable {
   }
 
   /// Whether a generic password of this service is a Thread credential.
-  static func isOfThread(service: AttributeValue) -> Bool {
+  package static func isOfThread(service: AttributeValue) -> Bool {
     service.withCanonicalOctets { $0.starts(with: threadServicePrefix.utf8) }
   }
 

@@ -66,7 +66,7 @@ final class ProgramKeychain: Sendable {
   /// - Throws: `itemNotFound` when there is none yet, and before that whatever is wrong with the
   ///   call itself.
   func perform<R>(
-    _ call: KeychainCall, _ request: ItemRequest, _ body: (KeychainServices) throws -> R
+    _ call: KeychainCall, _ request: ItemRequest, _ body: (KeychainService) throws -> R
   ) throws -> R {
     try request.check(for: call, by: AccessGroups(settings.accessGroups))
     let first = try opened(call)
@@ -85,7 +85,7 @@ final class ProgramKeychain: Sendable {
 
   private func opened(
     _ call: KeychainCall
-  ) throws(KeychainError) -> (store: OpenedStore, services: KeychainServices) {
+  ) throws(KeychainError) -> (store: OpenedStore, services: KeychainService) {
     let makingStore = if case .add = call { true } else { false }
     var (settings, choice, open) = current()
     if open == nil {
@@ -101,7 +101,7 @@ final class ProgramKeychain: Sendable {
       }
     }
     guard let open else { throw KeychainError(.itemNotFound, "there is no keychain yet") }
-    let services = KeychainServices(
+    let services = KeychainService(
       KeychainClient(open.keychain, groups: AccessGroups(settings.accessGroups)),
       presence: ProgramPresence(settings.confirmPresence))
     return (open, services)

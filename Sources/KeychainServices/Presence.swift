@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import KeychainCore
+
 /// What is asked of a person before a secret is given out.
 package struct PresenceQuestion: Sendable {
   /// What each of the items demands.

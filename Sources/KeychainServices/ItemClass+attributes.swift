@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import KeychainCore
+
 extension ItemClass {
   /// What every item can have, whatever its class.
   private static let common: Set<ItemAttribute> = [

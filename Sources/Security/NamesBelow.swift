@@ -6,34 +6,35 @@
 // warning concerns values of hidden types within public ones, and there are none: public types
 // here have fields of the standard library and Foundation, or references to classes.
 @_implementationOnly import KeychainCore
+@_implementationOnly import KeychainServices
 @_implementationOnly import PersonAtTerminal
 
-typealias AccessControl = KeychainCore.AccessControl
-typealias AccessGroups = KeychainCore.AccessGroups
+typealias AccessControl = KeychainServices.AccessControl
+typealias AccessGroups = KeychainServices.AccessGroups
 typealias Accessibility = KeychainCore.Accessibility
 typealias AttributeValue = KeychainCore.AttributeValue
-typealias AuthenticationUI = KeychainCore.AuthenticationUI
-typealias FoundItem = KeychainCore.FoundItem
+typealias AuthenticationUI = KeychainServices.AuthenticationUI
+typealias FoundItem = KeychainServices.FoundItem
 typealias HarmlessText = PersonAtTerminal.HarmlessText
 typealias ItemAttribute = KeychainCore.ItemAttribute
 typealias ItemClass = KeychainCore.ItemClass
-typealias ItemRequest = KeychainCore.ItemRequest
-typealias ItemSecret = KeychainCore.ItemSecret
+typealias ItemRequest = KeychainServices.ItemRequest
+typealias ItemSecret = KeychainServices.ItemSecret
 typealias KeySlotSecret = KeychainCore.KeySlotSecret
 typealias Keychain = KeychainCore.Keychain
-typealias KeychainCall = KeychainCore.KeychainCall
-typealias KeychainClient = KeychainCore.KeychainClient
+typealias KeychainCall = KeychainServices.KeychainCall
+typealias KeychainClient = KeychainServices.KeychainClient
 typealias KeychainError = KeychainCore.KeychainError
 typealias KeychainOptions = KeychainCore.KeychainOptions
-typealias KeychainServices = KeychainCore.KeychainServices
-typealias Locked = KeychainCore.Guarded
-typealias MatchLimit = KeychainCore.MatchLimit
-typealias PersistentReference = KeychainCore.PersistentReference
-typealias PresenceAnswer = KeychainCore.PresenceAnswer
-typealias PresenceProvider = KeychainCore.PresenceProvider
-typealias PresenceQuestion = KeychainCore.PresenceQuestion
-typealias RequestClass = KeychainCore.RequestClass
-typealias ResultShape = KeychainCore.ResultShape
+typealias KeychainService = KeychainServices.KeychainService
+typealias Locked = KeychainServices.Guarded
+typealias MatchLimit = KeychainServices.MatchLimit
+typealias PersistentReference = KeychainServices.PersistentReference
+typealias PresenceAnswer = KeychainServices.PresenceAnswer
+typealias PresenceProvider = KeychainServices.PresenceProvider
+typealias PresenceQuestion = KeychainServices.PresenceQuestion
+typealias RequestClass = KeychainServices.RequestClass
+typealias ResultShape = KeychainServices.ResultShape
 typealias StoreLocation = KeychainCore.StoreLocation
-typealias SystemRandom = KeychainCore.SystemRandom
+typealias SystemRandom = KeychainServices.SystemRandom
 typealias TerminalConsent = PersonAtTerminal.TerminalConsent

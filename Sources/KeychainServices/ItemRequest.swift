@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import KeychainCore
 import SodiumCrypto
 
 /// What a call of Keychain Services says about items, before a rule is applied to it: for `add` the

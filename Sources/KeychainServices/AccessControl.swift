@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import KeychainCore
+
 /// What has to happen before the secret of an item is given out (`SecAccessControl`).
 package struct AccessControl: Hashable, Sendable {
   /// The bits of `SecAccessControlCreateFlags`.

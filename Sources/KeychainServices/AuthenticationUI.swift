@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import KeychainCore
+
 /// Whether a person may be asked for items that need one (`u_AuthUI`).
 package enum AuthenticationUI: String, Sendable {
   case allow = "u_AuthUIA"

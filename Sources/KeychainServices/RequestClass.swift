@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import KeychainCore
+
 /// The classes that a request can name: those that are stored, and the identity, which is a
 /// certificate joined to its private key.
 package enum RequestClass: Hashable, Sendable {

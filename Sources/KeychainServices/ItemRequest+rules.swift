@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import KeychainCore
+
 extension ItemRequest {
   /// Whether the call makes sense to a client with `groups`, before any item is looked at.
   ///

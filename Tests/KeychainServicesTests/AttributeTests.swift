@@ -3,6 +3,7 @@
 import Testing
 
 @testable import KeychainCore
+@testable import KeychainServices
 
 @Suite struct AttributeTests {
   private static let numbers: [(Int64, [UInt8])] = [

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import KeychainCore
+
 extension ItemRequest {
   /// Whether the store itself can compare everything that the request says.
   var isComparedByStore: Bool {

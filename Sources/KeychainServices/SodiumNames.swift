@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import KeychainCore
 import SodiumCrypto
 
 /// The secret of an item, under a name for callers that do not see the library below.

@@ -4,6 +4,8 @@ import KeychainCore
 import SodiumCrypto
 import Testing
 
+@testable import KeychainServices
+
 /// What a call may say, before any item is looked at.
 @Suite struct RequestRuleTests {
   private let groups = AccessGroups(["own", "shared"])

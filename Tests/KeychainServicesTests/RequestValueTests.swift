@@ -4,6 +4,7 @@ import KeychainCore
 import Testing
 
 @testable import KeychainCore
+@testable import KeychainServices
 
 /// Values of requests that are stored or handed out, and must read the same for ever.
 @Suite struct RequestValueTests {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import KeychainCore
+
 /// The access groups that a client may use, the default first.
 package struct AccessGroups: Equatable, Sendable {
   /// Items in this group decide who may do what; no client can name it.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import KeychainCore
+
 /// Keychain Services for one client: every call is one transaction, and whoever has to be asked is
 /// asked outside of it.
-package struct KeychainServices: Sendable {
+package struct KeychainService: Sendable {
   package let client: KeychainClient
   private let presence: any PresenceProvider
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import KeychainCore
+
 /// How many items a caller wants (`m_Limit`).
 package enum MatchLimit: Equatable, Sendable {
   /// One, given as a single value. The number 1 means the same.

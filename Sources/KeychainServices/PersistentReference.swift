@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import KeychainCore
+
 /// A name for an item that outlives the program and any change of the item's attributes. As octets:
 ///
 ///     class 4 ("genp") | row 8, big-endian | item 16

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import KeychainCore
+
 extension ItemAttribute {
   /// What the values of an attribute are, so that the same value always has the same octets.
   package enum Kind: Sendable {

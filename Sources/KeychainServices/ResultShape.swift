@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import KeychainCore
+
 /// What a caller wants to be given of the items that were found (`r_Data`, `r_Attributes`, …).
 package struct ResultShape: OptionSet, Sendable {
   package let rawValue: UInt8

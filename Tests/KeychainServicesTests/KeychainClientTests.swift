@@ -6,6 +6,7 @@ import TestKit
 import Testing
 
 @testable import KeychainCore
+@testable import KeychainServices
 
 @Suite struct KeychainClientTests {
   private func request(_ account: String? = nil, secret: String? = nil) -> ItemRequest {
@@ -84,7 +85,7 @@ import Testing
     all.limit = .all
     all.shape = .data
     all.prompt = "open the door"
-    let found = try KeychainServices(client, presence: person).search(all)
+    let found = try KeychainService(client, presence: person).search(all)
     #expect(found.count == 2)
     #expect(found.allSatisfy { $0.secret?.count == 6 })
     #expect(person.prompts == ["open the door", "open the door"])
@@ -97,7 +98,7 @@ import Testing
     item.accessControl = AccessControl(.userPresence)
     try store.keychain.write { tx in _ = try client.add(item, in: tx) }
     let person = Person { _ in .present }
-    let services = KeychainServices(client, presence: person)
+    let services = KeychainService(client, presence: person)
     var wanted = request("a")
     wanted.shape = .data
     for _ in 0..<3 { _ = try services.search(wanted) }
@@ -107,7 +108,7 @@ import Testing
     _ = try services.search(wanted)
     #expect(person.prompts.count == 3)
     #expect(throws: KeychainError.self) {
-      try KeychainServices(client).search(item.asking(for: .data))
+      try KeychainService(client).search(item.asking(for: .data))
     }
   }
 }
