@@ -7,7 +7,7 @@ import Glibc
 /// Without them Dispatch cannot receive signals, so that SIGTERM would be ignored, or traps; and of store, broker and
 /// sockets some work and some do not. So the limit is checked before anything is opened.
 enum OpenFiles {
-  /// Files that can be opened at the start. An idle daemon with a private broker has 29 open; the others are for
+  /// Files that can be opened at the start. An idle daemon with a private broker has about 30 open; the others are for
   /// connections of commands and programs, for datagrams of the resolver, and for files that are written now and then.
   static let needed = 48
 

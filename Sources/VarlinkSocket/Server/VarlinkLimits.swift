@@ -15,6 +15,9 @@ package struct VarlinkLimits: Sendable {
   /// What a connection is answered that finds no place, or loses it between two calls. Nil: it is closed.
   package var noPlace: VarlinkError?
 
+  /// Whether the kernel is asked to refuse open files. Tests do without it, as Linux before 6.16 has to.
+  var refusesDescriptors = true
+
   package init() {}
 
   /// For a socket of the daemon's own user and root.

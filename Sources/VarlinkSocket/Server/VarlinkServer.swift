@@ -32,7 +32,7 @@ package final class VarlinkServer: Sendable {
     let listener = try ListeningSocket.make(path, reach)
     connections = ServerConnections(
       service: service, limits: limits, judge: judge,
-      passesDescriptors: !SocketOptions.refuseDescriptors(listener))
+      passesDescriptors: !(limits.refusesDescriptors && SocketOptions.refuseDescriptors(listener)))
     loop = AcceptLoop(
       path: path, listener: listener, wakeup: wakeup, connections: connections,
       onTrouble: onTrouble)
