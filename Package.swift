@@ -12,7 +12,7 @@ let librarySettings: [SwiftSetting] =
   isCheckout || Context.environment["THREADKEEPER_WARNINGS"] != nil
   ? [] : [.unsafeFlags(["-suppress-warnings"])]
 
-/// The floors, lowest first; an import goes down only. See docs/architecture.md.
+/// The floors, lowest first; an import goes down only. See docs/explanation/architecture.md.
 let package = Package(
   name: "threadkeeper",
   products: [

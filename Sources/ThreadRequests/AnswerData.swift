@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a request comes to: the fields that its command has, see docs/protocol.md.
+/// What a request comes to: the fields that its command has, see docs/reference/mqtt-protocol.md.
 package struct AnswerData: Codable, Hashable, Sendable {
   /// What a store has changed.
   package enum Change: String, Codable, Sendable {

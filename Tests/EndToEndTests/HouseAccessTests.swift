@@ -6,7 +6,7 @@ import TestKit
 import Testing
 import ThreadRequests
 
-/// The access list for a house, in real brokers that are set up as docs/broker.md says.
+/// The access list for a house, in real brokers that are set up as docs/guides/broker.md says.
 @Suite("A broker that is in use already", .inTurns, .timeLimit(.minutes(30)))
 struct HouseAccessTests {
   private static let withLogins = "Debian, clients with logins"
@@ -15,7 +15,7 @@ struct HouseAccessTests {
 
   private let handbook: Handbook
 
-  init() throws { handbook = try Handbook("docs/broker.md") }
+  init() throws { handbook = try Handbook("docs/guides/broker.md") }
 
   /// What `threadkeeper acl` prints, without a broker.
   private func accessList(_ arguments: [String]) async throws -> String {

@@ -63,7 +63,7 @@ struct EnrolledExchange: AnswerSealer, RequestOpener {
 }
 
 extension AnswerFailure {
-  /// The code is that of the envelope's own rules, see docs/protocol.md.
+  /// The code is that of the envelope's own rules, see docs/reference/mqtt-protocol.md.
   init(_ error: SealedExchangeError) {
     self.init(.notEnrolled, field: "sealed", error.message)
     code = error.code

@@ -14,7 +14,7 @@ import Foundation
 ///
 /// A client talks to the keeper that runs on this machine; without one it opens a store of its own.
 /// What the credentials of a program are, its *team*, follows from the user that it runs as. See
-/// ``Configuration`` and docs/threadnetwork.md.
+/// ``Configuration`` and docs/reference/threadnetwork.md.
 ///
 /// Errors are ``THError`` values, which are `NSError` objects.
 ///

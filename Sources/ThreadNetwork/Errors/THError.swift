@@ -74,7 +74,7 @@ public final class THError: NSError, @unchecked Sendable {
 
   /// The same as `code`.
   public var reason: Code { Code(rawValue: code) ?? .storeFailure }
-  /// The stable word of the keeper's answer, `bad_length` for example; see docs/protocol.md.
+  /// The stable word of the keeper's answer, `bad_length` for example; see docs/reference/mqtt-protocol.md.
   public var answerCode: String? { userInfo[Self.answerCodeKey] as? String }
   /// The name of the TLV that is to blame, where a dataset is refused for one.
   public var tlv: String? { userInfo[Self.tlvKey] as? String }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What `login` and `logout` ask of the running keeper. See docs/architecture.md.
+/// What `login` and `logout` ask of the running keeper. See docs/explanation/architecture.md.
 struct LoginRequest: KeeperRequest {
   typealias Report = LoginReport
 

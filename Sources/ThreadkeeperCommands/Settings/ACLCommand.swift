@@ -14,7 +14,7 @@ struct ACLCommand: ParsableCommand {
       write below `in/<its own name>/` only. A list rules the whole broker, and what it does not \
       allow is denied: name every login that does other things there with `--keep`.
 
-      docs/broker.md shows, step by step, how a broker in use gets this list.
+      docs/guides/broker.md shows, step by step, how a broker in use gets this list.
 
       Examples:
         threadkeeper acl --monitor dashboard
