@@ -232,8 +232,10 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "ConsentLedger", "DaemonSocket", "EmbeddedBroker", "KeychainClientExample", "KeychainCore",
-        "MosquittoClient", "SQLiteDatabase", "SealedEnvelope", "TestKit", "ThreadClientExample",
+        "BridgeProtocol", "ConsentLedger", "DaemonSocket", "EmbeddedBroker",
+        "KeychainClientExample",
+        "KeychainCore", "MosquittoClient", "SQLiteDatabase", "SealedEnvelope", "TestKit",
+        "ThreadClientExample",
         "ThreadDataset", "ThreadNetwork", "ThreadRequests", "YAMLReader", "threadkeeper",
       ]),
   ],

@@ -4,10 +4,8 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite("The README's commands for keys", .inTurns, .timeLimit(.minutes(30)))
+@Suite("The guide's commands for keys", .inTurns, .timeLimit(.minutes(30)))
 struct KeysBlockTests {
-  private static let readme = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("README.md")
   private static let questions = [
     "New passphrase of the store: ", "The same again: ",
     "Passphrase or recovery code of the store: ",
@@ -37,10 +35,8 @@ struct KeysBlockTests {
 
   @Test("Each works, one after the other, in the order in which they stand there")
   func block() async throws {
-    let text = try String(contentsOf: Self.readme, encoding: .utf8)
-    let block = try #require(
-      text.components(separatedBy: "```sh\n").first { $0.hasPrefix("threadkeeper keys list") }?
-        .components(separatedBy: "```").first)
+    let block = try Handbook("docs/guides/keys.md")
+      .block(below: "Add and remove key slots", with: "threadkeeper keys list")
     let commands = block.split(separator: "\n").map { line in
       line.prefix { $0 != "#" }.split(separator: " ").dropFirst().map {
         $0.replacingOccurrences(of: "/media/stick", with: keeper.directory.path + "/stick")

@@ -53,7 +53,7 @@ struct KeeperAnswerTests {
     #expect(throws: CommandFailure.self) { try ClientsRequest.Answer.result(Data(octets)) }
   }
 
-  @Test("A report is told in the form that docs/explanation/architecture.md has, and read again")
+  @Test("A report is told in the form that docs/reference/daemon-socket.md has, and read again")
   func report() throws {
     let octets = ClientsRequest(command: .list).answer { ClientsReport(change: "enrolled") }
     #expect(try object(octets) == ["v": 1, "status": "ok", "data": ["change": "enrolled"]])

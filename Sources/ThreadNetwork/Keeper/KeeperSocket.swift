@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The socket of a keeper: one request and one answer for each connection. See docs/explanation/architecture.md.
+/// The socket of a keeper: one request and one answer for each connection. See docs/reference/daemon-socket.md.
 struct KeeperSocket: Sendable {
   /// Seconds. A keeper does what it is asked for within some milliseconds, but for its disk.
   private static let patience = 60

@@ -3,7 +3,7 @@
 import BridgeProtocol
 import ClientEnrolment
 
-/// What `clients …` asks of the keeper that holds the store. See docs/explanation/architecture.md.
+/// What `clients …` asks of the keeper that holds the store. See docs/reference/daemon-socket.md.
 struct ClientsRequest: KeeperRequest {
   typealias Report = ClientsReport
 

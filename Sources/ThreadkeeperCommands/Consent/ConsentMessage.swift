@@ -2,7 +2,7 @@
 
 import ConsentLedger
 
-/// What a command asks of the running keeper about consent. See docs/explanation/architecture.md.
+/// What a command asks of the running keeper about consent. See docs/reference/daemon-socket.md.
 struct ConsentMessage: KeeperRequest {
   typealias Report = ConsentReport
 

@@ -2,7 +2,7 @@
 
 import KeychainCore
 
-/// What a command asks of the keeper that holds the store. See docs/explanation/architecture.md.
+/// What a command asks of the keeper that holds the store. See docs/reference/daemon-socket.md.
 struct StoreRequest: KeeperRequest {
   typealias Report = StoreReport
 

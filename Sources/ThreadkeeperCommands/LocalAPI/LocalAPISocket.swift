@@ -6,7 +6,7 @@ import ServiceLifecycle
 import Settings
 import VarlinkSocket
 
-/// The daemon's local API: `varlink.sock` in the store's directory, for this user and root. See docs/local-api.md.
+/// The daemon's local API: `varlink.sock` in the store's directory, for this user and root. See docs/reference/local-api.md.
 struct LocalAPISocket: Service {
   let settings: Settings
   let status: StatusEndpoints

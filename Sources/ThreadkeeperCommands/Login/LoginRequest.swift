@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What `login` and `logout` ask of the running keeper. See docs/explanation/architecture.md.
+/// What `login` and `logout` ask of the running keeper. See docs/reference/daemon-socket.md.
 struct LoginRequest: KeeperRequest {
   typealias Report = LoginReport
 

@@ -11,7 +11,7 @@ import Dispatch
 
 /// What a command asks of the running keeper, as JSON with a `v` and a `command`. Each kind has commands
 /// of its own, and none that `RequestCommand` has, so that only one kind can be read from it. See
-/// docs/explanation/architecture.md.
+/// docs/reference/daemon-socket.md.
 protocol KeeperRequest: Codable, Sendable {
   /// What comes of it.
   associatedtype Report: Codable & Sendable

@@ -14,9 +14,7 @@ struct Handbook {
   /// - Parameter name: the path below the project.
   init(_ name: String) throws {
     self.name = name
-    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("../../../\(name)").standardized
-    text = try String(contentsOf: file, encoding: .utf8)
+    text = try ProjectFiles.text(of: name)
   }
 
   /// The blocks between two fences, without the indentation of a list, below a heading.
