@@ -82,9 +82,12 @@ package struct EmbeddedBrokerError: Error, Sendable, Equatable, CustomStringConv
     EmbeddedBrokerError(.system, "\(call) failed: \(errorText(code))")
   }
 
-  /// One line: commands and logs print what ends one as an escape.
+  /// One line: commands and logs print what ends one as an escape. Without the lines about clients: who knows the
+  /// daemon's client id can take its session.
   private static func tail(_ log: String) -> String {
-    let lines = log.split(whereSeparator: \.isNewline)
+    let lines = log.split(whereSeparator: \.isNewline).filter {
+      !$0.lowercased().contains("client")
+    }
     return lines.isEmpty ? "" : ". Its log ends with: \(lines.joined(separator: " / "))"
   }
 

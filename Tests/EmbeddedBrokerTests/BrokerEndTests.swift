@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import EmbeddedBroker
 import Foundation
 import Synchronization
 import TestKit
 import Testing
+
+@testable import EmbeddedBroker
 
 @Suite("The private broker and whose it is", .timeLimit(.minutes(2)))
 struct BrokerEndTests {
@@ -126,5 +127,17 @@ struct BrokerEndTests {
     try Program.check("mosquitto_pub", ["-p", "\(broker.port)", "-t", "t", "-m", "x"])
     #expect(broker.processIdentifier == identifier)
     broker.stop()
+  }
+
+  @Test("An error quotes the end of the broker's log without the ids of clients")
+  func quotedLog() {
+    let error = EmbeddedBrokerError.died(
+      "signal 9",
+      log: """
+        1: New client connected from 127.0.0.1:5 as threadkeeper-0a1b-intake (p5, c0, k60).
+        1: Error: No space left on device
+        1: Client threadkeeper-0a1b-intake closed its connection.
+        """)
+    #expect(error.message.hasSuffix("Its log ends with: 1: Error: No space left on device"))
   }
 }

@@ -97,7 +97,9 @@ struct SocketTests {
       let keeper = try FakeKeeper { _, _ in
         ThreadAnswer(AnswerFailure(code, "the words", help: "the help")).json
       }
-      let link = KeeperLink(keeper.configuration, patience: .zero)
+      // A daemon that ends is asked again, for this long.
+      let link = KeeperLink(
+        keeper.configuration, patience: code == .ending ? .zero : .seconds(60))
       let error = await failure { _ = try await link.credentials(.listCredentials) }
       #expect(error?.reason == expected[code], "\(code)")
       #expect(error?.answerCode == code.rawValue)

@@ -34,7 +34,8 @@ extension TickApplier {
         RouterRecord(
           absent: id.agent, home: home.record.id, user: "", team: id.team,
           credential: id.hasCredentials ? .stored : .missing,
-          since: WireTime(milliseconds: id.modified / 1_000)), batch.tx)
+          // Not since its item was changed: its router may be there, and gets the whole time to announce itself.
+          since: batch.now), batch.tx)
     }
     let stored = router
     // Whoever holds the credentials owns the id.
