@@ -13,7 +13,7 @@ final class SampleServer: Sendable {
   var path: String { directory.file("run/varlink.sock") }
 
   init(
-    _ limits: VarlinkLimits = .owner, reach: SocketReach = .everybody,
+    _ limits: VarlinkLimits = .unhurried, reach: SocketReach = .everybody,
     judge: @escaping @Sendable (SocketPeer) -> VarlinkVerdict = { _ in .admitted(.owner) }
   ) throws {
     directory = try TemporaryDirectory()
@@ -39,5 +39,15 @@ final class SampleServer: Sendable {
 
   static func call(_ method: String, _ parameters: String = "{}", _ flags: String = "") -> String {
     "{\"method\":\"org.example.sample.\(method)\",\"parameters\":\(parameters)\(flags)}"
+  }
+}
+
+extension VarlinkLimits {
+  /// Beside a thousand other tests a caller may not get to its call for minutes.
+  static var unhurried: VarlinkLimits {
+    var limits = VarlinkLimits.owner
+    limits.silence = .seconds(600)
+    limits.sending = .seconds(600)
+    return limits
   }
 }
