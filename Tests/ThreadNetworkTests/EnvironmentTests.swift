@@ -33,12 +33,12 @@ struct EnvironmentTests {
   @Test("Root's store is the machine's where a daemon is installed, and in root's home elsewhere")
   func root() throws {
     let place = try TemporaryDirectory()
-    let found = environment(["HOME": "/root", "THREADKEEPER_SYSTEM_ROOT": place.path])
-    #expect(found.storeDirectory == "/root/.local/share/threadkeeper/store")
+    let found = environment(["HOME": "/home/ada", "THREADKEEPER_SYSTEM_ROOT": place.path])
+    #expect(found.storeDirectory == "/home/ada/.local/share/threadkeeper/store")
     try FileManager.default.createDirectory(
       atPath: place.file("var/lib/threadkeeper"), withIntermediateDirectories: true)
     let expected =
-      geteuid() == 0 ? "/var/lib/threadkeeper/store" : "/root/.local/share/threadkeeper/store"
+      geteuid() == 0 ? "/var/lib/threadkeeper/store" : "/home/ada/.local/share/threadkeeper/store"
     #expect(found.storeDirectory?.hasSuffix(expected) == true)
   }
 

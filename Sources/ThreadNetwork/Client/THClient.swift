@@ -3,6 +3,7 @@
 import Foundation
 
 // Unchecked Sendable: the keeper is a constant, and safe to use from any thread. Subclasses answer for what they add.
+// Unchecked because an open class cannot be checked: what it has itself is constant.
 /// Stores, finds and deletes the Thread credentials of border routers, and asks about the preferred
 /// network of the home.
 ///

@@ -6,6 +6,7 @@ import Foundation
 public let THErrorDomain = "THErrorDomain"
 
 // Unchecked Sendable: nothing in it changes; what is in `userInfo` are texts and numbers.
+// Unchecked because `NSError` is: what is added here is constant.
 /// Why a call failed: an `NSError` of ``THErrorDomain`` with one of the codes of ``Code``.
 ///
 /// `localizedDescription` says what is wrong, where, and what can be done about it. It never holds an
