@@ -62,6 +62,11 @@ struct KeysTests {
       list?.compactMap { $0["opens"]?.text } == ["yes", "no", "not_tried", "not_tried"])
     #expect(list?.compactMap { $0["label"]?.text }.contains("in the safe") == true)
 
+    let own = try await keeper.command("keys", "remove", "1")
+    #expect(
+      own.status == 64 && own.error.contains("the daemon opens the store with this key slot"),
+      "\(own.error)")
+
     // Each way opens the store without the key file; each wrong one is answered.
     try FileManager.default.removeItem(atPath: keeper.directory.file("store.key"))
     let closed = try await keeper.command("routers")
@@ -88,6 +93,30 @@ struct KeysTests {
     let gone = try await keeper.command("keys", "remove", "3", "--yes", environment: opened)
     #expect(gone.status == 0)
     #expect(try await keeper.command("routers", environment: opened).status == 77)
+  }
+
+  @Test("status asks a running daemon, and needs no key for that; without a daemon it needs one")
+  func statusWithoutKey() async throws {
+    let broker = try TestBroker()
+    let keeper = try Installation(broker)
+    #expect(try await keeper.command("init").status == 0)
+    let (right, _) = try passphrases(keeper)
+    let opened = ["THREADKEEPER_STORE_PASSPHRASE_FILE": right]
+    #expect(try await keeper.command("keys", "add", "--passphrase-file", right).status == 0)
+    #expect(
+      try await keeper.command("keys", "remove", "1", "--yes", environment: opened).status == 0)
+    let daemon = try DaemonProcess(
+      ["run", "--config", keeper.configuration],
+      environment: keeper.environment.merging(opened) { $1 },
+      errorFile: keeper.directory.file("daemon.log"))
+    try await keeper.ready(daemon)
+    let status = try await keeper.command("status")
+    #expect(status.status == 0, "\(status.error)")
+    #expect(status.output.contains("running as process \(daemon.identifier)"), "\(status.output)")
+    #expect(try await daemon.stop() == .exit(0))
+    let closed = try await keeper.command("status")
+    #expect(closed.status == 77, "\(closed.output)")
+    #expect(try await keeper.command("status", environment: opened).status == 69)
   }
 
   @Test("a credential of systemd opens the store by itself")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Settings
 
 /// `threadkeeper status`
 struct StatusCommand: AsyncParsableCommand {
@@ -8,7 +9,8 @@ struct StatusCommand: AsyncParsableCommand {
     commandName: "status",
     abstract: "Show how the daemon is: the broker, the store, and what is in it.",
     discussion: """
-      Ends with 69 when no daemon runs on the store.
+      A daemon that runs is asked, without any key. Without one the store is opened to look, and this \
+      ends with 69.
 
       Examples:
         threadkeeper status
@@ -19,10 +21,15 @@ struct StatusCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let registry = try Registry(options)
-    let asked = await DaemonStatusRequest.ask(registry.settings)
-    let report = try registry.reading { try StatusReport(registry, asked: asked) }
+    let settings = try options.loadOfStore()
+    let report = try await StatusClient(settings: settings).report() ?? stored(settings)
     try output.show(report, text: report.text(width: StandardStream.output.columns))
     guard report.running else { throw ExitCode(ExitStatus.unavailable.rawValue) }
+  }
+
+  /// What the store says by itself.
+  private func stored(_ settings: Settings) throws -> StatusReport {
+    let registry = try Registry(settings, OpenStore.forReading(settings))
+    return try registry.reading { try StatusReport(registry) }
   }
 }

@@ -7,8 +7,8 @@ import Settings
 import ThreadCredentialStore
 
 /// What `status` answers.
-struct StatusReport: Encodable {
-  struct Store: Encodable {
+struct StatusReport: Codable {
+  struct Store: Codable {
     let path: String
     let id: String
     let condition: String
@@ -17,14 +17,14 @@ struct StatusReport: Encodable {
     let rotationPending: Bool
   }
 
-  struct Preferred: Encodable {
+  struct Preferred: Codable {
     let home: String
     let networkName: String
     let extPanId: String
   }
 
   /// Firing alerts of one name.
-  struct Alert: Encodable {
+  struct Alert: Codable {
     let severity: AlertName.Severity
     let alertname: AlertName
     let count: Int
@@ -44,7 +44,7 @@ struct StatusReport: Encodable {
   }
 
   /// Who the keeper is at the broker, and where the password comes from.
-  struct Login: Encodable {
+  struct Login: Codable {
     let username: String?
     let passwordFrom: LoginInUse.Source
 
@@ -86,17 +86,13 @@ struct StatusReport: Encodable {
   let store: Store
   let teams: TeamCheck
 
-  /// As a command sees it, beside a daemon or without one.
-  ///
-  /// - Parameter asked: what the daemon has answered, where it could not write its record.
-  init(_ registry: Registry, asked: RuntimeRecord? = nil) throws {
+  /// As a command sees it that has no answer of a daemon: without one, or beside one that does not answer.
+  init(_ registry: Registry) throws {
     let settings = registry.settings
     let holder = StoreLock.holder(of: OpenStore.location(settings))
     try self.init(
       registry, isRunning: holder != nil, pid: holder?.processID,
-      runtime: holder?.processID.flatMap { process in
-        RuntimeRecord.read(settings, of: process) ?? asked.flatMap { $0.pid == process ? $0 : nil }
-      })
+      runtime: holder?.processID.flatMap { RuntimeRecord.read(settings, of: $0) })
   }
 
   /// As the daemon sees itself.

@@ -7,7 +7,7 @@ import VarlinkSocket
 
 /// `io.threadkeeper.Status`: the report of `threadkeeper status`, made by the daemon itself.
 struct StatusEndpoints: Sendable {
-  struct Reply: Encodable, Sendable {
+  struct Reply: Codable, Sendable {
     let status: StatusReport
   }
 

@@ -7,9 +7,9 @@ import Settings
 import ThreadCredentialStore
 
 /// Teams for which nobody can speak any more: for the log at the start, and for `status`.
-struct TeamCheck: Encodable {
+struct TeamCheck: Codable {
   /// A border agent id whose team is gone. Its router is refused, whoever announces it.
-  struct AbandonedID: Encodable, Equatable {
+  struct AbandonedID: Codable, Equatable {
     let home: String
     let borderAgentId: String
     let team: String

@@ -74,7 +74,7 @@ struct Keeper {
       requests: RequestDesk(settings, requests: bridge.requests),
       clients: ClientsService(bridge.enrolments, logger: logger),
       routers: RoutersHandler(settings, ownership: bridge.ownership), store: store,
-      logins: logins, status: DaemonStatusHandler(record: { recorder.current }), logger: logger)
+      logins: logins, logger: logger)
     let localAPI = LocalAPISocket(
       settings: settings,
       status: StatusEndpoints(

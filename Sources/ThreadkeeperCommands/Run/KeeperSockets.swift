@@ -14,7 +14,6 @@ struct KeeperSockets: Service {
   let routers: RoutersHandler
   let store: StoreService
   let logins: BrokerLoginService
-  let status: DaemonStatusHandler
   let logger: Logger
 
   /// Time between two attempts to make a socket: too few file descriptors, or a directory that is not
@@ -71,10 +70,9 @@ struct KeeperSockets: Service {
         logger.warning("a command was not let in", metadata: ["reason": "\($0.message)"])
       },
       handler: {
-        [status, store, clients, routers, consents, requests, logins, logger] request, connection in
+        [store, clients, routers, consents, requests, logins, logger] request, connection in
         logger.debug(
           "a request on the socket", metadata: ["user": "\(connection.peer.user)"])
-        if let answer = status.answer(request) { return answer }
         if let answer = await consents.answer(request, from: connection.peer) { return answer }
         if let answer = await requests.answer(request, connection) { return answer }
         if let answer = await clients.answer(request, from: connection.peer) { return answer }
