@@ -4,6 +4,10 @@ import SQLiteDatabase
 import SodiumCrypto
 
 extension Keychain {
+  /// Generations that a restore leaves out. The anchor is written once a second: what was committed after it must be left
+  /// behind as well.
+  static let restoreMargin: UInt64 = 100_000
+
   /// Puts the store of a backup in place of the one at `location`, or where there is none. Nobody may
   /// have that open for writing.
   ///
@@ -54,7 +58,7 @@ extension Keychain {
         if case .generation(let anchored) = anchor.read(), anchored > file.trailer.generation {
           report.behindBy = anchored - file.trailer.generation
         }
-        generation = try staged.goBeyond(report.behindBy)
+        generation = try staged.goBeyond(report)
         guard try staged.database.checkpointTruncate() else {
           throw KeychainError(
             .notAvailable, "somebody reads the store while it is made", isTemporary: true)
@@ -100,15 +104,14 @@ extension Keychain {
   }
 
   /// Counts on, beyond all that was ever committed in the store that is replaced. Returns where it is.
-  private func goBeyond(_ behindBy: UInt64) throws -> UInt64 {
-    // The anchor is written once a second: what was committed after it must be left behind as well.
-    let margin: UInt64 = 100_000
-    return try database.write { tx in
+  private func goBeyond(_ report: RestoreReport) throws -> UInt64 {
+    try database.write { tx in
       let ledger = try ledgerForChange(tx)
-      guard ledger.manifest?.advance(by: behindBy) == true,
-        ledger.manifest?.advance(by: margin) == true, let manifest = ledger.manifest
+      guard ledger.manifest?.advance(by: report.behindBy) == true,
+        ledger.manifest?.advance(by: Self.restoreMargin) == true, let manifest = ledger.manifest
       else { throw Self.noGenerationLeft() }
-      note(.restored, "a backup; \(behindBy) changes are lost", ledger)
+      let lost = report.changesLost.map { "\($0) changes" } ?? "changes"
+      note(.restored, "a backup; \(lost) since then are lost", ledger)
       // The commit itself is one more.
       return manifest.generation + 1
     }

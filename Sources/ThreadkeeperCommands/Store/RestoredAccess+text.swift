@@ -25,6 +25,12 @@ extension RestoredAccess {
         "The broker's password is that of then, too. If it was changed since: `threadkeeper login`.\n"
       text += Self.list("for", brokerLogins.map { "\($0.username) at \($0.broker)" })
     }
+    text +=
+      "The ways into the store are those of then, too. Remove again what was removed since"
+      + " (`threadkeeper keys remove`):\n"
+    text += Self.list(
+      keySlots.count == 1 ? "1 key slot" : "\(keySlots.count) key slots",
+      keySlots.map { "\($0.id): \($0.kind)\($0.label.isEmpty ? "" : " " + $0.label)" })
     return text
   }
 

@@ -13,12 +13,20 @@ struct RestoredAccess: Encodable {
     let username: String
   }
 
+  struct Slot: Encodable {
+    let id: Int64
+    let kind: String
+    let label: String
+  }
+
   let clients: [ClientsReport.Client]
   /// Users whose enrolment is damaged.
   let damaged: [String]
   /// Who is given credentials without a question.
   let grants: [ConsentReport.Grant]
   let brokerLogins: [Login]
+  /// The ways into the store.
+  let keySlots: [Slot]
 
   /// - Parameter keychain: the store, as it is now.
   init(_ keychain: Keychain) throws {
@@ -31,6 +39,7 @@ struct RestoredAccess: Encodable {
     clients = enrolled.clients.filter { !$0.isRevoked }.map(ClientsReport.Client.init)
     damaged = enrolled.damaged
     self.grants = grants.map { ConsentReport.Grant($0) }
+    keySlots = try keychain.slots().map { Slot(id: $0.number, kind: $0.kind.name, label: $0.label) }
     brokerLogins = logins.map { Login(broker: $0.address.url, username: $0.username) }
   }
 }

@@ -20,8 +20,9 @@ struct StoreRestoreCommand: ParsableCommand {
       What was stored since the backup is lost; routers announce themselves again. The restored store \
       needs no `accept-rollback`.
 
-      With the store come back who was enrolled, what was consented to and the broker's password, as of \
-      the backup, whatever was revoked or changed since. They are listed: revoke them again.
+      With the store come back who was enrolled, what was consented to, the broker's password and the key \
+      slots, as of the backup, whatever was revoked, removed or changed since. They are listed: revoke and \
+      remove them again.
 
       Examples:
         threadkeeper store restore /media/stick/threadkeeper-monday.tkbackup
@@ -41,8 +42,8 @@ struct StoreRestoreCommand: ParsableCommand {
     let storeID: String
     let items: UInt64
     let replaced: Bool
-    /// Changes of the store that the backup does not have; 0 where none is known.
-    let changesLost: UInt64
+    /// Changes of the store that the backup does not have; nil where there is no telling how many.
+    let changesLost: UInt64?
     /// Items that could not be tried.
     let locked: Int
     /// Why the anchor could not be written, if so.
@@ -94,7 +95,7 @@ struct StoreRestoreCommand: ParsableCommand {
     }
     let report = Report(
       storeID: done.backup.store.description, items: done.backup.items, replaced: done.replaced,
-      changesLost: done.behindBy, locked: done.locked, anchorProblem: done.anchorProblem,
+      changesLost: done.changesLost, locked: done.locked, anchorProblem: done.anchorProblem,
       backupMade: WireTime(milliseconds: done.backup.created / 1_000).description,
       access: try? access(settings, typed))
     try output.show(report, text: text(report))
@@ -110,10 +111,16 @@ struct StoreRestoreCommand: ParsableCommand {
   private func text(_ report: Report) -> String {
     var text = "\(report.items) items are restored.\n"
     if report.replaced { text += "The store that was there is gone.\n" }
-    if report.changesLost > 0 {
+    switch report.changesLost {
+    case 0: break
+    case let count?:
       text +=
-        "The backup is \(report.changesLost) changes older than the store was; they are lost."
-        + " The keeper goes on from here.\n"
+        "The backup is \(count) changes older than the store was; they are lost."
+        + " The daemon goes on from here.\n"
+    case nil:
+      text +=
+        "What was changed since \(report.backupMade), when the backup was made, is lost. The daemon goes"
+        + " on from here.\n"
     }
     if report.locked > 0 {
       text +=
