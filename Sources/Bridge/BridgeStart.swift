@@ -58,6 +58,8 @@ enum BridgeStart {
         }
         try HomeLedger.setReevaluation(after: 0, of: record.id, tx)
       }
+      // A program may have stored or deleted credentials while no daemon ran.
+      try RouterLedger.setOwnersCursor(0, tx)
       let batch = try BatchApplier(configuration: configuration, store: store, now: now, tx)
       try catchUp(batch)
       try dropOrphans(batch)

@@ -143,6 +143,33 @@ struct OwnerRetentionTests {
     #expect(try keeper.storeCredentials(made(3), .home, at: 1).code == "not_authorized")
   }
 
+  @Test("What was stored or deleted in the store while no daemon ran counts from its next start")
+  func meanwhile() throws {
+    let keeper = try Keeper()
+    try keeper.announce(made(1), .home, at: 1)
+    try keeper.say(.leave, made(1))
+    _ = try keeper.storeCredentials(made(2), .home, at: 1)
+    try keeper.pass()
+    try keeper.database.write { tx in
+      _ = try keeper.store.delete(of: try agent(made(2)), in: "home", tx)
+      try keeper.store.add(
+        try SampleNetwork.home.dataset(at: 1), of: try agent(made(1)), team: "anna", in: "home",
+        followsPreferred: false, tx)
+    }
+    try keeper.restart()
+    try keeper.pass()
+    #expect(try keeper.router(made(1))?.credential == .stored)
+    #expect(try keeper.router(made(2))?.credential == .missing)
+    try keeper.pass(30 * Self.day)
+    #expect(try owner(made(1), keeper) == "anna")
+    #expect(try owner(made(2), keeper) == nil)
+    var removed: [String] = []
+    try keeper.temporary.keychain.forEachAuditRecord { record in
+      removed += record.lines.filter { $0.action == .routerRemoved }.map(\.subject)
+    }
+    #expect(removed == ["\(made(2)) home home from anna: left long ago"])
+  }
+
   @Test("Owners of a store that has no rows for them are listed, and expire")
   func upgrade() throws {
     let keeper = try Keeper { $0.routersPerTeam = 3 }

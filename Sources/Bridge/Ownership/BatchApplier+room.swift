@@ -57,6 +57,11 @@ extension BatchApplier {
         try store.deleteOwner(of: router.agent, in: home, tx)
         try store.deleteAdoption(of: router.agent, in: home, tx)
         try RouterLedger.delete(router, tx)
+        if let owner {
+          try store.keychain.note(
+            .routerRemoved, "\(router.agent) home \(home) from \(owner.team): left long ago", in: tx
+          )
+        }
         counts.forgotten += 1
         return true
       }

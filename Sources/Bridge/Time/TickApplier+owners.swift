@@ -17,7 +17,7 @@ extension TickApplier {
     for router in left { _ = try batch.forget(router, of: nil, leftBefore: deadline) }
   }
 
-  /// Gives each owned id its row, after an upgrade, an import, or when the table was made anew.
+  /// Gives each owned id its row, and what it has there: after a start, an import, or when the table was made anew.
   func listOwnedIDs() throws {
     guard let cursor = try RouterLedger.ownersCursor(batch.tx) else { return }
     let (ids, next) = try batch.store.ownedIDs(
@@ -40,7 +40,11 @@ extension TickApplier {
     let stored = router
     // Whoever holds the credentials owns the id.
     if id.hasCredentials || router.team == nil { router.team = id.team }
-    if id.hasCredentials, !router.isPresent { router.credential = .stored }
+    if !router.isPresent, (router.credential == .stored) != id.hasCredentials {
+      router.credential = id.hasCredentials ? .stored : .missing
+      // As above: the whole time from now on.
+      router.lastSeen = batch.now
+    }
     if router != stored { try RouterLedger.update(router, batch.tx) }
   }
 }
