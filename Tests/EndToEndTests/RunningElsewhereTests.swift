@@ -56,6 +56,12 @@ struct RunningElsewhereTests {
     let forget = try await run("preferred", "forget")
     #expect(forget.error.contains("\(project)/store"))
     #expect(forget.error.contains("no network is preferred"))
+    // Whoever can change a directory above the store could put another daemon there.
+    chmod("\(root)/project", 0o775)
+    let unsafe = try await run("status")
+    #expect(unsafe.status == 66 && unsafe.error.contains("other users can change \(root)/project"))
+    #expect(unsafe.error.contains("chmod go-w"), "\(unsafe.error)")
+    chmod("\(root)/project", 0o755)
     // Who names a place means it.
     let named = try await run("status", "--state-directory", "\(root)/other")
     #expect(named.status == 66)

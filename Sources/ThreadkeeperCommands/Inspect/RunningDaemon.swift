@@ -26,11 +26,33 @@ struct RunningDaemon: Equatable {
   static func all(
     environment: [String: String] = ProcessInfo.processInfo.environment
   ) -> [RunningDaemon] {
+    storePaths(environment).compactMap { RunningDaemon(at: $0) }
+  }
+
+  /// A place that is not believed.
+  struct UnsafePlace: Equatable {
+    let storePath: String
+    /// The directory that other users can change.
+    let directory: String
+  }
+
+  /// The stores of daemons that run as this user, and are not believed.
+  static func unsafePlaces(
+    environment: [String: String] = ProcessInfo.processInfo.environment
+  ) -> [UnsafePlace] {
+    storePaths(environment).compactMap { path in
+      guard let found = socket(at: path), found.user == geteuid(),
+        let directory = changeable(found.directory, besides: found.user)
+      else { return nil }
+      return UnsafePlace(storePath: found.directory, directory: directory)
+    }
+  }
+
+  private static func storePaths(_ environment: [String: String]) -> [String] {
     guard let table = try? String(contentsOfFile: "/proc/net/unix", encoding: .utf8) else {
       return []
     }
-    let places = SystemPlaces(environment: environment)
-    return storePaths(in: table).filter(places.contains).compactMap { RunningDaemon(at: $0) }
+    return storePaths(in: table).filter(SystemPlaces(environment: environment).contains)
   }
 
   init(storePath: String, user: uid_t) {
@@ -44,29 +66,37 @@ struct RunningDaemon: Equatable {
   ///
   /// - Returns: nil where that is not so, or where nothing is any more.
   init?(at path: String) {
+    guard let found = Self.socket(at: path),
+      Self.changeable(found.directory, besides: found.user) == nil
+    else { return nil }
+    self.init(storePath: found.directory, user: found.user)
+  }
+
+  /// The socket in a store's directory: where that really is, and whose the socket is.
+  private static func socket(at path: String) -> (directory: String, user: uid_t)? {
     var canonical = [CChar](repeating: 0, count: Int(PATH_MAX))
     guard realpath(path, &canonical) != nil else { return nil }
     let end = canonical.firstIndex(of: 0) ?? canonical.endIndex
     let directory = String(decoding: canonical[..<end].map { UInt8(bitPattern: $0) }, as: UTF8.self)
     var socket = stat()
-    guard lstat(directory + "/daemon.sock", &socket) == 0, socket.st_mode & S_IFMT == S_IFSOCK,
-      Self.isOnly(of: socket.st_uid, directory)
+    guard lstat(directory + "/daemon.sock", &socket) == 0, socket.st_mode & S_IFMT == S_IFSOCK
     else { return nil }
-    self.init(storePath: directory, user: socket.st_uid)
+    return (directory, socket.st_uid)
   }
 
-  private static func isOnly(of user: uid_t, _ directory: String) -> Bool {
+  /// - Returns: the first directory from here up that somebody besides a user and root can change; nil: none.
+  private static func changeable(_ directory: String, besides user: uid_t) -> String? {
     var path = directory
     var isStore = true
     while true {
       var status = stat()
-      guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return false }
+      guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return path }
       // In a sticky directory nobody can move or delete what belongs to others.
       let isOpenToOthers = status.st_mode & 0o022 != 0 && (isStore || status.st_mode & S_ISVTX == 0)
       guard status.st_uid == user || !isStore && status.st_uid == 0, !isOpenToOthers else {
-        return false
+        return path
       }
-      guard path != "/" else { return true }
+      guard path != "/" else { return nil }
       path = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
       if path.isEmpty { path = "/" }
       isStore = false

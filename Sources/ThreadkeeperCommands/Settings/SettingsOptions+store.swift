@@ -69,6 +69,14 @@ extension SettingsOptions {
         "\(absence(settings)); another user's threadkeeper runs with its store in \(list(others))",
         remedy: "Run this as that user: `sudo -u '#\(other.user)' threadkeeper …`.")
     }
+    if let place = RunningDaemon.unsafePlaces().first {
+      return CommandFailure(
+        .noInput,
+        "\(absence(settings)); the threadkeeper with its store in \(place.storePath.printable) is not asked,"
+          + " because other users can change \(place.directory.printable)",
+        remedy: "Take that from them (`chmod go-w`), or name the directory above the store:"
+          + " `--state-directory DIRECTORY`.")
+    }
     return CommandFailure(
       .noInput, "\(absence(settings)), and no threadkeeper was found running",
       remedy: "Start one with `threadkeeper run`, or name its place with `--state-directory`"
