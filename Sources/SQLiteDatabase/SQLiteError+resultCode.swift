@@ -20,7 +20,9 @@ extension SQLiteError {
       extended = sqlite3_extended_errcode(handle)
       message = String(cString: sqlite3_errmsg(handle))
       kind = Kind(systemError: systemError, resultCode: code)
-      if code & 0xFF == SQLITE_CORRUPT, kind == .io { message = String(cString: strerror(EIO)) }
+      if code & 0xFF == SQLITE_CORRUPT, kind == .io {
+        message = String(cString: strerror(systemError))
+      }
     }
     self.init(
       kind: kind ?? Kind(resultCode: extended), code: extended, message: message,
@@ -33,11 +35,14 @@ extension SQLiteError {
 }
 
 extension SQLiteError.Kind {
+  /// Of a read that SQLite reports as SQLITE_IOERR_CORRUPTFS.
+  private static let failedReads = [EIO, ENXIO, ERANGE]
+
   /// SQLite calls nearly everything that a write meets an error of input and output; the operating
   /// system knows better.
   fileprivate init?(systemError: Int32, resultCode: Int32) {
     // A read that fails is reported as damage (SQLITE_IOERR_CORRUPTFS becomes SQLITE_CORRUPT), but no page is damaged.
-    if resultCode & 0xFF == SQLITE_CORRUPT, systemError == EIO {
+    if resultCode & 0xFF == SQLITE_CORRUPT, Self.failedReads.contains(systemError) {
       self = .io
       return
     }
