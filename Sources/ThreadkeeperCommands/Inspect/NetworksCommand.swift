@@ -8,7 +8,7 @@ import BridgeProtocol
 struct NetworksCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "networks",
-    abstract: "List the Thread networks, or delete what is kept of one.",
+    abstract: "List the Thread networks, or forget one.",
     subcommands: [NetworksListCommand.self, NetworksForgetCommand.self],
     defaultSubcommand: NetworksListCommand.self)
 }

@@ -15,7 +15,8 @@ struct RoutersTransferCommand: AsyncParsableCommand {
       is withdrawn. When the stored dataset is not the new team's business, use `release`.
 
       Works beside a running daemon and without one. Ends with 66 for an unknown id, with 64 for a \
-      team that nobody speaks for.
+      team of the settings without a user. A login is not looked up at the broker: a mistyped one is \
+      warned of, and `transfer` again puts it right.
 
       Examples:
         threadkeeper routers transfer a1b2c3d4e5f60718 living-room-router
@@ -50,7 +51,7 @@ struct RoutersTransferCommand: AsyncParsableCommand {
     }
     if report.teamKnown == false {
       text +=
-        "No listed router was announced by a login of \(name): check the name if that surprises you.\n"
+        "No other router is announced by a login of \(name) now: check the name if that surprises you.\n"
     }
     return text
   }
