@@ -31,7 +31,7 @@ demo: prepare compile ## Watch a simulated home for a minute; leaves nothing beh
 # Lint comes first, so that the last lines are the tests' own.
 test: prepare lint ## Check the style, build everything, run all tests
 	$(SWIFT) build --build-tests
-	$(SWIFT) test --skip-build --disable-xctest $(ARGS)
+	@.ci/test $(SWIFT) test --skip-build --disable-xctest $(ARGS)
 
 lint: prepare ## Check the style of the sources
 	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_SOURCES)

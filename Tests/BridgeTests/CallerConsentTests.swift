@@ -12,7 +12,7 @@ import ThreadRequests
 
 @testable import Bridge
 
-@Suite("Consent for callers that wait on the socket", .timeLimit(.minutes(5)))
+@Suite("Consent for callers that wait on the socket", .timeLimit(.minutes(30)))
 struct CallerConsentTests {
   private let keeper: Keeper
   private let answers = AnswerQueue()

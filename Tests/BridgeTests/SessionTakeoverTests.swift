@@ -9,7 +9,7 @@ import Testing
 
 @testable import Bridge
 
-@Suite("A session that another client takes over", .timeLimit(.minutes(2)))
+@Suite("A session that another client takes over", .timeLimit(.minutes(30)))
 struct SessionTakeoverTests {
   @Test(
     "The alert and health say so while it lasts, and end when the session is the daemon's own again",

@@ -8,7 +8,7 @@ import ThreadRequests
 
 @testable import Bridge
 
-@Suite("Callers that wait for what a person decides", .timeLimit(.minutes(5)))
+@Suite("Callers that wait for what a person decides", .timeLimit(.minutes(30)))
 struct WaitingCallersTests {
   private let queue = AnswerQueue()
   private var callers: WaitingCallers { queue.callers }

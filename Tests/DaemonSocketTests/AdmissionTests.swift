@@ -7,7 +7,7 @@ import Testing
 
 @testable import DaemonSocket
 
-@Suite("A socket for other users", .timeLimit(.minutes(5)))
+@Suite("A socket for other users", .timeLimit(.minutes(30)))
 struct AdmissionTests {
   private let directory: TemporaryDirectory
   private var path: String { directory.file("run/client.sock") }

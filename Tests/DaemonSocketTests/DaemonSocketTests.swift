@@ -7,7 +7,7 @@ import Testing
 
 @testable import DaemonSocket
 
-@Suite("The socket between commands and the daemon", .timeLimit(.minutes(5)))
+@Suite("The socket between commands and the daemon", .timeLimit(.minutes(30)))
 struct DaemonSocketTests {
   private let directory: TemporaryDirectory
   private var path: String { directory.file("daemon.sock") }

@@ -10,7 +10,7 @@ import Testing
 
 /// Each in a process of its own: a program that another test starts meanwhile would have copies of the sockets
 /// here, and would be the last to close them.
-@Suite("Open files whose close takes long", .timeLimit(.minutes(5)))
+@Suite("Open files whose close takes long", .timeLimit(.minutes(30)))
 struct LingeringDescriptorTests {
   /// Lets the daemon go on with the first callers one by one: when each has passed its file and closed its
   /// own copy. Before that it would not be the daemon who closes it last.

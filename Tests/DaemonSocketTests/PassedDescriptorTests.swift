@@ -6,7 +6,7 @@ import Testing
 
 @testable import DaemonSocket
 
-@Suite("Open files that go to the daemon with a request", .timeLimit(.minutes(5)))
+@Suite("Open files that go to the daemon with a request", .timeLimit(.minutes(30)))
 struct PassedDescriptorTests {
   private let directory: TemporaryDirectory
   private var path: String { directory.file("daemon.sock") }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import DaemonSocket
 
-@Suite("Callers that are slow, or say more than they should", .timeLimit(.minutes(5)))
+@Suite("Callers that are slow, or say more than they should", .timeLimit(.minutes(30)))
 struct SlowCallerTests {
   private let directory: TemporaryDirectory
   private var path: String { directory.file("daemon.sock") }

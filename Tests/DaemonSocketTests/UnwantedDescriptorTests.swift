@@ -8,7 +8,7 @@ import Testing
 
 @testable import DaemonSocket
 
-@Suite("Open files that the daemon has not asked for", .timeLimit(.minutes(5)))
+@Suite("Open files that the daemon has not asked for", .timeLimit(.minutes(30)))
 struct UnwantedDescriptorTests {
   private let directory: TemporaryDirectory
   private var path: String { directory.file("run/client.sock") }

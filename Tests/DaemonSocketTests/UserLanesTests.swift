@@ -7,7 +7,7 @@ import Testing
 
 @testable import DaemonSocket
 
-@Suite("Work in a user's own threads", .timeLimit(.minutes(5)))
+@Suite("Work in a user's own threads", .timeLimit(.minutes(30)))
 struct UserLanesTests {
   private let lanes = UserLanes()
 

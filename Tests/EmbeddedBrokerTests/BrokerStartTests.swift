@@ -5,7 +5,7 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite("A private broker that does not start as it should", .timeLimit(.minutes(2)))
+@Suite("A private broker that does not start as it should", .timeLimit(.minutes(30)))
 struct BrokerStartTests {
   @Test("Two of one directory: the second one says that the first is there")
   func twice() throws {

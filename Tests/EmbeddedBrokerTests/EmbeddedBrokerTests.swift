@@ -6,7 +6,7 @@ import MosquittoClient
 import TestKit
 import Testing
 
-@Suite("The private broker", .timeLimit(.minutes(2)))
+@Suite("The private broker", .timeLimit(.minutes(30)))
 struct EmbeddedBrokerTests {
   @Test("It starts, lets its logins in, stops, and leaves nothing behind")
   func life() async throws {

@@ -207,7 +207,7 @@ struct BrokerTests {
       // What is published just before could be why a broker closes a connection.
       try await Task.sleep(for: .milliseconds(300))
       #expect(await MosquittoClient.attempt(other, within: .seconds(10)) == nil)
-      try await eventually(within: .seconds(30), "the daemon to be let in again") {
+      try await eventually("the daemon to be let in again") {
         connections() > before || daemon.log.contains("another client uses the same client id")
       }
     }
@@ -249,7 +249,7 @@ struct BrokerTests {
     let keeper = try Installation(port: relay.port)
     let daemon = try await keeper.start()
     for cut in 1...40 where !daemon.log.contains("something on the way cuts connections") {
-      try await eventually(within: .seconds(30), "the intake to be let in") {
+      try await eventually("the intake to be let in") {
         daemon.log.components(separatedBy: "intake connected").count > cut
       }
       relay.hangUp()

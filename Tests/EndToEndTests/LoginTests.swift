@@ -164,7 +164,7 @@ struct LoginTests {
     #expect(right.status == 0, "\(right.error)")
     #expect(JSON(right.output)?["keeper_running"] == true)
     #expect(JSON(right.output)?["stored"] == "added")
-    try await keeper.ready(daemon, within: .seconds(10))
+    try await keeper.ready(daemon)
     try await eventually("the alert's end") { try await alerts().isEmpty }
     try hasNowhere(Self.password, daemon.log, right.output, right.error)
     #expect(try await daemon.stop() == .exit(0))
@@ -182,7 +182,7 @@ struct LoginTests {
     let updated = try await login(Self.other)
     #expect(updated.status == 0, "\(updated.error)")
     #expect(JSON(updated.output)?["stored"] == "updated")
-    try await keeper.ready(daemon, within: .seconds(10))
+    try await keeper.ready(daemon)
     // What nobody could hear is told now, in its order; the broker keeps the end of it.
     try await audience.until("the alert and its end") {
       !$0.alerts("alert_raised", "BrokerAuthenticationFailed").isEmpty
@@ -265,7 +265,7 @@ struct LoginTests {
     #expect(try await status()?["password_from"] == "none")
     #expect(try await keeper.command("logout").status == 66)
     #expect(try await login(Self.password).status == 0)
-    try await keeper.ready(daemon, within: .seconds(10))
+    try await keeper.ready(daemon)
     #expect(try await daemon.stop() == .exit(0))
     #expect(try await keeper.json("logout")["keeper_running"] == false)
     #expect(try keeper.verify().items == 0)

@@ -111,7 +111,7 @@ struct SessionTheftTests {
     _ = try await publisher.publish([router.announces(try ThreadNetwork("home").hex())])
     for keeper in [one, other] {
       try await eventually("the router in both stores") {
-        try await keeper.dataset(of: router.agent) != nil
+        try await keeper.command("credentials", "get", router.agent).status == 0
       }
     }
     #expect(!(first.log + second.log).contains("disconnected"))

@@ -5,7 +5,7 @@ import Synchronization
 import TestKit
 import Testing
 
-@Suite("Acknowledged means kept", .timeLimit(.minutes(2)))
+@Suite("Acknowledged means kept", .timeLimit(.minutes(30)))
 struct AcknowledgementOrderTests {
   struct NotStored: Error {}
 

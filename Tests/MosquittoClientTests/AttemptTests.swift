@@ -4,7 +4,7 @@ import MosquittoClient
 import TestKit
 import Testing
 
-@Suite("One connection, to see whether the broker lets us in", .timeLimit(.minutes(5)))
+@Suite("One connection, to see whether the broker lets us in", .timeLimit(.minutes(30)))
 struct AttemptTests {
   @Test("A right login: nothing is wrong, whatever version is spoken")
   func right() async throws {

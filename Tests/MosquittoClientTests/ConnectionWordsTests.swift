@@ -4,7 +4,7 @@ import MosquittoClient
 import TestKit
 import Testing
 
-@Suite("Words for a connection that can't be made", .timeLimit(.minutes(2)))
+@Suite("Words for a connection that can't be made", .timeLimit(.minutes(30)))
 struct ConnectionWordsTests {
   /// The first thing that the handler is told when a connection can't be made.
   static func failure(_ configuration: MosquittoConfiguration) async throws -> MosquittoError {

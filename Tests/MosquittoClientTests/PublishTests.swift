@@ -5,7 +5,7 @@ import MosquittoClient
 import TestKit
 import Testing
 
-@Suite("Publishing", .timeLimit(.minutes(2)))
+@Suite("Publishing", .timeLimit(.minutes(30)))
 struct PublishTests {
   @Test(
     "What is published arrives, octet for octet",

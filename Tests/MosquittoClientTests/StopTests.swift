@@ -5,7 +5,7 @@ import MosquittoClient
 import TestKit
 import Testing
 
-@Suite("Ends", .timeLimit(.minutes(2)))
+@Suite("Ends", .timeLimit(.minutes(30)))
 struct StopTests {
   struct NotStored: Error {}
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ThreadNetwork
 
-@Suite("Completion handlers", .timeLimit(.minutes(5)))
+@Suite("Completion handlers", .timeLimit(.minutes(30)))
 struct CompletionTests {
   private let place: OwnPlace
 

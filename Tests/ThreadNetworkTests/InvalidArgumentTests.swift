@@ -6,7 +6,7 @@ import Testing
 import ThreadDataset
 import ThreadNetwork
 
-@Suite("Arguments that are none", .timeLimit(.minutes(5)))
+@Suite("Arguments that are none", .timeLimit(.minutes(30)))
 struct InvalidArgumentTests {
   private let place: OwnPlace
 

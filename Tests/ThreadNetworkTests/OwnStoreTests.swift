@@ -7,7 +7,7 @@ import Testing
 
 @testable import ThreadNetwork
 
-@Suite("Clients with a store of their own", .timeLimit(.minutes(5)))
+@Suite("Clients with a store of their own", .timeLimit(.minutes(30)))
 struct OwnStoreTests {
   private let place: OwnPlace
 

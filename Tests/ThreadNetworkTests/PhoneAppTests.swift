@@ -5,7 +5,7 @@ import TestKit
 import Testing
 import ThreadNetwork
 
-@Suite("Code that was written for a phone", .timeLimit(.minutes(5)))
+@Suite("Code that was written for a phone", .timeLimit(.minutes(30)))
 struct PhoneAppTests {
   private let place: OwnPlace
 

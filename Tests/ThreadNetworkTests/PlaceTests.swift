@@ -7,7 +7,7 @@ import ThreadRequests
 
 @testable import ThreadNetwork
 
-@Suite("Where a client looks", .timeLimit(.minutes(5)))
+@Suite("Where a client looks", .timeLimit(.minutes(30)))
 struct PlaceTests {
   private func machine(in place: OwnPlace, socket: String) -> MachineDaemon {
     MachineDaemon(directory: place.directory.file("machine"), socket: socket)

@@ -4,7 +4,7 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite("threadkeeper dataset compare", .timeLimit(.minutes(1)))
+@Suite("threadkeeper dataset compare", .timeLimit(.minutes(30)))
 struct DatasetCompareTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let a: String

@@ -4,7 +4,7 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite("threadkeeper dataset decode", .timeLimit(.minutes(1)))
+@Suite("threadkeeper dataset decode", .timeLimit(.minutes(30)))
 struct DatasetDecodeTests {
   @Test("A table has every value but the secrets")
   func table() async throws {

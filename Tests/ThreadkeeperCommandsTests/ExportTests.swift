@@ -8,7 +8,7 @@ import Testing
 
 @testable import ThreadkeeperCommands
 
-@Suite("Export and import as commands", .timeLimit(.minutes(1)))
+@Suite("Export and import as commands", .timeLimit(.minutes(30)))
 struct ExportTests {
   @Test("A list of any length comes to the command as it was")
   func list() throws {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ThreadkeeperCommands
 
-@Suite("What an import cannot stand beside", .timeLimit(.minutes(1)))
+@Suite("What an import cannot stand beside", .timeLimit(.minutes(30)))
 struct ImportRivalsTests {
   private static let router = "a1b2c3d4e5f60718"
   private let (old, new): (MovedStore, MovedStore)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import ThreadkeeperCommands
 
-@Suite("What an import writes beside the items", .timeLimit(.minutes(1)))
+@Suite("What an import writes beside the items", .timeLimit(.minutes(30)))
 struct ImportWritesTests {
   private let (old, new): (MovedStore, MovedStore)
 

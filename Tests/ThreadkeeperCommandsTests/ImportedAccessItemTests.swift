@@ -11,7 +11,7 @@ import Testing
 
 @testable import ThreadkeeperCommands
 
-@Suite("Items of an import about access that stay out, or are refused", .timeLimit(.minutes(1)))
+@Suite("Items of an import about access that stay out, or are refused", .timeLimit(.minutes(30)))
 struct ImportedAccessItemTests {
   private let (old, new): (MovedStore, MovedStore)
 

@@ -11,7 +11,7 @@ import Testing
 
 @testable import ThreadkeeperCommands
 
-@Suite("Who may have what is in a store, and an import", .timeLimit(.minutes(1)))
+@Suite("Who may have what is in a store, and an import", .timeLimit(.minutes(30)))
 struct ImportedAccessTests {
   private let (old, new): (MovedStore, MovedStore)
 

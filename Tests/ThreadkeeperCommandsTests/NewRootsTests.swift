@@ -7,7 +7,7 @@ import Testing
 
 @testable import ThreadkeeperCommands
 
-@Suite("What is said of new root keys", .timeLimit(.minutes(2)))
+@Suite("What is said of new root keys", .timeLimit(.minutes(30)))
 struct NewRootsTests {
   @Test("When the disk fills up after they have come, what came with them is told with the failure")
   func fullDisk() async throws {

@@ -11,7 +11,7 @@ import Testing
 
 @testable import ThreadkeeperCommands
 
-@Suite("What a store has decided itself, and an import", .timeLimit(.minutes(1)))
+@Suite("What a store has decided itself, and an import", .timeLimit(.minutes(30)))
 struct OwnAccessTests {
   private let (old, new): (MovedStore, MovedStore)
 

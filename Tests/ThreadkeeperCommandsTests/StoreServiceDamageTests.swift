@@ -9,7 +9,7 @@ import Testing
 
 @testable import ThreadkeeperCommands
 
-@Suite("What the keeper says of a rotation that leaves damaged items", .timeLimit(.minutes(2)))
+@Suite("What the keeper says of a rotation that leaves damaged items", .timeLimit(.minutes(30)))
 struct StoreServiceDamageTests {
   @Test("it looks once, says what keeps its keys, and not that anything is renewed")
   func damaged() async throws {

@@ -13,7 +13,7 @@ import Testing
 @testable import DaemonSocket
 @testable import ThreadkeeperCommands
 
-@Suite("Locking the keeper's store while somebody writes to it", .timeLimit(.minutes(2)))
+@Suite("Locking the keeper's store while somebody writes to it", .timeLimit(.minutes(30)))
 struct StoreServiceLockTests {
   private let disk = FaultyDisk()
   private let store: TemporaryStore
@@ -82,7 +82,7 @@ struct StoreServiceLockTests {
     defer { writer.letGo() }
     try await writer.start { [keychain] wait in try? keychain.database.write { _ in wait() } }
     let locked = try ask(.lock)
-    try await eventually(within: .seconds(30), "the answer") {
+    try await eventually("the answer") {
       locked.result.withLock { $0 != nil }
     }
     #expect(try locked.result.withLock { try $0?.get().unlocked } == false)

@@ -13,7 +13,7 @@ import Testing
 
 @testable import ThreadkeeperCommands
 
-@Suite("What the keeper does about a rotation of its keys", .timeLimit(.minutes(2)))
+@Suite("What the keeper does about a rotation of its keys", .timeLimit(.minutes(30)))
 struct StoreServiceRotationTests {
   private static let passphrase = KeySlotSecret.passphrase(
     SecretBytes(copying: Array("correct horse".utf8)))

@@ -12,7 +12,7 @@ import Testing
 @testable import DaemonSocket
 @testable import ThreadkeeperCommands
 
-@Suite("What the keeper does with its store at the same time", .timeLimit(.minutes(2)))
+@Suite("What the keeper does with its store at the same time", .timeLimit(.minutes(30)))
 struct StoreServiceTests {
   private func answer(
     _ service: StoreService, _ request: StoreRequest, passing files: [Int32] = []

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ThreadkeeperCommands
 
-@Suite("Wrong usage and help", .timeLimit(.minutes(1)))
+@Suite("Wrong usage and help", .timeLimit(.minutes(30)))
 struct UsageTests {
   @Test(
     "Wrong usage ends with 64 and says what is expected",

@@ -6,19 +6,22 @@ import Testing
 
 @testable import VarlinkSocket
 
-@Suite("A client", .timeLimit(.minutes(5)))
+@Suite("A client", .timeLimit(.minutes(30)))
 struct VarlinkClientTests {
   @Test("It calls, one after the other, and throws what the service answers")
   func calls() async throws {
     let server = try SampleServer()
     let client = try #require(await server.client())
     for text in ["a", "ü\u{0}\n", String(repeating: "x", count: 300_000)] {
-      #expect(try await client.call(SampleService.ping, .init(text: text)).text == text)
+      #expect(
+        try await client.call(SampleService.ping, .init(text: text), within: .unhurried).text
+          == text)
     }
     await #expect(throws: VarlinkError("org.example.sample.Failed", ["message": "no"])) {
-      try await client.call(SampleService.fail, .init(text: "no"))
+      try await client.call(SampleService.fail, .init(text: "no"), within: .unhurried)
     }
-    #expect(try await client.call(SampleService.ping, .init(text: "b")).text == "b")
+    #expect(
+      try await client.call(SampleService.ping, .init(text: "b"), within: .unhurried).text == "b")
   }
 
   @Test("Calls at the same time wait for each other")
@@ -28,7 +31,8 @@ struct VarlinkClientTests {
     try await withThrowingTaskGroup(of: Bool.self) { group in
       for number in 0..<20 {
         group.addTask {
-          try await client.call(SampleService.ping, .init(text: "\(number)")).text == "\(number)"
+          try await client.call(SampleService.ping, .init(text: "\(number)"), within: .unhurried)
+            .text == "\(number)"
         }
       }
       for try await isOwn in group { #expect(isOwn) }
@@ -45,7 +49,8 @@ struct VarlinkClientTests {
       for try await reply in replies { numbers.append(reply.number) }
       #expect(numbers == Array(1...limit))
     }
-    #expect(try await client.call(SampleService.ping, .init(text: "b")).text == "b")
+    #expect(
+      try await client.call(SampleService.ping, .init(text: "b"), within: .unhurried).text == "b")
   }
 
   @Test("A stream that nobody reads on ends at the service, too")
@@ -59,7 +64,7 @@ struct VarlinkClientTests {
         count += 1
         if count == 1 {
           await #expect(throws: SocketError.self) {
-            try await client.call(SampleService.ping, .init(text: "a"))
+            try await client.call(SampleService.ping, .init(text: "a"), within: .unhurried)
           }
         }
         if count == 3 { break }
@@ -78,7 +83,7 @@ struct VarlinkClientTests {
     #expect(error?.reason == .timedOut)
     try await eventually("the end of the handler") { server.sample.cancelled == 1 }
     await #expect(throws: SocketError.self) {
-      try await client.call(SampleService.ping, .init(text: "late"))
+      try await client.call(SampleService.ping, .init(text: "late"), within: .unhurried)
     }
   }
 

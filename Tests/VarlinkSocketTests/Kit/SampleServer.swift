@@ -22,7 +22,9 @@ final class SampleServer: Sendable {
       service: sample.service, judge: judge)
   }
 
-  func client() async throws -> VarlinkClient? { try await VarlinkClient.connect(to: path) }
+  func client() async throws -> VarlinkClient? {
+    try await VarlinkClient.connect(to: path, within: .unhurried)
+  }
 
   func caller() throws -> RawCaller { try RawCaller(path) }
 
@@ -42,12 +44,16 @@ final class SampleServer: Sendable {
   }
 }
 
+extension Duration {
+  /// Beside a thousand other tests a call may wait for minutes.
+  static let unhurried = Duration.seconds(600)
+}
+
 extension VarlinkLimits {
-  /// Beside a thousand other tests a caller may not get to its call for minutes.
   static var unhurried: VarlinkLimits {
     var limits = VarlinkLimits.owner
-    limits.silence = .seconds(600)
-    limits.sending = .seconds(600)
+    limits.silence = .unhurried
+    limits.sending = .unhurried
     return limits
   }
 }

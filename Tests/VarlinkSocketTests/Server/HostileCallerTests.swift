@@ -6,7 +6,7 @@ import Testing
 
 @testable import VarlinkSocket
 
-@Suite("Callers that keep to no rule", .timeLimit(.minutes(5)))
+@Suite("Callers that keep to no rule", .timeLimit(.minutes(30)))
 struct HostileCallerTests {
   private static func limits(
     perUser: Int = 16, silence: Duration = .seconds(600), sending: Duration = .seconds(600)

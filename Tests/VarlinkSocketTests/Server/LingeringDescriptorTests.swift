@@ -8,7 +8,7 @@ import Testing
 @testable import VarlinkSocket
 
 /// What is left to the daemon where the kernel cannot refuse open files.
-@Suite("Open files whose close takes long", .timeLimit(.minutes(5)))
+@Suite("Open files whose close takes long", .timeLimit(.minutes(30)))
 struct LingeringDescriptorTests {
   @Test(
     "They hold up nobody but their sender, whether that is served or sent away",
