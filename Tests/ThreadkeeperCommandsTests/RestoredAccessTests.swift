@@ -39,10 +39,12 @@ struct RestoredAccessTests {
     #expect(try RestoredAccess(place.keychain).clients.map(\.user) == ["hub"])
   }
 
-  @Test("Of a store that lets nobody have anything, there is nothing to say")
+  @Test("Of a store that lets nobody have anything, only the ways into it are listed")
   func nobody() throws {
     let place = try MovedStore()
-    #expect(try RestoredAccess(place.keychain).text(made: "then").isEmpty)
+    let text = try RestoredAccess(place.keychain).text(made: "then")
+    #expect(text.hasPrefix("The ways into the store are those of then, too."), "\(text)")
+    #expect(text.hasSuffix("  1 key slot\n    1: key_file\n"), "\(text)")
     withExtendedLifetime(place) {}
   }
 }
