@@ -66,7 +66,6 @@ package final class Bridge: Service {
     configuration.requests.opener = exchange
     let monitor = BridgeMonitor()
     let answers = AnswerQueue(monitor: monitor)
-    configuration.requests.reach(answers.callers)
     let overview = AlertsOverviewSource(topics: configuration.topics, monitor: monitor)
     let consents = ConsentOverviewSource(
       topics: configuration.topics, keychain: keychain, clock: clock)
@@ -88,11 +87,12 @@ package final class Bridge: Service {
     let status = MosquittoClient(
       Self.statusConfiguration(connection, clientID: clientID, topics: configuration.topics),
       handler: statusConnection)
-    let wake: @Sendable () -> Void = { status.wake() }
+    let transactions = TransactionRunner(
+      configuration, store: store, monitor: monitor, answers: answers, clock: clock, logger: logger,
+      wakePublisher: { status.wake() })
     let intakeConnection = Intake(
-      configuration: configuration, store: store,
-      sealed: SealedIntake(enrolments: enrolments), monitor: monitor, outbox: outbox, pace: pace,
-      answers: answers, clock: clock, logger: logger, committed: wake)
+      transactions, sealed: SealedIntake(enrolments: enrolments), outbox: outbox, pace: pace,
+      logger: logger)
     let intakeConfiguration = Self.intakeConfiguration(
       connection, clientID: clientID, topics: configuration.topics)
     self.intakeConnection = intakeConnection
@@ -104,17 +104,10 @@ package final class Bridge: Service {
     intake = MosquittoClient(intakeConfiguration, handler: formerSession ?? intakeConnection)
     formerSession?.begin(intakeConfiguration, of: intake)
     ticker = Ticker(
-      configuration: configuration, store: store, monitor: monitor, outbox: outbox, pace: pace,
-      status: statusConnection, answers: answers, clock: clock, logger: logger,
-      tellWaiting: { intakeConnection.tellRejections() }, ticked: wake)
-    requests = RequestService(
-      configuration, store: store, monitor: monitor, answers: answers, clock: clock, logger: logger,
-      committed: wake)
-    self.consents = ConsentDesk(
-      configuration: configuration, store: store, answers: answers, clock: clock, logger: logger,
-      committed: wake)
-    ownership = OwnershipService(
-      configuration, store: store, clock: clock, logger: logger, committed: wake)
+      transactions, outbox: outbox, pace: pace, status: statusConnection, logger: logger)
+    requests = RequestService(transactions)
+    self.consents = ConsentDesk(transactions)
+    ownership = OwnershipService(transactions)
     self.status = status
     self.monitor = monitor
     self.enrolments = enrolments

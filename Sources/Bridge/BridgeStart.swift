@@ -60,9 +60,11 @@ enum BridgeStart {
       }
       // A program may have stored or deleted credentials while no daemon ran.
       try RouterLedger.setOwnersCursor(0, tx)
-      let batch = try BatchApplier(configuration: configuration, store: store, now: now, tx)
-      try catchUp(batch)
-      try dropOrphans(batch)
+      // Nobody waits for anything yet.
+      _ = try TransactionRunner.apply(configuration, store, now: now, tx) { batch in
+        try catchUp(batch)
+        try dropOrphans(batch)
+      }
       return retiredBases(stored, configuration)
     }
   }
@@ -123,7 +125,6 @@ enum BridgeStart {
     for alert in try AlertLedger.active(batch.tx) where try isOrphan(alert, batch) {
       try batch.apply(alert.phase == .held ? .drop : .resolve, to: alert, wanted: nil, new: alert)
     }
-    try batch.finish()
   }
 
   private static func isOrphan(_ alert: AlertRecord, _ batch: BatchApplier) throws -> Bool {

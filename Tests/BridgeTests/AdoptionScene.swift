@@ -86,10 +86,7 @@ final class AdoptionScene {
   }
 
   var desk: ConsentDesk {
-    ConsentDesk(
-      configuration: keeper.configuration, store: keeper.store, answers: AnswerQueue(),
-      clock: keeper.clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-      committed: {})
+    ConsentDesk(keeper.runner())
   }
 
   func waiting() throws -> [PendingConsent] {

@@ -29,16 +29,11 @@ struct CallerConsentTests {
   private struct Unexpected: Error {}
 
   private var service: RequestService {
-    RequestService(
-      keeper.configuration, store: keeper.store, monitor: BridgeMonitor(), answers: answers,
-      clock: keeper.clock, logger: nil, committed: {})
+    RequestService(keeper.runner(answers: answers))
   }
 
   private var desk: ConsentDesk {
-    ConsentDesk(
-      configuration: keeper.configuration, store: keeper.store, answers: answers,
-      clock: keeper.clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-      committed: {})
+    ConsentDesk(keeper.runner(answers: answers))
   }
 
   private func ask(
@@ -110,14 +105,7 @@ struct CallerConsentTests {
     #expect(await callers.answer(at: denied)?.error?.code == "consent_denied")
     let expired = try call(.nearbyNetworks)
     keeper.clock.advance(seconds: 120)
-    let told = try keeper.database.write { tx in
-      let batch = try BatchApplier(
-        configuration: keeper.configuration, store: keeper.store, now: keeper.clock.now(), tx)
-      try batch.expireConsents()
-      try batch.finish()
-      return batch.answers
-    }
-    answers.add(told, now: keeper.clock.now())
+    try keeper.runner(answers: answers).run { try $0.expireConsents() }
     #expect(await callers.answer(at: expired)?.error?.code == "consent_expired")
     #expect(try audited().isEmpty)
   }

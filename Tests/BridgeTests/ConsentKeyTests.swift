@@ -67,13 +67,10 @@ struct ConsentKeyTests {
     let log = RecordingLog()
     var reader = MessageReader(topics: keeper.configuration.topics)
     let message = try keeper.request(preferred, user: "phone")
-    try keeper.database.write { tx in
-      let batch = try BatchApplier(
-        configuration: keeper.configuration, store: keeper.store, now: keeper.clock.now(), tx)
-      try batch.apply(reader.read(message), keeper.sealed)
-      try batch.finish()
-      batch.news.log(to: log.logger)
+    let (_, outcome) = try keeper.transaction {
+      try $0.apply(reader.read(message), keeper.sealed)
     }
+    outcome.news.log(to: log.logger)
     let fingerprint = old.keys.fingerprint
     #expect(try waiting().map(\.requester.fingerprint) == [fingerprint])
     #expect(log.lines.contains { $0.contains(fingerprint) })

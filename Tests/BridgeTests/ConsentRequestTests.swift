@@ -201,14 +201,11 @@ struct ConsentRequestTests {
     #expect(try tick().answers.isEmpty)
   }
 
-  private func tick() throws -> BatchApplier {
-    try keeper.database.write { tx in
-      let batch = try BatchApplier(
-        configuration: keeper.configuration, store: keeper.store, now: keeper.clock.now(), tx)
+  private func tick() throws -> TransactionOutcome {
+    try keeper.transaction { batch in
       var cursors = TickCursors()
       try TickApplier(batch: batch, listeningSince: nil).apply(&cursors)
-      return batch
-    }
+    }.outcome
   }
 
   @Test("Always: answered at once from then on, until the network is another one")

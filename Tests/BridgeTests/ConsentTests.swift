@@ -24,10 +24,7 @@ struct ConsentTests {
   }
 
   private var desk: ConsentDesk {
-    ConsentDesk(
-      configuration: keeper.configuration, store: keeper.store, answers: AnswerQueue(),
-      clock: keeper.clock,
-      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, committed: {})
+    ConsentDesk(keeper.runner())
   }
 
   @discardableResult
@@ -41,17 +38,14 @@ struct ConsentTests {
       subject, by: ConsentRequester(.mqttUser(user), team: user),
       reply: .mqtt(
         responseTopic: "threadkeeper/out/\(user)/x", correlationData: nil, transaction: nil))
-    return try keeper.database.write { tx in
-      let batch = try BatchApplier(
-        configuration: keeper.configuration, store: keeper.store, now: keeper.clock.now(), tx)
+    return try keeper.transaction { batch in
       guard
         case .pending(let pending, let isNew) = try batch.consents.ask(
-          question, now: batch.now.milliseconds, tx)
+          question, now: batch.now.milliseconds, batch.tx)
       else { throw Unexpected() }
       if isNew { try batch.tell(pending) }
-      try batch.finish()
       return pending
-    }
+    }.result
   }
 
   private struct Unexpected: Error {}

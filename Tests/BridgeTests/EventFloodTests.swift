@@ -11,11 +11,7 @@ import Testing
 @Suite("A login that floods")
 struct EventFloodTests {
   private func intake(_ keeper: Keeper, _ monitor: BridgeMonitor) throws -> Intake {
-    Intake(
-      configuration: keeper.configuration, store: keeper.store, sealed: keeper.sealed,
-      monitor: monitor, outbox: try keeper.outbox(monitor),
-      pace: PublicationPace(fullBatch: 500, portion: 10), clock: keeper.clock,
-      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, committed: {})
+    try keeper.intake(keeper.runner(monitor))
   }
 
   @Test("Beyond its bucket it is refused by name, ten times a second, and counted; others go on")

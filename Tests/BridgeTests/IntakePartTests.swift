@@ -29,11 +29,7 @@ struct IntakePartTests {
 
   /// - Parameter clock: asked for the time once a transaction, just before it begins.
   private func intake(clock: (any Clock)? = nil) throws -> Intake {
-    Intake(
-      configuration: keeper.configuration, store: keeper.store, sealed: keeper.sealed,
-      monitor: monitor, outbox: try keeper.outbox(monitor),
-      pace: PublicationPace(fullBatch: 500, portion: 10), clock: clock ?? keeper.clock,
-      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, committed: {})
+    try keeper.intake(keeper.runner(monitor, clock: clock))
   }
 
   private func announcement(_ number: Int, name: String = "router") throws -> IncomingMessage {

@@ -29,12 +29,8 @@ struct IntakeTests {
   init() throws {
     keeper = try Keeper()
     outbox = try keeper.outbox(monitor)
-    intake = Intake(
-      configuration: keeper.configuration, store: keeper.store, sealed: keeper.sealed,
-      monitor: monitor, outbox: outbox,
-      pace: PublicationPace(fullBatch: 500, portion: 10), clock: keeper.clock,
-      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-      committed: { [wakes] in wakes.add() })
+    intake = try keeper.intake(
+      keeper.runner(monitor) { [wakes] in wakes.add() }, outbox: outbox)
   }
 
   private func connect(sessionPresent: Bool) {

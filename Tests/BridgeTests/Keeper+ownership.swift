@@ -5,9 +5,7 @@ import ThreadDataset
 @testable import Bridge
 
 extension Keeper {
-  var ownership: OwnershipService {
-    OwnershipService(configuration, store: store, clock: clock, logger: nil, committed: {})
-  }
+  var ownership: OwnershipService { OwnershipService(runner()) }
 
   @discardableResult
   func transfer(

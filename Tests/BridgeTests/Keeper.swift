@@ -75,13 +75,10 @@ final class Keeper {
   @discardableResult
   func receive(_ messages: [IncomingMessage]) throws -> BatchCounts {
     var reader = MessageReader(topics: configuration.topics)
-    (counts, answers) = try database.write { tx in
-      let batch = try BatchApplier(
-        configuration: configuration, store: store, now: clock.now(), tx)
+    let (_, outcome) = try transaction { batch in
       for message in messages { try batch.apply(reader.read(message), sealed) }
-      try batch.finish()
-      return (batch.counts, batch.answers)
     }
+    (counts, answers) = (outcome.counts, outcome.answers)
     return counts
   }
 
@@ -133,15 +130,12 @@ final class Keeper {
   func pass(_ seconds: Int = 0) throws {
     clock.advance(seconds: seconds)
     let now = clock.now()
-    let messages = try database.write { tx in
-      let batch = try BatchApplier(configuration: configuration, store: store, now: now, tx)
+    try runner(monitor, answers: answerQueue).run(at: now) { batch in
       try TickApplier(
         batch: batch, listeningSince: listeningSince, connection: connection,
         deliveries: answerQueue.deliveries
       ).apply(&cursors)
-      return batch.adoptionMessages
     }
-    answerQueue.deliveries.deliver(messages, to: answerQueue, now: now)
     guard let connection, isTaking else { return }
     let taken = answerQueue.next(.max, connection: connection, now: now)
     if isAcknowledging { for one in taken { answerQueue.deliveries.acknowledge(one.token) } }

@@ -73,11 +73,7 @@ struct ListCostTests {
     try keeper.temporary.fill(400)
     let answers = AnswerQueue()
     let monitor = BridgeMonitor()
-    let intake = Intake(
-      configuration: keeper.configuration, store: keeper.store, sealed: keeper.sealed,
-      monitor: monitor, outbox: try keeper.outbox(monitor),
-      pace: PublicationPace(fullBatch: 500, portion: 10), answers: answers, clock: keeper.clock,
-      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, committed: {})
+    let intake = try keeper.intake(keeper.runner(monitor, answers: answers))
     try intake.received(
       try (0..<20).map { _ in try keeper.request("credentials/list") })
     let all = answers.next(100, connection: 1, now: keeper.clock.now()).compactMap {

@@ -38,10 +38,7 @@ struct OwnershipConsentTests {
   private let answers = AnswerQueue()
 
   private var desk: ConsentDesk {
-    ConsentDesk(
-      configuration: keeper.configuration, store: keeper.store, answers: answers,
-      clock: keeper.clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-      committed: {})
+    ConsentDesk(keeper.runner(answers: answers))
   }
 
   /// The tablet asks for the network of anna's router.

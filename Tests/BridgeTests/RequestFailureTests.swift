@@ -79,9 +79,7 @@ struct RequestFailureTests {
       announcement(Agent.attic, .guest), announcement(Agent.garage, .guest),
       announcement("0011223344556677", .home),
     ]
-    try keeper.database.write { tx in
-      let batch = try BatchApplier(
-        configuration: keeper.configuration, store: keeper.store, now: keeper.clock.now(), tx)
+    let (_, outcome) = try keeper.transaction { batch in
       try batch.apply(reader.read(messages[0]), keeper.sealed)
       let error = #expect(throws: AnswerFailure.self) {
         try batch.step {
@@ -91,10 +89,9 @@ struct RequestFailureTests {
       }
       #expect(error?.code == "store")
       try batch.apply(reader.read(messages[2]), keeper.sealed)
-      try batch.finish()
-      #expect(batch.counts.received == 2)
-      batch.news.log(to: log.logger)
     }
+    #expect(outcome.counts.received == 2)
+    outcome.news.log(to: log.logger)
     #expect(try keeper.router(Agent.garage) == nil)
     #expect(try keeper.credential(Agent.garage) == nil)
     #expect(!log.lines.contains { $0.contains(Agent.garage) })
@@ -106,16 +103,14 @@ struct RequestFailureTests {
 
   @Test("What a refusal had noted stays, and the store's own failures are everybody's")
   func passed() throws {
-    try keeper.database.write { tx in
-      let batch = try BatchApplier(
-        configuration: keeper.configuration, store: keeper.store, now: keeper.clock.now(), tx)
+    _ = try keeper.transaction { batch in
       #expect(throws: AnswerFailure.self) {
         try batch.step {
-          batch.counts.duplicates += 1
+          batch.outcome.counts.duplicates += 1
           throw AnswerFailure(.conflict, "no")
         }
       }
-      #expect(batch.counts.duplicates == 1)
+      #expect(batch.outcome.counts.duplicates == 1)
       #expect(throws: SQLiteError.self) {
         try batch.step { throw SQLiteError(kind: .full, message: "full") }
       }
@@ -156,14 +151,11 @@ struct RequestFailureTests {
     var reader = MessageReader(topics: keeper.configuration.topics)
     let messages = try (0..<20).map { try announcement(agent($0), .home) }
     let request = try keeper.request("preferred/get", user: "tablet")
-    try keeper.database.write { tx in
-      let batch = try BatchApplier(
-        configuration: keeper.configuration, store: keeper.store, now: keeper.clock.now(), tx)
+    let (_, outcome) = try keeper.transaction { batch in
       for message in messages { try batch.apply(reader.read(message), keeper.sealed) }
       try batch.apply(reader.read(request), keeper.sealed)
-      try batch.finish()
-      batch.news.log(to: log.logger)
     }
+    outcome.news.log(to: log.logger)
     #expect(log.lines.filter { $0.hasPrefix("border router announced") }.count == 10)
     #expect(log.lines.contains { $0.hasPrefix("consent is asked for") })
   }

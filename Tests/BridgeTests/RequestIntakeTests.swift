@@ -25,10 +25,7 @@ struct RequestIntakeTests {
   init() throws {
     keeper = try Keeper()
     outbox = try keeper.outbox(monitor)
-    intake = Intake(
-      configuration: keeper.configuration, store: keeper.store, sealed: keeper.sealed,
-      monitor: monitor, outbox: outbox, pace: PublicationPace(fullBatch: 500, portion: 10),
-      answers: answers, clock: keeper.clock, logger: logger, committed: {})
+    intake = try keeper.intake(keeper.runner(monitor, answers: answers), outbox: outbox)
   }
 
   private var waiting: [ThreadAnswer] {
@@ -117,9 +114,7 @@ struct RequestIntakeTests {
 extension RequestService {
   /// What a request to a store comes to that is closed meanwhile.
   fileprivate static func closedAnswer(_ keeper: Keeper) -> ThreadAnswer? {
-    let service = RequestService(
-      keeper.configuration, store: keeper.store, monitor: BridgeMonitor(),
-      answers: AnswerQueue(), clock: keeper.clock, logger: nil, committed: {})
+    let service = RequestService(keeper.runner())
     guard
       case .answer(let answer) = service.answer(
         ThreadRequest(.ping), from: .systemUser(0), team: "uid/0")

@@ -261,16 +261,12 @@ struct SealedEventTests {
     try enroll(trust: .broker)
     let message = try announcement(seq: 1)
     var reader = MessageReader(topics: keeper.configuration.topics)
-    let counts = try keeper.database.write { tx in
-      let batch = try BatchApplier(
-        configuration: keeper.configuration, store: keeper.store, now: keeper.clock.now(), tx)
+    let counts = try keeper.transaction { batch in
       for message in [message, try keeper.message(.announce, Agent.attic)] {
         try batch.apply(
           reader.read(message), SealedIntake(enrolments: keeper.enrolments, identity: nil))
       }
-      try batch.finish()
-      return batch.counts
-    }
+    }.outcome.counts
     #expect(counts.rejected == ["unsupported": 1])
     #expect(try keeper.router(Agent.attic)?.isPresent == true)
   }

@@ -63,12 +63,10 @@ struct SealedRequestTests {
   func rolledBack() throws {
     let message = try ping()
     #expect(throws: Failed.self) {
-      try keeper.database.write { tx in
+      _ = try keeper.transaction { batch in
         var reader = MessageReader(topics: keeper.configuration.topics)
-        let batch = try BatchApplier(
-          configuration: keeper.configuration, store: keeper.store, now: keeper.clock.now(), tx)
         try batch.apply(reader.read(message), keeper.sealed)
-        #expect(batch.counts.requestsAnswered == 1)
+        #expect(batch.outcome.counts.requestsAnswered == 1)
         throw Failed()
       }
     }

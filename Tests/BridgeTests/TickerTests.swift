@@ -31,8 +31,8 @@ struct TickerTests {
         consents: keeper.consentOverviews, monitor: monitor,
         startedAt: keeper.clock.now()), topics: topics, clock: keeper.clock, logger: logger)
     ticker = Ticker(
-      configuration: keeper.configuration, store: keeper.store, monitor: monitor, outbox: outbox,
-      pace: pace, status: status, clock: keeper.clock, logger: logger, tellWaiting: {}, ticked: {})
+      keeper.runner(monitor, logger: logger), outbox: outbox, pace: pace, status: status,
+      logger: logger)
   }
 
   private func ticking(_ body: () async throws -> Void) async throws {
@@ -105,9 +105,7 @@ struct TickerTests {
 
   @Test("A keeper that starts knows of no dropped message: an old alert ends")
   func droppedMessagesOfAnEarlierKeeper() throws {
-    try keeper.database.write { tx in
-      let batch = try BatchApplier(
-        configuration: keeper.configuration, store: keeper.store, now: keeper.clock.now(), tx)
+    _ = try keeper.transaction { batch in
       let home = try #require(batch.servedHomes.first)
       try batch.applyAlert(
         .messagesDropped, subject: "", wanted: .messagesDropped, home: home, hold: 0)

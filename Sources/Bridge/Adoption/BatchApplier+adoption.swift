@@ -74,7 +74,7 @@ extension BatchApplier {
       case .sent, .over: break
       }
       if adoption.phase != .over {
-        news.add(
+        outcome.news.add(
           .notice, "the preferred credentials are not given: what was asked for has changed",
           ["border_agent_id": "\(router.agent)"])
       }

@@ -27,7 +27,7 @@ extension BatchApplier {
     let publication = Publication(
       topic: topic(of: adoption), payload: WireJSON().encode(Payload(sealed: text)),
       contentType: "application/json")
-    adoptionMessages.append(
+    outcome.adoptionMessages.append(
       AdoptionMessage(
         id: adoption.id, connection: connection, publication: publication,
         expires: now.adding(seconds: Int(lifetime))))

@@ -16,7 +16,7 @@ extension BatchApplier {
     try append(
       EventRecord(
         pending, reason(of: pending), home: home(named: pending.subject.home).record.id, now: now))
-    news.add(pending, reason(of: pending))
+    outcome.news.add(pending, reason(of: pending))
   }
 
   /// For the person who decides.
@@ -32,7 +32,7 @@ extension BatchApplier {
     {
       try append(event)
     }
-    news.add(ended.record)
+    outcome.news.add(ended.record)
   }
 
   /// - Throws: `ConsentRefusal`.
@@ -79,7 +79,7 @@ extension BatchApplier {
   /// - Parameter id: of the consent by which it would be given. A grant says nothing of one router.
   func noteNotGiven(_ id: String, _ obstacle: ConsentObstacle) throws {
     guard let record = try consents.noteNotGiven(id, obstacle, tx) else { return }
-    news.add(notGiven: record, obstacle)
+    outcome.news.add(notGiven: record, obstacle)
   }
 
   /// What nobody has answered in time.

@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConsentLedger
-import KeychainCore
 import Logging
-import SQLiteDatabase
-import ThreadCredentialStore
 
 /// Where people decide, beside the broker: at the command line. Each call is a transaction of its own;
 /// what it says is on disk before it returns.
 package struct ConsentDesk: Sendable {
-  let configuration: BridgeConfiguration
-  let store: ThreadCredentialStore
-  let answers: AnswerQueue
-  let clock: any Clock
-  let logger: Logger
-  /// Called after the commit: there is something to publish.
-  let committed: @Sendable () -> Void
+  private let transactions: TransactionRunner
+
+  init(_ transactions: TransactionRunner) { self.transactions = transactions }
 
   /// Whether a question is to name its own.
-  package var hasSeveralHomes: Bool { configuration.topics.homes.count > 1 }
+  package var hasSeveralHomes: Bool { transactions.configuration.topics.homes.count > 1 }
 
   /// - Throws: `ConsentRefusal`, or what the store says.
   @discardableResult
@@ -49,7 +42,7 @@ package struct ConsentDesk: Sendable {
     let grant = try decide(by: user) { batch, approver in
       try batch.consents.revoke(id, by: approver, now: batch.now.milliseconds, batch.tx)
     }
-    logger.notice(
+    transactions.logger?.notice(
       "consent revoked",
       metadata: [
         "id": "\(grant.id)", "requester": "\(grant.requester)",
@@ -61,19 +54,7 @@ package struct ConsentDesk: Sendable {
   private func decide<R>(
     by user: UInt32, _ body: (BatchApplier, ConsentApprover) throws -> R
   ) throws -> R {
-    try store.checkWritable()
     let approver = ConsentApprover.commandLine(user: user)
-    let now = clock.now()
-    let (result, batch) = try store.keychain.database.write { tx in
-      let batch = try BatchApplier(configuration: configuration, store: store, now: now, tx)
-      store.keychain.act(as: approver.description, in: tx)
-      let result = try body(batch, approver)
-      try batch.finish()
-      return (result, batch)
-    }
-    batch.news.log(to: logger)
-    answers.add(batch.answers, now: now)
-    committed()
-    return result
+    return try transactions.run(as: approver.description) { try body($0, approver) }
   }
 }

@@ -87,7 +87,7 @@ extension BatchApplier {
     alert.sequence += 1
     alert.updatedAt = now
     try AlertLedger.save(alert, tx)
-    news.add(type, alert)
+    outcome.news.add(type, alert)
     var event = EventRecord(time: now, types: type, home: alert.home)
     event.alert = alert.fingerprint
     event.detail.alert = ToldAlert(

@@ -9,7 +9,7 @@ extension BatchApplier {
   /// - Parameter rejection: nil when the event was acted upon, or had come before.
   func answer(_ rejection: Rejection?, _ origin: InboundMessage.Origin) {
     guard let address = origin.answer else { return }
-    answers.append(
+    outcome.answers.append(
       .publication(
         Publication(
           topic: address.topic, payload: WireJSON().encode(EventAnswer(rejection)),

@@ -6,18 +6,18 @@ import KeychainCore
 extension BatchApplier {
   /// One message. What is wrong with it becomes a rejection; only the store's own failures are thrown.
   func apply(_ message: InboundMessage, _ intake: SealedIntake) throws {
-    counts.received += 1
+    outcome.counts.received += 1
     switch message {
     case .foreign:
-      counts.foreign += 1
+      outcome.counts.foreign += 1
     case .rejected(let rejection, let origin):
       try reject(rejection, origin)
     case .request(let request, let origin):
       try apply(request, origin)
     case .ignored:
-      counts.requestsRefused += 1
+      outcome.counts.requestsRefused += 1
     case .dropped:
-      counts.rejected[Rejection.Code.rateLimited.rawValue, default: 0] += 1
+      outcome.counts.rejected[Rejection.Code.rateLimited.rawValue, default: 0] += 1
     case .event(let event, let user, let origin):
       store.keychain.act(as: "mqtt user \(user)", in: tx)
       let isTaken = try rejecting(origin, event.subject) {
@@ -70,7 +70,7 @@ extension BatchApplier {
 
   /// A message that fails whenever it is applied, or has ended the daemon.
   func reject(_ message: InboundMessage, because reason: String) throws {
-    counts.received += 1
+    outcome.counts.received += 1
     let origin: InboundMessage.Origin
     switch message {
     case .event(_, _, let from), .sealed(_, _, let from), .rejected(_, let from),
@@ -87,9 +87,9 @@ extension BatchApplier {
     _ rejection: Rejection, _ origin: InboundMessage.Origin, of subject: InboundEvent.Subject? = nil
   ) throws {
     if rejection.code == Rejection.Code.retained.rawValue {
-      counts.retained += 1
+      outcome.counts.retained += 1
     } else {
-      counts.rejected[rejection.code, default: 0] += 1
+      outcome.counts.rejected[rejection.code, default: 0] += 1
     }
     var event = EventRecord(
       time: now, types: .messageRejected, home: try home(named: origin.home).record.id)

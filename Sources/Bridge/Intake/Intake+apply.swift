@@ -71,34 +71,27 @@ extension Intake {
   /// - Returns: how many of the messages were applied and committed.
   private func commit(_ part: ArraySlice<InboundMessage>) throws -> Int {
     let started = ContinuousClock.now
-    let now = clock.now()
     var index: Int? = part.startIndex
     do {
-      let (count, applier) = try store.keychain.database.write { tx in
-        try store.checkWritable()
-        let rows = tx.totalChanges
-        let applier = try BatchApplier(
-          configuration: configuration, store: store, now: now, tx)
+      let count = try transactions.run(wakes: false) { batch in
+        let rows = batch.tx.totalChanges
         var count = 0
         for message in part {
           index = part.startIndex + count
-          try applier.apply(message, sealed)
+          try batch.apply(message, sealed)
           count += 1
-          if tx.totalChanges - rows > Bound.rows || started.duration(to: .now) > Bound.time
+          if batch.tx.totalChanges - rows > Bound.rows || started.duration(to: .now) > Bound.time
             || isStopping.load(ordering: .relaxed)
           {
             break
           }
         }
         index = nil
-        try applier.finish()
-        try notePublished(tx)
-        try MessageTrial.end(tx)
-        // What was decided while the store was found altered may rest on items that are missing from it.
-        try store.checkWritable()
-        return (count, applier)
+        try notePublished(batch.tx)
+        try MessageTrial.end(batch.tx)
+        return count
       }
-      finished(applier.counts, applier.news, applier.answers)
+      committed()
       return count
     } catch {
       throw PartFailed(error: error, index: index)
@@ -106,15 +99,10 @@ extension Intake {
   }
 
   private func reject(_ message: InboundMessage, _ reason: String) throws {
-    let applier = try store.keychain.database.write { tx in
-      try store.checkWritable()
-      let applier = try BatchApplier(
-        configuration: configuration, store: store, now: clock.now(), tx)
-      try applier.reject(message, because: reason)
-      try applier.finish()
-      try MessageTrial.end(tx)
-      return applier
+    try transactions.run(wakes: false) { batch in
+      try batch.reject(message, because: reason)
+      try MessageTrial.end(batch.tx)
     }
-    finished(applier.counts, applier.news, applier.answers)
+    committed()
   }
 }

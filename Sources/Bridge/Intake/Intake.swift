@@ -11,49 +11,34 @@ import ThreadCredentialStore
 /// The connection that listens: a batch becomes one transaction, and the acknowledgements leave when
 /// it is committed. It publishes nothing.
 final class Intake: MosquittoHandler {
-  let configuration: BridgeConfiguration
-  let store: ThreadCredentialStore
+  let transactions: TransactionRunner
   let sealed: SealedIntake
-  private let monitor: BridgeMonitor
   private let outbox: Outbox
   private let pace: PublicationPace
-  private let answers: AnswerQueue
-  let clock: any Clock
-  let logger: Logger
-  private let committed: @Sendable () -> Void
+  private let logger: Logger
   /// Only the connection's own thread comes here; the lock is for the compiler's peace.
   private let reader: Mutex<MessageReader>
   /// Whether the broker had our session at the last connection, until that is stored.
   private let owedSession = Mutex<Bool?>(nil)
-  private let untold = Mutex<[String: Untold]>([:])
   private let size = Mutex(BatchPace())
-  private let newsPace = Mutex(NewsPace())
   let trial = Mutex(MessageTrial())
   let isStopping = Atomic(false)
 
-  /// Rejections that no line of the log has told yet.
-  private struct Untold {
-    var count: Int64 = 0
-    var nextLine = WireTime(milliseconds: 0)
-  }
+  var store: ThreadCredentialStore { transactions.store }
+  private var monitor: BridgeMonitor { transactions.monitor }
+  private var clock: any Clock { transactions.clock }
 
-  /// - Parameter committed: called after every batch: there may be something to publish.
   init(
-    configuration: BridgeConfiguration, store: ThreadCredentialStore, sealed: SealedIntake,
-    monitor: BridgeMonitor, outbox: Outbox, pace: PublicationPace,
-    answers: AnswerQueue = AnswerQueue(), clock: any Clock, logger: Logger,
-    committed: @escaping @Sendable () -> Void
+    _ transactions: TransactionRunner, sealed: SealedIntake, outbox: Outbox, pace: PublicationPace,
+    logger: Logger
   ) {
+    self.transactions = transactions
     self.sealed = sealed
-    self.configuration = configuration
-    self.store = store
-    self.monitor = monitor
     self.outbox = outbox
     self.pace = pace
-    self.answers = answers
-    self.clock = clock
     self.logger = logger
-    self.committed = committed
+    let (configuration, clock) = (transactions.configuration, transactions.clock)
+    let store = transactions.store
     let limiter = RequestLimiter()
     let events = RequestLimiter(
       rate: configuration.eventsPerSecond, burst: configuration.eventsBurst)
@@ -73,7 +58,7 @@ final class Intake: MosquittoHandler {
     do {
       try store.checkWritable()
       try noteOwedSession()
-      committed()
+      transactions.wake()
     } catch {
       storeFailed(error)
     }
@@ -83,9 +68,8 @@ final class Intake: MosquittoHandler {
   /// not be forgotten because the disk was full just then.
   private func noteOwedSession() throws {
     guard let isPresent = owedSession.withLock({ $0 }) else { return }
-    let news = try store.keychain.database.write { try noteSession(isPresent: isPresent, $0) }
+    try noteSession(isPresent: isPresent)
     owedSession.withLock { $0 = nil }
-    news.log(to: logger)
   }
 
   /// Only now is everything that is published also heard.
@@ -95,7 +79,7 @@ final class Intake: MosquittoHandler {
       $0.listeningSince = $0.storeProblem == nil ? clock.now() : nil
       $0.lastConnectionProblem = nil
     }
-    committed()
+    transactions.wake()
   }
 
   func received(_ batch: [IncomingMessage]) throws {
@@ -114,7 +98,7 @@ final class Intake: MosquittoHandler {
     }
     size.withLock { $0.applied(batch.count, in: started.duration(to: .now)) }
     pace.batchCommitted(messages: batch.count)
-    committed()
+    transactions.wake()
   }
 
   var batchLimit: Int { size.withLock { $0.limit } }
@@ -147,36 +131,12 @@ final class Intake: MosquittoHandler {
       metadata: ["reason": "\(event.error.message)"])
   }
 
-  /// One line for each reason in ten seconds, however many messages there are: who floods the keeper
-  /// must not flood the log too. Every single one is on `bridge/event`.
-  func tellRejections(_ rejected: [String: Int64] = [:]) {
-    let now = clock.now()
-    let due = untold.withLock { untold -> [(String, Int64)] in
-      for (code, number) in rejected { untold[code, default: Untold()].count += number }
-      return untold.keys.sorted().compactMap { code in
-        guard let waiting = untold[code], waiting.count > 0, waiting.nextLine <= now else {
-          return nil
-        }
-        untold[code] = Untold(nextLine: now.adding(seconds: 10))
-        return (code, waiting.count)
-      }
-    }
-    for (code, number) in due {
-      logger.warning("messages rejected", metadata: ["code": "\(code)", "count": "\(number)"])
-    }
-  }
-
-  func finished(_ counts: BatchCounts, _ news: BatchNews, _ answered: [Answer]) {
-    let now = clock.now()
-    monitor.count(counts)
-    answers.add(answered, now: now)
-    // A broker sends what waited in the session first, and answers the subscription after it.
+  /// A broker sends what waited in the session first, and answers the subscription after it.
+  func committed() {
     monitor.update { $0.isIntakeConnected = true }
-    if monitor.storeWorks(at: now, inBatch: true) {
+    if monitor.storeWorks(at: clock.now(), inBatch: true) {
       logger.notice("the store can be written again")
     }
-    newsPace.withLock { news.log(to: logger, &$0, at: now) }
-    tellRejections(counts.rejected)
   }
 
   func notePublished(_ tx: WriteTransaction) throws {
@@ -187,19 +147,17 @@ final class Intake: MosquittoHandler {
   }
 
   /// A broker that has forgotten the session has also forgotten what waited in it.
-  private func noteSession(isPresent: Bool, _ tx: WriteTransaction) throws -> BatchNews {
-    let wasConnected =
-      try tx.first("SELECT intake_connected FROM outbox") { $0.integer(0) != 0 } ?? false
-    let applier = try BatchApplier(
-      configuration: configuration, store: store, now: clock.now(), tx)
-    if let home = applier.servedHomes.first {
-      try applier.applyAlert(
-        .sessionLost, subject: "", wanted: wasConnected && !isPresent ? .sessionLost : nil,
-        home: home, hold: 0)
+  private func noteSession(isPresent: Bool) throws {
+    try transactions.run(wakes: false) { batch in
+      let wasConnected =
+        try batch.tx.first("SELECT intake_connected FROM outbox") { $0.integer(0) != 0 } ?? false
+      if let home = batch.servedHomes.first {
+        try batch.applyAlert(
+          .sessionLost, subject: "", wanted: wasConnected && !isPresent ? .sessionLost : nil,
+          home: home, hold: 0)
+      }
+      if !wasConnected { try batch.tx.execute("UPDATE outbox SET intake_connected = 1") }
     }
-    if !wasConnected { try tx.execute("UPDATE outbox SET intake_connected = 1") }
-    try applier.finish()
-    return applier.news
   }
 
   private func storeFailed(_ error: any Error) {
@@ -207,7 +165,7 @@ final class Intake: MosquittoHandler {
     if let reason = monitor.storeFailed(error, path: path, at: clock.now(), inBatch: true) {
       logger.error("intake stands still", metadata: ["reason": "\(reason)"])
     }
-    committed()
+    transactions.wake()
   }
 }
 

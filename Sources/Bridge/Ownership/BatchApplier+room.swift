@@ -62,7 +62,7 @@ extension BatchApplier {
             .routerRemoved, "\(router.agent) home \(home) from \(owner.team): left long ago", in: tx
           )
         }
-        counts.forgotten += 1
+        outcome.counts.forgotten += 1
         return true
       }
     } catch let error as KeychainError where error.isItemDamaged {

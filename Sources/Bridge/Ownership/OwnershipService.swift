@@ -10,31 +10,15 @@ import ThreadDataset
 ///
 /// Every call throws `OwnershipFailure`, or what the store throws.
 package struct OwnershipService: Sendable {
-  let configuration: BridgeConfiguration
-  let store: ThreadCredentialStore
-  let clock: any Clock
-  let logger: Logger?
-  /// Called after the commit: there is something to publish.
-  let committed: @Sendable () -> Void
+  let transactions: TransactionRunner
 
-  init(
-    _ configuration: BridgeConfiguration, store: ThreadCredentialStore, clock: any Clock,
-    logger: Logger?, committed: @escaping @Sendable () -> Void
-  ) {
-    self.configuration = configuration
-    self.store = store
-    self.clock = clock
-    self.logger = logger
-    self.committed = committed
-  }
+  init(_ transactions: TransactionRunner) { self.transactions = transactions }
 
   /// For a command without a daemon: what there is to publish, the next daemon does.
   package init(
     _ configuration: BridgeConfiguration, keychain: Keychain, clock: any Clock = SystemClock()
   ) throws {
-    let store = ThreadCredentialStore(keychain)
-    _ = try BridgeStart.prepare(configuration, store: store, now: clock.now())
-    self.init(configuration, store: store, clock: clock, logger: nil, committed: {})
+    transactions = try TransactionRunner(configuration, keychain: keychain, clock: clock)
   }
 
   /// Gives a border agent id, and the credentials stored under it, to a team.
@@ -72,26 +56,19 @@ package struct OwnershipService: Sendable {
     _ message: Logger.Message, of agent: BorderAgentID, in home: String, by actor: String,
     _ body: (BatchApplier, HomeContext) throws -> OwnershipChange
   ) throws -> OwnershipChange {
-    try store.checkWritable()
-    let now = clock.now()
-    let (change, news) = try store.keychain.database.write { tx in
-      store.keychain.act(as: actor, in: tx)
-      let batch = try BatchApplier(configuration: configuration, store: store, now: now, tx)
+    let change = try transactions.run(as: actor) { batch in
       let home = try batch.home(named: home)
       let change = try body(batch, home)
       // Also where no router is listed under the id: its credentials may be one side of a dispute.
       if change.isChange { home.needsKeyLook = true }
-      try batch.finish()
-      return (change, batch.news)
+      return change
     }
-    if let logger, change.isChange {
+    if let logger = transactions.logger, change.isChange {
       var metadata: Logger.Metadata = ["border_agent_id": "\(agent)", "home": "\(home)"]
       metadata["from"] = change.previousTeam.map { "\($0)" }
       metadata["to"] = change.team.map { "\($0)" }
       logger.notice(message, metadata: metadata)
-      news.log(to: logger)
     }
-    committed()
     return change
   }
 }

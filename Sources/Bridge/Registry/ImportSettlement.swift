@@ -40,19 +40,19 @@ package struct ImportSettlement: Sendable {
   package func settle(
     _ imported: ImportedItems, former: [String: OperationalDataset], _ tx: WriteTransaction
   ) throws {
-    let batch = try BatchApplier(
-      configuration: configuration, store: store, now: clock.now(), tx)
-    // The preferred network first: routers are checked against it.
-    for record in try HomeLedger.all(tx) {
-      let home = try batch.home(record.id)
-      try batch.showImportedPreferred(in: home, former: former[record.name])
-      try store.settleImportedHistory(of: record.name, tx)
+    // What follows is for nobody: an import answers no request, and who imports is told by its report.
+    _ = try TransactionRunner.apply(configuration, store, now: clock.now(), tx) { batch in
+      // The preferred network first: routers are checked against it.
+      for record in try HomeLedger.all(tx) {
+        let home = try batch.home(record.id)
+        try batch.showImportedPreferred(in: home, former: former[record.name])
+        try store.settleImportedHistory(of: record.name, tx)
+      }
+      for credential in imported.credentials {
+        try batch.showImportedCredential(credential)
+      }
+      try RouterLedger.setOwnersCursor(0, tx)
     }
-    for credential in imported.credentials {
-      try batch.showImportedCredential(credential)
-    }
-    try RouterLedger.setOwnersCursor(0, tx)
-    try batch.finish()
   }
 }
 

@@ -85,7 +85,14 @@ struct RegistryRepair {
     } else if lost.contains("alert") {
       try tx.execute("UPDATE router SET alerts = 0")
     }
-    let batch = try BatchApplier(configuration: configuration, store: store, now: now, tx)
+    _ = try TransactionRunner.apply(configuration, store, now: now, tx) { batch in
+      try fill(lost, routers, batch)
+    }
+  }
+
+  private func fill(
+    _ lost: Set<String>, _ routers: [RouterRecord], _ batch: BatchApplier
+  ) throws {
     if lost.contains("router") {
       try batch.insertRouters(routers)
     } else if lost.contains("network") {
@@ -101,7 +108,6 @@ struct RegistryRepair {
       try batch.applyAlert(
         .storeDamaged, subject: "", wanted: .storeDamaged(lost.sorted()), home: home, hold: 0)
     }
-    try batch.finish()
   }
 }
 

@@ -121,11 +121,11 @@ extension BatchApplier {
     publish(
       ThreadAnswer(data, transaction: transaction), on: topic, correlation,
       patience: context.patience)
-    counts.requestsAnswered += 1
+    outcome.counts.requestsAnswered += 1
   }
 
   private func refuse(_ failure: AnswerFailure, _ inbound: InboundRequest, _ transaction: String?) {
-    counts.requestsRefused += 1
+    outcome.counts.requestsRefused += 1
     publish(
       ThreadAnswer(failure, transaction: transaction), on: inbound.answerTopic,
       inbound.correlation, patience: Int(inbound.patience))
@@ -139,7 +139,7 @@ extension BatchApplier {
     // Those are for people at the keeper's own terminal.
     answer.error?.help = nil
     answer.error?.exit = nil
-    answers.append(
+    outcome.answers.append(
       .publication(
         Publication(
           topic: topic, payload: answer.json, contentType: "application/json",

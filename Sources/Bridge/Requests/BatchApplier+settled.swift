@@ -41,8 +41,8 @@ extension BatchApplier {
     case .caller:
       // As late as can be: whoever has hung up while a person thought is told nothing.
       guard configuration.requests.isAwaited(one.id) else { return false }
-      answers.append(.caller(id: one.id, ThreadAnswer(data, transaction: transaction)))
-      counts.requestsAnswered += 1
+      outcome.answers.append(.caller(id: one.id, ThreadAnswer(data, transaction: transaction)))
+      outcome.counts.requestsAnswered += 1
     }
     try noteDisclosure(of: data, by: one)
     return true
@@ -52,9 +52,9 @@ extension BatchApplier {
     let answer = ThreadAnswer(failure, transaction: one.question.request.transaction)
     switch one.question.context.reply {
     case .topic(let topic, let correlation): publish(answer, on: topic, correlation)
-    case .caller: answers.append(.caller(id: one.id, answer))
+    case .caller: outcome.answers.append(.caller(id: one.id, answer))
     }
-    counts.requestsRefused += 1
+    outcome.counts.requestsRefused += 1
   }
 
   private func context(of one: SettledConsent) -> RequestContext {

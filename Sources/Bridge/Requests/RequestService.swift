@@ -11,46 +11,21 @@ import ThreadRequests
 /// Requests by another way than the broker: on the socket, or by a command that has the store for
 /// itself. Each has a transaction of its own, in turn with the batches of the intake.
 package final class RequestService: Sendable {
-  private let configuration: BridgeConfiguration
-  private let store: ThreadCredentialStore
-  private let monitor: BridgeMonitor
-  private let answers: AnswerQueue
-  private let clock: any Clock
-  private let logger: Logger?
-  private let committed: @Sendable () -> Void
+  private let transactions: TransactionRunner
 
-  /// - Parameter committed: called after each: there may be something to publish.
-  init(
-    _ configuration: BridgeConfiguration, store: ThreadCredentialStore, monitor: BridgeMonitor,
-    answers: AnswerQueue, clock: any Clock, logger: Logger?,
-    committed: @escaping @Sendable () -> Void
-  ) {
-    self.configuration = configuration
-    self.store = store
-    self.monitor = monitor
-    self.answers = answers
-    self.clock = clock
-    self.logger = logger
-    self.committed = committed
-  }
+  init(_ transactions: TransactionRunner) { self.transactions = transactions }
 
-  /// For a command that has the store for itself: what there is to publish, the next keeper does.
+  /// For a command that has the store for itself: what there is to publish, the next daemon does.
   package convenience init(
     _ configuration: BridgeConfiguration, keychain: Keychain, clock: any Clock = SystemClock()
   ) throws {
-    let store = ThreadCredentialStore(keychain)
-    _ = try BridgeStart.prepare(configuration, store: store, now: clock.now())
     var configuration = configuration
     // Nobody is there who could be asked, nor anything that would wait for the answer.
     configuration.requests.gate = configuration.requests.gate ?? NobodyConsents()
-    let answers = AnswerQueue()
-    configuration.requests.reach(answers.callers)
-    self.init(
-      configuration, store: store, monitor: BridgeMonitor(), answers: answers, clock: clock,
-      logger: nil, committed: {})
+    self.init(try TransactionRunner(configuration, keychain: keychain, clock: clock))
   }
 
-  package var callers: WaitingCallers { answers.callers }
+  package var callers: WaitingCallers { transactions.answers.callers }
 
   package enum Outcome: Sendable {
     case answer(ThreadAnswer)
@@ -68,7 +43,7 @@ package final class RequestService: Sendable {
     _ request: ThreadRequest, from requester: Requester, team: String, userName: String? = nil,
     isAdministrator: Bool = false, isThere: @escaping @Sendable () -> Bool = { true }
   ) -> Outcome {
-    let now = clock.now()
+    let now = transactions.clock.now()
     var expected: WaitingCallers.Place?
     do {
       var context = RequestContext(
@@ -77,11 +52,8 @@ package final class RequestService: Sendable {
       context.userName = userName
       context.program = request.program
       context.listsSecrets = true
-      context.version = configuration.version
-      if request.command.writes { try store.checkWritable() }
-      let (reply, batch) = try store.keychain.database.write { tx in
-        let batch = try BatchApplier(
-          configuration: configuration, store: store, now: now, tx)
+      context.version = transactions.configuration.version
+      let reply = try transactions.run(at: now, writes: request.command.writes) { batch in
         let reply = try batch.service(context).answer(request)
         if batch.granted != nil, !isThere() {
           throw AnswerFailure(.expired, "nobody waits for the answer any more")
@@ -95,12 +67,8 @@ package final class RequestService: Sendable {
             throw AnswerFailure(.rateLimited, "too many wait for consent already")
           }
         }
-        try batch.finish()
-        if let logger { tx.afterCommit("bridge log") { batch.news.log(to: logger) } }
-        return (reply, batch.answers)
+        return reply
       }
-      answers.add(batch, now: now)
-      committed()
       if let expected { return .waiting(expected) }
       switch reply {
       case .data(let data): return answered(ThreadAnswer(data, transaction: request.transaction))
@@ -109,19 +77,19 @@ package final class RequestService: Sendable {
       }
     } catch {
       if let expected { callers.forget(expected) }
-      if StoreFailure.isDamage(error) { monitor.requestCheck(at: now) }
+      if StoreFailure.isDamage(error) { transactions.monitor.requestCheck(at: now) }
       return refused(failure(error), request)
     }
   }
 
   /// How many items are stored.
-  package func itemCount() -> Int { store.itemCount() }
+  package func itemCount() -> Int { transactions.store.itemCount() }
 
   /// Counts a request that was refused before it was looked at.
-  package func countRefusal() { monitor.update { $0.requestsRefused += 1 } }
+  package func countRefusal() { transactions.monitor.update { $0.requestsRefused += 1 } }
 
   private func home(_ request: ThreadRequest) throws -> String {
-    let homes = configuration.topics.homes.map(\.name)
+    let homes = transactions.configuration.topics.homes.map(\.name)
     guard let named = request.home else { return homes.first ?? "" }
     guard homes.contains(named) else {
       throw AnswerFailure(
@@ -138,12 +106,12 @@ package final class RequestService: Sendable {
       AnswerFailure(.readOnly, error.message)
     default:
       AnswerFailure(
-        .store, StoreFailure.reason(error, path: store.keychain.location.directory))
+        .store, StoreFailure.reason(error, path: transactions.store.keychain.location.directory))
     }
   }
 
   private func answered(_ answer: ThreadAnswer) -> Outcome {
-    monitor.update { $0.requestsAnswered += 1 }
+    transactions.monitor.update { $0.requestsAnswered += 1 }
     return .answer(answer)
   }
 

@@ -31,7 +31,6 @@ struct TickApplier {
     try batch.expireConsents()
     for home in batch.servedHomes { try reevaluate(home) }
     try attendAdoptions(cursor: &cursors.adoptions)
-    try batch.finish()
   }
 
   private func raiseDueAlerts() throws {

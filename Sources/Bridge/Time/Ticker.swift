@@ -9,44 +9,30 @@ import ThreadCredentialStore
 
 /// Turns the clock into transactions, once a second.
 final class Ticker: Sendable {
-  private let configuration: BridgeConfiguration
-  private let store: ThreadCredentialStore
-  private let monitor: BridgeMonitor
+  private let transactions: TransactionRunner
   private let outbox: Outbox
   private let pace: PublicationPace
   private let status: StatusConnection
-  private let answers: AnswerQueue
-  private let clock: any Clock
   private let logger: Logger
-  private let tellWaiting: @Sendable () -> Void
-  private let ticked: @Sendable () -> Void
   private let cursors = Mutex(TickCursors())
   private let areBasesSettled = Mutex(false)
   private let droppedGrew = Mutex<WireTime?>(nil)
   private let queue = DispatchQueue(label: "threadkeeper.ticker")
   private let timer = Mutex<(any DispatchSourceTimer)?>(nil)
 
-  /// - Parameters:
-  ///   - tellWaiting: called in every tick: lines of the log may be due.
-  ///   - ticked: called after every tick: there may be something to publish.
   init(
-    configuration: BridgeConfiguration, store: ThreadCredentialStore, monitor: BridgeMonitor,
-    outbox: Outbox, pace: PublicationPace, status: StatusConnection,
-    answers: AnswerQueue = AnswerQueue(), clock: any Clock, logger: Logger,
-    tellWaiting: @escaping @Sendable () -> Void, ticked: @escaping @Sendable () -> Void
+    _ transactions: TransactionRunner, outbox: Outbox, pace: PublicationPace,
+    status: StatusConnection, logger: Logger
   ) {
-    self.configuration = configuration
-    self.store = store
-    self.monitor = monitor
+    self.transactions = transactions
     self.outbox = outbox
     self.pace = pace
     self.status = status
-    self.answers = answers
-    self.clock = clock
     self.logger = logger
-    self.tellWaiting = tellWaiting
-    self.ticked = ticked
   }
+
+  private var store: ThreadCredentialStore { transactions.store }
+  private var monitor: BridgeMonitor { transactions.monitor }
 
   func start(every interval: DispatchTimeInterval = .seconds(1)) {
     timer.withLock { timer in
@@ -71,26 +57,23 @@ final class Ticker: Sendable {
   private func tick() {
     writeTick()
     pace.look()
-    status.periodic(now: clock.now())
-    ticked()
+    status.periodic(now: transactions.clock.now())
+    transactions.wake()
   }
 
   /// - Parameter isLast: nothing that it makes would leave any more.
   private func writeTick(isLast: Bool = false) {
-    let now = clock.now()
+    let now = transactions.clock.now()
     if !isLast, monitor.takeCheck(at: now) { checkStore(now) }
     do {
-      try store.checkWritable()
-      try store.keychain.database.write { tx in
-        let batch = try BatchApplier(
-          configuration: configuration, store: store, now: now, tx)
+      try transactions.run(at: now, wakes: false) { batch in
         let next = try cursors.withLock { cursors in
           var next = cursors
           let known = monitor.snapshot
           try TickApplier(
             batch: batch, listeningSince: known.listeningSince,
             connection: known.isStatusConnected && !isLast ? known.statusConnections : nil,
-            deliveries: answers.deliveries
+            deliveries: transactions.answers.deliveries
           ).apply(&next)
           return next
         }
@@ -99,22 +82,16 @@ final class Ticker: Sendable {
         try watchLogin(batch)
         try watchSessions(batch)
         try forgetDamage(batch)
-        try noteWalks(tx)
+        try noteWalks(batch.tx)
         // A store that failed is tried with a real write: only that tells whether it works again.
-        if monitor.snapshot.storeProblem != nil { try EventLedger.probe(tx) }
+        if monitor.snapshot.storeProblem != nil { try EventLedger.probe(batch.tx) }
         let published = outbox.published
-        if try EventLedger.published(tx) < published {
-          try EventLedger.setPublished(published, tx)
-        }
-        tx.afterCommit("bridge log") { [logger, answers, monitor] in
-          batch.news.log(to: logger)
-          monitor.count(batch.counts)
-          answers.add(batch.answers, now: now)
-          answers.deliveries.deliver(batch.adoptionMessages, to: answers, now: now)
+        if try EventLedger.published(batch.tx) < published {
+          try EventLedger.setPublished(published, batch.tx)
         }
       }
       try store.keychain.tick()
-      tellWaiting()
+      transactions.logRejections()
       if monitor.storeWorks(at: now, inBatch: false) {
         logger.notice("the store can be written again")
       }
@@ -130,7 +107,9 @@ final class Ticker: Sendable {
   private func checkStore(_ now: WireTime) {
     let path = store.keychain.location.directory
     do {
-      switch try RegistryRepair(configuration: configuration, store: store).run(now: now) {
+      switch try RegistryRepair(configuration: transactions.configuration, store: store).run(
+        now: now)
+      {
       case .sound: logger.notice("a check of the whole store found no damage")
       case .madeAnew(let tables):
         let published = try store.keychain.database.read { try EventLedger.published($0) }
@@ -170,7 +149,7 @@ final class Ticker: Sendable {
       try EventLedger.setOwesRepublication(owes, tx)
     }
     guard !outbox.isWalking, !areBasesSettled.withLock({ $0 }) else { return }
-    try BridgeStart.settleBases(configuration, tx)
+    try BridgeStart.settleBases(transactions.configuration, tx)
     areBasesSettled.withLock { $0 = true }
   }
 
@@ -201,7 +180,7 @@ final class Ticker: Sendable {
     case .refused(let words):
       wanted = AlertFacts(
         summary: words,
-        remedy: configuration.loginRemedy)
+        remedy: transactions.configuration.loginRemedy)
     }
     try batch.applyAlert(
       .brokerAuthenticationFailed, subject: "", wanted: wanted, home: home, hold: 0)

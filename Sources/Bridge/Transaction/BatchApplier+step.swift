@@ -12,9 +12,9 @@ extension BatchApplier {
   ///   batch has to wait for.
   func step<R>(_ body: () throws -> R) throws -> R {
     let undo = savepoint()
-    let outcome: Result<R, AnswerFailure>
+    let result: Result<R, AnswerFailure>
     do {
-      outcome = try tx.savepoint { () -> Result<R, AnswerFailure> in
+      result = try tx.savepoint { () -> Result<R, AnswerFailure> in
         // A refusal is foreseen: what it noted before stays.
         do { return .success(try body()) } catch let failure as AnswerFailure {
           return .failure(failure)
@@ -23,20 +23,20 @@ extension BatchApplier {
     } catch {
       guard !StoreFailure.stopsAll(error) else { throw error }
       undo()
-      news.add(
+      outcome.news.add(
         .error, "a request failed",
         ["reason": "\(StoreFailure.reason(error, path: store.keychain.location.directory))"])
       throw AnswerFailure(.store, "the keeper could not do this; its log says why")
     }
-    return try outcome.get()
+    return try result.get()
   }
 
   /// Notes what the batch has come to so far, and returns what brings it back.
   private func savepoint() -> () -> Void {
-    let noted = (counts, answers, news, progress)
+    let noted = (outcome, progress)
     let restores = servedHomes.map { $0.savepoint() }
     return { [self] in
-      (counts, answers, news, progress) = noted
+      (outcome, progress) = noted
       for restore in restores { restore() }
     }
   }

@@ -7,21 +7,15 @@ import SQLiteDatabase
 import ThreadCredentialStore
 import ThreadDataset
 
-/// Applies messages, or what the clock brings, inside one transaction.
-///
-/// Lives as long as its transaction. Credentials, registry, alerts and events change together or not
+/// Applies messages, or what the clock brings, inside one transaction, and lives as long as that: see
+/// `TransactionRunner`. Credentials, registry, alerts and events change together or not
 /// at all.
 final class BatchApplier {
   let configuration: BridgeConfiguration
   let store: ThreadCredentialStore
   let tx: WriteTransaction
   let now: WireTime
-  var counts = BatchCounts()
-  /// To be sent when the transaction is committed.
-  var answers: [Answer] = []
-  /// The same, for routers that are to use the preferred network.
-  var adoptionMessages: [AdoptionMessage] = []
-  var news = BatchNews()
+  var outcome = TransactionOutcome()
   /// What a grant lets the request of now be told. For the audit, when it has been sealed.
   var granted: GrantedDisclosure?
   /// Most batches have no envelope.
@@ -108,7 +102,7 @@ final class BatchApplier {
     progress.raisedMismatches.append((alert.home, agent))
   }
 
-  func countDuplicate() { counts.duplicates += 1 }
+  func countDuplicate() { outcome.counts.duplicates += 1 }
 
   /// - Returns: the id that the event got, which is the generation of the states it changes.
   @discardableResult
@@ -117,8 +111,8 @@ final class BatchApplier {
     var event = event
     event.id = progress.lastEvent
     try EventLedger.insert(event, tx)
-    counts.events += 1
-    news.add(event)
+    outcome.counts.events += 1
+    outcome.news.add(event)
     return progress.lastEvent
   }
 
@@ -158,9 +152,9 @@ final class BatchApplier {
       }
       try checkPreferredExists(in: home)
     }
-    if counts.forgotten > 0 {
-      news.add(
-        .info, "border routers that left are forgotten", ["count": "\(counts.forgotten)"])
+    if outcome.counts.forgotten > 0 {
+      outcome.news.add(
+        .info, "border routers that left are forgotten", ["count": "\(outcome.counts.forgotten)"])
     }
   }
 }

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What follows from a transaction once it is on disk, beside what it has written.
+struct TransactionOutcome: Sendable {
+  var counts = BatchCounts()
+  /// To those who have asked.
+  var answers: [Answer] = []
+  /// To routers that are to use the preferred network.
+  var adoptionMessages: [AdoptionMessage] = []
+  /// For the log.
+  var news = BatchNews()
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import KeychainCore
+import Logging
+import SQLiteDatabase
+import Synchronization
+import ThreadCredentialStore
+
+/// Runs the bridge's transactions, whoever asks for them: a message, a request, a person, the clock, an import.
+///
+/// What follows from a transaction is applied here once it is on disk, so it is the same for all of them: counters,
+/// answers, messages to routers, lines of the log, and the wake-up of the connection that publishes.
+final class TransactionRunner: Sendable {
+  let configuration: BridgeConfiguration
+  let store: ThreadCredentialStore
+  let clock: any Clock
+  let monitor: BridgeMonitor
+  let answers: AnswerQueue
+  /// Nil for a command without a daemon, which says itself what it has done.
+  let logger: Logger?
+  private let wakePublisher: @Sendable () -> Void
+  private let newsPace = Mutex(NewsPace())
+  private let rejectionLines = Mutex(RejectionLines())
+
+  init(
+    _ configuration: BridgeConfiguration, store: ThreadCredentialStore, monitor: BridgeMonitor,
+    answers: AnswerQueue, clock: any Clock, logger: Logger?,
+    wakePublisher: @escaping @Sendable () -> Void
+  ) {
+    var configuration = configuration
+    configuration.requests.reach(answers.callers)
+    self.configuration = configuration
+    self.store = store
+    self.monitor = monitor
+    self.answers = answers
+    self.clock = clock
+    self.logger = logger
+    self.wakePublisher = wakePublisher
+  }
+
+  /// For a command that has the store for itself. What there is to publish, the next daemon does.
+  convenience init(
+    _ configuration: BridgeConfiguration, keychain: Keychain, clock: any Clock
+  ) throws {
+    let store = ThreadCredentialStore(keychain)
+    _ = try BridgeStart.prepare(configuration, store: store, now: clock.now())
+    self.init(
+      configuration, store: store, monitor: BridgeMonitor(), answers: AnswerQueue(), clock: clock,
+      logger: nil, wakePublisher: {})
+  }
+
+  /// A transaction of its own. It is on disk, and what follows from it is applied, when this returns.
+  ///
+  /// - Parameters:
+  ///   - actor: who is named in the audit; nil: the daemon, or whom `body` names.
+  ///   - now: nil: the clock's.
+  ///   - writes: whether it needs a store that can be written. Checked before and after: what is decided while the
+  ///     store is found altered may rest on items that are missing from it.
+  ///   - wakes: whether the publisher is woken; false where the caller does so.
+  /// - Throws: what `body` throws, or the store; then nothing has happened.
+  func run<R>(
+    as actor: String? = nil, at now: WireTime? = nil, writes: Bool = true, wakes: Bool = true,
+    _ body: (BatchApplier) throws -> R
+  ) throws -> R {
+    let now = now ?? clock.now()
+    let (result, outcome) = try store.keychain.database.write { tx in
+      if writes { try store.checkWritable() }
+      if let actor { store.keychain.act(as: actor, in: tx) }
+      let applied = try Self.apply(configuration, store, now: now, tx, body)
+      if writes { try store.checkWritable() }
+      return applied
+    }
+    follow(outcome, now)
+    if wakes { wakePublisher() }
+    return result
+  }
+
+  /// The same inside a transaction in which others write as well. What follows is the caller's.
+  static func apply<R>(
+    _ configuration: BridgeConfiguration, _ store: ThreadCredentialStore, now: WireTime,
+    _ tx: WriteTransaction, _ body: (BatchApplier) throws -> R
+  ) throws -> (result: R, outcome: TransactionOutcome) {
+    let batch = try BatchApplier(configuration: configuration, store: store, now: now, tx)
+    let result = try body(batch)
+    try batch.finish()
+    return (result, batch.outcome)
+  }
+
+  func wake() { wakePublisher() }
+
+  private func follow(_ outcome: TransactionOutcome, _ now: WireTime) {
+    monitor.count(outcome.counts)
+    answers.add(outcome.answers, now: now)
+    answers.deliveries.deliver(outcome.adoptionMessages, to: answers, now: now)
+    guard let logger else { return }
+    newsPace.withLock { outcome.news.log(to: logger, &$0, at: now) }
+    logRejections(outcome.counts.rejected)
+  }
+
+  /// Also called by the clock: lines may be due that no message brings about.
+  func logRejections(_ rejected: [String: Int64] = [:]) {
+    let due = rejectionLines.withLock { $0.take(rejected, at: clock.now()) }
+    for (code, count) in due {
+      logger?.warning("messages rejected", metadata: ["code": "\(code)", "count": "\(count)"])
+    }
+  }
+}

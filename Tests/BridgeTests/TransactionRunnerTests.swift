@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import Logging
+import Synchronization
+import TestKit
+import Testing
+import ThreadDataset
+import ThreadRequests
+
+@testable import Bridge
+
+@Suite("What follows from a transaction, whoever asked for it")
+struct TransactionRunnerTests {
+  private let keeper: Keeper
+  private let monitor = BridgeMonitor()
+  private let answers: AnswerQueue
+  private let runner: TransactionRunner
+
+  init() throws {
+    keeper = try Keeper()
+    try keeper.announce(Agent.living, .home, at: 1, user: "hub")
+    answers = AnswerQueue(monitor: monitor)
+    runner = keeper.runner(monitor, answers: answers)
+  }
+
+  private struct Unexpected: Error {}
+  private struct Failed: Error {}
+
+  /// How a person decides.
+  enum Way: CaseIterable, CustomTestStringConvertible {
+    case command, socket
+
+    var testDescription: String { "\(self)" }
+  }
+
+  /// A program on this machine waits for consent.
+  private func ask() throws -> WaitingCallers.Place {
+    guard
+      case .waiting(let place) = RequestService(runner).answer(
+        ThreadRequest(.getPreferred), from: .systemUser(1000), team: "user/uid-1000")
+    else { throw Unexpected() }
+    return place
+  }
+
+  private func decide(_ id: String, _ way: Way, approves: Bool) throws {
+    switch way {
+    case .command:
+      let desk = ConsentDesk(runner)
+      if approves { try desk.approve(id, .once, by: 0) } else { try desk.deny(id, by: 0) }
+    case .socket:
+      var request = ThreadRequest(approves ? .approveConsent : .denyConsent)
+      request.id = id
+      let outcome = RequestService(runner).answer(
+        request, from: .systemUser(0), team: "user/root", isAdministrator: true)
+      guard case .answer(let answer) = outcome, answer.error == nil else { throw Unexpected() }
+    }
+  }
+
+  @Test(
+    "An answer that has waited for a person is counted, whoever lets it go", arguments: Way.allCases
+  )
+  func answered(_ way: Way) async throws {
+    let place = try ask()
+    #expect(monitor.snapshot.requestsAnswered == 0)
+    try decide(place.consent, way, approves: true)
+    #expect(await answers.callers.answer(at: place)?.data?.credentials?.count == 1)
+    // By the socket, the decision is a request of its own.
+    #expect(monitor.snapshot.requestsAnswered == (way == .socket ? 2 : 1))
+    #expect(monitor.snapshot.requestsRefused == 0)
+  }
+
+  @Test(
+    "A refusal that has waited for a person is counted, whoever says no", arguments: Way.allCases)
+  func refused(_ way: Way) async throws {
+    let place = try ask()
+    try decide(place.consent, way, approves: false)
+    #expect(await answers.callers.answer(at: place)?.error?.code == "consent_denied")
+    #expect(monitor.snapshot.requestsRefused == 1)
+  }
+
+  @Test("An answer that nobody decided about in time is counted by the clock")
+  func expired() async throws {
+    let place = try ask()
+    keeper.clock.advance(seconds: 120)
+    try runner.run { try $0.expireConsents() }
+    #expect(await answers.callers.answer(at: place)?.error?.code == "consent_expired")
+    #expect(monitor.snapshot.requestsRefused == 1)
+  }
+
+  @Test("Of a transaction that fails nothing follows: no count, no answer, no line, no wake-up")
+  func failed() throws {
+    let log = RecordingLog()
+    let wakes = Mutex(0)
+    let runner = keeper.runner(monitor, answers: answers, logger: log.logger) {
+      wakes.withLock { $0 += 1 }
+    }
+    var reader = MessageReader(topics: keeper.configuration.topics)
+    let message = try keeper.request("ping", user: "tablet")
+    #expect(throws: Failed.self) {
+      try runner.run { batch in
+        try batch.apply(reader.read(message), keeper.sealed)
+        batch.outcome.news.add(.info, "a line", [:])
+        throw Failed()
+      }
+    }
+    #expect(monitor.snapshot.received == 0 && monitor.snapshot.requestsAnswered == 0)
+    #expect(answers.next(10, connection: 1, now: keeper.clock.now()).isEmpty)
+    #expect(log.lines.isEmpty && wakes.withLock { $0 } == 0)
+    try runner.run { try $0.apply(reader.read(message), keeper.sealed) }
+    #expect(monitor.snapshot.received == 1 && monitor.snapshot.requestsAnswered == 1)
+    #expect(answers.next(10, connection: 1, now: keeper.clock.now()).count == 1)
+    #expect(wakes.withLock { $0 } == 1)
+  }
+
+  @Test("Who made a change is in the audit; what follows has a bounded number of lines")
+  func actor() throws {
+    let log = RecordingLog()
+    let runner = keeper.runner(logger: log.logger)
+    try runner.run(as: "somebody") { batch in
+      try keeper.store.keychain.note(.routerRemoved, "a test", in: batch.tx)
+      for number in 0..<30 { batch.outcome.news.add(.info, "line", ["number": "\(number)"]) }
+    }
+    var actors: [String] = []
+    try keeper.temporary.keychain.forEachAuditRecord { record in
+      if record.lines.contains(where: { $0.subject == "a test" }) { actors.append(record.actor) }
+    }
+    #expect(actors == ["somebody"])
+    #expect(log.lines.count { $0.hasPrefix("line") } == 10)
+  }
+}
