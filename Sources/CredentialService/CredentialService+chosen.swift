@@ -80,7 +80,7 @@ extension CredentialService {
     var known: [(whose: String, dataset: OperationalDataset)] = []
     for credential in try visible(on: network) {
       if let current, current.extendedPANID == network {
-        guard isMember(credential, of: current), credential.dataset.relation(to: current) == .newer
+        guard credential.isMember(of: current), credential.dataset.relation(to: current) == .newer
         else { continue }
       }
       known.append((credential.agent.description, credential.dataset))

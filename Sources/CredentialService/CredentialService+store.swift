@@ -18,31 +18,13 @@ extension CredentialService {
     let preferred = try preferredNetwork()
     let credential = try store.credential(of: agent, in: home, tx)
     if credential == nil { try registry.makeRoom(for: agent, context: context) }
-    let wasMember = credential.map { isMember($0, of: preferred) } ?? false
     let decided = StoreDecision.change(stored: credential?.dataset, incoming: incoming)
-    let leads =
-      isOwnerOnMachine
-      || Membership.leads(
-        stored: credential?.dataset, incoming: incoming, preferred: preferred)
-    let change = try movePreferred(
-      by: .init(agent: agent, team: context.team, dataset: incoming), decided,
-      isMember: wasMember && leads, preferred: preferred)
-    let follows = Membership.follows(
-      wasMember: wasMember && Membership.stays(leads, dataset: incoming, preferred: preferred),
-      dataset: incoming, preferred: change?.to ?? preferred)
-    // A change of the preferred network may have marked it anew.
-    if let credential = try change == nil
-      ? credential : store.credential(of: agent, in: home, tx)
-    {
-      if decided.isStored {
-        try store.update(credential, to: incoming, followsPreferred: follows, tx)
-      } else if credential.followsPreferred != follows {
-        try store.update(credential, followsPreferred: follows, tx)
-      }
-    } else {
-      try store.add(
-        incoming, of: agent, team: context.team, in: home, followsPreferred: follows, tx)
-    }
+    // Over MQTT a request counts as an event does: it must not replace the preferred network's keys. A program on this
+    // machine is told apart by the kernel.
+    let change = try ReportedDataset(
+      incoming, of: agent, in: home, team: context.team, change: decided,
+      source: isOwnerOnMachine ? .owner : .broker
+    ).save(over: credential, preferred: preferred, in: store, tx)
     try registry.stored(
       incoming, decided, of: agent, preferred: change, context: context)
 
@@ -55,28 +37,6 @@ extension CredentialService {
       }
     data.preferred = PreferredCheck(incoming, preferred: change?.to ?? preferred).answered
     return data
-  }
-
-  /// Over MQTT a request counts as an event does: it must not replace the preferred network's keys. A
-  /// program on this machine is told apart by the kernel.
-  private func movePreferred(
-    by reporter: PreferredDecision.Member, _ change: DatasetDecision, isMember: Bool,
-    preferred: OperationalDataset?
-  ) throws -> PreferredChange? {
-    let decision = try PreferredDecision(
-      preferred: preferred,
-      isForgotten: preferred == nil && store.isPreferredForgotten(in: home, tx),
-      reporter: reporter, isMember: isMember, change: change,
-      source: isOwnerOnMachine ? .owner : .broker
-    ) {
-      try preferred.map { try store.members(of: $0, in: home, tx).besides(reporter.agent) }
-        ?? PreferredMembers()
-    }
-    guard let cause = decision.cause else { return nil }
-    let former = try store.replacePreferredNetwork(
-      of: home, to: reporter.dataset, keepsFormer: cause == .owner, tx)
-    return PreferredChange(
-      from: preferred, to: reporter.dataset, cause: cause, formerID: former)
   }
 
   /// Whether a program on this machine stores credentials, which may choose any network. Others were refused
@@ -106,15 +66,6 @@ extension CredentialService {
     var data = AnswerData()
     data.deleted = true
     return data
-  }
-
-  /// Whether a router belongs to the preferred network. Its stored mark alone may be that of an
-  /// earlier one.
-  func isMember(
-    _ credential: ThreadCredential, of preferred: OperationalDataset?
-  ) -> Bool {
-    Membership.follows(
-      wasMember: credential.followsPreferred, dataset: credential.dataset, preferred: preferred)
   }
 }
 

@@ -49,23 +49,15 @@ extension BatchApplier {
         isTaken
         ? DatasetDecision(stored: current, confirmed: incoming)
         : DatasetDecision(stored: current, incoming: incoming)
-      let wasMember = try isMember(credential, home: home)
-      let leads = try Membership.leads(
-        stored: credential?.dataset, incoming: incoming, preferred: preferredNetwork(of: home))
-      let isMoved = try movePreferred(
-        by: router, change, incoming, user: user, isMember: wasMember && leads, home: home,
-        record: &record)
-      // Its mark may be another one since.
-      let credential =
-        isMoved ? try store.credential(of: router.agent, in: home.record.name, tx) : credential
-      let kept = change.isStored ? incoming : current ?? incoming
-      let preferred = try preferredNetwork(of: home)
-      let follows = Membership.follows(
-        wasMember: wasMember && Membership.stays(leads, dataset: kept, preferred: preferred),
-        dataset: kept, preferred: preferred)
-      try storeDataset(
-        incoming, change, credential: credential, follows: follows, user: user, home: home,
-        router: &router, record: &record)
+      let moved = try ReportedDataset(
+        incoming, of: router.agent, in: home.record.name, team: configuration.team(user),
+        change: change
+      ).save(over: credential, preferred: preferredNetwork(of: home), in: store, tx)
+      if let moved {
+        try preferredIsSet(moved, by: router.displayName, in: home)
+        record.types.insert(.preferredChanged)
+      }
+      describe(incoming, change, over: credential, router: &router, record: &record)
       if change.isStored { current = incoming }
       try note(report, of: router, reported: current, home: home)
     } else if let current {
@@ -85,13 +77,6 @@ extension BatchApplier {
     }
   }
 
-  /// Whether what is stored belongs to the preferred network of now. The stored mark alone may be that
-  /// of an earlier preferred network, which the walk has not come to yet.
-  private func isMember(_ credential: ThreadCredential?, home: HomeContext) throws -> Bool {
-    guard let credential, credential.followsPreferred else { return false }
-    return try credential.dataset.extendedPANID == preferredNetwork(of: home)?.extendedPANID
-  }
-
   /// Whether a router that had other parameters than the preferred network uses the preferred ones now,
   /// which may be older.
   private func returns(
@@ -102,49 +87,18 @@ extension BatchApplier {
       && !current.essentialDifferences(from: preferred).isEmpty
   }
 
-  /// - Returns: whether the preferred network is another one, or has other parameters.
-  private func movePreferred(
-    by router: RouterRecord, _ change: DatasetDecision, _ incoming: OperationalDataset,
-    user: String, isMember: Bool, home: HomeContext, record: inout EventRecord
-  ) throws -> Bool {
-    let preferred = try preferredNetwork(of: home)
-    let reporter = PreferredDecision.Member(
-      agent: router.agent, team: configuration.team(user), dataset: incoming)
-    let decision = try PreferredDecision(
-      preferred: preferred,
-      isForgotten: preferred == nil && store.isPreferredForgotten(in: home.record.name, tx),
-      reporter: reporter, isMember: isMember, change: change
-    ) {
-      try members(besides: router.agent, of: preferred, home: home)
-    }
-    guard let cause = decision.cause else { return false }
-    try replacePreferred(with: incoming, cause, by: router.displayName, in: home)
-    record.types.insert(.preferredChanged)
-    return true
-  }
-
-  private func storeDataset(
-    _ incoming: OperationalDataset, _ change: DatasetDecision, credential: ThreadCredential?,
-    follows: Bool, user: String, home: HomeContext, router: inout RouterRecord,
-    record: inout EventRecord
-  ) throws {
+  /// What is shown of a dataset, and said about it.
+  private func describe(
+    _ incoming: OperationalDataset, _ change: DatasetDecision, over credential: ThreadCredential?,
+    router: inout RouterRecord, record: inout EventRecord
+  ) {
     router.credential = .stored
     switch change {
-    case .store:
-      try store.add(
-        incoming, of: router.agent, team: configuration.team(user), in: home.record.name,
-        followsPreferred: follows, tx)
-      record.types.insert(.datasetStored)
+    case .store: record.types.insert(.datasetStored)
     case .keep:
-      if let credential, credential.followsPreferred != follows {
-        try store.update(credential, followsPreferred: follows, tx)
-      }
       if router.network == nil { router.describe(incoming, at: now) }
       return
     case .update(let names), .move(_, let names):
-      if let credential {
-        try store.update(credential, to: incoming, followsPreferred: follows, tx)
-      }
       record.types.insert(.datasetUpdated)
       record.detail.differs = names.map(\.rawValue)
       if case .move(let previous, _) = change {

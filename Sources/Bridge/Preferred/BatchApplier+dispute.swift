@@ -6,14 +6,6 @@ import ThreadDataset
 
 /// Members that report other keys than the preferred network has.
 extension BatchApplier {
-  /// The other members of the preferred network.
-  func members(
-    besides agent: BorderAgentID, of preferred: OperationalDataset?, home: HomeContext
-  ) throws -> PreferredMembers {
-    guard let preferred else { return PreferredMembers() }
-    return try store.members(of: preferred, in: home.record.name, tx).besides(agent)
-  }
-
   /// Looks at the disputes of all homes in which one may have begun or ended.
   func lookAtKeyDisputes() throws {
     for home in servedHomes {
