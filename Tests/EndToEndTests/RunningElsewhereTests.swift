@@ -45,7 +45,7 @@ struct RunningElsewhereTests {
       ["status"], ["routers"], ["alerts"], ["clients", "list"], ["preferred", "history"],
     ] {
       let outcome = try await ThreadkeeperBinary.run(command, environment: environment)
-      #expect(outcome.status == 0, "\(outcome.error)")
+      try #require(outcome.status == 0, "\(outcome.error)\(daemon.isRunning) \(daemon.log)")
       #expect(outcome.error.hasPrefix("note: there is no store in \(root)/"))
       #expect(outcome.error.contains("process \(daemon.identifier)"))
       #expect(outcome.error.contains("\(project)/store"))

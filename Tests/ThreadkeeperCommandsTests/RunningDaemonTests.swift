@@ -24,6 +24,36 @@ struct RunningDaemonTests {
     #expect(RunningDaemon.storePaths(in: "").isEmpty)
   }
 
+  @Test("A daemon is found among any number of sockets, and beside one whose name is not UTF-8")
+  func manySockets() throws {
+    let directory = try TemporaryDirectory()
+    let root = URL(fileURLWithPath: directory.path).resolvingSymlinksInPath().path
+    var sockets: [Int32] = []
+    defer { for socket in sockets { close(socket) } }
+    func listen(_ path: [UInt8]) throws {
+      let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+      sockets.append(descriptor)
+      var address = sockaddr_un()
+      address.sun_family = sa_family_t(AF_UNIX)
+      withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
+      let result = withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          Glibc.bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+        }
+      }
+      try #require(result == 0 && Glibc.listen(descriptor, 1) == 0)
+    }
+    try listen(Array("\(root)/".utf8) + [0xff])
+    let stores = (0..<150).map { "\(root)/\($0)" }
+    for store in stores {
+      try FileManager.default.createDirectory(
+        atPath: store, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+      try listen(Array("\(store)/daemon.sock".utf8))
+    }
+    let found = RunningDaemon.all(environment: ["THREADKEEPER_SYSTEM_ROOT": root])
+    #expect(Set(found.map(\.storePath)) == Set(stores))
+  }
+
   @Suite("Who may have made the place")
   struct PlaceTests {
     private let directory: TemporaryDirectory
