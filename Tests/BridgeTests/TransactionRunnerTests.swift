@@ -113,6 +113,37 @@ struct TransactionRunnerTests {
     #expect(wakes.withLock { $0 } == 1)
   }
 
+  @Test("What is decided while the store is found altered is undone, unless it only reads")
+  func altered() throws {
+    let message = try keeper.request("ping", user: "tablet")
+    var reader = MessageReader(topics: keeper.configuration.topics)
+    #expect(throws: (any Error).self) {
+      try runner.run { batch in
+        try batch.apply(reader.read(message), keeper.sealed)
+        keeper.store.keychain.noteFileDamaged()
+      }
+    }
+    #expect(monitor.snapshot.requestsAnswered == 0)
+    #expect(throws: (any Error).self) { try runner.run { _ in } }
+    #expect(try runner.run(writes: false) { _ in 1 } == 1)
+  }
+
+  @Test("A flood of messages does not take the lines of what a person or the clock does")
+  func paced() throws {
+    let log = RecordingLog()
+    let runner = keeper.runner(logger: log.logger)
+    for number in 0..<5 {
+      try runner.run(isPaced: true) { batch in
+        for line in 0..<10 { batch.outcome.news.add(.info, "flood", ["\(number)": "\(line)"]) }
+      }
+    }
+    #expect(log.lines.count { $0.hasPrefix("flood") } == 10)
+    try runner.run(isPaced: true) { $0.outcome.news.add(.error, "failure", [:]) }
+    try runner.run { $0.outcome.news.add(.info, "person", [:]) }
+    #expect(log.lines.contains { $0.hasPrefix("failure") })
+    #expect(log.lines.contains { $0.hasPrefix("person") })
+  }
+
   @Test("Who made a change is in the audit; what follows has a bounded number of lines")
   func actor() throws {
     let log = RecordingLog()

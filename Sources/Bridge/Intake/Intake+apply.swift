@@ -73,7 +73,7 @@ extension Intake {
     let started = ContinuousClock.now
     var index: Int? = part.startIndex
     do {
-      let count = try transactions.run(wakes: false) { batch in
+      let count = try transactions.run(isPaced: true, wakes: false) { batch in
         let rows = batch.tx.totalChanges
         var count = 0
         for message in part {
@@ -99,7 +99,7 @@ extension Intake {
   }
 
   private func reject(_ message: InboundMessage, _ reason: String) throws {
-    try transactions.run(wakes: false) { batch in
+    try transactions.run(isPaced: true, wakes: false) { batch in
       try batch.reject(message, because: reason)
       try MessageTrial.end(batch.tx)
     }

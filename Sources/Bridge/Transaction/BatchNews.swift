@@ -61,7 +61,7 @@ struct BatchNews {
       left[matter] = lines
       skipped += earlier
     }
-    for line in kept where left[line.matter, default: 0] > 0 {
+    for line in kept where line.level >= .error || left[line.matter, default: 0] > 0 {
       left[line.matter, default: 0] -= 1
       logger.log(level: line.level, line.text, metadata: line.metadata)
     }

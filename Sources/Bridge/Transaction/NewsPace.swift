@@ -2,7 +2,7 @@
 
 import BridgeProtocol
 
-/// How many lines the intake may log about each matter: a number in each period, however many batches there are. A
+/// How many lines may be logged about each matter of messages: a number in each period, however many batches there are. A
 /// pure value.
 struct NewsPace {
   static let periodMilliseconds: Int64 = 10_000

@@ -7,7 +7,8 @@ import SQLiteDatabase
 import Synchronization
 import ThreadCredentialStore
 
-/// Runs the bridge's transactions, whoever asks for them: a message, a request, a person, the clock, an import.
+/// Runs the bridge's transactions, whoever asks for them: a message, a request, a person, the clock. Those of the start, of
+/// an import and of a repair are parts of others; nothing follows from them.
 ///
 /// What follows from a transaction is applied here once it is on disk, so it is the same for all of them: counters,
 /// answers, messages to routers, lines of the log, and the wake-up of the connection that publishes.
@@ -57,10 +58,13 @@ final class TransactionRunner: Sendable {
   ///   - now: nil: the clock's.
   ///   - writes: whether it needs a store that can be written. Checked before and after: what is decided while the
   ///     store is found altered may rest on items that are missing from it.
+  ///   - isPaced: whether its lines of the log are bounded by time, for messages: whoever floods the daemon must not flood
+  ///     the log.
   ///   - wakes: whether the publisher is woken; false where the caller does so.
   /// - Throws: what `body` throws, or the store; then nothing has happened.
   func run<R>(
-    as actor: String? = nil, at now: WireTime? = nil, writes: Bool = true, wakes: Bool = true,
+    as actor: String? = nil, at now: WireTime? = nil, writes: Bool = true, isPaced: Bool = false,
+    wakes: Bool = true,
     _ body: (BatchApplier) throws -> R
   ) throws -> R {
     let now = now ?? clock.now()
@@ -71,7 +75,7 @@ final class TransactionRunner: Sendable {
       if writes { try store.checkWritable() }
       return applied
     }
-    follow(outcome, now)
+    follow(outcome, isPaced, now)
     if wakes { wakePublisher() }
     return result
   }
@@ -89,12 +93,16 @@ final class TransactionRunner: Sendable {
 
   func wake() { wakePublisher() }
 
-  private func follow(_ outcome: TransactionOutcome, _ now: WireTime) {
+  private func follow(_ outcome: TransactionOutcome, _ isPaced: Bool, _ now: WireTime) {
     monitor.count(outcome.counts)
     answers.add(outcome.answers, now: now)
     answers.deliveries.deliver(outcome.adoptionMessages, to: answers, now: now)
     guard let logger else { return }
-    newsPace.withLock { outcome.news.log(to: logger, &$0, at: now) }
+    if isPaced {
+      newsPace.withLock { outcome.news.log(to: logger, &$0, at: now) }
+    } else {
+      outcome.news.log(to: logger)
+    }
     logRejections(outcome.counts.rejected)
   }
 
