@@ -92,6 +92,11 @@ struct OwnerRetentionTests {
       try keeper.say(.leave, made(number), number % 2 == 0 ? [:] : ["seq": 5])
       keeper.clock.advance(seconds: 1)
     }
+    var removed: [String] = []
+    try keeper.temporary.keychain.forEachAuditRecord { record in
+      removed += record.lines.filter { $0.action == .routerRemoved }.map(\.subject)
+    }
+    #expect(removed.first == "\(made(0)) home home from anna: for another id of its team")
     let owned = try (0..<20).filter { try owner(made($0), keeper) != nil }
     #expect(owned == [17, 18, 19])
     #expect(
@@ -167,7 +172,7 @@ struct OwnerRetentionTests {
     try keeper.temporary.keychain.forEachAuditRecord { record in
       removed += record.lines.filter { $0.action == .routerRemoved }.map(\.subject)
     }
-    #expect(removed == ["\(made(2)) home home from anna: left long ago"])
+    #expect(removed == ["\(made(2)) home home from anna: left 30 days ago"])
   }
 
   @Test("Owners of a store that has no rows for them are listed, and expire")

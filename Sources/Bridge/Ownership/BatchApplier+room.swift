@@ -58,9 +58,9 @@ extension BatchApplier {
         try store.deleteAdoption(of: router.agent, in: home, tx)
         try RouterLedger.delete(router, tx)
         if let owner {
+          let reason = deadline == nil ? "for another id of its team" : "left 30 days ago"
           try store.keychain.note(
-            .routerRemoved, "\(router.agent) home \(home) from \(owner.team): left long ago", in: tx
-          )
+            .routerRemoved, "\(router.agent) home \(home) from \(owner.team): \(reason)", in: tx)
         }
         outcome.counts.forgotten += 1
         return true
