@@ -49,14 +49,14 @@ extension Keychain {
 
       let anchor = Anchor(path: location.anchorPath(file.trailer.store))
       var report = RestoreReport(
-        backup: file.trailer, replaced: replaced, behindBy: 0, locked: 0)
+        backup: file.trailer, replaced: replaced, behindBy: nil, locked: 0)
       let generation: UInt64
       do {
         let staged = try openFirst(secrets, further, at: staging.location, options)
         defer { staged.close() }
         report.locked = try file.verify(with: staged)
-        if case .generation(let anchored) = anchor.read(), anchored > file.trailer.generation {
-          report.behindBy = anchored - file.trailer.generation
+        if case .generation(let anchored) = anchor.read() {
+          report.behindBy = max(anchored, file.trailer.generation) - file.trailer.generation
         }
         generation = try staged.goBeyond(report)
         guard try staged.database.checkpointTruncate() else {
@@ -107,10 +107,10 @@ extension Keychain {
   private func goBeyond(_ report: RestoreReport) throws -> UInt64 {
     try database.write { tx in
       let ledger = try ledgerForChange(tx)
-      guard ledger.manifest?.advance(by: report.behindBy) == true,
+      guard ledger.manifest?.advance(by: report.behindBy ?? 0) == true,
         ledger.manifest?.advance(by: Self.restoreMargin) == true, let manifest = ledger.manifest
       else { throw Self.noGenerationLeft() }
-      let lost = report.changesLost.map { "\($0) changes" } ?? "changes"
+      let lost = report.changesLost.map { "\($0) changes" } ?? "all changes"
       note(.restored, "a backup; \(lost) since then are lost", ledger)
       // The commit itself is one more.
       return manifest.generation + 1

@@ -117,6 +117,7 @@ struct StoreRestoreCommand: ParsableCommand {
       text +=
         "The backup is \(count) changes older than the store was; they are lost."
         + " The daemon goes on from here.\n"
+    case nil where !report.replaced: break
     case nil:
       text +=
         "What was changed since \(report.backupMade), when the backup was made, is lost. The daemon goes"
@@ -131,7 +132,7 @@ struct StoreRestoreCommand: ParsableCommand {
     }
     let unseen =
       "The store could not be opened to see who has access. It is as of \(report.backupMade):"
-      + " look at `threadkeeper clients list` and `threadkeeper consent grants`.\n"
+      + " look at `threadkeeper clients list`, `threadkeeper consent grants` and `threadkeeper keys list`.\n"
     return text + (report.access?.text(made: report.backupMade) ?? unseen)
   }
 
