@@ -78,22 +78,16 @@ struct StoreWork: Sendable {
         remedy: "`threadkeeper keys add` adds another one first")
     }
     if request.isConfirmed != true {
-      let tried = try tried(slots)
+      var tried = try tried(slots)
+      if let passphrase = settings.store.passphrase {
+        for way in try StoreSecret.ways(passphrase) {
+          for number in try keychain.slotsOpened(by: way) { tried[number] = .yes }
+        }
+      }
       guard others.contains(where: { tried[$0.number] ?? .notTried != .no }) else {
         throw CommandFailure(
           .usage, "none of the other key slots opens with what is here",
           remedy: "--yes removes it all the same, if you have the key of another one elsewhere")
-      }
-      let opensHere = { (slot: KeySlot) in tried[slot.number] == .yes }
-      guard
-        settings.store.passphrase != nil || !opensHere(slot) || others.contains(where: opensHere)
-      else {
-        throw CommandFailure(
-          .usage,
-          "the daemon opens the store with this key slot when it starts, and no other one opens with what is"
-            + " here: without it every start needs a passphrase or a recovery code",
-          remedy: "--yes removes it all the same; then set `store.passphrase`, best as"
-            + " THREADKEEPER_STORE_PASSPHRASE_FILE")
       }
       guard slot.kind != .passphrase || others.contains(where: { $0.kind == .passphrase }) else {
         throw CommandFailure(
@@ -101,6 +95,15 @@ struct StoreWork: Sendable {
           "this is the last passphrase: items that need one are deleted with it, and what is locked"
             + " will be in reach of every key file again",
           remedy: "--yes removes it all the same")
+      }
+      let opensHere = { (slot: KeySlot) in tried[slot.number] == .yes }
+      guard !opensHere(slot) || others.contains(where: opensHere) else {
+        throw CommandFailure(
+          .usage,
+          "the daemon opens the store with this key slot when it starts, and no other one opens with what is"
+            + " here: without it every start needs a passphrase or a recovery code",
+          remedy: "--yes removes it all the same; then set `store.passphrase`, best as"
+            + " THREADKEEPER_STORE_PASSPHRASE_FILE")
       }
     }
     try keychain.removeKeySlot(slot.number, for: actor)
