@@ -13,11 +13,12 @@ struct StatusClient {
   ///   read its store.
   /// - Throws: `CancellationError`.
   func report() async throws -> StatusReport? {
+    let deadline = ContinuousClock.now + Self.timeout
     do {
       let client = try await VarlinkClient.connect(
         to: LocalAPISocket.path(settings), within: Self.timeout, actingForOwner: true)
       return try await client?.call(
-        StatusEndpoints.get, VarlinkNothing(), within: Self.timeout
+        StatusEndpoints.get, VarlinkNothing(), within: deadline - .now
       ).status
     } catch {
       try Task.checkCancellation()

@@ -9,8 +9,8 @@ struct StatusCommand: AsyncParsableCommand {
     commandName: "status",
     abstract: "Show how the daemon is: the broker, the store, and what is in it.",
     discussion: """
-      A daemon that runs is asked, without any key. Without one the store is opened to look, and this \
-      ends with 69.
+      A daemon that runs is asked, without any key. Without one the store is opened, which needs a key, \
+      and the exit status is 69.
 
       Examples:
         threadkeeper status

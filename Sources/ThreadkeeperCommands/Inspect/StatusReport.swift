@@ -158,7 +158,7 @@ struct StatusReport: Codable {
       ("networks", "\(networks)"), ("credentials", "\(credentials)"),
     ]
     let head =
-      "threadkeeper \(version), \(running ? "running as process \(pid ?? 0)" : "not running")"
+      "threadkeeper \(version.printable), \(running ? "running as process \(pid ?? 0)" : "not running")"
     return
       ([head]
       + (lines.filter { !$0.1.isEmpty } + alertLines + teams.lines).map { label, text in
@@ -183,14 +183,14 @@ struct StatusReport: Codable {
   }
 
   private var storeText: String {
-    "\(store.path), \(store.condition)\(store.lock == "locked" ? ", locked" : "")"
+    "\(store.path.printable), \(store.condition.printable)\(store.lock == "locked" ? ", locked" : "")"
   }
 
   private var preferredText: String {
     guard !preferredNetworks.isEmpty else { return "none" }
     return preferredNetworks.map {
       let home = homes > 1 ? "\($0.home.printable): " : ""
-      return "\(home)\($0.networkName.printable) (\($0.extPanId))"
+      return "\(home)\($0.networkName.printable) (\($0.extPanId.printable))"
     }.joined(separator: ", ")
   }
 
@@ -200,7 +200,8 @@ struct StatusReport: Codable {
       let alerts = alertsFiring.filter { $0.severity == severity }
       guard !alerts.isEmpty else { return nil }
       let names = alerts.map { $0.alertname.rawValue + ($0.count > 1 ? " (\($0.count))" : "") }
-      let count = alerts.map(\.count).reduce(0, +)
+      // The report may be another user's.
+      let count = alerts.map(\.count).reduce(0, &+)
       return "\(count) \(severity.rawValue): \(names.joined(separator: ", "))"
     }
     guard !lines.isEmpty else { return [("alerts", "none")] }

@@ -65,8 +65,8 @@ struct TeamCheck: Codable {
       lines.append(
         (
           "owners",
-          "\(first.borderAgentId) belongs to the team `\(first.team.printable)`, for which nobody "
-            + "speaks: \(Self.remedy(first.borderAgentId))\(more)"
+          "\(first.borderAgentId.printable) belongs to the team `\(first.team.printable)`, for which nobody "
+            + "speaks: \(Self.remedy(first.borderAgentId.printable))\(more)"
         ))
     }
     return lines
