@@ -49,6 +49,10 @@ struct LocalAPISocket: Service {
     limits.noPlace = VarlinkError("\(VarlinkInterface.threadkeeper.name).TooManyConnections")
     return try VarlinkServer(
       path: Self.path(settings), limits: limits, service: service,
+      judge: { [logger] in
+        logger.debug("a connection to the local API", metadata: ["user": "\($0.user)"])
+        return VarlinkServer.ownerOnly($0)
+      },
       onTrouble: { [logger] in
         logger.warning(
           "a client of the local API was not let in", metadata: ["reason": "\($0.message)"])
