@@ -15,8 +15,8 @@ struct RoutersTransferCommand: AsyncParsableCommand {
       is withdrawn. When the stored dataset is not the new team's business, use `release`.
 
       Works beside a running daemon and without one. Ends with 66 for an unknown id, with 64 for a \
-      team of the settings without a user. A login is not looked up at the broker: a mistyped one is \
-      warned of, and `transfer` again puts it right.
+      team of the settings without a user. A login is not looked up at the broker: check its spelling. \
+      `transfer` again changes the owner; what the wrong login has read it keeps.
 
       Examples:
         threadkeeper routers transfer a1b2c3d4e5f60718 living-room-router

@@ -63,19 +63,20 @@ extension SettingsOptions {
         .noInput, "\(absence(settings)); threadkeeper runs with its store in \(list(own))",
         remedy: "Name the directory above it: `--state-directory DIRECTORY`.")
     }
+    if let place = RunningDaemon.unsafePlaces().first {
+      return CommandFailure(
+        .noInput,
+        "\(absence(settings)); the threadkeeper with its store in \(place.storePath.printable) is not asked,"
+          + " because other users can change \(place.directory.printable), or it is theirs",
+        remedy:
+          "Name the directory above the store: `--state-directory DIRECTORY`. Or let nobody else write"
+          + " there (`chmod go-w`).")
+    }
     if let other = others.first {
       return CommandFailure(
         .noInput,
         "\(absence(settings)); another user's threadkeeper runs with its store in \(list(others))",
         remedy: "Run this as that user: `sudo -u '#\(other.user)' threadkeeper …`.")
-    }
-    if let place = RunningDaemon.unsafePlaces().first {
-      return CommandFailure(
-        .noInput,
-        "\(absence(settings)); the threadkeeper with its store in \(place.storePath.printable) is not asked,"
-          + " because other users can change \(place.directory.printable)",
-        remedy: "Take that from them (`chmod go-w`), or name the directory above the store:"
-          + " `--state-directory DIRECTORY`.")
     }
     return CommandFailure(
       .noInput, "\(absence(settings)), and no threadkeeper was found running",
