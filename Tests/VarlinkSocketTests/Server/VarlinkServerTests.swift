@@ -117,7 +117,8 @@ struct VarlinkServerTests {
   func ownerSocket() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("varlink.sock")
-    let server = try VarlinkServer(path: path, service: SampleService().service)
+    let server = try VarlinkServer(
+      path: path, limits: .unhurried, service: SampleService().service)
     let attributes = try FileManager.default.attributesOfItem(atPath: path)
     #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
     let client = try #require(await VarlinkClient.connect(to: path))
@@ -149,7 +150,8 @@ struct VarlinkServerTests {
     var server: VarlinkServer?
     let directory = try TemporaryDirectory()
     let path = directory.file("varlink.sock")
-    server = try VarlinkServer(path: path, service: SampleService().service)
+    server = try VarlinkServer(
+      path: path, limits: .unhurried, service: SampleService().service)
     #expect(server != nil)
     server = nil
     #expect(try await VarlinkClient.connect(to: path) == nil)
