@@ -19,8 +19,8 @@ extension CredentialService {
     let credential = try store.credential(of: agent, in: home, tx)
     if credential == nil { try registry.makeRoom(for: agent, context: context) }
     let decided = StoreDecision.change(stored: credential?.dataset, incoming: incoming)
-    // Over MQTT a request counts as an event does: it must not replace the preferred network's keys. A program on this
-    // machine is told apart by the kernel.
+    // Over MQTT a request counts as an event does: it must not replace the preferred network's keys. Of a program on
+    // this machine the kernel says whose it is.
     let change = try ReportedDataset(
       incoming, of: agent, in: home, team: context.team, change: decided,
       source: isOwnerOnMachine ? .owner : .broker

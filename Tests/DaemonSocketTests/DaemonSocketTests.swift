@@ -15,7 +15,7 @@ struct DaemonSocketTests {
   init() throws { directory = try TemporaryDirectory() }
 
   private func listen(_ path: String? = nil) throws -> DaemonListener {
-    try DaemonListener(path: path ?? self.path) { request, _ in request.reversed() }
+    try DaemonListener(path: path ?? self.path, patience: 600) { request, _ in request.reversed() }
   }
 
   @Test("A request is answered, one that is empty or as large as can be as well")
@@ -75,7 +75,7 @@ struct DaemonSocketTests {
   @Test("A daemon that does not answer in time is not waited for, and sees that nobody waits")
   func slow() async throws {
     let sawTheEnd = Mutex(false)
-    let listener = try DaemonListener(path: path) { request, connection in
+    let listener = try DaemonListener(path: path, patience: 600) { request, connection in
       try? await eventually(within: .seconds(240)) { connection.isGone }
       sawTheEnd.withLock { $0 = connection.isGone }
       return request
@@ -126,7 +126,7 @@ struct DaemonSocketTests {
   @Test("The kernel says who calls")
   func peer() async throws {
     let seen = Mutex<SocketPeer?>(nil)
-    let listener = try DaemonListener(path: path) { request, connection in
+    let listener = try DaemonListener(path: path, patience: 600) { request, connection in
       seen.withLock { $0 = connection.peer }
       return request
     }
@@ -182,7 +182,7 @@ struct DaemonSocketTests {
   @Test("Who has called is answered before it finishes, and no longer waited for than the limit")
   func finish() async throws {
     let hasCome = Mutex(false)
-    let listener = try DaemonListener(path: path) { _, _ in
+    let listener = try DaemonListener(path: path, patience: 600) { _, _ in
       hasCome.withLock { $0 = true }
       // Ends when it is cancelled.
       try? await Task.sleep(for: .seconds(600))
@@ -235,7 +235,7 @@ struct DaemonSocketTests {
   @Test("A caller that gives up learns whether the request had gone out")
   func abandoned() async throws {
     let hasCome = Mutex(false)
-    let listener = try DaemonListener(path: path) { request, connection in
+    let listener = try DaemonListener(path: path, patience: 600) { request, connection in
       hasCome.withLock { $0 = true }
       try? await eventually(within: .seconds(240)) { connection.isGone }
       return request

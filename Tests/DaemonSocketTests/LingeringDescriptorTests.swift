@@ -46,7 +46,7 @@ struct LingeringDescriptorTests {
       admission.takesDescriptors = takesDescriptors
       admission.complaint = { Array($0.message.utf8) }
       listener = try DaemonListener(
-        path: directory.file("run/client.sock"), admission: admission
+        path: directory.file("run/client.sock"), admission: admission, patience: 600
       ) { request, _ in request }
     }
 

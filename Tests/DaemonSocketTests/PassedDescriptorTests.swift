@@ -21,7 +21,7 @@ struct PassedDescriptorTests {
 
   /// Answers with what the files hold, and writes into the last one.
   private func listen() throws -> DaemonListener {
-    try DaemonListener(path: path) { request, connection in
+    try DaemonListener(path: path, patience: 600) { request, connection in
       var answer = request
       let files = connection.passed
       for file in files {
@@ -61,7 +61,7 @@ struct PassedDescriptorTests {
 
   @Test("What nobody takes is closed with the connection")
   func untaken() async throws {
-    let listener = try DaemonListener(path: path) { request, _ in request }
+    let listener = try DaemonListener(path: path, patience: 600) { request, _ in request }
     defer { listener.stop() }
     // The other end of a pipe that is closed everywhere says so.
     var ends: [Int32] = [0, 0]

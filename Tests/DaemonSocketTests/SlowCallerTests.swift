@@ -115,7 +115,8 @@ struct SlowCallerTests {
     var admission = DaemonListener.Admission.owner
     admission.complaint = { Array("\($0.reason)".utf8) }
     let asked = Mutex<[[UInt8]]>([])
-    let listener = try DaemonListener(path: path, admission: admission) { request, _ in
+    let listener = try DaemonListener(path: path, admission: admission, patience: 600) {
+      request, _ in
       asked.withLock { $0.append(request) }
       return request
     }
@@ -132,7 +133,7 @@ struct SlowCallerTests {
   func halfClosed() async throws {
     let hasCome = Mutex(false)
     let sawTheEnd = Mutex<Bool?>(nil)
-    let listener = try DaemonListener(path: path) { request, connection in
+    let listener = try DaemonListener(path: path, patience: 600) { request, connection in
       hasCome.withLock { $0 = true }
       guard request == [1] else { return connection.isGone ? [] : [7] }
       try? await eventually(within: .seconds(240)) { connection.isGone }
@@ -161,7 +162,7 @@ struct SlowCallerTests {
   func surplusLater() async throws {
     let hasCome = Mutex(false)
     let sawTheEnd = Mutex(false)
-    let listener = try DaemonListener(path: path) { request, connection in
+    let listener = try DaemonListener(path: path, patience: 600) { request, connection in
       #expect(!connection.isGone)
       hasCome.withLock { $0 = true }
       try? await eventually(within: .seconds(240)) { connection.isGone }

@@ -22,7 +22,9 @@ struct UnwantedDescriptorTests {
     var admission = DaemonListener.Admission(.everybody, judge: judge)
     admission.takesDescriptors = takesDescriptors
     admission.complaint = { Array($0.message.utf8) }
-    return try DaemonListener(path: path, admission: admission) { request, _ in request }
+    return try DaemonListener(path: path, admission: admission, patience: 600) { request, _ in
+      request
+    }
   }
 
   private func ask(_ octets: [UInt8], passing descriptors: [Int32]) async throws -> String {

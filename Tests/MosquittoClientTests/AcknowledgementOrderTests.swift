@@ -14,7 +14,7 @@ struct AcknowledgementOrderTests {
   ) -> MosquittoConfiguration {
     MosquittoConfiguration(
       host: "127.0.0.1", port: fake.port, clientID: "intake", protocolVersion: version,
-      sessionExpiry: 3600, subscriptions: [.init("in/#")],
+      sessionExpiry: 3600, subscriptions: [.init("in/#")], answerLimit: .seconds(600),
       reconnect: .init(initial: .milliseconds(10), ceiling: .milliseconds(50)))
   }
 

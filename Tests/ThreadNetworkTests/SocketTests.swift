@@ -99,7 +99,7 @@ struct SocketTests {
       }
       // A daemon that ends is asked again, for this long.
       let link = KeeperLink(
-        keeper.configuration, patience: code == .ending ? .zero : .seconds(60))
+        keeper.configuration, patience: code == .ending ? .zero : .seconds(600))
       let error = await failure { _ = try await link.credentials(.listCredentials) }
       #expect(error?.reason == expected[code], "\(code)")
       #expect(error?.answerCode == code.rawValue)

@@ -43,7 +43,7 @@ struct RestoredAccessTests {
   func nobody() throws {
     let place = try MovedStore()
     let text = try RestoredAccess(place.keychain).text(made: "then")
-    #expect(text.hasPrefix("The ways into the store are those of then, too."), "\(text)")
+    #expect(text.hasPrefix("The store's key slots are as they were then."), "\(text)")
     #expect(text.hasSuffix("  1 key slot\n    1: key_file\n"), "\(text)")
     withExtendedLifetime(place) {}
   }

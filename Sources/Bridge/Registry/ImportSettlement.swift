@@ -40,7 +40,7 @@ package struct ImportSettlement: Sendable {
   package func settle(
     _ imported: ImportedItems, former: [String: OperationalDataset], _ tx: WriteTransaction
   ) throws {
-    // What follows is for nobody: an import answers no request, and who imports is told by its report.
+    // No answer goes out: an import has no request, and its report says the rest.
     _ = try TransactionRunner.apply(configuration, store, now: clock.now(), tx) { batch in
       // The preferred network first: routers are checked against it.
       for record in try HomeLedger.all(tx) {

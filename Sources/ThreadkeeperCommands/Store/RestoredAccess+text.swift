@@ -22,11 +22,11 @@ extension RestoredAccess {
     }
     if !brokerLogins.isEmpty {
       text +=
-        "The broker's password is that of then, too. If it was changed since: `threadkeeper login`.\n"
+        "The broker's password is as it was then. If it was changed since: `threadkeeper login`.\n"
       text += Self.list("for", brokerLogins.map { "\($0.username) at \($0.broker)" })
     }
     text +=
-      "The ways into the store are those of then, too. Remove again what was removed since"
+      "The store's key slots are as they were then. Remove again what was removed since"
       + " (`threadkeeper keys remove`):\n"
     text += Self.list(
       keySlots.count == 1 ? "1 key slot" : "\(keySlots.count) key slots",

@@ -9,17 +9,24 @@ import Testing
 /// At first all tests that need no turn are started together, and hold Swift's few threads for a minute or two.
 /// Programs that a test has started would not wait for it so long, so a turn begins when a thread is to be had.
 ///
-/// The wait counts towards a test's time limit, so that one is for the whole of them.
+/// A test with arguments has one turn for all of them. `.ci/test` bounds how many tests run at a time, and a test that
+/// waits here is none of them.
 struct Turns: SuiteTrait, TestTrait, TestScoping {
   let isRecursive = true
+
+  // A suite contains tests, which wait for themselves.
+  func scopeProvider(for test: Test, testCase: Test.Case?) -> Turns? {
+    test.isSuite ? nil : self
+  }
 
   func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
-    // A suite and a test with arguments contain others, which wait for themselves.
-    guard testCase != nil else { return try await function() }
-    await Queue.shared.enter()
-    defer { Queue.shared.leave() }
+    guard testCase != nil else {
+      await Queue.shared.enter()
+      defer { Queue.shared.leave() }
+      return try await function()
+    }
     try await Self.threadsToBeHad()
     let recorder = Recorder()
     defer { recorder.end() }

@@ -24,7 +24,7 @@ final class FakeKeeper: Sendable {
     directory = try TemporaryDirectory()
     self.path = path ?? directory.file("client.sock")
     let path = self.path
-    let listener = try DaemonListener(path: path) { [weak self] octets, _ in
+    let listener = try DaemonListener(path: path, patience: 600) { [weak self] octets, _ in
       guard let fields = try? RequestFields(json: octets) else { return [] }
       let number =
         self?.seen.withLock {
