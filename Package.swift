@@ -96,7 +96,7 @@ let package = Package(
       ]),
     .target(name: "Settings", dependencies: ["StatePlaces", "YAMLReader"]),
 
-    // Floor 5: Thread credentials for other programs; the commands and the composition root.
+    // Floor 5: Thread credentials for other programs; the daemon; the commands.
     .target(
       name: "ThreadNetwork",
       dependencies: [
@@ -104,19 +104,30 @@ let package = Package(
         "StatePlaces", "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
       ], swiftSettings: librarySettings),
     .target(
-      name: "ThreadkeeperCommands",
+      name: "ThreadkeeperDaemon",
       dependencies: [
         "Bridge", "BridgeProtocol", "BrokerLoginStore", "ClientEnrolment", "ConsentLedger",
         "CredentialService", "DaemonSocket", "EmbeddedBroker", "KeychainCore", "MosquittoClient",
-        "SQLiteDatabase", "SealedEnvelope", "Settings", "SodiumCrypto", "StatePlaces", "Telemetry",
-        "ThreadCredentialStore", "ThreadDataset", "ThreadRequests", "VarlinkSocket",
+        "SQLiteDatabase", "SealedEnvelope", "Settings", "SodiumCrypto", "ThreadCredentialStore",
+        "ThreadDataset", "ThreadRequests", "VarlinkSocket",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ]),
+    .target(
+      name: "ThreadkeeperCLI",
+      dependencies: [
+        "Bridge", "BridgeProtocol", "BrokerLoginStore", "ClientEnrolment", "ConsentLedger",
+        "CredentialService", "DaemonSocket", "EmbeddedBroker", "KeychainCore", "MosquittoClient",
+        "SealedEnvelope", "Settings", "SodiumCrypto", "StatePlaces", "Telemetry",
+        "ThreadCredentialStore", "ThreadDataset", "ThreadRequests", "ThreadkeeperDaemon",
+        "VarlinkSocket",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
 
     // Floor 6.
-    .executableTarget(name: "threadkeeper", dependencies: ["ThreadkeeperCommands"]),
+    .executableTarget(name: "threadkeeper", dependencies: ["ThreadkeeperCLI"]),
 
     // The sources of the examples, so that every build of the tests has them too. Each has a package
     // of its own beside them, which `make consumer` builds.
@@ -226,9 +237,21 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(name: "SettingsTests", dependencies: ["Settings", "TestKit", "YAMLReader"]),
+    .target(
+      name: "DaemonTestKit",
+      dependencies: [
+        "ClientEnrolment", "ConsentLedger", "KeychainCore", "SealedEnvelope", "Settings",
+        "SodiumCrypto", "TestKit", "ThreadDataset", "ThreadkeeperDaemon",
+      ],
+      path: "Tests/DaemonTestKit"),
     .testTarget(
-      name: "ThreadkeeperCommandsTests",
-      dependencies: ["ThreadkeeperCommands", "TestKit", "VarlinkSocket", "threadkeeper"]),
+      name: "ThreadkeeperDaemonTests",
+      dependencies: ["DaemonTestKit", "TestKit", "ThreadkeeperDaemon", "VarlinkSocket"]),
+    .testTarget(
+      name: "ThreadkeeperCLITests",
+      dependencies: [
+        "DaemonTestKit", "TestKit", "ThreadkeeperCLI", "ThreadkeeperDaemon", "threadkeeper",
+      ]),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+import MosquittoClient
+import ThreadkeeperDaemon
+
+/// How a client's command reaches the broker, without any settings of a keeper.
+struct BrokerOptions: ParsableArguments {
+  private static let limit = 65_535
+
+  @Option(help: "Name or address of the broker.")
+  var host = "localhost"
+
+  @Option(help: "Without it: 1883, with --cafile 8883.")
+  var port: UInt16?
+
+  @Option(
+    help: ArgumentHelp(
+      "Use TLS; who may have signed the broker's certificate, as PEM.", valueName: "file"))
+  var cafile: String?
+
+  @Option(help: "The client's login; it also names its topics.")
+  var username: String
+
+  @Option(
+    help: ArgumentHelp(
+      "Its password: the first line of a file that others cannot read.",
+      valueName: "file"))
+  var passwordFile: String?
+
+  @Option(help: "The base topic of the home.")
+  var baseTopic = "threadkeeper"
+
+  func configuration(subscribingTo topic: String) throws(CommandFailure) -> MosquittoConfiguration {
+    MosquittoConfiguration(
+      host: host, port: port ?? (cafile == nil ? 1883 : 8883),
+      clientID: "threadkeeper-request-\(getpid())-\(UInt32.random(in: 0 ... .max))",
+      username: try ClientsWork.checked(username), password: try password(),
+      tls: cafile.map { MosquittoConfiguration.TLS(caFile: $0) }, cleanStart: true,
+      subscriptions: [.init(topic)])
+  }
+
+  private func password() throws(CommandFailure) -> String? {
+    guard let passwordFile else { return nil }
+    let descriptor = open(passwordFile, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      throw CommandFailure(
+        .noInput, "can't read \(passwordFile): \(String(cString: strerror(errno)))")
+    }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & 0o007 == 0 else {
+      throw CommandFailure(
+        .notPermitted, "\(passwordFile) is open to every user of this machine",
+        remedy: "chmod 600 \(passwordFile)")
+    }
+    var octets = [UInt8](repeating: 0, count: Self.limit + 1)
+    let count = octets.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+    let line = octets.prefix(max(count, 0)).prefix { $0 != 0x0A && $0 != 0x0D }
+    guard line.count <= Self.limit, let text = String(validating: line, as: UTF8.self),
+      !text.isEmpty
+    else {
+      throw CommandFailure(.badInput, "the first line of \(passwordFile) is no password")
+    }
+    return text
+  }
+}

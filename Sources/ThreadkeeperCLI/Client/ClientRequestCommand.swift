@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import SealedEnvelope
+import SodiumCrypto
+import ThreadRequests
+import ThreadkeeperDaemon
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// `threadkeeper client request`
+struct ClientRequestCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "request",
+    abstract: "Ask the keeper something over MQTT, and wait for its answer.",
+    discussion: """
+      With the keeper's line the request is sealed and signed, and secrets in the answer are opened; \
+      what is secret and came in clear is refused, because anybody may have said it. Some questions \
+      wait for a person's consent, for two minutes at most; at a terminal the command that approves \
+      it is shown. Prints what the keeper has to say, as JSON, which may be secret.
+
+      Examples:
+        threadkeeper client request ping --username phone
+        threadkeeper client request preferred/get --username phone \\
+          --keeper "$KEEPER" --host broker.local --password-file ~/.mqtt
+        threadkeeper client request network/get --username phone \\
+          --field ext_pan_id=1111111122222222 --keeper "$KEEPER"
+        threadkeeper client request preferred/check --username phone \\
+          --keeper "$KEEPER" --fields - < dataset.json
+      """)
+
+  /// Questions whose answers hold keys.
+  private static let secret: Set = [
+    "preferred/get", "network/get", "networks/nearby", "credentials/get",
+  ]
+
+  @Argument(help: "The command, such as preferred/get.")
+  var command: String
+
+  @Option(help: ArgumentHelp("A field of the request.", valueName: "name=text"))
+  var field: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "All fields as a JSON object, on standard input: secrets belong there.", valueName: "-"))
+  var fields: String?
+
+  @Option(help: ArgumentHelp("The keeper's enrolment line.", valueName: "line"))
+  var keeper: String?
+
+  @OptionGroup var key: ClientKeyOption
+
+  @Option(
+    help: ArgumentHelp(
+      "How long to wait; over 120 where a person may have to agree.", valueName: "seconds"))
+  var timeout = 150
+
+  @OptionGroup var broker: BrokerOptions
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    guard fields == nil || (fields == "-" && field.isEmpty) else {
+      throw ValidationError("Say --field, or --fields - with an object on standard input.")
+    }
+    guard (1...3_600).contains(timeout) else {
+      throw ValidationError("--timeout is 1 to 3600 seconds.")
+    }
+    guard RequestCommand(rawValue: command) != nil else {
+      let commands = RequestCommand.allCases.map(\.rawValue).joined(separator: ", ")
+      throw ValidationError("There is no such command. The commands are \(commands).")
+    }
+  }
+
+  func run() async throws {
+    let exchange = ClientExchange(broker: broker, keys: try identities())
+    var question = ClientQuestion(
+      command: command, fields: try readFields(), isSecret: Self.secret.contains(command))
+    defer { wipe(&question.fields) }
+    let notice = ConsentNotice.isWanted(for: command, atTerminal: StandardStream.error.isTerminal)
+    let teller = Task { [transaction = question.transaction] in
+      if notice { await ConsentNotice(exchange: exchange, transaction: transaction).run() }
+    }
+    defer { teller.cancel() }
+    let answer = try await exchange.ask(question, within: .seconds(timeout))
+    let data = String(decoding: answer.data, as: UTF8.self)
+    try StandardStream.output.write(
+      output.json ? "{\"data\":\(data),\"sealed\":\(answer.wasSealed)}\n" : data + "\n")
+  }
+
+  private func identities() throws -> ClientExchange.Keys? {
+    guard let keeper else { return nil }
+    return (try key.file().read(), try .argument(keeper, whose: "--keeper"))
+  }
+
+  private func readFields() throws -> [UInt8] {
+    if fields != nil {
+      guard let octets = try StandardInput.read(limit: Envelope.limit),
+        JSONObjectText.isObject(octets),
+        JSONObjectText.value(of: "transaction", in: octets) == nil
+      else {
+        throw CommandFailure(
+          .badInput, "standard input has no JSON object, or one with a transaction of its own")
+      }
+      return octets
+    }
+    var object: [String: String] = [:]
+    for pair in field {
+      guard let equals = pair.firstIndex(of: "="), equals > pair.startIndex else {
+        throw CommandFailure(.usage, "a field is NAME=TEXT")
+      }
+      object[String(pair[..<equals])] = String(pair[pair.index(after: equals)...])
+    }
+    guard object["transaction"] == nil else {
+      throw CommandFailure(.usage, "the transaction is made here")
+    }
+    return Array(try JSONEncoder().encode(object))
+  }
+}

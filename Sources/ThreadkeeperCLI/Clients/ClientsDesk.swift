@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ClientEnrolment
+import Glibc
+import Settings
+import ThreadkeeperDaemon
+
+/// Has something done with the enrolments: by the keeper that holds the store, or without one in the
+/// store itself.
+struct ClientsDesk: Sendable {
+  /// Seconds.
+  private static let patience = 60
+
+  let settings: Settings
+
+  func perform(_ request: ClientsRequest) async throws -> ClientsReport {
+    // Whatever it is: done twice, it is the same.
+    try await RunningKeeper.orStore(isRepeatable: request.command != .revoke) {
+      try await RunningKeeper(settings: settings).ask(request, within: Self.patience)
+    } store: {
+      // The keeper's keys may have to be made.
+      let keychain =
+        try request.command == .list
+        ? OpenStore.forReading(settings) : OpenStore.forWriting(settings)
+      defer { keychain.close() }
+      return try ClientsWork(
+        enrolments: ClientEnrolmentStore(keychain), actor: "command of user \(geteuid())"
+      ).answer(request)
+    }
+  }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import ThreadkeeperDaemon
+
+/// `threadkeeper clients list`
+struct ClientsListCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "List the enrolled users.",
+    discussion: """
+      Examples:
+        threadkeeper clients list
+        threadkeeper clients list --json | \\
+          jq -r '.clients[] | select(.trust == "broker") | .user'
+      """)
+
+  @Option(help: "Of this home only.")
+  var home: String?
+
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    let settings = try options.loadOfStore()
+    let report = try await ClientsDesk(settings: settings).perform(
+      ClientsRequest(
+        command: .list, home: try home.map { try ClientHomeOption.checked($0, settings) }))
+    try output.show(report, text: text(report))
+  }
+
+  private func text(_ report: ClientsReport) -> String {
+    var table = Table(columns: "HOME", "USER", "TRUST", "FINGERPRINT", "ENROLLED", "LABEL")
+    for client in report.clients ?? [] {
+      table.add(
+        client.home, client.user, client.trust, client.fingerprint, client.enrolledAt, client.label)
+    }
+    let damaged = (report.damaged ?? []).map {
+      "The enrolment of \($0.printable) is damaged: enrol it again.\n"
+    }
+    let revoked = (report.revoked ?? []).map {
+      "The keys of \($0.printable) are revoked; what it says in clear is not believed either.\n"
+    }
+    let notes = damaged + revoked
+    guard !table.isEmpty || !notes.isEmpty else { return "Nobody is enrolled.\n" }
+    return table.text() + notes.joined()
+  }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MosquittoClient
+import ThreadDataset
+import ThreadkeeperDaemon
+
+/// The story that is told: a home with two routers, and a third one that has gone astray.
+struct DemoStory {
+  static let routers = ["hub", "speaker", "wifi-router"]
+
+  private let stage: DemoStage
+  private let home: DemoNetwork
+  private let guests: DemoNetwork
+  private let hub: SimulatedRouter
+  private let speaker: SimulatedRouter
+  private let wifi: SimulatedRouter
+
+  init(stage: DemoStage) throws {
+    self.stage = stage
+    home = try DemoNetwork(name: "home", channel: 15)
+    guests = try DemoNetwork(name: "guest-thread", channel: 20)
+    hub = SimulatedRouter("hub", "Hallway hub", agent: "a1b2c3d4e5f60701", stage)
+    speaker = SimulatedRouter("speaker", "Kitchen speaker", agent: "a1b2c3d4e5f60702", stage)
+    wifi = SimulatedRouter("wifi-router", "Wi-Fi router", agent: "a1b2c3d4e5f60703", stage)
+  }
+
+  func tell() async throws {
+    stage.timeline.write(
+      "A private broker, an encrypted store, three simulated border routers. "
+        + "Alerts are held for \(DemoStage.hold) s here (30 s unless configured).\n")
+    let cast = [hub, speaker, wifi]
+    let running = cast.map { router in Task { try await router.client.run() } }
+    defer { cast.forEach { $0.client.stop() } }
+    try await settle()
+    try await migrate()
+    try await part()
+    for router in cast { router.client.stop() }
+    for task in running { _ = await task.result }
+    try DemoSummary(stage: stage, keys: [home.key, guests.key]).tell()
+  }
+
+  private func settle() async throws {
+    stage.timeline.heading("Two routers at home, one on another network")
+    hub.announce(home.dataset, ssid: "home-wifi")
+    try await stage.heard("preferred_changed", from: hub)
+    speaker.announce(home.dataset, ssid: "home-wifi")
+    try await stage.heard("dataset_stored", from: speaker)
+    wifi.announce(guests.dataset, ssid: "home-wifi")
+    try await stage.heardAlert("alert_raised", "PreferredNetworkMismatch")
+
+    stage.timeline.heading("The SSID changes: the router is checked against the preferred network")
+    wifi.changeSSID(from: "home-wifi", to: "home-wifi-6")
+    try await stage.heard("ssid_changed", from: wifi)
+
+    stage.timeline.heading(
+      "It is given the preferred network's credentials, and the alert resolves")
+    wifi.change(home.dataset, "is on home now")
+    try await stage.heardAlert("alert_resolved", "PreferredNetworkMismatch")
+  }
+
+  private func migrate() async throws {
+    stage.timeline.heading(
+      "The home's dataset changes; the others follow in time, so no alert rises")
+    let newer = try home.onChannel(25)
+    hub.change(newer, "moves the network to channel 25")
+    try await stage.heard("preferred_changed", from: hub, count: 2)
+    for router in [speaker, wifi] {
+      router.change(newer, "follows to channel 25")
+      try await stage.heard("dataset_updated", from: router, count: router === wifi ? 2 : 1)
+    }
+  }
+
+  private func part() async throws {
+    stage.timeline.heading("A router leaves the Thread network")
+    wifi.leave()
+    try await stage.heard("router_left", from: wifi)
+    let topic = "threadkeeper/router/\(wifi.agent)"
+    try await stage.until("the retained state of the router that left is gone") {
+      $0.last { $0.topic == topic }?.payload.isEmpty == true
+    }
+  }
+}
+
+/// A Thread network with random keys.
+struct DemoNetwork {
+  let key: NetworkKey
+  let dataset: OperationalDataset
+
+  init(name: String, channel: UInt16) throws {
+    func random(_ count: Int) -> [UInt8] { (0..<count).map { _ in .random(in: 0 ... .max) } }
+    guard let key = NetworkKey(octets: random(16)), let pskc = PSKc(octets: random(16)),
+      let network = ExtendedPANID(octets: random(8)),
+      let prefix = MeshLocalPrefix(octets: [0xFD] + random(7)),
+      let policy = SecurityPolicy(rotationTime: 672, flags: [0xF7, 0xF8]),
+      let timestamp = Timestamp(seconds: 1)
+    else { throw CommandFailure(.software, "the demonstration's dataset is wrong") }
+    self.key = key
+    dataset = try OperationalDataset([
+      .activeTimestamp(timestamp), .channel(Channel(number: channel)),
+      .channelMask(ChannelMask(channels: 11...26)), .extendedPANID(network),
+      .meshLocalPrefix(prefix), .networkKey(key), .networkName(name),
+      .panID(.random(in: 1...0xFFFD)), .pskc(pskc), .securityPolicy(policy),
+    ])
+  }
+
+  /// The same network, a second newer.
+  func onChannel(_ number: UInt16) throws -> OperationalDataset {
+    guard let timestamp = dataset.activeTimestamp?.later() else { return dataset }
+    return try dataset.replacing(.activeTimestamp(timestamp), .channel(Channel(number: number)))
+  }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+import KeychainCore
+import SodiumCrypto
+import ThreadkeeperDaemon
+
+extension ItemImport.OnConflict: ExpressibleByArgument {}
+
+/// `threadkeeper store import`
+struct StoreImportCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "import",
+    abstract: "Take the items of an export into the store.",
+    discussion: """
+      Every octet of the file is checked before anything is written, and then all of it is written, or \
+      nothing. Works beside a running keeper, whose events wait while it writes. On a new machine run \
+      `threadkeeper init` first.
+
+      Who may have what is in the store comes to a new one only: enrolled clients, consents "always" and \
+      the keeper's own keys, as of the time of the export. What comes is listed: revoke again here who was \
+      revoked since. A store that has enrolled a client, or said yes or no to a user of the broker, and the \
+      one that was exported, keep their own: nothing comes back to these. Keys that the keeper has only \
+      shown give way to those of the export. Consents for users of the other machine, requests that \
+      waited, past decisions and what a router was being sent never come. What is left out is listed.
+
+      Items that are here already, the same, stay as they are. Where one is here with other contents, \
+      nothing is imported, and they are listed, without secrets; --on-conflict says which stays: keep \
+      those that are here, or replace them. Credentials of a border router that is another team's in the \
+      export, and another login at the same broker, cannot stay beside what comes in: replace deletes \
+      them. They are listed too, also by --dry-run.
+
+      Exits 73 when there are conflicts, 77 when the passphrase is wrong or the store is locked, 65 when \
+      the file is damaged, cut off, no export, or contradicts itself, 66 when there is no file or no store.
+
+      Examples:
+        threadkeeper store import --dry-run /media/stick/home.tkexport
+        threadkeeper store import /media/stick/home.tkexport
+        threadkeeper store import --on-conflict replace \\
+          --passphrase-file - home.tkexport < secret
+      """)
+
+  @Argument(help: "What `threadkeeper store export` wrote.", completion: .file())
+  var file: String
+
+  @Option(help: "What becomes of items that are here with other contents: refuse, keep or replace.")
+  var onConflict = ItemImport.OnConflict.refuse
+
+  @Flag(help: "Only say what would happen.")
+  var dryRun = false
+
+  @Option(
+    help: ArgumentHelp(
+      "The passphrase: the first line of a file that only you can read; `-` is standard input.",
+      valueName: "file"))
+  var passphraseFile: String?
+
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  struct Report: Encodable {
+    let outcome: ImportOutcome
+    let conflicts: [ImportConflict]
+    let stayedOut: [ImportList.Access]
+    let takenOver: [ImportList.Access]
+    /// That the keeper names, and this command does not understand.
+    let unread: Int
+    let dryRun: Bool
+
+    init(_ outcome: ImportOutcome, _ list: ImportList.Content, dryRun: Bool) {
+      self.outcome = outcome
+      conflicts = list.lines.compactMap(\.conflict)
+      stayedOut = list.lines.compactMap(\.stayedOut)
+      takenOver = list.lines.compactMap(\.takenOver)
+      unread = list.unread
+      self.dryRun = dryRun
+    }
+
+    enum CodingKeys: String, CodingKey {
+      case conflicts = "conflicting"
+      case stayedOut = "leftOutNames"
+      case takenOver = "takenOverNames"
+      case unread = "unreadNames"
+      case dryRun
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      try outcome.encode(to: encoder)
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(conflicts, forKey: .conflicts)
+      try container.encode(stayedOut, forKey: .stayedOut)
+      try container.encode(takenOver, forKey: .takenOver)
+      try container.encode(unread, forKey: .unread)
+      try container.encode(dryRun, forKey: .dryRun)
+    }
+  }
+
+  func run() async throws {
+    try? ProcessHardening.forbidCoreDumps()
+    let settings = try options.loadOfStore()
+    let descriptor = open(file, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw CommandFailure(
+        .noInput, "can't read \(file): \(String(cString: strerror(errno)))")
+    }
+    defer { close(descriptor) }
+    let given = try ExportPassphrase.given(passphraseFile, isNew: false)
+    let desk = ExportDesk(settings: settings, words: "Reading the export:")
+    let (file, onConflict, dryRun) = (file, onConflict, dryRun)
+    let report = try await Interruptible.run(
+      inDoubt: "The running keeper may have imported it all the same: `threadkeeper audit` tells."
+    ) {
+      // All in one: once signals were caught, they end nothing any more.
+      let passphrase = if let given { given } else { try await ExportPassphrase.existing() }
+      let keychain = try await desk.openHere(.importItems)
+      defer { keychain?.close() }
+      let list = try ImportList()
+      var request = StoreRequest(command: .importItems, secret: passphrase)
+      request.file = ExportPassphrase.absolute(file)
+      request.onConflict = onConflict
+      request.isTrial = dryRun
+      let report = try await desk.perform(request, [descriptor, list.passed], in: keychain)
+      guard let outcome = report.imported else { throw KeeperAnswerForm.unreadable }
+      return Report(outcome, list.read(), dryRun: dryRun)
+    }
+    try output.show(report, text: text(report))
+    guard report.outcome.conflicts == 0 || onConflict != .refuse else {
+      throw CommandFailure(
+        .cannotCreate,
+        "\(report.outcome.conflicts) items are here already, with other contents: nothing is imported",
+        remedy:
+          "--on-conflict keep leaves those that are here, --on-conflict replace those of the export"
+      )
+    }
+  }
+}

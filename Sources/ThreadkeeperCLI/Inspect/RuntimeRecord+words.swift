@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadkeeperDaemon
+
+extension RuntimeRecord {
+  fileprivate static let unknownWords =
+    "not known: the keeper has not written how it is; `bridge/health` on the broker tells"
+}
+
+extension RuntimeRecord.Broker {
+  var words: String {
+    let place = "\(embedded ? "embedded, " : "")\(host):\(port)"
+    switch state {
+    case .connected: return "\(place), connected"
+    case .connecting: return "\(place), not connected" + (problem.map { ": \($0)" } ?? "")
+    case .notRunning: return "\(place), not asked (the keeper is not running)"
+    case .unknown: return "\(place), \(RuntimeRecord.unknownWords)"
+    }
+  }
+}
+
+extension RuntimeRecord.Intake {
+  var words: String {
+    switch state {
+    case .running: "running" + (reason.map { "; \($0)" } ?? "")
+    case .connecting: "connecting" + (reason.map { ": \($0)" } ?? "")
+    case .backingOff: "stands still" + (reason.map { ": \($0)" } ?? "")
+    case .notRunning: "not running"
+    case .unknown: RuntimeRecord.unknownWords
+    }
+  }
+}
+
+extension RuntimeRecord.Refused {
+  var words: String {
+    let place = problem.contains(lastTopic) ? "" : ", `\(lastTopic)`"
+    return
+      "\(topics == 1 ? "1 topic" : "\(topics) topics"); the last\(place): \(problem). \(remedy)"
+  }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import KeychainCore
+import Settings
+import SodiumCrypto
+import ThreadkeeperDaemon
+
+/// `threadkeeper keys rotate`
+struct KeysRotateCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "rotate",
+    abstract: "Give every item new keys.",
+    discussion: """
+      Reading and writing go on meanwhile. What is interrupted goes on with the next `rotate`, or when \
+      the keeper starts. In a running keeper it goes on when this command is stopped.
+
+      With --master the root keys are new too: the way to lock out a key file that leaked. From that \
+      moment nothing is written that a leaked key opens, also while another rotation is under way. The \
+      key file of the settings stays, and what is given with --passphrase-file, or else \
+      `store.passphrase`, or what you type; all other slots are removed. If one of these opens nothing, or \
+      the key file is there and cannot be read, nothing is done. The keeper may be locked.
+
+      Examples:
+        threadkeeper keys rotate
+        threadkeeper keys rotate --master --passphrase-file /run/secrets/passphrase
+      """)
+
+  @Flag(help: "New root keys too.")
+  var master = false
+
+  @Option(
+    help: ArgumentHelp(
+      "With --master: a passphrase or recovery code that stays, the first line of a file; `-` is"
+        + " standard input. May be repeated.", valueName: "file"))
+  var passphraseFile: [String] = []
+
+  @Flag(help: "With --master: also when key slots are removed by it, or items deleted.")
+  var yes = false
+
+  @Flag(
+    help: ArgumentHelp(
+      "With --master: delete the items for this device only whose device.key is gone, or is another's."
+        + " Not while it is there and cannot be read."))
+  var deleteDeviceItems = false
+
+  /// For a keeper that does not answer.
+  private static let patience = Duration.seconds(10)
+  /// Seconds, for one that has its hands full; it only says that it is there.
+  private static let patienceOfQuestion = 120
+
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  struct Report: Encodable {
+    let rotation: StoreReport.Rotation
+    let removed: [StoreReport.Slot]
+    /// Items for this device only that wait for their device key, and such that were deleted.
+    let waiting: Int
+    let deleted: Int
+    /// What is wrong with the device key in its place.
+    let deviceKeyProblem: String?
+    /// Its file was lost, and is written again.
+    let deviceKeyWritten: Bool
+  }
+
+  func validate() throws {
+    guard master || !deleteDeviceItems else {
+      throw ValidationError("--delete-device-items goes with --master.")
+    }
+  }
+
+  func run() async throws {
+    try? ProcessHardening.forbidCoreDumps()
+    let settings = try options.loadOfStore()
+    let desk = StoreDesk(settings: settings)
+    let request = StoreRequest(
+      command: .rotateKeys, isConfirmed: yes, roots: try await master ? roots(desk) : nil,
+      deletesDeviceItems: deleteDeviceItems)
+    let watch = RotationWatch()
+    let begun = try await Interruptible.run(orSay: { watch.wordsOfStop }) {
+      do {
+        defer { watch.end() }
+        return try await rotate(request, desk, watch)
+      } catch {
+        throw watch.tellRoots(before: error)
+      }
+    }
+    let report = Report(
+      rotation: watch.rotation, removed: begun.removed ?? [], waiting: begun.waiting ?? 0,
+      deleted: begun.deleted ?? 0, deviceKeyProblem: begun.deviceKeyProblem,
+      deviceKeyWritten: begun.deviceKeyWritten ?? false)
+    try output.show(report, text: watch.rotation.text + begun.textOfRoots)
+  }
+
+  private func rotate(
+    _ request: StoreRequest, _ desk: StoreDesk, _ watch: RotationWatch
+  ) async throws -> StoreReport {
+    let keychain = try await desk.openHere(
+      unlessAnswered: StoreRequest(command: .rotation), within: Self.patienceOfQuestion
+    ) { _ in request.roots == nil }
+    defer { keychain?.close() }
+    guard let keychain else {
+      watch.askFor(newRoots: request.roots != nil)
+      return try await follow(request, desk, watch)
+    }
+    return try await RotationHere(keychain: keychain, desk: desk, watch: watch).run(request)
+  }
+
+  /// Has the keeper do it. Returns what the beginning came to; `watch` has the rest.
+  private func follow(
+    _ request: StoreRequest, _ desk: StoreDesk, _ watch: RotationWatch
+  ) async throws -> StoreReport {
+    let begun = try await desk.askOnce(request)
+    if request.roots != nil { watch.note(newRoots: begun) }
+    watch.show(begun.rotation ?? .init(), by: .keeper)
+    while watch.rotation.running {
+      try await Task.sleep(for: .milliseconds(100))
+      guard let next = try await progress(desk) else { break }
+      watch.show(next, by: .keeper)
+    }
+    if let failure = watch.rotation.failure { throw failure }
+    guard watch.rotation.finished else {
+      throw CommandFailure(
+        .temporary, "the keeper has ended: \(watch.words)",
+        remedy: watch.rotation.queued == true
+          ? "the rotation had not begun: rotate again"
+          : "it goes on with the rotation when it starts again")
+    }
+    return begun
+  }
+
+  /// Nil when the keeper has ended: nobody listens. One that does not answer is asked again for a while.
+  private func progress(_ desk: StoreDesk) async throws -> StoreReport.Rotation? {
+    let end = ContinuousClock.now + Self.patience
+    while true {
+      let failure: CommandFailure
+      do {
+        return try await desk.askKeeper(StoreRequest(command: .rotation))?.rotation
+      } catch let refusal as CommandFailure {
+        failure = refusal
+      }
+      guard failure.status == .temporary, ContinuousClock.now < end else { throw failure }
+      try await Task.sleep(for: .milliseconds(200))
+    }
+  }
+
+  private func roots(_ desk: StoreDesk) async throws -> [StoreSecret] {
+    let settings = desk.settings
+    var roots = [StoreSecret(kind: .keyFile, value: settings.store.keyFile)]
+    for file in passphraseFile {
+      let text = try PassphraseInput.read(file, isNew: false)
+      roots.append(StoreSecret(kind: .passphraseOrCode, value: text.revealed))
+    }
+    guard roots.count == 1 else { return roots }
+    if let passphrase = settings.store.passphrase {
+      return roots + [StoreSecret(kind: .passphraseOrCode, value: passphrase.revealed)]
+    }
+    guard TerminalPrompt.isPossible,
+      try await desk.list().guarded == true,
+      let answer = try StoreSecret.askNow("New root keys are sealed for the passphrase, too.\n")
+    else { return roots }
+    return roots + [StoreSecret(kind: .passphraseOrCode, value: answer.revealed)]
+  }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Settings
+import ThreadkeeperDaemon
+
+/// A passphrase from a file or from standard input; never from the command line.
+enum PassphraseInput {
+  private static let limit = 4_096
+  /// Characters of a new one.
+  private static let least = 8
+
+  static let noTerminal = CommandFailure(
+    .usage, "there is no terminal to ask for the passphrase on",
+    remedy: "give it with --passphrase-file")
+
+  /// A new one.
+  static func checked(_ text: String) throws(CommandFailure) -> SecretText {
+    guard text.count >= least else {
+      throw CommandFailure(.badInput, "a passphrase has at least \(least) characters")
+    }
+    return SecretText(text)
+  }
+
+  static func read(_ path: String, isNew: Bool = true) throws(CommandFailure) -> SecretText {
+    let octets = try path == "-" ? StandardInput.read(limit: limit) : file(path)
+    guard let octets else { throw CommandFailure(.badInput, "the passphrase is too long") }
+    let line = octets.prefix { $0 != 0x0A && $0 != 0x0D }
+    guard let text = String(validating: line, as: UTF8.self), !text.isEmpty else {
+      throw CommandFailure(.badInput, "the first line is empty, or is not UTF-8")
+    }
+    return isNew ? try checked(text) : SecretText(text)
+  }
+
+  private static func file(_ path: String) throws(CommandFailure) -> [UInt8]? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw CommandFailure(.noInput, "can't read \(path): \(String(cString: strerror(errno)))")
+    }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & 0o007 == 0 else {
+      throw CommandFailure(
+        .notPermitted, "\(path) is open to every user of this machine", remedy: "chmod 600 \(path)")
+    }
+    var octets = [UInt8](repeating: 0, count: limit + 1)
+    let count = octets.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+    guard count >= 0 else { throw CommandFailure(.inputOutput, "can't read \(path)") }
+    return count > limit ? nil : Array(octets.prefix(count))
+  }
+}

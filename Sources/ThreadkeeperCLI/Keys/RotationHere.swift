@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeychainCore
+import ThreadkeeperDaemon
+
+/// A rotation in the command itself.
+struct RotationHere: Sendable {
+  let keychain: Keychain
+  let desk: StoreDesk
+  let watch: RotationWatch
+
+  /// - Throws: `CancellationError` when the task was cancelled, and the rotation left at a step.
+  func run(_ request: StoreRequest) async throws -> StoreReport {
+    try await SystemThread.run { try work(request, $0) }
+  }
+
+  private func work(_ request: StoreRequest, _ isStopped: StopFlag) throws -> StoreReport {
+    var rotation = StoreReport.Rotation(running: true)
+    guard !isStopped.isUp else { throw CancellationError() }
+    let begun = try StoreWork(keychain: keychain, settings: desk.settings).renewRoots(request)
+    if request.roots != nil { watch.note(newRoots: begun) }
+    watch.show(rotation, by: .command)
+    try unlock(request)
+    do {
+      let report = try keychain.rotateKeys {
+        (rotation.renewed, rotation.items) = ($0.renewed, $0.items)
+        watch.show(rotation, by: .command)
+        return !isStopped.isUp
+      }
+      guard report.isFinished else { throw CancellationError() }
+      rotation.finish(report)
+      watch.show(rotation, by: .command)
+      return begun
+    } catch let error as KeychainError {
+      throw CommandFailure(error)
+    }
+  }
+
+  /// What opens a slot may open the locked items too, for as long as this command runs: they get their new
+  /// keys at once.
+  private func unlock(_ request: StoreRequest) throws {
+    guard !keychain.isUnlocked else { return }
+    for secret in request.roots ?? [] where !keychain.isUnlocked {
+      for way in (try? secret.ways()) ?? [] where !keychain.isUnlocked {
+        try? keychain.unlock(with: way)
+      }
+    }
+    guard keychain.isUnlocked else { return }
+    try StoreWork(keychain: keychain, settings: desk.settings).noteUnlock()
+  }
+}

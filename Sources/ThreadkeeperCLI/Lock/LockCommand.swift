@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import ThreadkeeperDaemon
+
+/// `threadkeeper lock`
+struct LockCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "lock",
+    abstract: "Lock what is accessible \"when unlocked\" in the running keeper.",
+    discussion: """
+      Its keys leave the keeper's memory, and only `threadkeeper unlock` brings them back. The keeper \
+      goes on with everything else. Nothing that the keeper does makes this wait, not even an import; only \
+      the note in the audit may come later. Ends with 69 when no keeper runs: then nothing is in memory.
+
+      Example:
+        threadkeeper lock
+      """)
+
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    let desk = StoreDesk(settings: try options.loadOfStore())
+    let report = try await desk.askRunningKeeper(
+      StoreRequest(command: .lock), orSay: "no keeper runs: there is nothing to lock")
+    let note =
+      report.guarded == true
+      ? ""
+      : "The store has no passphrase: whoever can read its key file reaches everything all the same.\n"
+    try output.show(report, text: "The store is locked.\n\(note)")
+  }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SodiumCrypto
+import ThreadkeeperDaemon
+
+extension Password {
+  /// All of standard input but one line end.
+  static func fromStandardInput() throws(CommandFailure) -> SecretBytes {
+    guard let octets = try StandardInput.read(limit: limit + 2) else { throw tooLong }
+    return try checked(withoutLineEnd(octets))
+  }
+
+  /// Asks again as long as Enter alone is the answer.
+  ///
+  /// - Throws: `CancellationError` at the end of the input.
+  static func asked(_ question: String) async throws -> SecretBytes {
+    guard TerminalPrompt.isPossible else { throw TerminalPrompt.noTerminal }
+    while true {
+      guard let text = try await TerminalPrompt.ask(question, isHidden: true) else {
+        throw CancellationError()
+      }
+      if !text.isEmpty { return try checked(Array(text.utf8)[...]) }
+    }
+  }
+
+  static func withoutLineEnd(_ octets: [UInt8]) -> ArraySlice<UInt8> {
+    guard octets.last == UInt8(ascii: "\n") else { return octets[...] }
+    let line = octets.dropLast()
+    return line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+  }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DaemonSocket
+import Settings
+import ThreadkeeperDaemon
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The keeper that runs on a store, for commands that have something for it.
+struct RunningKeeper: Sendable {
+  /// Longer than the keeper may take to ask its broker.
+  private static let patience = 60
+
+  let settings: Settings
+
+  /// It ended before it answered. What it was asked for may have been done, or not.
+  struct Ended: Error {
+    var failure: CommandFailure {
+      CommandFailure(
+        .temporary, "the running keeper has ended before it answered",
+        remedy: "it may have been done all the same: `threadkeeper status` tells")
+    }
+  }
+
+  /// Nobody waits for the answer any more. What was asked for may be done, or not.
+  struct LeftOpen: Error {}
+
+  /// - Returns: nil when none listens.
+  /// - Throws: `CommandFailure`, among them what the keeper answers; `Ended`; `LeftOpen`, or
+  ///   `CancellationError` when nothing was asked yet.
+  func ask<Request: KeeperRequest>(
+    _ request: Request, passing descriptors: [Int32] = [], within seconds: Int
+  ) async throws -> Request.Report? {
+    try await ask(request.octets, passing: descriptors, within: seconds)
+      .map { try Request.Answer.result($0) }
+  }
+
+  /// The same for a login. A keeper that ends in the middle has stored nothing: then another is asked.
+  ///
+  /// - Throws: `LoginRefusal`, too, when its broker refuses the login.
+  func ask(_ request: LoginRequest) async throws -> LoginReport? {
+    guard let octets = try await ask(request.octets, within: Self.patience) else { return nil }
+    let answer = try LoginRequest.Answer(reading: octets)
+    guard answer.error?.code != KeeperAnswerForm.ending else { throw Ended() }
+    do {
+      return try answer.result()
+    } catch {
+      guard request.command == .login, request.validate != false,
+        answer.error?.code == KeeperAnswerForm.refused
+      else {
+        throw error
+      }
+      throw LoginRefusal(failure: error)
+    }
+  }
+
+  /// The octets of the answer to those of a request, with open files for the keeper.
+  func ask(
+    _ request: [UInt8], passing descriptors: [Int32] = [], within seconds: Int
+  ) async throws -> Data? {
+    do {
+      return try await DaemonCaller.ask(
+        request, passing: descriptors, at: KeeperSockets.path(settings), within: seconds,
+        actingForOwner: true
+      ).map { Data($0) }
+    } catch let error as DaemonSocketError {
+      switch error.reason {
+      case .closed: throw Ended()
+      case .abandoned: throw LeftOpen()
+      case .stranger:
+        throw CommandFailure(
+          .notPermitted, "the running keeper cannot be asked: \(error.message)")
+      case .forbidden: throw OpenStore.forbidden(error.message)
+      case .timedOut:
+        throw CommandFailure(
+          .temporary, "the running keeper does not answer",
+          remedy: "it may do it all the same: `threadkeeper status` tells")
+      case .tooLarge, .malformed, .taken, .system:
+        throw CommandFailure(
+          .temporary, "the running keeper cannot be asked: \(error.message)")
+      }
+    }
+  }
+
+  /// How long a store is waited for that somebody holds who does not listen (yet).
+  static let startOrEnd = Duration.seconds(10)
+
+  /// Has something done by the keeper that holds the store, or without one in the store itself. A
+  /// keeper that is just starting, or ending, has the lock and does not listen: both are tried until
+  /// one of them works.
+  ///
+  /// - Parameters:
+  ///   - isRepeatable: whether a keeper's end in the middle is a reason to try again.
+  ///   - keeper: nil when none listens.
+  ///   - store: throws a `CommandFailure` with status 75 while another has the lock.
+  static func orStore<R: Sendable>(
+    isRepeatable: Bool, within limit: Duration = startOrEnd, keeper: () async throws -> R?,
+    store: () async throws -> R
+  ) async throws -> R {
+    var deadline: ContinuousClock.Instant?
+    var isInDoubt = false
+    do {
+      while true {
+        let failure: CommandFailure
+        do {
+          if let result = try await keeper() { return result }
+          do {
+            return try await store()
+          } catch let locked as CommandFailure {
+            guard locked.status == .temporary else { throw locked }
+            failure = locked
+          }
+        } catch let ended as Ended {
+          guard isRepeatable else { throw ended.failure }
+          failure = ended.failure
+          isInDoubt = true
+        }
+        let end = deadline ?? ContinuousClock.now + limit
+        deadline = end
+        guard ContinuousClock.now < end else { throw failure }
+        try await Task.sleep(for: .milliseconds(100))
+      }
+    } catch is CancellationError {
+      if isInDoubt { throw LeftOpen() }
+      throw CancellationError()
+    }
+  }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import ThreadDataset
+import ThreadRequests
+import ThreadkeeperDaemon
+
+/// `threadkeeper preferred set`
+struct PreferredSetCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "set",
+    abstract: "Make another network the preferred one.",
+    discussion: """
+      Name a network of which credentials are stored, or that was preferred before, by its Extended \
+      PAN ID or, where that is unique, by its name. Or name one that `threadkeeper preferred history` \
+      lists by its id, or give a dataset. All border routers are then checked again. The network that \
+      was preferred is kept in the history. Works beside a running daemon and without one.
+
+      Examples:
+        threadkeeper preferred set 1111111122222222
+        threadkeeper preferred set home
+        threadkeeper preferred set p-5f3a9c01
+        threadkeeper preferred set 1111111122222222 --router a1b2c3d4e5f60718
+        threadkeeper preferred set @dataset.hex
+
+      Other users of the machine can read a dataset that stands on the command line.
+      """)
+
+  @Argument(
+    help:
+      "An Extended PAN ID (16 hex digits), a name, an id of the history, a dataset, @FILE, or - for standard input."
+  )
+  var network: String
+
+  @Option(
+    help: "The border agent id of the router whose dataset of this network is meant.")
+  var router: String?
+
+  @OptionGroup var home: HomeOption
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  struct Report: Encodable {
+    let changed: Bool
+  }
+
+  func run() async throws {
+    var request = ThreadRequest(.setPreferred)
+    switch PreferredName(network) {
+    case .network(let id): request.network = id
+    case .former(let id): request.id = id
+    case .name(let name): request.networkName = name
+    case .dataset: request.dataset = try dataset()
+    }
+    if let router {
+      guard let agent = BorderAgentID(hex: router) else {
+        throw CommandFailure(
+          .usage, "\(router.printable) is no border agent id",
+          remedy: "expected 16 or 32 hex digits")
+      }
+      guard request.network != nil else {
+        throw CommandFailure(.usage, "--router needs the network's Extended PAN ID beside it")
+      }
+      request.agent = agent
+    }
+    let settings = try options.loadOfStore()
+    request.home = try settings.home(named: home.home)
+    let data = try await RequestCounter(settings: settings).perform(request, isRepeatable: true)
+    let changed = data.changed == true
+    try output.show(
+      Report(changed: changed),
+      text: changed
+        ? "The preferred network is changed, and all border routers are checked again. "
+          + "`threadkeeper preferred history` lists what was preferred before.\n"
+        : "That is the preferred network already.\n")
+  }
+
+  private func dataset() throws -> OperationalDataset {
+    do {
+      let argument = DatasetArgument(argument: network)
+      guard let dataset = try argument?.read(allowPartial: false), dataset.kind == .complete else {
+        throw CommandFailure(.badInput, "expected an active dataset, not a pending one")
+      }
+      return dataset
+    } catch let error as DatasetError {
+      throw try DatasetErrorReport(error, argument: nil).failure(output)
+    }
+  }
+}

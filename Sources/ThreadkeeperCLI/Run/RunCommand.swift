@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Dispatch
+import Logging
+import Settings
+import SodiumCrypto
+import Telemetry
+import ThreadkeeperDaemon
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// `threadkeeper run`
+struct RunCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "run",
+    abstract: "Run the keeper until it is stopped.",
+    discussion: """
+      Without a configuration it starts a private broker on a loopback port and makes an encrypted \
+      store in the state directory. Logs go to standard error. SIGTERM and SIGINT stop it cleanly.
+
+      At a terminal it asks for the password when the broker refuses the login. Stopped with that \
+      question open, it ends with 77.
+
+      Examples:
+        threadkeeper run
+        threadkeeper run --config /etc/threadkeeper/threadkeeper.yaml
+        THREADKEEPER_MQTT_HOST=broker.local threadkeeper run
+      """)
+
+  @OptionGroup var options: SettingsOptions
+
+  func run() async throws {
+    let settings = try options.load()
+    try? ProcessHardening.forbidCoreDumps()
+    // A reader of the log that goes away must not take the keeper with it.
+    signal(SIGPIPE, SIG_IGN)
+    try OpenFiles.check()
+    // Dispatch opens what its timers need with the first of each kind, and traps where there are too
+    // few file descriptors: so before the store and the broker take theirs.
+    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) {}
+    try await Task.sleep(for: .milliseconds(5))
+    let keeper = try Keeper.start(
+      settings, ask: StoreSecret.askNow, logger: .init(settings.log))
+    defer { keeper.end() }
+    if let broker = keeper.embeddedBroker {
+      try StandardStream.error.write(
+        EmbeddedBrokerNotice(broker: broker, settings: settings).text)
+    }
+    try await keeper.run(prompt: TerminalLoginPrompt())
+  }
+}
+
+extension Logger {
+  init(_ log: Settings.Log) {
+    let level = Logger.Level(rawValue: log.level.rawValue) ?? .info
+    switch log.format {
+    case .text: self.init(label: "threadkeeper") { _ in TextLogHandler(level: level) }
+    case .json:
+      self.init(label: "threadkeeper") { JSONLogHandler(label: $0, level: level) }
+    }
+  }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import EmbeddedBroker
+import Settings
+import ThreadkeeperDaemon
+
+/// `threadkeeper acl`
+struct ACLCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "acl",
+    abstract: "Print the access list that the broker needs.",
+    discussion: """
+      MQTT does not tell a receiver who published. The broker's access list does: every login may \
+      write below `in/<its own name>/` only. A list rules the whole broker, and what it does not \
+      allow is denied: name every login that does other things there with `--keep`.
+
+      docs/guides/broker.md shows, step by step, how a broker in use gets this list.
+
+      Examples:
+        threadkeeper acl --monitor dashboard
+        threadkeeper acl --keep lamps --keep house --monitor house
+        threadkeeper acl --keep-anonymous | sudo tee /etc/mosquitto/threadkeeper.acl
+      """)
+
+  @Option(help: "The broker's login of threadkeeper itself.")
+  var keeper: String?
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      A login of something else, which may do all that it did but for threadkeeper's topics. Give \
+      it as a monitor too, and it sees states and alerts. Repeatable.
+      """, valueName: "login"))
+  var keep: [String] = []
+
+  @Flag(help: "The same for clients that have no login.")
+  var keepAnonymous = false
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      A login that may read states, events and alerts, and say that Home Assistant has started. \
+      Repeatable.
+      """, valueName: "login"))
+  var monitor: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      A login that may approve and deny what waits for consent, read `bridge/…`, and publish \
+      nothing else. The setting `consent.approvers` has to name it too. Repeatable.
+      """, valueName: "login"))
+  var approver: [String] = []
+
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  struct Report: Encodable {
+    let acl: String
+  }
+
+  func run() throws {
+    let settings = try options.load()
+    var list = AccessList(
+      baseTopics: settings.homes.map(\.baseTopic),
+      keepers: [keeper ?? settings.mqtt.username ?? "threadkeeper"])
+    list.monitors = monitor
+    list.approvers = approver
+    list.kept = keep
+    list.keepsAnonymous = keepAnonymous
+    do {
+      let text = try list.text()
+      try output.show(Report(acl: text), text: text)
+    } catch let error as EmbeddedBrokerError {
+      throw CommandFailure(.usage, "\(error)")
+    }
+    for login in approver where !settings.consent.isApprover(login) {
+      try StandardStream.error.write(
+        "warning: the setting `consent.approvers` does not name `\(login)`. Add it there, or "
+          + "threadkeeper refuses its decisions.\n")
+    }
+  }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Settings
+import StatePlaces
+import ThreadkeeperDaemon
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+extension SettingsOptions {
+  /// The settings for a command that needs a store that is there. Where nothing names a place and
+  /// there is no store in the default one, it is that of the daemon that this user runs elsewhere, as
+  /// after `make run`.
+  ///
+  /// - Parameter mayBeNew: whether the command makes a store where there is none.
+  /// - Throws: `CommandFailure`: 78 as `load` does; 66 when there is no store, with what was found.
+  func loadOfStore(mayBeNew: Bool = false) throws -> Settings {
+    let settings = try load()
+    guard usesDefaultStore(settings), !OpenStore.exists(settings) else { return settings }
+    let daemons = RunningDaemon.all()
+    let own = daemons.filter { $0.user == geteuid() }
+    if own.count == 1, let found = own.first?.settings(settings) {
+      try StandardStream.error.write(
+        "note: \(absence(settings)). This is the threadkeeper that runs as process"
+          + " \(found.process), with its store in \(found.settings.store.path.printable).\n")
+      return found.settings
+    }
+    if mayBeNew, own.isEmpty { return settings }
+    throw noStore(settings, own: own, others: daemons.filter { $0.user != geteuid() })
+  }
+
+  /// Whether neither the command line, a variable nor a file says where the store is.
+  private func usesDefaultStore(_ settings: Settings) -> Bool {
+    guard config == nil, stateDirectory == nil else { return false }
+    let environment = ProcessInfo.processInfo.environment
+    let names = ["THREADKEEPER_CONFIG", "THREADKEEPER_STATE_DIRECTORY", "THREADKEEPER_STORE_PATH"]
+    guard names.allSatisfy({ environment[$0, default: ""].isEmpty }) else { return false }
+    let directory = StateDirectory.path(
+      given: nil, environment: environment, workingDirectory: "/", isRoot: geteuid() == 0)
+    return directory.map { settings.store.path == $0 + "/store" } ?? false
+  }
+
+  private func absence(_ settings: Settings) -> String {
+    "there is no store in \(settings.store.path.printable)"
+  }
+
+  private func noStore(
+    _ settings: Settings, own: [RunningDaemon], others: [RunningDaemon]
+  ) -> CommandFailure {
+    func list(_ daemons: [RunningDaemon]) -> String {
+      daemons.map { $0.storePath.printable }.joined(separator: ", ")
+    }
+    if !own.isEmpty {
+      return CommandFailure(
+        .noInput, "\(absence(settings)); threadkeeper runs with its store in \(list(own))",
+        remedy: "Name the directory above it: `--state-directory DIRECTORY`.")
+    }
+    if let place = RunningDaemon.unsafePlaces().first {
+      return CommandFailure(
+        .noInput,
+        "\(absence(settings)); the threadkeeper with its store in \(place.storePath.printable) is not asked,"
+          + " because other users can change \(place.directory.printable), or it is theirs",
+        remedy:
+          "Name the directory above the store: `--state-directory DIRECTORY`. Or let nobody else write"
+          + " there (`chmod go-w`).")
+    }
+    if let other = others.first {
+      return CommandFailure(
+        .noInput,
+        "\(absence(settings)); another user's threadkeeper runs with its store in \(list(others))",
+        remedy: "Run this as that user: `sudo -u '#\(other.user)' threadkeeper …`.")
+    }
+    return CommandFailure(
+      .noInput, "\(absence(settings)), and no threadkeeper was found running",
+      remedy: "Start one with `threadkeeper run`, or name its place with `--state-directory`"
+        + " or `--config`.")
+  }
+}

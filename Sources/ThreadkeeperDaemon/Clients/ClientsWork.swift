@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ClientEnrolment
+import ConsentLedger
+import KeychainCore
+import SQLiteDatabase
+import SealedEnvelope
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The work of `clients …` on a store that is open: in the keeper, or in the command itself.
+package struct ClientsWork: Sendable {
+  let enrolments: ClientEnrolmentStore
+  /// For the audit and the list.
+  let actor: String
+
+  package init(enrolments: ClientEnrolmentStore, actor: String) {
+    self.enrolments = enrolments
+    self.actor = actor
+  }
+
+  private var keychain: Keychain { enrolments.keychain }
+
+  package func answer(_ request: ClientsRequest) throws -> ClientsReport {
+    switch request.command {
+    case .enroll: return try enroll(request)
+    case .revoke: return try revoke(request)
+    case .list:
+      let (clients, damaged) = try keychain.database.read {
+        try enrolments.all(in: request.home, $0)
+      }
+      let revoked = clients.filter(\.isRevoked).map(\.user)
+      return ClientsReport(
+        clients: clients.filter { !$0.isRevoked }.map(ClientsReport.Client.init),
+        damaged: damaged.isEmpty ? nil : damaged,
+        revoked: revoked.isEmpty ? nil : revoked)
+    case .fingerprint:
+      if let user = request.user { return try client(user, of: request) }
+      return ClientsReport(keeper: PublicKeysReport(try keeper().keys))
+    }
+  }
+
+  private func enroll(_ request: ClientsRequest) throws -> ClientsReport {
+    let (home, user) = try named(request)
+    let client = EnrolledClient(
+      home: home, user: user, keys: try .argument(request.line ?? "", whose: "the line"),
+      trust: request.trust ?? .broker, label: request.label ?? "",
+      enrolledAt: Int64(Date().timeIntervalSince1970), enrolledBy: actor)
+    // All of it or nothing: who is refused leaves no keys.
+    let (change, keeper) = try keychain.database.write { tx in
+      keychain.act(as: actor, in: tx)
+      let keeper = try enrolments.useIdentity(tx).keys
+      guard client.keys != keeper else {
+        throw CommandFailure(.usage, "this is the keeper's own line; enrol that of the client")
+      }
+      let before = try? enrolments.client(user, in: home, tx)
+      if before?.keys != client.keys || before?.isRevoked == true {
+        try endConsent(of: user, in: home, tx)
+      }
+      return (try enrolments.enroll(client, tx), keeper)
+    }
+    return ClientsReport(
+      clients: [.init(client)], change: change.rawValue, keeper: PublicKeysReport(keeper))
+  }
+
+  private func revoke(_ request: ClientsRequest) throws -> ClientsReport {
+    let (home, user) = try named(request)
+    let wasThere = try keychain.database.write { tx in
+      keychain.act(as: actor, in: tx)
+      let forgets = request.forgets ?? false
+      guard try enrolments.revoke(user, in: home, forgets: forgets, tx) else { return false }
+      try endConsent(of: user, in: home, tx)
+      return true
+    }
+    guard wasThere else { throw Self.nobody(user, home) }
+    return ClientsReport()
+  }
+
+  /// A person has agreed to who had the key of then.
+  private func endConsent(of user: String, in home: String, _ tx: WriteTransaction) throws {
+    try ConsentLedger(keychain).end(
+      of: .mqttUser(user), in: home, by: actor, now: Int64(Date().timeIntervalSince1970 * 1000), tx)
+  }
+
+  private func client(_ user: String, of request: ClientsRequest) throws -> ClientsReport {
+    let home = try named(request).home
+    guard let client = try keychain.database.read({ try enrolments.client(user, in: home, $0) }),
+      !client.isRevoked
+    else { throw Self.nobody(user, home) }
+    return ClientsReport(clients: [.init(client)])
+  }
+
+  /// Made where there are none; a store that is open for reading only has them or not.
+  private func keeper() throws -> Identity {
+    if let identity = try keychain.database.read({ try enrolments.loadIdentity($0) }) {
+      return identity
+    }
+    return try keychain.database.write { tx in
+      keychain.act(as: actor, in: tx)
+      return try enrolments.makeIdentity(tx)
+    }
+  }
+
+  private func named(_ request: ClientsRequest) throws -> (home: String, user: String) {
+    guard let home = request.home, let user = request.user else {
+      throw CommandFailure(.usage, "a client has a home and a user name")
+    }
+    return (home, try Self.checked(user))
+  }
+
+  /// A name that a topic can hold as one level.
+  package static func checked(_ user: String) throws(CommandFailure) -> String {
+    let name = try Username.checked(user)
+    guard name.utf8.count <= 256, !name.utf8.contains(where: { "/+#".utf8.contains($0) }) else {
+      throw CommandFailure(
+        .usage, "a user name with /, + or #, or of more than 256 octets, is no level of a topic")
+    }
+    return name
+  }
+
+  private static func nobody(_ user: String, _ home: String) -> CommandFailure {
+    CommandFailure(
+      .noInput, "nobody is enrolled for the user \(user) of the home \(home)",
+      remedy: "`threadkeeper clients list` names them")
+  }
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ConsentLedger
+import ThreadCredentialStore
+import ThreadDataset
+
+/// What the commands about consent show, and what the keeper tells them.
+package struct ConsentReport: Codable, Sendable {
+  /// Who asks, or has asked, for what.
+  package struct Request: Codable, Sendable {
+    package var id: String
+    package var requester: String
+    /// Of the key that the answer is sealed to; nil on this machine, where nothing is sealed.
+    package var fingerprint: String?
+    package var team: String
+    package var home: String
+    package var command: String
+    package var networks: [ConsentNetwork]
+    /// That would be given credentials; nil where the requester asks for itself.
+    package var router: ConsentRouter?
+    /// RFC 3339.
+    package var createdAt: String
+
+    enum CodingKeys: String, CodingKey {
+      case id, requester, fingerprint, team, home, command, networks, router
+      case createdAt = "created_at"
+    }
+  }
+
+  package struct Waiting: Codable, Sendable {
+    /// One sentence: why it matters.
+    package var reason: String
+    package var expiresAt: String
+
+    enum CodingKeys: String, CodingKey {
+      case reason
+      case expiresAt = "expires_at"
+    }
+  }
+
+  package struct Granted: Codable, Sendable {
+    package var grantedBy: String
+    /// True: it covers nothing any more. It is for another network key than that of now, or of a version that did
+    /// not note the key. Nil otherwise.
+    package var asksAgain: Bool?
+
+    enum CodingKeys: String, CodingKey {
+      case grantedBy = "granted_by"
+      case asksAgain = "asks_again"
+    }
+  }
+
+  package struct Decided: Codable, Sendable {
+    /// `approved`, `denied`, `expired`, `revoked`.
+    package var outcome: String
+    package var decidedAt: String
+    package var decidedBy: String?
+    package var scope: String?
+    package var grant: String?
+    /// False: it is approved, and nothing was given.
+    package var given: Bool?
+    /// Why not.
+    package var notGiven: ConsentObstacle?
+
+    enum CodingKeys: String, CodingKey {
+      case outcome
+      case decidedAt = "decided_at"
+      case decidedBy = "decided_by"
+      case scope, grant, given
+      case notGiven = "not_given"
+    }
+  }
+
+  /// A request that waits.
+  package typealias Pending = ConsentEntry<Waiting>
+  package typealias Grant = ConsentEntry<Granted>
+  /// What became of a request, or of a grant.
+  package typealias Decision = ConsentEntry<Decided>
+
+  package var pending: [Pending]?
+  package var grants: [Grant]?
+  package var history: [Decision]?
+  /// Of the history, beside what waits: as long as it is the same nothing was decided. Nil where
+  /// that cannot be told.
+  package var revision: String?
+  /// What the command itself has decided.
+  package var decision: Decision?
+}
+
+extension ConsentReport.Request {
+  private init(
+    _ id: ConsentID, _ requester: ConsentRequester, _ subject: ConsentSubject, created: Int64
+  ) {
+    self.init(
+      id: id.description, requester: requester.description, fingerprint: requester.fingerprint,
+      team: requester.team, home: subject.home, command: subject.command,
+      networks: subject.networks.map(\.withoutKey), router: subject.router,
+      createdAt: WireTime(milliseconds: created).description)
+  }
+
+  init(_ pending: PendingConsent) {
+    self.init(pending.id, pending.requester, pending.subject, created: pending.created)
+  }
+
+  init(_ grant: ConsentGrant) {
+    self.init(grant.id, grant.requester, grant.subject, created: grant.created)
+  }
+
+  init(_ record: ConsentRecord) {
+    self.init(record.id, record.requester, record.subject, created: record.created)
+  }
+}
+
+extension ConsentReport.Pending {
+  /// - Parameter namingHome: where the keeper has several.
+  init(_ pending: PendingConsent, namingHome: Bool) {
+    self.init(
+      request: .init(pending),
+      more: .init(
+        reason: pending.reason(namingHome: namingHome),
+        expiresAt: WireTime(milliseconds: pending.expires).description))
+  }
+}
+
+extension ConsentReport.Grant {
+  /// - Parameter preferred: the dataset that is preferred in its home.
+  package init(_ grant: ConsentGrant, preferred: OperationalDataset? = nil) {
+    let current = preferred.flatMap { NetworkKeyFingerprint.make(of: $0) }
+    let asksAgain = grant.subject.networks.contains { network in
+      guard let fingerprint = network.keyFingerprint else { return true }
+      return network.team == nil && network.id == preferred?.extendedPANID && fingerprint != current
+    }
+    self.init(
+      request: .init(grant),
+      more: .init(grantedBy: grant.grantedBy, asksAgain: asksAgain ? true : nil))
+  }
+}
+
+extension ConsentReport.Decision {
+  /// Of a question that has expired, and is in no history yet.
+  package init(expired question: ConsentReport.Pending) {
+    self.init(
+      request: question.request, more: .init(outcome: "expired", decidedAt: question.expiresAt))
+  }
+
+  init(_ record: ConsentRecord) {
+    self.init(
+      request: .init(record),
+      more: .init(
+        outcome: record.outcome.rawValue,
+        decidedAt: WireTime(milliseconds: record.decided).description,
+        decidedBy: record.decidedBy, scope: record.scope?.rawValue,
+        grant: record.grant?.description, given: record.given,
+        notGiven: record.obstacle))
+  }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Bridge
+import BridgeProtocol
+import MosquittoClient
+import Settings
+
+extension BridgeConfiguration {
+  /// What the settings decide for the bridge.
+  package init(_ settings: Settings) {
+    self.init(
+      version: threadkeeperVersion,
+      topics: BaseTopics(settings.homes.map { .init(name: $0.name, base: $0.baseTopic) }))
+    team = { settings.team(ofUser: $0) }
+    teammates = { settings.teammates(ofUser: $0) }
+    eventsPerSecond = settings.limits.eventsPerSecond
+    eventsBurst = settings.limits.eventsBurst
+    routersPerTeam = settings.limits.routersPerTeam
+    isApprover = { settings.consent.isApprover($0) }
+    approversMustSign = settings.consent.approversTrust == .signed
+    alertsHold = settings.alerts.holdSeconds
+    offlineAfter = settings.presence.offlineAfterSeconds
+    adoptTimeout =
+      switch settings.preferred.onMismatch {
+      case .alert: nil
+      case .adopt: settings.preferred.adoptTimeoutSeconds
+      }
+  }
+}
+
+extension MosquittoConfiguration {
+  /// The connection to a broker that is not ours.
+  package init(_ mqtt: Settings.MQTT, host: String) {
+    self.init(
+      host: host, port: mqtt.port, clientID: mqtt.clientID ?? "threadkeeper",
+      username: mqtt.username, password: mqtt.password?.revealed,
+      protocolVersion: mqtt.protocolVersion == .v5 ? .v5 : .v311,
+      tls: mqtt.tls.map {
+        TLS(caFile: $0.caFile, certificateFile: $0.certFile, keyFile: $0.keyFile)
+      })
+  }
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Bridge
+import EmbeddedBroker
+import KeychainCore
+import Logging
+import MosquittoClient
+import SQLiteDatabase
+import ServiceLifecycle
+import Settings
+
+/// The composition root: store, broker and bridge, put together from the settings.
+package struct Keeper {
+  let settings: Settings
+  let keychain: Keychain
+  let bridge: Bridge
+  let privateBroker: PrivateBroker?
+  let login: LoginInUse
+  let port: UInt16
+  let logger: Logger
+
+  /// The private broker, where the settings want one.
+  package var embeddedBroker: EmbeddedBroker? { privateBroker?.broker }
+
+  /// Opens the store, making it where there is none, and starts the private broker where one is
+  /// wanted. `end` undoes it.
+  ///
+  /// - Parameter ask: for what opens the store, where nothing at hand does.
+  package static func start(
+    _ settings: Settings, ask: @escaping StoreWays.Ask, logger: Logger
+  ) throws -> Keeper {
+    SQLiteProcess.endMemoryStatistics()
+    let keychain = try openOrCreate(settings, ask: ask, logger: logger)
+    do {
+      let broker =
+        try settings.mqtt.host.isEmbedded ? PrivateBroker.start(settings, logger: logger) : nil
+      let login = findLogin(settings, keychain, logger: logger)
+      var connection = MosquittoConfiguration(settings.mqtt, embeddedBroker: broker?.broker)
+      if login.source == .keychain {
+        connection.username = login.username
+        connection.password = login.password?.revealed
+      }
+      var configuration = BridgeConfiguration(settings)
+      configuration.loginRemedy = login.remedy
+      let session = try SessionName(settings, keychain)
+      do {
+        let bridge = try Bridge(
+          configuration, connection: connection, clientID: session.name,
+          formerClientID: session.former, keychain: keychain, logger: logger)
+        return Keeper(
+          settings: settings, keychain: keychain, bridge: bridge, privateBroker: broker,
+          login: login, port: connection.port, logger: logger)
+      } catch {
+        broker?.stop()
+        throw error
+      }
+    } catch {
+      keychain.close()
+      throw error
+    }
+  }
+
+  /// Runs until SIGTERM or SIGINT, or until it cannot go on.
+  ///
+  /// - Parameter prompt: for a login, when the broker refuses the one there is.
+  package func run(prompt: any LoginPrompt) async throws {
+    for notice in keychain.notices { logger.notice("\(notice)") }
+    try? TeamCheck(settings, BridgeRegistry(keychain.database), keychain).log(to: logger)
+    ApproverNotice(settings, enrolments: bridge.enrolments).log(to: logger)
+    if settings.preferred.followMembers == .any {
+      logger.warning(
+        "`preferred.follow_members: any` does what `same_network` does: only a person chooses another network",
+        metadata: ["remedy": "remove the line, and use `threadkeeper preferred set`"])
+    }
+    let logins = BrokerLoginService(
+      settings, keychain: keychain, bridge: bridge, login: login, prompt: prompt, logger: logger)
+    let recorder = RuntimeRecorder(
+      settings, port: port, monitor: bridge.monitor, keychain: keychain, login: { logins.login })
+    let store = StoreService(
+      settings, enrolments: bridge.enrolments, logger: logger, record: recorder.write)
+    let sockets = KeeperSockets(
+      settings: settings, consents: ConsentService(keychain: keychain, desk: bridge.consents),
+      requests: RequestDesk(settings, requests: bridge.requests),
+      clients: ClientsService(bridge.enrolments, logger: logger),
+      routers: RoutersHandler(settings, ownership: bridge.ownership), store: store,
+      logins: logins, logger: logger)
+    let localAPI = LocalAPISocket(
+      settings: settings,
+      status: StatusEndpoints(
+        settings: settings, keychain: keychain, runtime: { recorder.current }), logger: logger)
+    let broker = privateBroker.map { ServiceGroupConfiguration.ServiceConfiguration(service: $0) }
+    let group = ServiceGroup(
+      configuration: ServiceGroupConfiguration(
+        services: (broker.map { [$0] } ?? []) + [
+          .init(service: bridge),
+          .init(service: recorder),
+          .init(service: store),
+          .init(service: logins),
+          .init(service: sockets),
+          .init(service: localAPI),
+          .init(service: StoreVerification(keychain: keychain, logger: logger)),
+        ],
+        gracefulShutdownSignals: [.sigterm, .sigint],
+        logger: Logger(label: "threadkeeper.services") { _ in SwiftLogNoOpLogHandler() }))
+    do {
+      try await group.run()
+    } catch let error as MosquittoError {
+      // Everything else is tried again for as long as the daemon runs.
+      throw CommandFailure(.configuration, error.message)
+    }
+    if logins.endedAsking {
+      throw CommandFailure(
+        .notPermitted, "the broker refuses the keeper's login, and nobody has given another",
+        remedy: "run `threadkeeper login`, or answer the question")
+    }
+  }
+
+  package func end() {
+    keychain.close()
+    privateBroker?.stop()
+  }
+
+  /// Search first: what is found is used, and nobody is bothered.
+  private static func findLogin(
+    _ settings: Settings, _ keychain: Keychain, logger: Logger
+  ) -> LoginInUse {
+    do {
+      return try LoginInUse.find(settings, keychain)
+    } catch {
+      // Not the same as "not found". The rest of the keeper works, and the broker's refusal alerts.
+      let reason = (error as? KeychainError)?.message ?? "\(error)"
+      logger.error("the stored login cannot be read", metadata: ["reason": "\(reason)"])
+      return LoginInUse(username: settings.mqtt.username, password: nil, source: .unreadable)
+    }
+  }
+
+  private static func openOrCreate(
+    _ settings: Settings, ask: @escaping StoreWays.Ask, logger: Logger
+  ) throws -> Keychain {
+    var options = KeychainOptions()
+    options.upkeep = .deferred
+    options.auditor = "keeper"
+    guard !OpenStore.exists(settings) else {
+      return try OpenStore.forWriting(settings, options: options, ask: ask)
+    }
+    let keychain = try OpenStore.create(settings, options: options)
+    logger.notice(
+      "made a new store; back up its key, without which nobody can read it",
+      metadata: ["store": "\(settings.store.path)", "key_file": "\(settings.store.keyFile)"])
+    return keychain
+  }
+}
+
+extension Settings.MQTT.Host {
+  var isEmbedded: Bool { self == .embedded }
+}
+
+extension MosquittoConfiguration {
+  fileprivate init(_ mqtt: Settings.MQTT, embeddedBroker: EmbeddedBroker?) {
+    switch mqtt.host {
+    case .named(let name): self.init(mqtt, host: name)
+    case .embedded:
+      self.init(mqtt, host: "127.0.0.1")
+      tls = nil
+      port = embeddedBroker?.port ?? mqtt.port
+      username = "threadkeeper"
+      password = embeddedBroker?.password(of: "threadkeeper")
+    }
+  }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DaemonSocket
+import Logging
+import ServiceLifecycle
+import Settings
+
+/// The keeper's sockets, and who answers what comes there: the first one that knows the request.
+package struct KeeperSockets: Service {
+  let settings: Settings
+  let consents: ConsentService
+  let requests: RequestDesk
+  let clients: ClientsService
+  let routers: RoutersHandler
+  let store: StoreService
+  let logins: BrokerLoginService
+  let logger: Logger
+
+  /// Time between two attempts to make a socket: too few file descriptors, or a directory that is not
+  /// there yet, may pass.
+  private static let retryInterval = Duration.seconds(2)
+
+  /// That of commands.
+  package static func path(_ settings: Settings) -> String { settings.store.path + "/daemon.sock" }
+
+  package func run() async throws {
+    let clientSocket = ClientSocket(settings: settings, requests: requests)
+    var commands: DaemonListener?
+    var programs: DaemonListener?
+    var failures: [String: String] = [:]
+    /// Nil where it failed, which is logged when the reason is another than before.
+    func attempt(
+      _ failure: String, _ make: () throws(DaemonSocketError) -> DaemonListener?
+    ) -> DaemonListener? {
+      do throws(DaemonSocketError) {
+        let listener = try make()
+        if listener != nil, failures.removeValue(forKey: failure) != nil {
+          logger.notice("a socket is there now", metadata: ["before": "\(failure)"])
+        }
+        return listener
+      } catch {
+        if failures.updateValue(error.message, forKey: failure) != error.message {
+          logger.warning("\(failure); trying again", metadata: ["reason": "\(error.message)"])
+        }
+        return nil
+      }
+    }
+    while !Task.isShuttingDownGracefully, !Task.isCancelled {
+      commands = commands ?? attempt(Self.noCommands, listen)
+      programs =
+        programs
+        ?? attempt(ClientSocket.noPrograms) { () throws(DaemonSocketError) -> DaemonListener? in
+          try clientSocket.listen(logger: logger)
+        }
+      guard !failures.isEmpty else { break }
+      try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.retryInterval) }
+    }
+    try? await gracefulShutdown()
+    await programs?.finish()
+    await commands?.finish()
+  }
+
+  private static let noCommands =
+    "commands cannot reach this keeper; `login`, `keys`, `lock` and `consent` do not work beside it"
+
+  private func listen() throws(DaemonSocketError) -> DaemonListener {
+    var admission = DaemonListener.Admission.owner
+    admission.complaint = ClientAdmission.complaint
+    admission.noPlace = ClientAdmission.noPlace
+    return try DaemonListener(
+      path: Self.path(settings), admission: admission,
+      onTrouble: { [logger] in
+        logger.warning("a command was not let in", metadata: ["reason": "\($0.message)"])
+      },
+      handler: {
+        [store, clients, routers, consents, requests, logins, logger] request, connection in
+        logger.debug(
+          "a request on the socket", metadata: ["user": "\(connection.peer.user)"])
+        if let answer = await consents.answer(request, from: connection.peer) { return answer }
+        if let answer = await requests.answer(request, connection) { return answer }
+        if let answer = await clients.answer(request, from: connection.peer) { return answer }
+        if let answer = await routers.answer(request, from: connection.peer) { return answer }
+        if let answer = await store.answer(request, connection) { return answer }
+        return (try? await logins.answer(request, connection).octets) ?? []
+      })
+  }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeychainCore
+
+/// What an export came to, for the socket and for scripts.
+package struct ExportOutcome: Codable, Sendable {
+  package var storeID: String
+  package var items: Int
+  /// Octets of the file.
+  package var octets: Int
+  package var damaged: Int
+  /// By class.
+  package var notInExport: [String: Int]
+
+  private enum CodingKeys: String, CodingKey {
+    case storeID, items, octets, damaged
+    case notInExport = "leftOut"
+  }
+
+  init(_ report: ExportReport) {
+    storeID = report.store.description
+    items = report.items
+    octets = report.octets
+    damaged = report.damaged
+    notInExport = Accessibility.names(report.notInExport)
+  }
+}
+
+extension Accessibility {
+  /// Stable: scripts read them.
+  package var name: String {
+    switch self {
+    case .whenUnlocked: "when_unlocked"
+    case .afterFirstUnlock: "after_first_unlock"
+    case .always: "always"
+    case .whenUnlockedThisDeviceOnly: "when_unlocked_this_device_only"
+    case .afterFirstUnlockThisDeviceOnly: "after_first_unlock_this_device_only"
+    case .alwaysThisDeviceOnly: "always_this_device_only"
+    case .whenPasscodeSetThisDeviceOnly: "when_passcode_set_this_device_only"
+    }
+  }
+
+  package static func names(_ counts: [Accessibility: Int]) -> [String: Int] {
+    Dictionary(uniqueKeysWithValues: counts.map { ($0.key.name, $0.value) })
+  }
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import Dispatch
+import KeychainCore
+import Settings
+
+/// The work of `keys`, `lock` and `unlock` on a store that is open: in the keeper, or in the command
+/// itself.
+package struct StoreWork: Sendable {
+  /// How long who locks the store waits for the audit to say so.
+  private static let patienceOfNote = DispatchTimeInterval.seconds(1)
+
+  let keychain: Keychain
+  let settings: Settings
+  /// For whom, in the audit; nil is the process itself.
+  var actor: String?
+  /// The keeper's.
+  var notes: LockNotes?
+
+  package func answer(_ request: StoreRequest) throws -> StoreReport {
+    switch request.command {
+    case .listKeys: return try list()
+    case .addKey: return try add(request)
+    case .removeKey: return try remove(request)
+    case .lock: return try lock()
+    case .unlock: return try unlock(request)
+    case .rotateKeys, .rotation:
+      throw CommandFailure(.software, "a rotation takes its time")
+    case .exportItems, .importItems, .progress:
+      throw CommandFailure(.software, "an export is other work")
+    }
+  }
+
+  // MARK: Slots
+
+  private func list() throws -> StoreReport {
+    let slots = try keychain.slots()
+    let tried = try tried(slots)
+    return StoreReport(
+      slots: slots.map { report($0, opens: tried[$0.number] ?? .notTried) },
+      unlocked: keychain.isUnlocked, guarded: slots.contains { $0.kind == .passphrase })
+  }
+
+  /// What is at hand here: the key file of the settings, and what systemd hands over.
+  private func tried(_ slots: [KeySlot]) throws -> [Int64: StoreReport.Slot.Opens] {
+    var outcome: [Int64: StoreReport.Slot.Opens] = [:]
+    let keyFile = try keychain.slotsOpened(by: .keyFile(path: settings.store.keyFile))
+    for slot in slots {
+      switch slot.kind {
+      case .keyFile: outcome[slot.number] = keyFile.contains(slot.number) ? .yes : .no
+      case .systemdCredential:
+        let opened = try keychain.slotsOpened(by: .systemdCredential(name: slot.label))
+        outcome[slot.number] = opened.contains(slot.number) ? .yes : .no
+      case .passphrase, .recoveryCode: break
+      }
+    }
+    return outcome
+  }
+
+  func report(_ slot: KeySlot, opens: StoreReport.Slot.Opens) -> StoreReport.Slot {
+    StoreReport.Slot(
+      id: slot.number, kind: slot.kind.name, label: slot.label,
+      created: WireTime(milliseconds: slot.created / 1_000).description, opens: opens)
+  }
+
+  private func remove(_ request: StoreRequest) throws -> StoreReport {
+    let slots = try keychain.slots()
+    guard let slot = slots.first(where: { $0.number == request.slot }) else {
+      throw CommandFailure(
+        .noInput, "there is no key slot \(request.slot ?? 0)",
+        remedy: "`threadkeeper keys list` names them")
+    }
+    let others = slots.filter { $0.number != slot.number }
+    guard !others.isEmpty else {
+      throw CommandFailure(
+        .usage, "this is the only key slot: nobody could open the store any more",
+        remedy: "`threadkeeper keys add` adds another one first")
+    }
+    if request.isConfirmed != true {
+      var tried = try tried(slots)
+      if let passphrase = settings.store.passphrase {
+        for way in try StoreSecret.ways(passphrase) {
+          for number in try keychain.slotsOpened(by: way) { tried[number] = .yes }
+        }
+      }
+      guard others.contains(where: { tried[$0.number] ?? .notTried != .no }) else {
+        throw CommandFailure(
+          .usage, "none of the other key slots opens with what is here",
+          remedy: "--yes removes it all the same, if you have the key of another one elsewhere")
+      }
+      guard slot.kind != .passphrase || others.contains(where: { $0.kind == .passphrase }) else {
+        throw CommandFailure(
+          .usage,
+          "this is the last passphrase: items that need one are deleted with it, and what is locked"
+            + " will be in reach of every key file again",
+          remedy: "--yes removes it all the same")
+      }
+      let opensHere = { (slot: KeySlot) in tried[slot.number] == .yes }
+      guard !opensHere(slot) || others.contains(where: opensHere) else {
+        throw CommandFailure(
+          .usage,
+          "the daemon opens the store with this key slot when it starts, and no other one opens with what is"
+            + " here: without it every start needs a passphrase or a recovery code",
+          remedy: "--yes removes it all the same; then set `store.passphrase`, best as"
+            + " THREADKEEPER_STORE_PASSPHRASE_FILE")
+      }
+    }
+    try keychain.removeKeySlot(slot.number, for: actor)
+    return StoreReport(removed: [report(slot, opens: .notTried)])
+  }
+
+  // MARK: Lock
+
+  /// The keys go first, whatever becomes of the audit. Its note follows when whoever writes lets it.
+  private func lock() throws -> StoreReport {
+    let outcome = try keychain.lock()
+    do throws(KeychainError) {
+      if let notes {
+        try notes.add(.locked, "by command", for: actor, within: Self.patienceOfNote)?.get()
+      } else {
+        try keychain.record(.locked, "by command", for: actor)
+      }
+    } catch {
+      throw CommandFailure(
+        .inputOutput, "the store is locked, but its audit does not say so: \(error.message)")
+    }
+    return StoreReport(unlocked: false, guarded: outcome == .locked)
+  }
+
+  private func unlock(_ request: StoreRequest) throws -> StoreReport {
+    guard let secret = request.secret else {
+      throw CommandFailure(.usage, "what is to unlock the store?")
+    }
+    var refusal: KeychainError?
+    for way in try secret.ways() {
+      do {
+        try keychain.unlock(with: way)
+      } catch {
+        refusal = error
+        continue
+      }
+      try noteUnlock()
+      return StoreReport(
+        unlocked: true, guarded: try keychain.slots().contains { $0.kind == .passphrase })
+    }
+    throw refusal ?? KeychainError(.authFailed, "nothing unlocks the store")
+  }
+
+  /// Nobody reaches what is locked without a word of it, as long as the store takes one.
+  package func noteUnlock() throws(KeychainError) {
+    do throws(KeychainError) {
+      if let notes {
+        try notes.addNow(.unlocked, "by command", for: actor)
+      } else {
+        try keychain.record(.unlocked, "by command", for: actor)
+      }
+    } catch {
+      try keychain.lock()
+      throw error
+    }
+  }
+}
+
+extension KeySlot.Kind {
+  package var name: String {
+    switch self {
+    case .keyFile: "key_file"
+    case .passphrase: "passphrase"
+    case .systemdCredential: "systemd_credential"
+    case .recoveryCode: "recovery_code"
+    }
+  }
+}
+
+extension StoreWork {
+  /// In a command, whose user the audit names.
+  package init(keychain: Keychain, settings: Settings) {
+    self.init(keychain: keychain, settings: settings, actor: nil, notes: nil)
+  }
+}

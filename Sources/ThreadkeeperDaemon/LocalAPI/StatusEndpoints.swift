@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Bridge
+import KeychainCore
+import Settings
+import VarlinkSocket
+
+/// `io.threadkeeper.Status`: the report of `threadkeeper status`, made by the daemon itself.
+package struct StatusEndpoints: Sendable {
+  package struct Reply: Codable, Sendable {
+    package let status: StatusReport
+  }
+
+  package static let get = VarlinkMethod<VarlinkNothing, Reply>(
+    VarlinkInterface.status.name, "Get", for: .owner)
+  static let watch = VarlinkStream<VarlinkNothing, Reply>(
+    VarlinkInterface.status.name, "Watch", for: .owner)
+
+  /// From one look to the next. Each reads the registry, so it is not more often.
+  private static let interval = Duration.seconds(1)
+
+  let settings: Settings
+  let keychain: Keychain
+  let runtime: @Sendable () -> RuntimeRecord
+
+  var endpoints: [VarlinkEndpoint] {
+    [
+      Self.get.answered { _, _ in try await report() },
+      Self.watch.answered { _, _, replies in
+        var last = ""
+        while true {
+          let reply = try await report()
+          let text = try JSONText.line(reply)
+          if text != last { try await replies.send(reply) }
+          last = text
+          try await Task.sleep(for: Self.interval)
+        }
+      },
+    ]
+  }
+
+  /// Reads the disk, so not in one of Swift's threads.
+  private func report() async throws -> Reply {
+    try await OwnThread.result {
+      Reply(status: try StatusReport(Registry(settings, keychain), runtime: runtime()))
+    }
+  }
+}

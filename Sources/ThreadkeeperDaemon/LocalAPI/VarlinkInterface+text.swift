@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VarlinkSocket
+
+/// The interfaces of the local API, as their clients get them: the texts of `docs/interfaces`, which a test compares. They
+/// are compiled in, because the program has no files beside it.
+extension VarlinkInterface {
+  package static let threadkeeper = VarlinkInterface(
+    """
+    # threadkeeper: what all of its interfaces have in common.
+    interface io.threadkeeper
+
+    # The call has failed. `code` is for programs: `ending` (the daemon is ending), `store` (the store cannot be read),
+    # `too_large` (the reply does not fit into a message), `internal`. `message` is one sentence for people.
+    error Failed (code: string, message: string)
+
+    # This user, or all users together, have too many connections open.
+    error TooManyConnections ()
+
+    """)
+
+  package static let status = VarlinkInterface(
+    """
+    # How the daemon is: the broker, the store, and what is in it.
+    interface io.threadkeeper.Status
+
+    # The same as `threadkeeper status --json`.
+    type Status (
+      version: string,
+      running: bool,
+      pid: ?int,
+      # All homes together; the following three are parts of it.
+      routers: int,
+      routers_offline: int,
+      # Online, but attached to no network.
+      routers_detached: int,
+      # On another network than the one that they are configured for.
+      routers_elsewhere: int,
+      networks: int,
+      # Firing alerts, and how many there are of each name, the worst first.
+      alerts: int,
+      alerts_firing: []Alert,
+      credentials: int,
+      # Of each home that has one.
+      preferred_networks: []Preferred,
+      homes: int,
+      broker: Broker,
+      # Absent while the broker takes everything.
+      refused: ?Refused,
+      login: Login,
+      intake: Intake,
+      store: Store,
+      teams: Teams
+    )
+
+    type Alert (
+      severity: (critical, warning, info),
+      alertname: string,
+      count: int
+    )
+
+    type Preferred (
+      home: string,
+      network_name: string,
+      # 16 hexadecimal digits.
+      ext_pan_id: string
+    )
+
+    type Broker (
+      host: string,
+      port: int,
+      # Whether the daemon has started it.
+      embedded: bool,
+      state: (connecting, connected, not_running, unknown),
+      problem: ?string
+    )
+
+    # What the broker does not take from the daemon.
+    type Refused (
+      topics: int,
+      last_topic: string,
+      problem: string,
+      remedy: string
+    )
+
+    # Who the daemon is at the broker, and where the password comes from.
+    type Login (
+      username: ?string,
+      password_from: (settings, keychain, none, unreadable, embedded)
+    )
+
+    # Whether events are taken.
+    type Intake (
+      state: (running, connecting, backing_off, not_running, unknown),
+      reason: ?string
+    )
+
+    type Store (
+      path: string,
+      id: string,
+      condition: string,
+      # What the daemon can reach: `locked` or `unlocked`.
+      lock: ?string,
+      rotation_pending: bool
+    )
+
+    # Teams for which nobody can speak any more.
+    type Teams (
+      empty: []string,
+      abandoned_ids: []AbandonedID
+    )
+
+    type AbandonedID (
+      home: string,
+      border_agent_id: string,
+      team: string
+    )
+
+    # The status now.
+    method Get() -> (status: Status)
+
+    # The status now, and again whenever it has changed; looked at once a second. Has to be called with `more`. The stream
+    # ends when the client closes the connection, or the daemon ends.
+    method Watch() -> (status: Status)
+
+    """)
+}

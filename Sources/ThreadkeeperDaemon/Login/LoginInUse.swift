@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrokerLoginStore
+import KeychainCore
+import Settings
+
+/// The user name and password that the keeper goes to its broker with, and where they come from.
+package struct LoginInUse: Sendable, Equatable {
+  package enum Source: String, Codable, Sendable {
+    /// `mqtt.password`: it wins over what is stored.
+    case settings
+    /// Stored by `threadkeeper login`.
+    case keychain
+    /// There is no password.
+    case none
+    /// There may be one in the store, which cannot be read.
+    case unreadable
+    /// The private broker made it.
+    case embedded
+  }
+
+  package var username: String?
+  package var password: SecretText?
+  package var source: Source
+
+  /// Looks into the settings, and if they name no password, into the store.
+  package static func find(_ settings: Settings, _ keychain: Keychain) throws -> LoginInUse {
+    let mqtt = settings.mqtt
+    guard let address = BrokerAddress(mqtt) else {
+      return LoginInUse(username: nil, password: nil, source: .embedded)
+    }
+    if let password = mqtt.password {
+      return LoginInUse(username: mqtt.username, password: password, source: .settings)
+    }
+    let found = try keychain.database.read {
+      try BrokerLoginStore(keychain, address).find(username: mqtt.username, $0)
+    }
+    guard let found else {
+      return LoginInUse(username: mqtt.username, password: nil, source: .none)
+    }
+    return LoginInUse(found)
+  }
+
+  init(username: String?, password: SecretText?, source: Source) {
+    self.username = username
+    self.password = password
+    self.source = source
+  }
+
+  init(_ login: BrokerLogin) {
+    username = login.username
+    password = SecretText(login.password.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
+    source = .keychain
+  }
+
+  /// What helps when the broker refuses it.
+  package var remedy: String {
+    switch source {
+    case .settings:
+      "Correct `mqtt.username` and `mqtt.password` in the settings and start the keeper again, "
+        + "or the login on the broker."
+    case .keychain, .none, .unreadable:
+      "Run `threadkeeper login`: the keeper goes on with the new password at once. Or correct the "
+        + "login on the broker: the keeper goes on trying."
+    case .embedded: "Start the keeper again: its private broker gets new logins."
+    }
+  }
+}
+
+extension BrokerAddress {
+  /// Nil for the private broker.
+  package init?(_ mqtt: Settings.MQTT) {
+    guard case .named(let host) = mqtt.host else { return nil }
+    self.init(host: host, port: mqtt.port, isEncrypted: mqtt.tls != nil)
+  }
+
+  /// - Throws: `CommandFailure` with status 78 when the settings name no broker of their own.
+  package init(ofOwnBroker mqtt: Settings.MQTT) throws(CommandFailure) {
+    guard let address = BrokerAddress(mqtt) else {
+      throw CommandFailure(
+        .configuration, "the private broker makes its own login, so there is none to keep",
+        remedy: "name your broker in `mqtt.host`")
+    }
+    self = address
+  }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What all answers of the keeper to commands have in common.
+package enum KeeperAnswerForm {
+  package enum Status: String, Codable, Sendable {
+    case ok, error
+  }
+
+  package struct Failure: Codable, Sendable {
+    /// Stable: `refused`, `unavailable`, `conflict`, `invalid_payload`, `ending`,
+    /// `store`, `too_large`; about consent those of `ConsentRefusal`.
+    package var code: String
+    package var message: String
+    package var help: String?
+    /// The exit status that the command should end with.
+    package var exit: Int32
+
+    init(_ failure: CommandFailure) {
+      code =
+        switch failure.status {
+        case .notPermitted: KeeperAnswerForm.refused
+        case .unavailable: "unavailable"
+        case .configuration: "conflict"
+        case .usage: "invalid_payload"
+        case .temporary: KeeperAnswerForm.ending
+        default: KeeperAnswerForm.store
+        }
+      message = failure.message
+      help = failure.remedy
+      exit = failure.status.rawValue
+    }
+  }
+
+  /// The keeper ends before it has done what it was asked for.
+  package static let ending = "ending"
+
+  /// As over MQTT.
+  package static let tooLarge = "too_large"
+
+  /// Whoever asks may not have it; of a login: the broker refuses it.
+  package static let refused = "refused"
+
+  /// The store cannot do it.
+  package static let store = "store"
+
+  package static let unreadable = CommandFailure(
+    .software, "the running keeper gives an answer that cannot be read",
+    remedy: "is it of another version? Start it again")
+}

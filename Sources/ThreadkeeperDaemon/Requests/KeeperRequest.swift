@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DaemonSocket
+import Dispatch
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What a command asks of the running keeper, as JSON with a `v` and a `command`. Each kind has commands
+/// of its own, and none that `RequestCommand` has, so that only one kind can be read from it. See
+/// docs/reference/daemon-socket.md.
+package protocol KeeperRequest: Codable, Sendable {
+  /// What comes of it.
+  associatedtype Report: Codable & Sendable
+
+  /// `KeeperVersion.current` of who asks.
+  var v: Int { get }
+}
+
+extension KeeperRequest {
+  package typealias Answer = KeeperAnswer<Report>
+
+  /// Nil when it is no request of this kind.
+  init?(octets: [UInt8]) {
+    guard let request = try? JSONDecoder().decode(Self.self, from: Data(octets)) else { return nil }
+    self = request
+  }
+
+  package var octets: [UInt8] { get throws { try Array(JSONEncoder().encode(self)) } }
+
+  /// In the keeper: what comes of it, or why nothing does.
+  package func answer(_ work: () throws -> Report) -> [UInt8] {
+    let answer: Answer
+    do {
+      try KeeperVersion.check(v)
+      answer = Answer(try work())
+    } catch {
+      answer = Answer(failing: error)
+    }
+    guard let octets = try? answer.octets else { return [] }
+    guard octets.count > DaemonConnection.limit else { return octets }
+    return (try? Answer.tooLarge.octets) ?? []
+  }
+
+  /// The same on a queue of the system's: a commit waits for the disk, and Swift has few threads.
+  package func answer(
+    on queue: DispatchQueue, _ work: @escaping @Sendable () throws -> Report
+  ) async -> [UInt8] {
+    await withCheckedContinuation { (done: CheckedContinuation<[UInt8], Never>) in
+      queue.async { done.resume(returning: answer(work)) }
+    }
+  }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Bridge
+import BridgeProtocol
+import KeychainCore
+import Settings
+import ThreadCredentialStore
+
+/// What `status` answers.
+package struct StatusReport: Codable {
+  package struct Store: Codable {
+    package let path: String
+    package let id: String
+    package let condition: String
+    /// What the keeper can reach: `locked`, `unlocked`; null when none runs.
+    package let lock: String?
+    let rotationPending: Bool
+  }
+
+  package struct Preferred: Codable {
+    package let home: String
+    package let networkName: String
+    package let extPanId: String
+  }
+
+  /// Firing alerts of one name.
+  package struct Alert: Codable {
+    package let severity: AlertName.Severity
+    package let alertname: AlertName
+    package let count: Int
+
+    package static func list(_ alerts: [AlertRecord]) -> [Alert] {
+      let kinds = Dictionary(grouping: alerts) { Kind(severity: $0.severity, name: $0.name) }
+      return kinds.map { Alert(severity: $0.severity, alertname: $0.name, count: $1.count) }
+        .sorted { ($0.rank, $0.alertname.rawValue) < ($1.rank, $1.alertname.rawValue) }
+    }
+
+    private struct Kind: Hashable {
+      package let severity: AlertName.Severity
+      package let name: AlertName
+    }
+
+    private var rank: Int { AlertName.Severity.worstFirst.firstIndex(of: severity) ?? 0 }
+  }
+
+  /// Who the keeper is at the broker, and where the password comes from.
+  package struct Login: Codable {
+    package let username: String?
+    package let passwordFrom: LoginInUse.Source
+  }
+
+  package let version: String
+  package let running: Bool
+  package let pid: Int32?
+  package let routers: Int
+  /// Of the routers.
+  package let routersOffline: Int
+  /// Of those that are online.
+  package let routersDetached: Int
+  /// On another network than the one they are configured for.
+  package let routersElsewhere: Int
+  package let networks: Int
+  package let alerts: Int
+  /// The worst first.
+  package let alertsFiring: [Alert]
+  package let credentials: Int
+  package let preferredNetworks: [Preferred]
+  /// That the store knows.
+  package let homes: Int
+  package let broker: RuntimeRecord.Broker
+  /// Absent while the broker takes everything that the keeper says.
+  package let refused: RuntimeRecord.Refused?
+  package let login: Login
+  package let intake: RuntimeRecord.Intake
+  package let store: Store
+  package let teams: TeamCheck
+
+  /// As a command sees it that has no answer of a daemon: without one, or beside one that does not answer.
+  package init(_ registry: Registry) throws {
+    let settings = registry.settings
+    let holder = StoreLock.holder(of: OpenStore.location(settings))
+    try self.init(
+      registry, isRunning: holder != nil, pid: holder?.processID,
+      runtime: holder?.processID.flatMap { RuntimeRecord.read(settings, of: $0) })
+  }
+
+  /// As the daemon sees itself.
+  package init(_ registry: Registry, runtime: RuntimeRecord) throws {
+    try self.init(registry, isRunning: true, pid: runtime.pid, runtime: runtime)
+  }
+
+  private init(
+    _ registry: Registry, isRunning: Bool, pid: Int32?, runtime: RuntimeRecord?
+  ) throws {
+    let settings = registry.settings
+    let homes = try registry.registry.homes()
+    version = threadkeeperVersion
+    running = isRunning
+    self.homes = homes.count
+    refused = runtime?.refused
+    self.pid = pid
+    teams = try TeamCheck(settings, registry.registry, registry.keychain)
+    routers = homes.map(\.routers).reduce(0, +)
+    let records = try homes.flatMap { try registry.registry.routers(in: $0) }
+    routersOffline = records.count { !$0.isOnline }
+    routersDetached = records.count { $0.isOnline && $0.threadState == .detached }
+    routersElsewhere = records.count(where: \.isElsewhere)
+    networks = try homes.map { try registry.registry.networks(in: $0).count }.reduce(0, +)
+    alertsFiring = Alert.list(
+      try homes.flatMap { try registry.registry.alerts(in: $0, all: false) })
+    alerts = alertsFiring.map(\.count).reduce(0, +)
+    credentials = try homes.map { home in
+      try registry.keychain.database.read {
+        try ThreadCredentialStore(registry.keychain).count(in: home.name, $0)
+      }
+    }.reduce(0, +)
+    preferredNetworks = homes.compactMap { home in
+      home.preferred.map {
+        Preferred(
+          home: home.name, networkName: home.preferredName ?? "", extPanId: $0.description)
+      }
+    }
+    if let running = runtime?.login {
+      login = Login(username: running.username, passwordFrom: running.source)
+    } else {
+      let found = try? LoginInUse.find(settings, registry.keychain)
+      login = Login(
+        username: found?.username ?? settings.mqtt.username,
+        passwordFrom: found?.source ?? .unreadable)
+    }
+    broker =
+      runtime?.broker ?? RuntimeRecord.Broker(settings, state: running ? .unknown : .notRunning)
+    intake = runtime?.intake ?? RuntimeRecord.Intake(state: running ? .unknown : .notRunning)
+    store = Store(
+      path: settings.store.path, id: registry.keychain.storeID.description,
+      condition: registry.keychain.condition.words,
+      lock: runtime?.unlocked.map { $0 ? "unlocked" : "locked" },
+      rotationPending: try registry.keychain.rotationIsPending())
+  }
+}

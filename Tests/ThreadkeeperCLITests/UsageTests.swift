@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestKit
+import Testing
+
+@testable import ThreadkeeperCLI
+@testable import ThreadkeeperDaemon
+
+@Suite("Wrong usage and help", .timeLimit(.minutes(30)))
+struct UsageTests {
+  @Test(
+    "Wrong usage ends with 64 and says what is expected",
+    arguments: [
+      ["nonsense"], ["dataset", "nonsense"], ["dataset", "decode"], ["--nonsense"],
+      ["client", "request", "nonsense/get", "--username", "phone"],
+    ])
+  func wrong(arguments: [String]) async throws {
+    let outcome = try await run(arguments)
+    #expect(outcome.status == 64)
+    #expect(outcome.output.isEmpty)
+    #expect(outcome.error.hasPrefix("error: "))
+    #expect(outcome.error.lowercased().contains("usage: threadkeeper"))
+  }
+
+  @Test("A dataset in the wrong place is not repeated")
+  func misplaced() async throws {
+    for arguments in [
+      ["dataset", DatasetSamples.home], ["dataset", "decode", "00", DatasetSamples.home],
+      ["dataset", "decode", "00", "--key=\(DatasetSamples.networkKey)"],
+    ] {
+      let outcome = try await run(arguments)
+      #expect(outcome.status == 64)
+      #expect(!(outcome.error + outcome.output).contains(DatasetSamples.networkKey.prefix(8)))
+    }
+  }
+
+  @Test("Rows of 32 hexadecimal digits are hidden, shorter ones are not")
+  func hiding() {
+    let key = DatasetSamples.networkKey
+    #expect(
+      ThreadkeeperCommand.hidingSecrets(in: "a '\(key)' \(key.dropLast())")
+        == "a '<32 hexadecimal digits>' \(key.dropLast())")
+    #expect(ThreadkeeperCommand.hidingSecrets(in: key) == "<32 hexadecimal digits>")
+  }
+
+  @Test("Help and version go to standard output, and help warns of the command line")
+  func help() async throws {
+    let version = try await run(["--version"])
+    #expect(version.status == 0)
+    #expect(version.output == threadkeeperVersion + "\n")
+    for command in ["decode", "compare"] {
+      let help = try await run(["dataset", command, "--help"])
+      #expect(help.status == 0)
+      #expect(help.output.contains("Other users of the machine can read"))
+      #expect(help.output.contains("Example"))
+    }
+  }
+
+  private func run(_ arguments: [String]) async throws -> ThreadkeeperBinary.Outcome {
+    try await ThreadkeeperBinary.run(arguments)
+  }
+}

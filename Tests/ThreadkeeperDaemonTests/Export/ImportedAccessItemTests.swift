@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ClientEnrolment
+import ConsentLedger
+import DaemonTestKit
+import Foundation
+import KeychainCore
+import SealedEnvelope
+import SodiumCrypto
+import TestKit
+import Testing
+
+@testable import ThreadkeeperDaemon
+
+@Suite("Items of an import about access that stay out, or are refused", .timeLimit(.minutes(30)))
+struct ImportedAccessItemTests {
+  private let (old, new): (MovedStore, MovedStore)
+
+  init() throws {
+    (old, new) = (try MovedStore(), try MovedStore())
+  }
+
+  @Test("What stays out refuses nothing, whatever is wrong with it")
+  func leftOutGarbage() throws {
+    try old.enroll("hub")
+    try old.keychain.database.write { [keychain = old.keychain] tx in
+      _ = try keychain.add(MovedStore.item("client-enrolment/home", account: "garbage"), in: tx)
+      _ = try keychain.add(MovedStore.item("client-role/home", account: "hub"), in: tx)
+      _ = try keychain.add(
+        MovedStore.item("thread-adoption/home", account: "no agent", accessible: .always), in: tx)
+    }
+    try new.enroll("own")
+    let (outcome, lines) = try new.take(try old.export())
+    #expect(outcome.imported && outcome.added == 0)
+    #expect(
+      outcome.stayedOut == [
+        "keeper_identity": 1, "client_enrolment": 2, "unknown": 1, "router_adoption": 1,
+      ])
+    #expect(
+      lines == [
+        .stayedOut(.init(what: .enrolment, name: "hub, home home")),
+        .stayedOut(.init(what: .unknown, name: "client-role/home hub")),
+        .stayedOut(.init(what: .adoption, name: "thread-adoption/home no agent")),
+      ])
+  }
+
+  @Test("What only a newer program knows of the keeper's own stays out")
+  func unknown() throws {
+    #expect(ImportedAccess(MovedStore.item("client-role/home")) == .unknown)
+    var other = MovedStore.item("thread-preferred/home")
+    #expect(ImportedAccess(other) == nil)
+    other.itemClass = .key
+    #expect(ImportedAccess(other) == .unknown)
+    other = MovedStore.item("client-role/home")
+    other.attributes[.accessGroup] = .string("own")
+    #expect(ImportedAccess(other) == nil)
+    other = MovedStore.item("broker.local")
+    other.itemClass = .internetPassword
+    #expect(ImportedAccess(other) == nil)
+    try old.keychain.database.write { [keychain = old.keychain] tx in
+      _ = try keychain.add(MovedStore.item("client-role/home"), in: tx)
+    }
+    let outcome = try new.take(try old.export()).outcome
+    #expect(outcome.stayedOut == ["unknown": 1] && outcome.imported)
+    #expect(try new.keychain.verify(.everything) == VerificationReport(items: 0))
+  }
+
+  private func enrolment(_ change: (inout [String: Any]) -> Void = { _ in }) throws -> [UInt8] {
+    var record: [String: Any] = [
+      "v": 1, "line": try Identity().keys.line, "trust": "signed", "enrolled_at": 1_800_000_000,
+      "enrolled_by": "a test",
+    ]
+    change(&record)
+    return [UInt8](try JSONSerialization.data(withJSONObject: record))
+  }
+
+  @Test("Enrolments that are none are refused")
+  func enrolments() throws {
+    func objection(
+      _ secret: [UInt8], service: String = "client-enrolment/home", account: String = "router",
+      accessible: Accessibility = .afterFirstUnlock
+    ) -> String? {
+      ImportedAccess.objection(
+        to: MovedStore.item(service, account: account, secret, accessible: accessible))
+    }
+    let good = try enrolment()
+    #expect(objection(good) == nil)
+    #expect(try objection(enrolment { $0["v"] = 2 }) == nil)
+    #expect(try objection(enrolment { $0["v"] = 3 }) != nil)
+    #expect(try objection(enrolment { $0["trust"] = "blind" }) != nil)
+    #expect(try objection(enrolment { $0["line"] = "tk1:x:00000000" }) != nil)
+    #expect(try objection(enrolment { $0["enrolled_by"] = nil }) != nil)
+    #expect(objection([]) != nil && objection(Array("{}".utf8)) != nil)
+    #expect(objection(good, service: "client-enrolment/") != nil)
+    // A mark on the slash makes another letter of it, and no other service: it is of the home's name.
+    let marked = MovedStore.item("client-enrolment/\u{301}home", good)
+    #expect(ImportedAccess.objection(to: marked) == nil)
+    #expect(ImportedAccess.home(of: marked).map { Array($0.utf8) } == Array("\u{301}home".utf8))
+    for account in ["", "a/b", "a\nb"] { #expect(objection(good, account: account) != nil) }
+    #expect(objection(good, accessible: .always) != nil)
+  }
+
+  @Test("A consent that nobody could take back is refused")
+  func grantIDs() throws {
+    try old.grant("phone")
+    let grant = try #require(try old.keychain.database.read { try old.ledger.grants($0) }.first)
+    let octets = [UInt8](try JSONEncoder().encode(grant))
+    func objection(_ account: String, _ octets: [UInt8]) -> String? {
+      ImportedAccess.objection(
+        to: MovedStore.item("thread-consent/grant", account: account, [], generic: octets))
+    }
+    let id = grant.id.description
+    #expect(objection(id, octets) == nil)
+    #expect(objection("g-0000000000000000", octets) != nil)
+    let text = String(decoding: octets, as: UTF8.self)
+    for other in ["forever", "c-0000000000000000"] {
+      let renamed = Array(text.replacingOccurrences(of: id, with: other).utf8)
+      #expect(objection(other, renamed) != nil)
+    }
+  }
+
+  @Test("Garbage is refused before anything is written")
+  func nothingIsWritten() throws {
+    try old.enroll("hub")
+    try old.keychain.database.write { [keychain = old.keychain] tx in
+      _ = try keychain.add(MovedStore.item("client-enrolment/home", account: "garbage"), in: tx)
+    }
+    let path = try old.export()
+    do {
+      _ = try new.take(path)
+      Issue.record("it was imported")
+    } catch let failure as CommandFailure {
+      #expect(failure.status == .badInput)
+      #expect(failure.message.contains("record 3 has an enrolment that is none"))
+    }
+    #expect(try new.keychain.verify(.everything) == VerificationReport(items: 0))
+  }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Bridge
+import ClientEnrolment
+import DaemonTestKit
+import Foundation
+import KeychainCore
+import Logging
+import Settings
+import Synchronization
+import TestKit
+import Testing
+
+@testable import DaemonSocket
+@testable import ThreadkeeperDaemon
+
+@Suite("Locking the keeper's store while somebody writes to it", .timeLimit(.minutes(30)))
+struct StoreServiceLockTests {
+  private let disk = FaultyDisk()
+  private let store: TemporaryStore
+  private let settings: Settings
+  private let service: StoreService
+  private var keychain: Keychain { store.keychain }
+
+  init() throws {
+    var options = KeychainOptions()
+    options.passwordHash = .floor
+    options.auditor = "the keeper"
+    options.vfs = disk.name
+    store = try TemporaryStore(options: options)
+    settings = MovedStore.settings(store)
+    let recorder = RuntimeRecorder(
+      settings, port: 1883, monitor: BridgeMonitor(), keychain: store.keychain
+    ) { LoginInUse(username: nil, password: nil, source: .none) }
+    service = StoreService(
+      settings, enrolments: ClientEnrolmentStore(store.keychain), logger: Logger(label: "test"),
+      record: recorder.write)
+  }
+
+  /// What becomes of a request that is given beside the test.
+  private final class Answer: Sendable {
+    let result = Mutex<Result<StoreReport, any Error>?>(nil)
+  }
+
+  private func ask(_ command: StoreRequest.Command) throws -> Answer {
+    var pair: [Int32] = [-1, -1]
+    #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
+    let (command, keeper) = (StoreRequest(command: command), try DaemonConnection(pair[1]))
+    close(pair[0])
+    let answer = Answer()
+    var request = command
+    if command.command == .unlock {
+      request.secret = StoreSecret(kind: .keyFile, value: store.keyFilePath)
+    }
+    let octets = try request.octets
+    Task { [service] in
+      let octets = await service.answer(octets, keeper) ?? []
+      let result = Result<StoreReport, any Error> { try StoreAnswer.result(Data(octets)) }
+      answer.result.withLock { $0 = result }
+    }
+    return answer
+  }
+
+  private func notes() throws -> [String] {
+    var found: [String] = []
+    try keychain.forEachAuditRecord { record in
+      found += record.lines.filter { [.locked, .unlocked].contains($0.action) }
+        .map { "\(record.actor): \($0.action)" }
+    }
+    return found
+  }
+
+  /// What `status` reads. Nothing but an answer writes it here.
+  private var isUnlockedInStatus: Bool? {
+    RuntimeRecord.read(settings, of: getpid())?.unlocked
+  }
+
+  private let user = "command of user \(geteuid())"
+
+  @Test("who locks it is answered at once, and the audit says so before the keeper ends")
+  func answered() async throws {
+    let writer = Holder()
+    defer { writer.letGo() }
+    try await writer.start { [keychain] wait in try? keychain.database.write { _ in wait() } }
+    let locked = try ask(.lock)
+    try await eventually("the answer") {
+      locked.result.withLock { $0 != nil }
+    }
+    #expect(try locked.result.withLock { try $0?.get().unlocked } == false)
+    #expect(!keychain.isUnlocked)
+    #expect(isUnlockedInStatus == false)
+    #expect(try notes().isEmpty)
+
+    let hasEnded = Mutex(false)
+    let running = Task { [service] in
+      try await service.run()
+      hasEnded.withLock { $0 = true }
+    }
+    running.cancel()
+    // It comes to its end only if it does not wait.
+    try? await eventually(within: .milliseconds(500)) { hasEnded.withLock { $0 } }
+    #expect(!hasEnded.withLock { $0 })
+    writer.letGo()
+    try await running.value
+    #expect(try notes() == ["\(user): locked"])
+  }
+
+  @Test("an unlock that comes then is noted after it")
+  func order() async throws {
+    let writer = Holder()
+    defer { writer.letGo() }
+    try await writer.start { [keychain] wait in try? keychain.database.write { _ in wait() } }
+    let locked = try ask(.lock)
+    try await eventually("the answer") { locked.result.withLock { $0 != nil } }
+    #expect(isUnlockedInStatus == false)
+    let unlocked = try ask(.unlock)
+    writer.letGo()
+    try await eventually("the answer") { unlocked.result.withLock { $0 != nil } }
+    #expect(try unlocked.result.withLock { try $0?.get().unlocked } == true)
+    #expect(isUnlockedInStatus == true)
+    #expect(try notes() == ["\(user): locked", "\(user): unlocked"])
+  }
+
+  @Test("a note that fails at once is told, and the store is locked all the same")
+  func failure() async throws {
+    disk.arm(.full(at: 1))
+    let locked = try ask(.lock)
+    try await eventually("the answer") { locked.result.withLock { $0 != nil } }
+    var failure: CommandFailure?
+    do { _ = try locked.result.withLock { try $0?.get() } } catch {
+      failure = error as? CommandFailure
+    }
+    #expect(failure?.status == .inputOutput, "\(String(describing: failure))")
+    #expect(failure?.message.contains("the store is locked") == true)
+    #expect(!keychain.isUnlocked)
+    #expect(isUnlockedInStatus == false)
+    disk.repair()
+  }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Bridge
+import DaemonSocket
+import Synchronization
+import TestKit
+import Testing
+import ThreadRequests
+
+@testable import ThreadkeeperDaemon
+
+@Suite("Who is heard on the socket for other users, and how often")
+struct ClientAdmissionTests {
+  private let clock = ManualClock()
+  private let door: ClientAdmission
+
+  init() {
+    var door = ClientAdmission(team: { $0 < 2_000 ? "team" : nil })
+    door.keeper = 998
+    door.clock = clock
+    self.door = door
+  }
+
+  /// How many of so many calls are let in, and are answered why not.
+  private func calls(_ count: Int, of user: UInt32) -> [Int] {
+    var counts = [0, 0]
+    for _ in 0..<count {
+      switch door.judge(user) {
+      case .admitted: counts[0] += 1
+      case .refused(let answer):
+        #expect(ThreadAnswer(json: answer)?.error?.code == "rate_limited")
+        counts[1] += 1
+      }
+    }
+    return counts
+  }
+
+  @Test("Fifty at once, then ten a second, for each user by itself")
+  func rate() {
+    #expect(calls(100, of: 1_001) == [50, 50])
+    #expect(calls(10, of: 1_002) == [10, 0])
+    clock.advance(seconds: 1)
+    #expect(calls(100, of: 1_001) == [10, 90])
+  }
+
+  @Test("The keeper's own user and root ask as often as they like")
+  func exempt() {
+    for user: UInt32 in [998, 0] {
+      #expect(calls(1_000, of: user) == [1_000, 0])
+      #expect(door.refusal(of: .listCredentials, by: user) == nil)
+    }
+  }
+
+  @Test("A list costs five, the call among them")
+  func lists() {
+    var told = 0
+    for _ in 0..<20 where door.judge(1_001) == .admitted {
+      if door.refusal(of: .listCredentials, by: 1_001) == nil { told += 1 }
+    }
+    #expect(told == 10)
+    #expect(door.refusal(of: .listCredentials, by: 1_001)?.known == .rateLimited)
+    clock.advance(seconds: 5)
+    #expect(calls(1, of: 1_001) == [1, 0])
+    #expect(door.refusal(of: .ping, by: 1_001) == nil)
+  }
+
+  @Test("Who has no team is told so; in a flood, that there are too many calls")
+  func strangers() {
+    guard case .refused(let first) = door.judge(5_000) else {
+      Issue.record("a stranger is let in")
+      return
+    }
+    #expect(ThreadAnswer(json: first)?.error?.code == "not_authorized")
+    for _ in 1..<60 { _ = door.judge(5_000) }
+    guard case .refused(let answer) = door.judge(5_000) else {
+      Issue.record("a flood is let in")
+      return
+    }
+    #expect(ThreadAnswer(json: answer)?.error?.code == "rate_limited")
+  }
+
+  @Test("Each that is refused is counted")
+  func counted() {
+    let count = Mutex(0)
+    var door = ClientAdmission(team: { _ in "team" }, refused: { count.withLock { $0 += 1 } })
+    door.keeper = 998
+    door.clock = clock
+    for _ in 0..<100 { _ = door.judge(1_001) }
+    _ = door.refusal(of: .listCredentials, by: 1_001)
+    #expect(count.withLock { $0 } == 51)
+  }
+}
