@@ -35,8 +35,8 @@ package struct MovedStore {
       homes: [.init(name: "home", baseTopic: "threadkeeper")], stateDirectory: store.path)
   }
 
-  private var work: ExportWork {
-    ExportWork(
+  private var service: ExportService {
+    ExportService(
       keychain: keychain, settings: Self.settings(store), enrolments: enrolments
     ) { _, _ in }
   }
@@ -48,7 +48,7 @@ package struct MovedStore {
     let draft = try ExportDraft(store.path + "/" + name, replacing: true)
     var request = StoreRequest(command: .exportItems, secret: Self.secret)
     request.file = draft.path
-    _ = try work.answer(request, [draft.descriptor])
+    _ = try service.answer(request, [draft.descriptor])
     try draft.place()
     return draft.path
   }
@@ -62,7 +62,7 @@ package struct MovedStore {
     let list = try ImportList()
     var request = StoreRequest(command: .importItems, secret: secret)
     (request.file, request.onConflict, request.isTrial) = (path, onConflict, isTrial)
-    let report = try work.answer(request, [file.fileDescriptor, list.passed])
+    let report = try service.answer(request, [file.fileDescriptor, list.passed])
     guard let outcome = report.imported else { throw Unexpected() }
     return (outcome, list.read().lines)
   }

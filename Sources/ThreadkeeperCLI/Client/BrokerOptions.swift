@@ -36,7 +36,7 @@ struct BrokerOptions: ParsableArguments {
     MosquittoConfiguration(
       host: host, port: port ?? (cafile == nil ? 1883 : 8883),
       clientID: "threadkeeper-request-\(getpid())-\(UInt32.random(in: 0 ... .max))",
-      username: try ClientsWork.checked(username), password: try password(),
+      username: try EnrolmentService.checked(username), password: try password(),
       tls: cafile.map { MosquittoConfiguration.TLS(caFile: $0) }, cleanStart: true,
       subscriptions: [.init(topic)])
   }

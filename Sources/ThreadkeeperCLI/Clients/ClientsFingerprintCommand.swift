@@ -27,14 +27,14 @@ struct ClientsFingerprintCommand: AsyncParsableCommand {
 
   func run() async throws {
     let settings = try options.loadOfStore()
-    var request = ClientsRequest(command: .fingerprint)
+    var request = EnrolmentRequest(command: .fingerprint)
     if let user {
-      request.user = try ClientsWork.checked(user)
+      request.user = try EnrolmentService.checked(user)
       request.home = try home.name(settings)
     }
-    let report = try await ClientsDesk(settings: settings).perform(request)
+    let report = try await EnrolmentClient(settings: settings).perform(request)
     if let keeper = report.keeper { return try output.show(keeper, text: keeper.text) }
-    guard let client = report.clients?.first else { throw KeeperAnswerForm.unreadable }
+    guard let client = report.clients?.first else { throw DaemonAnswerForm.unreadable }
     let text = "\(client.line)\nfingerprint  \(client.fingerprint)\n"
     try output.show(client, text: text)
   }

@@ -23,13 +23,13 @@ struct ClientsListCommand: AsyncParsableCommand {
 
   func run() async throws {
     let settings = try options.loadOfStore()
-    let report = try await ClientsDesk(settings: settings).perform(
-      ClientsRequest(
+    let report = try await EnrolmentClient(settings: settings).perform(
+      EnrolmentRequest(
         command: .list, home: try home.map { try ClientHomeOption.checked($0, settings) }))
     try output.show(report, text: text(report))
   }
 
-  private func text(_ report: ClientsReport) -> String {
+  private func text(_ report: EnrolmentReport) -> String {
     var table = Table(columns: "HOME", "USER", "TRUST", "FINGERPRINT", "ENROLLED", "LABEL")
     for client in report.clients ?? [] {
       table.add(

@@ -29,9 +29,9 @@ struct ConsentApproveCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let report = try await ConsentCounter(settings: options.loadOfStore()).askKeeper(
+    let report = try await ConsentClient(settings: options.loadOfStore()).askDaemon(
       .init(.approve, id: id, scope: always ? .always : .once))
-    guard let past = report.decision else { throw KeeperAnswerForm.unreadable }
+    guard let past = report.decision else { throw DaemonAnswerForm.unreadable }
     try output.show(past, text: Self.text(past))
   }
 

@@ -22,7 +22,7 @@ struct ConsentGrantsCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let report = try await ConsentCounter(settings: options.loadOfStore()).perform(.init(.grants))
+    let report = try await ConsentClient(settings: options.loadOfStore()).perform(.init(.grants))
     var table = Table(
       columns: "ID", "REQUESTER", "MAY", "NETWORK", "SINCE", "GRANTED BY", "SEALED TO", "NOTE")
     for grant in report.grants ?? [] {

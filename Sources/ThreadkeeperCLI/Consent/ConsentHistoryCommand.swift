@@ -28,7 +28,7 @@ struct ConsentHistoryCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let report = try await ConsentCounter(settings: options.loadOfStore()).perform(
+    let report = try await ConsentClient(settings: options.loadOfStore()).perform(
       .init(.history, limit: last))
     try output.show(report, text: Self.text(report.history ?? []))
   }

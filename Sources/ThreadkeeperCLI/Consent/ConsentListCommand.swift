@@ -43,18 +43,18 @@ struct ConsentListCommand: AsyncParsableCommand {
   private static let pause = Duration.milliseconds(300)
 
   func run() async throws {
-    let counter = ConsentCounter(settings: try options.loadOfStore())
-    if follow { return try await follow(counter) }
-    var report = try await counter.perform(.init(.list))
+    let client = ConsentClient(settings: try options.loadOfStore())
+    if follow { return try await follow(client) }
+    var report = try await client.perform(.init(.list))
     // For --follow only.
     report.revision = nil
     try output.show(report, text: Self.text(report.pending ?? []))
   }
 
   /// Only a keeper has questions, so one must run at the beginning. One that ends is waited for.
-  private func follow(_ counter: ConsentCounter) async throws {
+  private func follow(_ client: ConsentClient) async throws {
     var follower = ConsentFollower(
-      ask: { try await Self.ask(counter, $0) },
+      ask: { try await Self.ask(client, $0) },
       show: { [isJSON = output.json] news in
         try StandardStream.output.write(isJSON ? JSONText.line(news) : news.text)
       })
@@ -73,10 +73,10 @@ struct ConsentListCommand: AsyncParsableCommand {
   }
 
   private static func ask(
-    _ counter: ConsentCounter, _ message: ConsentMessage
+    _ client: ConsentClient, _ message: ConsentMessage
   ) async throws -> ConsentReport {
     do {
-      return try await counter.askKeeper(message)
+      return try await client.askDaemon(message)
     } catch let failure as CommandFailure {
       throw failure
     } catch {

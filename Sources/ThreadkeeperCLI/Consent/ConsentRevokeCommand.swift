@@ -23,9 +23,9 @@ struct ConsentRevokeCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let report = try await ConsentCounter(settings: options.loadOfStore()).perform(
+    let report = try await ConsentClient(settings: options.loadOfStore()).perform(
       .init(.revoke, id: id))
-    guard let grant = report.grants?.first else { throw KeeperAnswerForm.unreadable }
+    guard let grant = report.grants?.first else { throw DaemonAnswerForm.unreadable }
     try output.show(
       grant,
       text:

@@ -32,7 +32,7 @@ struct CredentialsDeleteCommand: AsyncParsableCommand {
     request.home = try argument.homeName(settings)
     request.agent = agent
     // Done twice, the second time there is nothing to delete.
-    _ = try await RequestCounter(settings: settings).perform(request, isRepeatable: false)
+    _ = try await RequestClient(settings: settings).perform(request, isRepeatable: false)
     try output.show(
       Report(deleted: agent.description), text: "The credentials of \(agent) are deleted.\n")
   }

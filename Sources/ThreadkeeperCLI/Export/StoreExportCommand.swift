@@ -64,24 +64,24 @@ struct StoreExportCommand: AsyncParsableCommand {
       throw CommandFailure(exchanging: error)
     }
     let given = try ExportPassphrase.given(passphraseFile, isNew: true)
-    let desk = ExportDesk(settings: settings, words: "Writing the export:")
+    let client = ExportClient(settings: settings, words: "Writing the export:")
     let (file, force) = (file, force)
     // All in one: once signals were caught, they end nothing any more.
     let made = try await Interruptible.run(beforehand: "Nothing was written.") {
       let passphrase = if let given { given } else { try await ExportPassphrase.new() }
-      let keychain = try await desk.openHere(.exportItems)
+      let keychain = try await client.openHere(.exportItems)
       defer { keychain?.close() }
       do {
         let draft = try ExportDraft(file, replacing: force)
         var request = StoreRequest(command: .exportItems, secret: passphrase)
         request.file = ExportPassphrase.absolute(file)
-        let report = try await desk.perform(request, [draft.descriptor], in: keychain)
-        guard let made = report.exported else { throw KeeperAnswerForm.unreadable }
+        let report = try await client.perform(request, [draft.descriptor], in: keychain)
+        guard let made = report.exported else { throw DaemonAnswerForm.unreadable }
         try draft.place()
         return made
       } catch let error as KeychainError {
         throw CommandFailure(exchanging: error)
-      } catch is RunningKeeper.LeftOpen {
+      } catch is DaemonClient.LeftOpen {
         // Whatever the keeper wrote, it has no name.
         throw CancellationError()
       }

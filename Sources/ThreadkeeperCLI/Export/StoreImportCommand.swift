@@ -106,22 +106,22 @@ struct StoreImportCommand: AsyncParsableCommand {
     }
     defer { close(descriptor) }
     let given = try ExportPassphrase.given(passphraseFile, isNew: false)
-    let desk = ExportDesk(settings: settings, words: "Reading the export:")
+    let client = ExportClient(settings: settings, words: "Reading the export:")
     let (file, onConflict, dryRun) = (file, onConflict, dryRun)
     let report = try await Interruptible.run(
       inDoubt: "The running keeper may have imported it all the same: `threadkeeper audit` tells."
     ) {
       // All in one: once signals were caught, they end nothing any more.
       let passphrase = if let given { given } else { try await ExportPassphrase.existing() }
-      let keychain = try await desk.openHere(.importItems)
+      let keychain = try await client.openHere(.importItems)
       defer { keychain?.close() }
       let list = try ImportList()
       var request = StoreRequest(command: .importItems, secret: passphrase)
       request.file = ExportPassphrase.absolute(file)
       request.onConflict = onConflict
       request.isTrial = dryRun
-      let report = try await desk.perform(request, [descriptor, list.passed], in: keychain)
-      guard let outcome = report.imported else { throw KeeperAnswerForm.unreadable }
+      let report = try await client.perform(request, [descriptor, list.passed], in: keychain)
+      guard let outcome = report.imported else { throw DaemonAnswerForm.unreadable }
       return Report(outcome, list.read(), dryRun: dryRun)
     }
     try output.show(report, text: text(report))

@@ -47,7 +47,7 @@ struct NetworksForgetCommand: AsyncParsableCommand {
     }
     let settings = try options.loadOfStore()
     request.home = try settings.home(named: home.home)
-    let data = try await RequestCounter(settings: settings).perform(request, isRepeatable: false)
+    let data = try await RequestClient(settings: settings).perform(request, isRepeatable: false)
     let report = Report(deleted: data.forgotten ?? [], remaining: data.remaining ?? [])
     try output.show(report, text: text(report))
   }

@@ -35,7 +35,7 @@ enum Interruptible {
       return try work.result()
     } catch is CancellationError {
       throw try stopped(words?() ?? nothing)
-    } catch is RunningKeeper.LeftOpen {
+    } catch is DaemonClient.LeftOpen {
       throw try stopped(words?() ?? doubt)
     }
   }

@@ -92,7 +92,7 @@ struct KeysAddCommand: AsyncParsableCommand {
     let label = systemdCredential ?? label
     let added = try await Interruptible.run(inDoubt: Self.doubt) {
       let secret = if let given { given } else { try await Self.newPassphrase() }
-      return try await StoreDesk(settings: settings).performUnlessStopped(
+      return try await StoreClient(settings: settings).performUnlessStopped(
         StoreRequest(command: .addKey, secret: secret, label: label))
     }
     let slot = added.slots?.first

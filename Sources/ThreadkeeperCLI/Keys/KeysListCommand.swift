@@ -20,7 +20,7 @@ struct KeysListCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let report = try await StoreDesk(settings: options.loadOfStore()).list()
+    let report = try await StoreClient(settings: options.loadOfStore()).list()
     try output.show(report, text: Table(report.slots ?? []).text())
   }
 }

@@ -32,12 +32,12 @@ struct KeysRemoveCommand: AsyncParsableCommand {
 
   func run() async throws {
     try? ProcessHardening.forbidCoreDumps()
-    let desk = StoreDesk(settings: try options.loadOfStore())
+    let client = StoreClient(settings: try options.loadOfStore())
     let request = StoreRequest(command: .removeKey, slot: id, isConfirmed: yes)
     let report = try await Interruptible.run(
       beforehand: "Nothing was removed.", inDoubt: Self.doubt
     ) {
-      try await desk.performUnlessStopped(request)
+      try await client.performUnlessStopped(request)
     }
     try output.show(report, text: "Key slot \(id) is removed.\n")
   }

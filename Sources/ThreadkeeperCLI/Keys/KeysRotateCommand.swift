@@ -73,15 +73,15 @@ struct KeysRotateCommand: AsyncParsableCommand {
   func run() async throws {
     try? ProcessHardening.forbidCoreDumps()
     let settings = try options.loadOfStore()
-    let desk = StoreDesk(settings: settings)
+    let client = StoreClient(settings: settings)
     let request = StoreRequest(
-      command: .rotateKeys, isConfirmed: yes, roots: try await master ? roots(desk) : nil,
+      command: .rotateKeys, isConfirmed: yes, roots: try await master ? roots(client) : nil,
       deletesDeviceItems: deleteDeviceItems)
     let watch = RotationWatch()
     let begun = try await Interruptible.run(orSay: { watch.wordsOfStop }) {
       do {
         defer { watch.end() }
-        return try await rotate(request, desk, watch)
+        return try await rotate(request, client, watch)
       } catch {
         throw watch.tellRoots(before: error)
       }
@@ -94,29 +94,29 @@ struct KeysRotateCommand: AsyncParsableCommand {
   }
 
   private func rotate(
-    _ request: StoreRequest, _ desk: StoreDesk, _ watch: RotationWatch
+    _ request: StoreRequest, _ client: StoreClient, _ watch: RotationWatch
   ) async throws -> StoreReport {
-    let keychain = try await desk.openHere(
+    let keychain = try await client.openHere(
       unlessAnswered: StoreRequest(command: .rotation), within: Self.patienceOfQuestion
     ) { _ in request.roots == nil }
     defer { keychain?.close() }
     guard let keychain else {
       watch.askFor(newRoots: request.roots != nil)
-      return try await follow(request, desk, watch)
+      return try await follow(request, client, watch)
     }
-    return try await RotationHere(keychain: keychain, desk: desk, watch: watch).run(request)
+    return try await RotationHere(keychain: keychain, client: client, watch: watch).run(request)
   }
 
   /// Has the keeper do it. Returns what the beginning came to; `watch` has the rest.
   private func follow(
-    _ request: StoreRequest, _ desk: StoreDesk, _ watch: RotationWatch
+    _ request: StoreRequest, _ client: StoreClient, _ watch: RotationWatch
   ) async throws -> StoreReport {
-    let begun = try await desk.askOnce(request)
+    let begun = try await client.askOnce(request)
     if request.roots != nil { watch.note(newRoots: begun) }
     watch.show(begun.rotation ?? .init(), by: .keeper)
     while watch.rotation.running {
       try await Task.sleep(for: .milliseconds(100))
-      guard let next = try await progress(desk) else { break }
+      guard let next = try await progress(client) else { break }
       watch.show(next, by: .keeper)
     }
     if let failure = watch.rotation.failure { throw failure }
@@ -131,12 +131,12 @@ struct KeysRotateCommand: AsyncParsableCommand {
   }
 
   /// Nil when the keeper has ended: nobody listens. One that does not answer is asked again for a while.
-  private func progress(_ desk: StoreDesk) async throws -> StoreReport.Rotation? {
+  private func progress(_ client: StoreClient) async throws -> StoreReport.Rotation? {
     let end = ContinuousClock.now + Self.patience
     while true {
       let failure: CommandFailure
       do {
-        return try await desk.askKeeper(StoreRequest(command: .rotation))?.rotation
+        return try await client.askDaemon(StoreRequest(command: .rotation))?.rotation
       } catch let refusal as CommandFailure {
         failure = refusal
       }
@@ -145,8 +145,8 @@ struct KeysRotateCommand: AsyncParsableCommand {
     }
   }
 
-  private func roots(_ desk: StoreDesk) async throws -> [StoreSecret] {
-    let settings = desk.settings
+  private func roots(_ client: StoreClient) async throws -> [StoreSecret] {
+    let settings = client.settings
     var roots = [StoreSecret(kind: .keyFile, value: settings.store.keyFile)]
     for file in passphraseFile {
       let text = try PassphraseInput.read(file, isNew: false)
@@ -157,7 +157,7 @@ struct KeysRotateCommand: AsyncParsableCommand {
       return roots + [StoreSecret(kind: .passphraseOrCode, value: passphrase.revealed)]
     }
     guard TerminalPrompt.isPossible,
-      try await desk.list().guarded == true,
+      try await client.list().guarded == true,
       let answer = try StoreSecret.askNow("New root keys are sealed for the passphrase, too.\n")
     else { return roots }
     return roots + [StoreSecret(kind: .passphraseOrCode, value: answer.revealed)]

@@ -6,7 +6,7 @@ import ThreadkeeperDaemon
 /// A rotation in the command itself.
 struct RotationHere: Sendable {
   let keychain: Keychain
-  let desk: StoreDesk
+  let client: StoreClient
   let watch: RotationWatch
 
   /// - Throws: `CancellationError` when the task was cancelled, and the rotation left at a step.
@@ -17,7 +17,7 @@ struct RotationHere: Sendable {
   private func work(_ request: StoreRequest, _ isStopped: StopFlag) throws -> StoreReport {
     var rotation = StoreReport.Rotation(running: true)
     guard !isStopped.isUp else { throw CancellationError() }
-    let begun = try StoreWork(keychain: keychain, settings: desk.settings).renewRoots(request)
+    let begun = try StoreActions(keychain: keychain, settings: client.settings).renewRoots(request)
     if request.roots != nil { watch.note(newRoots: begun) }
     watch.show(rotation, by: .command)
     try unlock(request)
@@ -46,6 +46,6 @@ struct RotationHere: Sendable {
       }
     }
     guard keychain.isUnlocked else { return }
-    try StoreWork(keychain: keychain, settings: desk.settings).noteUnlock()
+    try StoreActions(keychain: keychain, settings: client.settings).noteUnlock()
   }
 }

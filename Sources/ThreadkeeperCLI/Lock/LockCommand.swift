@@ -21,8 +21,8 @@ struct LockCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let desk = StoreDesk(settings: try options.loadOfStore())
-    let report = try await desk.askRunningKeeper(
+    let client = StoreClient(settings: try options.loadOfStore())
+    let report = try await client.askRunningDaemon(
       StoreRequest(command: .lock), orSay: "no keeper runs: there is nothing to lock")
     let note =
       report.guarded == true

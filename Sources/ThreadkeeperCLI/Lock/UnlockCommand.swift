@@ -31,7 +31,7 @@ struct UnlockCommand: AsyncParsableCommand {
   func run() async throws {
     try? ProcessHardening.forbidCoreDumps()
     let settings = try options.loadOfStore()
-    let desk = StoreDesk(settings: settings)
+    let client = StoreClient(settings: settings)
     let nobody = "no keeper runs: there is nothing to unlock"
     // Read before signals are caught: one ends the reading.
     let given = try passphraseFile.map {
@@ -41,8 +41,8 @@ struct UnlockCommand: AsyncParsableCommand {
     let report = try await Interruptible.run(
       beforehand: "Nothing was unlocked.", inDoubt: Self.doubt
     ) {
-      let secret = if let given { given } else { try await Self.secret(desk, orSay: nobody) }
-      return try await desk.askRunningKeeper(
+      let secret = if let given { given } else { try await Self.secret(client, orSay: nobody) }
+      return try await client.askRunningDaemon(
         StoreRequest(command: .unlock, secret: secret), orSay: nobody)
     }
     try output.show(report, text: "The store is unlocked.\n")
@@ -51,16 +51,18 @@ struct UnlockCommand: AsyncParsableCommand {
   private static let doubt =
     "The running keeper may unlock it all the same: `threadkeeper status` tells."
 
-  private static func secret(_ desk: StoreDesk, orSay nobody: String) async throws -> StoreSecret {
+  private static func secret(_ client: StoreClient, orSay nobody: String) async throws
+    -> StoreSecret
+  {
     let now: StoreReport
     do {
-      now = try await desk.askRunningKeeper(StoreRequest(command: .listKeys), orSay: nobody)
-    } catch is RunningKeeper.LeftOpen {
+      now = try await client.askRunningDaemon(StoreRequest(command: .listKeys), orSay: nobody)
+    } catch is DaemonClient.LeftOpen {
       // That was only a look.
       throw CancellationError()
     }
     guard now.guarded == true else {
-      return StoreSecret(kind: .keyFile, value: desk.settings.store.keyFile)
+      return StoreSecret(kind: .keyFile, value: client.settings.store.keyFile)
     }
     let answer = try await SystemThread.run { try StoreSecret.ask("", until: $0) }
     guard let answer else { throw PassphraseInput.noTerminal }

@@ -49,7 +49,7 @@ struct LoginCommand: AsyncParsableCommand {
   func run() async throws {
     try? ProcessHardening.forbidCoreDumps()
     let settings = try options.loadOfStore(mayBeNew: true)
-    let desk = try LoginDesk(settings)
+    let client = try LoginClient(settings)
     let username = try username.map { try Username.checked($0) }
     if let own = settings.mqtt.username, let username, own != username {
       throw CommandFailure(
@@ -61,10 +61,10 @@ struct LoginCommand: AsyncParsableCommand {
     // Before signals are caught: reading here is ended by them as everywhere.
     let given = passwordStdin ? try Password.fromStandardInput() : nil
     let session = LoginSession(
-      desk: desk, username: settings.mqtt.username ?? username, password: given,
+      client: client, username: settings.mqtt.username ?? username, password: given,
       isValidating: !noValidate)
     let (login, stored) = try await Interruptible.run { try await session.run() }
-    let report = Report(login, stored, desk, isValidated: !noValidate)
+    let report = Report(login, stored, client, isValidated: !noValidate)
     try output.show(report, text: report.text(settings))
   }
 
@@ -79,14 +79,16 @@ struct LoginCommand: AsyncParsableCommand {
     let inUse: Bool
     let newStore: String?
 
-    init(_ login: BrokerLogin, _ result: LoginDesk.Stored, _ desk: LoginDesk, isValidated: Bool) {
-      broker = "\(desk.address)"
+    init(
+      _ login: BrokerLogin, _ result: LoginClient.Stored, _ client: LoginClient, isValidated: Bool
+    ) {
+      broker = "\(client.address)"
       username = login.username
       stored = result.change
       validated = isValidated
-      keeperRunning = result.isKeeperRunning
+      keeperRunning = result.isDaemonRunning
       inUse = result.isInUse
-      newStore = result.madeStore ? desk.settings.store.path : nil
+      newStore = result.madeStore ? client.settings.store.path : nil
     }
 
     func text(_ settings: Settings) -> String {

@@ -8,22 +8,22 @@ import ThreadkeeperDaemon
 struct LoginSession: Sendable {
   private static let tries = 3
 
-  let desk: LoginDesk
+  let client: LoginClient
   /// From the settings or the command line.
   let username: String?
   /// From standard input.
   let password: SecretBytes?
   let isValidating: Bool
 
-  func run() async throws -> (BrokerLogin, LoginDesk.Stored) {
-    let known = desk.stored
+  func run() async throws -> (BrokerLogin, LoginClient.Stored) {
+    let known = client.stored
     let name = try await name(known)
     var wrong = 0
     while true {
       let login = BrokerLogin(username: name, password: try await password(of: name))
       do {
         return (
-          login, try await desk.store(login, over: known, validating: isValidating)
+          login, try await client.store(login, over: known, validating: isValidating)
         )
       } catch let refusal as LoginRefusal {
         wrong += 1
@@ -44,7 +44,7 @@ struct LoginSession: Sendable {
     }
     guard TerminalPrompt.isPossible else { throw TerminalPrompt.noTerminal }
     let usual = known.map { " (Enter: \($0.username.printable))" } ?? ""
-    let answer = try await TerminalPrompt.ask("User name at \(desk.address)\(usual): ")
+    let answer = try await TerminalPrompt.ask("User name at \(client.address)\(usual): ")
     guard let answer else { throw CancellationError() }
     if answer.isEmpty, let known { return known.username }
     return try Username.checked(answer)
@@ -52,6 +52,6 @@ struct LoginSession: Sendable {
 
   private func password(of name: String) async throws -> SecretBytes {
     if let password { return password }
-    return try await Password.asked("Password of \(name.printable) at \(desk.address): ")
+    return try await Password.asked("Password of \(name.printable) at \(client.address): ")
   }
 }

@@ -31,21 +31,21 @@ struct LogoutCommand: AsyncParsableCommand {
 
   func run() async throws {
     let settings = try options.loadOfStore()
-    let desk = try LoginDesk(settings)
+    let client = try LoginClient(settings)
     try OpenStore.checkAccess(settings)
-    guard OpenStore.exists(settings) else { throw nothing(desk) }
-    let deleted = try await desk.delete()
-    guard !deleted.users.isEmpty else { throw nothing(desk) }
+    guard OpenStore.exists(settings) else { throw nothing(client) }
+    let deleted = try await client.delete()
+    guard !deleted.users.isEmpty else { throw nothing(client) }
     let report = Report(
-      broker: "\(desk.address)", deleted: deleted.users, keeperRunning: deleted.isKeeperRunning)
+      broker: "\(client.address)", deleted: deleted.users, keeperRunning: deleted.isDaemonRunning)
     let users = deleted.users.map(\.printable).joined(separator: ", ")
-    let whose = deleted.isKeeperRunning ? "The running keeper's settings" : "The settings"
+    let whose = deleted.isDaemonRunning ? "The running keeper's settings" : "The settings"
     let note = deleted.wasInUse ? "" : "\(whose) still have one, in `mqtt.password`.\n"
     try output.show(
       report, text: "The password of \(users) at \(report.broker) is deleted.\n\(note)")
   }
 
-  private func nothing(_ desk: LoginDesk) -> CommandFailure {
-    CommandFailure(.noInput, "no password for \(desk.address) is stored")
+  private func nothing(_ client: LoginClient) -> CommandFailure {
+    CommandFailure(.noInput, "no password for \(client.address) is stored")
   }
 }

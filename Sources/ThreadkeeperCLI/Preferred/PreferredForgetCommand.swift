@@ -31,7 +31,7 @@ struct PreferredForgetCommand: AsyncParsableCommand {
     let settings = try options.loadOfStore()
     var request = ThreadRequest(.forgetPreferred)
     request.home = try settings.home(named: home.home)
-    let data = try await RequestCounter(settings: settings).perform(request, isRepeatable: false)
+    let data = try await RequestClient(settings: settings).perform(request, isRepeatable: false)
     let kept = data.forgotten?.first
     let name = kept.map { "\($0.networkName.printable) is kept as \($0.id). " } ?? ""
     try output.show(

@@ -65,7 +65,7 @@ struct PreferredSetCommand: AsyncParsableCommand {
     }
     let settings = try options.loadOfStore()
     request.home = try settings.home(named: home.home)
-    let data = try await RequestCounter(settings: settings).perform(request, isRepeatable: true)
+    let data = try await RequestClient(settings: settings).perform(request, isRepeatable: true)
     let changed = data.changed == true
     try output.show(
       Report(changed: changed),

@@ -15,13 +15,13 @@ struct RoutersClient: Sendable {
 
   func perform(_ request: RoutersRequest) async throws -> RoutersReport {
     // A second release or removal finds nothing.
-    try await RunningKeeper.orStore(isRepeatable: request.command == .transfer) {
-      try await RunningKeeper(settings: settings).ask(request, within: Self.timeout)
+    try await DaemonClient.orStore(isRepeatable: request.command == .transfer) {
+      try await DaemonClient(settings: settings).ask(request, within: Self.timeout)
     } store: {
       let keychain = try OpenStore.forWriting(settings)
       defer { keychain.close() }
       do {
-        return try RoutersWork(
+        return try RoutersService(
           settings: settings,
           ownership: OwnershipService(BridgeConfiguration(settings), keychain: keychain),
           actor: OpenStore.actor(user: geteuid())

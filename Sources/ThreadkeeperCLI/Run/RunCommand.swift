@@ -42,7 +42,7 @@ struct RunCommand: AsyncParsableCommand {
     // few file descriptors: so before the store and the broker take theirs.
     DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) {}
     try await Task.sleep(for: .milliseconds(5))
-    let keeper = try Keeper.start(
+    let keeper = try Daemon.start(
       settings, ask: StoreSecret.askNow, logger: .init(settings.log))
     defer { keeper.end() }
     if let broker = keeper.embeddedBroker {

@@ -3,7 +3,7 @@
 import ConsentLedger
 
 /// What a command asks of the running keeper about consent. See docs/reference/daemon-socket.md.
-package struct ConsentMessage: KeeperRequest {
+package struct ConsentMessage: DaemonRequest {
   package typealias Report = ConsentReport
 
   package enum Command: String, Codable, CaseIterable, Sendable {
@@ -15,7 +15,7 @@ package struct ConsentMessage: KeeperRequest {
     case history = "consents/history"
   }
 
-  package var v = KeeperVersion.current
+  package var v = DaemonRequestVersion.current
   package var command: Command
   /// Of a request or a grant.
   package var id: String?

@@ -1,46 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
+import BridgeProtocol
 import ConsentLedger
-import DaemonSocket
-import Dispatch
 import KeychainCore
+import ThreadCredentialStore
 
-#if canImport(Glibc)
-  import Glibc
-#endif
-
-/// Decides in the keeper what people say at the command line.
-struct ConsentService: Sendable {
+/// What can be said, and taken back, with the store alone: in the keeper, or in the command itself.
+package struct ConsentService: Sendable {
   let keychain: Keychain
-  let desk: ConsentDesk
-  private let turns = DispatchQueue(label: "threadkeeper.consent")
+  private var ledger: ConsentLedger { ConsentLedger(keychain) }
+  private var now: Int64 { SystemClock().now().milliseconds }
 
-  init(keychain: Keychain, desk: ConsentDesk) {
+  package init(_ keychain: Keychain) {
     self.keychain = keychain
-    self.desk = desk
   }
 
-  /// - Returns: nil when it is no message of this kind, or not from who may send one: this user and
-  ///   root.
-  func answer(_ octets: [UInt8], from peer: SocketPeer) async -> [UInt8]? {
-    guard peer.user == geteuid() || peer.user == 0,
-      let message = ConsentMessage(octets: octets)
-    else { return nil }
-    return await message.answer(on: turns) { try report(message, by: peer.user) }
-  }
-
-  private func report(_ message: ConsentMessage, by user: UInt32) throws -> ConsentReport {
-    let id = message.id ?? ""
-    switch message.command {
-    case .list: return try ConsentWork(keychain).list(namingHome: desk.hasSeveralHomes)
-    case .grants: return try ConsentWork(keychain).grants()
-    case .history: return try ConsentWork(keychain).history(message.limit)
-    case .approve:
-      return ConsentReport(
-        decision: .init(try desk.approve(id, message.scope ?? .once, by: user)))
-    case .deny: return ConsentReport(decision: .init(try desk.deny(id, by: user)))
-    case .revoke: return ConsentReport(grants: [.init(try desk.revoke(id, by: user))])
+  /// - Parameter namingHome: where the keeper has several.
+  package func list(namingHome: Bool) throws -> ConsentReport {
+    let now = now
+    let (waiting, revision) = try keychain.database.read {
+      (try ledger.pending(now: now, $0), try ledger.revision($0))
     }
+    return ConsentReport(
+      pending: waiting.map { .init($0, namingHome: namingHome) }, revision: revision)
+  }
+
+  package func grants() throws -> ConsentReport {
+    let store = ThreadCredentialStore(keychain)
+    return ConsentReport(
+      grants: try keychain.database.read { tx in
+        try ledger.grants(tx).map { grant in
+          // A preferred network that cannot be read says nothing about the grant.
+          .init(grant, preferred: try? store.preferredNetwork(of: grant.subject.home, tx))
+        }
+      })
+  }
+
+  package func history(_ limit: Int?) throws -> ConsentReport {
+    let past = try keychain.database.read { try ledger.history(limit: limit ?? .max, $0) }
+    return ConsentReport(history: past.map(ConsentReport.Decision.init))
+  }
+
+  /// Where no keeper runs that should be told.
+  package func revoke(_ id: String?, by user: UInt32) throws -> ConsentReport {
+    let grant = try keychain.database.write {
+      try ledger.revoke(id ?? "", by: .commandLine(user: user), now: now, $0)
+    }
+    return ConsentReport(grants: [.init(grant)])
   }
 }

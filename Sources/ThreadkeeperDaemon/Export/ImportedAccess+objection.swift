@@ -35,7 +35,7 @@ extension ImportedAccess {
   /// Also of a name that `clients revoke` takes: nobody could take it back otherwise.
   private static func isEnrolment(_ item: NewItem) -> Bool {
     guard let client = EnrolledClient(imported: item) else { return false }
-    return (try? ClientsWork.checked(client.user)) != nil
+    return (try? EnrolmentService.checked(client.user)) != nil
   }
 
   /// One that `consent revoke` finds.

@@ -9,7 +9,7 @@ import Logging
 extension StoreService {
   func exchange(_ request: StoreRequest, _ connection: DaemonConnection) throws -> StoreReport {
     defer { progress.withLock { $0 = nil } }
-    let work = ExportWork(
+    let service = ExportService(
       keychain: keychain, settings: settings, enrolments: enrolments,
       actor: OpenStore.actor(user: connection.peer.user)
     ) { [self] done, total in
@@ -25,7 +25,7 @@ extension StoreService {
         throw KeychainError(.userCanceled, "nobody waits for it")
       }
     }
-    let report = try work.answer(request, connection.passed)
+    let report = try service.answer(request, connection.passed)
     if let made = report.exported {
       logger.notice(
         "the items of the store are exported",

@@ -3,7 +3,7 @@
 import KeychainCore
 
 /// What a command asks of the keeper that holds the store. See docs/reference/daemon-socket.md.
-package struct StoreRequest: KeeperRequest {
+package struct StoreRequest: DaemonRequest {
   package typealias Report = StoreReport
 
   package enum Command: String, Codable, CaseIterable, Sendable {
@@ -20,7 +20,7 @@ package struct StoreRequest: KeeperRequest {
     case progress = "store/progress"
   }
 
-  package var v = KeeperVersion.current
+  package var v = DaemonRequestVersion.current
   package var command: Command
   package var secret: StoreSecret?
   package var label: String?
@@ -116,4 +116,4 @@ package struct StoreReport: Codable, Sendable {
   package var progress: Progress?
 }
 
-typealias StoreAnswer = KeeperAnswer<StoreReport>
+typealias StoreAnswer = DaemonAnswer<StoreReport>

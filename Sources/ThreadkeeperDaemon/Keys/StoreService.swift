@@ -11,7 +11,7 @@ import Synchronization
 
 /// Does with the store what commands ask for, renews its keys in the background, and locks it when it
 /// is idle.
-final class StoreService: Service {
+final class StoreService: Service, DaemonRequestAnswering {
   let settings: Settings
   let keychain: Keychain
   let enrolments: ClientEnrolmentStore
@@ -94,14 +94,14 @@ final class StoreService: Service {
     _ request: StoreRequest, _ connection: DaemonConnection
   ) throws -> StoreReport {
     let actor = OpenStore.actor(user: connection.peer.user)
-    let work = StoreWork(keychain: keychain, settings: settings, actor: actor, notes: notes)
+    let actions = StoreActions(keychain: keychain, settings: settings, actor: actor, notes: notes)
     // Before the answer, also where it is a failure: the store may be locked all the same.
     defer { if [.lock, .unlock].contains(request.command) { record() } }
     switch request.command {
     case .progress: return StoreReport(progress: progress.withLock { $0 })
     case .rotation: return StoreReport(rotation: rotation.withLock { $0.report })
     case .rotateKeys:
-      var report = try work.renewRoots(request)
+      var report = try actions.renewRoots(request)
       if request.roots != nil { logger.notice("the root keys of the store are new") }
       beginRotation(for: actor, request.roots == nil ? .newKeys : .newRoots)
       report.rotation = rotation.withLock { $0.report }
@@ -109,7 +109,7 @@ final class StoreService: Service {
     case .exportItems, .importItems:
       return try exchange(request, connection)
     default:
-      let report = try work.answer(request)
+      let report = try actions.answer(request)
       tell(request, report)
       if request.command == .unlock { goOnRotating() }
       return report

@@ -57,7 +57,7 @@ final class BrokerLoginService: Service {
           .usage, "the running keeper does not know this request",
           remedy: "is it of another version? Start it again")
       }
-      try KeeperVersion.check(request.v)
+      try DaemonRequestVersion.check(request.v)
       let address = try BrokerAddress(ofOwnBroker: settings.mqtt)
       guard request.broker == address.url else {
         throw CommandFailure(
@@ -90,8 +90,8 @@ final class BrokerLoginService: Service {
     } catch let error as KeychainError {
       var answer = LoginRequest.Answer(failing: error)
       // No other password helps against a store that is locked.
-      if answer.error?.code == KeeperAnswerForm.refused {
-        answer.error?.code = KeeperAnswerForm.store
+      if answer.error?.code == DaemonAnswerForm.refused {
+        answer.error?.code = DaemonAnswerForm.store
       }
       return answer
     } catch {

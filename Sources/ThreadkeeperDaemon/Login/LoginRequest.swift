@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What `login` and `logout` ask of the running keeper. See docs/reference/daemon-socket.md.
-package struct LoginRequest: KeeperRequest {
+package struct LoginRequest: DaemonRequest {
   package typealias Report = LoginReport
 
   package enum Command: String, Codable, CaseIterable, Sendable {
@@ -9,7 +9,7 @@ package struct LoginRequest: KeeperRequest {
     case logout = "broker/logout"
   }
 
-  package var v = KeeperVersion.current
+  package var v = DaemonRequestVersion.current
   package var command: Command
   /// The broker that the caller's settings name, as `BrokerAddress.url`. A keeper that speaks to
   /// another one, or to the same one without TLS, says so.

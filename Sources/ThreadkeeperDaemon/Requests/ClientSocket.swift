@@ -9,7 +9,7 @@ import ThreadRequests
 /// else. There is none unless the settings name it.
 struct ClientSocket {
   let settings: Settings
-  let requests: RequestDesk
+  let requests: RequestHandler
 
   static let noPrograms = "programs of other users cannot reach this keeper"
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What `routers transfer`, `release` and `remove` ask of the daemon that holds the store.
-package struct RoutersRequest: KeeperRequest {
+package struct RoutersRequest: DaemonRequest {
   package enum Command: String, Codable, CaseIterable, Sendable {
     case transfer = "routers/transfer"
     case release = "routers/release"
     case remove = "routers/remove"
   }
 
-  package var v = KeeperVersion.current
+  package var v = DaemonRequestVersion.current
   package var command: Command
   package var home: String
   /// 16 or 32 hex digits.

@@ -139,7 +139,7 @@ struct ConsentWatchTests {
   }
 
   /// A keeper for a follower, turned by hand.
-  private struct Keeper {
+  private struct Daemon {
     var pending: [ConsentReport.Pending] = []
     var history: [ConsentReport.Decision] = []
     var revision: String?
@@ -158,13 +158,13 @@ struct ConsentWatchTests {
 
   @Test("The history is asked for when its revision is another one, and each time without one")
   func revisions() async throws {
-    let keeper = Mutex(Keeper())
+    let keeper = Mutex(Daemon())
     let told = Mutex<[String]>([])
     var follower = ConsentFollower(
       ask: { message in try keeper.withLock { try $0.answer(message) } },
       show: { news in told.withLock { $0 += heads([news]) } })
     /// - Returns: how often the history was asked for.
-    func look(_ change: (inout Keeper) -> Void = { _ in }) async throws -> Int {
+    func look(_ change: (inout Daemon) -> Void = { _ in }) async throws -> Int {
       let before = keeper.withLock {
         change(&$0)
         return $0.historiesAsked

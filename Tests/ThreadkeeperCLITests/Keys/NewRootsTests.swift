@@ -30,7 +30,7 @@ struct NewRootsTests {
       try keychain.addKeySlot(.keyFile(path: store.path + "/spare.key"), label: "spare")
       let watch = RotationWatch()
       let here = RotationHere(
-        keychain: keychain, desk: StoreDesk(settings: MovedStore.settings(store)), watch: watch)
+        keychain: keychain, client: StoreClient(settings: MovedStore.settings(store)), watch: watch)
       disk.arm(.full(at: number))
       var failure: CommandFailure?
       do {

@@ -24,7 +24,8 @@ struct RotationHereTests {
     #expect(try !keychain.rotateKeys { _ in false }.isFinished)
     let watch = RotationWatch()
     let here = RotationHere(
-      keychain: keychain, desk: StoreDesk(settings: MovedStore.settings(place.store)), watch: watch)
+      keychain: keychain, client: StoreClient(settings: MovedStore.settings(place.store)),
+      watch: watch)
     disk.arm(.full(at: 1))
     var status: ThreadkeeperDaemon.ExitStatus?
     do {
@@ -44,7 +45,8 @@ struct RotationHereTests {
   func stoppedHere() async throws {
     let watch = RotationWatch()
     let here = RotationHere(
-      keychain: keychain, desk: StoreDesk(settings: MovedStore.settings(place.store)), watch: watch)
+      keychain: keychain, client: StoreClient(settings: MovedStore.settings(place.store)),
+      watch: watch)
     let holder = Holder()
     defer { holder.letGo() }
     // It stands still before its first step, for which it must write.

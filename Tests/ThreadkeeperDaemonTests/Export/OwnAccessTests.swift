@@ -109,15 +109,15 @@ struct OwnAccessTests {
   func refusedEnrolment() throws {
     try new.showKeys()
     let keys = try #require(try new.keys())
-    let work = ClientsWork(enrolments: new.enrolments, actor: "a test")
+    let work = EnrolmentService(enrolments: new.enrolments, actor: "a test")
     #expect(throws: CommandFailure.self) {
       try work.answer(
-        ClientsRequest(command: .enroll, home: "home", user: "hub", line: keys.line))
+        EnrolmentRequest(command: .enroll, home: "home", user: "hub", line: keys.line))
     }
     let isDecided = try new.keychain.database.read { try OwnAccess.isDecided(new.enrolments, $0) }
     #expect(!isDecided)
     _ = try work.answer(
-      ClientsRequest(command: .enroll, home: "home", user: "hub", line: try Identity().keys.line))
+      EnrolmentRequest(command: .enroll, home: "home", user: "hub", line: try Identity().keys.line))
     let isDecidedNow = try new.keychain.database.read {
       try OwnAccess.isDecided(new.enrolments, $0)
     }

@@ -51,13 +51,13 @@ struct LoginValuesTests {
 
   @Test("Another version of the form is not guessed at, on neither side")
   func version() throws {
-    try KeeperVersion.check(1)
-    #expect(throws: CommandFailure.self) { try KeeperVersion.check(2) }
+    try DaemonRequestVersion.check(1)
+    #expect(throws: CommandFailure.self) { try DaemonRequestVersion.check(2) }
     var answer = LoginRequest.Answer(.init(stored: "added", inUse: true))
     answer.v = 2
-    #expect(throws: KeeperAnswerForm.unreadable) { try answer.result() }
+    #expect(throws: DaemonAnswerForm.unreadable) { try answer.result() }
     var report = StoreAnswer(StoreReport())
     report.v = 2
-    #expect(throws: KeeperAnswerForm.unreadable) { try report.result() }
+    #expect(throws: DaemonAnswerForm.unreadable) { try report.result() }
   }
 }

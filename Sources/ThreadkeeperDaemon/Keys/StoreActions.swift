@@ -7,7 +7,7 @@ import Settings
 
 /// The work of `keys`, `lock` and `unlock` on a store that is open: in the keeper, or in the command
 /// itself.
-package struct StoreWork: Sendable {
+package struct StoreActions: Sendable {
   /// How long who locks the store waits for the audit to say so.
   private static let patienceOfNote = DispatchTimeInterval.seconds(1)
 
@@ -173,7 +173,7 @@ extension KeySlot.Kind {
   }
 }
 
-extension StoreWork {
+extension StoreActions {
   /// In a command, whose user the audit names.
   package init(keychain: Keychain, settings: Settings) {
     self.init(keychain: keychain, settings: settings, actor: nil, notes: nil)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What all answers of the keeper to commands have in common.
-package enum KeeperAnswerForm {
+package enum DaemonAnswerForm {
   package enum Status: String, Codable, Sendable {
     case ok, error
   }
@@ -18,12 +18,12 @@ package enum KeeperAnswerForm {
     init(_ failure: CommandFailure) {
       code =
         switch failure.status {
-        case .notPermitted: KeeperAnswerForm.refused
+        case .notPermitted: DaemonAnswerForm.refused
         case .unavailable: "unavailable"
         case .configuration: "conflict"
         case .usage: "invalid_payload"
-        case .temporary: KeeperAnswerForm.ending
-        default: KeeperAnswerForm.store
+        case .temporary: DaemonAnswerForm.ending
+        default: DaemonAnswerForm.store
         }
       message = failure.message
       help = failure.remedy

@@ -4,8 +4,8 @@ import BridgeProtocol
 import ClientEnrolment
 
 /// What `clients …` asks of the keeper that holds the store. See docs/reference/daemon-socket.md.
-package struct ClientsRequest: KeeperRequest {
-  package typealias Report = ClientsReport
+package struct EnrolmentRequest: DaemonRequest {
+  package typealias Report = EnrolmentReport
 
   package enum Command: String, Codable, CaseIterable, Sendable {
     case enroll = "clients/enroll"
@@ -14,7 +14,7 @@ package struct ClientsRequest: KeeperRequest {
     case fingerprint = "clients/fingerprint"
   }
 
-  package var v = KeeperVersion.current
+  package var v = DaemonRequestVersion.current
   package var command: Command
   /// Of `list`: nil for all.
   package var home: String?
@@ -41,7 +41,7 @@ package struct ClientsRequest: KeeperRequest {
 }
 
 /// What comes of it.
-package struct ClientsReport: Codable, Sendable {
+package struct EnrolmentReport: Codable, Sendable {
   package struct Client: Codable, Sendable {
     package var home: String
     package var user: String

@@ -10,7 +10,7 @@ import ServiceLifecycle
 import Settings
 
 /// The composition root: store, broker and bridge, put together from the settings.
-package struct Keeper {
+package struct Daemon {
   let settings: Settings
   let keychain: Keychain
   let bridge: Bridge
@@ -28,7 +28,7 @@ package struct Keeper {
   /// - Parameter ask: for what opens the store, where nothing at hand does.
   package static func start(
     _ settings: Settings, ask: @escaping StoreWays.Ask, logger: Logger
-  ) throws -> Keeper {
+  ) throws -> Daemon {
     SQLiteProcess.endMemoryStatistics()
     let keychain = try openOrCreate(settings, ask: ask, logger: logger)
     do {
@@ -47,7 +47,7 @@ package struct Keeper {
         let bridge = try Bridge(
           configuration, connection: connection, clientID: session.name,
           formerClientID: session.former, keychain: keychain, logger: logger)
-        return Keeper(
+        return Daemon(
           settings: settings, keychain: keychain, bridge: bridge, privateBroker: broker,
           login: login, port: connection.port, logger: logger)
       } catch {
@@ -78,11 +78,13 @@ package struct Keeper {
       settings, port: port, monitor: bridge.monitor, keychain: keychain, login: { logins.login })
     let store = StoreService(
       settings, enrolments: bridge.enrolments, logger: logger, record: recorder.write)
-    let sockets = KeeperSockets(
-      settings: settings, consents: ConsentService(keychain: keychain, desk: bridge.consents),
-      requests: RequestDesk(settings, requests: bridge.requests),
-      clients: ClientsService(bridge.enrolments, logger: logger),
-      routers: RoutersHandler(settings, ownership: bridge.ownership), store: store,
+    let sockets = DaemonSockets(
+      settings: settings, requests: RequestHandler(settings, requests: bridge.requests),
+      handlers: [
+        ConsentHandler(keychain: keychain, consents: bridge.consents),
+        EnrolmentHandler(bridge.enrolments, logger: logger),
+        RoutersHandler(settings, ownership: bridge.ownership), store,
+      ],
       logins: logins, logger: logger)
     let localAPI = LocalAPISocket(
       settings: settings,

@@ -13,7 +13,7 @@ import SealedEnvelope
 #endif
 
 /// The work of `clients …` on a store that is open: in the keeper, or in the command itself.
-package struct ClientsWork: Sendable {
+package struct EnrolmentService: Sendable {
   let enrolments: ClientEnrolmentStore
   /// For the audit and the list.
   let actor: String
@@ -25,7 +25,7 @@ package struct ClientsWork: Sendable {
 
   private var keychain: Keychain { enrolments.keychain }
 
-  package func answer(_ request: ClientsRequest) throws -> ClientsReport {
+  package func answer(_ request: EnrolmentRequest) throws -> EnrolmentReport {
     switch request.command {
     case .enroll: return try enroll(request)
     case .revoke: return try revoke(request)
@@ -34,17 +34,17 @@ package struct ClientsWork: Sendable {
         try enrolments.all(in: request.home, $0)
       }
       let revoked = clients.filter(\.isRevoked).map(\.user)
-      return ClientsReport(
-        clients: clients.filter { !$0.isRevoked }.map(ClientsReport.Client.init),
+      return EnrolmentReport(
+        clients: clients.filter { !$0.isRevoked }.map(EnrolmentReport.Client.init),
         damaged: damaged.isEmpty ? nil : damaged,
         revoked: revoked.isEmpty ? nil : revoked)
     case .fingerprint:
       if let user = request.user { return try client(user, of: request) }
-      return ClientsReport(keeper: PublicKeysReport(try keeper().keys))
+      return EnrolmentReport(keeper: PublicKeysReport(try keeper().keys))
     }
   }
 
-  private func enroll(_ request: ClientsRequest) throws -> ClientsReport {
+  private func enroll(_ request: EnrolmentRequest) throws -> EnrolmentReport {
     let (home, user) = try named(request)
     let client = EnrolledClient(
       home: home, user: user, keys: try .argument(request.line ?? "", whose: "the line"),
@@ -63,11 +63,11 @@ package struct ClientsWork: Sendable {
       }
       return (try enrolments.enroll(client, tx), keeper)
     }
-    return ClientsReport(
+    return EnrolmentReport(
       clients: [.init(client)], change: change.rawValue, keeper: PublicKeysReport(keeper))
   }
 
-  private func revoke(_ request: ClientsRequest) throws -> ClientsReport {
+  private func revoke(_ request: EnrolmentRequest) throws -> EnrolmentReport {
     let (home, user) = try named(request)
     let wasThere = try keychain.database.write { tx in
       keychain.act(as: actor, in: tx)
@@ -77,7 +77,7 @@ package struct ClientsWork: Sendable {
       return true
     }
     guard wasThere else { throw Self.nobody(user, home) }
-    return ClientsReport()
+    return EnrolmentReport()
   }
 
   /// A person has agreed to who had the key of then.
@@ -86,12 +86,12 @@ package struct ClientsWork: Sendable {
       of: .mqttUser(user), in: home, by: actor, now: Int64(Date().timeIntervalSince1970 * 1000), tx)
   }
 
-  private func client(_ user: String, of request: ClientsRequest) throws -> ClientsReport {
+  private func client(_ user: String, of request: EnrolmentRequest) throws -> EnrolmentReport {
     let home = try named(request).home
     guard let client = try keychain.database.read({ try enrolments.client(user, in: home, $0) }),
       !client.isRevoked
     else { throw Self.nobody(user, home) }
-    return ClientsReport(clients: [.init(client)])
+    return EnrolmentReport(clients: [.init(client)])
   }
 
   /// Made where there are none; a store that is open for reading only has them or not.
@@ -105,7 +105,7 @@ package struct ClientsWork: Sendable {
     }
   }
 
-  private func named(_ request: ClientsRequest) throws -> (home: String, user: String) {
+  private func named(_ request: EnrolmentRequest) throws -> (home: String, user: String) {
     guard let home = request.home, let user = request.user else {
       throw CommandFailure(.usage, "a client has a home and a user name")
     }

@@ -11,7 +11,7 @@ import ThreadDataset
 
 /// The work of `store export` and `store import` on a store that is open: in the keeper, or in the command
 /// itself.
-package struct ExportWork {
+package struct ExportService {
   let keychain: Keychain
   let settings: Settings
   /// Of this keychain: it remembers whom it knows.

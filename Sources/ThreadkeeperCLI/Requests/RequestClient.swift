@@ -9,7 +9,7 @@ import ThreadkeeperDaemon
 
 /// Has a request fulfilled for a command, over every team: by the keeper that holds the store, or
 /// without one in the store itself.
-struct RequestCounter: Sendable {
+struct RequestClient: Sendable {
   /// Seconds.
   private static let patience = 60
 
@@ -18,8 +18,8 @@ struct RequestCounter: Sendable {
   /// - Parameter isRepeatable: whether to do it twice comes to the same answer.
   func perform(_ request: ThreadRequest, isRepeatable: Bool) async throws -> AnswerData {
     do {
-      return try await RunningKeeper.orStore(isRepeatable: isRepeatable) {
-        try await askKeeper(request)
+      return try await DaemonClient.orStore(isRepeatable: isRepeatable) {
+        try await askDaemon(request)
       } store: {
         let keychain = try OpenStore.forWriting(settings)
         defer { keychain.close() }
@@ -27,7 +27,7 @@ struct RequestCounter: Sendable {
         let outcome = service.answer(
           request, from: .systemUser(geteuid()), team: settings.team(ofUID: geteuid()) ?? "",
           isAdministrator: true)
-        guard case .answer(let answer) = outcome else { throw KeeperAnswerForm.unreadable }
+        guard case .answer(let answer) = outcome else { throw DaemonAnswerForm.unreadable }
         return try answer.result()
       }
     } catch let failure as AnswerFailure {
@@ -35,16 +35,16 @@ struct RequestCounter: Sendable {
     }
   }
 
-  private func askKeeper(_ request: ThreadRequest) async throws -> AnswerData? {
+  private func askDaemon(_ request: ThreadRequest) async throws -> AnswerData? {
     var fields = request.fields
     fields.v = ThreadAnswer.version
     fields.command = request.command.rawValue
     fields.asKeeper = true
     guard
-      let octets = try await RunningKeeper(settings: settings).ask(
+      let octets = try await DaemonClient(settings: settings).ask(
         fields.json, within: Self.patience)
     else { return nil }
-    guard let answer = ThreadAnswer(json: Array(octets)) else { throw KeeperAnswerForm.unreadable }
+    guard let answer = ThreadAnswer(json: Array(octets)) else { throw DaemonAnswerForm.unreadable }
     return try answer.result()
   }
 }

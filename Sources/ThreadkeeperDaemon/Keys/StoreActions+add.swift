@@ -3,7 +3,7 @@
 import Glibc
 import KeychainCore
 
-extension StoreWork {
+extension StoreActions {
   /// `keys/add`
   func add(_ request: StoreRequest) throws -> StoreReport {
     guard let way = try request.secret?.ways().first else {

@@ -19,12 +19,12 @@ struct KeeperAnswerTests {
   func kinds() throws {
     let requests: [[UInt8]] = [
       try LoginRequest(command: .logout, broker: "mqtt://broker.local").octets,
-      try ClientsRequest(command: .list).octets, try ConsentMessage(.list).octets,
+      try EnrolmentRequest(command: .list).octets, try ConsentMessage(.list).octets,
       try StoreRequest(command: .listKeys).octets,
     ]
     for (number, octets) in requests.enumerated() {
       let isRead = [
-        LoginRequest(octets: octets) != nil, ClientsRequest(octets: octets) != nil,
+        LoginRequest(octets: octets) != nil, EnrolmentRequest(octets: octets) != nil,
         ConsentMessage(octets: octets) != nil, StoreRequest(octets: octets) != nil,
       ]
       #expect(isRead == requests.indices.map { $0 == number })
@@ -35,7 +35,7 @@ struct KeeperAnswerTests {
   func commands() {
     let commands =
       LoginRequest.Command.allCases.map(\.rawValue)
-      + ClientsRequest.Command.allCases.map(\.rawValue)
+      + EnrolmentRequest.Command.allCases.map(\.rawValue)
       + ConsentMessage.Command.allCases.map(\.rawValue)
       + RoutersRequest.Command.allCases.map(\.rawValue)
       + StoreRequest.Command.allCases.map(\.rawValue)
@@ -45,19 +45,19 @@ struct KeeperAnswerTests {
 
   @Test("An answer that no message can hold is a failure with words, and not silence")
   func tooLarge() throws {
-    let octets = ClientsRequest(command: .list).answer {
-      ClientsReport(change: String(repeating: "a", count: DaemonConnection.limit))
+    let octets = EnrolmentRequest(command: .list).answer {
+      EnrolmentReport(change: String(repeating: "a", count: DaemonConnection.limit))
     }
     let error = try #require(try object(octets)["error"] as? NSDictionary)
     #expect(error["code"] as? String == "too_large")
-    #expect(throws: CommandFailure.self) { try ClientsRequest.Answer.result(Data(octets)) }
+    #expect(throws: CommandFailure.self) { try EnrolmentRequest.Answer.result(Data(octets)) }
   }
 
   @Test("A report is told in the form that docs/reference/daemon-socket.md has, and read again")
   func report() throws {
-    let octets = ClientsRequest(command: .list).answer { ClientsReport(change: "enrolled") }
+    let octets = EnrolmentRequest(command: .list).answer { EnrolmentReport(change: "enrolled") }
     #expect(try object(octets) == ["v": 1, "status": "ok", "data": ["change": "enrolled"]])
-    #expect(try ClientsRequest.Answer.result(Data(octets)).change == "enrolled")
+    #expect(try EnrolmentRequest.Answer.result(Data(octets)).change == "enrolled")
   }
 
   @Test("What goes wrong has its code and its exit status, whatever it is")
@@ -90,7 +90,7 @@ struct KeeperAnswerTests {
     for answer in [
       "", "{}", "{\"v\":1,\"status\":\"ok\"}", "{\"v\":2,\"status\":\"ok\",\"data\":{}}",
     ] {
-      #expect(throws: KeeperAnswerForm.unreadable) {
+      #expect(throws: DaemonAnswerForm.unreadable) {
         try ConsentMessage.Answer.result(Data(answer.utf8))
       }
     }

@@ -10,7 +10,7 @@ import ThreadkeeperDaemon
 #endif
 
 /// Has something done about consent: by the keeper that runs, or without one in the store itself.
-struct ConsentCounter: Sendable {
+struct ConsentClient: Sendable {
   /// Seconds.
   private static let patience = 30
 
@@ -18,9 +18,9 @@ struct ConsentCounter: Sendable {
 
   /// For what only a keeper can do, because only a keeper has somebody waiting. One that is just
   /// starting is waited for.
-  func askKeeper(_ message: ConsentMessage) async throws -> ConsentReport {
+  func askDaemon(_ message: ConsentMessage) async throws -> ConsentReport {
     // What broke off in between may have been decided: to decide it again is refused by its id.
-    try await RunningKeeper.orStore(isRepeatable: true) {
+    try await DaemonClient.orStore(isRepeatable: true) {
       try await ask(message)
     } store: {
       guard StoreLock.holder(of: OpenStore.location(settings)) == nil else {
@@ -33,20 +33,20 @@ struct ConsentCounter: Sendable {
   }
 
   func perform(_ message: ConsentMessage) async throws -> ConsentReport {
-    try await RunningKeeper.orStore(isRepeatable: true) {
+    try await DaemonClient.orStore(isRepeatable: true) {
       try await ask(message)
     } store: {
       let keychain =
         try message.command == .revoke
         ? OpenStore.forWriting(settings) : OpenStore.forReading(settings)
       defer { keychain.close() }
-      let work = ConsentWork(keychain)
+      let service = ConsentService(keychain)
       do {
         switch message.command {
-        case .list: return try work.list(namingHome: settings.homes.count > 1)
-        case .grants: return try work.grants()
-        case .history: return try work.history(message.limit)
-        case .revoke: return try work.revoke(message.id, by: geteuid())
+        case .list: return try service.list(namingHome: settings.homes.count > 1)
+        case .grants: return try service.grants()
+        case .history: return try service.history(message.limit)
+        case .revoke: return try service.revoke(message.id, by: geteuid())
         case .approve, .deny: throw CommandFailure(.software, "this takes a keeper")
         }
       } catch let refusal as ConsentRefusal {
@@ -59,6 +59,6 @@ struct ConsentCounter: Sendable {
 
   /// - Returns: nil when no keeper listens.
   private func ask(_ message: ConsentMessage) async throws -> ConsentReport? {
-    try await RunningKeeper(settings: settings).ask(message, within: Self.patience)
+    try await DaemonClient(settings: settings).ask(message, within: Self.patience)
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Of the form of requests to the keeper and of its answers. Another one is not guessed at.
-package enum KeeperVersion {
+package enum DaemonRequestVersion {
   package static let current = 1
 
   package static func check(_ version: Int) throws(CommandFailure) {

@@ -10,10 +10,10 @@ import KeychainCore
 #endif
 
 /// What the keeper answers to a command: the form of an answer over MQTT, and a number for the exit status.
-package struct KeeperAnswer<Report: Codable & Sendable>: Codable, Sendable {
-  package var v = KeeperVersion.current
-  package var status: KeeperAnswerForm.Status
-  package var error: KeeperAnswerForm.Failure?
+package struct DaemonAnswer<Report: Codable & Sendable>: Codable, Sendable {
+  package var v = DaemonRequestVersion.current
+  package var status: DaemonAnswerForm.Status
+  package var error: DaemonAnswerForm.Failure?
   package var data: Report?
 
   init(_ report: Report) {
@@ -23,7 +23,7 @@ package struct KeeperAnswer<Report: Codable & Sendable>: Codable, Sendable {
 
   init(_ failure: CommandFailure) {
     status = .error
-    error = KeeperAnswerForm.Failure(failure)
+    error = DaemonAnswerForm.Failure(failure)
   }
 
   /// Whatever has gone wrong.
@@ -44,7 +44,7 @@ package struct KeeperAnswer<Report: Codable & Sendable>: Codable, Sendable {
       CommandFailure(
         .usage, "the answer is larger than a message of the running keeper may be",
         remedy: "ask for less, where the command has a limit"))
-    answer.error?.code = KeeperAnswerForm.tooLarge
+    answer.error?.code = DaemonAnswerForm.tooLarge
     return answer
   }
 
@@ -52,7 +52,7 @@ package struct KeeperAnswer<Report: Codable & Sendable>: Codable, Sendable {
 
   package init(reading octets: Data) throws(CommandFailure) {
     guard let answer = try? JSONDecoder().decode(Self.self, from: octets) else {
-      throw KeeperAnswerForm.unreadable
+      throw DaemonAnswerForm.unreadable
     }
     self = answer
   }
@@ -63,9 +63,9 @@ package struct KeeperAnswer<Report: Codable & Sendable>: Codable, Sendable {
 
   /// What the answer comes to.
   package func result() throws(CommandFailure) -> Report {
-    guard v == KeeperVersion.current else { throw KeeperAnswerForm.unreadable }
+    guard v == DaemonRequestVersion.current else { throw DaemonAnswerForm.unreadable }
     if let data, status == .ok { return data }
-    guard let error else { throw KeeperAnswerForm.unreadable }
+    guard let error else { throw DaemonAnswerForm.unreadable }
     throw CommandFailure(
       ExitStatus(rawValue: error.exit) ?? .software, error.message, remedy: error.help)
   }

@@ -11,7 +11,7 @@ import ThreadkeeperDaemon
 #endif
 
 /// The keeper that runs on a store, for commands that have something for it.
-struct RunningKeeper: Sendable {
+struct DaemonClient: Sendable {
   /// Longer than the keeper may take to ask its broker.
   private static let patience = 60
 
@@ -32,7 +32,7 @@ struct RunningKeeper: Sendable {
   /// - Returns: nil when none listens.
   /// - Throws: `CommandFailure`, among them what the keeper answers; `Ended`; `LeftOpen`, or
   ///   `CancellationError` when nothing was asked yet.
-  func ask<Request: KeeperRequest>(
+  func ask<Request: DaemonRequest>(
     _ request: Request, passing descriptors: [Int32] = [], within seconds: Int
   ) async throws -> Request.Report? {
     try await ask(request.octets, passing: descriptors, within: seconds)
@@ -45,12 +45,12 @@ struct RunningKeeper: Sendable {
   func ask(_ request: LoginRequest) async throws -> LoginReport? {
     guard let octets = try await ask(request.octets, within: Self.patience) else { return nil }
     let answer = try LoginRequest.Answer(reading: octets)
-    guard answer.error?.code != KeeperAnswerForm.ending else { throw Ended() }
+    guard answer.error?.code != DaemonAnswerForm.ending else { throw Ended() }
     do {
       return try answer.result()
     } catch {
       guard request.command == .login, request.validate != false,
-        answer.error?.code == KeeperAnswerForm.refused
+        answer.error?.code == DaemonAnswerForm.refused
       else {
         throw error
       }
@@ -64,7 +64,7 @@ struct RunningKeeper: Sendable {
   ) async throws -> Data? {
     do {
       return try await DaemonCaller.ask(
-        request, passing: descriptors, at: KeeperSockets.path(settings), within: seconds,
+        request, passing: descriptors, at: DaemonSockets.path(settings), within: seconds,
         actingForOwner: true
       ).map { Data($0) }
     } catch let error as DaemonSocketError {

@@ -16,7 +16,7 @@ import ThreadRequests
 
 /// The keeper's end of requests on the socket: who asks is the user that the kernel names, and speaks
 /// for the team that the settings give to that user.
-final class RequestDesk: Sendable {
+final class RequestHandler: Sendable {
   /// A consent is open for two minutes; then it is settled one way or another.
   private static let patience = Duration.seconds(150)
 
@@ -33,7 +33,7 @@ final class RequestDesk: Sendable {
   /// - Parameter door: of a socket where users may ask so often and no more.
   /// - Returns: nil when it is no request of this kind.
   func answer(
-    _ octets: [UInt8], _ connection: DaemonConnection, _ door: ClientAdmission? = nil
+    _ octets: [UInt8], _ connection: DaemonConnection, _ door: ClientAdmission?
   ) async -> [UInt8]? {
     guard let command = Self.command(of: octets) else { return nil }
     if let refusal = door?.refusal(of: command, by: connection.peer.user) {

@@ -9,7 +9,7 @@ import ThreadkeeperDaemon
 
 /// Stores and deletes the login of the settings' broker: by the running keeper, which has the store's
 /// lock, or without one in the store itself.
-struct LoginDesk: Sendable {
+struct LoginClient: Sendable {
   let settings: Settings
   let address: BrokerAddress
 
@@ -32,7 +32,7 @@ struct LoginDesk: Sendable {
 
   struct Stored: Sendable {
     var change: String
-    var isKeeperRunning: Bool
+    var isDaemonRunning: Bool
     /// Whether the keeper goes to its broker with it; not while its settings have a password.
     var isInUse: Bool
     var madeStore = false
@@ -50,9 +50,9 @@ struct LoginDesk: Sendable {
       password: login.password.withUnsafeBytes { String(decoding: $0, as: UTF8.self) },
       validate: validating)
     var isAccepted = !validating
-    return try await RunningKeeper.orStore(isRepeatable: true) {
-      try await RunningKeeper(settings: settings).ask(request).map {
-        Stored(change: $0.stored ?? "", isKeeperRunning: true, isInUse: $0.inUse)
+    return try await DaemonClient.orStore(isRepeatable: true) {
+      try await DaemonClient(settings: settings).ask(request).map {
+        Stored(change: $0.stored ?? "", isDaemonRunning: true, isInUse: $0.inUse)
       }
     } store: {
       if !isAccepted {
@@ -76,7 +76,7 @@ struct LoginDesk: Sendable {
         try BrokerLoginStore(keychain, address).save(login, over: known, $0)
       }
       return Stored(
-        change: change.rawValue, isKeeperRunning: false, isInUse: isStoredInUse,
+        change: change.rawValue, isDaemonRunning: false, isInUse: isStoredInUse,
         madeStore: madeStore)
     }
   }
@@ -92,16 +92,16 @@ struct LoginDesk: Sendable {
 
   struct Deleted: Sendable {
     var users: [String]
-    var isKeeperRunning: Bool
+    var isDaemonRunning: Bool
     /// Whether the keeper had no other password than the stored one.
     var wasInUse: Bool
   }
 
   func delete() async throws -> Deleted {
     let request = LoginRequest(command: .logout, broker: address.url)
-    return try await RunningKeeper.orStore(isRepeatable: true) {
-      try await RunningKeeper(settings: settings).ask(request).map {
-        Deleted(users: $0.deleted ?? [], isKeeperRunning: true, wasInUse: $0.inUse)
+    return try await DaemonClient.orStore(isRepeatable: true) {
+      try await DaemonClient(settings: settings).ask(request).map {
+        Deleted(users: $0.deleted ?? [], isDaemonRunning: true, wasInUse: $0.inUse)
       }
     } store: {
       let keychain = try OpenStore.forWriting(settings)
@@ -109,7 +109,7 @@ struct LoginDesk: Sendable {
       let users = try keychain.database.write {
         try BrokerLoginStore(keychain, address).deleteAll($0)
       }
-      return Deleted(users: users, isKeeperRunning: false, wasInUse: isStoredInUse)
+      return Deleted(users: users, isDaemonRunning: false, wasInUse: isStoredInUse)
     }
   }
 

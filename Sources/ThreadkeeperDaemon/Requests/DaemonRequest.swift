@@ -12,16 +12,16 @@ import Dispatch
 /// What a command asks of the running keeper, as JSON with a `v` and a `command`. Each kind has commands
 /// of its own, and none that `RequestCommand` has, so that only one kind can be read from it. See
 /// docs/reference/daemon-socket.md.
-package protocol KeeperRequest: Codable, Sendable {
+package protocol DaemonRequest: Codable, Sendable {
   /// What comes of it.
   associatedtype Report: Codable & Sendable
 
-  /// `KeeperVersion.current` of who asks.
+  /// `DaemonRequestVersion.current` of who asks.
   var v: Int { get }
 }
 
-extension KeeperRequest {
-  package typealias Answer = KeeperAnswer<Report>
+extension DaemonRequest {
+  package typealias Answer = DaemonAnswer<Report>
 
   /// Nil when it is no request of this kind.
   init?(octets: [UInt8]) {
@@ -35,7 +35,7 @@ extension KeeperRequest {
   package func answer(_ work: () throws -> Report) -> [UInt8] {
     let answer: Answer
     do {
-      try KeeperVersion.check(v)
+      try DaemonRequestVersion.check(v)
       answer = Answer(try work())
     } catch {
       answer = Answer(failing: error)

@@ -5,7 +5,7 @@ import Settings
 import ThreadDataset
 
 /// Fulfils `routers transfer`, `release` and `remove` on an open store: in the daemon, or in the command.
-package struct RoutersWork: Sendable {
+package struct RoutersService: Sendable {
   let settings: Settings
   let ownership: OwnershipService
   /// Who is named in the audit.

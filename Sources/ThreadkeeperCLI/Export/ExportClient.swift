@@ -7,7 +7,7 @@ import ThreadkeeperDaemon
 
 /// Has an export or an import done: by the keeper that holds the store, which gets the open files, or without one
 /// in the store itself.
-struct ExportDesk: Sendable {
+struct ExportClient: Sendable {
   /// Seconds, for a store of millions on a slow machine.
   private static let patience = 24 * 3_600
   /// For a keeper that has its hands full; it only says that it is there.
@@ -20,7 +20,7 @@ struct ExportDesk: Sendable {
 
   /// The store, where no keeper has it; nil where one does.
   func openHere(_ command: StoreRequest.Command) async throws -> Keychain? {
-    try await StoreDesk(settings: settings).openHere(
+    try await StoreClient(settings: settings).openHere(
       unlessAnswered: StoreRequest(command: .progress), within: Self.patienceOfQuestion
     ) { try command == .importItems || $0.lockedForExport() > 0 }
   }
@@ -60,9 +60,9 @@ struct ExportDesk: Sendable {
 
   private func ask(_ request: StoreRequest, _ files: [Int32]) async throws -> StoreReport? {
     do {
-      return try await RunningKeeper(settings: settings).ask(
+      return try await DaemonClient(settings: settings).ask(
         request, passing: files, within: Self.patience)
-    } catch is RunningKeeper.Ended {
+    } catch is DaemonClient.Ended {
       throw CommandFailure(
         .temporary, "the running keeper has ended before it answered",
         remedy: request.command == .importItems
@@ -84,7 +84,7 @@ struct ExportDesk: Sendable {
 
   /// Nil when no keeper listens.
   private func progress(within seconds: Int) async throws -> StoreReport? {
-    try await RunningKeeper(settings: settings).ask(
+    try await DaemonClient(settings: settings).ask(
       StoreRequest(command: .progress), within: seconds)
   }
 
@@ -95,14 +95,14 @@ struct ExportDesk: Sendable {
   ) throws -> StoreReport {
     let line = ProgressLine(words)
     defer { line.end() }
-    let work = ExportWork(
+    let service = ExportService(
       keychain: keychain, settings: settings, enrolments: ClientEnrolmentStore(keychain)
     ) { done, total in
       guard !isStopped.isUp else { throw KeychainError(.userCanceled, "it was stopped") }
       line.show(UInt64(done), of: UInt64(total))
     }
     do {
-      return try work.answer(request, files)
+      return try service.answer(request, files)
     } catch {
       if isStopped.isUp { throw CancellationError() }
       throw error

@@ -11,10 +11,10 @@ struct RunningKeeperTests {
   func orStore() async throws {
     let locked = CommandFailure(.temporary, "locked")
     var asked = 0
-    let kept = try await RunningKeeper.orStore(isRepeatable: true, within: .seconds(3_600)) {
+    let kept = try await DaemonClient.orStore(isRepeatable: true, within: .seconds(3_600)) {
       () -> String? in
       asked += 1
-      if asked == 1 { throw RunningKeeper.Ended() }
+      if asked == 1 { throw DaemonClient.Ended() }
       return asked == 4 ? "kept" : nil
     } store: {
       throw locked
@@ -23,9 +23,9 @@ struct RunningKeeperTests {
     // What must not be done twice is not.
     asked = 0
     let failure = await #expect(throws: CommandFailure.self) {
-      try await RunningKeeper.orStore(isRepeatable: false) { () -> String? in
+      try await DaemonClient.orStore(isRepeatable: false) { () -> String? in
         asked += 1
-        throw RunningKeeper.Ended()
+        throw DaemonClient.Ended()
       } store: {
         "stored"
       }

@@ -3,7 +3,7 @@
 import KeychainCore
 import SodiumCrypto
 
-extension StoreWork {
+extension StoreActions {
   /// New root keys, if they are wanted. What was given to stay must open a slot: nobody loses a way in by
   /// a slip of the fingers, whatever was confirmed.
   package func renewRoots(_ request: StoreRequest) throws -> StoreReport {

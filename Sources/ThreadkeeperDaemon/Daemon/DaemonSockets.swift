@@ -6,13 +6,12 @@ import ServiceLifecycle
 import Settings
 
 /// The keeper's sockets, and who answers what comes there: the first one that knows the request.
-package struct KeeperSockets: Service {
+package struct DaemonSockets: Service {
   let settings: Settings
-  let consents: ConsentService
-  let requests: RequestDesk
-  let clients: ClientsService
-  let routers: RoutersHandler
-  let store: StoreService
+  /// For programs, too.
+  let requests: RequestHandler
+  /// Of commands.
+  let handlers: [any DaemonRequestAnswering]
   let logins: BrokerLoginService
   let logger: Logger
 
@@ -73,15 +72,14 @@ package struct KeeperSockets: Service {
         logger.warning("a command was not let in", metadata: ["reason": "\($0.message)"])
       },
       handler: {
-        [store, clients, routers, consents, requests, logins, logger] request, connection in
+        [requests, handlers, logins, logger] bytes, connection in
         logger.debug(
           "a request on the socket", metadata: ["user": "\(connection.peer.user)"])
-        if let answer = await consents.answer(request, from: connection.peer) { return answer }
-        if let answer = await requests.answer(request, connection) { return answer }
-        if let answer = await clients.answer(request, from: connection.peer) { return answer }
-        if let answer = await routers.answer(request, from: connection.peer) { return answer }
-        if let answer = await store.answer(request, connection) { return answer }
-        return (try? await logins.answer(request, connection).octets) ?? []
+        if let answer = await requests.answer(bytes, connection, nil) { return answer }
+        for handler in handlers {
+          if let answer = await handler.answer(bytes, connection) { return answer }
+        }
+        return (try? await logins.answer(bytes, connection).octets) ?? []
       })
   }
 }

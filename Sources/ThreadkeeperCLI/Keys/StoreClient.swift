@@ -5,32 +5,32 @@ import Settings
 import ThreadkeeperDaemon
 
 /// Has something done with the store: by the keeper that holds it, or without one in the store itself.
-struct StoreDesk: Sendable {
+struct StoreClient: Sendable {
   /// Seconds. A passphrase takes the keeper one, on a slow machine ten.
   private static let patience = 120
 
   let settings: Settings
 
   /// - Returns: nil when no keeper listens.
-  func askKeeper(_ request: StoreRequest) async throws -> StoreReport? {
+  func askDaemon(_ request: StoreRequest) async throws -> StoreReport? {
     do {
       return try await ask(request)
-    } catch let ended as RunningKeeper.Ended {
+    } catch let ended as DaemonClient.Ended {
       throw ended.failure
     }
   }
 
   /// - Returns: nil when no keeper listens.
-  /// - Throws: `RunningKeeper.Ended`, among others.
+  /// - Throws: `DaemonClient.Ended`, among others.
   func ask(_ request: StoreRequest) async throws -> StoreReport? {
-    try await RunningKeeper(settings: settings).ask(request, within: Self.patience)
+    try await DaemonClient(settings: settings).ask(request, within: Self.patience)
   }
 
   /// For what only a keeper can do. One that is just starting is waited for.
   ///
   /// - Parameter words: of the failure with status 69 when none runs.
-  func askRunningKeeper(_ request: StoreRequest, orSay words: String) async throws -> StoreReport {
-    try await RunningKeeper.orStore(isRepeatable: true) {
+  func askRunningDaemon(_ request: StoreRequest, orSay words: String) async throws -> StoreReport {
+    try await DaemonClient.orStore(isRepeatable: true) {
       try await ask(request)
     } store: {
       guard StoreLock.holder(of: OpenStore.location(settings)) == nil else {
@@ -43,12 +43,12 @@ struct StoreDesk: Sendable {
   /// The ways into the store.
   func list() async throws -> StoreReport {
     let request = StoreRequest(command: .listKeys)
-    return try await RunningKeeper.orStore(isRepeatable: true) {
+    return try await DaemonClient.orStore(isRepeatable: true) {
       try await ask(request)
     } store: {
       let keychain = try OpenStore.forReading(settings)
       defer { keychain.close() }
-      return try StoreWork(keychain: keychain, settings: settings).answer(request)
+      return try StoreActions(keychain: keychain, settings: settings).answer(request)
     }
   }
 
@@ -59,12 +59,12 @@ struct StoreDesk: Sendable {
     ) { _ in request.command == .addKey }
     defer { keychain?.close() }
     guard let keychain else { return try await askOnce(request) }
-    return try StoreWork(keychain: keychain, settings: settings).answer(request)
+    return try StoreActions(keychain: keychain, settings: settings).answer(request)
   }
 
   /// Has a keeper do what is not to be done twice, as to add a key; one was there a moment ago.
   func askOnce(_ request: StoreRequest) async throws -> StoreReport {
-    try await RunningKeeper.orStore(isRepeatable: false) {
+    try await DaemonClient.orStore(isRepeatable: false) {
       try await ask(request)
     } store: {
       throw CommandFailure(.temporary, "the keeper has ended before it was asked: try again")
@@ -81,7 +81,7 @@ struct StoreDesk: Sendable {
     unlessAnswered question: StoreRequest, within seconds: Int,
     _ needsAll: @escaping @Sendable (Keychain) throws -> Bool
   ) async throws -> Keychain? {
-    let keychain: Keychain? = try await RunningKeeper.orStore(isRepeatable: true) {
+    let keychain: Keychain? = try await DaemonClient.orStore(isRepeatable: true) {
       try await isAnswered(question, within: seconds) ? Optional(Keychain?.none) : nil
     } store: {
       try await SystemThread.run { try open(until: $0, needsAll) }
@@ -95,10 +95,10 @@ struct StoreDesk: Sendable {
 
   private func isAnswered(_ question: StoreRequest, within seconds: Int) async throws -> Bool {
     do {
-      return try await RunningKeeper(settings: settings).ask(question, within: seconds) != nil
-    } catch is RunningKeeper.Ended {
+      return try await DaemonClient(settings: settings).ask(question, within: seconds) != nil
+    } catch is DaemonClient.Ended {
       return false
-    } catch is RunningKeeper.LeftOpen {
+    } catch is DaemonClient.LeftOpen {
       throw CancellationError()
     }
   }
@@ -124,7 +124,7 @@ struct StoreDesk: Sendable {
     else { return }
     for way in try StoreSecret.ways(answer) {
       do { try keychain.unlock(with: way) } catch { continue }
-      return try StoreWork(keychain: keychain, settings: settings).noteUnlock()
+      return try StoreActions(keychain: keychain, settings: settings).noteUnlock()
     }
     throw CommandFailure(.notPermitted, "this unlocks nothing: it is mistyped")
   }
