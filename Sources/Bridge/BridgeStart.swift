@@ -123,7 +123,7 @@ enum BridgeStart {
   /// Alerts about routers that are gone, or about users that speak for none, would fire for ever.
   private static func dropOrphans(_ batch: BatchApplier) throws {
     for alert in try AlertLedger.active(batch.tx) where try isOrphan(alert, batch) {
-      try batch.apply(alert.phase == .held ? .drop : .resolve, to: alert, wanted: nil, new: alert)
+      try batch.end(alert)
     }
   }
 

@@ -48,6 +48,21 @@ struct AlertNameTests {
     #expect(AlertName.ofRouters.map(\.number) == [0, 1, 2, 3, 4, 5, 12, 13])
   }
 
+  @Test("What is decided, counted or over already is told at once; the rest has to last")
+  func held() {
+    #expect(
+      AlertName.allCases.filter { !$0.definition.isHeld } == [
+        .messagesDropped, .sessionLost, .storeReadOnly, .brokerAuthenticationFailed,
+        .adoptionFailed, .preferredNetworkChanged, .sessionTakenOver, .storeDamaged,
+      ])
+  }
+
+  @Test("What has happened is told for a day")
+  func notices() {
+    #expect(AlertName.notices == [.preferredNetworkChanged, .storeDamaged])
+    #expect(AlertName.notices.allSatisfy { $0.definition.noticeDuration == 86_400 })
+  }
+
   @Test("The words for severities")
   func severities() {
     #expect(AlertName.Severity.critical.rawValue == "critical")

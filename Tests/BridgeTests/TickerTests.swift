@@ -107,8 +107,7 @@ struct TickerTests {
   func droppedMessagesOfAnEarlierKeeper() throws {
     _ = try keeper.transaction { batch in
       let home = try #require(batch.servedHomes.first)
-      try batch.applyAlert(
-        .messagesDropped, subject: "", wanted: .messagesDropped, home: home, hold: 0)
+      try batch.setAlert(.messagesDropped, .messagesDropped, in: home)
     }
     #expect(try keeper.firing() == ["MessagesDropped"])
     ticker.stop()

@@ -98,7 +98,7 @@ extension BatchApplier {
         "the last border router of the preferred network left; it stays preferred"
     }
     try append(record)
-    try applyAlerts([:], to: &router, home: home)
+    try setAlerts([:], of: &router, home: home)
     home.hasChangedRouters = true
     home.needsMoveLook = true
     noteRouter(in: home, change: -1)
@@ -153,7 +153,7 @@ extension BatchApplier {
       currentName: try currentNetworkName(of: router, home: home),
       isToldOfHome: try isToldOfHome(router, dataset, home: home)
     ).wanted
-    try applyAlerts(wanted, to: &router, home: home)
+    try setAlerts(wanted, of: &router, home: home)
     if stored == nil {
       try RouterLedger.insert(router, tx)
     } else {

@@ -76,7 +76,7 @@ extension BatchApplier {
   /// Where only signed events count, there is nothing left that could come in clear.
   func signedSeen(from user: String, home: HomeContext, _ intake: SealedIntake) throws {
     guard try enrolled(user, home: home, intake)?.trust == .signed else { return }
-    try applyAlert(.plaintextCredentials, subject: user, wanted: nil, home: home)
+    try setAlert(.plaintextCredentials, about: user, nil, in: home)
   }
 
   private func enrolled(_ user: String, home: HomeContext, _ intake: SealedIntake) throws

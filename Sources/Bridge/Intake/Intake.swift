@@ -152,9 +152,8 @@ final class Intake: MosquittoHandler {
       let wasConnected =
         try batch.tx.first("SELECT intake_connected FROM outbox") { $0.integer(0) != 0 } ?? false
       if let home = batch.servedHomes.first {
-        try batch.applyAlert(
-          .sessionLost, subject: "", wanted: wasConnected && !isPresent ? .sessionLost : nil,
-          home: home, hold: 0)
+        try batch.setAlert(
+          .sessionLost, wasConnected && !isPresent ? .sessionLost : nil, in: home)
       }
       if !wasConnected { try batch.tx.execute("UPDATE outbox SET intake_connected = 1") }
     }
@@ -167,11 +166,4 @@ final class Intake: MosquittoHandler {
     }
     transactions.wake()
   }
-}
-
-extension AlertFacts {
-  static let sessionLost = AlertFacts(
-    summary: "the broker has forgotten the keeper's session; events sent meanwhile are lost",
-    remedy: "Set `persistence true` on the broker. Routers that announce themselves again are "
-      + "taken up; this resolves with the next connection that finds its session.")
 }

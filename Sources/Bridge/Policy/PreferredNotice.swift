@@ -6,9 +6,6 @@ import ThreadDataset
 
 /// What the alert `PreferredNetworkChanged` says.
 struct PreferredNotice {
-  /// Seconds for which the alert fires.
-  static let duration = 86_400
-
   let from: OperationalDataset
   let to: OperationalDataset
   let cause: PreferredCause

@@ -79,6 +79,6 @@ extension BatchApplier {
         homeOption: homeOption(home))
       wanted = notice.facts
     }
-    try applyAlert(.preferredKeyDisputed, subject: "", wanted: wanted, home: home)
+    try setAlert(.preferredKeyDisputed, wanted, in: home)
   }
 }

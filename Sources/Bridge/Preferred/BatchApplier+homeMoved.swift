@@ -41,8 +41,7 @@ extension BatchApplier {
         try HomeLedger.setMoved(to: home.movedTo, of: home.record.id, tx)
       }
       guard home.movedTo != nil || home.record.movedTo != nil else { continue }
-      try applyAlert(
-        .homeMoved, subject: "", wanted: try moveFacts(of: home), home: home)
+      try setAlert(.homeMoved, moveFacts(of: home), in: home)
     }
   }
 

@@ -40,8 +40,7 @@ extension BatchApplier {
     let notice = PreferredNotice(
       from: from, to: to, cause: change.cause, who: who, second: second,
       formerID: change.formerID, homeOption: homeOption(home))
-    try applyAlert(
-      .preferredNetworkChanged, subject: "", wanted: notice.facts, home: home, hold: 0)
+    try setAlert(.preferredNetworkChanged, notice.facts, in: home)
   }
 
   /// What follows from the batch for the preferred networks. The first routers of a home are checked in the

@@ -105,8 +105,7 @@ struct RegistryRepair {
       if lost.contains("network") { batch.noteNetworkShown(home.record.preferred, in: home) }
     }
     if let home = batch.servedHomes.first {
-      try batch.applyAlert(
-        .storeDamaged, subject: "", wanted: .storeDamaged(lost.sorted()), home: home, hold: 0)
+      try batch.setAlert(.storeDamaged, .storeDamaged(lost.sorted()), in: home)
     }
   }
 }
@@ -160,15 +159,5 @@ extension BatchApplier {
     noteNetwork(
       in: home, from: nil, to: router.contribution,
       dataset: try readableDataset(of: router.agent, home: home))
-  }
-}
-
-extension AlertFacts {
-  static func storeDamaged(_ tables: [String]) -> AlertFacts {
-    AlertFacts(
-      summary: "pages of the store were damaged; made anew: \(tables.joined(separator: ", "))",
-      remedy: "Check the disk, and take a backup (`threadkeeper store backup`). No credentials are "
-        + "lost. Names of routers come back with their next announcements. This resolves after a day."
-    )
   }
 }

@@ -22,22 +22,15 @@ struct TickApplier {
   var deliveries = AdoptionDeliveries()
 
   func apply(_ cursors: inout TickCursors) throws {
-    try raiseDueAlerts()
+    try batch.raiseDueAlerts(limit: Self.alertsAtOnce)
     try forgetResolvedAlerts()
-    try resolveOldNotices()
+    try batch.endNotices(limit: Self.alertsAtOnce)
     try noticeSilence(cursor: &cursors.presence)
     try listOwnedIDs()
     try forgetLeftRouters()
     try batch.expireConsents()
     for home in batch.servedHomes { try reevaluate(home) }
     try attendAdoptions(cursor: &cursors.adoptions)
-  }
-
-  private func raiseDueAlerts() throws {
-    let deadline = batch.now.adding(seconds: -batch.configuration.alertsHold)
-    for alert in try AlertLedger.due(heldBefore: deadline, limit: Self.alertsAtOnce, batch.tx) {
-      try batch.apply(.raise, to: alert, wanted: nil, new: alert)
-    }
   }
 
   private func forgetResolvedAlerts() throws {
@@ -49,14 +42,6 @@ struct TickApplier {
       event.alert = alert.fingerprint
       try batch.append(event)
     }
-  }
-
-  /// That the preferred network has changed is told for a day.
-  private func resolveOldNotices() throws {
-    let deadline = batch.now.adding(seconds: -PreferredNotice.duration)
-    let old = try AlertLedger.firing(
-      .preferredNetworkChanged, before: deadline, limit: Self.alertsAtOnce, batch.tx)
-    for alert in old { try batch.apply(.resolve, to: alert, wanted: nil, new: alert) }
   }
 
   private func noticeSilence(cursor: inout Int64) throws {
@@ -134,7 +119,7 @@ extension BatchApplier {
       currentName: try currentNetworkName(of: router, home: home),
       isToldOfHome: try isToldOfHome(router, dataset, home: home)
     ).wanted
-    try applyAlerts(wanted, to: &router, home: home)
+    try setAlerts(wanted, of: &router, home: home)
     if router != stored { try RouterLedger.update(router, tx) }
   }
 

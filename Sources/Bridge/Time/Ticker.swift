@@ -81,7 +81,6 @@ final class Ticker: Sendable {
         try watchDroppedMessages(batch)
         try watchLogin(batch)
         try watchSessions(batch)
-        try forgetDamage(batch)
         try noteWalks(batch.tx)
         // A store that failed is tried with a real write: only that tells whether it works again.
         if monitor.snapshot.storeProblem != nil { try EventLedger.probe(batch.tx) }
@@ -132,16 +131,6 @@ final class Ticker: Sendable {
     }
   }
 
-  /// What was made anew is told for a day.
-  private func forgetDamage(_ batch: BatchApplier) throws {
-    guard let home = batch.servedHomes.first else { return }
-    let fingerprint = AlertFingerprint(home: home.record.name, name: .storeDamaged, subject: "")
-    guard let alert = try AlertLedger.find(fingerprint, batch.tx), alert.phase == .firing,
-      alert.updatedAt.adding(seconds: AlertState.resolvedRetention) <= batch.now
-    else { return }
-    try batch.applyAlert(.storeDamaged, subject: "", wanted: nil, home: home, hold: 0)
-  }
-
   /// A walk that ends with the process is begun again by the next one.
   private func noteWalks(_ tx: WriteTransaction) throws {
     let owes = outbox.isRepublishing
@@ -164,9 +153,7 @@ final class Ticker: Sendable {
     }
     let isRecent =
       droppedGrew.withLock { $0 }.map { batch.now < $0.adding(seconds: 600) } ?? false
-    try batch.applyAlert(
-      .messagesDropped, subject: "", wanted: isRecent ? .messagesDropped : nil, home: home,
-      hold: 0)
+    try batch.setAlert(.messagesDropped, isRecent ? .messagesDropped : nil, in: home)
   }
 
   /// Firing from the broker's first no to its next yes. Of a broker that is away nothing is known:
@@ -182,30 +169,13 @@ final class Ticker: Sendable {
         summary: words,
         remedy: transactions.configuration.loginRemedy)
     }
-    try batch.applyAlert(
-      .brokerAuthenticationFailed, subject: "", wanted: wanted, home: home, hold: 0)
+    try batch.setAlert(.brokerAuthenticationFailed, wanted, in: home)
   }
 
   /// Firing from the takeover of a session until both have been the daemon's own for long enough.
   private func watchSessions(_ batch: BatchApplier) throws {
     guard let home = batch.servedHomes.first else { return }
-    try batch.applyAlert(
-      .sessionTakenOver, subject: "", wanted: monitor.snapshot.takeover.map(AlertFacts.takeover),
-      home: home, hold: 0)
+    try batch.setAlert(
+      .sessionTakenOver, monitor.snapshot.takeover.map(AlertFacts.takeover), in: home)
   }
-}
-
-extension AlertFacts {
-  static func takeover(_ reason: String) -> AlertFacts {
-    AlertFacts(
-      summary: reason,
-      remedy: "Look for \"already connected, closing old connection\" in Mosquitto's log. Stop the "
-        + "other program: a second daemon with the same `mqtt.client_id` or a copy of this store, or "
-        + "a client that uses the id on purpose. Then set another `mqtt.client_id`, and let the broker "
-        + "take only ids that you know (`clientid_prefixes`). The daemon keeps trying.")
-  }
-
-  static let messagesDropped = AlertFacts(
-    summary: "the broker drops messages that it cannot queue",
-    remedy: "Set `max_queued_messages 1000000` and a bound in `max_queued_bytes` on the broker.")
 }

@@ -137,28 +137,3 @@ struct RouterAlertConditions {
       "Form a new network with a random key: with this one, anybody nearby can join and listen.")
   }
 }
-
-extension AlertFacts {
-  static let noPreferredNetwork = AlertFacts(
-    summary: "no network is preferred, so no router can be checked",
-    remedy: "Announce a border router with its dataset: the first network becomes preferred.")
-
-  /// - Parameter homeOption: for commands: ` --home NAME`, or nothing.
-  static func preferredNetworkForgotten(homeOption: String) -> AlertFacts {
-    AlertFacts(
-      summary: "no network is preferred, because a person has forgotten the last one",
-      remedy:
-        "Choose one with `threadkeeper preferred set NETWORK\(homeOption)`; `threadkeeper preferred "
-        + "history\(homeOption)` lists those that were preferred.")
-  }
-
-  static func plaintextCredentials(user: String) -> AlertFacts {
-    var facts = AlertFacts(
-      summary: "\(user) sends network keys unsealed through the broker",
-      remedy: "Enrol it with `threadkeeper clients enroll`, and let it seal what it sends. Until "
-        + "then use TLS, an access list and no retained messages; a broker with persistence keeps "
-        + "queued messages, keys included, in its own file.")
-    facts.user = user
-    return facts
-  }
-}

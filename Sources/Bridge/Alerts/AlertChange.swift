@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+
+/// What has become of an alert.
+struct AlertChange {
+  /// What everybody is told.
+  struct News {
+    /// `alertRaised`, `alertUpdated` or `alertResolved`.
+    let type: OutboundEventTypes
+    let alert: AlertRecord
+  }
+
+  /// Whether it is held or fires now.
+  let isActive: Bool
+  /// Nil where there is nothing to say.
+  var news: News?
+}

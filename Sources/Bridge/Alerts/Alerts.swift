@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import SQLiteDatabase
+
+/// The alerts of all homes within one transaction: rows, and when they rise, change and end. What is to be said about it
+/// is returned.
+struct Alerts {
+  let tx: WriteTransaction
+  let now: WireTime
+  /// Seconds for which a condition must last, where the alert's definition asks for that.
+  let hold: Int
+
+  /// Brings an alert in line with whether its condition holds now.
+  ///
+  /// - Parameters:
+  ///   - subject: a border agent id, a user, or empty for the home.
+  ///   - wanted: what it says; nil: the condition does not hold.
+  func set(
+    _ name: AlertName, about subject: String, _ wanted: AlertFacts?, in home: HomeRecord
+  ) throws -> AlertChange {
+    let fingerprint = AlertFingerprint(home: home.name, name: name, subject: subject)
+    let stored = try AlertLedger.find(fingerprint, tx)
+    let transition = AlertTransition(
+      phase: stored?.phase, facts: stored?.heldFacts ?? stored?.facts, wanted: wanted,
+      heldSince: stored?.heldSince, hold: name.definition.isHeld ? hold : 0, now: now)
+    if transition == .none { return AlertChange(isActive: wanted != nil && stored != nil) }
+    let alert =
+      stored
+      ?? AlertRecord(
+        fingerprint: fingerprint, home: home.id, name: name, subject: subject, phase: .held,
+        facts: wanted ?? AlertFacts(summary: "", remedy: ""), heldSince: now, startsAt: nil,
+        updatedAt: now, endsAt: nil, sequence: 0)
+    return try apply(transition, to: alert, wanted: wanted)
+  }
+
+  /// Alerts whose conditions have lasted long enough.
+  func raiseDue(limit: Int) throws -> [AlertChange] {
+    try AlertLedger.due(heldBefore: now.adding(seconds: -hold), limit: limit, tx)
+      .map { try apply(.raise, to: $0) }
+  }
+
+  /// Notices that nothing was said about for as long as their definitions have it.
+  func endNotices(limit: Int) throws -> [AlertChange] {
+    try AlertName.notices.flatMap { name in
+      let deadline = now.adding(seconds: -(name.definition.noticeDuration ?? 0))
+      return try AlertLedger.firing(name, before: deadline, limit: limit, tx)
+        .map { try apply(.resolve, to: $0) }
+    }
+  }
+
+  /// Ends an alert whose subject is gone.
+  func end(_ alert: AlertRecord) throws -> AlertChange {
+    try apply(alert.phase == .held ? .drop : .resolve, to: alert)
+  }
+
+  private func apply(
+    _ transition: AlertTransition, to stored: AlertRecord, wanted: AlertFacts? = nil
+  ) throws -> AlertChange {
+    var alert = stored
+    switch transition {
+    case .none: return AlertChange(isActive: stored.phase != .resolved)
+    case .hold:
+      if let wanted { alert.hold(wanted) }
+      alert.phase = .held
+      alert.heldSince = now
+      try AlertLedger.save(alert, tx)
+      return AlertChange(isActive: true)
+    case .amend:
+      if let wanted { alert.hold(wanted) }
+      try AlertLedger.save(alert, tx)
+      return AlertChange(isActive: true)
+    case .drop:
+      guard alert.wasTold else {
+        try AlertLedger.delete(alert.fingerprint, tx)
+        return AlertChange(isActive: false)
+      }
+      alert.phase = .resolved
+      alert.heldFacts = nil
+      try AlertLedger.save(alert, tx)
+      return AlertChange(isActive: false)
+    case .raise:
+      if let facts = wanted ?? alert.heldFacts { alert.facts = facts }
+      alert.heldFacts = nil
+      if alert.phase != .held { alert.heldSince = now }
+      alert.phase = .firing
+      alert.startsAt = alert.heldSince
+      alert.endsAt = nil
+      return try publish(.alertRaised, alert)
+    case .update:
+      if let wanted { alert.facts = wanted }
+      return try publish(.alertUpdated, alert)
+    case .resolve:
+      alert.phase = .resolved
+      alert.endsAt = now
+      return try publish(.alertResolved, alert)
+    }
+  }
+
+  private func publish(_ type: OutboundEventTypes, _ changed: AlertRecord) throws -> AlertChange {
+    var alert = changed
+    alert.sequence += 1
+    alert.updatedAt = now
+    try AlertLedger.save(alert, tx)
+    return AlertChange(isActive: alert.phase != .resolved, news: .init(type: type, alert: alert))
+  }
+}

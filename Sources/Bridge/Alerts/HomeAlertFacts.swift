@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+
+/// What alerts say that are about a home, a user or the daemon itself.
+extension AlertFacts {
+  static let noPreferredNetwork = AlertFacts(
+    summary: "no network is preferred, so no router can be checked",
+    remedy: "Announce a border router with its dataset: the first network becomes preferred.")
+
+  /// - Parameter homeOption: for commands: ` --home NAME`, or nothing.
+  static func preferredNetworkForgotten(homeOption: String) -> AlertFacts {
+    AlertFacts(
+      summary: "no network is preferred, because a person has forgotten the last one",
+      remedy:
+        "Choose one with `threadkeeper preferred set NETWORK\(homeOption)`; `threadkeeper preferred "
+        + "history\(homeOption)` lists those that were preferred.")
+  }
+
+  static func plaintextCredentials(user: String) -> AlertFacts {
+    var facts = AlertFacts(
+      summary: "\(user) sends network keys unsealed through the broker",
+      remedy: "Enrol it with `threadkeeper clients enroll`, and let it seal what it sends. Until "
+        + "then use TLS, an access list and no retained messages; a broker with persistence keeps "
+        + "queued messages, keys included, in its own file.")
+    facts.user = user
+    return facts
+  }
+
+  static let sessionLost = AlertFacts(
+    summary: "the broker has forgotten the keeper's session; events sent meanwhile are lost",
+    remedy: "Set `persistence true` on the broker. Routers that announce themselves again are "
+      + "taken up; this resolves with the next connection that finds its session.")
+
+  static func takeover(_ reason: String) -> AlertFacts {
+    AlertFacts(
+      summary: reason,
+      remedy: "Look for \"already connected, closing old connection\" in Mosquitto's log. Stop the "
+        + "other program: a second daemon with the same `mqtt.client_id` or a copy of this store, or "
+        + "a client that uses the id on purpose. Then set another `mqtt.client_id`, and let the broker "
+        + "take only ids that you know (`clientid_prefixes`). The daemon keeps trying.")
+  }
+
+  static let messagesDropped = AlertFacts(
+    summary: "the broker drops messages that it cannot queue",
+    remedy: "Set `max_queued_messages 1000000` and a bound in `max_queued_bytes` on the broker.")
+
+  static func storeDamaged(_ tables: [String]) -> AlertFacts {
+    AlertFacts(
+      summary: "pages of the store were damaged; made anew: \(tables.joined(separator: ", "))",
+      remedy: "Check the disk, and take a backup (`threadkeeper store backup`). No credentials are "
+        + "lost. Names of routers come back with their next announcements. This resolves after a day."
+    )
+  }
+}
