@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension [UInt8] {
-  /// Lower-case, two digits an octet.
+  /// Lower-case, two digits a byte.
   var hexadecimal: String {
     let digits = Array("0123456789abcdef".utf8)
     var text: [UInt8] = []

@@ -2,7 +2,7 @@
 
 import SodiumCrypto
 
-/// Sixteen octets that name something, kept as two words in big-endian order.
+/// Sixteen bytes that name something, kept as two words in big-endian order.
 package protocol SixteenOctets: Hashable, Sendable, CustomStringConvertible {
   var high: UInt64 { get }
   var low: UInt64 { get }
@@ -10,7 +10,7 @@ package protocol SixteenOctets: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension SixteenOctets {
-  /// Nil when there are not sixteen octets.
+  /// Nil when there are not sixteen bytes.
   package init?(_ octets: UnsafeRawBufferPointer) {
     guard octets.count == 16 else { return nil }
     self.init(

@@ -59,7 +59,7 @@ import Testing
     let keychain = store.keychain
     let id = KeyID(.audit, epoch: 1)
     let old = try AuditKey(
-      id, keychain.database.read { try keychain.key(id, in: $0) }, in: KeyArena())
+      id, keychain.database.read { try keychain.keys.key(id, in: $0) }, in: KeyArena())
     try keychain.renewRootKeys([store.keyFile])
     try keychain.add(Sample.password("last"))
     #expect(try keychain.auditProblem() == nil)
@@ -80,7 +80,7 @@ import Testing
     let keychain = store.keychain
     let id = KeyID(.audit, epoch: 1)
     let old = try AuditKey(
-      id, keychain.database.read { try keychain.key(id, in: $0) }, in: KeyArena())
+      id, keychain.database.read { try keychain.keys.key(id, in: $0) }, in: KeyArena())
     try keychain.renewRootKeys([store.keyFile])
     let last = try #require(try keychain.database.read { try AuditRow.last(in: $0) })
     let forged = AuditRecord(number: last.number + 1, time: 1, actor: "nobody", lines: [])

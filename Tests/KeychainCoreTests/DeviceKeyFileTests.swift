@@ -194,9 +194,9 @@ import Testing
   @Test func noNextKeyIsMadeUnderAnotherDeviceKey() throws {
     let keychain = store.keychain
     let id = KeyID(Accessibility.alwaysThisDeviceOnly.keyPurpose, epoch: 1)
-    let key = try keychain.database.read { try keychain.key(id, in: $0) }
-    let master = try keychain.root(.master)
-    let device = try #require(try keychain.deviceKey(for: id))
+    let key = try keychain.database.read { try keychain.keys.key(id, in: $0) }
+    let master = try keychain.keys.root(.master)
+    let device = try #require(try keychain.keys.deviceKey(for: id))
     let unnamed = try KeyRecord.withSubkey(of: master.key, for: id) { subkey in
       try DeviceKey.withSubkey(subkey, under: device) { both in
         try key.withUnsafeBytes {
@@ -205,8 +205,8 @@ import Testing
       }
     }
     try keychain.write { tx in
-      let ledger = try keychain.ledgerForChange(tx)
-      let before = try #require(try keychain.record(of: id, in: tx))
+      let ledger = try keychain.changes.ledger(tx)
+      let before = try #require(try KeyTable.record(of: id, in: tx))
       try ledger.remove(.key(id, tag: before.tag))
       try ledger.insert(.key(id, tag: unnamed.tag))
       try tx.execute(

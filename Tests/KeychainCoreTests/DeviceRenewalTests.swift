@@ -149,9 +149,9 @@ import Testing
   @Test func aRecordThatDoesNotNameItsDeviceKeyIsCarriedToo() throws {
     let id = KeyID(Accessibility.alwaysThisDeviceOnly.keyPurpose, epoch: 1)
     let keychain = store.keychain
-    let key = try keychain.database.read { try keychain.key(id, in: $0) }
+    let key = try keychain.database.read { try keychain.keys.key(id, in: $0) }
     let (master, device) = (
-      try keychain.root(.master), try #require(try keychain.deviceKey(for: id))
+      try keychain.keys.root(.master), try #require(try keychain.keys.deviceKey(for: id))
     )
     let old = try KeyRecord.withSubkey(of: master.key, for: id) { subkey in
       try DeviceKey.withSubkey(subkey, under: device) { both in
@@ -160,8 +160,8 @@ import Testing
         }
       }
     }
-    let next = (id: KeyID(.master, epoch: 2), key: try keychain.arena.randomKey())
-    let further = (id: KeyID(.master, epoch: 3), key: try keychain.arena.randomKey())
+    let next = (id: KeyID(.master, epoch: 2), key: try keychain.keys.arena.randomKey())
+    let further = (id: KeyID(.master, epoch: 3), key: try keychain.keys.arena.randomKey())
     let carried = try KeyRecord.carry(
       KeyRecord.carry(old, id: id, store: keychain.storeID, from: master.key, to: next), id: id,
       store: keychain.storeID, from: next.key, to: further)
@@ -169,14 +169,14 @@ import Testing
     let opened = try carried.withUnsafeBytes {
       try KeyRecord.unwrap(
         $0, id: id, store: keychain.storeID, wrapper: further.key, device: device,
-        in: keychain.arena)
+        in: keychain.keys.arena)
     }
     #expect(opened.withUnsafeBytes { Array($0) } == key.withUnsafeBytes { Array($0) })
     #expect(throws: (any Error).self) {
       try carried.withUnsafeBytes {
         _ = try KeyRecord.unwrap(
           $0, id: id, store: keychain.storeID, wrapper: master.key, device: device,
-          in: keychain.arena)
+          in: keychain.keys.arena)
       }
     }
   }

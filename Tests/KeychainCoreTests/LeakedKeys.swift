@@ -10,7 +10,7 @@ struct LeakedKeys {
   private let keys: [KeyID: GuardedKey]
   private let arena = KeyArena()
 
-  init(_ keychain: Keychain) { keys = keychain.state.withLock { $0.ring.keys } }
+  init(_ keychain: Keychain) { keys = keychain.keys.loaded.withLock { $0.keys } }
 
   private func keys(_ purpose: KeyPurpose) -> [(id: KeyID, key: GuardedKey)] {
     keys.filter { $0.key.purpose == purpose }.map { ($0.key, $0.value) }
@@ -26,7 +26,7 @@ struct LeakedKeys {
 
   private func records(_ keychain: Keychain, in tx: ReadTransaction) throws -> [String] {
     let device = keys(.device).first?.key
-    return try keychain.records(in: tx).filter { id, wrapped in
+    return try KeyTable.records(in: tx).filter { id, wrapped in
       (keys(.master) + keys(.session)).contains { root in
         wrapped.withUnsafeBytes { wrapped in
           let isForDevice = id.purpose.accessibility?.isThisDeviceOnly == true

@@ -22,8 +22,8 @@ import Testing
     #expect(try rotated.contents() == RotatedStore.expected(0..<18))
     #expect(try keychain.lock() == .locked)
     #expect(!keychain.isUnlocked)
-    keychain.state.withLock { state in
-      let purposes = Set(state.ring.keys.keys.map(\.purpose.rawValue))
+    keychain.keys.loaded.withLock { loaded in
+      let purposes = Set(loaded.keys.keys.map(\.purpose.rawValue))
       #expect(
         purposes.isDisjoint(with: [2, 16]) && purposes.isSuperset(of: [1, 8, 9, 10, 17, 18]))
     }
@@ -87,7 +87,7 @@ import Testing
     try keychain.database.write { tx in
       // The first of its class: its key is made here, and published with the commit.
       _ = try keychain.add(Sample.password("a", accessible: .whenUnlocked), in: tx)
-      keychain.state.withLock { $0.ring.lock() }
+      keychain.keys.lock()
     }
     #expect(!keychain.isUnlocked)
     let item = try #require(try keychain.items(ItemQuery()).first)
@@ -109,7 +109,7 @@ import Testing
     try keychain.addKeySlot(other)
     let slot = try #require(try keychain.slots().first { $0.kind == .passphrase })
     try keychain.lock()
-    let opened = try keychain.rootsOpened(by: passphrase)
+    let opened = try keychain.keySlots.rootsOpened(by: passphrase)
     #expect(opened.roots.keys.contains { $0.purpose == .session })
     switch meanwhile {
     case .slotRemoved: try keychain.removeKeySlot(slot.number)
@@ -119,7 +119,7 @@ import Testing
       try keychain.addKeySlot(.keyFile(path: rotated.store.path + "/second.key"))
     case .rootsRenewed: try keychain.renewRootKeys([rotated.store.keyFile, other])
     }
-    refuses(.notAvailable) { try keychain.unlock(by: opened) }
+    refuses(.notAvailable) { try keychain.keySlots.unlock(by: opened) }
     #expect(!keychain.isUnlocked)
     let locked = try #require(
       try keychain.items(ItemQuery()).first { $0.accessible == .whenUnlocked })
@@ -133,16 +133,16 @@ import Testing
   @Test func idleMeansThatNothingOfTheClassWasUsed() throws {
     let rotated = try guarded()
     let keychain = rotated.keychain
-    let later = Keychain.monotonicSeconds() - 100
+    let later = MonotonicTime.seconds() - 100
     let locked = try #require(
       try keychain.items(ItemQuery()).first { $0.accessible == .whenUnlocked })
     let open = try #require(
       try keychain.items(ItemQuery()).first { $0.accessible == .afterFirstUnlock })
     #expect(!keychain.lockIfIdle(for: 0))
-    keychain.state.withLock { $0.ring.lastUse = later }
+    keychain.keys.loaded.withLock { $0.lastUse = later }
     _ = try keychain.secret(of: locked)
     #expect(!keychain.lockIfIdle(for: 100))
-    keychain.state.withLock { $0.ring.lastUse = later }
+    keychain.keys.loaded.withLock { $0.lastUse = later }
     _ = try keychain.secret(of: open)
     #expect(!keychain.lockIfIdle(for: 1_000))
     #expect(keychain.lockIfIdle(for: 100) && !keychain.isUnlocked)

@@ -243,9 +243,10 @@ import Testing
     let beside = try rotated.store.openBeside()
     try rotated.keychain.renewRootKeys([rotated.store.keyFile])
     let roots = RootKeys(
-      master: try rotated.keychain.root(.master), session: try rotated.keychain.root(.session))
+      master: try rotated.keychain.keys.root(.master),
+      session: try rotated.keychain.keys.root(.session))
     refuses(.notAvailable) { _ = try beside.items(ItemQuery()) }
-    beside.state.withLock { $0.ring.prepare(roots) }
+    beside.keys.loaded.withLock { $0.prepare(roots) }
     let contents = try beside.database.read { try RotatedStore.contents(beside, in: $0) }
     #expect(contents == RotatedStore.expected(0..<18))
     #expect(try beside.verify().matchesManifest && beside.quarantine.isEmpty)
@@ -258,15 +259,15 @@ import Testing
     raw.close()
     // It ends with the count of the store, the last thing before the commit.
     refuses(.decode) { try rotated.keychain.renewRootKeys([rotated.store.keyFile]) }
-    rotated.keychain.state.withLock { state in
-      #expect(state.ring.keys[KeyID(.master, epoch: 2)] != nil)
-      #expect(state.ring.keys[KeyID(.session, epoch: 2)] != nil)
-      #expect(state.ring.current[.master]?.epoch == 1)
+    rotated.keychain.keys.loaded.withLock { loaded in
+      #expect(loaded.keys[KeyID(.master, epoch: 2)] != nil)
+      #expect(loaded.keys[KeyID(.session, epoch: 2)] != nil)
+      #expect(loaded.current[.master]?.epoch == 1)
     }
     // Not where the session key is out of reach.
-    rotated.keychain.state.withLock { $0.ring.lock() }
-    rotated.keychain.state.withLock { state in
-      #expect(state.ring.keys[KeyID(.session, epoch: 2)] == nil)
+    rotated.keychain.keys.lock()
+    rotated.keychain.keys.loaded.withLock { loaded in
+      #expect(loaded.keys[KeyID(.session, epoch: 2)] == nil)
     }
   }
 
@@ -275,10 +276,10 @@ import Testing
     let (location, arena) = (rotated.store.location, KeyArena())
     let octets = try rotated.store.keyFile.octets()
     do {
-      _ = try Keychain.open(
+      _ = try StoreOpener.open(
         location, lock: nil, access: .readOnly, options: RotatedStore.options, arena: arena
       ) { tx, store in
-        let roots = try Keychain.openSlots(
+        let roots = try KeySlots.open(
           rotated.store.keyFile, octets, store: store, arena: arena, in: tx)
         try rotated.keychain.renewRootKeys([rotated.store.keyFile])
         return roots

@@ -102,14 +102,14 @@ struct RotatedStore {
   func newestEpochs() throws -> Set<UInt32> {
     try keychain.database.read { tx in
       Set(
-        try (Keychain.renewable + [.manifest, .audit]).compactMap {
-          try keychain.newestKey($0, in: tx)?.epoch
+        try (Rotation.renewable + [.manifest, .audit]).compactMap {
+          try KeyTable.newest($0, in: tx)?.epoch
         })
     }
   }
 
   /// The epoch of the session key that lies beside the others.
   func session() throws -> UInt32? {
-    try keychain.database.read { try keychain.newestKey(.session, in: $0)?.epoch }
+    try keychain.database.read { try KeyTable.newest(.session, in: $0)?.epoch }
   }
 }

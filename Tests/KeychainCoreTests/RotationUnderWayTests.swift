@@ -100,12 +100,12 @@ import Testing
       try keychain.add(RotatedStore.item(18))
       #expect(try RotatedStore.contents(keychain, in: tx) == RotatedStore.expected(0..<18))
       for number in 0..<18 { try RotatedStore.expectFound(number, keychain, in: tx) }
-      #expect(!keychain.state.withLock { $0.ring.retired.isEmpty })
+      #expect(!keychain.erasure.retired.isEmpty)
     }
     try keychain.tick()
-    keychain.state.withLock { state in
-      #expect(state.ring.retired.isEmpty && state.ring.indexKeys.map(\.epoch) == [2])
-      let epochs = state.ring.keys.keys.filter { $0.purpose != .audit && $0.purpose.rawValue > 3 }
+    keychain.keys.loaded.withLock { loaded in
+      #expect(keychain.erasure.retired.isEmpty && loaded.indexKeys.map(\.epoch) == [2])
+      let epochs = loaded.keys.keys.filter { $0.purpose != .audit && $0.purpose.rawValue > 3 }
       #expect(epochs.allSatisfy { $0.epoch == 2 })
     }
     #expect(try rotated.contents() == RotatedStore.expected(0..<19))

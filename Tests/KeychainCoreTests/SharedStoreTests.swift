@@ -148,7 +148,7 @@ import Testing
     try other.rotateKeys()
     try one.write { tx in _ = try one.add(item("b"), in: tx) }
     #expect(try accounts(one) == ["a", "b"])
-    let known = one.state.withLock { $0.ring.keys.keys.filter { !$0.purpose.isRoot } }
+    let known = one.keys.loaded.withLock { $0.keys.keys.filter { !$0.purpose.isRoot } }
     let found = try one.read { try KeySetMark(in: $0) }
     #expect(!known.isEmpty && known.allSatisfy { found.contains($0) })
     #expect(try accounts(other) == ["a", "b"])

@@ -18,7 +18,7 @@ package enum AuditAction: UInt8, Sendable {
   case unlocked = 13
   case exported = 20
   case imported = 21
-  /// From here on somebody may have octets of it.
+  /// From here on somebody may have bytes of it.
   case exportBegun = 22
 
   // What people decide about credentials.

@@ -36,14 +36,14 @@ struct BackupFile {
     }
   }
 
-  /// Compares every octet of the file with its tag, and opens every item of `store`, which is its
+  /// Compares every byte of the file with its tag, and opens every item of `store`, which is its
   /// copy. Returns how many items could not be tried.
   func verify(with store: Keychain) throws -> Int {
     let (manifest, key) = try store.database.read { tx in
-      let (manifest, id) = try store.readManifest(in: tx)
-      return (manifest, try store.key(id.id, in: tx))
+      let (manifest, id) = try store.manifest.read(in: tx)
+      return (manifest, try store.keys.key(id.id, in: tx))
     }
-    var found = try BackupTag(key, in: store.arena)
+    var found = try BackupTag(key, in: store.keys.arena)
     try file.forEachPiece(of: databaseLength) { piece, _ in try found.add(piece) }
     try found.add(trailer.octets)
     guard found.value == tag, trailer.store == store.storeID,

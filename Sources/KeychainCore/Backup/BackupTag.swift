@@ -19,7 +19,7 @@ struct BackupTag {
     }
   }
 
-  /// Goes on with the next piece: `pieceLength` octets, the last one fewer.
+  /// Goes on with the next piece: `pieceLength` bytes, the last one fewer.
   mutating func add(_ piece: some Collection<UInt8>) throws {
     let message = value + piece
     try value.withUnsafeMutableBytes { output in

@@ -8,7 +8,7 @@ import SodiumCrypto
 ///     "TKBACKUP" | format 4 | 0 4 | store 16 | generation 8 | time 8 | database's length 8 | items 8
 ///     | tag 32
 ///
-/// 64 octets and the tag. Numbers are big-endian, the time is microseconds since 1970. The tag (`BackupTag`) covers the
+/// 64 bytes and the tag. Numbers are big-endian, the time is microseconds since 1970. The tag (`BackupTag`) covers the
 /// database and the rest of the trailer, the bridge's tables in clear too.
 package struct BackupTrailer: Equatable, Sendable {
   static let length = 64
@@ -19,7 +19,7 @@ package struct BackupTrailer: Equatable, Sendable {
   package var generation: UInt64
   /// Microseconds since 1970.
   package var created: Int64
-  /// Of the database, in octets.
+  /// Of the database, in bytes.
   package var databaseLength: UInt64
   package var items: UInt64
 

@@ -35,7 +35,7 @@ final class FileOctets {
 
   deinit { close(descriptor) }
 
-  /// Octets. Only an ordinary file has a length.
+  /// Bytes. Only an ordinary file has a length.
   func length() throws(KeychainError) -> Int {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw .system("look at", path: path) }
@@ -73,7 +73,7 @@ final class FileOctets {
     }
   }
 
-  /// The first `length` octets, piece by piece, with the offset of each.
+  /// The first `length` bytes, piece by piece, with the offset of each.
   func forEachPiece(
     of length: Int, _ body: (_ piece: [UInt8], _ offset: Int) throws -> Void
   ) throws {

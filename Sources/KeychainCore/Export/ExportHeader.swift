@@ -7,7 +7,7 @@ import SodiumCrypto
 ///     "TKEXPORT" | format 4 | 0 4 | key derivation 4 | passes 4 | memory 8 | salt 16 | store 16
 ///     | created 8 | stream header 24 | checksum 16 | proof 16
 ///
-/// 128 octets. The checksum is BLAKE2b-128 over what is before it: so damage is not taken for a wrong
+/// 128 bytes. The checksum is BLAKE2b-128 over what is before it: so damage is not taken for a wrong
 /// passphrase. The proof is the same hash under a key of the passphrase, over what is before that: so a
 /// wrong passphrase is not taken for damage, and nobody alters the header who does not know it. All of
 /// it is additional data of every chunk.
@@ -60,7 +60,7 @@ struct ExportHeader: Equatable {
     self.stream = stream
   }
 
-  /// Reads the first `length` octets of a file, or fewer where it has no more.
+  /// Reads the first `length` bytes of a file, or fewer where it has no more.
   ///
   /// - Throws: `decode`, with words for each thing that can be wrong.
   init(decoding octets: [UInt8], path: String) throws {

@@ -3,10 +3,10 @@
 import SodiumCrypto
 
 /// Reads what `ExportWriter` wrote. The passphrase is tried once; the records can be gone through again
-/// and again, and each time every octet is authenticated.
+/// and again, and each time every byte is authenticated.
 final class ExportReader {
   let header: ExportHeader
-  /// Octets of the file.
+  /// Bytes of the file.
   let length: Int
   private let file: FileOctets
   private let head: [UInt8]
@@ -33,7 +33,7 @@ final class ExportReader {
 
   /// Gives each item to `body`, in the order in which they were written, and returns the end.
   ///
-  /// - Parameter progress: told the octets that are read.
+  /// - Parameter progress: told the bytes that are read.
   /// - Throws: `decode` when anything is altered, missing, or of an unknown kind; what `body` throws.
   ///   Items that came before it have been given out by then.
   func forEachItem(

@@ -6,8 +6,8 @@ import SodiumCrypto
 ///
 ///     record     kind 1 | version 1 | length 4 | body
 ///     item (1)   class 1 | accessible 1 | attributes 2 | attribute… | length 4 | secret
-///     attribute  number 1 | form 1 | length 4 | octets
-///                forms: 1 text (UTF-8), 2 data, 3 integer and 4 date (8 octets), 5 truth (1 octet)
+///     attribute  number 1 | form 1 | length 4 | bytes
+///                forms: 1 text (UTF-8), 2 data, 3 integer and 4 date (8 bytes), 5 truth (1 byte)
 ///     end (255)  items 8 | damaged 8 | classes 1 | (accessible 1 | items 8)…
 ///
 /// The end is the last one. It says how many items there are, how many were left out because they are
@@ -17,7 +17,7 @@ enum ExportRecord {
   case end(ExportEnd)
 
   static let headLength = 6
-  /// The most octets of a body.
+  /// The most bytes of a body.
   static let limit = NewItem.secretLimit + NewItem.attributesLimit + (1 << 20)
   static let version: UInt8 = 1
 
@@ -41,7 +41,7 @@ enum ExportRecord {
     }
   }
 
-  /// Octets of its record, all at once: what grows leaves copies in freed memory.
+  /// Bytes of its record, all at once: what grows leaves copies in freed memory.
   static func length(of item: Item, _ secret: SecretBytes) -> Int {
     let attributes = item.attributes.values.reduce(0) { $0 + headLength + $1.exportedCount }
     return headLength + 4 + attributes + 4 + secret.count
@@ -73,7 +73,7 @@ enum ExportRecord {
     return octets
   }
 
-  /// Reads a body. Only authentic octets come here: what does not fit was written by another program.
+  /// Reads a body. Only authentic bytes come here: what does not fit was written by another program.
   ///
   /// - Throws: `ExportFlaw`.
   init(kind: UInt8, version: UInt8, body: ArraySlice<UInt8>) throws {

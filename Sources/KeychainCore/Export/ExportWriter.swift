@@ -3,7 +3,7 @@
 import SodiumCrypto
 
 /// Writes an export: the header, then chunks of a `SecretStream`. Each chunk but the last holds
-/// `chunkLength` octets of records, the last one holds from 1 to as many and the tag `final`. The header is
+/// `chunkLength` bytes of records, the last one holds from 1 to as many and the tag `final`. The header is
 /// additional data of every chunk.
 final class ExportWriter {
   static let chunkLength = 1 << 16
@@ -13,7 +13,7 @@ final class ExportWriter {
   private var stream: SecretStreamWriter
   private var chunk: [UInt8] = []
   private var sealed = [UInt8](repeating: 0, count: chunkLength + SecretStream.overhead)
-  /// Octets that are written.
+  /// Bytes that are written.
   private(set) var length = 0
 
   /// - Parameter file: an empty one.

@@ -23,11 +23,11 @@ enum ImportStanding {
   }
 }
 
-extension Keychain {
+extension ItemSearch {
   func standing(of new: NewItem, in tx: ReadTransaction) throws -> ImportStanding {
     let form = RowForm(new.itemClass, new.attributes)
     // While the index is renewed there are two keys, and an item stands under one of them.
-    for (_, key) in state.withLock({ $0.ring.indexKeys }) {
+    for (_, key) in keys.index.keys {
       let index = try BlindIndex(key: key).primaryKey(of: form, new.attributes)
       let found = try tx.first(
         """
@@ -44,11 +44,11 @@ extension Keychain {
     of new: NewItem, to row: SQLiteRow, in tx: ReadTransaction
   ) throws -> ImportStanding {
     do {
-      let item = try item(from: row, in: tx)
+      let item = try reader.item(from: row, in: tx)
       var differs = Self.differences(item.attributes, new.attributes)
       if item.accessible != new.accessible { differs.append("accessible") }
       do {
-        let secret = try openSecret(
+        let secret = try reader.openSecret(
           of: item, version: item.secretVersion, from: row, at: 5, in: tx)
         if secret != new.secret { differs.append("secret") }
       } catch let error as KeychainError where error.status != .decode && !differs.isEmpty {

@@ -83,7 +83,7 @@ package struct ImportConflict: Codable, Equatable, Sendable {
     self.removes = removes
   }
 
-  /// A keeper of an earlier version does not name what it deletes.
+  /// A daemon of an earlier version does not name what it deletes.
   package init(from decoder: any Decoder) throws {
     let conflict = try decoder.container(keyedBy: CodingKeys.self)
     item = try conflict.decode(String.self, forKey: .item)

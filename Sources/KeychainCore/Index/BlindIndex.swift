@@ -2,10 +2,10 @@
 
 import SodiumCrypto
 
-/// Sixteen octets that stand for attributes in an index without telling them: BLAKE2b-128 under
+/// Sixteen bytes that stand for attributes in an index without telling them: BLAKE2b-128 under
 /// the index key over
 ///
-///     domain 1 | form 1 | (attribute tag 1 | length 4 | canonical octets) …
+///     domain 1 | form 1 | (attribute tag 1 | length 4 | canonical bytes) …
 ///
 /// Domain 1: the primary key, every attribute of it, a missing one with length 0. Domain 2: one
 /// attribute. What it leaks is which items have an attribute in common.

@@ -29,8 +29,8 @@ package enum AttributeValue: Sendable {
     }
   }
 
-  /// What is compared and hashed: the octets of a text or of data, a number as big-endian two's
-  /// complement without leading octets that say nothing. 0, false and what is empty give nothing,
+  /// What is compared and hashed: the bytes of a text or of data, a number as big-endian two's
+  /// complement without leading bytes that say nothing. 0, false and what is empty give nothing,
   /// like an attribute that is missing. Part of the format.
   package func withCanonicalOctets<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
     switch self {
@@ -53,14 +53,14 @@ package enum AttributeValue: Sendable {
     }
   }
 
-  /// The octets that `number` needs as two's complement: 0 for 0, 1 for -128…127, …
+  /// The bytes that `number` needs as two's complement: 0 for 0, 1 for -128…127, …
   static func shortestCount(_ number: Int64) -> Int {
     guard number != 0 else { return 0 }
     let sign = number < 0 ? ~number : number
     return (64 - sign.leadingZeroBitCount) / 8 + 1
   }
 
-  /// Whether two values mean the same to a query. Texts are compared octet by octet, not by
+  /// Whether two values mean the same to a query. Texts are compared byte by byte, not by
   /// Unicode's equivalences, as Keychain Services does.
   package func matches(_ other: AttributeValue) -> Bool {
     withCanonicalOctets { mine in
@@ -72,7 +72,7 @@ package enum AttributeValue: Sendable {
 }
 
 extension AttributeValue: Equatable {
-  /// The same kind and the same octets.
+  /// The same kind and the same bytes.
   package static func == (left: AttributeValue, right: AttributeValue) -> Bool {
     switch (left, right) {
     case (.string, .string), (.data, .data), (.integer, .integer), (.date, .date), (.bool, .bool):

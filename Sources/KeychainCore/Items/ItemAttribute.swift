@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An attribute of an item, by the octet that stands for it on the disk: part of the format, never
+/// An attribute of an item, by the byte that stands for it on the disk: part of the format, never
 /// given to another attribute. 1…127 are Keychain Services' own, 192…255 are this project's; one
 /// that this version does not know is kept as it is.
 package struct ItemAttribute: RawRepresentable, Hashable, Sendable {

@@ -5,7 +5,7 @@ import SodiumCrypto
 /// What the metadata part of an item says, before it is sealed:
 ///
 ///     accessibility 1 | secret version (LEB128) | attribute … | 0x80 00 … to a multiple of 128
-///     attribute = tag 1 | length << 3 | kind (LEB128) | octets
+///     attribute = tag 1 | length << 3 | kind (LEB128) | bytes
 ///
 /// Kinds: 0 text (UTF-8), 1 data, 2 integer and 3 date (shortest big-endian two's complement),
 /// 4 false, 5 true. Attributes are in the order of their tags.
@@ -40,7 +40,7 @@ struct ItemMetadata {
     return octets
   }
 
-  /// Reads what `encoded` wrote. Only authentic octets come here, so an error means a defect or a
+  /// Reads what `encoded` wrote. Only authentic bytes come here, so an error means a defect or a
   /// store of a newer version.
   init(decoding padded: UnsafeRawBufferPointer) throws {
     // Not in constant time, unlike a secret's: what it says is about to be compared and printed.

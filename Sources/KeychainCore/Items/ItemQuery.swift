@@ -4,7 +4,7 @@
 package struct ItemQuery: Sendable {
   /// Nil: every class.
   package var itemClass: ItemClass?
-  /// Equal octet by octet. An empty value also finds an attribute that is missing.
+  /// Equal byte by byte. An empty value also finds an attribute that is missing.
   package var attributes: [ItemAttribute: AttributeValue]
   package var accessible: Accessibility?
   /// Nil: every group.

@@ -51,20 +51,23 @@ struct ItemRow {
   }
 
   /// Seals the metadata, and computes the indexes over the same attributes.
-  mutating func sealMetadata(_ keychain: Keychain, in tx: WriteTransaction) throws {
-    let metadataKey = try keychain.currentKey(.metadata, in: tx)
+  ///
+  /// - Parameters:
+  ///   - metadataKey: the newest metadata key.
+  ///   - indexKey: the newest key of the blind index.
+  mutating func sealMetadata(
+    of store: StoreID, _ metadataKey: RootKeys.Root, _ indexKey: RootKeys.Root
+  ) throws {
     var plaintext = metadata.encoded()
     defer { wipe(&plaintext) }
-    guard plaintext.count <= NewItem.attributesLimit else { throw Keychain.tooLarge("attributes") }
+    guard plaintext.count <= NewItem.attributesLimit else { throw NewItem.tooLarge("attributes") }
     sealedMetadata = try metadataKey.key.withUnsafeBytes { key in
       try plaintext.withUnsafeBytes { plaintext in
         try SealedPart.seal(
-          plaintext,
-          at: Self.metadataPlace(keychain.storeID, id, form: form.rawValue, version: version),
+          plaintext, at: Self.metadataPlace(store, id, form: form.rawValue, version: version),
           by: metadataKey.id, key: key)
       }
     }
-    let indexKey = try keychain.currentKey(.blindIndex, in: tx)
     let index = BlindIndex(key: indexKey.key)
     indexEpoch = indexKey.id.epoch
     primaryIndex = try index.primaryKey(of: form, metadata.attributes)
@@ -73,7 +76,7 @@ struct ItemRow {
   }
 
   mutating func sealSecret(
-    _ keychain: Keychain, _ secret: SecretBytes, itemKey: UnsafeRawBufferPointer
+    of store: StoreID, _ secret: SecretBytes, itemKey: UnsafeRawBufferPointer
   ) throws {
     let count = secret.count
     sealedSecret = try withScratchMemory(Padding.paddedCount(count, block: Self.secretBlock)) {
@@ -82,21 +85,18 @@ struct ItemRow {
       Padding.pad(padded, count: count)
       return try SealedPart.seal(
         UnsafeRawBufferPointer(padded),
-        at: Self.secretPlace(
-          keychain.storeID, id, itemClass, version: metadata.secretVersion),
+        at: Self.secretPlace(store, id, itemClass, version: metadata.secretVersion),
         by: .none, key: itemKey)
     }
     secretTag = sealedSecret.tag
   }
 
   mutating func wrap(
-    _ keychain: Keychain, itemKey: UnsafeRawBufferPointer,
-    by classKey: (id: KeyID, key: GuardedKey)
+    of store: StoreID, itemKey: UnsafeRawBufferPointer, by classKey: RootKeys.Root
   ) throws {
     self.classKey = classKey.id
     wrappedKey = try classKey.key.withUnsafeBytes { key in
-      try SealedPart.seal(
-        itemKey, at: Self.itemKeyPlace(keychain.storeID, id), by: classKey.id, key: key)
+      try SealedPart.seal(itemKey, at: Self.itemKeyPlace(store, id), by: classKey.id, key: key)
     }
   }
 

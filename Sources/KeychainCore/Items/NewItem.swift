@@ -4,7 +4,7 @@ import SodiumCrypto
 
 /// An item to be added.
 package struct NewItem: Sendable {
-  /// The most octets of a secret, and of all attributes together.
+  /// The most bytes of a secret, and of all attributes together.
   package static let secretLimit = 16 << 20
   package static let attributesLimit = 1 << 20
 
@@ -22,5 +22,9 @@ package struct NewItem: Sendable {
     self.attributes = attributes
     self.secret = secret
     self.accessible = accessible
+  }
+
+  static func tooLarge(_ what: String) -> KeychainError {
+    KeychainError(.dataTooLarge, "the \(what) of an item is larger than the store takes")
   }
 }

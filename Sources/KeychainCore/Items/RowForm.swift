@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The form of a row: its class, but for Thread credentials, which have rules of their own. The
-/// octet in `items.class`; part of the format.
+/// byte in `items.class`; part of the format.
 ///
 /// **A Thread credential** is a generic password whose service begins with `thread-network/`.
 /// Its primary key leaves the access group out, because a border agent id belongs to one team
 /// only: so SQLite itself answers "duplicate" across teams. Its only side index is the Extended
-/// PAN ID (`gena`), because a fleet has a million of them and each index costs 35 octets an item.
+/// PAN ID (`gena`), because a fleet has a million of them and each index costs 35 bytes an item.
 package enum RowForm: UInt8, CaseIterable {
   case genericPassword = 1
   case internetPassword = 2

@@ -59,7 +59,7 @@ struct SealedPart {
     }
   }
 
-  /// The octets in a sealed part, before it is opened.
+  /// The bytes in a sealed part, before it is opened.
   static func plaintextCount(_ sealed: UnsafeRawBufferPointer) throws -> Int {
     guard sealed.count >= overhead else {
       throw SodiumError.wrongLength(expected: overhead, found: sealed.count)
@@ -74,12 +74,12 @@ struct SealedPart {
       rawValue: UInt32(bigEndian: sealed.loadUnaligned(fromByteOffset: 1, as: UInt32.self)))
   }
 
-  /// The last sixteen octets: the manifest knows a part by them.
+  /// The last sixteen bytes: the manifest knows a part by them.
   static func tag(of sealed: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: sealed.suffix(XChaCha20Poly1305.tagLength))
   }
 
-  /// Opens `sealed` into `output`, which has as many octets as `plaintextCount` says.
+  /// Opens `sealed` into `output`, which has as many bytes as `plaintextCount` says.
   static func open(
     _ sealed: UnsafeRawBufferPointer, at place: Place, key: UnsafeRawBufferPointer,
     into output: UnsafeMutableRawBufferPointer

@@ -2,8 +2,8 @@
 
 import SodiumCrypto
 
-/// What is done with the device key: BLAKE2b under it, of the subkey of a root (32 octets) to wrap class
-/// keys of this device only, and of the words below (16 octets) to name it.
+/// What is done with the device key: BLAKE2b under it, of the subkey of a root (32 bytes) to wrap class
+/// keys of this device only, and of the words below (16 bytes) to name it.
 enum DeviceKey {
   static let idLength = 16
   private static let name = Array("threadkeeper device key".utf8)

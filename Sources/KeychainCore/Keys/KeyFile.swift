@@ -3,12 +3,12 @@
 import Glibc
 import SodiumCrypto
 
-/// A key file: 32 random octets as one line of 64 lower-case hexadecimal digits, so that it can be
-/// printed and typed in again. 32 raw octets are read too.
+/// A key file: 32 random bytes as one line of 64 lower-case hexadecimal digits, so that it can be
+/// printed and typed in again. 32 raw bytes are read too.
 enum KeyFile {
   static let length = 32
 
-  /// Makes the file, of random octets unless they are given; false when there is one already.
+  /// Makes the file, of random bytes unless they are given; false when there is one already.
   static func createIfAbsent(
     _ path: String, of key: GuardedKey? = nil
   ) throws(KeychainError) -> Bool {
@@ -97,6 +97,6 @@ enum KeyFile {
 }
 
 extension SecretBytes {
-  /// Nil unless all octets were filled.
+  /// Nil unless all bytes were filled.
   fileprivate func whole(_ length: Int) -> SecretBytes? { count == length ? self : nil }
 }

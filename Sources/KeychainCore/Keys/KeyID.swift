@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Names a key: its purpose in the high octet, its epoch (from 1) in the other three. The number
+/// Names a key: its purpose in the high byte, its epoch (from 1) in the other three. The number
 /// stands in the `keys` table, in `items.class_key` and in the head of all that is sealed.
 struct KeyID: RawRepresentable, Hashable, Sendable {
   let rawValue: UInt32

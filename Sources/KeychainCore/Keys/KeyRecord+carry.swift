@@ -9,9 +9,9 @@ import SodiumCrypto
 /// such a record, because it is sealed by the new one; from the subkey nobody gets to the old root; and
 /// still it takes the device key. Who has the old root, an older copy of the store and the device key has
 /// had the class key all along, however it is wrapped now. That is why a carried key only reads: who adds
-/// to its class makes the next key first (`Keychain.currentKey`).
+/// to its class makes the next key first (`KeyRing.current`).
 extension KeyRecord {
-  /// The octets that a carried record seals.
+  /// The bytes that a carried record seals.
   static let carriedLength =
     DeviceKey.idLength + KeyArena.keyLength + SealedPart.overhead + KeyArena.keyLength
 

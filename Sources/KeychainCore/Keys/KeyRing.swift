@@ -1,82 +1,149 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SQLiteDatabase
 import SodiumCrypto
 
-/// The keys that are in memory now, roots among them.
-struct KeyRing {
-  private(set) var keys: [KeyID: GuardedKey]
-  /// The newest of each purpose, whether it could be opened or not.
-  private(set) var current: [KeyPurpose: KeyID] = [:]
-  /// Every epoch of the index key: while the index is being renewed there are several. Replaced as a whole:
-  /// who has a copy reads it without the lock, and the thread sanitizer does not see Swift count references.
-  private(set) var indexKeys: [(epoch: UInt32, key: GuardedKey)] = []
-  /// Keys whose records are gone. A reader may still be at an older state of the store.
-  private(set) var retired: Set<KeyID> = []
+/// The keys of an open store: those in memory (`LoadedKeys`), and how the others come out of their
+/// records (`KeyTable`), by root keys and device key.
+///
+/// It changes the table only where a key is made, and takes the transaction's ledger for that. Locking
+/// is in `KeyRing+lock`, the device key in `KeyRing+device`.
+final class KeyRing: Sendable {
+  let store: StoreID
+  let access: Keychain.Access
+  let arena: KeyArena
+  let devicePath: String
+  let health: StoreHealth
+  /// The keys and slots when the store was opened.
+  let opening: KeySetMark
+  let loaded: Locked<LoadedKeys>
 
-  /// Nothing that a session key wraps comes in, nor the session key itself.
-  private(set) var isLocked = false
-  /// When a key below the session key was asked for last, in seconds of the monotonic clock.
-  var lastUse = Keychain.monotonicSeconds()
-
-  init(roots: [KeyID: GuardedKey]) {
-    keys = [:]
-    for (id, key) in roots { add(key, as: id) }
+  init(
+    roots: [KeyID: GuardedKey], of opening: KeySetMark, store: StoreID, access: Keychain.Access,
+    arena: KeyArena, devicePath: String, health: StoreHealth
+  ) {
+    self.store = store
+    self.access = access
+    self.arena = arena
+    self.devicePath = devicePath
+    self.health = health
+    self.opening = opening
+    loaded = Locked(LoadedKeys(roots: roots))
   }
 
-  mutating func add(_ key: GuardedKey, as id: KeyID) {
-    if isLocked, id.purpose.isOfSession {
-      if id.purpose != .session { know(id) }
-      return
+  /// The key `id`, from memory or from its record.
+  ///
+  /// - Throws: `interactionNotAllowed` when only a session key opens it and there is none,
+  ///   `decode` when its record is missing or was altered.
+  func key(_ id: KeyID, in tx: ReadTransaction) throws -> GuardedKey {
+    if let key = known(id) { return key }
+    if let tx = tx as? WriteTransaction, let key = ChangeLedger.of(tx).newKeys[id] { return key }
+    let key = try load(id, in: tx)
+    add(key, as: id)
+    return key
+  }
+
+  private func known(_ id: KeyID) -> GuardedKey? {
+    let now = id.purpose.isOfSession ? MonotonicTime.seconds() : 0
+    return loaded.withLock { loaded in
+      if now > 0 { loaded.lastUse = now }
+      return loaded.keys[id]
     }
-    if keys.updateValue(key, forKey: id) == nil, id.purpose == .blindIndex {
-      indexKeys = indexKeys + [(id.epoch, key)]
+  }
+
+  /// The newest key for `purpose`. A class gets its first key here, when it is first used.
+  ///
+  /// - Parameter ledger: asked for only if a key is made, which is a change of the store.
+  func current(
+    _ purpose: KeyPurpose, in tx: WriteTransaction, ledger: () throws -> ChangeLedger
+  ) throws -> RootKeys.Root {
+    // What this transaction has made is newer than what the others know.
+    let made = ChangeLedger.of(tx).newKeys
+    if !made.isEmpty,
+      let newest = made.keys.filter({ $0.purpose == purpose }).max(by: { $0.epoch < $1.epoch }),
+      let key = made[newest]
+    {
+      return (newest, key)
     }
-    know(id)
-  }
-
-  /// New root keys, before their commit: who reads right after it, and before `add`, needs them. Nothing is
-  /// wrapped by them yet, and if the commit fails, nothing ever is.
-  mutating func prepare(_ roots: RootKeys) {
-    keys[roots.master.id] = roots.master.key
-    guard isUnlocked else { return }
-    keys[roots.session.id] = roots.session.key
-  }
-
-  var isUnlocked: Bool { current[.session].flatMap { keys[$0] } != nil }
-
-  /// Of a purpose that has no keys any more.
-  mutating func forget(_ purpose: KeyPurpose) {
-    keys = keys.filter { $0.key.purpose != purpose }
-    current[purpose] = nil
-  }
-
-  /// To be forgotten when no reader can need them any more.
-  mutating func retire(_ ids: some Sequence<KeyID>) { retired.formUnion(ids) }
-
-  mutating func forget(_ ids: Set<KeyID>) {
-    for id in ids {
-      keys[id] = nil
-      if current[id.purpose] == id { current[id.purpose] = nil }
-      if id.purpose == .blindIndex { indexKeys = indexKeys.filter { $0.epoch != id.epoch } }
+    if let carried = try KeyTable.carried(purpose, in: tx) {
+      // Only by who has its device key, or the class would have two.
+      _ = try key(carried, in: tx)
+      return try make(KeyID(purpose, epoch: carried.epoch + 1), ledger(), in: tx)
     }
-    retired.subtract(ids)
+    let known = loaded.withLock { loaded in
+      loaded.current[purpose].map { (id: $0, key: loaded.keys[$0]) }
+    }
+    if let known, let key = known.key, !known.id.purpose.isOfSession { return (known.id, key) }
+    if let known { return (known.id, try key(known.id, in: tx)) }
+    if let id = try KeyTable.newest(purpose, in: tx) { return (id, try key(id, in: tx)) }
+    return try make(KeyID(purpose, epoch: 1), ledger(), in: tx)
   }
 
-  mutating func lock() {
-    isLocked = true
-    keys = keys.filter { !$0.key.purpose.isOfSession }
-    // The class keys stay known, and so their records are asked for; the session key is just missing.
-    current[.session] = nil
+  /// The same in a transaction that has changed something, or is about to.
+  func current(
+    _ purpose: KeyPurpose, _ ledger: ChangeLedger, in tx: WriteTransaction
+  ) throws -> RootKeys.Root {
+    try current(purpose, in: tx) { ledger }
   }
 
-  mutating func unlock(now: Int) {
-    isLocked = false
-    lastUse = now
+  /// Makes a key, writes its record and keeps it for this transaction; once that is committed it
+  /// joins the others (`publish`).
+  @discardableResult
+  func make(
+    _ id: KeyID, _ ledger: ChangeLedger, in tx: WriteTransaction
+  ) throws -> RootKeys.Root {
+    let wrapper = id.purpose.accessibility?.wrapper ?? .master
+    return try make(id, by: currentWrapper(wrapper), ledger, in: tx)
   }
 
-  /// Notes that there is such a key.
-  mutating func know(_ id: KeyID) {
-    guard id.epoch > current[id.purpose]?.epoch ?? 0 else { return }
-    current[id.purpose] = id
+  @discardableResult
+  func make(
+    _ id: KeyID, by wrapper: RootKeys.Root, _ ledger: ChangeLedger, in tx: WriteTransaction
+  ) throws -> RootKeys.Root {
+    let key = try arena.randomKey()
+    let wrapped = try KeyRecord.wrap(
+      key, id: id, store: store, by: wrapper.id, wrapper: wrapper.key,
+      device: deviceKey(for: id, in: tx))
+    try KeyTable.insert(wrapped, of: id, ledger, in: tx)
+    ledger.newKeys[id] = key
+    return (id, key)
   }
+
+  private func currentWrapper(_ purpose: KeyPurpose) throws -> RootKeys.Root {
+    let known = loaded.withLock { loaded in
+      loaded.current[purpose].map { (id: $0, key: loaded.keys[$0]) }
+    }
+    guard let known else { throw locked() }
+    guard let key = known.key else { throw SodiumError.notAuthentic }
+    return (known.id, key)
+  }
+
+  /// A root key that is in memory.
+  func root(_ purpose: KeyPurpose) throws -> RootKeys.Root {
+    let root = loaded.withLock { loaded in
+      loaded.current[purpose].flatMap { id in loaded.keys[id].map { (id, $0) } }
+    }
+    guard let root else { throw locked() }
+    return root
+  }
+
+  /// The keys of the blind index.
+  var index: LoadedKeys.Index {
+    loaded.withLock { ($0.current[.blindIndex], $0.indexKeys) }
+  }
+
+  func add(_ key: GuardedKey, as id: KeyID) { loaded.withLock { $0.add(key, as: id) } }
+
+  /// What a transaction has made joins the others: right after its commit, before the next writer begins,
+  /// which must find these keys and make none of its own.
+  func publish(_ keys: [KeyID: GuardedKey]) {
+    loaded.withLock { loaded in
+      for (id, key) in keys { loaded.add(key, as: id) }
+    }
+  }
+
+  func forget(_ purpose: KeyPurpose) { loaded.withLock { $0.forget(purpose) } }
+
+  /// Drops all of them: the store is closed.
+  func wipe() { loaded.withLock { $0 = LoadedKeys(roots: [:]) } }
 }

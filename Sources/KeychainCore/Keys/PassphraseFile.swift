@@ -13,7 +13,7 @@ private let systemRead = read(_:_:_:)
 
 /// A file whose first line is a passphrase.
 enum PassphraseFile {
-  /// The most octets of the line, with its end.
+  /// The most bytes of the line, with its end.
   private static let limit = 4096
 
   static func read(_ path: String) throws(KeychainError) -> SecretBytes {

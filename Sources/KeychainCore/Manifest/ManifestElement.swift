@@ -50,7 +50,7 @@ enum ManifestElement {
     }
   }
 
-  /// The most octets that are hashed.
+  /// The most bytes that are hashed.
   private var room: Int {
     if case .slot(_, _, _, let columns) = self { 41 + columns.count } else { 139 }
   }

@@ -36,7 +36,7 @@ extension StoreLocation {
   /// Whether something has that name, as far as this user can see.
   static func isThere(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-  /// In octets; 0 where there is nothing.
+  /// In bytes; 0 where there is nothing.
   static func length(of path: String) -> UInt64 {
     var status = stat()
     return lstat(path, &status) == 0 ? UInt64(clamping: status.st_size) : 0

@@ -7,6 +7,9 @@
 #endif
 
 extension StoreLocation {
+  /// Whether a file with the store's name can be seen.
+  var hasStore: Bool { Self.isThere(databasePath) }
+
   /// Whether there is a store, for whoever would go on without one: a store that is out of reach, or
   /// that somebody took away, is not the same as none.
   ///

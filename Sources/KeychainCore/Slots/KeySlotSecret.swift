@@ -4,7 +4,7 @@ import SodiumCrypto
 
 /// What opens a key slot.
 package enum KeySlotSecret: Sendable {
-  /// A file with 32 random octets: one line of 64 hexadecimal digits, mode 0400. `Keychain.create`
+  /// A file with 32 random bytes: one line of 64 hexadecimal digits, mode 0400. `Keychain.create`
   /// and `addKeySlot` make it when there is none.
   case keyFile(path: String)
   case passphrase(SecretBytes)
@@ -35,7 +35,7 @@ package enum KeySlotSecret: Sendable {
     }
   }
 
-  /// The octets that open the slot.
+  /// The bytes that open the slot.
   func octets() throws -> SecretBytes {
     switch self {
     case .keyFile(let path): try KeyFile.read(path)

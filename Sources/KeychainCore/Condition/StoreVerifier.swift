@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SQLiteDatabase
+import SodiumCrypto
+
+/// Compares the store with its manifest, and opens every item where that is asked for. What it finds goes to
+/// `StoreHealth`.
+final class StoreVerifier: Sendable {
+  private let health: StoreHealth
+  private let manifest: ManifestStore
+  private let search: ItemSearch
+  private let transactions: StoreTransactions
+  /// Up to so many items a store is verified when it is opened.
+  private let limitAtOpening: Int
+
+  init(search: ItemSearch, transactions: StoreTransactions, limitAtOpening: Int) {
+    self.search = search
+    self.transactions = transactions
+    self.limitAtOpening = limitAtOpening
+    health = search.health
+    manifest = search.manifest
+  }
+
+  /// Compares the store with its manifest, on a snapshot: others can write meanwhile. A mismatch
+  /// turns the store read-only.
+  @discardableResult
+  func verify(
+    _ depth: Keychain.VerificationDepth
+  ) throws(KeychainError) -> VerificationReport {
+    try KeychainError.wrap("verifying the store") {
+      // With the keys as they are now: another process may have renewed them.
+      try transactions.read { tx in
+        var report = VerificationReport()
+        do {
+          let (expected, key) = try manifest.read(in: tx)
+          report.items = Int(clamping: expected.items)
+          report.matchesManifest = try matches(expected, key: key.sum, in: tx)
+          if !report.matchesManifest { health.fail(.manifestMismatch) }
+          // The manifest speaks of the rows. Whether the indexes lead to them is SQLite's to say.
+          report.isWhole = try tx.first("PRAGMA integrity_check(items)") { $0.text(0) } == "ok"
+          if !report.isWhole { health.fail(.fileDamaged) }
+        } catch let error as SQLiteError where error.kind == .corrupt {
+          report.isWhole = false
+          health.fail(.fileDamaged)
+        } catch let error where StoreHealth.isDamage(error) {
+          report.matchesManifest = false
+          health.fail(.manifestUnreadable)
+        }
+        if depth == .everything { try openEverything(&report, in: tx) }
+        return report
+      }
+    }
+  }
+
+  /// Whether the store was too large to be verified when it was opened, which its owner has to do then,
+  /// in the background.
+  func isOwed() throws(KeychainError) -> Bool {
+    try transactions.read { try isOwed(in: $0) }
+  }
+
+  func isOwed(in tx: ReadTransaction) throws -> Bool {
+    try search.count(of: nil, in: tx) > limitAtOpening
+  }
+
+  /// What is wrong with the audit, or nil. Everything is opened: the links, and that the last record is
+  /// the one that the manifest counts.
+  func auditProblem(_ audit: AuditLog) throws(KeychainError) -> String? {
+    do {
+      try audit.forEachRecord(after: 0, in: transactions.database) { _ in }
+    } catch {
+      guard error.status == .decode else { throw error }
+      return error.message
+    }
+    guard try verify(.manifest).matchesManifest else {
+      return
+        "the chain is whole up to record \(try audit.lastRecord(in: transactions.database)), but the store is"
+        + " not what its manifest says: records after it may have been cut off, or other rows were altered"
+    }
+    return nil
+  }
+
+  private func matches(
+    _ manifest: Manifest, key: GuardedKey, in tx: ReadTransaction
+  ) throws -> Bool {
+    var found = Manifest()
+    do {
+      try ManifestElement.forEach(in: tx, health) { try found.insert($0, key: key) }
+    } catch let error where StoreHealth.isDamage(error) {
+      // A row that cannot even be read as one.
+      return false
+    }
+    return found.hasSameContents(as: manifest)
+  }
+
+  private func openEverything(_ report: inout VerificationReport, in tx: ReadTransaction) throws {
+    try tx.forEach(
+      "SELECT id, uuid, class, version, metadata FROM items ORDER BY id", bound: []
+    ) { row in
+      do {
+        _ = try search.reader.secret(of: search.reader.item(from: row, in: tx), in: tx)
+      } catch let error as KeychainError where error.status == .decode {
+        report.unreadable.append(row.integer(0))
+      } catch let error as KeychainError
+        where error.status == .interactionNotAllowed || error.status == .notAvailable
+      {
+        report.locked += 1
+      }
+      return true
+    }
+  }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SQLiteDatabase
+import SodiumCrypto
+
+/// Items: `ItemTable`, `ItemSearch`, `ItemReader`.
+extension Keychain {
+  /// See `ItemTable.add`.
+  @discardableResult
+  package func add(_ new: NewItem, in tx: WriteTransaction) throws(KeychainError) -> Item {
+    try itemTable.add(new, in: tx)
+  }
+
+  /// See `ItemTable.update`.
+  @discardableResult
+  package func update(
+    _ item: Item, attributes: [ItemAttribute: AttributeValue]? = nil,
+    removing: Set<ItemAttribute> = [], secret: SecretBytes? = nil,
+    accessible: Accessibility? = nil, in tx: WriteTransaction
+  ) throws(KeychainError) -> Item {
+    try itemTable.update(
+      item, attributes: attributes, removing: removing, secret: secret, accessible: accessible,
+      in: tx)
+  }
+
+  /// See `ItemTable.delete`.
+  package func delete(_ item: Item, in tx: WriteTransaction) throws(KeychainError) {
+    try itemTable.delete(item, in: tx)
+  }
+
+  /// See `ItemTable.deleteDamaged`.
+  @discardableResult
+  package func deleteDamaged(
+    matching query: ItemQuery, in tx: WriteTransaction
+  ) throws(KeychainError) -> Int {
+    try itemTable.deleteDamaged(matching: query, in: tx)
+  }
+
+  /// See `ItemSearch.items`.
+  package func items(
+    matching query: ItemQuery, in tx: ReadTransaction
+  ) throws(KeychainError) -> [Item] {
+    try itemTable.search.items(matching: query, in: tx)
+  }
+
+  /// See `ItemSearch.first`.
+  package func first(
+    matching query: ItemQuery, in tx: ReadTransaction
+  ) throws(KeychainError) -> (item: Item, secret: SecretBytes)? {
+    try itemTable.search.first(matching: query, in: tx)
+  }
+
+  /// See `ItemSearch.newestMark`.
+  package func newestMark(
+    matching query: ItemQuery, in tx: ReadTransaction
+  ) throws(KeychainError) -> String? {
+    try itemTable.search.newestMark(matching: query, in: tx)
+  }
+
+  /// See `ItemSearch.count`.
+  package func count(
+    of itemClass: ItemClass? = nil, in tx: ReadTransaction
+  ) throws(KeychainError) -> Int {
+    try itemTable.search.count(of: itemClass, in: tx)
+  }
+
+  /// See `ItemReader.secret`.
+  package func secret(of item: Item, in tx: ReadTransaction) throws(KeychainError) -> SecretBytes {
+    try itemTable.reader.secret(of: item, in: tx)
+  }
+
+  /// See `ItemExport.lockedItems`.
+  package func lockedForExport() throws(KeychainError) -> Int { try export.lockedItems() }
+
+  /// See `ItemExport.write`.
+  package func exportItems(
+    to descriptor: Int32, name: String, passphrase: SecretBytes, actor: String? = nil,
+    progress: (_ done: Int, _ total: Int) throws -> Void = { _, _ in }
+  ) throws(KeychainError) -> ExportReport {
+    try export.write(
+      to: descriptor, name: name, passphrase: passphrase, actor: actor, progress: progress)
+  }
+
+  private var export: ItemExport {
+    ItemExport(
+      items: itemTable, transactions: transactions, verifier: verifier, options: options)
+  }
+
+  /// See `ItemImporter.run`.
+  package func importItems(
+    from descriptor: Int32, name: String, passphrase: SecretBytes, _ plan: ItemImport = .init()
+  ) throws(KeychainError) -> ImportReport {
+    try ItemImporter(items: itemTable, transactions: transactions)
+      .run(from: descriptor, name: name, passphrase: passphrase, plan)
+  }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SQLiteDatabase
+
+/// Key slots, locking, rotation: `KeySlots`, `KeyRing`, `Rotation`, `RootRenewal`.
+extension Keychain {
+  /// See `KeySlots.all`.
+  package func slots() throws(KeychainError) -> [KeySlot] { try keySlots.all() }
+
+  /// See `KeySlots.numbers`.
+  package func slotsOpened(by secret: KeySlotSecret) throws(KeychainError) -> [Int64] {
+    try keySlots.numbers(openedBy: secret)
+  }
+
+  /// See `KeySlots.add`.
+  @discardableResult
+  package func addKeySlot(
+    _ secret: KeySlotSecret, label: String = "", for actor: String? = nil,
+    wroteDeviceKey: () -> Void = {}
+  ) throws(KeychainError) -> KeySlot {
+    try keySlots.add(secret, label: label, for: actor, wroteDeviceKey: wroteDeviceKey)
+  }
+
+  /// See `KeySlots.remove`.
+  package func removeKeySlot(_ number: Int64, for actor: String? = nil) throws(KeychainError) {
+    try keySlots.remove(number, for: actor)
+  }
+
+  /// Whether what is accessible "when unlocked" can be reached.
+  package var isUnlocked: Bool { keys.isUnlocked }
+
+  /// See `KeySlots.lock`.
+  @discardableResult
+  package func lock() throws(KeychainError) -> KeychainLock { try keySlots.lock() }
+
+  /// See `KeySlots.unlock`.
+  package func unlock(with secret: KeySlotSecret) throws(KeychainError) {
+    try keySlots.unlock(with: secret)
+  }
+
+  /// See `KeyRing.lockIfIdle`.
+  package func lockIfIdle(for seconds: Int) -> Bool { keys.lockIfIdle(for: seconds) }
+
+  /// See `Pseudonym.make`.
+  package func pseudonym(for label: String, in tx: ReadTransaction) throws(KeychainError) -> String
+  {
+    try Pseudonym(keys: keys, changes: changes).make(for: label, in: tx)
+  }
+
+  /// See `Rotation.run`.
+  @discardableResult
+  package func rotateKeys(
+    for actor: String? = nil, beginning isBeginning: Bool = true,
+    _ goOn: (RotationProgress) -> Bool = { _ in true }
+  ) throws(KeychainError) -> RotationReport {
+    try rotation.run(for: actor, beginning: isBeginning, goOn)
+  }
+
+  /// See `Rotation.isPending`.
+  package func rotationIsPending() throws(KeychainError) -> Bool { try rotation.isPending() }
+
+  /// See `Rotation.isOwed`.
+  package func rotationIsOwed() throws(KeychainError) -> Bool { try rotation.isOwed() }
+
+  /// See `RootRenewal.run`.
+  @discardableResult
+  package func renewRootKeys(
+    _ secrets: [KeySlotSecret], deletingItemsOfAnotherDevice mayDelete: ((Int) -> Bool)? = nil,
+    for actor: String? = nil
+  ) throws(KeychainError) -> RootRenewalReport {
+    try RootRenewal(slots: keySlots, rotation: rotation)
+      .run(secrets, deletingItemsOfAnotherDevice: mayDelete, for: actor)
+  }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SQLiteDatabase
+
+/// The store as a whole: `StoreOpener`, `StoreTransactions`, `StoreHealth`, `StoreUpkeep`, `StoreBackup`.
+extension Keychain {
+  /// Whether there is a store.
+  package static func exists(at location: StoreLocation) -> Bool { location.hasStore }
+
+  /// See `StoreOpener.create`.
+  package static func create(
+    at location: StoreLocation, slots: [KeySlotSecret], options: KeychainOptions = .init()
+  ) throws(KeychainError) -> Keychain {
+    try StoreOpener.create(at: location, slots: slots, options: options)
+  }
+
+  /// See `StoreOpener.open`.
+  package static func open(
+    at location: StoreLocation, with secret: KeySlotSecret, access: Access = .readWrite,
+    options: KeychainOptions = .init()
+  ) throws(KeychainError) -> Keychain {
+    try StoreOpener.open(at: location, with: secret, access: access, options: options)
+  }
+
+  /// See `StoreOpener.slots`.
+  package static func slots(at location: StoreLocation) throws(KeychainError) -> [KeySlot] {
+    try StoreOpener.slots(at: location)
+  }
+
+  /// See `BackupRestore.run`.
+  package static func restore(
+    _ path: String, to location: StoreLocation, with secrets: [KeySlotSecret],
+    further: [(KeychainError, [KeySlot]) throws -> [KeySlotSecret]] = [],
+    replacing isReplacing: Bool = false, options: KeychainOptions = .init(),
+    progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
+  ) throws(KeychainError) -> RestoreReport {
+    try BackupRestore.run(
+      path, to: location, with: secrets, further: further, replacing: isReplacing,
+      options: options, progress: progress)
+  }
+
+  /// See `StoreBackup.write`.
+  package func backup(
+    to path: String, replacing isReplacing: Bool = false,
+    progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
+  ) throws(KeychainError) -> BackupTrailer {
+    try StoreBackup(
+      database: database, manifest: manifest, health: health, verifier: verifier, options: options
+    ).write(to: path, replacing: isReplacing, progress: progress)
+  }
+
+  /// See `StoreCompaction.run`.
+  @discardableResult
+  package func compact() throws(KeychainError) -> (before: UInt64, after: UInt64) {
+    try StoreCompaction(
+      access: access, database: database, health: health, erasure: erasure,
+      databasePath: location.databasePath
+    ).run()
+  }
+
+  /// See `StoreTransactions.read`.
+  package func read<R>(_ body: (ReadTransaction) throws -> R) throws(KeychainError) -> R {
+    try transactions.read(body)
+  }
+
+  /// See `StoreTransactions.write`.
+  package func write<R>(_ body: (WriteTransaction) throws -> R) throws(KeychainError) -> R {
+    try transactions.write(body)
+  }
+
+  /// See `StoreTransactions.isOutdated`.
+  package var isOutdated: Bool { transactions.isOutdated }
+
+  package var condition: StoreCondition { health.condition }
+
+  /// The rows that were found altered, by row id. They stay where they are.
+  package var quarantine: Set<Int64> { health.quarantine }
+
+  /// What a person should be told once.
+  package var notices: [StoreNotice] { health.notices }
+
+  /// See `StoreHealth.checkWritable`.
+  package func checkWritable() throws(KeychainError) { try health.checkWritable() }
+
+  /// Takes the store for damaged from now on: nothing more is written to it.
+  package func noteFileDamaged() { health.fail(.fileDamaged) }
+
+  /// See `StoreVerifier.verify`.
+  @discardableResult
+  package func verify(
+    _ depth: VerificationDepth = .manifest
+  ) throws(KeychainError) -> VerificationReport {
+    try verifier.verify(depth)
+  }
+
+  /// See `StoreVerifier.isOwed`.
+  package func owesVerification() throws(KeychainError) -> Bool { try verifier.isOwed() }
+
+  /// See `StoreExamination.acceptRollback`.
+  package func acceptRollback() throws(KeychainError) {
+    try StoreExamination(self).acceptRollback()
+  }
+
+  /// See `LogErasure.run`.
+  package func eraseDeletedPages() throws(KeychainError) -> Bool { try erasure.run() }
+
+  /// Whether a call has left something for `tick` to do.
+  package var owesUpkeep: Bool { upkeep.isOwed && !isClosed }
+
+  /// What is due from time to time: call it about once a second.
+  package func tick() throws(KeychainError) { try upkeep.run(waiting: 0) }
+
+  /// The same where there is no next time: it waits a little for other processes.
+  package func lastTick() throws(KeychainError) { try upkeep.run(waiting: StoreUpkeep.lastWait) }
+
+  private var upkeep: StoreUpkeep {
+    StoreUpkeep(access: access, health: health, anchor: anchor, erasure: erasure)
+  }
+}

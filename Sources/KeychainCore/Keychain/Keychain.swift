@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SQLiteDatabase
+import SodiumCrypto
+
+/// An encrypted store of items, open. A front: it makes the parts, and each of its functions is one call
+/// of a part, which says what it does and throws.
+///
+/// Every call takes the transaction that it works in, so that items and the caller's own tables
+/// change together:
+///
+///     try keychain.database.write { tx in
+///       try keychain.add(item, in: tx)
+///       try tx.execute("UPDATE …")
+///     }
+///
+/// A part knows only those below it:
+///
+///     Rotation · RootRenewal · StoreBackup · ItemExport · ItemImporter · StoreVerifier
+///     KeySlots
+///     ItemTable ─ ItemSearch ─ ItemReader
+///     StoreChanges ─ ManifestStore · AuditLog · AnchorWriter · LogErasure      StoreTransactions
+///     KeyRing ─ KeyTable
+///     StoreHealth
+///
+/// What is where on the disk: `StoreSchema` (tables), `SealedPart` (encryption), `RowForm` (what is
+/// indexed), `Manifest`, `Anchor`.
+package final class Keychain: Sendable {
+  package enum Access: Sendable {
+    /// Takes the store's lock, for as long as the keychain is open.
+    case readWrite
+    /// Changes nothing, and works beside a process that holds the lock.
+    case readOnly
+    /// Several processes change the store by turns: takes the lock for each `Keychain.write`.
+    case shared
+  }
+
+  private struct Holding {
+    var lock: StoreLock?
+    var isClosed = false
+  }
+
+  package let location: StoreLocation
+  /// Other components keep their tables here too: `database.migrate("bridge", …)`.
+  package let database: SQLiteDatabase
+  package let storeID: StoreID
+  package let access: Access
+  let options: KeychainOptions
+  let health: StoreHealth
+  let keys: KeyRing
+  let manifest: ManifestStore
+  let auditLog: AuditLog
+  let anchor: AnchorWriter
+  let erasure: LogErasure
+  let changes: StoreChanges
+  let transactions: StoreTransactions
+  let itemTable: ItemTable
+  let verifier: StoreVerifier
+  let keySlots: KeySlots
+  let rotation: Rotation
+  private let holding: Locked<Holding>
+
+  /// - Parameters:
+  ///   - roots: the root keys.
+  ///   - opening: the keys and slots when the roots were found.
+  ///   - anchored: the generation that the anchor says; 0 if none.
+  ///   - lock: of the store, where it is held for as long as this is open.
+  init(
+    location: StoreLocation, database: SQLiteDatabase, storeID: StoreID, access: Access,
+    options: KeychainOptions, arena: KeyArena, roots: [KeyID: GuardedKey], opening: KeySetMark,
+    anchored: UInt64, lock: StoreLock?
+  ) {
+    self.location = location
+    self.database = database
+    self.storeID = storeID
+    self.access = access
+    self.options = options
+    holding = Locked(Holding(lock: lock))
+    health = StoreHealth(access: access)
+    keys = KeyRing(
+      roots: roots, of: opening, store: storeID, access: access, arena: arena,
+      devicePath: location.deviceKeyPath, health: health)
+    manifest = ManifestStore(store: storeID, keys: keys)
+    auditLog = AuditLog(store: storeID, keys: keys, options: options)
+    anchor = AnchorWriter(
+      Anchor(path: location.anchorPath(storeID)), generation: 0, written: anchored,
+      options: options, lockPath: access == .shared ? location.lockPath : nil, health: health)
+    erasure = LogErasure(access: access, upkeep: options.upkeep, database: database, keys: keys)
+    changes = StoreChanges(
+      manifest: manifest, audit: auditLog, keys: keys, anchor: anchor, erasure: erasure)
+    transactions = StoreTransactions(
+      database, access: access, keys: keys, erasure: erasure, lockPath: location.lockPath,
+      turnLimit: options.turnLimit)
+    let reader = ItemReader(store: storeID, keys: keys, health: health)
+    let search = ItemSearch(access: access, reader: reader, manifest: manifest)
+    itemTable = ItemTable(search: search, changes: changes, now: options.now)
+    verifier = StoreVerifier(
+      search: search, transactions: transactions, limitAtOpening: options.verifiedAtOpening)
+    keySlots = KeySlots(
+      access: access, options: options, transactions: transactions, items: itemTable)
+    rotation = Rotation(
+      items: itemTable, transactions: transactions, verifier: verifier, options: options)
+  }
+
+  deinit { close() }
+
+  var isClosed: Bool { holding.withLock { $0.isClosed } }
+
+  /// Writes the anchor, moves the log into the database, wipes the keys and gives up the lock.
+  package func close() {
+    let wasOpen = holding.withLock { holding in
+      defer { holding.isClosed = true }
+      return !holding.isClosed
+    }
+    guard wasOpen else { return }
+    if access != .readOnly {
+      _ = try? erasure.run()
+      if case .healthy = condition { anchor.flush(waiting: StoreUpkeep.lastWait) }
+    }
+    database.close()
+    keys.wipe()
+    holding.withLock { $0.lock = nil }
+  }
+}

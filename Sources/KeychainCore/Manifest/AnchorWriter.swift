@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SodiumCrypto
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Writes the anchor, about once in an interval: an fsync for each transaction would be too dear.
+/// What was committed within the last interval can be rolled back unnoticed.
+final class AnchorWriter: Sendable {
+  private struct State {
+    var committed: UInt64
+    var written: UInt64
+    var lastWrite: UInt64 = 0
+  }
+  private let state: Locked<State>
+  private let anchor: Anchor
+  private let interval: UInt64
+  /// Of a shared store: who writes the anchor holds this, or else it could go back.
+  private let lockPath: String?
+  private let upkeep: KeychainOptions.Upkeep
+  private let health: StoreHealth
+
+  /// - Parameters:
+  ///   - generation: of the store.
+  ///   - written: what the anchor says.
+  ///   - options: how often it is written, and whether after commits.
+  ///   - health: gets a notice where it cannot be written.
+  init(
+    _ anchor: Anchor, generation: UInt64, written: UInt64, options: KeychainOptions,
+    lockPath: String?, health: StoreHealth
+  ) {
+    self.anchor = anchor
+    interval = options.anchorInterval
+    upkeep = options.upkeep
+    self.lockPath = lockPath
+    self.health = health
+    state = Locked(State(committed: generation, written: written))
+  }
+
+  /// Whether something is not written yet.
+  var isBehind: Bool { state.withLock { $0.committed > $0.written } }
+
+  /// Notes a commit, for the next write.
+  func committed(_ generation: UInt64) {
+    state.withLock { $0.committed = max($0.committed, generation) }
+  }
+
+  /// Notes a commit, and writes if the last write is an interval ago and commits are not left to `tick`. The
+  /// caller holds the lock of the store.
+  func noteCommit(_ generation: UInt64) {
+    committed(generation)
+    guard upkeep != .deferred else { return }
+    do { try write(evenIfRecent: false) } catch { noteFailure(error) }
+  }
+
+  /// Writes what is not written yet. In a shared store it takes the lock for that; while another has
+  /// it for longer than `limit` (nanoseconds), it is left undone.
+  func flush(waiting limit: UInt64 = 0) {
+    do { try flush(until: limit) } catch { noteFailure(error) }
+  }
+
+  private func noteFailure(_ error: KeychainError) {
+    health.note(.anchorNotWritten(path: anchor.path, reason: error.message))
+  }
+
+  private func flush(until limit: UInt64) throws(KeychainError) {
+    guard isBehind else { return }
+    guard let lockPath else { return try write(evenIfRecent: true) }
+    let start = MonotonicTime.nanoseconds()
+    while true {
+      do {
+        let lock = try StoreLock(lockPath)
+        return try withExtendedLifetime(lock) { () throws(KeychainError) in
+          try write(evenIfRecent: true)
+        }
+      } catch {
+        guard error.lockHolder != nil else { throw error }
+        guard MonotonicTime.nanoseconds() - start < limit else { return }
+        usleep(2_000)
+      }
+    }
+  }
+
+  private func write(evenIfRecent: Bool) throws(KeychainError) {
+    // Under the lock, so that an older generation is never written after a newer one.
+    try state.withLock { state throws(KeychainError) in
+      guard state.committed > state.written else { return }
+      let now = MonotonicTime.nanoseconds()
+      guard evenIfRecent || now >= state.lastWrite + interval else { return }
+      state.lastWrite = now
+      // Another process that shares the store may be ahead: the anchor never goes back.
+      if case .generation(let written) = anchor.read(), written >= state.committed {
+        state.written = written
+        return
+      }
+      try anchor.write(state.committed)
+      state.written = state.committed
+    }
+  }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SQLiteDatabase
+import SodiumCrypto
+
+/// What every transaction that changes the store ends with, whoever changed what:
+///
+///     before COMMIT   the audit's records, then the manifest
+///     on COMMIT       the new keys are published, before anyone else can write
+///     after COMMIT    the anchor, and the erasure of old secrets where it is not left to `tick`
+final class StoreChanges: Sendable {
+  let manifest: ManifestStore
+  let audit: AuditLog
+  let keys: KeyRing
+  let anchor: AnchorWriter
+  let erasure: LogErasure
+
+  init(
+    manifest: ManifestStore, audit: AuditLog, keys: KeyRing, anchor: AnchorWriter,
+    erasure: LogErasure
+  ) {
+    self.manifest = manifest
+    self.audit = audit
+    self.keys = keys
+    self.anchor = anchor
+    self.erasure = erasure
+  }
+
+  /// The transaction's ledger with the manifest in it; from here on the commit writes a new one.
+  func ledger(_ tx: WriteTransaction) throws -> ChangeLedger {
+    let ledger = ChangeLedger.of(tx)
+    if ledger.manifest != nil { return ledger }
+    (ledger.manifest, ledger.manifestKey) = try manifest.read(in: tx)
+    tx.beforeCommit(ChangeLedger.key) { [audit, manifest] tx in
+      try audit.append(ledger, in: tx)
+      try manifest.write(ledger, in: tx)
+    }
+    tx.onCommit(ChangeLedger.key) { [keys] in keys.publish(ledger.newKeys) }
+    tx.afterCommit(ChangeLedger.key) { self.committed(ledger) }
+    return ledger
+  }
+
+  /// Notes a line for the audit, for `actor` if one is given.
+  func note(
+    _ action: AuditAction, _ subject: @autoclosure () -> String, for actor: String?,
+    in tx: WriteTransaction
+  ) throws {
+    let ledger = try ledger(tx)
+    if let actor { ledger.audit.actor = actor }
+    audit.note(action, subject(), ledger)
+  }
+
+  private func committed(_ ledger: ChangeLedger) {
+    let owes = erasure.committed(owing: ledger.owesErasure)
+    if let manifest = ledger.manifest { anchor.noteCommit(manifest.generation) }
+    // What a reader still holds back is tried again at the next change, tick or close.
+    if owes, erasure.runsByItself { _ = try? erasure.run() }
+  }
+}

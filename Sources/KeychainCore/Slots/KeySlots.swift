@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SQLiteDatabase
+import SodiumCrypto
+
+/// The key slots of an open store: listed, added, removed, and opened by a secret. A slot holds root keys;
+/// what the session key needs when the first passphrase comes or the last one goes is done by
+/// `SessionKeys` and `ItemTable`.
+final class KeySlots: Sendable {
+  let store: StoreID
+  let access: Keychain.Access
+  let options: KeychainOptions
+  let database: SQLiteDatabase
+  let keys: KeyRing
+  let health: StoreHealth
+  let transactions: StoreTransactions
+  let changes: StoreChanges
+  let items: ItemTable
+
+  init(
+    access: Keychain.Access, options: KeychainOptions, transactions: StoreTransactions,
+    items: ItemTable
+  ) {
+    self.access = access
+    self.options = options
+    self.transactions = transactions
+    self.items = items
+    database = transactions.database
+    store = items.store
+    keys = items.keys
+    health = items.health
+    changes = items.changes
+  }
+
+  /// The key slots, oldest first.
+  func all() throws(KeychainError) -> [KeySlot] {
+    try KeychainError.wrap("listing the key slots") {
+      try health.checkListing()
+      return try database.read { try KeySlotRow.all(in: $0).map(\.row.slot) }
+    }
+  }
+
+  /// Adds a key slot. A key file that does not exist is made.
+  ///
+  /// With the first passphrase, items "when unlocked" are out of reach of the key files; so the
+  /// store must have been opened in a way that reaches them. What is added or changed from then on
+  /// stays out of reach even with an older copy of the store (`SessionKeys`). Then a device key that is in
+  /// use and whose file is lost is written again.
+  ///
+  /// - Parameters:
+  ///   - actor: for whom, in the audit; nil is the keychain's own auditor.
+  ///   - wroteDeviceKey: called when that file is written again.
+  /// - Throws: among others `notAvailable` for a first passphrase when another device key is in the place of
+  ///   the one in use, or one that cannot be used.
+  func add(
+    _ secret: KeySlotSecret, label: String, for actor: String?, wroteDeviceKey: () -> Void
+  ) throws(KeychainError) -> KeySlot {
+    try health.checkWritable()
+    return try KeychainError.wrap("adding a key slot") {
+      if case .keyFile(let path) = secret { _ = try KeyFile.createIfAbsent(path) }
+      let octets = try secret.octets()
+      let new = try KeySlotRow(new: secret.kind, label: label, options: options)
+      // Before the transaction: a passphrase takes its time.
+      let slotKey = try new.slotKey(from: octets, in: keys.arena)
+      return try transactions.write { tx in
+        let ledger = try changes.ledger(tx)
+        if let actor { ledger.audit.actor = actor }
+        var roots = [try keys.root(.master)]
+        if new.slot.kind.guardsSession {
+          try refuseStaleCodes(in: tx)
+          roots.append(try SessionKeys(keys: keys).forSlot(ledger, wroteDeviceKey, in: tx))
+        } else if new.slot.kind.holdsSession {
+          roots.append(try keys.root(.session))
+        }
+        let element = try new.insert(roots, store: store, slotKey: slotKey, in: tx)
+        try ledger.insert(element)
+        changes.audit.note(.slotAdded, "\(new.slot.kind) \(label)", ledger)
+        ledger.owesErasure = true
+        return KeySlot(
+          number: tx.lastInsertedRowID, id: new.slot.id, kind: new.slot.kind, label: label,
+          created: new.slot.created)
+      }
+    }
+  }
+
+  /// Removes a key slot. Whoever copied the store and had that key can still open the
+  /// copy. With the last passphrase, items "when passcode set" are deleted.
+  ///
+  /// - Throws: `itemNotFound`, `param` for the last slot.
+  func remove(_ number: Int64, for actor: String?) throws(KeychainError) {
+    try health.checkWritable()
+    try KeychainError.wrap("removing a key slot") {
+      try transactions.write { tx in
+        let ledger = try changes.ledger(tx)
+        if let actor { ledger.audit.actor = actor }
+        let slots = try KeySlotRow.all(in: tx)
+        guard let (row, payload) = slots.first(where: { $0.row.slot.number == number }) else {
+          throw KeychainError(.itemNotFound, "there is no key slot \(number)")
+        }
+        guard slots.count > 1 else {
+          throw KeychainError(.param, "this is the only key slot: add another one first")
+        }
+        let others = slots.filter { $0.row.slot.number != number }
+        if row.slot.kind.guardsSession, !others.contains(where: { $0.row.slot.kind.guardsSession })
+        {
+          try SessionKeys(keys: keys).insertRecord(ledger, in: tx)
+          try items.deletePasscodeItems(ledger, in: tx)
+        }
+        changes.audit.note(.slotRemoved, "\(row.slot.kind) \(row.slot.label)", ledger)
+        try tx.execute("DELETE FROM key_slots WHERE id = ?", .integer(number))
+        try ledger.remove(row.manifestElement(number: number, payload: payload))
+        ledger.owesErasure = true
+      }
+    }
+  }
+
+  /// The first passphrase comes with a new session key, which earlier recovery codes would not
+  /// have: nobody should find that out when it is needed.
+  private func refuseStaleCodes(in tx: ReadTransaction) throws {
+    let slots = try KeySlotRow.all(in: tx).map(\.row.slot)
+    guard !slots.contains(where: \.kind.guardsSession),
+      let code = slots.first(where: { $0.kind == .recoveryCode })
+    else { return }
+    throw KeychainError(
+      .param,
+      "the recovery code in slot \(code.number) could not reach everything once there is a passphrase:"
+        + " remove it, add the passphrase, then make a new code")
+  }
+}

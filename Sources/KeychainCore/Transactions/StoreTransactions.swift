@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SQLiteDatabase
+import SodiumCrypto
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Reading and writing a store that several processes may change: each takes the lock for a
+/// transaction, and looks whether another has changed the keys since. Of a store that is not shared,
+/// these are the database's own transactions.
+final class StoreTransactions: Sendable {
+  private struct State {
+    /// The keys that were there when they were last read.
+    var known: KeySetMark
+    /// Others changed the key slots.
+    var isOutdated = false
+  }
+
+  let database: SQLiteDatabase
+  private let access: Keychain.Access
+  private let keys: KeyRing
+  private let erasure: LogErasure
+  private let lockPath: String
+  private let turnLimit: UInt64
+  private let state: Locked<State>
+  /// The threads of this process take turns here, so that they need not poll.
+  /// Not `Void`, which has no address of its own: the thread sanitizer would see a race.
+  private let turn = Locked(false)
+
+  /// - Parameter turnLimit: how long to wait for other processes, in nanoseconds.
+  init(
+    _ database: SQLiteDatabase, access: Keychain.Access, keys: KeyRing, erasure: LogErasure,
+    lockPath: String, turnLimit: UInt64
+  ) {
+    self.database = database
+    self.access = access
+    self.keys = keys
+    self.erasure = erasure
+    self.lockPath = lockPath
+    self.turnLimit = turnLimit
+    state = Locked(State(known: keys.opening))
+  }
+
+  /// Whether another process has changed the key slots since the store was opened: it must be opened again.
+  var isOutdated: Bool { state.withLock { $0.isOutdated } }
+
+  /// Runs `body` on a snapshot.
+  func read<R>(_ body: (ReadTransaction) throws -> R) throws(KeychainError) -> R {
+    try KeychainError.wrap("reading") {
+      defer {
+        // What a reader held back when it was deleted may go now.
+        if access == .shared, erasure.runsByItself { _ = try? erasure.run() }
+      }
+      return try database.read { tx in
+        if access == .shared { try catchUp(in: tx) }
+        return try body(tx)
+      }
+    }
+  }
+
+  /// Runs `body` in one transaction, and in a shared store in its turn.
+  ///
+  /// - Throws: what `body` throws, and then nothing has changed; `notAvailable` when another process
+  ///   holds a shared store for longer than `turnLimit`.
+  func write<R>(_ body: (WriteTransaction) throws -> R) throws(KeychainError) -> R {
+    try KeychainError.wrap("writing") {
+      guard access == .shared else { return try database.write(body) }
+      // For all that is waited for: other threads do not add their time to it.
+      let start = MonotonicTime.nanoseconds()
+      return try turn.withLock { _ in
+        let lock = try lockInTurn(since: start)
+        return try withExtendedLifetime(lock) {
+          try database.write { tx in
+            try catchUp(in: tx)
+            try retireMissingKeys(in: tx)
+            let result = try body(tx)
+            // What this process has changed itself, it knows.
+            let mark = try KeySetMark(in: tx)
+            tx.onCommit("key set") { self.state.withLock { $0.known = mark } }
+            return result
+          }
+        }
+      }
+    }
+  }
+
+  /// Reads the keys again if others have changed them.
+  private func catchUp(in tx: ReadTransaction) throws {
+    let found = try KeySetMark(in: tx)
+    let known = state.withLock { $0.known }
+    guard found != known else { return }
+    guard found.hasSameSlots(as: known) else {
+      state.withLock { $0.isOutdated = true }
+      throw KeychainError(
+        .notAvailable, "the ways into the store were changed by another process: open it again",
+        asksForReopening: true)
+    }
+    try keys.loadAll(in: tx)
+    state.withLock { $0.known = found }
+  }
+
+  /// Others may have rotated keys away. Whoever holds the lock sees the newest state, so what is
+  /// missing from that will not come back; readers may still be at an older one.
+  private func retireMissingKeys(in tx: WriteTransaction) throws {
+    let found = try KeySetMark(in: tx)
+    let gone = keys.loaded.withLock { loaded in
+      loaded.keys.keys.filter { !$0.purpose.isRoot && !found.contains($0) }
+    }
+    guard !gone.isEmpty else { return }
+    erasure.retire(gone)
+    erasure.owe()
+  }
+
+  /// Waits until no other process has the lock. It is tried once, however long ago `start` is.
+  private func lockInTurn(since start: UInt64) throws(KeychainError) -> StoreLock {
+    var pause: UInt32 = 200
+    while true {
+      do {
+        return try StoreLock(lockPath)
+      } catch {
+        guard error.lockHolder != nil, MonotonicTime.nanoseconds() - start < turnLimit else {
+          throw error
+        }
+        usleep(pause)
+        pause = min(pause * 2, 10_000)
+      }
+    }
+  }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SQLiteDatabase
+import SodiumCrypto
+
+/// Drives what was deleted out of the write-ahead log: the pages in the database are zeroed by
+/// `secure_delete`, but older ones lie in the log until it is cut. Keys whose records are gone are
+/// forgotten then, too, since no reader can need them any more.
+final class LogErasure: Sendable {
+  private struct State {
+    /// A secret was deleted or changed, and its old bytes may still lie in the log.
+    var isOwed: Bool
+    /// A reader was in the way of it.
+    var isLate = false
+    /// Keys whose records are gone. A reader may still be at an older state of the store.
+    var retired: Set<KeyID> = []
+  }
+
+  private let access: Keychain.Access
+  private let upkeep: KeychainOptions.Upkeep
+  private let database: SQLiteDatabase
+  private let keys: KeyRing
+  private let state: Locked<State>
+
+  init(
+    access: Keychain.Access, upkeep: KeychainOptions.Upkeep, database: SQLiteDatabase, keys: KeyRing
+  ) {
+    self.access = access
+    self.upkeep = upkeep
+    self.database = database
+    self.keys = keys
+    // A process that was killed may have owed it.
+    state = Locked(State(isOwed: access != .readOnly))
+  }
+
+  var isOwed: Bool { state.withLock { $0.isOwed } }
+
+  var retired: Set<KeyID> { state.withLock { $0.retired } }
+
+  func owe() { state.withLock { $0.isOwed = true } }
+
+  /// To be forgotten when no reader can need them any more.
+  func retire(_ ids: some Sequence<KeyID>) { state.withLock { $0.retired.formUnion(ids) } }
+
+  /// - Returns: whether there is something to erase, by this commit or one before.
+  func committed(owing owes: Bool) -> Bool {
+    state.withLock { state in
+      if owes { state.isOwed = true }
+      return state.isOwed
+    }
+  }
+
+  /// Whether a call does it that does not ask for it: what is late does not wait for the next tick.
+  var runsByItself: Bool {
+    switch upkeep {
+    case .immediate: true
+    case .gathered: state.withLock { $0.isLate }
+    case .deferred: false
+    }
+  }
+
+  /// Does nothing when nothing was deleted and no secret changed. False when a reader holds the log: try
+  /// again.
+  func run() throws(KeychainError) -> Bool {
+    guard access != .readOnly, isOwed else { return true }
+    return try KeychainError.wrap("erasing deleted items") {
+      // Asked for again by whoever deletes something from here on.
+      let retired = state.withLock { state in
+        state.isOwed = false
+        return state.retired
+      }
+      do {
+        if try database.checkpointTruncate() {
+          // Nobody reads a state of the store any more that needs these keys.
+          if !retired.isEmpty { keys.loaded.withLock { $0.forget(retired) } }
+          state.withLock { state in
+            state.retired.subtract(retired)
+            state.isLate = false
+          }
+          return true
+        }
+      } catch {
+        owe()
+        throw error
+      }
+      state.withLock { state in
+        state.isOwed = true
+        state.isLate = true
+      }
+      return false
+    }
+  }
+}
