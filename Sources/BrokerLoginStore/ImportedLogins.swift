@@ -4,7 +4,7 @@ import KeychainCore
 
 /// The logins among the items of one import. One broker has one login, so two of different users cannot come in both.
 package struct ImportedLogins {
-  /// By the broker's name, as octets.
+  /// By the broker's name, as bytes.
   private var seen: [[UInt8]: [[ItemAttribute: AttributeValue]]] = [:]
 
   package init() {}

@@ -10,7 +10,7 @@ import SodiumCrypto
 /// | what | service | account | group | secret |
 /// |---|---|---|---|---|
 /// | enrolled client | `client-enrolment/<home>` | user | `threadkeeper.internal` | keys, trust, when, by whom |
-/// | the keeper's own keys | `keeper-identity` | empty | `threadkeeper.internal` | 64 octets |
+/// | the keeper's own keys | `keeper-identity` | empty | `threadkeeper.internal` | 64 bytes |
 ///
 /// Keys that were made to be shown, and beside which no client was enrolled yet, have the comment `only shown`.
 ///
@@ -26,7 +26,7 @@ package final class ClientEnrolmentStore: Sendable {
   private let keeper = Locked<Identity?>(nil)
   private let memory = Locked<[Name: Result<EnrolledClient?, KeychainError>]>([:])
 
-  /// Compared by its octets, as the broker does it.
+  /// Compared by its bytes, as the broker does it.
   private struct Name: Hashable {
     let home: [UInt8]
     let user: [UInt8]
@@ -102,7 +102,7 @@ package final class ClientEnrolmentStore: Sendable {
     }
   }
 
-  /// Of which home's clients a service is; nil for another one. Told by octets: a mark that combines with the
+  /// Of which home's clients a service is; nil for another one. Told by bytes: a mark that combines with the
   /// slash makes another letter of it, and no other service.
   package static func home(ofService service: String) -> String? {
     guard service.utf8.starts(with: servicePrefix.utf8) else { return nil }

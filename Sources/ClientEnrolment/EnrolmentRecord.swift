@@ -37,8 +37,8 @@ struct EnrolmentRecord: Codable {
 
   /// - Throws: `decode` for what this version does not write.
   init(_ secret: SecretBytes) throws(KeychainError) {
-    let octets = secret.withUnsafeBytes { Data($0) }
-    guard let record = try? JSONDecoder().decode(Self.self, from: octets),
+    let bytes = secret.withUnsafeBytes { Data($0) }
+    guard let record = try? JSONDecoder().decode(Self.self, from: bytes),
       (1...Self.revoked).contains(record.v)
     else {
       throw KeychainError(.decode, "an enrolment is damaged, or of another version")
@@ -50,10 +50,10 @@ struct EnrolmentRecord: Codable {
     get throws(KeychainError) {
       let encoder = JSONEncoder()
       encoder.outputFormatting = .sortedKeys
-      guard let octets = try? encoder.encode(self) else {
+      guard let bytes = try? encoder.encode(self) else {
         throw KeychainError(.internalError, "an enrolment cannot be written down")
       }
-      return SecretBytes(copying: octets)
+      return SecretBytes(copying: bytes)
     }
   }
 

@@ -129,7 +129,7 @@ package struct SealedExchange: Sendable {
     return try Envelope.seal(body, to: client.keys, from: identity, at: place(of: answer, now))
   }
 
-  /// Octets of the largest body that `seal` has room for.
+  /// Bytes of the largest body that `seal` has room for.
   package func room(for answer: Answer, now: Int64) -> Int {
     Envelope.room(at: place(of: answer, now))
   }
@@ -161,7 +161,7 @@ package struct SealedExchange: Sendable {
       if let transaction, (1...Envelope.identifierLimit).contains(transaction.utf8.count) {
         return transaction
       }
-      return Base64.encode(RandomOctets.make(12), .urlSafe)
+      return Base64.encode(RandomBytes.make(12), .urlSafe)
     }
   }
 

@@ -42,7 +42,7 @@ package struct ConsentQuestion: Hashable, Sendable {
   }
 }
 
-/// Octet by octet: texts that only look the same are two.
+/// Byte by byte: texts that only look the same are two.
 extension ConsentQuestion.Network: Hashable {
   package static func == (a: Self, b: Self) -> Bool {
     a.network == b.network && a.name.utf8.elementsEqual(b.name.utf8)
@@ -52,6 +52,6 @@ extension ConsentQuestion.Network: Hashable {
 
   package func hash(into hasher: inout Hasher) {
     hasher.combine(network)
-    for octet in name.utf8 { hasher.combine(octet) }
+    for byte in name.utf8 { hasher.combine(byte) }
   }
 }

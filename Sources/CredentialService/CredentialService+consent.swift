@@ -13,7 +13,7 @@ extension CredentialService {
     guard !found.isEmpty else { return .data(AnswerData(credentials: [])) }
     let data = AnswerData(credentials: found.map(\.record))
     // Nobody should be asked about what could not be told then.
-    if let most = context.mostSecretOctets, data.json.count > most {
+    if let most = context.mostSecretBytes, data.json.count > most {
       throw AnswerFailure.tooLargeToSeal
     }
     var named: Set<ConsentQuestion.Network> = []

@@ -124,6 +124,6 @@ package struct CredentialService {
     return record
   }
 
-  /// Whether a team is the requester's. By octets: to Swift an accented letter equals its two parts.
+  /// Whether a team is the requester's. By bytes: to Swift an accented letter equals its two parts.
   func isOwn(_ team: String) -> Bool { team.utf8.elementsEqual(context.team.utf8) }
 }

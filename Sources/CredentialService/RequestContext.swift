@@ -34,8 +34,8 @@ package struct RequestContext: Hashable, Sendable {
   package var patience = 30
   /// The most entries of a list; nil: any number.
   package var mostEntries: Int?
-  /// The most octets of JSON that an answer with secrets may have; nil: any number.
-  package var mostSecretOctets: Int?
+  /// The most bytes of JSON that an answer with secrets may have; nil: any number.
+  package var mostSecretBytes: Int?
   /// Of the program, for `ping`.
   package var version = ""
 

@@ -13,7 +13,7 @@ package enum StoreDecision {
     stored: OperationalDataset?, incoming: OperationalDataset
   ) -> DatasetDecision {
     guard let stored else { return .store }
-    // Octet by octet: a channel mask or an unknown TLV is also something to keep.
+    // Byte by byte: a channel mask or an unknown TLV is also something to keep.
     if stored == incoming { return .keep }
     let differences = incoming.essentialDifferences(from: stored)
     guard incoming.extendedPANID == stored.extendedPANID else {

@@ -6,12 +6,12 @@ import Synchronization
 /// One connection between a command and the daemon. Whole messages go over it:
 ///
 /// ```
-/// length, 4 octets, big-endian | that many octets
+/// length, 4 bytes, big-endian | that many bytes
 /// ```
 ///
 /// `send` and `receive` wait in system calls, so they are not for an executor's thread; nor is `close`.
 package final class DaemonConnection: Sendable {
-  /// The most octets of one message: a password of 65,535 octets fits, whatever JSON makes of it.
+  /// The most bytes of one message: a password of 65,535 bytes fits, whatever JSON makes of it.
   package static let limit = 512 << 10
 
   package let peer: SocketPeer
@@ -68,13 +68,13 @@ package final class DaemonConnection: Sendable {
       guard poll(&entry, 1, 0) > 0 else { return false }
       // POLLHUP is the end of both halves, whatever lies unread. The end of one is an end to read.
       let ends = Int32(POLLHUP) | Int32(POLLERR) | Int32(POLLNVAL)
-      return Int32(entry.revents) & ends != 0 || Self.hasOctets(socket)
+      return Int32(entry.revents) & ends != 0 || Self.hasBytes(socket)
     }
   }
 
-  private static func hasOctets(_ socket: Int32) -> Bool {
-    var octet: UInt8 = 0
-    return recv(socket, &octet, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) > 0
+  private static func hasBytes(_ socket: Int32) -> Bool {
+    var byte: UInt8 = 0
+    return recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) > 0
   }
 
   /// Ends all waiting; from any thread.
@@ -98,7 +98,7 @@ package final class DaemonConnection: Sendable {
     _ message: [UInt8], passing descriptors: [Int32] = [], by deadline: ContinuousClock.Instant
   ) throws(DaemonSocketError) {
     guard message.count <= Self.limit else {
-      throw DaemonSocketError(.tooLarge, "a message of \(message.count) octets is too large")
+      throw DaemonSocketError(.tooLarge, "a message of \(message.count) bytes is too large")
     }
     let socket = try openSocket()
     let length = UInt32(message.count)
@@ -112,7 +112,7 @@ package final class DaemonConnection: Sendable {
           : PassedDescriptors.send(rest, passing, to: socket)
       }
       if count > 0 {
-        // They go with the first octet.
+        // They go with the first byte.
         passing = []
         rest = rest.dropFirst(count)
       } else if errno == EAGAIN {
@@ -127,7 +127,7 @@ package final class DaemonConnection: Sendable {
   func receive(by deadline: ContinuousClock.Instant) throws(DaemonSocketError) -> [UInt8] {
     let length = try receive(4, by: deadline).reduce(0) { $0 << 8 | Int($1) }
     guard length <= Self.limit else {
-      throw DaemonSocketError(.tooLarge, "a message of \(length) octets is too large")
+      throw DaemonSocketError(.tooLarge, "a message of \(length) bytes is too large")
     }
     return try receive(length, by: deadline)
   }
@@ -137,8 +137,8 @@ package final class DaemonConnection: Sendable {
   /// - Throws: also `malformed` when more has come with it.
   func receiveOnly(by deadline: ContinuousClock.Instant) throws(DaemonSocketError) -> [UInt8] {
     let message = try receive(by: deadline)
-    guard !Self.hasOctets(try openSocket()) else {
-      throw DaemonSocketError(.malformed, "there are octets after the end of the message")
+    guard !Self.hasBytes(try openSocket()) else {
+      throw DaemonSocketError(.malformed, "there are bytes after the end of the message")
     }
     return message
   }
@@ -147,10 +147,10 @@ package final class DaemonConnection: Sendable {
     _ count: Int, by deadline: ContinuousClock.Instant
   ) throws(DaemonSocketError) -> [UInt8] {
     let socket = try openSocket()
-    var octets = [UInt8](repeating: 0, count: count)
+    var bytes = [UInt8](repeating: 0, count: count)
     var filled = 0
     while filled < count {
-      let part = octets[filled...].withUnsafeMutableBytes {
+      let part = bytes[filled...].withUnsafeMutableBytes {
         PassedDescriptors.receive(into: $0, from: socket, takesThem: takesDescriptors)
       }
       try keep(part)
@@ -164,7 +164,7 @@ package final class DaemonConnection: Sendable {
         throw failure()
       }
     }
-    return octets
+    return bytes
   }
 
   private func keep(_ part: PassedDescriptors.Received) throws(DaemonSocketError) {

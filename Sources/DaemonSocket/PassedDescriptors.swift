@@ -15,7 +15,7 @@ enum PassedDescriptors {
 
   /// What one call has brought.
   struct Received {
-    /// Of octets; as `recv` has it.
+    /// Of bytes; as `recv` has it.
     var count: Int
     /// They belong to the caller, who closes them.
     var descriptors: [Int32] = []
@@ -25,7 +25,7 @@ enum PassedDescriptors {
 
   /// As `send` that does not wait, with descriptors, which stay open here.
   static func send(
-    _ octets: UnsafeRawBufferPointer, _ descriptors: [Int32], to socket: Int32
+    _ bytes: UnsafeRawBufferPointer, _ descriptors: [Int32], to socket: Int32
   ) -> Int {
     let length = headLength + descriptors.count * 4
     return withControl { control in
@@ -35,7 +35,7 @@ enum PassedDescriptors {
       for (number, descriptor) in descriptors.enumerated() {
         control.storeBytes(of: descriptor, toByteOffset: headLength + number * 4, as: Int32.self)
       }
-      return withMessage(octets, control, (length + 7) / 8 * 8) {
+      return withMessage(bytes, control, (length + 7) / 8 * 8) {
         sendmsg(socket, &$0, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
       }
     }
@@ -43,28 +43,28 @@ enum PassedDescriptors {
 
   /// As `recv` that does not wait.
   ///
-  /// - Parameter takesThem: otherwise none ever gets a number in this process. Octets that come with any
+  /// - Parameter takesThem: otherwise none ever gets a number in this process. Bytes that come with any
   ///   stay where they are: taking them would close the files, here and now, and one may be a socket that
   ///   lingers.
   static func receive(
-    into octets: UnsafeMutableRawBufferPointer, from socket: Int32, takesThem: Bool
+    into bytes: UnsafeMutableRawBufferPointer, from socket: Int32, takesThem: Bool
   ) -> Received {
-    guard !takesThem else { return receive(octets[...], from: socket, room: controlLength) }
-    let seen = receive(octets[...], from: socket, room: 0, Int32(MSG_PEEK))
+    guard !takesThem else { return receive(bytes[...], from: socket, room: controlLength) }
+    let seen = receive(bytes[...], from: socket, room: 0, Int32(MSG_PEEK))
     guard seen.count > 0, !seen.hasLost else { return seen }
     // What has come meanwhile is behind these.
-    return receive(octets.prefix(seen.count), from: socket, room: 0)
+    return receive(bytes.prefix(seen.count), from: socket, room: 0)
   }
 
   private static func receive(
-    _ octets: Slice<UnsafeMutableRawBufferPointer>, from socket: Int32, room: Int,
+    _ bytes: Slice<UnsafeMutableRawBufferPointer>, from socket: Int32, room: Int,
     _ flags: Int32 = 0
   ) -> Received {
     withControl { control in
       var received = Received(count: -1)
       var used = 0
       received.count = withMessage(
-        UnsafeRawBufferPointer(UnsafeMutableRawBufferPointer(rebasing: octets)), control, room
+        UnsafeRawBufferPointer(UnsafeMutableRawBufferPointer(rebasing: bytes)), control, room
       ) {
         let count = recvmsg(socket, &$0, Int32(MSG_CMSG_CLOEXEC) | Int32(MSG_DONTWAIT) | flags)
         guard count >= 0 else { return count }
@@ -95,11 +95,11 @@ enum PassedDescriptors {
   }
 
   private static func withMessage(
-    _ octets: UnsafeRawBufferPointer, _ control: UnsafeMutableRawBufferPointer, _ length: Int,
+    _ bytes: UnsafeRawBufferPointer, _ control: UnsafeMutableRawBufferPointer, _ length: Int,
     _ body: (inout msghdr) -> Int
   ) -> Int {
     var part = iovec(
-      iov_base: UnsafeMutableRawPointer(mutating: octets.baseAddress), iov_len: octets.count)
+      iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count)
     return withUnsafeMutablePointer(to: &part) { part in
       var message = msghdr()
       message.msg_iov = part

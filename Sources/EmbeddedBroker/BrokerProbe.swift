@@ -41,12 +41,12 @@ enum BrokerProbe {
     let flags: UInt8 = login == nil ? 0x02 : 0xC2
     var body = string("MQTT") + [4, flags, 0, 10] + string("threadkeeper-probe")
     if let login { body += string(login.name) + string(login.password) }
-    // Names have at most 200 octets and passwords are short, so two octets of length suffice.
+    // Names have at most 200 bytes and passwords are short, so two bytes of length suffice.
     return [0x10, UInt8(body.count & 0x7F) | 0x80, UInt8(body.count >> 7 & 0x7F)] + body
   }
 
   private static func string(_ text: String) -> [UInt8] {
-    let octets = Array(text.utf8)
-    return [UInt8(octets.count >> 8 & 0xFF), UInt8(octets.count & 0xFF)] + octets
+    let bytes = Array(text.utf8)
+    return [UInt8(bytes.count >> 8 & 0xFF), UInt8(bytes.count & 0xFF)] + bytes
   }
 }

@@ -24,7 +24,7 @@ enum PrivateFile {
     guard rename(temporary, path) == 0 else { throw .file(path, "write", errno) }
   }
 
-  /// The text of a file, or its last `limit` octets; nil when it can't be read.
+  /// The text of a file, or its last `limit` bytes; nil when it can't be read.
   static func read(_ path: String, last limit: Int = 1 << 22) -> String? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
@@ -35,14 +35,14 @@ enum PrivateFile {
     } else {
       lseek(descriptor, 0, SEEK_SET)
     }
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 16_384)
-    while octets.count < limit {
+    while bytes.count < limit {
       let count = Glibc.read(descriptor, &buffer, buffer.count)
       guard count > 0 else { break }
-      octets.append(contentsOf: buffer[..<count])
+      bytes.append(contentsOf: buffer[..<count])
     }
-    return String(decoding: octets, as: UTF8.self)
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// The names in a directory; none when it can't be read.

@@ -6,9 +6,9 @@ extension [UInt8] {
     let digits = Array("0123456789abcdef".utf8)
     var text: [UInt8] = []
     text.reserveCapacity(count * 2)
-    for octet in self {
-      text.append(digits[Int(octet >> 4)])
-      text.append(digits[Int(octet & 15)])
+    for byte in self {
+      text.append(digits[Int(byte >> 4)])
+      text.append(digits[Int(byte & 15)])
     }
     return String(decoding: text, as: UTF8.self)
   }

@@ -33,7 +33,7 @@ package struct AccessControl: Hashable, Sendable {
 
   // MARK: - As an attribute
 
-  /// The first octet of the attribute: its form.
+  /// The first byte of the attribute: its form.
   private static let form: UInt8 = 1
 
   /// Form 1 | flags 8, big-endian.
@@ -43,11 +43,11 @@ package struct AccessControl: Hashable, Sendable {
 
   /// What was stored. A form that this version does not know needs a person: better too strict.
   init(_ attribute: AttributeValue) {
-    guard let octets = attribute.data, octets.count == 9, octets[0] == Self.form else {
+    guard let bytes = attribute.data, bytes.count == 9, bytes[0] == Self.form else {
       self.init(.userPresence)
       return
     }
-    self.init(Flags(rawValue: octets[1...].reduce(0) { $0 << 8 | UInt64($1) }))
+    self.init(Flags(rawValue: bytes[1...].reduce(0) { $0 << 8 | UInt64($1) }))
   }
 }
 

@@ -18,7 +18,7 @@ extension KeychainClient {
       in: tx)
     var found: [FoundItem] = []
     for certificate in certificates {
-      guard let hash = certificate[.publicKeyHash]?.hashedOctets, !hash.isEmpty else { continue }
+      guard let hash = certificate[.publicKeyHash]?.hashedBytes, !hash.isEmpty else { continue }
       for key in keys[hash] ?? [] {
         let identity = FoundItem(certificate: certificate, privateKey: key)
         guard
@@ -42,10 +42,10 @@ extension KeychainClient {
         accessGroups: groups.groups(searched: request.accessGroup),
         synchronizable: request.searchedSynchronizable(reference)),
       in: tx)
-    return Dictionary(grouping: keys) { $0[.applicationLabel]?.hashedOctets ?? [] }
+    return Dictionary(grouping: keys) { $0[.applicationLabel]?.hashedBytes ?? [] }
   }
 }
 
 extension AttributeValue {
-  fileprivate var hashedOctets: [UInt8] { withCanonicalOctets { Array($0) } }
+  fileprivate var hashedBytes: [UInt8] { withCanonicalBytes { Array($0) } }
 }

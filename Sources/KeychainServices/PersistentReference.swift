@@ -2,7 +2,7 @@
 
 import KeychainCore
 
-/// A name for an item that outlives the program and any change of the item's attributes. As octets:
+/// A name for an item that outlives the program and any change of the item's attributes. As bytes:
 ///
 ///     class 4 ("genp") | row 8, big-endian | item 16
 ///
@@ -18,18 +18,18 @@ package struct PersistentReference: Hashable, Sendable {
     self.reference = reference
   }
 
-  /// - Throws: `param` when the octets are no reference.
-  package init(decoding octets: [UInt8]) throws(KeychainError) {
-    guard octets.count == Self.length,
-      let itemClass = RequestClass(code: String(decoding: octets[..<4], as: UTF8.self)),
-      let id = ItemID(Array(octets[12...]))
+  /// - Throws: `param` when the bytes are no reference.
+  package init(decoding bytes: [UInt8]) throws(KeychainError) {
+    guard bytes.count == Self.length,
+      let itemClass = RequestClass(code: String(decoding: bytes[..<4], as: UTF8.self)),
+      let id = ItemID(Array(bytes[12...]))
     else { throw KeychainError(.param, "that is no persistent reference of this keychain") }
-    let row = octets[4..<12].reduce(0) { $0 << 8 | UInt64($1) }
+    let row = bytes[4..<12].reduce(0) { $0 << 8 | UInt64($1) }
     self.init(itemClass, ItemReference(rowID: Int64(bitPattern: row), id: id))
   }
 
-  package var octets: [UInt8] {
+  package var bytes: [UInt8] {
     Array(itemClass.code.utf8)
-      + withUnsafeBytes(of: reference.rowID.bigEndian) { Array($0) } + reference.id.octets
+      + withUnsafeBytes(of: reference.rowID.bigEndian) { Array($0) } + reference.id.bytes
   }
 }

@@ -7,7 +7,7 @@ import SodiumCrypto
 package typealias ItemSecret = SecretBytes
 
 /// The system's random source, likewise.
-package typealias SystemRandom = RandomOctets
+package typealias SystemRandom = RandomBytes
 
 /// A value that one thread at a time may touch, likewise.
 package typealias Guarded<Value> = Locked<Value>

@@ -4,7 +4,7 @@
 package struct IncomingMessage: Sendable, Equatable {
   /// The topic it was published to.
   package var topic: String
-  /// The payload, octet for octet; may be empty.
+  /// The payload, byte for byte; may be empty.
   package var payload: [UInt8]
   /// The quality of service of this delivery: the lower one of publisher and subscription.
   package var qos: QualityOfService
@@ -33,7 +33,7 @@ package struct IncomingMessage: Sendable, Equatable {
 
 extension IncomingMessage {
   /// What it takes in memory, with what a publisher can make as large as the payload.
-  var octets: Int {
+  var bytes: Int {
     topic.utf8.count + payload.count + (responseTopic?.utf8.count ?? 0)
       + (correlationData?.count ?? 0)
   }
@@ -42,6 +42,6 @@ extension IncomingMessage {
 extension IncomingMessage: CustomStringConvertible {
   /// Topic and size. The payload may hold a network key and is never shown.
   package var description: String {
-    "\(topic) (\(payload.count) octets\(isRetained ? ", retained" : ""))"
+    "\(topic) (\(payload.count) bytes\(isRetained ? ", retained" : ""))"
   }
 }

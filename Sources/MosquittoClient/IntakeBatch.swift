@@ -4,26 +4,26 @@
 struct IntakeBatch {
   /// Messages after which the batch is handed over; at least 1.
   var maximumMessages: Int
-  let maximumOctets: Int
+  let maximumBytes: Int
   private(set) var messages: [IncomingMessage] = []
-  private(set) var octets = 0
+  private(set) var bytes = 0
 
-  init(maximumMessages: Int, maximumOctets: Int) {
+  init(maximumMessages: Int, maximumBytes: Int) {
     self.maximumMessages = maximumMessages
-    self.maximumOctets = maximumOctets
+    self.maximumBytes = maximumBytes
   }
 
   var isEmpty: Bool { messages.isEmpty }
-  var isFull: Bool { messages.count >= maximumMessages || octets >= maximumOctets }
+  var isFull: Bool { messages.count >= maximumMessages || bytes >= maximumBytes }
 
   mutating func append(_ message: IncomingMessage) {
-    octets += message.octets
+    bytes += message.bytes
     messages.append(message)
   }
 
   /// Empties the batch, but keeps its storage for the next.
   mutating func clear() {
     messages.removeAll(keepingCapacity: true)
-    octets = 0
+    bytes = 0
   }
 }

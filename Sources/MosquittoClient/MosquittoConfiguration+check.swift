@@ -2,7 +2,7 @@
 
 extension MosquittoConfiguration {
   /// Throws what can never work, with the name of the setting. libmosquitto would answer each of
-  /// these with the same "invalid argument", or cut a string at its first zero octet.
+  /// these with the same "invalid argument", or cut a string at its first zero byte.
   package func check() throws(MosquittoError) {
     try Self.check(host, "mqtt.host")
     try Self.check(clientID, "mqtt.client_id")
@@ -19,7 +19,7 @@ extension MosquittoConfiguration {
     guard keepAlive == 0 || keepAlive >= 5 else {
       throw .invalid("mqtt.keep_alive", "must be 0 or at least 5 seconds")
     }
-    guard receiveMaximum > 0, sendMaximum > 0, batchMessages > 0, batchOctets > 0 else {
+    guard receiveMaximum > 0, sendMaximum > 0, batchMessages > 0, batchBytes > 0 else {
       throw .invalid("mqtt", "the limits for batches and windows must be at least 1")
     }
     guard (0...1).contains(reconnect.jitter) else {
@@ -38,21 +38,21 @@ extension MosquittoConfiguration {
       }
       // The length field of a will's payload has 16 bits, and libmosquitto cuts without a word.
       guard lastWill.payload.count <= Int(UInt16.max) else {
-        throw .invalid("mqtt", "a last will holds at most 65535 octets")
+        throw .invalid("mqtt", "a last will holds at most 65535 bytes")
       }
     }
   }
 
   private static func check(_ value: String, _ setting: String) throws(MosquittoError) {
     guard !value.isEmpty else { throw .invalid(setting, "is empty") }
-    guard !value.utf8.contains(0) else { throw .invalid(setting, "contains a zero octet") }
+    guard !value.utf8.contains(0) else { throw .invalid(setting, "contains a zero byte") }
     guard value.utf8.count <= Int(UInt16.max) else { throw .invalid(setting, "is too long") }
   }
 }
 
 extension String {
-  /// A topic to publish to: not empty, no wildcard, no zero octet (which would end it early in C),
-  /// at most 65,535 octets (MQTT 5.0, section 4.7.3).
+  /// A topic to publish to: not empty, no wildcard, no zero byte (which would end it early in C),
+  /// at most 65,535 bytes (MQTT 5.0, section 4.7.3).
   var isValidTopic: Bool {
     !isEmpty && utf8.count <= Int(UInt16.max)
       && !utf8.contains { $0 == 0 || $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "#") }

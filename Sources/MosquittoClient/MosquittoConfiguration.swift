@@ -22,7 +22,7 @@ package struct MosquittoConfiguration: Sendable {
   package var receiveMaximum: UInt16
   /// How many publications may be under way; the broker's own limit is respected where lower.
   package var sendMaximum: UInt16
-  /// Largest packet that the broker may send (MQTT 5), in octets; what is larger, it drops.
+  /// Largest packet that the broker may send (MQTT 5), in bytes; what is larger, it drops.
   package var maximumPacketSize: UInt32?
   /// True throws an old session away. On 3.1.1 this is the clean session flag.
   package var cleanStart: Bool
@@ -34,9 +34,9 @@ package struct MosquittoConfiguration: Sendable {
   package var lastWill: Publication?
   /// Most messages handed to the handler at once: one commit, one round of acknowledgements.
   package var batchMessages: Int
-  /// Most octets of topic and payload handed over at once. The message that passes the mark is
+  /// Most bytes of topic and payload handed over at once. The message that passes the mark is
   /// still part of the batch.
-  package var batchOctets: Int
+  package var batchBytes: Int
   /// Time from the TCP connection to the broker's answer to CONNECT, and from there to its last
   /// answer to SUBSCRIBE. What comes later ends the connection.
   package var answerLimit: Duration
@@ -54,7 +54,7 @@ package struct MosquittoConfiguration: Sendable {
     keepAlive: UInt16 = 60, sessionExpiry: UInt32 = 0, receiveMaximum: UInt16 = 1000,
     sendMaximum: UInt16 = 100, maximumPacketSize: UInt32? = nil, cleanStart: Bool = false,
     subscriptions: [Subscription] = [], lastWill: Publication? = nil, batchMessages: Int = 500,
-    batchOctets: Int = 4 << 20, answerLimit: Duration = .seconds(20),
+    batchBytes: Int = 4 << 20, answerLimit: Duration = .seconds(20),
     acknowledgementTimeout: Duration = .seconds(30), stopLimit: Duration = .seconds(3),
     reconnect: Backoff = Backoff()
   ) {
@@ -74,7 +74,7 @@ package struct MosquittoConfiguration: Sendable {
     self.subscriptions = subscriptions
     self.lastWill = lastWill
     self.batchMessages = batchMessages
-    self.batchOctets = batchOctets
+    self.batchBytes = batchBytes
     self.answerLimit = answerLimit
     self.acknowledgementTimeout = acknowledgementTimeout
     self.stopLimit = stopLimit

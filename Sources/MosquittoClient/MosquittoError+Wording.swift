@@ -272,12 +272,12 @@ extension MosquittoError {
   }
 
   /// A publication that the library refuses before it is sent.
-  init(publish result: Int32, topic: String, octets: Int) {
+  init(publish result: Int32, topic: String, bytes: Int) {
     switch mosq_err_t(rawValue: result) {
     case MOSQ_ERR_PAYLOAD_SIZE, MOSQ_ERR_OVERSIZE_PACKET:
       self.init(
         .packetTooLarge,
-        "a message of \(octets) octets to `\(topic)` is larger than the broker takes "
+        "a message of \(bytes) bytes to `\(topic)` is larger than the broker takes "
           + "(`message_size_limit` and `max_packet_size` in mosquitto.conf)")
     case MOSQ_ERR_QOS_NOT_SUPPORTED:
       self.init(.unsupported, "the broker takes no QoS 1, which `\(topic)` needs")

@@ -74,7 +74,7 @@ extension HandleRecord {
       isRetained: message.retain)
     if properties != nil {
       incoming.responseTopic = PropertyList.string(properties, MQTT_PROP_RESPONSE_TOPIC)
-      incoming.correlationData = PropertyList.octets(properties, MQTT_PROP_CORRELATION_DATA)
+      incoming.correlationData = PropertyList.bytes(properties, MQTT_PROP_CORRELATION_DATA)
       incoming.messageExpiry = PropertyList.uint32(properties, MQTT_PROP_MESSAGE_EXPIRY_INTERVAL)
     }
     batch.append(incoming)

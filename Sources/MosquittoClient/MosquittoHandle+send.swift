@@ -9,12 +9,12 @@ extension MosquittoHandle {
   /// - Throws: what makes this one message impossible. A dead connection is none of it: there the
   ///   packet is queued and goes with the handle.
   func publish(_ publication: Publication) throws(MosquittoError) -> UInt16 {
-    // Zero octets end a C string, wildcards are for filters.
+    // Zero bytes end a C string, wildcards are for filters.
     guard publication.topic.isValidTopic, let length = Int32(exactly: publication.payload.count)
     else {
       throw MosquittoError(
         publish: MOSQ_ERR_INVAL.rawValue, topic: publication.topic,
-        octets: publication.payload.count)
+        bytes: publication.payload.count)
     }
     var properties =
       configuration.protocolVersion == .v5 ? PropertyList(publication) : PropertyList()
@@ -25,7 +25,7 @@ extension MosquittoHandle {
       Int32(publication.qos.rawValue), publication.retain, properties.head)
     guard result == MOSQ_ERR_SUCCESS.rawValue || result == MOSQ_ERR_NO_CONN.rawValue else {
       throw MosquittoError(
-        publish: result, topic: publication.topic, octets: publication.payload.count)
+        publish: result, topic: publication.topic, bytes: publication.payload.count)
     }
     return UInt16(truncatingIfNeeded: identifier)
   }

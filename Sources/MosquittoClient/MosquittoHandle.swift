@@ -23,7 +23,7 @@ final class MosquittoHandle {
     self.configuration = configuration
     record = HandleRecord(
       batch: IntakeBatch(
-        maximumMessages: configuration.batchMessages, maximumOctets: configuration.batchOctets))
+        maximumMessages: configuration.batchMessages, maximumBytes: configuration.batchBytes))
     let cleanStart =
       configuration.cleanStart
       || (configuration.protocolVersion == .v311 && configuration.sessionExpiry == 0)

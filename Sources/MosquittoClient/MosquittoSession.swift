@@ -11,7 +11,7 @@ package struct MosquittoSession: Sendable, Equatable {
   package var publishWindow: Int
   /// False: the broker keeps no retained message, and the library clears the flag in silence.
   package var isRetainAvailable: Bool
-  /// Largest packet that the broker takes, in octets, where it said so.
+  /// Largest packet that the broker takes, in bytes, where it said so.
   package var maximumPacketSize: UInt32?
   /// Seconds that the broker keeps the session, where it differs from what was asked for.
   package var sessionExpiry: UInt32?

@@ -69,7 +69,7 @@ struct PropertyList {
     return String(cString: value)
   }
 
-  static func octets(_ list: OpaquePointer?, _ property: mqtt5_property) -> [UInt8]? {
+  static func bytes(_ list: OpaquePointer?, _ property: mqtt5_property) -> [UInt8]? {
     var value: UnsafeMutableRawPointer?
     var length: UInt16 = 0
     let found = mosquitto_property_read_binary(

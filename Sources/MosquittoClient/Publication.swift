@@ -3,7 +3,7 @@
 /// A message that is to be published.
 package struct Publication: Sendable, Equatable {
   package var topic: String
-  /// At most 268,435,455 octets less the header; a last will at most 65,535.
+  /// At most 268,435,455 bytes less the header; a last will at most 65,535.
   package var payload: [UInt8]
   package var qos: QualityOfService
   /// Whether the broker keeps it for later subscribers. An empty retained payload deletes.
@@ -38,7 +38,7 @@ package struct Publication: Sendable, Equatable {
 
 extension Publication {
   /// What it takes in memory.
-  package var octets: Int {
+  package var bytes: Int {
     topic.utf8.count + payload.count + (contentType?.utf8.count ?? 0)
       + (correlationData?.count ?? 0) + (responseTopic?.utf8.count ?? 0)
   }
@@ -47,7 +47,7 @@ extension Publication {
 extension Publication: CustomStringConvertible {
   /// Topic and size; a payload may be sealed or private and is never shown.
   package var description: String {
-    "\(topic) (\(payload.count) octets\(retain ? ", retained" : ""))"
+    "\(topic) (\(payload.count) bytes\(retain ? ", retained" : ""))"
   }
 }
 

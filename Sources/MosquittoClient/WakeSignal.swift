@@ -3,7 +3,7 @@
 import Glibc
 import Synchronization
 
-/// A flag that a thread can wait for in `poll`: a pipe that holds at most one octet. (An eventfd
+/// A flag that a thread can wait for in `poll`: a pipe that holds at most one byte. (An eventfd
 /// would do with one descriptor, but Swift's Glibc does not know it.)
 final class WakeSignal: Sendable {
   /// Readable while raised; -1 when the system had no descriptor left.
@@ -29,16 +29,16 @@ final class WakeSignal: Sendable {
 
   func raise() {
     guard !isRaised.exchange(true, ordering: .sequentiallyConsistent) else { return }
-    var octet: UInt8 = 1
-    _ = write(writeEnd, &octet, 1)
+    var byte: UInt8 = 1
+    _ = write(writeEnd, &byte, 1)
   }
 
   /// Lowers the flag. What was said before a `raise` is visible after this.
   func clear() {
     // Emptied first: a raise in between either finds the flag still up, and what it announces is
     // seen by the caller who looks after this, or it writes anew.
-    var octet: UInt8 = 0
-    _ = read(descriptor, &octet, 1)
+    var byte: UInt8 = 0
+    _ = read(descriptor, &byte, 1)
     isRaised.store(false, ordering: .sequentiallyConsistent)
   }
 }

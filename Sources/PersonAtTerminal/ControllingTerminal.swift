@@ -103,7 +103,7 @@ struct ControllingTerminal: ~Copyable {
   private func line(
     until deadline: ContinuousClock.Instant, unless withdrawal: QuestionWithdrawal?
   ) -> Answer {
-    var octets = [UInt8](repeating: 0, count: 4096)
+    var bytes = [UInt8](repeating: 0, count: 4096)
     while true {
       switch wait(for: POLLIN, until: deadline, unless: withdrawal) {
       case .ready: break
@@ -119,12 +119,12 @@ struct ControllingTerminal: ~Copyable {
         }
       }
       // The terminal gives whole lines.
-      let count = read(descriptor, &octets, octets.count)
+      let count = read(descriptor, &bytes, bytes.count)
       // Another reader, such as the program itself, was faster.
       if count < 0, errno == EINTR || errno == EAGAIN { continue }
       guard count >= 0 else { return .nobody }
       guard count > 0 else { return .end }
-      let line = octets[..<count].filter { $0 > 0x20 }
+      let line = bytes[..<count].filter { $0 > 0x20 }
       return .line(String(decoding: line, as: UTF8.self))
     }
   }

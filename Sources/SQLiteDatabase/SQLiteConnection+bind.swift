@@ -35,8 +35,8 @@ extension SQLiteConnection {
     case .real(let number):
       return sqlite3_bind_double(statement, position, number)
     case .text(var text):
-      return text.withUTF8 { octets in
-        octets.withMemoryRebound(to: CChar.self) { characters in
+      return text.withUTF8 { bytes in
+        bytes.withMemoryRebound(to: CChar.self) { characters in
           // A nil pointer would bind NULL.
           guard let start = characters.baseAddress else {
             return sqlite3_bind_text(statement, position, "", 0, Self.copied)
@@ -45,8 +45,8 @@ extension SQLiteConnection {
             statement, position, start, UInt64(characters.count), Self.copied, UInt8(SQLITE_UTF8))
         }
       }
-    case .blob(let octets):
-      return octets.withUnsafeBytes { memory in
+    case .blob(let bytes):
+      return bytes.withUnsafeBytes { memory in
         guard let start = memory.baseAddress, memory.count > 0 else {
           return sqlite3_bind_zeroblob(statement, position, 0)
         }

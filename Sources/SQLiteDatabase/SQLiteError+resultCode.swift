@@ -54,7 +54,7 @@ extension SQLiteError.Kind {
     }
   }
 
-  /// The low octet is the primary code.
+  /// The low byte is the primary code.
   init(resultCode: Int32) {
     switch resultCode & 0xFF {
     case SQLITE_FULL: self = .full

@@ -28,17 +28,17 @@ package struct SQLiteRow {
 
   package func blob(_ column: Int32) -> [UInt8] { withBlob(column) { Array($0) } }
 
-  /// Lends the octets without a copy.
+  /// Lends the bytes without a copy.
   @inlinable
   package func withBlob<R>(
     _ column: Int32, _ body: (UnsafeRawBufferPointer) throws -> R
   ) rethrows -> R {
-    try body(octets(column))
+    try body(bytes(column))
   }
 
   /// Good until the row is left, or the column is asked for as another kind.
   @usableFromInline
-  func octets(_ column: Int32) -> UnsafeRawBufferPointer {
+  func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
     // The order matters: asking for the blob may convert it, and then its length changes.
     let start = sqlite3_column_blob(statement, column)
     let count = Int(sqlite3_column_bytes(statement, column))

@@ -23,8 +23,8 @@ extension SQLiteValue: CustomStringConvertible, CustomDebugStringConvertible {
     case .null: "null"
     case .integer: "integer"
     case .real: "real"
-    case .text(let text): "text <\(text.utf8.count) octets>"
-    case .blob(let octets): "blob <\(octets.count) octets>"
+    case .text(let text): "text <\(text.utf8.count) bytes>"
+    case .blob(let bytes): "blob <\(bytes.count) bytes>"
     }
   }
   package var debugDescription: String { description }

@@ -18,11 +18,11 @@ extension Envelope {
   ///   - now: Unix seconds.
   ///   - skew: seconds that the clocks may differ.
   package static func open(
-    _ octets: [UInt8], with identity: Identity, from senders: [PublicIdentity], topic: String,
+    _ bytes: [UInt8], with identity: Identity, from senders: [PublicIdentity], topic: String,
     now: Int64, skew: Int64 = Envelope.skew
   ) throws(EnvelopeRefusal) -> OpenedEnvelope {
-    guard octets.count <= limit else { throw .tooLarge }
-    var inside = try unseal(octets, with: identity)
+    guard bytes.count <= limit else { throw .tooLarge }
+    var inside = try unseal(bytes, with: identity)
     defer { wipe(&inside) }
     let parts: EnvelopeInside = try read(inside)
     guard var signed = Base64.decode(parts.signed), let signature = Base64.decode(parts.sig) else {
@@ -46,11 +46,11 @@ extension Envelope {
       body: body, issuer: issuer, order: order, issuedAt: claims.iat, expiresAt: claims.exp)
   }
 
-  /// The octets in the box.
+  /// The bytes in the box.
   private static func unseal(
-    _ octets: [UInt8], with identity: Identity
+    _ bytes: [UInt8], with identity: Identity
   ) throws(EnvelopeRefusal) -> [UInt8] {
-    let outside: EnvelopeOutside = try read(octets)
+    let outside: EnvelopeOutside = try read(bytes)
     guard outside.typ == kind else { throw .notAnEnvelope }
     guard outside.v == version else { throw .unsupportedVersion }
     guard outside.alg == algorithm else { throw .unsupportedAlgorithm }
@@ -81,10 +81,10 @@ extension Envelope {
     if let exp = claims.exp, now - skew >= exp { throw .expired }
   }
 
-  private static func read<T: Decodable>(_ octets: [UInt8]) throws(EnvelopeRefusal) -> T {
+  private static func read<T: Decodable>(_ bytes: [UInt8]) throws(EnvelopeRefusal) -> T {
     // A parser reads what is nested by calling itself, and other encodings than UTF-8 too.
-    guard JSONObjectText.isAtMost(nesting, deep: octets), !octets.contains(0),
-      let value = try? JSONDecoder().decode(T.self, from: Data(octets))
+    guard JSONObjectText.isAtMost(nesting, deep: bytes), !bytes.contains(0),
+      let value = try? JSONDecoder().decode(T.self, from: Data(bytes))
     else { throw .notAnEnvelope }
     return value
   }

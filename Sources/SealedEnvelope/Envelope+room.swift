@@ -3,7 +3,7 @@
 import SodiumCrypto
 
 extension Envelope {
-  /// Octets of the largest body that an envelope for this place can hold, whoever seals it and to whom:
+  /// Bytes of the largest body that an envelope for this place can hold, whoever seals it and to whom:
   /// for who wants to know before there is anything to seal.
   package static func room(at place: Place) -> Int {
     let hash = String(repeating: "0", count: 64)
@@ -18,6 +18,6 @@ extension Envelope {
   private static let keyIDSample = String(repeating: "0", count: 16)
   private static let signatureSample = Base64.encode([UInt8](repeating: 0, count: 64))
 
-  /// How many octets are at most so many characters of Base64.
+  /// How many bytes are at most so many characters of Base64.
   private static func base64Room(_ characters: Int) -> Int { characters / 4 * 3 }
 }

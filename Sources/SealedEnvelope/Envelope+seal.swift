@@ -12,9 +12,9 @@ import SodiumCrypto
 package enum SealingError: Error, Equatable, Sendable {
   /// The body is no JSON object.
   case notAnObject
-  /// The envelope would have more than `Envelope.limit` octets.
+  /// The envelope would have more than `Envelope.limit` bytes.
   case tooLarge
-  /// An `id` needs a lifetime, and has 1 to 128 octets; a lifetime is 1 to 300 seconds.
+  /// An `id` needs a lifetime, and has 1 to 128 bytes; a lifetime is 1 to 300 seconds.
   case badOrder
   case crypto(SodiumError)
 
@@ -22,9 +22,9 @@ package enum SealingError: Error, Equatable, Sendable {
     switch self {
     case .notAnObject: "what is to be sealed is no JSON object"
     case .tooLarge:
-      "what is to be sealed is too long: an envelope has at most \(Envelope.limit) octets"
+      "what is to be sealed is too long: an envelope has at most \(Envelope.limit) bytes"
     case .badOrder:
-      "an id has 1 to \(Envelope.identifierLimit) octets, and a lifetime 1 to "
+      "an id has 1 to \(Envelope.identifierLimit) bytes, and a lifetime 1 to "
         + "\(Envelope.longestLifetime) seconds"
     case .crypto(let error): error.description
     }
@@ -80,7 +80,7 @@ extension Envelope {
     return claims
   }
 
-  /// Signs exactly these octets, and seals them.
+  /// Signs exactly these bytes, and seals them.
   static func seal(
     signed: [UInt8], to recipient: PublicIdentity, from sender: Identity
   ) throws(SealingError) -> [UInt8] {
@@ -113,11 +113,11 @@ extension Envelope {
     } catch {
       throw .crypto(error as? SodiumError ?? .unusableKey)
     }
-    let octets = text(
+    let bytes = text(
       of: EnvelopeOutside(
         v: version, typ: kind, alg: algorithm, kid: recipient.keyID, ct: Base64.encode(box)))
-    guard octets.count <= limit else { throw .tooLarge }
-    return octets
+    guard bytes.count <= limit else { throw .tooLarge }
+    return bytes
   }
 
   static func text(of value: some Encodable) -> [UInt8] {

@@ -6,18 +6,18 @@
 /// {"v":1,"typ":"sealed","alg":"x25519-xsalsa20-poly1305-seal",
 ///  "kid":"<16 hex>",                      whose key opens it
 ///  "ct":"<base64>"}                       a sealed box, and in it
-///     {"signed":"<base64>",               exactly the octets that are signed:
+///     {"signed":"<base64>",               exactly the bytes that are signed:
 ///      "sig":"<base64>"}<spaces>             {"aud","iss","topic","seq" or "id","iat","exp","body"}
 /// ```
 ///
-/// A sealed box says nothing about who made it, so what is inside is signed: as octets, so that there is
+/// A sealed box says nothing about who made it, so what is inside is signed: as bytes, so that there is
 /// no canonical form to disagree on. `aud`, `topic`, `seq` or `id`, and the times keep it from being
 /// sealed anew for another, moved, repeated or kept.
 package enum Envelope {
   package static let version = 1
   package static let kind = "sealed"
   package static let algorithm = "x25519-xsalsa20-poly1305-seal"
-  /// The most octets of an envelope: those of any payload that the keeper takes.
+  /// The most bytes of an envelope: those of any payload that the keeper takes.
   package static let limit = 16_384
   /// Seconds for which requests and answers live.
   package static let requestLifetime: Int64 = 30
@@ -25,13 +25,13 @@ package enum Envelope {
   package static let longestLifetime: Int64 = 300
   /// Seconds that two clocks may differ.
   package static let skew: Int64 = 60
-  /// What is inside is filled up with spaces to a multiple of so many octets, so that its length does
+  /// What is inside is filled up with spaces to a multiple of so many bytes, so that its length does
   /// not tell how long a dataset or a name is, nor whether there is one: one such block has room for
   /// an event with any dataset.
   static let block = 2048
-  /// Goes before the octets that are signed, so that no signature serves for anything else.
+  /// Goes before the bytes that are signed, so that no signature serves for anything else.
   static let domain = Array("threadkeeper/envelope/v1\0".utf8)
-  /// The most octets of an `id`.
+  /// The most bytes of an `id`.
   package static let identifierLimit = 128
   /// Objects and arrays within each other.
   static let nesting = 16

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The signed object but for its body, which stays as the octets that it is.
+/// The signed object but for its body, which stays as the bytes that it is.
 struct EnvelopeClaims: Codable {
   /// The full hash of the recipient's sealing key, and of the signer's signing key: 64 hex digits.
   var aud: String

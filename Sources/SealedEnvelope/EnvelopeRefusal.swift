@@ -26,7 +26,7 @@ package enum EnvelopeRefusal: String, Error, CaseIterable, Sendable {
 
   package var message: String {
     switch self {
-    case .tooLarge: "an envelope has at most \(Envelope.limit) octets"
+    case .tooLarge: "an envelope has at most \(Envelope.limit) bytes"
     case .notAnEnvelope: "this has not the form of an envelope"
     case .unsupportedVersion: "envelopes of this version are not known here"
     case .unsupportedAlgorithm: "envelopes are sealed with \(Envelope.algorithm)"

@@ -4,7 +4,7 @@ import SodiumCrypto
 
 /// Somebody's two key pairs: one to open what is sealed to them, one to sign what they seal.
 package final class Identity: Sendable {
-  /// Octets of `secrets`.
+  /// Bytes of `secrets`.
   package static let secretsLength = 64
 
   package let keys: PublicIdentity
@@ -17,7 +17,7 @@ package final class Identity: Sendable {
     try self.init(secrets: SecretBytes(random: Self.secretsLength))
   }
 
-  /// - Parameter secrets: the X25519 secret key and the Ed25519 seed, 64 octets. They are copied into
+  /// - Parameter secrets: the X25519 secret key and the Ed25519 seed, 64 bytes. They are copied into
   ///   guarded memory.
   package init(secrets: SecretBytes) throws(SodiumError) {
     guard secrets.count == Self.secretsLength else {
@@ -38,11 +38,11 @@ package final class Identity: Sendable {
   ) throws(SodiumError) -> (GuardedKey, GuardedKey) {
     let arena = KeyArena()
     do {
-      return try secrets.withUnsafeBytes { octets in
-        let half = octets.count / 2
+      return try secrets.withUnsafeBytes { bytes in
+        let half = bytes.count / 2
         return (
-          try arena.key(copying: UnsafeRawBufferPointer(rebasing: octets[..<half])),
-          try arena.key(copying: UnsafeRawBufferPointer(rebasing: octets[half...]))
+          try arena.key(copying: UnsafeRawBufferPointer(rebasing: bytes[..<half])),
+          try arena.key(copying: UnsafeRawBufferPointer(rebasing: bytes[half...]))
         )
       }
     } catch {

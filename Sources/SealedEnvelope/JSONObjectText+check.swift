@@ -8,10 +8,10 @@
 
 extension JSONObjectText {
   /// Whether this is a JSON object in UTF-8, of no more depth than an envelope can hold.
-  package static func isObject(_ octets: [UInt8]) -> Bool {
+  package static func isObject(_ bytes: [UInt8]) -> Bool {
     // A parser reads what is nested by calling itself, and other encodings than UTF-8 too.
-    isAtMost(Envelope.nesting - 1, deep: octets) && !octets.contains(0)
-      && (try? JSONDecoder().decode(AnyObject.self, from: Data(octets))) != nil
+    isAtMost(Envelope.nesting - 1, deep: bytes) && !bytes.contains(0)
+      && (try? JSONDecoder().decode(AnyObject.self, from: Data(bytes))) != nil
   }
 
   /// Looked into by nobody.

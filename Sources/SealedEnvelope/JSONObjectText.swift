@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds values in the text of a JSON object without changing a single octet of them. A parser is to
+/// Finds values in the text of a JSON object without changing a single byte of them. A parser is to
 /// judge the text, before or after.
 package enum JSONObjectText {
   /// Whether objects and arrays lie at most so deep within each other. For before the parser.
-  package static func isAtMost(_ depth: Int, deep octets: [UInt8]) -> Bool {
+  package static func isAtMost(_ depth: Int, deep bytes: [UInt8]) -> Bool {
     var open = 0
     var text = TextState()
-    for octet in octets where !text.covers(octet) {
-      switch octet {
+    for byte in bytes where !text.covers(byte) {
+      switch byte {
       case UInt8(ascii: "{"), UInt8(ascii: "["):
         open += 1
         if open > depth { return false }
@@ -19,11 +19,11 @@ package enum JSONObjectText {
     return true
   }
 
-  /// The octets of a member's value in the outermost object, without white space around them.
+  /// The bytes of a member's value in the outermost object, without white space around them.
   ///
   /// - Parameter name: ASCII, as it is written: escapes are not read.
   /// - Returns: nil when there is none, or more than one.
-  package static func value(of name: String, in octets: [UInt8]) -> [UInt8]? {
+  package static func value(of name: String, in bytes: [UInt8]) -> [UInt8]? {
     let name = Array(name.utf8)
     var found: [UInt8]?
     var depth = 0
@@ -31,16 +31,16 @@ package enum JSONObjectText {
     var isKey = true
     var isWanted = false
     var start = 0
-    for (position, octet) in octets.enumerated() {
+    for (position, byte) in bytes.enumerated() {
       let wasInText = text.isInside
-      if text.covers(octet) {
+      if text.covers(byte) {
         if !wasInText { start = depth == 1 && isKey ? position + 1 : start }
         if !text.isInside, depth == 1, isKey {
-          isWanted = octets[start..<position].elementsEqual(name)
+          isWanted = bytes[start..<position].elementsEqual(name)
         }
         continue
       }
-      switch octet {
+      switch byte {
       case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
       case UInt8(ascii: "]"): depth -= 1
       case UInt8(ascii: ":") where depth == 1 && isKey:
@@ -50,21 +50,21 @@ package enum JSONObjectText {
         if depth == 1, !isKey {
           if isWanted {
             if found != nil { return nil }
-            found = trimmed(octets[start..<position])
+            found = trimmed(bytes[start..<position])
           }
           isKey = true
           isWanted = false
         }
-        if octet == UInt8(ascii: "}") { depth -= 1 }
+        if byte == UInt8(ascii: "}") { depth -= 1 }
       default: break
       }
     }
     return found
   }
 
-  private static func trimmed(_ octets: ArraySlice<UInt8>) -> [UInt8] {
+  private static func trimmed(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
     let isWhite: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }
-    let rest = octets.drop(while: isWhite)
+    let rest = bytes.drop(while: isWhite)
     return Array(
       rest.prefix(
         (rest.lastIndex { !isWhite($0) }.map { $0 + 1 } ?? rest.startIndex)
@@ -72,21 +72,21 @@ package enum JSONObjectText {
   }
 }
 
-/// Whether an octet belongs to a text, with its quotes.
+/// Whether a byte belongs to a text, with its quotes.
 private struct TextState {
   private(set) var isInside = false
   private var isEscaped = false
 
-  mutating func covers(_ octet: UInt8) -> Bool {
+  mutating func covers(_ byte: UInt8) -> Bool {
     guard isInside else {
-      isInside = octet == UInt8(ascii: "\"")
+      isInside = byte == UInt8(ascii: "\"")
       return isInside
     }
     if isEscaped {
       isEscaped = false
-    } else if octet == UInt8(ascii: "\\") {
+    } else if byte == UInt8(ascii: "\\") {
       isEscaped = true
-    } else if octet == UInt8(ascii: "\"") {
+    } else if byte == UInt8(ascii: "\"") {
       isInside = false
     }
     return true

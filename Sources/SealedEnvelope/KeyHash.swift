@@ -8,12 +8,12 @@ enum KeyHash {
     hex(try BLAKE2b.hash256(key))
   }
 
-  static func hex(_ octets: some Sequence<UInt8>) -> String {
+  static func hex(_ bytes: some Sequence<UInt8>) -> String {
     let digits = Array("0123456789abcdef".utf8)
     var text: [UInt8] = []
-    for octet in octets {
-      text.append(digits[Int(octet >> 4)])
-      text.append(digits[Int(octet & 15)])
+    for byte in bytes {
+      text.append(digits[Int(byte >> 4)])
+      text.append(digits[Int(byte & 15)])
     }
     return String(decoding: text, as: UTF8.self)
   }

@@ -40,13 +40,13 @@ extension PublicIdentity {
     let parts = word.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 3, parts[0].hasPrefix("tk") else { throw .notALine }
     guard parts[0] == "tk1" else { throw .unsupportedVersion }
-    guard let octets = Base64.decode(String(parts[1]), .urlSafe), octets.count == 64 else {
+    guard let bytes = Base64.decode(String(parts[1]), .urlSafe), bytes.count == 64 else {
       throw .wrongCheck
     }
     let identity: PublicIdentity
     do {
       identity = try PublicIdentity(
-        sealingKey: Array(octets[..<32]), signingKey: Array(octets[32...]))
+        sealingKey: Array(bytes[..<32]), signingKey: Array(bytes[32...]))
     } catch {
       throw .unusableKey
     }

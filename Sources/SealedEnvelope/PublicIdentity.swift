@@ -4,7 +4,7 @@ import SodiumCrypto
 
 /// The public halves of somebody's two key pairs: one to seal to, one to verify with.
 package struct PublicIdentity: Sendable {
-  /// X25519 and Ed25519, 32 octets each.
+  /// X25519 and Ed25519, 32 bytes each.
   package let sealingKey: [UInt8]
   package let signingKey: [UInt8]
   /// BLAKE2b-256 of each, 64 hex digits: `aud` and `iss` of an envelope.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Stands for a source of random octets. There is one: give `kSecRandomDefault`.
+/// Stands for a source of random bytes. There is one: give `kSecRandomDefault`.
 public final class SecRandomRef: Sendable {
   init() {}
 }
@@ -8,11 +8,11 @@ public final class SecRandomRef: Sendable {
 /// The system's random source.
 public let kSecRandomDefault: SecRandomRef? = nil
 
-/// Fills memory with random octets of the system.
+/// Fills memory with random bytes of the system.
 ///
 /// - Parameters:
 ///   - rnd: `kSecRandomDefault`.
-///   - count: octets, not negative.
+///   - count: bytes, not negative.
 ///   - bytes: memory for as many.
 /// - Returns: `errSecSuccess`; `errSecParam` for a negative count.
 @discardableResult

@@ -2,8 +2,8 @@
 
 /// Questions about single characters.
 enum ASCII {
-  static func isLetterOrDigit(_ octet: UInt8) -> Bool {
-    switch octet {
+  static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+    switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
       UInt8(ascii: "0")...UInt8(ascii: "9"):
       true
@@ -12,9 +12,9 @@ enum ASCII {
   }
 
   /// What names are made of: letters, digits, `-`, `_`, `.`.
-  static func isNameOctet(_ octet: UInt8) -> Bool {
-    isLetterOrDigit(octet) || octet == UInt8(ascii: "-") || octet == UInt8(ascii: "_")
-      || octet == UInt8(ascii: ".")
+  static func isNameByte(_ byte: UInt8) -> Bool {
+    isLetterOrDigit(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+      || byte == UInt8(ascii: ".")
   }
 
   static func isControl(_ scalar: Unicode.Scalar) -> Bool {

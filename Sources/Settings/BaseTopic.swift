@@ -26,7 +26,7 @@ enum BaseTopic {
     isWithin(topic, base + "/in")
   }
 
-  /// Whether the first is the second or lies below it. Octet by octet, as a broker compares: a
+  /// Whether the first is the second or lies below it. Byte by byte, as a broker compares: a
   /// level that begins with a combining accent swallows the `/` before it for Swift's characters.
   private static func isWithin(_ topic: String, _ other: String) -> Bool {
     let topic = topic.utf8

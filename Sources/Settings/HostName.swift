@@ -36,7 +36,7 @@ enum HostName {
     guard
       labels.allSatisfy({ label in
         (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
-          && label.utf8.allSatisfy { ASCII.isNameOctet($0) }
+          && label.utf8.allSatisfy { ASCII.isNameByte($0) }
       })
     else { return false }
     if labels.last?.allSatisfy(\.isNumber) == true {
@@ -49,7 +49,7 @@ enum HostName {
   /// With a zone for link-local addresses: `fe80::1%eth0`.
   private static func isIPv6(_ host: String) -> Bool {
     let parts = host.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
-    if parts.count == 2, parts[1].isEmpty || !parts[1].utf8.allSatisfy(ASCII.isNameOctet) {
+    if parts.count == 2, parts[1].isEmpty || !parts[1].utf8.allSatisfy(ASCII.isNameByte) {
       return false
     }
     var address = in6_addr()

@@ -43,16 +43,16 @@ struct OpenFile: ~Copyable {
     close(descriptor)
   }
 
-  /// The whole content; refused past the limit, in octets.
+  /// The whole content; refused past the limit, in bytes.
   func content(upTo limit: Int) throws(FileFailure) -> [UInt8] {
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 16_384)
-    while octets.count <= limit {
+    while bytes.count <= limit {
       let count = read(descriptor, &chunk, chunk.count)
       if count < 0, errno == EINTR { continue }
       guard count >= 0 else { throw FileFailure(errno) }
-      if count == 0 { return octets }
-      octets += chunk[..<count]
+      if count == 0 { return bytes }
+      bytes += chunk[..<count]
     }
     throw FileFailure(reason: "is larger than \(limit / 1024) KiB")
   }

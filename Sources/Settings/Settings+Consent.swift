@@ -17,7 +17,7 @@ extension Settings {
       case broker
     }
 
-    /// Octet by octet, as the broker has it.
+    /// Byte by byte, as the broker has it.
     package func isApprover(_ user: String) -> Bool {
       approvers.contains { $0.utf8.elementsEqual(user.utf8) }
     }

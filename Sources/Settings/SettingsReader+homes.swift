@@ -53,9 +53,9 @@ extension SettingsReader {
   private mutating func isFit(home: String, at place: SettingsProblem.Place) -> Bool {
     let isFit =
       (1...32).contains(home.utf8.count)
-      && home.utf8.allSatisfy { octet in
-        ASCII.isNameOctet(octet) && octet != UInt8(ascii: ".")
-          && !(UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(octet)
+      && home.utf8.allSatisfy { byte in
+        ASCII.isNameByte(byte) && byte != UInt8(ascii: ".")
+          && !(UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
       }
     if !isFit {
       report(

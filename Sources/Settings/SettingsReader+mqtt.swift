@@ -15,7 +15,7 @@ extension SettingsReader {
     }
     .map(SecretText.init)
     mqtt.clientID = text(.mqttClientID) { id in
-      (1...64).contains(id.utf8.count) && id.utf8.allSatisfy(ASCII.isNameOctet)
+      (1...64).contains(id.utf8.count) && id.utf8.allSatisfy(ASCII.isNameByte)
     }
     mqtt.baseTopic = text(.mqttBaseTopic, where: BaseTopic.isFit) ?? mqtt.baseTopic
     mqtt.protocolVersion =

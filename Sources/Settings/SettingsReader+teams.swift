@@ -40,7 +40,7 @@ extension SettingsReader {
 
   /// - Parameter name: the key that has it, for problems.
   mutating func isFit(team: String, at place: SettingsProblem.Place, in name: String) -> Bool {
-    guard (1...64).contains(team.utf8.count), team.utf8.allSatisfy(ASCII.isNameOctet) else {
+    guard (1...64).contains(team.utf8.count), team.utf8.allSatisfy(ASCII.isNameByte) else {
       report(
         name, at: place,
         "expected a team name of 1 to 64 letters, digits, `-`, `_` or `.`, found \(SettingsEntry.shown(team))"

@@ -10,7 +10,7 @@
 
 /// Users and groups of this machine: by number, or by a name that the system knows.
 package enum SystemAccount {
-  /// Octets for an entry. A group with many members needs many.
+  /// Bytes for an entry. A group with many members needs many.
   private static let room = 1 << 18
 
   /// - Parameter text: decimal digits, or a name.

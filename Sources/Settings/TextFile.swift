@@ -14,9 +14,9 @@ struct TextFile {
   init(reading path: String) throws(FileFailure) {
     let file = try OpenFile(path)
     isReadableByOthers = file.isReadableByOthers
-    let octets = try file.content(upTo: Self.largest)
-    guard let text = String(validating: octets, as: UTF8.self) else {
-      throw FileFailure(reason: "is not UTF-8 text", position: Self.endOfText(in: octets))
+    let bytes = try file.content(upTo: Self.largest)
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw FileFailure(reason: "is not UTF-8 text", position: Self.endOfText(in: bytes))
     }
     self.text = text
   }
@@ -31,11 +31,11 @@ struct TextFile {
     return String(value)
   }
 
-  /// Where octets cease to be UTF-8.
-  private static func endOfText(in octets: [UInt8]) -> TextPosition {
+  /// Where bytes cease to be UTF-8.
+  private static func endOfText(in bytes: [UInt8]) -> TextPosition {
     var position = TextPosition(line: 1, column: 1)
     var parser = UTF8.ForwardParser()
-    var source = octets.makeIterator()
+    var source = bytes.makeIterator()
     while case .valid(let scalar) = parser.parseScalar(from: &source) {
       position.column += 1
       if scalar.first == UInt8(ascii: "\n") {

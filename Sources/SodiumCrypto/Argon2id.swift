@@ -4,14 +4,14 @@ import CLibSodium
 
 /// A key from a passphrase: Argon2id (RFC 9106).
 package enum Argon2id {
-  /// Octets of the salt.
+  /// Bytes of the salt.
   package static let saltLength = 16
 
   /// What the guess of one passphrase costs.
   package struct Parameters: Equatable, Sendable {
     /// Passes over the memory.
     package var operations: Int
-    /// Memory in octets.
+    /// Memory in bytes.
     package var memory: Int
 
     package init(operations: Int, memory: Int) {
@@ -32,12 +32,12 @@ package enum Argon2id {
     package func check() throws(SodiumError) {
       guard operations >= Self.floor.operations, memory >= Self.floor.memory else {
         throw .refusedParameters(
-          "Argon2id with \(operations) passes over \(memory) octets is too weak:"
+          "Argon2id with \(operations) passes over \(memory) bytes is too weak:"
             + " at least \(Self.floor.operations) over \(Self.floor.memory) are required")
       }
       guard operations <= Self.ceiling.operations, memory <= Self.ceiling.memory else {
         throw .refusedParameters(
-          "Argon2id with \(operations) passes over \(memory) octets is more than is accepted:"
+          "Argon2id with \(operations) passes over \(memory) bytes is more than is accepted:"
             + " at most \(Self.ceiling.operations) over \(Self.ceiling.memory)")
       }
     }
@@ -52,13 +52,13 @@ package enum Argon2id {
     guard salt.count == saltLength else {
       throw .wrongLength(expected: saltLength, found: salt.count)
     }
-    let target = try output.someOctets()
-    let saltOctets = try salt.someOctets()
-    let result = try passphrase.withUnsafeBytes { octets throws(SodiumError) in
-      let start = try octets.someOctets()
-      return start.withMemoryRebound(to: CChar.self, capacity: octets.count) {
+    let target = try output.requiredPointer()
+    let saltBytes = try salt.requiredPointer()
+    let result = try passphrase.withUnsafeBytes { bytes throws(SodiumError) in
+      let start = try bytes.requiredPointer()
+      return start.withMemoryRebound(to: CChar.self, capacity: bytes.count) {
         crypto_pwhash_argon2id(
-          target, UInt64(output.count), $0, UInt64(octets.count), saltOctets,
+          target, UInt64(output.count), $0, UInt64(bytes.count), saltBytes,
           UInt64(parameters.operations), parameters.memory,
           crypto_pwhash_argon2id_alg_argon2id13())
       }

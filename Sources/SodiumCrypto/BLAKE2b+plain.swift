@@ -3,7 +3,7 @@
 import CLibSodium
 
 extension BLAKE2b {
-  /// Writes the hash of `message` to `output` (16…64 octets). There is no key: it tells damage, and no
+  /// Writes the hash of `message` to `output` (16…64 bytes). There is no key: it tells damage, and no
   /// intent.
   package static func hash(
     _ message: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
@@ -12,7 +12,7 @@ extension BLAKE2b {
       throw .wrongLength(expected: 32, found: output.count)
     }
     let result = crypto_generichash_blake2b(
-      try output.someOctets(), output.count, message.octets, UInt64(message.count), nil, 0)
+      try output.requiredPointer(), output.count, message.pointer, UInt64(message.count), nil, 0)
     guard result == 0 else { throw .notAuthentic }
   }
 }

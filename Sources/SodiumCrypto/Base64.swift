@@ -2,7 +2,7 @@
 
 import CLibSodium
 
-/// Base64 (RFC 4648), in a time that does not depend on the octets, and strict: for any octets there is
+/// Base64 (RFC 4648), in a time that does not depend on the bytes, and strict: for any bytes there is
 /// exactly one text.
 package enum Base64 {
   package enum Alphabet: Sendable {
@@ -19,10 +19,10 @@ package enum Base64 {
     }
   }
 
-  package static func encode(_ octets: [UInt8], _ alphabet: Alphabet = .standard) -> String {
-    let count = sodium_base64_encoded_len(octets.count, alphabet.variant)
+  package static func encode(_ bytes: [UInt8], _ alphabet: Alphabet = .standard) -> String {
+    let count = sodium_base64_encoded_len(bytes.count, alphabet.variant)
     var text = [CChar](repeating: 0, count: count)
-    sodium_bin2base64(&text, count, octets, octets.count, alphabet.variant)
+    sodium_bin2base64(&text, count, bytes, bytes.count, alphabet.variant)
     // Without the zero at the end.
     return String(decoding: text.dropLast().lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
@@ -32,11 +32,11 @@ package enum Base64 {
     let characters = text.utf8.map { CChar(bitPattern: $0) }
     guard !characters.isEmpty else { return [] }
     var count = 0
-    var octets = [UInt8](repeating: 0, count: characters.count / 4 * 3 + 3)
+    var bytes = [UInt8](repeating: 0, count: characters.count / 4 * 3 + 3)
     let result = sodium_base642bin(
-      &octets, octets.count, characters, characters.count, nil, &count, nil, alphabet.variant)
+      &bytes, bytes.count, characters, characters.count, nil, &count, nil, alphabet.variant)
     guard result == 0 else { return nil }
-    octets.removeSubrange(count...)
-    return octets
+    bytes.removeSubrange(count...)
+    return bytes
   }
 }

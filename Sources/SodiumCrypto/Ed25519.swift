@@ -6,7 +6,7 @@ import CLibSodium
 package enum Ed25519 {
   package static let signatureLength = 64
 
-  /// Whether the signature is that of this key over exactly these octets. Signatures and keys that are
+  /// Whether the signature is that of this key over exactly these bytes. Signatures and keys that are
   /// not in their one canonical form are refused, and so are keys of small order.
   package static func isValid(
     _ signature: [UInt8], of message: [UInt8], by publicKey: [UInt8]

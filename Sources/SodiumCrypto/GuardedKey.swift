@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One key of 32 octets in a `KeyArena`: zeroed, and its place given back, when released.
+/// One key of 32 bytes in a `KeyArena`: zeroed, and its place given back, when released.
 package final class GuardedKey: KeyMaterial {
   private let arena: KeyArena
   @usableFromInline let address: UInt
@@ -34,7 +34,7 @@ package final class GuardedKey: KeyMaterial {
 }
 
 extension GuardedKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  package var description: String { "<\(KeyArena.keyLength) octets>" }
+  package var description: String { "<\(KeyArena.keyLength) bytes>" }
   package var debugDescription: String { description }
   package var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -2,12 +2,12 @@
 
 import CLibSodium
 
-/// Guarded memory for long-lived keys of 32 octets: locked into RAM where the limit allows it,
+/// Guarded memory for long-lived keys of 32 bytes: locked into RAM where the limit allows it,
 /// left out of core dumps, and with unreadable pages on both sides.
 ///
 /// One `sodium_malloc` costs some 60 µs and four pages, so keys share a region.
 package final class KeyArena: Sendable {
-  /// The length of every key, in octets.
+  /// The length of every key, in bytes.
   package static let keyLength = 32
   /// One page: sodium_malloc aligns the end of a region, so a whole page is aligned at both ends.
   private static let keysInRegion = 128
@@ -44,12 +44,12 @@ package final class KeyArena: Sendable {
     }
   }
 
-  /// A copy of 32 octets.
-  package func key(copying octets: UnsafeRawBufferPointer) throws -> GuardedKey {
-    guard octets.count == Self.keyLength else {
-      throw SodiumError.wrongLength(expected: Self.keyLength, found: octets.count)
+  /// A copy of 32 bytes.
+  package func key(copying bytes: UnsafeRawBufferPointer) throws -> GuardedKey {
+    guard bytes.count == Self.keyLength else {
+      throw SodiumError.wrongLength(expected: Self.keyLength, found: bytes.count)
     }
-    return try key { $0.copyMemory(from: octets) }
+    return try key { $0.copyMemory(from: bytes) }
   }
 
   private func takeSlot() throws(SodiumError) -> UInt {

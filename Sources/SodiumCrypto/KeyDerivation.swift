@@ -7,9 +7,9 @@ package enum KeyDerivation {
   /// Writes the subkey `number` of `key` to `output`.
   ///
   /// - Parameters:
-  ///   - context: what the subkey is for; exactly eight octets of ASCII.
-  ///   - key: 32 octets.
-  ///   - output: 16…64 octets.
+  ///   - context: what the subkey is for; exactly eight bytes of ASCII.
+  ///   - key: 32 bytes.
+  ///   - output: 16…64 bytes.
   package static func derive(
     _ number: UInt64, context: StaticString, from key: UnsafeRawBufferPointer,
     into output: UnsafeMutableRawBufferPointer
@@ -18,8 +18,8 @@ package enum KeyDerivation {
     guard context.hasPointerRepresentation, context.utf8CodeUnitCount == 8 else {
       throw .wrongLength(expected: 8, found: context.utf8CodeUnitCount)
     }
-    let target = try output.someOctets()
-    let source = try key.someOctets()
+    let target = try output.requiredPointer()
+    let source = try key.requiredPointer()
     let result = context.utf8Start.withMemoryRebound(to: CChar.self, capacity: 8) {
       crypto_kdf_derive_from_key(target, output.count, number, $0, source)
     }

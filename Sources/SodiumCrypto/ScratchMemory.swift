@@ -2,7 +2,7 @@
 
 import CLibSodium
 
-// Inlinable, like all of this module that lends octets: a caller that is not compiled together with it
+// Inlinable, like all of this module that lends bytes: a caller that is not compiled together with it
 // would pay more for the closures than for the encryption.
 
 /// Memory for the length of one call, on the stack where it is small, zeroed afterwards.
@@ -21,7 +21,7 @@ func zero(_ memory: UnsafeMutableRawBufferPointer) {
   if let base = memory.baseAddress { sodium_memzero(base, memory.count) }
 }
 
-/// Zeroes octets that held a secret.
-package func wipe(_ octets: inout [UInt8]) {
-  octets.withUnsafeMutableBytes { zero($0) }
+/// Zeroes bytes that held a secret.
+package func wipe(_ bytes: inout [UInt8]) {
+  bytes.withUnsafeMutableBytes { zero($0) }
 }

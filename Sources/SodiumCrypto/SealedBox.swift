@@ -10,7 +10,7 @@ import CLibSodium
 /// Nobody but the holder of the secret key opens it, not even who sealed it. It does not say who that
 /// was.
 package enum SealedBox {
-  /// Octets that sealing adds.
+  /// Bytes that sealing adds.
   package static let overhead = 48
 
   /// - Throws: `wrongLength`; `unusableKey` for a public key with which every secret key would agree.
@@ -26,7 +26,7 @@ package enum SealedBox {
     }
     try Sodium.initialize()
     let result = crypto_box_seal(
-      try output.someOctets(), message.octets, UInt64(message.count), publicKey)
+      try output.requiredPointer(), message.pointer, UInt64(message.count), publicKey)
     guard result == 0 else { throw .unusableKey }
   }
 
@@ -42,10 +42,10 @@ package enum SealedBox {
     var nothing: UInt8 = 0
     let publicKey = keys.publicKey
     try keys.secretKey.withUnsafeBytes { secret throws(SodiumError) in
-      let source = try sealed.someOctets()
-      let key = try secret.someOctets()
+      let source = try sealed.requiredPointer()
+      let key = try secret.requiredPointer()
       let result =
-        if let target = output.octets {
+        if let target = output.pointer {
           crypto_box_seal_open(target, source, UInt64(sealed.count), publicKey, key)
         } else {
           crypto_box_seal_open(&nothing, source, UInt64(sealed.count), publicKey, key)
@@ -54,7 +54,7 @@ package enum SealedBox {
     }
   }
 
-  /// Whether something can be sealed to this key: 32 octets, and not one of the few points of small
+  /// Whether something can be sealed to this key: 32 bytes, and not one of the few points of small
   /// order, with which everybody would agree on the same secret (RFC 7748, section 6.1).
   package static func isUsable(_ publicKey: [UInt8]) -> Bool {
     guard publicKey.count == SealingKeyPair.keyLength else { return false }

@@ -2,7 +2,7 @@
 
 import CLibSodium
 
-/// Octets that must not be seen: zeroed when released, compared in constant time, and printed
+/// Bytes that must not be seen: zeroed when released, compared in constant time, and printed
 /// only by their number.
 ///
 /// Long-lived keys belong in a `KeyArena`; this is for what comes and goes.
@@ -10,10 +10,10 @@ import CLibSodium
 // not again until deinit, when nobody else holds it.
 package final class SecretBytes: KeyMaterial, @unchecked Sendable {
   @usableFromInline let memory: UnsafeMutableRawBufferPointer
-  /// The number of octets.
+  /// The number of bytes.
   package let count: Int
 
-  /// Makes room for `capacity` octets, lets `body` fill them and keeps the number it returns.
+  /// Makes room for `capacity` bytes, lets `body` fill them and keeps the number it returns.
   @inlinable
   package init<E: Error>(
     capacity: Int, initializing body: (UnsafeMutableRawBufferPointer) throws(E) -> Int
@@ -28,15 +28,15 @@ package final class SecretBytes: KeyMaterial, @unchecked Sendable {
     }
   }
 
-  /// Copies `octets`. The original stays where it is: zeroing that is the caller's part.
-  package convenience init(copying octets: some Collection<UInt8>) {
-    self.init(capacity: octets.count) { memory in
-      memory.copyBytes(from: octets)
+  /// Copies `bytes`. The original stays where it is: zeroing that is the caller's part.
+  package convenience init(copying bytes: some Collection<UInt8>) {
+    self.init(capacity: bytes.count) { memory in
+      memory.copyBytes(from: bytes)
       return memory.count
     }
   }
 
-  /// Octets from the system's random source.
+  /// Bytes from the system's random source.
   package convenience init(random count: Int) {
     self.init(capacity: count) { memory in
       if let base = memory.baseAddress { randombytes_buf(base, memory.count) }
@@ -63,7 +63,7 @@ package final class SecretBytes: KeyMaterial, @unchecked Sendable {
 }
 
 extension SecretBytes: Equatable {
-  /// Takes the same time whatever the octets are; only the lengths show.
+  /// Takes the same time whatever the bytes are; only the lengths show.
   package static func == (left: SecretBytes, right: SecretBytes) -> Bool {
     guard left.count == right.count else { return false }
     guard left.count > 0 else { return true }
@@ -77,7 +77,7 @@ extension SecretBytes: Equatable {
 }
 
 extension SecretBytes: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  package var description: String { "<\(count) octets>" }
+  package var description: String { "<\(count) bytes>" }
   package var debugDescription: String { description }
   package var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -10,7 +10,7 @@ package enum SecretStream {
   package static let keyLength = 32
   /// What the reader needs besides the key; it is no secret.
   package static let headerLength = 24
-  /// Octets that a sealed message has more than the message.
+  /// Bytes that a sealed message has more than the message.
   package static let overhead = 17
 
   /// What a message is to the sequence; libsodium's numbers.

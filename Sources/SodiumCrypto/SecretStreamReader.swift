@@ -19,7 +19,8 @@ package struct SecretStreamReader: ~Copyable {
         throw .wrongLength(expected: SecretStream.keyLength, found: key.count)
       }
       guard
-        crypto_secretstream_xchacha20poly1305_init_pull(memory, header, try key.someOctets()) == 0
+        crypto_secretstream_xchacha20poly1305_init_pull(memory, header, try key.requiredPointer())
+          == 0
       else { throw .notAuthentic }
     }
   }
@@ -39,8 +40,9 @@ package struct SecretStreamReader: ~Copyable {
     var written: UInt64 = 0
     var tag: UInt8 = 0
     let result = crypto_secretstream_xchacha20poly1305_pull(
-      state.memory, output.octets, &written, &tag, try sealed.someOctets(), UInt64(sealed.count),
-      additionalData.octets, UInt64(additionalData.count))
+      state.memory, output.pointer, &written, &tag, try sealed.requiredPointer(),
+      UInt64(sealed.count),
+      additionalData.pointer, UInt64(additionalData.count))
     guard result == 0, written == UInt64(output.count), let tag = SecretStream.Tag(rawValue: tag)
     else { throw .notAuthentic }
     isOver = tag == .final

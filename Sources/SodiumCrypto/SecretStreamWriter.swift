@@ -5,7 +5,7 @@ import CLibSodium
 /// Seals the messages of a `SecretStream`, one after the other. It cannot be copied: two of the same
 /// state would seal two messages with the same key stream.
 package struct SecretStreamWriter: ~Copyable {
-  /// The beginning of the stream, in clear: `SecretStream.headerLength` octets.
+  /// The beginning of the stream, in clear: `SecretStream.headerLength` bytes.
   package let header: [UInt8]
   private let state = SecretStreamState()
   private var isOver = false
@@ -19,7 +19,8 @@ package struct SecretStreamWriter: ~Copyable {
         throw .wrongLength(expected: SecretStream.keyLength, found: key.count)
       }
       guard
-        crypto_secretstream_xchacha20poly1305_init_push(memory, &header, try key.someOctets()) == 0
+        crypto_secretstream_xchacha20poly1305_init_push(memory, &header, try key.requiredPointer())
+          == 0
       else { throw .notInitialized }
     }
     self.header = header
@@ -38,8 +39,8 @@ package struct SecretStreamWriter: ~Copyable {
     }
     var written: UInt64 = 0
     let result = crypto_secretstream_xchacha20poly1305_push(
-      state.memory, try output.someOctets(), &written, message.octets, UInt64(message.count),
-      additionalData.octets, UInt64(additionalData.count), tag.rawValue)
+      state.memory, try output.requiredPointer(), &written, message.pointer, UInt64(message.count),
+      additionalData.pointer, UInt64(additionalData.count), tag.rawValue)
     guard result == 0, written == UInt64(output.count) else { throw .notAuthentic }
     isOver = tag == .final
   }

@@ -4,7 +4,7 @@ import CLibSodium
 
 /// An Ed25519 key pair (RFC 8032).
 package struct SigningKeyPair: ~Copyable, Sendable {
-  /// Octets of the seed, and of the public key.
+  /// Bytes of the seed, and of the public key.
   package static let keyLength = 32
   /// Of the key as libsodium wants it: the seed and the public key.
   private static let expandedLength = 64
@@ -19,7 +19,7 @@ package struct SigningKeyPair: ~Copyable, Sendable {
     try self.init(seed: SecretBytes(random: Self.keyLength))
   }
 
-  /// - Parameter seed: 32 octets. It stays where it is: in a `KeyArena` for pairs that live long.
+  /// - Parameter seed: 32 bytes. It stays where it is: in a `KeyArena` for pairs that live long.
   package init(seed: any KeyMaterial) throws(SodiumError) {
     var publicKey = [UInt8](repeating: 0, count: Self.keyLength)
     try Self.withExpanded(seed, publicKey: &publicKey) { _ in true }
@@ -27,7 +27,7 @@ package struct SigningKeyPair: ~Copyable, Sendable {
     self.seed = seed
   }
 
-  /// - Returns: 64 octets.
+  /// - Returns: 64 bytes.
   package func sign(_ message: [UInt8]) throws(SodiumError) -> [UInt8] {
     var signature = [UInt8](repeating: 0, count: Ed25519.signatureLength)
     var unused = [UInt8](repeating: 0, count: Self.keyLength)
@@ -45,9 +45,9 @@ package struct SigningKeyPair: ~Copyable, Sendable {
     let found = seed.withUnsafeBytes { $0.count }
     guard found == keyLength else { throw .wrongLength(expected: keyLength, found: found) }
     let isDone = withScratchMemory(expandedLength) { memory -> Bool in
-      guard let key = memory.octets else { return false }
+      guard let key = memory.pointer else { return false }
       return seed.withUnsafeBytes { seed in
-        guard let source = seed.octets else { return false }
+        guard let source = seed.pointer else { return false }
         return crypto_sign_seed_keypair(&publicKey, key, source) == 0 && body(key)
       }
     }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What libsodium can refuse. It never says which octets were at fault.
+/// What libsodium can refuse. It never says which bytes were at fault.
 package enum SodiumError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The library found no source of random octets.
+  /// The library found no source of random bytes.
   case notInitialized
   /// A key, nonce or buffer has not the length that the algorithm asks for.
   case wrongLength(expected: Int, found: Int)
-  /// The octets were altered, or the key or the additional data is another one.
+  /// The bytes were altered, or the key or the additional data is another one.
   case notAuthentic
   /// The last message of a stream was there already.
   case streamEnded
@@ -24,11 +24,11 @@ package enum SodiumError: Error, Equatable, Sendable, CustomStringConvertible {
   package var description: String {
     switch self {
     case .notInitialized:
-      "libsodium found no source of random octets"
+      "libsodium found no source of random bytes"
     case .wrongLength(let expected, let found):
-      "expected \(expected) octets, found \(found)"
+      "expected \(expected) bytes, found \(found)"
     case .notAuthentic:
-      "the octets were altered, or the key is another one"
+      "the bytes were altered, or the key is another one"
     case .streamEnded:
       "the stream has ended"
     case .unusableKey:

@@ -5,7 +5,7 @@ import CLibSodium
 /// Authenticated encryption: XChaCha20-Poly1305, the IETF form with additional data
 /// (draft-irtf-cfrg-xchacha, RFC 8439 below it). Its nonce is long enough to be random.
 package enum XChaCha20Poly1305 {
-  /// Octets of a key, of a nonce, and of the tag at the end of what is sealed.
+  /// Bytes of a key, of a nonce, and of the tag at the end of what is sealed.
   package static let keyLength = 32
   package static let nonceLength = 24
   package static let tagLength = 16
@@ -22,9 +22,9 @@ package enum XChaCha20Poly1305 {
     }
     var written: UInt64 = 0
     let result = crypto_aead_xchacha20poly1305_ietf_encrypt(
-      try output.someOctets(), &written, message.octets, UInt64(message.count),
-      additionalData.octets, UInt64(additionalData.count), nil, try nonce.someOctets(),
-      try key.someOctets())
+      try output.requiredPointer(), &written, message.pointer, UInt64(message.count),
+      additionalData.pointer, UInt64(additionalData.count), nil, try nonce.requiredPointer(),
+      try key.requiredPointer())
     guard result == 0, written == UInt64(output.count) else { throw .notAuthentic }
   }
 
@@ -41,9 +41,9 @@ package enum XChaCha20Poly1305 {
     }
     var written: UInt64 = 0
     let result = crypto_aead_xchacha20poly1305_ietf_decrypt(
-      output.octets, &written, nil, try sealed.someOctets(), UInt64(sealed.count),
-      additionalData.octets, UInt64(additionalData.count), try nonce.someOctets(),
-      try key.someOctets())
+      output.pointer, &written, nil, try sealed.requiredPointer(), UInt64(sealed.count),
+      additionalData.pointer, UInt64(additionalData.count), try nonce.requiredPointer(),
+      try key.requiredPointer())
     guard result == 0, written == UInt64(output.count) else { throw .notAuthentic }
   }
 

@@ -7,7 +7,7 @@
 /// as JSON would write it, `\n` or `\u009b`. So is a backslash, which keeps the way back plain.
 /// Long text is cut, and the line says how much is missing.
 struct EscapedText {
-  /// Octets of UTF-8 that one value may take before it is cut: longer than any topic in use
+  /// Bytes of UTF-8 that one value may take before it is cut: longer than any topic in use
   /// here, short enough that a flood of 64 KiB topics does not fill a disk.
   static let longest = 4_096
 
@@ -20,8 +20,8 @@ struct EscapedText {
   /// True when nothing needs an escape, a quote or a cut.
   var isPlain: Bool {
     text.utf8.count <= Self.longest
-      && text.utf8.allSatisfy { octet in
-        octet >= 0x20 && octet < 0x7F && octet != UInt8(ascii: "\"") && octet != UInt8(ascii: "\\")
+      && text.utf8.allSatisfy { byte in
+        byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
       }
   }
 
@@ -36,7 +36,7 @@ struct EscapedText {
     var taken = 0
     for scalar in text.unicodeScalars {
       if line.count >= end {
-        line.append(contentsOf: "…(+\(text.utf8.count - taken) octets)".utf8)
+        line.append(contentsOf: "…(+\(text.utf8.count - taken) bytes)".utf8)
         return
       }
       taken += UTF8.width(scalar)

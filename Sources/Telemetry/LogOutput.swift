@@ -54,8 +54,8 @@ package final class LogOutput: Sendable {
 
   /// Gives up on an error, and on a reader who takes nothing for a second: a log must not
   /// stop the service.
-  private func writeAll(_ octets: [UInt8]) -> Int {
-    octets.withUnsafeBytes { buffer in
+  private func writeAll(_ bytes: [UInt8]) -> Int {
+    bytes.withUnsafeBytes { buffer in
       var sent = 0
       while sent < buffer.count {
         let rest = UnsafeRawBufferPointer(rebasing: buffer[sent...])

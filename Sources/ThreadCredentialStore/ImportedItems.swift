@@ -45,7 +45,7 @@ package struct ImportedItems: Sendable {
     }
     var dataset = item.secret.withUnsafeBytes { Array($0) }
     defer { wipe(&dataset) }
-    return (try? OperationalDataset(octets: dataset)) == nil ? "has a dataset that is none" : nil
+    return (try? OperationalDataset(bytes: dataset)) == nil ? "has a dataset that is none" : nil
   }
 
   /// Of which home an item is; nil for what is not the bridge's.

@@ -6,7 +6,7 @@ import ThreadDataset
 /// Whose border router each is, by the items of one import. A border agent id belongs to one team in any store, so
 /// items that give it to two are of none, and cannot come in both.
 package struct ImportedOwners: Sendable {
-  /// By home and border agent id. Octet by octet, as groups are compared everywhere.
+  /// By home and border agent id. Byte by byte, as groups are compared everywhere.
   private var teams: [[UInt8]: [BorderAgentID: [UInt8]]] = [:]
 
   package init() {}
@@ -22,11 +22,11 @@ package struct ImportedOwners: Sendable {
     case .owner: team = item.attributes[.label]
     case .preferred, .former, .forgotten, .adoption: return nil
     }
-    let (home, octets) = (Array(place.home.utf8), Array((team?.string ?? "").utf8))
+    let (home, bytes) = (Array(place.home.utf8), Array((team?.string ?? "").utf8))
     guard let known = teams[home]?[agent] else {
-      teams[home, default: [:]][agent] = octets
+      teams[home, default: [:]][agent] = bytes
       return nil
     }
-    return known == octets ? nil : "gives a border router to another team than a record before it"
+    return known == bytes ? nil : "gives a border router to another team than a record before it"
   }
 }

@@ -20,7 +20,7 @@ struct ImportedPlace {
   /// credentials: then they are in a group of their own.
   init?(_ itemClass: ItemClass, _ attributes: [ItemAttribute: AttributeValue]) {
     guard itemClass == .genericPassword, let service = attributes[.service]?.string,
-      // By octets: a mark that combines with the slash is of the home's name.
+      // By bytes: a mark that combines with the slash is of the home's name.
       let kind = Kind.allCases.first(where: { service.utf8.starts(with: $0.rawValue.utf8) }),
       kind == .credential
         || attributes[.accessGroup]?.string == ThreadCredentialStore.internalGroup

@@ -17,11 +17,11 @@ package enum NetworkKeyFingerprint {
   /// - Returns: 32 hex digits; nil for a dataset without a Network Key or an Extended PAN ID.
   package static func make(of dataset: OperationalDataset) -> String? {
     guard let key = dataset.networkKey, let network = dataset.extendedPANID else { return nil }
-    let message = context + network.octets
+    let message = context + network.bytes
     var output = [UInt8](repeating: 0, count: length)
     do {
       try message.withUnsafeBytes { message in
-        try key.withUnsafeOctets { key in
+        try key.withUnsafeBytes { key in
           try output.withUnsafeMutableBytes { try BLAKE2b.hash(message, key: key, into: $0) }
         }
       }

@@ -21,12 +21,12 @@ package enum OwnershipAdvice {
   private static func word(_ text: String) -> String? {
     let isPlain =
       !text.isEmpty && text.first != "-"
-      && text.utf8.allSatisfy { octet in
-        switch octet {
+      && text.utf8.allSatisfy { byte in
+        switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
           UInt8(ascii: "0")...UInt8(ascii: "9"):
           true
-        default: "-_./@".utf8.contains(octet)
+        default: "-_./@".utf8.contains(byte)
         }
       }
     return isPlain ? text : nil

@@ -13,7 +13,7 @@ import ThreadDataset
 
 /// Adoptions, as keychain items: service `thread-adoption/<home>`, account the border agent id, group
 /// internal. What is not secret is JSON in the sealed attribute `gena`; the secret is the number of
-/// octets of the reported dataset, that dataset, and the preferred one.
+/// bytes of the reported dataset, that dataset, and the preferred one.
 extension ThreadCredentialStore {
   private struct Outside: Codable {
     var user: String
@@ -29,8 +29,8 @@ extension ThreadCredentialStore {
     of agent: BorderAgentID, in home: String, _ tx: ReadTransaction
   ) throws -> Adoption? {
     guard let item = try adoptionItem(of: agent, in: home, tx) else { return nil }
-    guard let octets = item[.generic]?.data,
-      let outside = try? JSONDecoder().decode(Outside.self, from: Data(octets)),
+    guard let bytes = item[.generic]?.data,
+      let outside = try? JSONDecoder().decode(Outside.self, from: Data(bytes)),
       let datasets = try keychain.secret(of: item, in: tx).withUnsafeBytes(Self.datasets)
     else { throw KeychainError(.decode, "the adoption of \(agent) cannot be read") }
     return Adoption(
@@ -51,13 +51,13 @@ extension ThreadCredentialStore {
     var attributes: [ItemAttribute: AttributeValue] = [
       .generic: .data(Array(try encoder.encode(outside)))
     ]
-    var octets: [UInt8] = []
-    defer { wipe(&octets) }
-    octets.reserveCapacity(1 + 2 * OperationalDataset.maximumLength)
-    octets.append(UInt8(adoption.reported.octets.count))
-    octets.append(contentsOf: adoption.reported.octets)
-    octets.append(contentsOf: adoption.preferred.octets)
-    let secret = SecretBytes(copying: octets)
+    var bytes: [UInt8] = []
+    defer { wipe(&bytes) }
+    bytes.reserveCapacity(1 + 2 * OperationalDataset.maximumLength)
+    bytes.append(UInt8(adoption.reported.bytes.count))
+    bytes.append(contentsOf: adoption.reported.bytes)
+    bytes.append(contentsOf: adoption.preferred.bytes)
+    let secret = SecretBytes(copying: bytes)
     if let item = try soundItem(of: adoption.agent, in: adoption.home, tx) {
       _ = try keychain.update(item, attributes: attributes, secret: secret, in: tx)
     } else {
@@ -95,11 +95,11 @@ extension ThreadCredentialStore {
   static func adoptionService(_ home: String) -> String { "thread-adoption/\(home)" }
 
   private static func datasets(
-    _ octets: UnsafeRawBufferPointer
+    _ bytes: UnsafeRawBufferPointer
   ) -> (reported: OperationalDataset, preferred: OperationalDataset)? {
-    guard let length = octets.first.map(Int.init), length > 0, octets.count > length,
-      let reported = try? OperationalDataset(octets: Array(octets[1...length])),
-      let preferred = try? OperationalDataset(octets: Array(octets[(length + 1)...]))
+    guard let length = bytes.first.map(Int.init), length > 0, bytes.count > length,
+      let reported = try? OperationalDataset(bytes: Array(bytes[1...length])),
+      let preferred = try? OperationalDataset(bytes: Array(bytes[(length + 1)...]))
     else { return nil }
     return (reported, preferred)
   }

@@ -15,7 +15,7 @@ extension ThreadCredentialStore {
     try formerItems(of: home, tx).map { item in
       FormerNetwork(
         id: item[.account]?.string ?? "",
-        network: item[.generic]?.data.flatMap(ExtendedPANID.init(octets:)),
+        network: item[.generic]?.data.flatMap(ExtendedPANID.init(bytes:)),
         networkName: item[.label]?.string ?? "", dataset: try dataset(of: item, tx),
         until: item.created)
     }
@@ -70,14 +70,14 @@ extension ThreadCredentialStore {
     _ former: OperationalDataset, in home: String, _ tx: WriteTransaction
   ) throws -> String {
     try dropFormer(sameAs: former, in: home, tx)
-    let id = "p-\(Hexadecimal.encode(RandomOctets.make(4)))"
+    let id = "p-\(Hexadecimal.encode(RandomBytes.make(4)))"
     var attributes = Self.attributes(of: former)
     attributes[.service] = .string(Self.historyService(home))
     attributes[.account] = .string(id)
     attributes[.accessGroup] = .string(Self.internalGroup)
     _ = try keychain.add(
       NewItem(
-        .genericPassword, attributes: attributes, secret: SecretBytes(copying: former.octets),
+        .genericPassword, attributes: attributes, secret: SecretBytes(copying: former.bytes),
         accessible: .afterFirstUnlock), in: tx)
     try trimHistory(of: home, tx)
     return id
@@ -140,14 +140,14 @@ extension ThreadCredentialStore {
   }
 
   private func dataset(of item: Item, _ tx: ReadTransaction) throws -> OperationalDataset? {
-    let octets: [UInt8]
+    let bytes: [UInt8]
     do {
-      octets = try keychain.secret(of: item, in: tx).withUnsafeBytes { Array($0) }
+      bytes = try keychain.secret(of: item, in: tx).withUnsafeBytes { Array($0) }
     } catch {
       guard error.isItemDamaged else { throw error }
       return nil
     }
-    return try? OperationalDataset(octets: octets)
+    return try? OperationalDataset(bytes: bytes)
   }
 
   private func formerItems(of home: String, _ tx: ReadTransaction) throws -> [Item] {

@@ -16,7 +16,7 @@ extension ThreadCredentialStore {
     in home: String, of team: String?, limit: Int?, _ tx: ReadTransaction
   ) throws -> Found {
     var attributes: [ItemAttribute: AttributeValue] = [.service: .string(Self.service(home))]
-    // As an attribute it is compared octet by octet, like every other name of a team.
+    // As an attribute it is compared byte by byte, like every other name of a team.
     if let team { attributes[.accessGroup] = .string(team) }
     return try opened(
       ItemQuery(.genericPassword, attributes, limit: limit, unreadable: .skip), home: home, tx)
@@ -33,7 +33,7 @@ extension ThreadCredentialStore {
 
   static func query(_ network: ExtendedPANID, in home: String) -> ItemQuery {
     ItemQuery(
-      .genericPassword, [.service: .string(service(home)), .generic: .data(network.octets)])
+      .genericPassword, [.service: .string(service(home)), .generic: .data(network.bytes)])
   }
 
   private func opened(_ query: ItemQuery, home: String, _ tx: ReadTransaction) throws -> Found {

@@ -28,7 +28,7 @@ extension ThreadCredentialStore {
   package func setPreferredNetwork(
     of home: String, to dataset: OperationalDataset, _ tx: WriteTransaction
   ) throws {
-    let secret = SecretBytes(copying: dataset.octets)
+    let secret = SecretBytes(copying: dataset.bytes)
     var attributes = Self.attributes(of: dataset)
     if let item = try preferredItem(of: home, tx) {
       _ = try keychain.update(item, attributes: attributes, secret: secret, in: tx)

@@ -34,7 +34,7 @@ extension ThreadCredentialStore {
     }
   }
 
-  /// Octet by octet, as groups are compared everywhere.
+  /// Byte by byte, as groups are compared everywhere.
   private static func isSame(_ team: String?, _ other: String) -> Bool {
     (team ?? "").utf8.elementsEqual(other.utf8)
   }

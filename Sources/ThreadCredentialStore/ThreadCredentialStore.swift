@@ -105,7 +105,7 @@ package struct ThreadCredentialStore: Sendable {
     attributes[.preferredMember] = .bool(followsPreferred)
     _ = try keychain.add(
       NewItem(
-        .genericPassword, attributes: attributes, secret: SecretBytes(copying: dataset.octets),
+        .genericPassword, attributes: attributes, secret: SecretBytes(copying: dataset.bytes),
         accessible: .afterFirstUnlock), in: tx)
   }
 
@@ -116,7 +116,7 @@ package struct ThreadCredentialStore: Sendable {
     var attributes = Self.attributes(of: dataset)
     attributes[.preferredMember] = .bool(followsPreferred)
     _ = try keychain.update(
-      credential.item, attributes: attributes, secret: SecretBytes(copying: dataset.octets), in: tx)
+      credential.item, attributes: attributes, secret: SecretBytes(copying: dataset.bytes), in: tx)
   }
 
   package func update(
@@ -162,7 +162,7 @@ package struct ThreadCredentialStore: Sendable {
 
   static func attributes(of dataset: OperationalDataset) -> [ItemAttribute: AttributeValue] {
     [
-      .generic: .data(dataset.extendedPANID?.octets ?? []),
+      .generic: .data(dataset.extendedPANID?.bytes ?? []),
       .label: .string(dataset.networkName ?? ""),
     ]
   }
@@ -220,7 +220,7 @@ package struct ThreadCredentialStore: Sendable {
   ///   that does not open.
   static func dataset(_ secret: SecretBytes, of what: String) throws -> OperationalDataset {
     do throws(DatasetError) {
-      return try OperationalDataset(octets: secret.withUnsafeBytes { Array($0) })
+      return try OperationalDataset(bytes: secret.withUnsafeBytes { Array($0) })
     } catch {
       throw KeychainError(.decode, "\(what) are damaged: \(error.code.rawValue)")
     }

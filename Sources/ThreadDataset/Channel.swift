@@ -3,7 +3,7 @@
 /// A channel: a page and a number on it.
 ///
 /// ```
-/// | page, 1 octet | number, 2 octets |
+/// | page, 1 byte | number, 2 bytes |
 /// ```
 ///
 /// Page 0 is the 2.4 GHz band with the channels 11 to 26. Other pages are taken as they come.
@@ -26,11 +26,11 @@ public struct Channel: Sendable, Hashable {
     self.number = number
   }
 
-  init(octets: ArraySlice<UInt8>) {
-    self.init(page: octets.first ?? 0, number: UInt16(bigEndianOctets: octets.dropFirst()))
+  init(bytes: ArraySlice<UInt8>) {
+    self.init(page: bytes.first ?? 0, number: UInt16(bigEndianBytes: bytes.dropFirst()))
   }
 
-  var octets: [UInt8] { [page] + number.bigEndianOctets }
+  var bytes: [UInt8] { [page] + number.bigEndianBytes }
 
   var isAllowed: Bool { page != 0 || Self.numbersOfPage0.contains(number) }
 }

@@ -3,10 +3,10 @@
 /// The channels that a network may use: one entry for each channel page.
 ///
 /// ```
-/// | page, 1 octet | length, 1 octet | mask, length octets | page | length | mask | …
+/// | page, 1 byte | length, 1 byte | mask, length bytes | page | length | mask | …
 /// ```
 ///
-/// The bits are in reversed order: the highest bit of the first octet is channel 0. The channels 11
+/// The bits are in reversed order: the highest bit of the first byte is channel 0. The channels 11
 /// to 26 are `001fffe0`.
 ///
 /// Thread specification: Channel Mask TLV.
@@ -15,7 +15,7 @@ public struct ChannelMask: Sendable, Hashable {
   public struct Entry: Sendable, Hashable {
     /// The channel page; 0 is 2.4 GHz.
     public let page: UInt8
-    /// The mask as it is on the wire; 4 octets on page 0.
+    /// The mask as it is on the wire; 4 bytes on page 0.
     public let mask: [UInt8]
 
     /// - Parameters:
@@ -28,8 +28,8 @@ public struct ChannelMask: Sendable, Hashable {
 
     /// The numbers of the channels whose bits are set, rising.
     public var channels: [UInt16] {
-      mask.enumerated().flatMap { index, octet in
-        (0..<8).filter { octet & (0x80 >> $0) != 0 }.map { UInt16(index * 8 + $0) }
+      mask.enumerated().flatMap { index, byte in
+        (0..<8).filter { byte & (0x80 >> $0) != 0 }.map { UInt16(index * 8 + $0) }
       }
     }
   }
@@ -45,7 +45,7 @@ public struct ChannelMask: Sendable, Hashable {
   /// A mask of page 0. Numbers above 31 have no bit in it and are left out.
   public init(channels: some Sequence<UInt16>) {
     let bits = channels.reduce(UInt32(0)) { $1 < 32 ? $0 | (0x8000_0000 >> UInt32($1)) : $0 }
-    self.init(entries: [Entry(page: 0, mask: bits.bigEndianOctets)])
+    self.init(entries: [Entry(page: 0, mask: bits.bigEndianBytes)])
   }
 
   /// The numbers of the channels of page 0, rising.
@@ -53,23 +53,23 @@ public struct ChannelMask: Sendable, Hashable {
     entries.filter { $0.page == 0 }.flatMap(\.channels)
   }
 
-  /// False when there is no entry, when one is cut off, or when one of page 0 has not 4 octets.
-  static func isSound(_ octets: ArraySlice<UInt8>) -> Bool {
-    var rest = octets
+  /// False when there is no entry, when one is cut off, or when one of page 0 has not 4 bytes.
+  static func isSound(_ bytes: ArraySlice<UInt8>) -> Bool {
+    var rest = bytes
     while let page = rest.popFirst() {
       guard let length = rest.popFirst(), length <= rest.count, page != 0 || length == 4 else {
         return false
       }
       rest = rest.dropFirst(Int(length))
     }
-    return !octets.isEmpty
+    return !bytes.isEmpty
   }
 
   /// `nil` for what is not sound.
-  init?(octets: ArraySlice<UInt8>) {
-    guard Self.isSound(octets) else { return nil }
+  init?(bytes: ArraySlice<UInt8>) {
+    guard Self.isSound(bytes) else { return nil }
     var entries: [Entry] = []
-    var rest = octets
+    var rest = bytes
     while let page = rest.popFirst(), let length = rest.popFirst() {
       entries.append(Entry(page: page, mask: Array(rest.prefix(Int(length)))))
       rest = rest.dropFirst(Int(length))
@@ -77,7 +77,7 @@ public struct ChannelMask: Sendable, Hashable {
     self.init(entries: entries)
   }
 
-  var octets: [UInt8] {
+  var bytes: [UInt8] {
     entries.flatMap { [$0.page, UInt8(truncatingIfNeeded: $0.mask.count)] + $0.mask }
   }
 }

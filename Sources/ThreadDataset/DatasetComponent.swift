@@ -20,7 +20,7 @@ public enum DatasetComponent: Sendable, Hashable {
   case panID(UInt16)
   /// Extended PAN ID.
   case extendedPANID(ExtendedPANID)
-  /// Network Name, 1 to 16 octets of UTF-8.
+  /// Network Name, 1 to 16 bytes of UTF-8.
   case networkName(String)
   /// Mesh-Local Prefix.
   case meshLocalPrefix(MeshLocalPrefix)
@@ -30,26 +30,26 @@ public enum DatasetComponent: Sendable, Hashable {
   case pskc(PSKc)
   /// Security Policy.
   case securityPolicy(SecurityPolicy)
-  /// Thread Domain Name, 0 to 16 octets of UTF-8.
+  /// Thread Domain Name, 0 to 16 bytes of UTF-8.
   case domainName(String)
   /// Any other TLV.
   case other(TLV)
 
   var tlv: TLV {
     switch self {
-    case .activeTimestamp(let timestamp): TLV(.activeTimestamp, timestamp.octets)
-    case .pendingTimestamp(let timestamp): TLV(.pendingTimestamp, timestamp.octets)
-    case .delayTimer(let milliseconds): TLV(.delayTimer, milliseconds.bigEndianOctets)
-    case .channel(let channel): TLV(.channel, channel.octets)
-    case .wakeUpChannel(let channel): TLV(.wakeUpChannel, channel.octets)
-    case .channelMask(let mask): TLV(.channelMask, mask.octets)
-    case .panID(let panID): TLV(.panID, panID.bigEndianOctets)
-    case .extendedPANID(let identity): TLV(.extendedPANID, identity.octets)
+    case .activeTimestamp(let timestamp): TLV(.activeTimestamp, timestamp.bytes)
+    case .pendingTimestamp(let timestamp): TLV(.pendingTimestamp, timestamp.bytes)
+    case .delayTimer(let milliseconds): TLV(.delayTimer, milliseconds.bigEndianBytes)
+    case .channel(let channel): TLV(.channel, channel.bytes)
+    case .wakeUpChannel(let channel): TLV(.wakeUpChannel, channel.bytes)
+    case .channelMask(let mask): TLV(.channelMask, mask.bytes)
+    case .panID(let panID): TLV(.panID, panID.bigEndianBytes)
+    case .extendedPANID(let identity): TLV(.extendedPANID, identity.bytes)
     case .networkName(let name): TLV(.networkName, Array(name.utf8))
-    case .meshLocalPrefix(let prefix): TLV(.meshLocalPrefix, prefix.octets)
-    case .networkKey(let key): TLV(.networkKey, key.octets)
-    case .pskc(let pskc): TLV(.pskc, pskc.octets)
-    case .securityPolicy(let policy): TLV(.securityPolicy, policy.octets)
+    case .meshLocalPrefix(let prefix): TLV(.meshLocalPrefix, prefix.bytes)
+    case .networkKey(let key): TLV(.networkKey, key.bytes)
+    case .pskc(let pskc): TLV(.pskc, pskc.bytes)
+    case .securityPolicy(let policy): TLV(.securityPolicy, policy.bytes)
     case .domainName(let name): TLV(.domainName, Array(name.utf8))
     case .other(let tlv): tlv
     }

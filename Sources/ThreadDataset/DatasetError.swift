@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why octets are not a dataset: what is wrong, where, and what was expected.
+/// Why bytes are not a dataset: what is wrong, where, and what was expected.
 ///
-/// It never holds an octet of a value, so it may be logged, published and shown.
+/// It never holds a byte of a value, so it may be logged, published and shown.
 public struct DatasetError: Error, Sendable, Equatable {
   /// The reasons, in the order in which they are tested. The raw values are stable.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// Not hexadecimal text, or an odd number of digits.
     case notHex = "not_hex"
-    /// More than 254 octets.
+    /// More than 254 bytes.
     case tooLong = "too_long"
-    /// A TLV says more octets than are left.
+    /// A TLV says more bytes than are left.
     case truncated = "truncated"
     /// A type occurs twice, known or unknown.
     case duplicateTLV = "duplicate_tlv"
-    /// The value of a known type has a wrong number of octets.
+    /// The value of a known type has a wrong number of bytes.
     case badLength = "bad_length"
     /// The value of a known type is out of its range.
     case badValue = "bad_value"
@@ -24,20 +24,20 @@ public struct DatasetError: Error, Sendable, Equatable {
 
   /// The reason.
   public let code: Code
-  /// The type octet of the TLV concerned; `nil` where it is not about one TLV.
+  /// The type byte of the TLV concerned; `nil` where it is not about one TLV.
   public let type: UInt8?
-  /// Octets from the beginning of the dataset to the type octet of the TLV concerned. For `not_hex`
-  /// half the place of the character, for `too_long` the first octet too many, for `missing_tlv`
+  /// Bytes from the beginning of the dataset to the type byte of the TLV concerned. For `not_hex`
+  /// half the place of the character, for `too_long` the first byte too many, for `missing_tlv`
   /// the end.
   public let offset: Int
-  /// What is wrong and what was expected, as a sentence for people. Never an octet of a value.
+  /// What is wrong and what was expected, as a sentence for people. Never a byte of a value.
   public let message: String
 
   /// - Parameters:
   ///   - code: the reason.
-  ///   - type: the type octet of the TLV concerned.
-  ///   - offset: octets from the beginning of the dataset.
-  ///   - message: a sentence without any octet of a value.
+  ///   - type: the type byte of the TLV concerned.
+  ///   - offset: bytes from the beginning of the dataset.
+  ///   - message: a sentence without any byte of a value.
   public init(code: Code, type: UInt8?, offset: Int, message: String) {
     self.code = code
     self.type = type
@@ -69,6 +69,6 @@ extension DatasetError.Code: Comparable {
 }
 
 extension DatasetError: CustomStringConvertible {
-  /// The code and the message: `bad_length: Network Key at octet 50 has 8 octets, expected 16`.
+  /// The code and the message: `bad_length: Network Key at byte 50 has 8 bytes, expected 16`.
   public var description: String { "\(code.rawValue): \(message)" }
 }

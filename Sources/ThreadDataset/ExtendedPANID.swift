@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An Extended PAN ID: 8 octets, the identity of a Thread network.
+/// An Extended PAN ID: 8 bytes, the identity of a Thread network.
 ///
 /// Thread specification: Extended PAN ID TLV.
 public struct ExtendedPANID: Sendable, Hashable {
   @usableFromInline
   let value: UInt64
 
-  /// - Parameter octets: 8 octets; `nil` for any other number.
+  /// - Parameter bytes: 8 bytes; `nil` for any other number.
   @inlinable
-  public init?(octets: some Collection<UInt8>) {
-    guard octets.count == 8 else { return nil }
-    value = UInt64(bigEndianOctets: octets)
+  public init?(bytes: some Collection<UInt8>) {
+    guard bytes.count == 8 else { return nil }
+    value = UInt64(bigEndianBytes: bytes)
   }
 
   /// - Parameter hex: 16 hexadecimal digits in upper or lower case; `nil` for anything else.
   public init?(hex: some StringProtocol) {
-    guard let octets = Hexadecimal.decode(hex) else { return nil }
-    self.init(octets: octets)
+    guard let bytes = Hexadecimal.decode(hex) else { return nil }
+    self.init(bytes: bytes)
   }
 
-  /// The 8 octets as on the wire.
-  public var octets: [UInt8] { value.bigEndianOctets }
+  /// The 8 bytes as on the wire.
+  public var bytes: [UInt8] { value.bigEndianBytes }
 }
 
 extension ExtendedPANID: CustomStringConvertible {
   /// 16 hexadecimal digits in lower case.
-  public var description: String { Hexadecimal.encode(octets) }
+  public var description: String { Hexadecimal.encode(bytes) }
 }

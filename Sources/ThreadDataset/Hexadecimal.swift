@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Octets as hexadecimal text, two digits each.
+/// Bytes as hexadecimal text, two digits each.
 package enum Hexadecimal {
   /// Why text is not hexadecimal.
   enum NotHexadecimal: Error {
-    /// The character at this place, counted in octets of UTF-8 from 0, is no digit.
+    /// The character at this place, counted in bytes of UTF-8 from 0, is no digit.
     case strangeCharacter(position: Int)
     /// All are digits, but they are so many.
     case oddCount(Int)
@@ -18,19 +18,19 @@ package enum Hexadecimal {
     }
   }
 
-  /// Lower-case text of octets.
-  package static func encode(_ octets: some Sequence<UInt8>) -> String {
-    octets.withContiguousStorageIfAvailable(text(of:))
-      ?? Array(octets).withUnsafeBufferPointer(text(of:))
+  /// Lower-case text of bytes.
+  package static func encode(_ bytes: some Sequence<UInt8>) -> String {
+    bytes.withContiguousStorageIfAvailable(text(of:))
+      ?? Array(bytes).withUnsafeBufferPointer(text(of:))
   }
 
-  /// The octets of text in upper or lower case; `nil` when it has anything else than pairs of digits.
+  /// The bytes of text in upper or lower case; `nil` when it has anything else than pairs of digits.
   package static func decode(_ text: some StringProtocol) -> [UInt8]? {
-    try? octets(of: text)
+    try? bytes(of: text)
   }
 
-  /// The octets of text in upper or lower case.
-  static func octets(of text: some StringProtocol) throws(NotHexadecimal) -> [UInt8] {
+  /// The bytes of text in upper or lower case.
+  static func bytes(of text: some StringProtocol) throws(NotHexadecimal) -> [UInt8] {
     let outcome =
       text.utf8.withContiguousStorageIfAvailable(parse)
       ?? Array(text.utf8).withUnsafeBufferPointer(parse)
@@ -47,19 +47,19 @@ package enum Hexadecimal {
     return Substring(utf8[first...last])
   }
 
-  private static func text(of octets: UnsafeBufferPointer<UInt8>) -> String {
-    String(unsafeUninitializedCapacity: octets.count * 2) { text in
-      for (index, octet) in octets.enumerated() {
-        text[index * 2] = character(octet >> 4)
-        text[index * 2 + 1] = character(octet & 0x0F)
+  private static func text(of bytes: UnsafeBufferPointer<UInt8>) -> String {
+    String(unsafeUninitializedCapacity: bytes.count * 2) { text in
+      for (index, byte) in bytes.enumerated() {
+        text[index * 2] = character(byte >> 4)
+        text[index * 2 + 1] = character(byte & 0x0F)
       }
-      return octets.count * 2
+      return bytes.count * 2
     }
   }
 
   private static func parse(_ text: UnsafeBufferPointer<UInt8>) -> Result<[UInt8], NotHexadecimal> {
     var strange: Int?
-    let octets = [UInt8](unsafeUninitializedCapacity: text.count / 2) { octets, count in
+    let bytes = [UInt8](unsafeUninitializedCapacity: text.count / 2) { bytes, count in
       while count < text.count / 2 {
         let high = digit(text[count * 2])
         let low = digit(text[count * 2 + 1])
@@ -68,12 +68,12 @@ package enum Hexadecimal {
           strange = count * 2 + (high <= 0x0F ? 1 : 0)
           return
         }
-        octets[count] = high << 4 | low
+        bytes[count] = high << 4 | low
         count += 1
       }
     }
     if let strange { return .failure(.strangeCharacter(position: strange)) }
-    if text.count.isMultiple(of: 2) { return .success(octets) }
+    if text.count.isMultiple(of: 2) { return .success(bytes) }
     let last = text.count - 1
     return .failure(
       digit(text[last]) <= 0x0F ? .oddCount(text.count) : .strangeCharacter(position: last))

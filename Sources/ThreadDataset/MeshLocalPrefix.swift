@@ -4,24 +4,24 @@
 ///
 /// Thread specification: Network Mesh-Local Prefix TLV. RFC 4193: unique local addresses.
 public struct MeshLocalPrefix: Sendable, Hashable {
-  static let firstOctet: UInt8 = 0xFD
+  static let firstByte: UInt8 = 0xFD
 
   private let value: UInt64
 
-  /// - Parameter octets: 8 octets, the first of them 0xFD; `nil` for anything else.
-  public init?(octets: some Collection<UInt8>) {
-    guard octets.count == 8, octets.first == Self.firstOctet else { return nil }
-    value = UInt64(bigEndianOctets: octets)
+  /// - Parameter bytes: 8 bytes, the first of them 0xFD; `nil` for anything else.
+  public init?(bytes: some Collection<UInt8>) {
+    guard bytes.count == 8, bytes.first == Self.firstByte else { return nil }
+    value = UInt64(bigEndianBytes: bytes)
   }
 
   /// - Parameter hex: 16 hexadecimal digits that begin with `fd`; `nil` for anything else.
   public init?(hex: some StringProtocol) {
-    guard let octets = Hexadecimal.decode(hex) else { return nil }
-    self.init(octets: octets)
+    guard let bytes = Hexadecimal.decode(hex) else { return nil }
+    self.init(bytes: bytes)
   }
 
-  /// The 8 octets as on the wire.
-  public var octets: [UInt8] { value.bigEndianOctets }
+  /// The 8 bytes as on the wire.
+  public var bytes: [UInt8] { value.bigEndianBytes }
 
   /// The prefix as IPv6 text, for instance `fdad:70bf:e5aa:15dd::/64`.
   ///
@@ -38,5 +38,5 @@ public struct MeshLocalPrefix: Sendable, Hashable {
 
 extension MeshLocalPrefix: CustomStringConvertible {
   /// 16 hexadecimal digits in lower case.
-  public var description: String { Hexadecimal.encode(octets) }
+  public var description: String { Hexadecimal.encode(bytes) }
 }

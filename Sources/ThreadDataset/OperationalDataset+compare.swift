@@ -7,13 +7,13 @@ extension OperationalDataset {
   /// types, the order of the TLVs, and the legacy beacon bit of the Security Policy. A parameter
   /// that only one of the two has, differs.
   public func essentialDifferences(from other: OperationalDataset) -> [DatasetParameter] {
-    guard octets != other.octets else { return [] }
+    guard bytes != other.bytes else { return [] }
     return DatasetParameter.allCases.filter { parameter in
       let mine = value(of: parameter.type)
       let others = other.value(of: parameter.type)
       guard mine != others else { return false }
       return parameter != .securityPolicy
-        || mine.map(SecurityPolicy.essentialOctets) != others.map(SecurityPolicy.essentialOctets)
+        || mine.map(SecurityPolicy.essentialBytes) != others.map(SecurityPolicy.essentialBytes)
     }
   }
 

@@ -35,7 +35,7 @@ extension OperationalDataset {
 
   private var presentTypes: TypeSet {
     var types = TypeSet()
-    for tlv in TLVSequence(octets) {
+    for tlv in TLVSequence(bytes) {
       _ = types.insert(tlv.type)
     }
     return types

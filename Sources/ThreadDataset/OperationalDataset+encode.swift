@@ -4,7 +4,7 @@ extension OperationalDataset {
   /// Makes a dataset of values, in the order given.
   ///
   /// - Throws: ``DatasetError`` when a value is out of its range or occurs twice, or when all of
-  ///   them together have more than 254 octets. Completeness is not asked for.
+  ///   them together have more than 254 bytes. Completeness is not asked for.
   public init(_ components: [DatasetComponent]) throws(DatasetError) {
     try self.init(tlvs: components.map(\.tlv))
   }
@@ -17,7 +17,7 @@ extension OperationalDataset {
   /// The same dataset with other values: a component takes the place of the TLV of its type, or is
   /// added at the end. Everything else stays as and where it is, unknown TLVs too.
   ///
-  /// - Throws: ``DatasetError`` as ``init(octets:)``.
+  /// - Throws: ``DatasetError`` as ``init(bytes:)``.
   public func replacing(_ components: DatasetComponent...) throws(DatasetError)
     -> OperationalDataset
   {
@@ -39,25 +39,25 @@ extension OperationalDataset {
   }
 
   private var tlvs: [TLV] {
-    TLVSequence(octets).map { TLV(type: $0.type, value: Array($0.value)) }
+    TLVSequence(bytes).map { TLV(type: $0.type, value: Array($0.value)) }
   }
 
   private init(tlvs: [TLV]) throws(DatasetError) {
-    // A longer value has no length octet. The whole would be too long anyway.
+    // A longer value has no length byte. The whole would be too long anyway.
     if let tlv = tlvs.first(where: { $0.value.count > Self.maximumLength }) {
       throw .tooLong(count: tlv.value.count + 2)
     }
-    try self.init(octets: Self.encode(tlvs))
+    try self.init(bytes: Self.encode(tlvs))
   }
 
   private static func encode(_ tlvs: [TLV]) -> [UInt8] {
-    var octets: [UInt8] = []
-    octets.reserveCapacity(tlvs.reduce(0) { $0 + 2 + $1.value.count })
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(tlvs.reduce(0) { $0 + 2 + $1.value.count })
     for tlv in tlvs {
-      octets.append(tlv.type)
-      octets.append(UInt8(truncatingIfNeeded: tlv.value.count))
-      octets.append(contentsOf: tlv.value)
+      bytes.append(tlv.type)
+      bytes.append(UInt8(truncatingIfNeeded: tlv.value.count))
+      bytes.append(contentsOf: tlv.value)
     }
-    return octets
+    return bytes
   }
 }

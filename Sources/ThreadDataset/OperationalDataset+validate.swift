@@ -5,21 +5,21 @@ extension OperationalDataset {
   ///
   /// The structure of the whole dataset comes before duplicates, these before lengths, these before
   /// values. So the pass remembers the gravest flaw while it goes on to look for a graver one.
-  static func validate(_ octets: [UInt8]) throws(DatasetError) {
-    guard octets.count <= maximumLength else { throw .tooLong(count: octets.count) }
+  static func validate(_ bytes: [UInt8]) throws(DatasetError) {
+    guard bytes.count <= maximumLength else { throw .tooLong(count: bytes.count) }
 
     var seen = TypeSet()
     var gravest: DatasetError?
     var offset = 0
-    while offset < octets.count {
-      let type = octets[offset]
-      guard offset + 1 < octets.count else { throw .noLength(type: type, offset: offset) }
-      let length = Int(octets[offset + 1])
+    while offset < bytes.count {
+      let type = bytes[offset]
+      guard offset + 1 < bytes.count else { throw .noLength(type: type, offset: offset) }
+      let length = Int(bytes[offset + 1])
       let start = offset + 2
-      guard length <= octets.count - start else {
-        throw .truncated(type: type, offset: offset, length: length, left: octets.count - start)
+      guard length <= bytes.count - start else {
+        throw .truncated(type: type, offset: offset, length: length, left: bytes.count - start)
       }
-      let flaw = flaw(of: type, at: offset, in: octets[start..<start + length], seen: &seen)
+      let flaw = flaw(of: type, at: offset, in: bytes[start..<start + length], seen: &seen)
       if let flaw, flaw.code < gravest?.code ?? .missingTLV {
         gravest = flaw
       }

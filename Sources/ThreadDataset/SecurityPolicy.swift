@@ -3,7 +3,7 @@
 /// A Security Policy: how often keys rotate, and what the network allows.
 ///
 /// ```
-/// | rotation time, 2 octets, hours | flags, 1 octet (Thread 1.1) or more |
+/// | rotation time, 2 bytes, hours | flags, 1 byte (Thread 1.1) or more |
 ///
 ///   flags[0]:  O N R C  B c a p      flags[1]:  L n – –  – v v v
 /// ```
@@ -14,7 +14,7 @@
 public struct SecurityPolicy: Sendable, Hashable {
   /// Hours between two rotations of the keys.
   public let rotationTime: UInt16
-  /// The flags as on the wire, 1 octet or more; usually 2.
+  /// The flags as on the wire, 1 byte or more; usually 2.
   public let flags: [UInt8]
 
   /// - Parameters:
@@ -26,12 +26,12 @@ public struct SecurityPolicy: Sendable, Hashable {
     self.flags = flags
   }
 
-  init?(octets: ArraySlice<UInt8>) {
+  init?(bytes: ArraySlice<UInt8>) {
     self.init(
-      rotationTime: UInt16(bigEndianOctets: octets.prefix(2)), flags: Array(octets.dropFirst(2)))
+      rotationTime: UInt16(bigEndianBytes: bytes.prefix(2)), flags: Array(bytes.dropFirst(2)))
   }
 
-  var octets: [UInt8] { rotationTime.bigEndianOctets + flags }
+  var bytes: [UInt8] { rotationTime.bigEndianBytes + flags }
 
   /// O: the Network Key may be obtained by an authenticated commissioner.
   public var allowsObtainingNetworkKey: Bool { isSet(0x80) }
@@ -50,11 +50,11 @@ public struct SecurityPolicy: Sendable, Hashable {
 
   private static let legacyBeaconBit: UInt8 = 0x08
 
-  /// The octets of the TLV without the legacy beacon bit: what has to be equal on one network.
-  static func essentialOctets(of octets: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-    var essential = octets
-    let firstFlags = octets.startIndex + 2
-    if firstFlags < octets.endIndex { essential[firstFlags] &= ~legacyBeaconBit }
+  /// The bytes of the TLV without the legacy beacon bit: what has to be equal on one network.
+  static func essentialBytes(of bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    var essential = bytes
+    let firstFlags = bytes.startIndex + 2
+    if firstFlags < bytes.endIndex { essential[firstFlags] &= ~legacyBeaconBit }
     return essential
   }
 }

@@ -7,7 +7,7 @@ extension TLVType {
     let expected: String
   }
 
-  /// How many octets the value may have.
+  /// How many bytes the value may have.
   var allowedLengths: ClosedRange<Int> {
     switch self {
     case .channel, .wakeUpChannel: 3...3
@@ -24,7 +24,7 @@ extension TLVType {
 
   /// Checks the length first, then the value. `nil` is a sound value.
   ///
-  /// An expectation never repeats an octet of the value: it may be shown to anybody.
+  /// An expectation never repeats a byte of the value: it may be shown to anybody.
   func flaw(in value: ArraySlice<UInt8>) -> Flaw? {
     guard allowedLengths.contains(value.count) else {
       return Flaw(code: .badLength, expected: expectedLength)
@@ -45,18 +45,18 @@ extension TLVType {
   private func expectationFailed(by value: ArraySlice<UInt8>) -> String? {
     switch self {
     case .channel, .wakeUpChannel:
-      Channel(octets: value).isAllowed ? nil : "channel 11 to 26 on page 0"
+      Channel(bytes: value).isAllowed ? nil : "channel 11 to 26 on page 0"
     case .panID:
-      UInt16(bigEndianOctets: value) < 0xFFFF ? nil : "0x0000 to 0xFFFE"
+      UInt16(bigEndianBytes: value) < 0xFFFF ? nil : "0x0000 to 0xFFFE"
     case .meshLocalPrefix:
-      value.first == MeshLocalPrefix.firstOctet ? nil : "a prefix that begins with 0xFD"
+      value.first == MeshLocalPrefix.firstByte ? nil : "a prefix that begins with 0xFD"
     case .networkName, .domainName:
       // ASCII is, and looking at it is faster than making a text of it.
       value.allSatisfy { $0 < 0x80 } || String(validating: value, as: UTF8.self) != nil
         ? nil : "UTF-8"
     case .channelMask:
       ChannelMask.isSound(value)
-        ? nil : "entries of page, length and mask; 4 octets of mask on page 0"
+        ? nil : "entries of page, length and mask; 4 bytes of mask on page 0"
     case .extendedPANID, .pskc, .networkKey, .securityPolicy, .activeTimestamp,
       .pendingTimestamp, .delayTimer:
       nil

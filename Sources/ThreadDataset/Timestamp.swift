@@ -31,8 +31,8 @@ public struct Timestamp: Sendable {
     self.isAuthoritative = isAuthoritative
   }
 
-  init(octets: ArraySlice<UInt8>) {
-    let value = UInt64(bigEndianOctets: octets)
+  init(bytes: ArraySlice<UInt8>) {
+    let value = UInt64(bigEndianBytes: bytes)
     seconds = value >> 16
     ticks = UInt16(truncatingIfNeeded: value >> 1) & 0x7FFF
     isAuthoritative = value & 1 == 1
@@ -50,8 +50,8 @@ public struct Timestamp: Sendable {
     return Timestamp(unchecked: self.seconds + min(seconds, left), like: self)
   }
 
-  var octets: [UInt8] {
-    (seconds << 16 | UInt64(ticks) << 1 | (isAuthoritative ? 1 : 0)).bigEndianOctets
+  var bytes: [UInt8] {
+    (seconds << 16 | UInt64(ticks) << 1 | (isAuthoritative ? 1 : 0)).bigEndianBytes
   }
 
   private var order: UInt64 { seconds << 15 | UInt64(ticks) }

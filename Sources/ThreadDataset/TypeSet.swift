@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A set of type octets: 256 bits, no allocation.
+/// A set of type bytes: 256 bits, no allocation.
 struct TypeSet {
   private var bits: SIMD4<UInt64> = .zero
 

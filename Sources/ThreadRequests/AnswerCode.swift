@@ -46,13 +46,13 @@ package enum AnswerCode: String, CaseIterable, Sendable {
 package struct AnswerFailure: Error, Codable, Hashable, Sendable {
   /// One of `AnswerCode`, or of `DatasetError.Code`.
   package var code: String
-  /// One sentence: what was expected, what was found. Never an octet of a value.
+  /// One sentence: what was expected, what was found. Never a byte of a value.
   package var message: String
   /// The field of the request that is to blame.
   package var field: String?
   /// The name of the TLV that is to blame.
   package var tlv: String?
-  /// Octets from the beginning of the dataset, or of the payload.
+  /// Bytes from the beginning of the dataset, or of the payload.
   package var offset: Int?
   /// On the socket: what a person can do.
   package var help: String?

@@ -105,7 +105,7 @@ extension AnswerFailure {
   }
 }
 
-/// Keys sorted, so that equal values are equal octets.
+/// Keys sorted, so that equal values are equal bytes.
 enum RequestJSON {
   static func encode(_ value: some Encodable) -> [UInt8] {
     let encoder = JSONEncoder()

@@ -4,8 +4,8 @@ import ThreadDataset
 
 /// A request whose fields are sound and complete for its command.
 package struct ThreadRequest: Sendable, Hashable {
-  /// Octets of a `transaction`.
-  package static let transactionOctets = 256
+  /// Bytes of a `transaction`.
+  package static let transactionBytes = 256
 
   package enum Scope: String, CaseIterable, Sendable {
     case once, always
@@ -42,7 +42,7 @@ package struct ThreadRequest: Sendable, Hashable {
       guard Self.isSound(transaction: transaction) else {
         throw AnswerFailure(
           .invalidPayload, field: "transaction",
-          "a transaction has at most \(Self.transactionOctets) octets")
+          "a transaction has at most \(Self.transactionBytes) bytes")
       }
       self.transaction = transaction
     }
@@ -76,7 +76,7 @@ package struct ThreadRequest: Sendable, Hashable {
   }
 
   package static func isSound(transaction: String) -> Bool {
-    transaction.utf8.count <= transactionOctets
+    transaction.utf8.count <= transactionBytes
   }
 
   /// The same request for the wire.

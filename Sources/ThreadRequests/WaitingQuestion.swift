@@ -32,7 +32,7 @@ package struct WaitingQuestion: Codable, Hashable, Sendable {
     self.reason = reason
   }
 
-  /// Whether a request waits for it. A transaction is told by its octets.
+  /// Whether a request waits for it. A transaction is told by its bytes.
   package func isAwaited(by transaction: String) -> Bool {
     transactions?.contains { $0.utf8.elementsEqual(transaction.utf8) } == true
   }

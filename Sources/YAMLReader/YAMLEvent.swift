@@ -39,14 +39,14 @@ struct YAMLEvent {
 
   private static func scalar(_ event: yaml_event_t) -> YAMLScalar {
     let scalar = event.data.scalar
-    // By its length: `"a\0b"` has a zero octet inside.
-    let octets = UnsafeBufferPointer(start: scalar.value, count: scalar.length)
+    // By its length: `"a\0b"` has a zero byte inside.
+    let bytes = UnsafeBufferPointer(start: scalar.value, count: scalar.length)
     return YAMLScalar(
-      text: String(decoding: octets, as: UTF8.self), tag: text(scalar.tag),
+      text: String(decoding: bytes, as: UTF8.self), tag: text(scalar.tag),
       isQuoted: scalar.style != YAML_PLAIN_SCALAR_STYLE)
   }
 
-  private static func text(_ octets: UnsafePointer<UInt8>?) -> String? {
-    octets.map { String(cString: $0) }
+  private static func text(_ bytes: UnsafePointer<UInt8>?) -> String? {
+    bytes.map { String(cString: $0) }
   }
 }

@@ -7,7 +7,7 @@ struct YAMLEventStream: ~Copyable {
   private let text: String
   /// The parser keeps pointers to itself and into the text, so neither may move.
   private let parser: UnsafeMutablePointer<yaml_parser_t>
-  private let octets: UnsafeMutableBufferPointer<UInt8>
+  private let bytes: UnsafeMutableBufferPointer<UInt8>
 
   /// - Parameter text: without a byte order mark, which libyaml would count as a column.
   init(_ text: String) throws(YAMLFailure) {
@@ -18,16 +18,16 @@ struct YAMLEventStream: ~Copyable {
     }
     self.text = text
     self.parser = parser
-    octets = .allocate(capacity: text.utf8.count)
-    _ = octets.initialize(fromContentsOf: text.utf8)
+    bytes = .allocate(capacity: text.utf8.count)
+    _ = bytes.initialize(fromContentsOf: text.utf8)
     yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
-    yaml_parser_set_input_string(parser, octets.baseAddress, octets.count)
+    yaml_parser_set_input_string(parser, bytes.baseAddress, bytes.count)
   }
 
   deinit {
     yaml_parser_delete(parser)
     parser.deallocate()
-    octets.deallocate()
+    bytes.deallocate()
   }
 
   func next() throws(YAMLFailure) -> YAMLEvent {

@@ -37,7 +37,7 @@ package struct YAMLScalar: Sendable {
 
 /// The text may be a password.
 extension YAMLScalar: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  package var description: String { "<\(text.utf8.count) octets>" }
+  package var description: String { "<\(text.utf8.count) bytes>" }
   package var debugDescription: String { description }
   package var customMirror: Mirror { Mirror(self, children: [], displayStyle: .struct) }
 }

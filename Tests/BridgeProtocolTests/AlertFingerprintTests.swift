@@ -36,10 +36,10 @@ struct AlertFingerprintTests {
   @Test("A stored fingerprint is read back; other lengths are none")
   func stored() throws {
     let fingerprint = AlertFingerprint(home: "home", name: .storeReadOnly, subject: "")
-    #expect(fingerprint.octets.count == 8)
-    #expect(AlertFingerprint(octets: fingerprint.octets) == fingerprint)
-    #expect(AlertFingerprint(octets: []) == nil)
-    #expect(AlertFingerprint(octets: Array(fingerprint.octets.dropLast())) == nil)
-    #expect(AlertFingerprint(octets: fingerprint.octets + [0]) == nil)
+    #expect(fingerprint.bytes.count == 8)
+    #expect(AlertFingerprint(bytes: fingerprint.bytes) == fingerprint)
+    #expect(AlertFingerprint(bytes: []) == nil)
+    #expect(AlertFingerprint(bytes: Array(fingerprint.bytes.dropLast())) == nil)
+    #expect(AlertFingerprint(bytes: fingerprint.bytes + [0]) == nil)
   }
 }

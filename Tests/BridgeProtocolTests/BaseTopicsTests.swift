@@ -35,15 +35,15 @@ struct BaseTopicsTests {
       "", "/", "threadkeeper", "threadkeeper3/in/a/announce", "thread/in/a/announce",
       "/threadkeeper/in/a/announce", "Threadkeeper/in/a/announce", "lets/flats/in/a/announce",
       "lets/flats/3bb/in/a/announce", "homeassistant/status", "$SYS/broker/uptime",
-      // One more accent on the last letter: other octets, so another topic.
+      // One more accent on the last letter: other bytes, so another topic.
       "threadkeeper\u{301}/in/a/announce",
     ])
   func foreignTopic(topic: String) {
     #expect(topics.split(topic) == nil)
   }
 
-  @Test("Base topics are compared octet by octet, like the broker does")
-  func octets() {
+  @Test("Base topics are compared byte by byte, like the broker does")
+  func bytes() {
     let composed = BaseTopics([.init(name: "home", base: "caf\u{E9}")])
     #expect(composed.split("caf\u{E9}/in/a/announce") != nil)
     #expect(composed.split("cafe\u{301}/in/a/announce") == nil)

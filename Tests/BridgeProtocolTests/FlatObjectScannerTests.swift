@@ -69,7 +69,7 @@ struct FlatObjectScannerTests {
     "18446744073709551616", "1.5", "null", "true", "{}", "[1]", "",
   ]
 
-  /// Mostly a sound object, of which some octets may have been changed.
+  /// Mostly a sound object, of which some bytes may have been changed.
   private static func payload(_ generator: inout RepeatableGenerator) -> [UInt8] {
     let space = ["", "", "", " ", "\n\t", "\r"]
     var text = "{"

@@ -14,7 +14,7 @@ struct InboundDatasetTests {
     #expect(try DatasetVectors.all().count == 24)
   }
 
-  @Test("A sound vector is taken octet for octet", arguments: kinds)
+  @Test("A sound vector is taken byte for byte", arguments: kinds)
   func sound(kind: InboundEventKind) throws {
     for vector in try DatasetVectors.all() where vector.expect == "complete" {
       let payload = try Samples.payload(kind, ["dataset": vector.hex])
@@ -57,7 +57,7 @@ struct InboundDatasetTests {
     #expect(rejection.offset == 0)
   }
 
-  @Test("Every octet of a dataset changed, and every length: taken or refused, never shown")
+  @Test("Every byte of a dataset changed, and every length: taken or refused, never shown")
   func mutations() throws {
     let hex = try SampleNetwork.home.dataset(at: 1).hex
     let digits = Array(hex.utf8)

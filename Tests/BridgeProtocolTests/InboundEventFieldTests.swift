@@ -103,7 +103,7 @@ struct InboundEventFieldTests {
   }
 
   @Test(
-    "An extended address has eight octets",
+    "An extended address has eight bytes",
     arguments: ["", "00", "0011223344556677889", "00112233445566", "001122334455667z"])
   func extendedAddress(text: String) throws {
     let rejection = try Samples.rejection(of: payload("ext_address", "\"\(text)\""))

@@ -59,20 +59,20 @@ struct InboundEventShapeTests {
     let broken: [[UInt8]] = [
       [0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0x80], [0xE5, 0xAE],
     ]
-    for octets in broken {
-      let inText = Array(#"{"name":"é"#.utf8) + octets + Array(#""}"#.utf8)
+    for bytes in broken {
+      let inText = Array(#"{"name":"é"#.utf8) + bytes + Array(#""}"#.utf8)
       let rejection = try Samples.rejection(of: inText)
       #expect(rejection.code == "invalid_utf8")
       #expect(rejection.offset == 11)
-      #expect(try Samples.rejection(of: octets).offset == 0)
-      #expect(try Samples.rejection(of: Array("{\"".utf8) + octets).offset == 2)
+      #expect(try Samples.rejection(of: bytes).offset == 0)
+      #expect(try Samples.rejection(of: Array("{\"".utf8) + bytes).offset == 2)
     }
   }
 
-  @Test("A payload as large as the limit is read, one octet more is refused, and so is 1 MiB")
+  @Test("A payload as large as the limit is read, one byte more is refused, and so is 1 MiB")
   func size() throws {
     let head = #"{"border_agent_id":"\#(Samples.agent)","x":""#
-    let room = InboundLimits.payloadOctets - head.utf8.count - 2
+    let room = InboundLimits.payloadBytes - head.utf8.count - 2
     #expect(throws: Never.self) {
       try Samples.decode(head + String(repeating: "x", count: room) + #""}"#)
     }
@@ -80,7 +80,7 @@ struct InboundEventShapeTests {
       let rejection = try Samples.rejection(
         of: head + String(repeating: "x", count: count) + #""}"#)
       #expect(rejection.code == "too_large")
-      #expect(rejection.message.contains("\(InboundLimits.payloadOctets)"))
+      #expect(rejection.message.contains("\(InboundLimits.payloadBytes)"))
     }
     #expect(try Samples.rejection(of: [UInt8](repeating: 0xFF, count: 1 << 20)).code == "too_large")
   }
@@ -104,11 +104,11 @@ struct InboundEventShapeTests {
     "Nesting of 10,000 is refused without a parser",
     arguments: ["[", "{", "{\"a\":", "[{\"a\":"])
   func deepNesting(opening: String) throws {
-    let octets = Array(String(repeating: opening, count: 10_000).utf8)
-    let rejection = try Samples.rejection(of: Array(octets.prefix(InboundLimits.payloadOctets)))
+    let bytes = Array(String(repeating: opening, count: 10_000).utf8)
+    let rejection = try Samples.rejection(of: Array(bytes.prefix(InboundLimits.payloadBytes)))
     #expect(rejection.code == "too_deep")
-    if octets.count > InboundLimits.payloadOctets {
-      #expect(try Samples.rejection(of: octets).code == "too_large")
+    if bytes.count > InboundLimits.payloadBytes {
+      #expect(try Samples.rejection(of: bytes).code == "too_large")
     }
   }
 

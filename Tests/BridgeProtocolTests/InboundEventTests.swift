@@ -38,7 +38,7 @@ struct InboundEventTests {
     #expect((event.dataset != nil) == (kind == .dataset))
   }
 
-  @Test("Sixteen octets are an id too, and the zero-padded form is the short one")
+  @Test("Sixteen bytes are an id too, and the zero-padded form is the short one")
   func ids() throws {
     let long = "a1b2c3d4e5f607180102030405060708"
     #expect(

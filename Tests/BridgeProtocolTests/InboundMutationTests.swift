@@ -26,7 +26,7 @@ struct InboundMutationTests {
     #expect(taken > 0, "seed \(seed)")
   }
 
-  @Test("Random octets", arguments: 1...2 as ClosedRange<UInt64>)
+  @Test("Random bytes", arguments: 1...2 as ClosedRange<UInt64>)
   func noise(seed: UInt64) throws {
     var generator = RepeatableGenerator(seed: seed)
     for round in 0..<1_000 {

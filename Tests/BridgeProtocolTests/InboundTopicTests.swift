@@ -46,7 +46,7 @@ struct InboundTopicTests {
     "A combining mark after a slash does not hide the slash",
     arguments: ["\u{301}", "\u{338}", "\u{FE0F}", "\u{200D}", "\u{20DD}"])
   func combiningMarks(mark: String) throws {
-    // The broker's access list splits at the octet 0x2F, whatever follows. So must we, or a login
+    // The broker's access list splits at the byte 0x2F, whatever follows. So must we, or a login
     // could speak under a name that is not its own.
     let topic = try topic("in/\(mark)anna/announce")
     #expect(Array(topic.user.utf8) == Array("\(mark)anna".utf8))
@@ -81,7 +81,7 @@ struct InboundTopicTests {
 
   @Test("A user name of unreasonable length is refused, and not repeated")
   func longUser() throws {
-    let longest = String(repeating: "x", count: InboundLimits.userOctets)
+    let longest = String(repeating: "x", count: InboundLimits.userBytes)
     #expect(try topic("in/\(longest)/announce").user == longest)
     let rejection = #expect(throws: Rejection.self) { try topic("in/\(longest)x/announce") }
     #expect(rejection?.code == "invalid_topic")

@@ -17,9 +17,9 @@ struct JSONSyntaxTests {
 
   @Test("JSON that is cut off is flawed at its end")
   func cutOff() {
-    let octets = Array(Self.sound.utf8)
-    for count in 0..<octets.count - 1 {
-      #expect(JSONSyntax.firstFlaw(in: Array(octets.prefix(count))) == count, "\(count)")
+    let bytes = Array(Self.sound.utf8)
+    for count in 0..<bytes.count - 1 {
+      #expect(JSONSyntax.firstFlaw(in: Array(bytes.prefix(count))) == count, "\(count)")
     }
   }
 

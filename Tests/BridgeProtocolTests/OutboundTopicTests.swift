@@ -26,11 +26,11 @@ struct OutboundTopicTests {
     #expect(topic.routerEvent(agent) == "lets/3b/router/a1b2c3d4e5f60718/event")
     let network = try #require(ExtendedPANID(hex: "1111111122222222"))
     #expect(topic.network(network) == "lets/3b/network/1111111122222222")
-    let fingerprint = try #require(AlertFingerprint(octets: [0, 1, 2, 3, 4, 5, 6, 0xFF]))
+    let fingerprint = try #require(AlertFingerprint(bytes: [0, 1, 2, 3, 4, 5, 6, 0xFF]))
     #expect(topic.alert(fingerprint) == "lets/3b/alert/00010203040506ff")
   }
 
-  @Test("A long id with eight zero octets at its end has the topics of the short one")
+  @Test("A long id with eight zero bytes at its end has the topics of the short one")
   func alias() throws {
     let short = try #require(BorderAgentID(hex: "a1b2c3d4e5f60718"))
     let long = try #require(BorderAgentID(hex: "a1b2c3d4e5f607180000000000000000"))
@@ -49,7 +49,7 @@ struct OutboundTopicTests {
     }
   }
 
-  @Test("A topic for answers is the user's own, octet by octet, and one that can be published to")
+  @Test("A topic for answers is the user's own, byte by byte, and one that can be published to")
   func ownTopics() {
     for own in ["a", "response/ping", "a b/ü", "$x/y", "datasets", "x/dataset/set"] {
       #expect(topic.isAnswer("lets/3b/out/anna/\(own)", to: "anna"))

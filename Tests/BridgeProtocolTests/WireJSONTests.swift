@@ -9,7 +9,7 @@ struct WireJSONTests {
     String(decoding: WireJSON().encode(value), as: UTF8.self)
   }
 
-  @Test("Equal values are equal octets, in whatever order they were made")
+  @Test("Equal values are equal bytes, in whatever order they were made")
   func deterministic() {
     let keys = (0..<200).map { "key-\($0)" }
     var forward: [String: Int] = [:]

@@ -103,10 +103,10 @@ struct AlertHomeTests {
     try keeper.announce(Agent.garage, .guest, at: 1)
     // As a crash of an older version, or a hand in the registry, could leave it.
     try keeper.database.write { tx in
-      try tx.execute("DELETE FROM router WHERE agent = ?", .blob(try agent(Agent.living).octets))
+      try tx.execute("DELETE FROM router WHERE agent = ?", .blob(try agent(Agent.living).bytes))
       try tx.execute(
-        "UPDATE router SET present = 0 WHERE agent = ?", .blob(try agent(Agent.attic).octets))
-      try tx.execute("DELETE FROM router WHERE agent = ?", .blob(try agent(Agent.garage).octets))
+        "UPDATE router SET present = 0 WHERE agent = ?", .blob(try agent(Agent.attic).bytes))
+      try tx.execute("DELETE FROM router WHERE agent = ?", .blob(try agent(Agent.garage).bytes))
     }
     _ = try keeper.takeAlertNames()
     try keeper.restart()

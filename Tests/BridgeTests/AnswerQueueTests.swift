@@ -13,9 +13,9 @@ struct AnswerQueueTests {
   private let queue = AnswerQueue()
   private let start = WireTime(milliseconds: 0)
 
-  private func answer(_ number: Int, octets: Int = 10, seconds: Int = 30) -> Answer {
+  private func answer(_ number: Int, bytes: Int = 10, seconds: Int = 30) -> Answer {
     .publication(
-      Publication(topic: "\(number)", payload: Array(repeating: 0x20, count: octets)),
+      Publication(topic: "\(number)", payload: Array(repeating: 0x20, count: bytes)),
       expires: start.adding(seconds: seconds))
   }
 
@@ -34,18 +34,18 @@ struct AnswerQueueTests {
     #expect(queue.next(9, connection: 1, now: start.adding(seconds: 5)).map(\.topic) == ["2"])
   }
 
-  @Test("No more wait than memory is meant for, in number and in octets")
+  @Test("No more wait than memory is meant for, in number and in bytes")
   func limits() {
     #expect(queue.add((0..<AnswerQueue.most + 5).map { answer($0) }, now: start) == 5)
     // What has expired makes room.
     #expect(queue.add([answer(1, seconds: 60)], now: start.adding(seconds: 30)) == 0)
     let large = AnswerQueue()
-    let octets = AnswerQueue.mostOctets / 4 - 1
-    #expect(large.add((0..<6).map { answer($0, octets: octets) }, now: start) == 2)
+    let bytes = AnswerQueue.mostBytes / 4 - 1
+    #expect(large.add((0..<6).map { answer($0, bytes: bytes) }, now: start) == 2)
     #expect(large.next(9, connection: 1, now: start).count == 4)
-    #expect(large.add((0..<4).map { answer($0, octets: octets) }, now: start) == 0)
+    #expect(large.add((0..<4).map { answer($0, bytes: bytes) }, now: start) == 0)
     let later = start.adding(seconds: 30)
-    #expect(large.add([answer(1, octets: octets, seconds: 60)], now: later) == 0)
+    #expect(large.add([answer(1, bytes: bytes, seconds: 60)], now: later) == 0)
   }
 
   @Test("What is dropped is counted, whoever has added it")
@@ -59,9 +59,9 @@ struct AnswerQueueTests {
 
   @Test("Topic and Correlation Data count too")
   func properties() {
-    let octets = Array(repeating: UInt8(0), count: AnswerQueue.mostOctets / 4)
+    let bytes = Array(repeating: UInt8(0), count: AnswerQueue.mostBytes / 4)
     let long = Answer.publication(
-      Publication(topic: "", payload: [], correlationData: octets),
+      Publication(topic: "", payload: [], correlationData: bytes),
       expires: start.adding(seconds: 30))
     #expect(queue.add(Array(repeating: long, count: 6), now: start) == 2)
     #expect(queue.next(9, connection: 1, now: start).count == 4)

@@ -129,7 +129,7 @@ struct BadMessageTests {
     #expect(try keeper.takeEvents().isEmpty)
   }
 
-  @Test("A very long topic is cut, in octets, before it is stored and told")
+  @Test("A very long topic is cut, in bytes, before it is stored and told")
   func longTopic() throws {
     let marks = String(repeating: "\u{301}", count: 30_000)
     for topic in ["threadkeeper/in/anna/x" + marks, "threadkeeper/in/an\(marks)/announce"] {

@@ -147,12 +147,12 @@ struct ConsentRequestTests {
     #expect(try ask(preferred).isEmpty, "once is once")
   }
 
-  @Test("Correlation Data of more than 128 octets is refused, and nothing of it is stored")
+  @Test("Correlation Data of more than 128 bytes is refused, and nothing of it is stored")
   func longCorrelation() throws {
-    for octets in [129, 65_535] {
+    for bytes in [129, 65_535] {
       for _ in 0..<4 {
         let said = try ask(
-          preferred, ["transaction": "r-17"], correlation: Array(repeating: 255, count: octets))
+          preferred, ["transaction": "r-17"], correlation: Array(repeating: 255, count: bytes))
         #expect(said.map(\.code) == ["invalid_payload"])
         #expect(said.first?.answer.transaction == "r-17")
         #expect(said.first?.correlation == nil)
@@ -161,7 +161,7 @@ struct ConsentRequestTests {
     #expect(try waiting().isEmpty)
   }
 
-  @Test("As many as one question may answer, each with 128 octets: all are answered")
+  @Test("As many as one question may answer, each with 128 bytes: all are answered")
   func joined() throws {
     let all = (0..<8).map { Array(repeating: UInt8(255 - $0), count: 128) }
     for one in all { #expect(try ask(preferred, correlation: one).isEmpty) }

@@ -78,10 +78,10 @@ struct DamagedCredentialTests {
     try keeper.database.write { tx in
       let rows = try tx.all("SELECT id FROM items", row: { $0.integer(0) })
       for row in rows {
-        var octets = try #require(
+        var bytes = try #require(
           try tx.first("SELECT secret FROM items WHERE id = ?", .integer(row)) { $0.blob(0) })
-        octets[octets.count / 2] ^= 1
-        try tx.execute("UPDATE items SET secret = ? WHERE id = ?", .blob(octets), .integer(row))
+        bytes[bytes.count / 2] ^= 1
+        try tx.execute("UPDATE items SET secret = ? WHERE id = ?", .blob(bytes), .integer(row))
       }
     }
     let error = #expect(throws: PreferredNetworkDamaged.self) {

@@ -14,7 +14,7 @@ extension Keeper {
     case metadata, secret
   }
 
-  /// Alters an octet of what is stored for a router.
+  /// Alters a byte of what is stored for a router.
   func damageCredential(
     of agent: String, _ column: DamagedColumn = .secret, home: String = "home"
   ) throws {
@@ -65,9 +65,9 @@ extension Keeper {
         case .secret:
           ("SELECT secret FROM items WHERE id = ?", "UPDATE items SET secret = ? WHERE id = ?")
         }
-      var octets = try #require(try tx.first(read, .integer(row)) { $0.blob(0) })
-      octets[octets.count / 2] ^= 1
-      try tx.execute(write, .blob(octets), .integer(row))
+      var bytes = try #require(try tx.first(read, .integer(row)) { $0.blob(0) })
+      bytes[bytes.count / 2] ^= 1
+      try tx.execute(write, .blob(bytes), .integer(row))
     }
   }
 }

@@ -93,7 +93,7 @@ struct OwnershipTests {
       try keeper.announce(long, .guest, at: 1, user: "bert").rejected == ["not_authorized": 1])
   }
 
-  @Test("Teams are told apart octet by octet, like logins at the broker")
+  @Test("Teams are told apart byte by byte, like logins at the broker")
   func canonicalEquivalence() throws {
     try keeper.announce(Agent.attic, .home, at: 1, user: "zo\u{EB}")
     #expect(

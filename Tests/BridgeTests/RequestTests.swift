@@ -59,7 +59,7 @@ struct RequestTests {
     #expect(answered.code == expected)
   }
 
-  @Test("Correlation Data is echoed octet by octet, with and without an error")
+  @Test("Correlation Data is echoed byte by byte, with and without an error")
   func correlation() throws {
     for command in ["ping", "credentials/get", "party"] {
       var message = try keeper.request(command)
@@ -100,7 +100,7 @@ struct RequestTests {
     message.responseTopic = "threadkeeper/out/cafe\u{301}/x"
     try keeper.receive([message])
     let topic = try #require(keeper.published.first).publication.topic
-    #expect(topic.hasOctets(of: "threadkeeper/out/caf\u{E9}/response/ping"))
+    #expect(topic.hasBytes(of: "threadkeeper/out/caf\u{E9}/response/ping"))
   }
 
   @Test("A command that is none is unsupported, and its name is in no topic if it is odd")

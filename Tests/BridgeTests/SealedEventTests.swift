@@ -195,7 +195,7 @@ struct SealedEventTests {
     #expect(try keeper.router(Agent.living)?.ssid == "new")
   }
 
-  @Test("Any octet of a sealed event can be altered without anything but a rejection")
+  @Test("Any byte of a sealed event can be altered without anything but a rejection")
   func altered() throws {
     try enroll()
     let message = try sealed(.leave, seq: 2)
@@ -204,7 +204,7 @@ struct SealedEventTests {
       var payload = message.payload
       payload[position] ^= 0x02
       try keeper.receive([IncomingMessage(topic: message.topic, payload: payload)])
-      #expect(try keeper.credential(Agent.living) != nil, "octet \(position)")
+      #expect(try keeper.credential(Agent.living) != nil, "byte \(position)")
     }
     try keeper.receive([message])
     #expect(try keeper.credential(Agent.living) == nil)

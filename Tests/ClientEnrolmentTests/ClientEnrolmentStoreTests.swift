@@ -63,8 +63,8 @@ struct ClientEnrolmentStoreTests {
     #expect(made.keys != undone?.keys)
   }
 
-  @Test("Names are octets: two that only look the same are two")
-  func octets() throws {
+  @Test("Names are bytes: two that only look the same are two")
+  func bytes() throws {
     let enrolments = ClientEnrolmentStore(keychain)
     try keychain.database.write { tx in
       try enrolments.enroll(client("caf\u{E9}"), tx)

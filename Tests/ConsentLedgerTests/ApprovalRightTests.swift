@@ -29,7 +29,7 @@ struct ApprovalRightTests {
     #expect(!may(.mqttUser("tablet", team: "phone"), .phone))
     #expect(!may(.mqttUser("anna", team: "user/uid-1000"), .app))
     let composed = ConsentRequester(.mqttUser("x"), team: "jos\u{E9}")
-    #expect(may(.mqttUser("y", team: "jose\u{301}"), composed), "teams are told by their octets")
+    #expect(may(.mqttUser("y", team: "jose\u{301}"), composed), "teams are told by their bytes")
   }
 
   @Test("Of two names that look the same, none approves the other's")

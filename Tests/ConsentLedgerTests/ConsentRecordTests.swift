@@ -46,7 +46,7 @@ struct ConsentRecordTests {
     #expect(try JSONDecoder().decode(ConsentRecord.self, from: before) == record)
   }
 
-  @Test("Correlation Data is stored as Base64, not as a number for each octet")
+  @Test("Correlation Data is stored as Base64, not as a number for each byte")
   func correlation() throws {
     let reply = ConsentReply.mqtt(
       responseTopic: "t", correlationData: Array(repeating: 255, count: 120), transaction: nil)

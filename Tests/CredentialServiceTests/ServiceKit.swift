@@ -113,7 +113,7 @@ final class Service {
     }
   }
 
-  /// Alters an octet of what is stored for a router.
+  /// Alters a byte of what is stored for a router.
   func damage(_ agent: String) throws {
     try damageRow { tx in
       _ = try self.store.credential(of: try #require(BorderAgentID(hex: agent)), in: "home", tx)
@@ -139,10 +139,10 @@ final class Service {
 
   private func flip(_ row: Int64) throws {
     try database.write { tx in
-      var octets = try #require(
+      var bytes = try #require(
         try tx.first("SELECT secret FROM items WHERE id = ?", .integer(row)) { $0.blob(0) })
-      octets[octets.count / 2] ^= 1
-      try tx.execute("UPDATE items SET secret = ? WHERE id = ?", .blob(octets), .integer(row))
+      bytes[bytes.count / 2] ^= 1
+      try tx.execute("UPDATE items SET secret = ? WHERE id = ?", .blob(bytes), .integer(row))
     }
   }
 

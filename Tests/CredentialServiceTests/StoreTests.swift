@@ -109,7 +109,7 @@ struct StoreTests {
     #expect(try service.preferred()?.networkName == "home")
   }
 
-  @Test("16 octets with a tail of zeros are the same router as the 8 octets")
+  @Test("16 bytes with a tail of zeros are the same router as the 8 bytes")
   func alias() throws {
     try service.keep(Agent.living, .home, at: 1)
     #expect(

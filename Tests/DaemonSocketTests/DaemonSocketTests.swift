@@ -145,8 +145,8 @@ struct DaemonSocketTests {
 
   /// Whether the daemon has closed it, without an answer.
   private func isClosed(_ descriptor: Int32) -> Bool {
-    var octet: UInt8 = 0
-    let count = recv(descriptor, &octet, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+    var byte: UInt8 = 0
+    let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
     return count == 0 || (count < 0 && errno != EAGAIN)
   }
 
@@ -170,10 +170,10 @@ struct DaemonSocketTests {
       return request
     }
     defer { listener.stop() }
-    for octets: [UInt8] in [[0, 8, 0, 1], [0, 0, 0, 9, 1, 2], [0]] {
+    for bytes: [UInt8] in [[0, 8, 0, 1], [0, 0, 0, 9, 1, 2], [0]] {
       let descriptor = try call()
       defer { close(descriptor) }
-      #expect(write(descriptor, octets, octets.count) == octets.count)
+      #expect(write(descriptor, bytes, bytes.count) == bytes.count)
       try await eventually("the end of the connection") { isClosed(descriptor) }
     }
     #expect(!isAsked.withLock { $0 })

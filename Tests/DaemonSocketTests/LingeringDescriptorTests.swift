@@ -52,8 +52,8 @@ struct LingeringDescriptorTests {
 
     func stop() { listener.stop() }
 
-    func ask(_ octets: [UInt8]) async throws -> String {
-      let answer = try await DaemonCaller.ask(octets, passing: [], at: path, within: 240)
+    func ask(_ bytes: [UInt8]) async throws -> String {
+      let answer = try await DaemonCaller.ask(bytes, passing: [], at: path, within: 240)
       return String(decoding: answer ?? [], as: UTF8.self)
     }
 

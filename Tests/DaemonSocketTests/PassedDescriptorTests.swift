@@ -25,9 +25,9 @@ struct PassedDescriptorTests {
       var answer = request
       let files = connection.passed
       for file in files {
-        var octets = [UInt8](repeating: 0, count: 100)
-        let count = pread(file, &octets, octets.count, 0)
-        answer += octets.prefix(max(count, 0))
+        var bytes = [UInt8](repeating: 0, count: 100)
+        let count = pread(file, &bytes, bytes.count, 0)
+        answer += bytes.prefix(max(count, 0))
       }
       if let last = files.last { pwrite(last, "written", 7, 0) }
       return answer

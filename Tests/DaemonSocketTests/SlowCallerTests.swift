@@ -28,13 +28,13 @@ struct SlowCallerTests {
 
     /// - Returns: false when nobody listens any more.
     @discardableResult
-    func say(_ octets: [UInt8]) -> Bool {
-      Glibc.send(descriptor, octets, octets.count, Int32(MSG_NOSIGNAL)) == octets.count
+    func say(_ bytes: [UInt8]) -> Bool {
+      Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
     }
 
     /// A message.
-    func ask(_ octets: [UInt8], and more: [UInt8] = []) {
-      say([0, 0, UInt8(octets.count >> 8), UInt8(octets.count & 0xff)] + octets + more)
+    func ask(_ bytes: [UInt8], and more: [UInt8] = []) {
+      say([0, 0, UInt8(bytes.count >> 8), UInt8(bytes.count & 0xff)] + bytes + more)
     }
 
     /// Whether something has come. Nobody waits: a handler needs one of Swift's few threads.
@@ -43,7 +43,7 @@ struct SlowCallerTests {
       return poll(&entry, 1, 0) == 1
     }
 
-    /// Takes an octet at a time, from the first one on for longer than the daemon's patience; then what is
+    /// Takes a byte at a time, from the first one on for longer than the daemon's patience; then what is
     /// left, at once.
     ///
     /// - Returns: all that came.
@@ -81,8 +81,8 @@ struct SlowCallerTests {
     withExtendedLifetime(slow) {}
   }
 
-  @Test("Who takes its answer an octet at a time is not waited for longer than anybody else")
-  func octetReader() async throws {
+  @Test("Who takes its answer a byte at a time is not waited for longer than anybody else")
+  func byteReader() async throws {
     let listener = try DaemonListener(path: path, patience: 1) { _, _ in Self.large }
     defer { listener.stop() }
     let caller = try Caller(path)
@@ -96,8 +96,8 @@ struct SlowCallerTests {
     #expect(taken.withLock { $0 ?? 0 } < DaemonConnection.limit)
   }
 
-  @Test("Nor who sends its request an octet at a time")
-  func octetSender() async throws {
+  @Test("Nor who sends its request a byte at a time")
+  func byteSender() async throws {
     let isAsked = Mutex(false)
     let listener = try DaemonListener(path: path, patience: 1) { request, _ in
       isAsked.withLock { $0 = true }
@@ -110,7 +110,7 @@ struct SlowCallerTests {
     #expect(!isAsked.withLock { $0 })
   }
 
-  @Test("A request with an octet after it is refused, and so is none other")
+  @Test("A request with a byte after it is refused, and so is none other")
   func surplus() async throws {
     var admission = DaemonListener.Admission.owner
     admission.complaint = { Array("\($0.reason)".utf8) }

@@ -27,8 +27,8 @@ struct UnwantedDescriptorTests {
     }
   }
 
-  private func ask(_ octets: [UInt8], passing descriptors: [Int32]) async throws -> String {
-    let answer = try await DaemonCaller.ask(octets, passing: descriptors, at: path, within: 240)
+  private func ask(_ bytes: [UInt8], passing descriptors: [Int32]) async throws -> String {
+    let answer = try await DaemonCaller.ask(bytes, passing: descriptors, at: path, within: 240)
     return String(decoding: answer ?? [], as: UTF8.self)
   }
 

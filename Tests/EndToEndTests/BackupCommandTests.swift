@@ -32,8 +32,8 @@ struct BackupCommandTests {
     #expect(made["not_included"]?.list.count == 2)
     let attributes = try FileManager.default.attributesOfItem(atPath: file)
     #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
-    let octets = try Data(contentsOf: URL(fileURLWithPath: file))
-    #expect(octets.range(of: Data(dataset.utf8)) == nil)
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: file))
+    #expect(bytes.range(of: Data(dataset.utf8)) == nil)
     let again = try await keeper.command("store", "backup", file)
     #expect(again.status == 73 && again.error.contains("--force"))
     let forced = try await keeper.command("store", "backup", "--force", file)
@@ -105,9 +105,9 @@ struct BackupCommandTests {
     #expect(try await keeper.command("init").status == 0)
     let file = keeper.directory.file("backup")
     #expect(try await keeper.command("store", "backup", file).status == 0)
-    var octets = [UInt8](try Data(contentsOf: URL(fileURLWithPath: file)))
-    octets[octets.count / 2] ^= 1
-    try Data(octets).write(to: URL(fileURLWithPath: file))
+    var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: file)))
+    bytes[bytes.count / 2] ^= 1
+    try Data(bytes).write(to: URL(fileURLWithPath: file))
     let altered = try await keeper.command("store", "restore", "--yes", file)
     #expect(altered.status == 65 && altered.error.contains("was altered or is damaged"))
     let text = try await keeper.command("store", "restore", "--yes", keeper.configuration)

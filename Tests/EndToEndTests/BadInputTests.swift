@@ -135,9 +135,9 @@ struct BadInputTests {
     }
     // A round has some 50 MiB of payload: kept, it would show.
     for number in 1...3 { try await round(UInt64(number)) }
-    let before = daemon.residentOctets
+    let before = daemon.residentBytes
     for number in 4...8 { try await round(UInt64(number)) }
-    let after = daemon.residentOctets
+    let after = daemon.residentBytes
     #expect(before > 1 << 20)
     #expect(after < before + 16 << 20, "from \(before >> 10) KiB to \(after >> 10) KiB")
     let stored = try await keeper.json("credentials", "list").list

@@ -38,10 +38,10 @@ struct ConsentTests {
     var request: [String: Any] = fields
     request["v"] = 1
     request["command"] = command
-    let octets = try await DaemonCaller.ask(
+    let bytes = try await DaemonCaller.ask(
       Array(try JSONSerialization.data(withJSONObject: request)),
       at: keeper.storePath + "/daemon.sock", within: 150)
-    let answer = try #require(octets)
+    let answer = try #require(bytes)
     return try #require(ThreadAnswer(json: answer))
   }
 

@@ -39,9 +39,9 @@ struct ExampleClientTests {
     let files = try #require(FileManager.default.enumerator(atPath: home.path))
     var seen = 0
     for case let name as String in files {
-      guard let octets = FileManager.default.contents(atPath: home.file(name)) else { continue }
-      seen += octets.count
-      #expect(octets.range(of: Data("Sesame".utf8)) == nil, "\(name)")
+      guard let bytes = FileManager.default.contents(atPath: home.file(name)) else { continue }
+      seen += bytes.count
+      #expect(bytes.range(of: Data("Sesame".utf8)) == nil, "\(name)")
     }
     #expect(seen > 1000)
     #expect(try run("delete", "mail").status == 0)

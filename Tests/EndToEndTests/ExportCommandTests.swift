@@ -40,8 +40,8 @@ struct ExportCommandTests {
     #expect(made["items"] == 4 && made["damaged"] == 0)
     let attributes = try FileManager.default.attributesOfItem(atPath: file)
     #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
-    let octets = try Data(contentsOf: URL(fileURLWithPath: file))
-    #expect(octets.range(of: Data(routers[0].agent.utf8)) == nil)
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: file))
+    #expect(bytes.range(of: Data(routers[0].agent.utf8)) == nil)
     let again = try await old.command("store", "export", "--passphrase-file", secret, file)
     #expect(again.status == 73 && again.error.contains("--force"))
     let records = try await old.json("audit").list
@@ -136,13 +136,13 @@ struct ExportCommandTests {
     #expect(try await old.command("store", "backup", backup).status == 0)
     let other = try await take(backup)
     #expect(other.status == 65 && other.error.contains("store restore"))
-    var octets = [UInt8](try Data(contentsOf: URL(fileURLWithPath: file)))
-    octets[octets.count / 2] ^= 1
+    var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: file)))
+    bytes[bytes.count / 2] ^= 1
     let altered = old.directory.file("altered")
-    try Data(octets).write(to: URL(fileURLWithPath: altered))
+    try Data(bytes).write(to: URL(fileURLWithPath: altered))
     let damaged = try await take(altered)
-    #expect(damaged.status == 65 && damaged.error.contains("is damaged: octets"))
-    try Data(octets[..<200]).write(to: URL(fileURLWithPath: altered))
+    #expect(damaged.status == 65 && damaged.error.contains("is damaged: bytes"))
+    try Data(bytes[..<200]).write(to: URL(fileURLWithPath: altered))
     let cut = try await take(altered)
     #expect(cut.status == 65 && cut.error.contains("cut off"))
     #expect(try new.verify() == VerificationReport(items: 0))
@@ -186,7 +186,7 @@ struct ExportCommandTests {
     let made = try await keeper.json("store", "export", "--passphrase-file", secret, file)
     #expect(made["items"] == 6_000)
     #expect(try await daemon.stop() == .exit(0))
-    try change(keeper, with: .passphrase(Self.octets("the passphrase of the store")))
+    try change(keeper, with: .passphrase(Self.bytes("the passphrase of the store")))
     let again = try await keeper.start()
     #expect(try await keeper.command("unlock", "--passphrase-file", opening).status == 0)
     // More than an answer of the socket takes.
@@ -330,7 +330,7 @@ struct ExportCommandTests {
 
   // MARK: Stores
 
-  private static func octets(_ text: String) -> SecretBytes {
+  private static func bytes(_ text: String) -> SecretBytes {
     SecretBytes(copying: Array(text.utf8))
   }
 
@@ -348,7 +348,7 @@ struct ExportCommandTests {
             attributes: [
               .account: .string("user \(number)"), .service: .string("mail"),
               .accessGroup: .string("own"),
-            ], secret: Self.octets("secret \(number)"), accessible: accessible), in: tx)
+            ], secret: Self.bytes("secret \(number)"), accessible: accessible), in: tx)
       }
     }
   }
@@ -363,7 +363,7 @@ struct ExportCommandTests {
       for item in try keychain.items(
         matching: ItemQuery(.genericPassword, [.service: .string("mail")]), in: tx)
       {
-        _ = try keychain.update(item, secret: Self.octets("mine"), in: tx)
+        _ = try keychain.update(item, secret: Self.bytes("mine"), in: tx)
       }
     }
   }

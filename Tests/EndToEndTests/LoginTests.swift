@@ -243,9 +243,9 @@ struct LoginTests {
         + #""password":"x","validate":false"#,
       #""keys/list""#,
     ] {
-      let octets = Array(#"{"v":2,"command":\#(command)}"#.utf8)
+      let bytes = Array(#"{"v":2,"command":\#(command)}"#.utf8)
       let answer = try await DaemonCaller.ask(
-        octets, at: "\(keeper.storePath)/daemon.sock", within: 240)
+        bytes, at: "\(keeper.storePath)/daemon.sock", within: 240)
       let text = String(decoding: try #require(answer), as: UTF8.self)
       #expect(JSON(text)?["error"]?["message"]?.text?.contains("version 2") == true, "\(text)")
     }

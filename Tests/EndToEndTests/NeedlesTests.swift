@@ -10,15 +10,15 @@ struct NeedlesTests {
     0xFB, 0xEF, 0xBE, 0x00, 0x5C, 0x1F, 0xB2, 0x54, 0x3E, 0xA9, 0x71, 0xD6, 0xFF, 0xFB, 0x45, 0x9C,
   ]
 
-  /// The key in the middle of something else, in one of the ways to write octets.
+  /// The key in the middle of something else, in one of the ways to write bytes.
   enum Form: Sendable, CaseIterable {
     case raw, hex, upperHex, mixedHex, base64, webBase64, escapedBase64
 
-    func text(_ octets: [UInt8]) -> Data {
-      let hex = octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-      let base64 = Data(octets).base64EncodedString()
+    func text(_ bytes: [UInt8]) -> Data {
+      let hex = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+      let base64 = Data(bytes).base64EncodedString()
       return switch self {
-      case .raw: Data(octets)
+      case .raw: Data(bytes)
       case .hex: Data(hex.utf8)
       case .upperHex: Data(hex.uppercased().utf8)
       case .mixedHex:
@@ -32,7 +32,7 @@ struct NeedlesTests {
   }
 
   @Test(
-    "A key is found in every encoding, wherever it begins, and so is each half of it in octets and hex",
+    "A key is found in every encoding, wherever it begins, and so is each half of it in bytes and hex",
     arguments: Form.allCases)
   func encodings(_ form: Form) {
     var needles = Needles()

@@ -37,8 +37,8 @@ struct QuestionOfTheCallTests {
       path = directory.file("client.sock")
       self.waiting = waiting
       self.verdict = verdict
-      let listener = try DaemonListener(path: path) { [weak self] octets, _ in
-        guard let self, let fields = try? RequestFields(json: octets) else { return [] }
+      let listener = try DaemonListener(path: path) { [weak self] bytes, _ in
+        guard let self, let fields = try? RequestFields(json: bytes) else { return [] }
         return await self.answer(fields).json
       }
       self.listener.withLock { $0 = listener }

@@ -34,10 +34,10 @@ struct ReplacedKeyTests {
 
   /// The home's dataset with another key.
   private func dataset(key: UInt8, at seconds: UInt64) throws -> String {
-    let octets = [UInt8](repeating: key, count: 16)
-    Recorder.current?.note("a replaced network key", octets)
+    let bytes = [UInt8](repeating: key, count: 16)
+    Recorder.current?.note("a replaced network key", bytes)
     let other = try OperationalDataset(hex: home.hex()).replacing(
-      .networkKey(try #require(NetworkKey(octets: octets))))
+      .networkKey(try #require(NetworkKey(bytes: bytes))))
     return try other.replacing(.activeTimestamp(try #require(Timestamp(seconds: seconds)))).hex
   }
 

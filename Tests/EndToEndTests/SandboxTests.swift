@@ -22,7 +22,7 @@ struct SandboxTests {
   func client() async throws {
     let client = THClient()
     #expect(try await client.allCredentials().isEmpty)
-    let dataset = Data(try SampleNetwork.home.dataset(at: 1).octets)
+    let dataset = Data(try SampleNetwork.home.dataset(at: 1).bytes)
     await #expect(throws: THError.self) {
       try await client.storeCredentials(
         forBorderAgent: Data(count: 8), activeOperationalDataSet: dataset)

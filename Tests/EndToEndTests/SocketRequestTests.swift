@@ -18,9 +18,9 @@ struct SocketRequestTests {
       keeper, Array(try JSONSerialization.data(withJSONObject: body)))
   }
 
-  private func ask(_ keeper: Installation, _ octets: [UInt8]) async throws -> ThreadAnswer {
+  private func ask(_ keeper: Installation, _ bytes: [UInt8]) async throws -> ThreadAnswer {
     let answer = try await DaemonCaller.ask(
-      octets, at: keeper.storePath + "/daemon.sock", within: 30)
+      bytes, at: keeper.storePath + "/daemon.sock", within: 30)
     return try #require(answer.flatMap { ThreadAnswer(json: $0) })
   }
 
@@ -105,13 +105,13 @@ struct SocketRequestTests {
       try await ask(keeper, "preferred/check", ["dataset": "0e08"]).error?.ofDataset == .truncated)
     var generator = RepeatableGenerator(seed: 9)
     for _ in 0..<100 {
-      var octets = Array(
+      var bytes = Array(
         #"{"v":1,"command":"credentials/get","border_agent_id":"a1b2c3d4e5f60718"}"#.utf8)
       for _ in 0..<3 {
-        octets[Int.random(in: 0..<octets.count, using: &generator)] = .random(
+        bytes[Int.random(in: 0..<bytes.count, using: &generator)] = .random(
           in: 0...255, using: &generator)
       }
-      _ = try await DaemonCaller.ask(octets, at: keeper.storePath + "/daemon.sock", within: 30)
+      _ = try await DaemonCaller.ask(bytes, at: keeper.storePath + "/daemon.sock", within: 30)
     }
     #expect(try await ask(keeper, "ping").status == .ok)
     #expect(try await daemon.stop() == .exit(0))

@@ -150,7 +150,7 @@ struct ThreadClientErrorTests {
     let client = scene.client
     let home = try ThreadNetwork("home")
     let hex = try home.hex()
-    // The network key's length is one octet short of what it should be, and so is the dataset.
+    // The network key's length is one byte short of what it should be, and so is the dataset.
     let place = try #require(hex.range(of: "0510"))
     let short = hex.replacingCharacters(in: place, with: "050f").replacingOccurrences(
       of: home.networkKey.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(),
@@ -171,7 +171,7 @@ struct ThreadClientErrorTests {
     expect(errors, .invalidDataset, "bad_length")
     for error in errors {
       #expect(error?.tlv == "Network Key" && error?.offset == offset)
-      #expect(error?.localizedDescription.contains("octet \(offset)") == true)
+      #expect(error?.localizedDescription.contains("byte \(offset)") == true)
     }
     #expect(await !client.isPreferred(forActiveOperationalDataset: wrong))
     let isPreferred = await withCheckedContinuation { done in

@@ -35,14 +35,14 @@ struct ThreadClientSocketTests {
     #expect((mode as? NSNumber)?.intValue == 0o666)
     for command in ["keys/list", "store/lock", "broker/logout", "no/such", ""] {
       let request = "{\"v\":1,\"command\":\"\(command)\",\"broker\":\"mqtt://127.0.0.1\"}"
-      let octets = try await DaemonCaller.ask(Array(request.utf8), at: socket, within: 60)
-      let answer = JSON(String(decoding: octets ?? [], as: UTF8.self))
+      let bytes = try await DaemonCaller.ask(Array(request.utf8), at: socket, within: 60)
+      let answer = JSON(String(decoding: bytes ?? [], as: UTF8.self))
       #expect(answer?["status"] == "error")
       #expect(answer?["error"]?["code"] == "unsupported")
     }
     for request in ["", "{", "null", "[]", "{\"v\":1}"] {
-      let octets = try await DaemonCaller.ask(Array(request.utf8), at: socket, within: 60)
-      #expect(JSON(String(decoding: octets ?? [], as: UTF8.self))?["status"] == "error")
+      let bytes = try await DaemonCaller.ask(Array(request.utf8), at: socket, within: 60)
+      #expect(JSON(String(decoding: bytes ?? [], as: UTF8.self))?["status"] == "error")
     }
     let client = THClient(configuration: .init(socket: socket))
     #expect(try await client.allCredentials().isEmpty)
@@ -85,13 +85,13 @@ struct ThreadClientSocketTests {
   private static let calls = """
     import json, os, socket, struct, sys
     def take(call, count):
-      octets = b""
-      while len(octets) < count:
-        part = call.recv(count - len(octets))
+      bytes = b""
+      while len(bytes) < count:
+        part = call.recv(count - len(bytes))
         if not part:
           raise ConnectionError
-        octets += part
-      return octets
+        bytes += part
+      return bytes
     def connect():
       call = socket.socket(socket.AF_UNIX)
       call.connect(sys.argv[1])

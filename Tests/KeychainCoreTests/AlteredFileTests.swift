@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 @Suite struct AlteredFileTests {
-  @Test func anyOctetOfTheFileIsRightOrRefused() throws {
+  @Test func anyByteOfTheFileIsRightOrRefused() throws {
     let tampered = try TamperedStore(filling: 60)
     tampered.raw.close()
     let path = tampered.store.location.databasePath
@@ -19,7 +19,7 @@ import Testing
       let position = Int.random(in: 0..<whole.count, using: &random)
       altered[position] ^= UInt8.random(in: 1...255, using: &random)
       try altered.write(to: URL(fileURLWithPath: path))
-      if try tampered.examine("octet \(position), seed \(seed)") == nil { refused += 1 }
+      if try tampered.examine("byte \(position), seed \(seed)") == nil { refused += 1 }
       for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
     }
     #expect((1..<300).contains(refused))

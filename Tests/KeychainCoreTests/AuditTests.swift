@@ -142,7 +142,7 @@ import Testing
     #expect(problem?.contains("record 4 of the audit was altered") == true)
   }
 
-  @Test func everyOctetOfARecordCounts() throws {
+  @Test func everyByteOfARecordCounts() throws {
     for number in 0..<3 { try store.keychain.add(Sample.password("user \(number)")) }
     store.keychain.close()
     let raw = try RawStore(store.location.databasePath)
@@ -156,7 +156,7 @@ import Testing
       altered[place] ^= 1 << (place % 8)
       try raw.run("UPDATE audit SET sealed = ? WHERE id = 2", [.blob(altered)])
       let problem = try store.keychain.auditProblem()
-      #expect(problem?.contains("record 2") == true, "octet \(place): \(problem ?? "")")
+      #expect(problem?.contains("record 2") == true, "byte \(place): \(problem ?? "")")
     }
     try raw.run("UPDATE audit SET sealed = ? WHERE id = 2", [.blob(sealed)])
     #expect(try store.keychain.auditProblem() == nil)

@@ -7,7 +7,7 @@ import TestKit
 import Testing
 
 @Suite struct BackupTests {
-  private func octets(_ path: String) throws -> [UInt8] {
+  private func bytes(_ path: String) throws -> [UInt8] {
     [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
   }
 
@@ -111,20 +111,20 @@ import Testing
     let path = store.path + "/backup"
     try Data("mine".utf8).write(to: URL(fileURLWithPath: path))
     refuses(.duplicateItem) { _ = try store.keychain.backup(to: path) }
-    #expect(try octets(path) == Array("mine".utf8))
+    #expect(try bytes(path) == Array("mine".utf8))
     _ = try store.keychain.backup(to: path, replacing: true)
-    #expect(try octets(path).count > 4096)
+    #expect(try bytes(path).count > 4096)
     refuses(.noSuchKeychain) { _ = try store.keychain.backup(to: store.path + "/none/backup") }
   }
 
-  @Test func everyOctetOfABackupCounts() throws {
+  @Test func everyByteOfABackupCounts() throws {
     let store = try TemporaryStore()
     try store.keychain.add(Sample.password("anna"))
     let path = store.path + "/backup"
     _ = try store.keychain.backup(to: path)
-    let whole = try octets(path)
+    let whole = try bytes(path)
     store.keychain.close()
-    let before = try octets(store.location.databasePath)
+    let before = try bytes(store.location.databasePath)
     let end = whole.count
     // Of the database a sample, of its head and of the trailer all.
     var places = Array(0..<100) + Array(end - 96..<end)
@@ -135,12 +135,12 @@ import Testing
       try Data(altered).write(to: URL(fileURLWithPath: path))
       do {
         _ = try Keychain.restore(path, to: store.location, with: [store.keyFile], replacing: true)
-        Issue.record("octet \(place) of \(end) was altered, and nobody noticed")
+        Issue.record("byte \(place) of \(end) was altered, and nobody noticed")
       } catch {
         let isTold =
           [.decode, .notAvailable, .authFailed].contains(error.status)
           && error.message.contains("backup")
-        #expect(isTold, "octet \(place): \(error)")
+        #expect(isTold, "byte \(place): \(error)")
       }
     }
     for length in [0, 50, 96, 4096, end - 4096, end - 1] {
@@ -149,7 +149,7 @@ import Testing
         _ = try Keychain.restore(path, to: store.location, with: [store.keyFile], replacing: true)
       }
     }
-    #expect(try octets(store.location.databasePath) == before)
+    #expect(try bytes(store.location.databasePath) == before)
     #expect(try names(store.path).isDisjoint(with: ["store.restoring"]))
     try store.reopen()
     #expect(store.keychain.condition == .healthy)
@@ -228,7 +228,7 @@ import Testing
     #expect(try accounts(store.keychain).count == 3)
     #expect(try store.keychain.verify(.everything) == VerificationReport(items: 3))
     let log = store.location.databasePath + "-wal"
-    #expect(try octets(log).isEmpty)
+    #expect(try bytes(log).isEmpty)
     try store.reopen()
     #expect(store.keychain.condition == .healthy)
     refuses(.readOnly) { try store.openBeside().compact() }

@@ -11,12 +11,12 @@ struct CraftedExport {
   var salt = [UInt8](repeating: 5, count: 16)
   var store = [UInt8](repeating: 6, count: 16)
   /// Each sealed on its own, with its tag.
-  var chunks: [(octets: [UInt8], tag: SecretStream.Tag)] = []
+  var chunks: [(bytes: [UInt8], tag: SecretStream.Tag)] = []
 
   /// The records in one chunk.
   init(_ records: [[UInt8]]) { chunks = [(records.flatMap { $0 }, .final)] }
 
-  init(chunks: [(octets: [UInt8], tag: SecretStream.Tag)]) { self.chunks = chunks }
+  init(chunks: [(bytes: [UInt8], tag: SecretStream.Tag)]) { self.chunks = chunks }
 
   static func big(_ number: UInt64, _ count: Int) -> [UInt8] {
     (0..<count).reversed().map { UInt8(truncatingIfNeeded: number >> UInt64($0 * 8)) }
@@ -50,7 +50,7 @@ struct CraftedExport {
     record(255, big(items, 8) + big(damaged, 8) + [0])
   }
 
-  func octets() throws -> [UInt8] {
+  func bytes() throws -> [UInt8] {
     let (stream, proof) = try Self.keys(passphrase, salt, passes: 2, memory: 64 << 20)
     var writer = try SecretStreamWriter(key: stream)
     var header = Array("TKEXPORT".utf8)
@@ -59,7 +59,7 @@ struct CraftedExport {
     header += writer.header
     header += try Self.hash(header)
     header += try Self.hash(header, key: proof)
-    var octets = header
+    var bytes = header
     for (chunk, tag) in chunks {
       var sealed = [UInt8](repeating: 0, count: chunk.count + 17)
       try sealed.withUnsafeMutableBytes { output in
@@ -69,24 +69,24 @@ struct CraftedExport {
           }
         }
       }
-      octets += sealed
+      bytes += sealed
     }
-    return octets
+    return bytes
   }
 
   /// The records of an export, one after the other.
-  static func read(_ octets: [UInt8], passphrase: String) throws -> [UInt8] {
-    func number(_ range: Range<Int>) -> Int { octets[range].reduce(0) { $0 << 8 | Int($1) } }
+  static func read(_ bytes: [UInt8], passphrase: String) throws -> [UInt8] {
+    func number(_ range: Range<Int>) -> Int { bytes[range].reduce(0) { $0 << 8 | Int($1) } }
     let (stream, proof) = try keys(
-      passphrase, Array(octets[32..<48]), passes: number(20..<24), memory: number(24..<32))
-    guard try hash(octets[..<112], key: proof) == Array(octets[112..<128]) else {
+      passphrase, Array(bytes[32..<48]), passes: number(20..<24), memory: number(24..<32))
+    guard try hash(bytes[..<112], key: proof) == Array(bytes[112..<128]) else {
       throw SodiumError.notAuthentic
     }
-    var reader = try SecretStreamReader(header: Array(octets[72..<96]), key: stream)
+    var reader = try SecretStreamReader(header: Array(bytes[72..<96]), key: stream)
     var (records, offset) = ([UInt8](), 128)
-    let header = Array(octets[..<128])
-    while offset < octets.count {
-      let sealed = Array(octets[offset..<min(offset + chunkLength + 17, octets.count)])
+    let header = Array(bytes[..<128])
+    while offset < bytes.count {
+      let sealed = Array(bytes[offset..<min(offset + chunkLength + 17, bytes.count)])
       offset += sealed.count
       var chunk = [UInt8](repeating: 0, count: sealed.count - 17)
       let tag = try chunk.withUnsafeMutableBytes { output in
@@ -96,7 +96,7 @@ struct CraftedExport {
           }
         }
       }
-      guard (tag == .final) == (offset == octets.count) else { throw SodiumError.notAuthentic }
+      guard (tag == .final) == (offset == bytes.count) else { throw SodiumError.notAuthentic }
       records += chunk
     }
     return records
@@ -129,13 +129,13 @@ struct CraftedExport {
   }
 
   private static func hash(
-    _ octets: some Collection<UInt8>, key: SecretBytes? = nil
+    _ bytes: some Collection<UInt8>, key: SecretBytes? = nil
   ) throws -> [UInt8] {
     var sum = [UInt8](repeating: 0, count: 16)
     try sum.withUnsafeMutableBytes { sum in
-      try Array(octets).withUnsafeBytes { octets in
-        guard let key else { return try BLAKE2b.hash(octets, into: sum) }
-        try key.withUnsafeBytes { try BLAKE2b.hash(octets, key: $0, into: sum) }
+      try Array(bytes).withUnsafeBytes { bytes in
+        guard let key else { return try BLAKE2b.hash(bytes, into: sum) }
+        try key.withUnsafeBytes { try BLAKE2b.hash(bytes, key: $0, into: sum) }
       }
     }
     return sum

@@ -20,7 +20,7 @@ import Testing
   private func expect(
     _ export: CraftedExport, _ words: String, _ location: SourceLocation = #_sourceLocation
   ) throws {
-    try file.write(try export.octets())
+    try file.write(try export.bytes())
     do {
       try file.import(to: to.keychain)
       Issue.record("it was imported: \(words)", sourceLocation: location)
@@ -36,10 +36,10 @@ import Testing
   @Test func oneThatIsRightIsTaken() throws {
     try file.write(
       try Craft([Craft.password("anna"), Craft.password("berta", accessible: 0), Craft.end(2)])
-        .octets())
+        .bytes())
     let report = try file.import(to: to.keychain)
     #expect(report.added == 2)
-    #expect(report.store.octets == [UInt8](repeating: 6, count: 16))
+    #expect(report.store.bytes == [UInt8](repeating: 6, count: 16))
     let anna = try #require(try to.keychain.items(ItemQuery()).first)
     #expect(anna.created == 1_700_000_000_000_000 && anna.accessible == .afterFirstUnlock)
     #expect(try to.keychain.secret(of: anna) == Sample.secret("secret"))
@@ -48,7 +48,7 @@ import Testing
   @Test func whatIsExportedIsWhatTheFormatSays() throws {
     try to.keychain.add(Sample.password("anna", secret: "s3cret"))
     try file.export(to.keychain)
-    let records = try Craft.read(try file.octets(), passphrase: ExportedFile.passphrase)
+    let records = try Craft.read(try file.bytes(), passphrase: ExportedFile.passphrase)
     let item = try #require(try to.keychain.items(ItemQuery()).first)
     let dates = [Craft.date(13, UInt64(item.created)), Craft.date(14, UInt64(item.modified))]
     #expect(
@@ -118,7 +118,7 @@ import Testing
     let (first, rest) = (Array(large[..<65_536]), Array(large[65_536...]))
     try expect(CraftedExport(chunks: [(first, .message), (rest, .message)]), "ends too early")
     try expect(CraftedExport(chunks: [(first, .final)]), "its records are not those")
-    try file.write(try CraftedExport(chunks: [(first, .message), (rest, .final)]).octets())
+    try file.write(try CraftedExport(chunks: [(first, .message), (rest, .final)]).bytes())
     #expect(try file.import(to: to.keychain).added == 1)
   }
 }

@@ -8,7 +8,7 @@ import Testing
 @testable import KeychainCore
 
 @Suite struct DamagedRotationTests {
-  /// An octet in the middle of a part: the tag, which the manifest knows, is as it was.
+  /// A byte in the middle of a part: the tag, which the manifest knows, is as it was.
   @Test(arguments: ["metadata", "wrapped_key"])
   func aDamagedItemIsKeptWithTheKeysThatItHad(_ column: String) throws {
     let rotated = try RotatedStore()

@@ -102,14 +102,14 @@ import Testing
   }
 
   @Test func aDeviceKeyInUseWhoseFileIsLostIsWrittenAgain() throws {
-    let octets = FileManager.default.contents(atPath: path)
+    let bytes = FileManager.default.contents(atPath: path)
     // In memory from here on.
     #expect(try readable() == Self.all)
     try FileManager.default.removeItem(atPath: path)
     let report = try store.keychain.renewRootKeys(
       [store.keyFile], deletingItemsOfAnotherDevice: { _ in true })
     #expect(report == RootRenewalReport(hasWrittenDeviceKey: true))
-    #expect(FileManager.default.contents(atPath: path) == octets)
+    #expect(FileManager.default.contents(atPath: path) == bytes)
     try store.reopen()
     #expect(try readable() == Self.all)
     #expect(try store.keychain.renewRootKeys([store.keyFile]) == RootRenewalReport())
@@ -129,13 +129,13 @@ import Testing
       }
     }
     let all = hasLockedOnes ? Self.all : Self.all.subtracting(["three"])
-    let octets = FileManager.default.contents(atPath: path)
+    let bytes = FileManager.default.contents(atPath: path)
     #expect(try readable() == all)
     try FileManager.default.removeItem(atPath: path)
     var times = 0
     try store.keychain.addKeySlot(passphrase) { times += 1 }
     #expect(times == 1)
-    #expect(FileManager.default.contents(atPath: path) == octets)
+    #expect(FileManager.default.contents(atPath: path) == bytes)
     try store.reopen(with: passphrase)
     #expect(try readable() == all)
     // A second one makes no new session key.

@@ -50,7 +50,7 @@ import Testing
       RawStore(store.location.databasePath), keyFile: store.keyFilePath,
       deviceKeyFile: store.location.deviceKeyPath)
     #expect(reader.keys[purpose << 24 | 1] != nil)
-    let secret = try reader.secret(row: 1, classOctet: 1, version: 1)
+    let secret = try reader.secret(row: 1, classByte: 1, version: 1)
     #expect(secret.starts(with: Array("secret".utf8)))
     // Its wrapper is the session key or the master key, which a record names in its head.
     let head = try reader.raw.run(

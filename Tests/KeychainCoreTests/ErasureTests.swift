@@ -8,12 +8,12 @@ import Testing
 
 @Suite struct ErasureTests {
   /// What nobody may find: as it is, and as it could be written by mistake.
-  private static func forms(of octets: [UInt8]) -> [String: Data] {
-    let data = Data(octets)
-    let hex = octets.map { String(format: "%02x", $0) }.joined()
+  private static func forms(of bytes: [UInt8]) -> [String: Data] {
+    let data = Data(bytes)
+    let hex = bytes.map { String(format: "%02x", $0) }.joined()
     return [
       "raw": data, "hex": Data(hex.utf8), "capitals": Data(hex.uppercased().utf8),
-      "base64": Data(data.base64EncodedString().utf8.prefix(octets.count / 3 * 4)),
+      "base64": Data(data.base64EncodedString().utf8.prefix(bytes.count / 3 * 4)),
     ]
   }
 
@@ -28,10 +28,10 @@ import Testing
   }
 
   private func expectNowhere(
-    _ octets: [UInt8], in store: TemporaryStore, _ when: String,
+    _ bytes: [UInt8], in store: TemporaryStore, _ when: String,
     _ location: SourceLocation = #_sourceLocation
   ) throws {
-    for (form, needle) in Self.forms(of: octets) {
+    for (form, needle) in Self.forms(of: bytes) {
       let found = try files(of: store, with: needle)
       #expect(found.isEmpty, "\(form), \(when)", sourceLocation: location)
     }
@@ -43,11 +43,11 @@ import Testing
     options.upkeep = upkeep
     let store = try TemporaryStore(options: options)
     let keychain = store.keychain
-    let secret = RandomOctets.make(48)
-    let second = RandomOctets.make(48)
-    let name = RandomOctets.make(30)
+    let secret = RandomBytes.make(48)
+    let second = RandomBytes.make(48)
+    let name = RandomBytes.make(30)
     func expectNothing(_ when: String) throws {
-      for octets in [secret, second, name] { try expectNowhere(octets, in: store, when) }
+      for bytes in [secret, second, name] { try expectNowhere(bytes, in: store, when) }
     }
     let item = try keychain.add(
       NewItem(

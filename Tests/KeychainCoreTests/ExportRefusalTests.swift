@@ -23,14 +23,14 @@ import Testing
         Sample.password("large \(number)", secret: String(repeating: "x", count: 70_000)))
     }
     try file.export(from.keychain)
-    whole = try file.octets()
+    whole = try file.bytes()
   }
 
   /// The words of the refusal.
   private func refusal(
-    _ octets: [UInt8], passphrase: String = ExportedFile.passphrase
+    _ bytes: [UInt8], passphrase: String = ExportedFile.passphrase
   ) throws -> KeychainError? {
-    try file.write(octets)
+    try file.write(bytes)
     defer {
       #expect((try? to.keychain.items(ItemQuery()).isEmpty) == true)
     }
@@ -44,10 +44,10 @@ import Testing
   }
 
   private func expect(
-    _ octets: [UInt8], _ status: KeychainStatus, _ words: String,
+    _ bytes: [UInt8], _ status: KeychainStatus, _ words: String,
     _ location: SourceLocation = #_sourceLocation
   ) throws {
-    let error = try refusal(octets)
+    let error = try refusal(bytes)
     #expect(error?.status == status, "\(error as Any)", sourceLocation: location)
     #expect(
       error?.message.contains(words) == true, "\(error as Any)", sourceLocation: location)
@@ -55,17 +55,17 @@ import Testing
 
   /// With a checksum that fits, as an attacker would make it.
   private func withHeader(_ change: (inout [UInt8]) -> Void) throws -> [UInt8] {
-    var octets = whole
-    change(&octets)
+    var bytes = whole
+    change(&bytes)
     var sum = [UInt8](repeating: 0, count: 16)
     try sum.withUnsafeMutableBytes { sum in
-      try Array(octets[..<96]).withUnsafeBytes { try BLAKE2b.hash($0, into: sum) }
+      try Array(bytes[..<96]).withUnsafeBytes { try BLAKE2b.hash($0, into: sum) }
     }
-    octets.replaceSubrange(96..<112, with: sum)
-    return octets
+    bytes.replaceSubrange(96..<112, with: sum)
+    return bytes
   }
 
-  @Test func everyOctetOfTheHeaderCounts() throws {
+  @Test func everyByteOfTheHeaderCounts() throws {
     for place in 0..<128 {
       var altered = whole
       altered[place] ^= 1 << (place % 8)
@@ -74,13 +74,13 @@ import Testing
       case 0..<8: #expect(error?.message.contains("is no export") == true)
       case 8..<12: #expect(error?.message.contains("use the newer program") == true)
       // The proof is what tells a wrong passphrase.
-      case 112...: #expect(error?.status == .authFailed, "octet \(place): \(error as Any)")
+      case 112...: #expect(error?.status == .authFailed, "byte \(place): \(error as Any)")
       default:
         #expect(
           error?.status == .decode && error?.message.contains("header") == true,
-          "octet \(place): \(error as Any)")
+          "byte \(place): \(error as Any)")
       }
-      #expect(error != nil, "octet \(place) was altered, and nobody noticed")
+      #expect(error != nil, "byte \(place) was altered, and nobody noticed")
     }
   }
 
@@ -88,11 +88,11 @@ import Testing
     // Salt, store, time and stream header, each with a checksum that fits.
     for place in [32, 47, 48, 63, 64, 71, 72, 95] {
       let error = try refusal(try withHeader { $0[place] ^= 1 })
-      #expect(error?.status == .authFailed, "octet \(place): \(error as Any)")
+      #expect(error?.status == .authFailed, "byte \(place): \(error as Any)")
     }
   }
 
-  @Test func octetsOfTheBodyCount() throws {
+  @Test func bytesOfTheBodyCount() throws {
     let end = whole.count
     let chunk = 65_536 + 17
     var places = [128, 129, 144, 145, end - 1, end - 17, end - 18]
@@ -103,8 +103,8 @@ import Testing
       altered[place] ^= 1 << (place % 8)
       let error = try refusal(altered)
       #expect(
-        error?.status == .decode && error?.message.contains("is damaged: octets") == true,
-        "octet \(place): \(error as Any)")
+        error?.status == .decode && error?.message.contains("is damaged: bytes") == true,
+        "byte \(place): \(error as Any)")
     }
   }
 
@@ -140,11 +140,11 @@ import Testing
 
   @Test func weakAndHugeParametersAreRefusedBeforeTheyAreUsed() throws {
     func expect(_ operations: UInt32, _ memory: UInt64, _ words: String) throws {
-      let octets = try withHeader { octets in
-        withUnsafeBytes(of: operations.bigEndian) { octets.replaceSubrange(20..<24, with: $0) }
-        withUnsafeBytes(of: memory.bigEndian) { octets.replaceSubrange(24..<32, with: $0) }
+      let bytes = try withHeader { bytes in
+        withUnsafeBytes(of: operations.bigEndian) { bytes.replaceSubrange(20..<24, with: $0) }
+        withUnsafeBytes(of: memory.bigEndian) { bytes.replaceSubrange(24..<32, with: $0) }
       }
-      try self.expect(octets, .decode, words)
+      try self.expect(bytes, .decode, words)
     }
     try expect(1, 64 << 20, "too weak")
     try expect(2, 8_192, "too weak")

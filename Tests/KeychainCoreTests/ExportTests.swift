@@ -44,7 +44,7 @@ import Testing
     let made = try file.export(from.keychain)
     let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
     #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
-    #expect(made.octets == (try file.octets()).count && made.octets > 300_000)
+    #expect(made.bytes == (try file.bytes()).count && made.bytes > 300_000)
     #expect(made.damaged == 0 && made.notInExport.isEmpty)
     let report = try file.import(to: to.keychain)
     #expect(report.isDone && report.added == made.items && report.items == made.items)
@@ -67,13 +67,13 @@ import Testing
   @Test func nothingOfTheItemsIsInTheFileInClear() throws {
     try from.keychain.add(Sample.password("planted account", secret: "planted secret"))
     try file.export(from.keychain)
-    let octets = Data(try file.octets())
+    let bytes = Data(try file.bytes())
     for needle in ["planted", "mail", ExportedFile.passphrase] {
-      #expect(octets.range(of: Data(needle.utf8)) == nil)
+      #expect(bytes.range(of: Data(needle.utf8)) == nil)
     }
-    let before = try file.octets()
+    let before = try file.bytes()
     try file.export(from.keychain)
-    #expect(try file.octets() != before)
+    #expect(try file.bytes() != before)
   }
 
   @Test func anEmptyStoreHasAnExport() throws {
@@ -155,7 +155,7 @@ import Testing
     try file.write(Array("mine".utf8))
     refuses(.duplicateItem) { _ = try ExportDraft(file.path, replacing: false) }
     _ = try ExportDraft(file.path, replacing: true)
-    #expect(try file.octets() == Array("mine".utf8))
+    #expect(try file.bytes() == Array("mine".utf8))
     #expect(try file.drafts().isEmpty)
     refuses(.noSuchKeychain) {
       _ = try ExportDraft(file.directory.file("none/file"), replacing: false)
@@ -175,14 +175,14 @@ import Testing
       try first.place()
       #expect(try file.import(to: to.keychain).added == 1)
       // The name was free when it began.
-      let made = try file.octets()
+      let made = try file.bytes()
       try export(to: second)
       refuses(.duplicateItem) { try second.place() }
-      #expect(try file.octets() == made)
+      #expect(try file.bytes() == made)
       let third = try ExportDraft(file.path, replacing: true)
       try export(to: third)
       try third.place()
-      #expect(try file.octets() != made && file.import(to: to.keychain).unchanged == 1)
+      #expect(try file.bytes() != made && file.import(to: to.keychain).unchanged == 1)
     }
     #expect(try file.drafts().isEmpty)
   }

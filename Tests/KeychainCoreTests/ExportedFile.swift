@@ -30,7 +30,7 @@ final class ExportedFile {
     return (from, try TemporaryStore(options: options()))
   }
 
-  func octets() throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(fileURLWithPath: path))) }
+  func bytes() throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(fileURLWithPath: path))) }
 
   /// Files of exports that are not in place.
   func drafts() throws -> [String] {
@@ -38,7 +38,7 @@ final class ExportedFile {
       .filter { $0.contains(".new") }
   }
 
-  func write(_ octets: [UInt8]) throws { try Data(octets).write(to: URL(fileURLWithPath: path)) }
+  func write(_ bytes: [UInt8]) throws { try Data(bytes).write(to: URL(fileURLWithPath: path)) }
 
   @discardableResult
   func export(_ keychain: Keychain, passphrase: String = passphrase) throws -> ExportReport {

@@ -23,7 +23,7 @@ struct FormatOneReader {
       case .text(let label) = slot[3]
     else { throw Malformed() }
     let columns =
-      Self.octets(kind, 8) + Self.octets(created, 8) + Self.octets(Int64(label.count), 4) + label
+      Self.bytes(kind, 8) + Self.bytes(created, 8) + Self.bytes(Int64(label.count), 4) + label
       + (try Self.blob(slot[4]))
     let roots = try Self.open(
       Self.blob(slot[5]), key: Self.subkey(1, "tk-slot1", secret), role: 5, store: store,
@@ -38,7 +38,7 @@ struct FormatOneReader {
       let wrapped = try Self.blob(row[1])
       let wrapper = Array(wrapped[1..<5]) == [1, 0, 0, 1] ? master : keys[2 << 24 | 1]
       let subkey = Self.subkey(UInt64(id >> 24), "tk-wrap1", try #require(wrapper))
-      let subject = Self.octets(0, 8) + Self.octets(id, 8)
+      let subject = Self.bytes(0, 8) + Self.bytes(id, 8)
       var key = try Self.open(wrapped, key: subkey, role: 4, store: store, subject: subject)
       // The classes for this device only.
       if (19...22).contains(id >> 24) {
@@ -70,10 +70,10 @@ struct FormatOneReader {
     }
     return try Self.open(
       Self.blob(row[3]), key: key(8 << 24 | 1), role: 1, store: store, subject: Self.blob(row[0]),
-      classOctet: UInt8(form), version: version)
+      classByte: UInt8(form), version: version)
   }
 
-  func secret(row: Int64, classOctet: UInt8, version: Int64) throws -> [UInt8] {
+  func secret(row: Int64, classByte: UInt8, version: Int64) throws -> [UInt8] {
     let row = try raw.run(
       "SELECT uuid, class_key, wrapped_key, secret FROM items WHERE id = \(row)")[0]
     guard case .integer(let classKey) = row[1] else { throw Malformed() }
@@ -82,7 +82,7 @@ struct FormatOneReader {
       subject: Self.blob(row[0]))
     return try Self.open(
       Self.blob(row[3]), key: itemKey, role: 2, store: store, subject: Self.blob(row[0]),
-      classOctet: classOctet, version: version)
+      classByte: classByte, version: version)
   }
 
   func manifest() throws -> [UInt8] {
@@ -117,16 +117,16 @@ struct FormatOneReader {
         + " index_2, class_key, wrapped_key FROM items")
     {
       let indexes = row[8...9].map { value in
-        if case .blob(let octets) = value { octets } else { none }
+        if case .blob(let bytes) = value { bytes } else { none }
       }
       let present = 1 | (row[8] == .null ? 0 : 2) | (row[9] == .null ? 0 : 4)
       var element: [UInt8] = [1, UInt8(try Self.number(row[1]))] + (try Self.blob(row[2]))
-      element += Self.octets(try Self.number(row[3]), 8)
+      element += Self.bytes(try Self.number(row[3]), 8)
       element += try Self.blob(row[4]).suffix(16) + Self.blob(row[5]).suffix(16)
-      element += Self.octets(try Self.number(row[6]), 4) + (try Self.blob(row[7]))
+      element += Self.bytes(try Self.number(row[6]), 4) + (try Self.blob(row[7]))
       element +=
-        [UInt8(present)] + indexes[0] + indexes[1] + Self.octets(try Self.number(row[0]), 8)
-      element += Self.octets(try Self.number(row[10]), 4) + (try Self.blob(row[11])).suffix(16)
+        [UInt8(present)] + indexes[0] + indexes[1] + Self.bytes(try Self.number(row[0]), 8)
+      element += Self.bytes(try Self.number(row[10]), 4) + (try Self.blob(row[11])).suffix(16)
       elements.append(element)
     }
     for row in try raw.run(
@@ -134,17 +134,17 @@ struct FormatOneReader {
     {
       guard case .text(let label) = row[5] else { throw Malformed() }
       var element: [UInt8] = [2] + (try Self.blob(row[1])) + (try Self.blob(row[2])).suffix(16)
-      element += Self.octets(try Self.number(row[0]), 8) + Self.octets(try Self.number(row[3]), 8)
-      element += Self.octets(try Self.number(row[4]), 8) + Self.octets(Int64(label.count), 4)
+      element += Self.bytes(try Self.number(row[0]), 8) + Self.bytes(try Self.number(row[3]), 8)
+      element += Self.bytes(try Self.number(row[4]), 8) + Self.bytes(Int64(label.count), 4)
       elements.append(element + label + (try Self.blob(row[6])))
     }
     for row in try raw.run("SELECT id, wrapped FROM keys") {
       elements.append(
-        [3] + Self.octets(try Self.number(row[0]), 4) + (try Self.blob(row[1])).suffix(16))
+        [3] + Self.bytes(try Self.number(row[0]), 4) + (try Self.blob(row[1])).suffix(16))
     }
     for row in try raw.run("SELECT id, sealed FROM audit ORDER BY id DESC LIMIT 1") {
       elements.append(
-        [4] + Self.octets(try Self.number(row[0]), 8) + (try Self.blob(row[1])).suffix(16))
+        [4] + Self.bytes(try Self.number(row[0]), 8) + (try Self.blob(row[1])).suffix(16))
     }
     return elements
   }
@@ -165,11 +165,11 @@ struct FormatOneReader {
   /// `role 1 | format 1 | key id 4 | store 16 | subject 16 | class 1 | version 8 | extra`.
   private static func open(
     _ sealed: [UInt8], key: [UInt8], role: UInt8, store: [UInt8], subject: [UInt8],
-    classOctet: UInt8 = 0, version: Int64 = 0, extra: [UInt8] = []
+    classByte: UInt8 = 0, version: Int64 = 0, extra: [UInt8] = []
   ) throws -> [UInt8] {
     try #require(sealed[0] == 1 && subject.count == 16)
     let additionalData =
-      [role] + sealed[0..<5] + store + subject + [classOctet] + octets(version, 8) + extra
+      [role] + sealed[0..<5] + store + subject + [classByte] + bytes(version, 8) + extra
     var output = [UInt8](repeating: 0, count: sealed.count - 45)
     let result = crypto_aead_xchacha20poly1305_ietf_decrypt(
       &output, nil, nil, Array(sealed[29...]), UInt64(sealed.count - 29), additionalData,
@@ -184,13 +184,13 @@ struct FormatOneReader {
     return output
   }
 
-  private static func octets(_ number: Int64, _ count: Int) -> [UInt8] {
+  private static func bytes(_ number: Int64, _ count: Int) -> [UInt8] {
     (0..<count).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
   }
 
   private static func blob(_ value: RawStore.Value) throws -> [UInt8] {
-    guard case .blob(let octets) = value else { throw Malformed() }
-    return octets
+    guard case .blob(let bytes) = value else { throw Malformed() }
+    return bytes
   }
 
   private static func number(_ value: RawStore.Value) throws -> Int64 {

@@ -106,8 +106,8 @@ import Testing
           switch row[1] {
           case .null: .blob([UInt8](repeating: 7, count: 16))
           case .integer(let number): .integer(number ^ 64)
-          case .text(let octets): .text(octets + [63])
-          case .blob(let octets): .blob(octets.dropLast() + [(octets.last ?? 0) ^ 1])
+          case .text(let bytes): .text(bytes + [63])
+          case .blob(let bytes): .blob(bytes.dropLast() + [(bytes.last ?? 0) ^ 1])
           }
         let number = column == "id" ? altered : row[0]
         let update = "UPDATE \(table) SET \(column) = ? WHERE id = ?"

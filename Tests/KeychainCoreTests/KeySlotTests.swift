@@ -47,13 +47,13 @@ import Testing
     #expect(digits.allSatisfy { $0.isHexDigit && !$0.isUppercase })
     let mode = try FileManager.default.attributesOfItem(atPath: store.keyFilePath)
     #expect(mode[.posixPermissions] as? Int == 0o400)
-    // Typed in again in capitals, with another line end, or as raw octets: the same key.
+    // Typed in again in capitals, with another line end, or as raw bytes: the same key.
     try write(digits.uppercased() + "\r\n", to: store.path + "/typed.key")
     _ = try open(store, .keyFile(path: store.path + "/typed.key"))
-    let octets = stride(from: 0, to: 64, by: 2).compactMap {
+    let bytes = stride(from: 0, to: 64, by: 2).compactMap {
       UInt8(text.dropFirst($0).prefix(2), radix: 16)
     }
-    try Data(octets).write(to: URL(fileURLWithPath: store.path + "/raw.key"))
+    try Data(bytes).write(to: URL(fileURLWithPath: store.path + "/raw.key"))
     chmod(store.path + "/raw.key", 0o400)
     _ = try open(store, .keyFile(path: store.path + "/raw.key"))
   }
@@ -182,10 +182,10 @@ import Testing
     store.keychain.close()
     let raw = try RawStore(store.location.databasePath)
     let stored = try raw.run("SELECT parameters FROM key_slots WHERE kind = 2")[0][0]
-    guard case .blob(var octets) = stored else { throw KeychainError(.decode, "no parameters") }
-    withUnsafeBytes(of: passes.bigEndian) { octets.replaceSubrange(1..<5, with: $0) }
-    withUnsafeBytes(of: memory.bigEndian) { octets.replaceSubrange(5..<13, with: $0) }
-    try raw.run("UPDATE key_slots SET parameters = ? WHERE kind = 2", [.blob(octets)])
+    guard case .blob(var bytes) = stored else { throw KeychainError(.decode, "no parameters") }
+    withUnsafeBytes(of: passes.bigEndian) { bytes.replaceSubrange(1..<5, with: $0) }
+    withUnsafeBytes(of: memory.bigEndian) { bytes.replaceSubrange(5..<13, with: $0) }
+    try raw.run("UPDATE key_slots SET parameters = ? WHERE kind = 2", [.blob(bytes)])
     raw.close()
     do {
       _ = try open(store, passphrase)

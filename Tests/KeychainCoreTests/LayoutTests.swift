@@ -77,12 +77,12 @@ import Testing
     let plaintext = try reader.metadata(row: item.rowID)
     #expect(plaintext.count == 128)
     var expected: [UInt8] = [1, 2]
-    func attribute(_ tag: UInt8, _ kind: UInt8, _ octets: [UInt8]) {
-      // All but one are shorter than 16 octets, so that length << 3 | kind fits into one.
-      let head = octets.count << 3 | Int(kind)
+    func attribute(_ tag: UInt8, _ kind: UInt8, _ bytes: [UInt8]) {
+      // All but one are shorter than 16 bytes, so that length << 3 | kind fits into one.
+      let head = bytes.count << 3 | Int(kind)
       expected +=
         [tag] + (head < 128 ? [UInt8(head)] : [UInt8(head & 127) | 128, UInt8(head >> 7)])
-      expected += octets
+      expected += bytes
     }
     attribute(1, 0, Array("a1b2c3d4e5f60718".utf8))
     attribute(2, 0, Array("thread-network/home".utf8))
@@ -99,12 +99,12 @@ import Testing
     #expect(plaintext == expected)
   }
 
-  /// 1,700,000,000,123,456 µs in seven octets, and one more.
+  /// 1,700,000,000,123,456 µs in seven bytes, and one more.
   private static let created: [UInt8] = [0x06, 0x0A, 0x24, 0x18, 0x20, 0x22, 0x40]
   private static let modified: [UInt8] = [0x06, 0x0A, 0x24, 0x18, 0x20, 0x22, 0x41]
 
   @Test func theSecretIsThis() throws {
-    let plaintext = try reader.secret(row: item.rowID, classOctet: 1, version: 2)
+    let plaintext = try reader.secret(row: item.rowID, classByte: 1, version: 2)
     let secret = Array("the second dataset".utf8)
     #expect(plaintext == secret + [0x80] + [UInt8](repeating: 0, count: 63 - secret.count))
   }
@@ -114,8 +114,8 @@ import Testing
       "SELECT class, class_key, index_epoch, primary_index, index_1, index_2 FROM items"
         + " WHERE id = ?", [.integer(item.rowID)])[0]
     #expect(Array(row[0...2]) == [.integer(16), .integer(17 << 24 | 1), .integer(1)])
-    func entry(_ tag: UInt8, _ octets: [UInt8]) -> [UInt8] {
-      [tag, 0, 0, 0, UInt8(octets.count)] + octets
+    func entry(_ tag: UInt8, _ bytes: [UInt8]) -> [UInt8] {
+      [tag, 0, 0, 0, UInt8(bytes.count)] + bytes
     }
     let primary =
       [1, 16] + entry(1, Array("a1b2c3d4e5f60718".utf8))

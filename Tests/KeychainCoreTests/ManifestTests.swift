@@ -60,8 +60,8 @@ import Testing
     var manifest = Manifest()
     manifest.generation = 77
     for number in 0..<5 { try manifest.insert(element(Int64(number)), key: key) }
-    var octets = [UInt8](repeating: 0, count: Manifest.length)
-    let again = try octets.withUnsafeMutableBytes { memory in
+    var bytes = [UInt8](repeating: 0, count: Manifest.length)
+    let again = try bytes.withUnsafeMutableBytes { memory in
       manifest.encode(to: memory)
       return try Manifest(decoding: UnsafeRawBufferPointer(memory))
     }

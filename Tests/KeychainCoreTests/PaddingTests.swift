@@ -50,7 +50,7 @@ import Testing
 
   @Test func aThreadCredentialHasTheSmallestMetadata() throws {
     let store = try TemporaryStore()
-    // A home's credential with a 16-octet id and names of usual length fits into one step.
+    // A home's credential with a 16-byte id and names of usual length fits into one step.
     let credential = Sample.credential("a1b2c3d4e5f60718a1b2c3d4e5f60718", team: "otbr-1")
     let sizes = try lengths(store, credential.attributes, secret: 110)
     #expect(sizes == [173, 173, 77])

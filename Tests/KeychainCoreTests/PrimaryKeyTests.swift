@@ -65,7 +65,7 @@ import Testing
 
   @Test func neighboursAreNotConfused() throws {
     let store = try TemporaryStore()
-    // The same octets, cut at another place, or in another class.
+    // The same bytes, cut at another place, or in another class.
     try store.keychain.add(Sample.password("ab", service: "c"))
     try store.keychain.add(Sample.password("a", service: "bc"))
     try store.keychain.add(Sample.password("abc", service: ""))
@@ -78,7 +78,7 @@ import Testing
     #expect(try store.keychain.items(query).count == 1)
   }
 
-  @Test func textsAreComparedOctetByOctet() throws {
+  @Test func textsAreComparedByteByByte() throws {
     let store = try TemporaryStore()
     // The same letter to a reader, two spellings in Unicode: two accounts, as with Apple.
     try store.keychain.add(Sample.password("caf\u{E9}"))

@@ -42,13 +42,13 @@ final class RawStore {
       switch value {
       case .null: sqlite3_bind_null(statement, place)
       case .integer(let number): sqlite3_bind_int64(statement, place, number)
-      case .text(let octets):
-        _ = octets.withUnsafeBytes {
+      case .text(let bytes):
+        _ = bytes.withUnsafeBytes {
           sqlite3_bind_text(
             statement, place, $0.bindMemory(to: CChar.self).baseAddress, Int32($0.count), copied)
         }
-      case .blob(let octets):
-        _ = octets.withUnsafeBytes {
+      case .blob(let bytes):
+        _ = bytes.withUnsafeBytes {
           sqlite3_bind_blob(statement, place, $0.baseAddress, Int32($0.count), copied)
         }
       }

@@ -274,13 +274,13 @@ import Testing
   @Test func whoOpensTheStoreWhileTheRootsAreRenewedIsToldToTryAgain() throws {
     let rotated = try RotatedStore()
     let (location, arena) = (rotated.store.location, KeyArena())
-    let octets = try rotated.store.keyFile.octets()
+    let bytes = try rotated.store.keyFile.bytes()
     do {
       _ = try StoreOpener.open(
         location, lock: nil, access: .readOnly, options: RotatedStore.options, arena: arena
       ) { tx, store in
         let roots = try KeySlots.open(
-          rotated.store.keyFile, octets, store: store, arena: arena, in: tx)
+          rotated.store.keyFile, bytes, store: store, arena: arena, in: tx)
         try rotated.keychain.renewRootKeys([rotated.store.keyFile])
         return roots
       }

@@ -29,7 +29,7 @@ import Testing
     try expectSound(rotated, "step \(step)")
   }
 
-  /// Somewhere in the middle of what a step does: another thread strikes after a number of octets in
+  /// Somewhere in the middle of what a step does: another thread strikes after a number of bytes in
   /// the write-ahead log.
   @Test(arguments: 0..<12)
   func aKillInTheMiddleOfAStepLeavesAStoreThatGoesOn(_ round: Int) async throws {

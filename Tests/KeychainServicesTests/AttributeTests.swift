@@ -13,9 +13,9 @@ import Testing
   ]
 
   @Test(arguments: numbers)
-  func aNumberHasOneShortestForm(_ number: Int64, _ octets: [UInt8]) {
-    #expect(AttributeValue.integer(number).withCanonicalOctets { Array($0) } == octets)
-    #expect(AttributeValue.date(microseconds: number).withCanonicalOctets { Array($0) } == octets)
+  func aNumberHasOneShortestForm(_ number: Int64, _ bytes: [UInt8]) {
+    #expect(AttributeValue.integer(number).withCanonicalBytes { Array($0) } == bytes)
+    #expect(AttributeValue.date(microseconds: number).withCanonicalBytes { Array($0) } == bytes)
   }
 
   @Test func valuesOfAnotherKindAreNotEqualButCanMatch() {
@@ -47,13 +47,13 @@ import Testing
   @Test func metadataThatIsCutOrBentIsRefused() throws {
     let metadata = ItemMetadata(
       accessible: .always, secretVersion: 1 << 40, attributes: [.label: .string("a label")])
-    let octets = metadata.encoded()
-    let again = try octets.withUnsafeBytes { try ItemMetadata(decoding: $0) }
+    let bytes = metadata.encoded()
+    let again = try bytes.withUnsafeBytes { try ItemMetadata(decoding: $0) }
     #expect(again.secretVersion == 1 << 40 && again.attributes == metadata.attributes)
-    // No octets make it crash, whatever they are.
+    // No bytes make it crash, whatever they are.
     for position in 0..<24 {
       for value in UInt8.min ... .max {
-        var bent = octets
+        var bent = bytes
         bent[position] = value
         _ = try? bent.withUnsafeBytes { try ItemMetadata(decoding: $0) }
       }

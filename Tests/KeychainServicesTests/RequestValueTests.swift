@@ -8,36 +8,36 @@ import Testing
 
 /// Values of requests that are stored or handed out, and must read the same for ever.
 @Suite struct RequestValueTests {
-  @Test func aPersistentReferenceHasTwentyEightOctets() throws {
+  @Test func aPersistentReferenceHasTwentyEightBytes() throws {
     let id = ItemID(high: 0x0102_0304_0506_0708, low: 0x090A_0B0C_0D0E_0F10)
     let reference = PersistentReference(
       .stored(.internetPassword), ItemReference(rowID: 258, id: id))
-    let octets: [UInt8] = Array("inet".utf8) + [0, 0, 0, 0, 0, 0, 1, 2] + (1...16)
-    #expect(reference.octets == octets)
-    #expect(try PersistentReference(decoding: octets) == reference)
+    let bytes: [UInt8] = Array("inet".utf8) + [0, 0, 0, 0, 0, 0, 1, 2] + (1...16)
+    #expect(reference.bytes == bytes)
+    #expect(try PersistentReference(decoding: bytes) == reference)
     let identity = PersistentReference(.identity, ItemReference(rowID: -1, id: id))
-    #expect(try PersistentReference(decoding: identity.octets) == identity)
+    #expect(try PersistentReference(decoding: identity.bytes) == identity)
   }
 
   @Test(arguments: [
     [], Array("genp".utf8), Array("zzzz".utf8) + Array(repeating: 0, count: 24),
     Array("genp".utf8) + Array(repeating: 0, count: 25),
   ])
-  func whatIsNoReferenceIsRefused(_ octets: [UInt8]) {
-    #expect(throws: KeychainError.self) { try PersistentReference(decoding: octets) }
+  func whatIsNoReferenceIsRefused(_ bytes: [UInt8]) {
+    #expect(throws: KeychainError.self) { try PersistentReference(decoding: bytes) }
   }
 
-  @Test func anAccessControlHasNineOctets() {
+  @Test func anAccessControlHasNineBytes() {
     let control = AccessControl([.userPresence, .privateKeyUsage])
     #expect(control.attribute == .data([1, 0, 0, 0, 0, 0x40, 0, 0, 1]))
     #expect(AccessControl(control.attribute) == control)
   }
 
   @Test func anAccessControlOfALaterVersionNeedsAPerson() {
-    for octets in [[], [2, 0, 0, 0, 0, 0, 0, 0, 0], [1, 0, 0], [1, 0, 0, 0, 0, 0, 0, 0, 0, 0]]
+    for bytes in [[], [2, 0, 0, 0, 0, 0, 0, 0, 0], [1, 0, 0], [1, 0, 0, 0, 0, 0, 0, 0, 0, 0]]
       as [[UInt8]]
     {
-      #expect(AccessControl(.data(octets)).needsPresence)
+      #expect(AccessControl(.data(bytes)).needsPresence)
     }
     #expect(!AccessControl(.data([1, 0, 0, 0, 0, 0, 0, 0, 0])).needsPresence)
   }

@@ -18,8 +18,8 @@ struct AcknowledgementOrderTests {
       reconnect: .init(initial: .milliseconds(10), ceiling: .milliseconds(50)))
   }
 
-  static func messages(_ count: Int, octets: Int = 3) -> [(topic: String, payload: [UInt8])] {
-    (0..<count).map { ("in/\($0)", [UInt8](repeating: UInt8($0 & 0xFF), count: octets)) }
+  static func messages(_ count: Int, bytes: Int = 3) -> [(topic: String, payload: [UInt8])] {
+    (0..<count).map { ("in/\($0)", [UInt8](repeating: UInt8($0 & 0xFF), count: bytes)) }
   }
 
   @Test(
@@ -136,14 +136,14 @@ struct AcknowledgementOrderTests {
     try await client.stop()
   }
 
-  @Test("A limit for octets ends a batch with the message that passes it")
-  func octetLimit() async throws {
+  @Test("A limit for bytes ends a batch with the message that passes it")
+  func byteLimit() async throws {
     let fake = try FakeBroker()
     var configuration = Self.configuration(fake)
-    configuration.batchOctets = 10_000
+    configuration.batchBytes = 10_000
     let client = TestClient(configuration)
     try await client.ready()
-    fake.publish(Self.messages(90, octets: 4000))
+    fake.publish(Self.messages(90, bytes: 4000))
     try await eventually { fake.acknowledgements.count == 90 }
     let sizes = client.handler.record.batches.map(\.count)
     #expect(sizes.max() ?? 0 <= 3, "\(sizes)")

@@ -16,13 +16,13 @@ struct IntakeBatchTests {
       IncomingMessage(
         topic: "t", payload: [], responseTopic: String(repeating: "r", count: 999)),
     ])
-  func octets(_ message: IncomingMessage) {
-    var batch = IntakeBatch(maximumMessages: 500, maximumOctets: 2_000)
+  func bytes(_ message: IncomingMessage) {
+    var batch = IntakeBatch(maximumMessages: 500, maximumBytes: 2_000)
     batch.append(message)
-    #expect(batch.octets == 1_000 && !batch.isFull)
+    #expect(batch.bytes == 1_000 && !batch.isFull)
     batch.append(message)
     #expect(batch.isFull)
     batch.clear()
-    #expect(batch.octets == 0 && batch.isEmpty)
+    #expect(batch.bytes == 0 && batch.isEmpty)
   }
 }

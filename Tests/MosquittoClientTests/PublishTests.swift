@@ -8,7 +8,7 @@ import Testing
 @Suite("Publishing", .timeLimit(.minutes(30)))
 struct PublishTests {
   @Test(
-    "What is published arrives, octet for octet",
+    "What is published arrives, byte for byte",
     arguments: [MosquittoConfiguration.ProtocolVersion.v5, .v311])
   func roundTrip(version: MosquittoConfiguration.ProtocolVersion) async throws {
     let broker = try TestBroker()

@@ -87,8 +87,8 @@ import Testing
   }
 
   @Test func aValueIsNotPrinted() {
-    #expect("\(SQLiteValue.text("swordfish"))" == "text <9 octets>")
-    #expect("\([SQLiteValue.blob([1, 2])])" == "[blob <2 octets>]")
+    #expect("\(SQLiteValue.text("swordfish"))" == "text <9 bytes>")
+    #expect("\([SQLiteValue.blob([1, 2])])" == "[blob <2 bytes>]")
     #expect("\(SQLiteValue.integer(4711))" == "integer")
   }
 }

@@ -30,15 +30,15 @@ import Testing
   }
 
   private func open(
-    _ octets: [UInt8], with reader: Identity? = nil, now: Int64? = nil
+    _ bytes: [UInt8], with reader: Identity? = nil, now: Int64? = nil
   ) throws -> OpenedEnvelope {
     try Envelope.open(
-      octets, with: reader ?? keeper, from: [router.keys], topic: topic, now: now ?? self.now)
+      bytes, with: reader ?? keeper, from: [router.keys], topic: topic, now: now ?? self.now)
   }
 
-  private func refusal(_ octets: [UInt8], now: Int64? = nil) -> EnvelopeRefusal? {
+  private func refusal(_ bytes: [UInt8], now: Int64? = nil) -> EnvelopeRefusal? {
     do {
-      _ = try open(octets, now: now)
+      _ = try open(bytes, now: now)
       return nil
     } catch {
       return error as? EnvelopeRefusal
@@ -80,21 +80,21 @@ import Testing
     #expect(object["kid"] as? String == hash.prefix(8).map { String(format: "%02x", $0) }.joined())
   }
 
-  @Test func everyAlteredOctetIsRefused() throws {
-    let octets = try seal()
-    for position in octets.indices {
+  @Test func everyAlteredByteIsRefused() throws {
+    let bytes = try seal()
+    for position in bytes.indices {
       for flip: UInt8 in [0x01, 0x20, 0x80] {
-        var altered = octets
+        var altered = bytes
         altered[position] ^= flip
-        #expect(refusal(altered) != nil, "octet \(position) flipped by \(flip)")
+        #expect(refusal(altered) != nil, "byte \(position) flipped by \(flip)")
       }
     }
-    for length in 0..<octets.count {
-      #expect(refusal(Array(octets.prefix(length))) != nil)
+    for length in 0..<bytes.count {
+      #expect(refusal(Array(bytes.prefix(length))) != nil)
     }
   }
 
-  @Test func everyAlteredOctetOfWhatIsSignedIsRefused() throws {
+  @Test func everyAlteredByteOfWhatIsSignedIsRefused() throws {
     let signed = Array(claims(body: String(decoding: body, as: UTF8.self)).utf8)
     let signature = Base64.encode(try router.signing.sign(Envelope.domain + signed))
     func resealed(_ signed: [UInt8]) throws -> [UInt8] {
@@ -142,10 +142,10 @@ import Testing
 
   @Test func anotherKeyDoesNotOpen() throws {
     let stranger = try Identity()
-    let octets = try seal(to: stranger)
-    #expect(refusal(octets) == .unknownKeyID)
+    let bytes = try seal(to: stranger)
+    #expect(refusal(bytes) == .unknownKeyID)
     // The same, but says that it is for the keeper.
-    let text = String(decoding: octets, as: UTF8.self)
+    let text = String(decoding: bytes, as: UTF8.self)
       .replacingOccurrences(of: stranger.keys.keyID, with: keeper.keys.keyID)
     #expect(refusal(Array(text.utf8)) == .cannotOpen)
   }
@@ -160,10 +160,10 @@ import Testing
   @Test func aSignatureServesForNothingElse() throws {
     let signed = Array(claims().utf8)
     let signature = Base64.encode(try router.signing.sign(signed))
-    let octets = try Envelope.seal(
+    let bytes = try Envelope.seal(
       inside: Array(#"{"signed":"\#(Base64.encode(signed))","sig":"\#(signature)"}"#.utf8),
       to: keeper.keys)
-    #expect(refusal(octets) == .badSignature)
+    #expect(refusal(bytes) == .badSignature)
   }
 
   @Test func whoOpensAnEnvelopeCannotPassItOn() throws {
@@ -177,11 +177,11 @@ import Testing
   }
 
   @Test func timeIsJudgedWithTheAllowance() throws {
-    let octets = try seal(order: .identifier("a"), lifetime: 30)
-    #expect(refusal(octets, now: now + 30 + Envelope.skew - 1) == nil)
-    #expect(refusal(octets, now: now + 30 + Envelope.skew) == .expired)
-    #expect(refusal(octets, now: now - Envelope.skew) == nil)
-    #expect(refusal(octets, now: now - Envelope.skew - 1) == .notYetValid)
+    let bytes = try seal(order: .identifier("a"), lifetime: 30)
+    #expect(refusal(bytes, now: now + 30 + Envelope.skew - 1) == nil)
+    #expect(refusal(bytes, now: now + 30 + Envelope.skew) == .expired)
+    #expect(refusal(bytes, now: now - Envelope.skew) == nil)
+    #expect(refusal(bytes, now: now - Envelope.skew - 1) == .notYetValid)
     // Events wait for as long as need be.
     #expect(refusal(try seal(), now: now + 10_000_000) == nil)
     #expect(refusal(try seal(), now: now - Envelope.skew - 1) == .notYetValid)
@@ -247,17 +247,17 @@ import Testing
       let topic = text()
       let order: Envelope.Order =
         Bool.random() ? .sequence(generator.next()) : .identifier("x" + text())
-      let octets = try Envelope.seal(
+      let bytes = try Envelope.seal(
         Array(body), to: keeper.keys, from: router,
         at: .init(topic: topic, order: order, now: now, lifetime: 30))
       let opened = try Envelope.open(
-        octets, with: keeper, from: [keeper.keys, router.keys], topic: topic, now: now)
+        bytes, with: keeper, from: [keeper.keys, router.keys], topic: topic, now: now)
       #expect(opened.body == Array(body))
       #expect(opened.order == order)
     }
   }
 
-  @Test func roomIsWhatCanBeSealedAndNotOneOctetMore() throws {
+  @Test func roomIsWhatCanBeSealedAndNotOneByteMore() throws {
     let places: [(String, Envelope.Order, Int64?)] = [
       (topic, .sequence(7), nil), ("t/é/\"/x", .identifier("a/b\"\u{1}"), 30),
       (String(repeating: "t", count: 1_024), .identifier(String(repeating: "i", count: 128)), 300),

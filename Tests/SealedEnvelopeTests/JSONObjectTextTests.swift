@@ -34,13 +34,13 @@ import Testing
     #expect(!isAtMost(100, String(repeating: "[", count: 101)))
   }
 
-  @Test func anyOctetsCanBeLookedAt() {
+  @Test func anyBytesCanBeLookedAt() {
     let pieces = Array(#"{}[]:,"\a1 "#.utf8) + [0, 0xFF]
     for _ in 0..<20_000 {
-      let octets = (0..<Int.random(in: 0...24)).map { _ in pieces.randomElement() ?? 0 }
-      let value = JSONObjectText.value(of: "a", in: octets)
+      let bytes = (0..<Int.random(in: 0...24)).map { _ in pieces.randomElement() ?? 0 }
+      let value = JSONObjectText.value(of: "a", in: bytes)
       // Only what is an object has members that mean something.
-      if JSONObjectText.isObject(octets), let value { #expect(!value.isEmpty) }
+      if JSONObjectText.isObject(bytes), let value { #expect(!value.isEmpty) }
     }
   }
 }

@@ -98,7 +98,7 @@ extension OwnKeychain {
       withExtendedLifetime(store) {}
     }
 
-    /// Octet by octet, as in the original: Unicode's equivalences are no business of a primary key.
+    /// Byte by byte, as in the original: Unicode's equivalences are no business of a primary key.
     @Test func composedAndDecomposedTextsAreDifferent() throws {
       let store = try ProgramStore()
       #expect(add(password("e\u{301}")) == errSecSuccess)

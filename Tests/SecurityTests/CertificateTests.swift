@@ -5,7 +5,7 @@ import Security
 import Testing
 
 @Suite struct CertificateTests {
-  @Test func theOctetsComeBackAsTheyWere() throws {
+  @Test func theBytesComeBackAsTheyWere() throws {
     for data in [SampleCertificate.hub, SampleCertificate.organization] {
       let certificate = try #require(SecCertificateCreateWithData(nil, data as CFData))
       #expect(SecCertificateCopyData(certificate) as Data == data)
@@ -25,7 +25,7 @@ import Testing
     let whole = SampleCertificate.hub
     #expect(SecCertificateCreateWithData(nil, Data()) == nil)
     #expect(SecCertificateCreateWithData(nil, Data("not a certificate".utf8)) == nil)
-    #expect(SecCertificateCreateWithData(nil, whole + [0]) == nil, "one octet too many")
+    #expect(SecCertificateCreateWithData(nil, whole + [0]) == nil, "one byte too many")
     #expect(SecCertificateCreateWithData(nil, Data([0x30, 0x80, 0, 0])) == nil, "no length")
     #expect(
       SecCertificateCreateWithData(nil, Data([0x30, 0x84, 0xFF, 0xFF, 0xFF, 0xFF])) == nil)
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  /// Whatever an octet becomes, there is an answer and no crash.
+  /// Whatever a byte becomes, there is an answer and no crash.
   @Test func damagedCertificatesAreNoTrouble() {
     let whole = SampleCertificate.hub
     for position in whole.indices {

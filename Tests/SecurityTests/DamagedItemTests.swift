@@ -10,29 +10,29 @@ import Testing
 
 extension OwnKeychain {
   @Suite struct DamagedItemTests {
-    private enum Octet {
+    private enum Byte {
       case ofMetadata, ofSecret
       /// The manifest knows the end of each part.
       case lastOfSecret
     }
 
-    /// Turns one octet of the first item over, behind the keychain's back.
-    private func damage(_ store: ProgramStore, _ octet: Octet) throws {
+    /// Turns one byte of the first item over, behind the keychain's back.
+    private func damage(_ store: ProgramStore, _ byte: Byte) throws {
       LinuxKeychain.close()
       let database = try SQLiteDatabase(
         path: store.path + "/store/store.sqlite3", access: .readWrite(create: false))
       defer { database.close() }
       try database.write { tx in
         let (read, write): (StaticString, StaticString) =
-          octet == .ofMetadata
+          byte == .ofMetadata
           ? (
             "SELECT metadata FROM items WHERE id = 1",
             "UPDATE items SET metadata = ? WHERE id = 1"
           )
           : ("SELECT secret FROM items WHERE id = 1", "UPDATE items SET secret = ? WHERE id = 1")
-        var octets = try #require(try tx.first(read) { $0.blob(0) })
-        octets[octet == .lastOfSecret ? octets.count - 1 : octets.count / 2] ^= 1
-        try tx.execute(write, .blob(octets))
+        var bytes = try #require(try tx.first(read) { $0.blob(0) })
+        bytes[byte == .lastOfSecret ? bytes.count - 1 : bytes.count / 2] ^= 1
+        try tx.execute(write, .blob(bytes))
       }
     }
 

@@ -10,7 +10,7 @@ final class OwnTerminal: Sendable {
   let terminal: Int32
   private let lock = NSCondition()
   // Unchecked: touched under the lock only.
-  nonisolated(unsafe) private var octets: [UInt8] = []
+  nonisolated(unsafe) private var bytes: [UInt8] = []
 
   init() {
     var controller: Int32 = -1
@@ -31,28 +31,28 @@ final class OwnTerminal: Sendable {
       let count = Glibc.read(controller, &buffer, buffer.count)
       guard count > 0 else { return }
       lock.withLock {
-        octets += buffer[..<count]
+        bytes += buffer[..<count]
         lock.broadcast()
       }
     }
   }
 
   /// All that the terminal has shown.
-  var screen: String { lock.withLock { String(decoding: octets, as: UTF8.self) } }
+  var screen: String { lock.withLock { String(decoding: bytes, as: UTF8.self) } }
 
   /// Waits until the terminal has shown a text so many times; ends the process when it does not.
   func wait(for text: String, count: Int = 1) {
     let deadline = Date() + 30
     lock.withLock {
-      while String(decoding: octets, as: UTF8.self).components(separatedBy: text).count <= count {
+      while String(decoding: bytes, as: UTF8.self).components(separatedBy: text).count <= count {
         precondition(lock.wait(until: deadline), "\(text) is not shown")
       }
     }
   }
 
   func type(_ text: String) {
-    let octets = Array(text.utf8)
-    precondition(write(controller, octets, octets.count) == octets.count)
+    let bytes = Array(text.utf8)
+    precondition(write(controller, bytes, bytes.count) == bytes.count)
   }
 
   /// Has somebody answer the next question, beside this thread.

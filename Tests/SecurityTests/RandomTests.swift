@@ -6,30 +6,30 @@ import Testing
 
 @Suite struct RandomTests {
   @Test(arguments: [0, 1, 7, 32, 100_000])
-  func asManyOctetsAsAskedForAreFilled(_ count: Int) {
-    var octets = [UInt8](repeating: 0, count: count + 16)
-    let status = octets.withUnsafeMutableBytes {
+  func asManyBytesAsAskedForAreFilled(_ count: Int) {
+    var bytes = [UInt8](repeating: 0, count: count + 16)
+    let status = bytes.withUnsafeMutableBytes {
       SecRandomCopyBytes(kSecRandomDefault, count, $0.baseAddress!)
     }
     #expect(status == errSecSuccess)
-    #expect(octets[count...].allSatisfy { $0 == 0 }, "not one more")
+    #expect(bytes[count...].allSatisfy { $0 == 0 }, "not one more")
     // 32 zeros at once come once in 2^256 calls.
-    if count >= 32 { #expect(octets[..<count].contains { $0 != 0 }) }
+    if count >= 32 { #expect(bytes[..<count].contains { $0 != 0 }) }
   }
 
   @Test func twoCallsDiffer() {
     func random() -> [UInt8] {
-      var octets = [UInt8](repeating: 0, count: 32)
-      SecRandomCopyBytes(kSecRandomDefault, octets.count, &octets)
-      return octets
+      var bytes = [UInt8](repeating: 0, count: 32)
+      SecRandomCopyBytes(kSecRandomDefault, bytes.count, &bytes)
+      return bytes
     }
     let (one, other) = (random(), random())
     #expect(one != other)
   }
 
   @Test func aNegativeCountIsRefused() {
-    var octet: UInt8 = 7
-    #expect(SecRandomCopyBytes(nil, -1, &octet) == errSecParam)
-    #expect(octet == 7)
+    var byte: UInt8 = 7
+    #expect(SecRandomCopyBytes(nil, -1, &byte) == errSecParam)
+    #expect(byte == 7)
   }
 }

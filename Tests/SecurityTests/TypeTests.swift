@@ -104,10 +104,10 @@ extension OwnKeychain {
 
     @Test func everyOtherValueMayBeAnOptionInAQuery() throws {
       let store = try ProgramStore()
-      let (account, octets): (String?, Data?) = ("a", Data([1]))
+      let (account, bytes): (String?, Data?) = ("a", Data([1]))
       let item: [String: Any] = [
         kSecClass: Optional(kSecClassGenericPassword) as Any, kSecAttrAccount: account as Any,
-        kSecAttrService: NSString(string: "mail"), kSecValueData: octets as Any,
+        kSecAttrService: NSString(string: "mail"), kSecValueData: bytes as Any,
         kSecAttrAccessible: Optional(kSecAttrAccessibleAlwaysThisDeviceOnly) as Any,
         kSecAttrGeneric: NSMutableData(data: Data([2])), kSecAttrType: Optional(5) as Any,
       ]

@@ -40,7 +40,7 @@ struct OnePassTests {
       """
     let topics =
       "expected a topic such as `threadkeeper` or `home/thread` (no `+`, `#`, `$`, `%` or control "
-      + "character, no empty level, at most 128 octets)"
+      + "character, no empty level, at most 128 bytes)"
     let found = try problems(
       yaml, ["THREADKEEPER_MQTT_HOTS": "1", "THREADKEEPER_PRESENCE_OFFLINE_AFTER": "-1"])
     let expected = [
@@ -48,7 +48,7 @@ struct OnePassTests {
       "3:9: error: mqtt.port: expected a whole number from 1 to 65535, found `abc`",
       "4:3: error: duplicate key `mqtt.port`, first given on line 3",
       "5:15: error: mqtt.base_topic: \(topics), found `/x/#`",
-      "6:13: error: mqtt.password: expected 1 to 65535 octets of text, found a mapping",
+      "6:13: error: mqtt.password: expected 1 to 65535 bytes of text, found a mapping",
       "7:13: error: mqtt.protocol: expected `5` or `3.1.1`, found `4`",
       "8:8: error: mqtt.tls: expected a mapping of keys, found text",
       "9:1: error: unknown key `stor`; did you mean `store`?",

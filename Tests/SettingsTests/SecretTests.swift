@@ -58,11 +58,11 @@ struct SecretTests {
   @Test("A secret that is missing, empty, a directory or no text is named")
   func unreadable() throws {
     try directory.write("\n", to: "empty")
-    try directory.write(Data([0xFF, 0xFE]), to: "octets")
+    try directory.write(Data([0xFF, 0xFE]), to: "bytes")
     try directory.write("x", to: "folder/x")
     for (name, reason) in [
       ("none", "cannot be read: No such file or directory"), ("empty", "is empty"),
-      ("octets", "is not UTF-8 text"), ("folder", "is not a file"),
+      ("bytes", "is not UTF-8 text"), ("folder", "is not a file"),
     ] {
       let problems = try load("!secret \(name)").problems
       #expect(problems.map(\.message) == ["mqtt.password: `\(directory.path)/\(name)` \(reason)"])

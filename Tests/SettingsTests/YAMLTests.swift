@@ -48,7 +48,7 @@ struct YAMLTests {
       try problems("- a") == ["1:1: error: expected sections such as `mqtt:`, found a list"])
   }
 
-  @Test("Control characters and octets that are no text have a place too")
+  @Test("Control characters and bytes that are no text have a place too")
   func noText() throws {
     #expect(try problems("log: {}\n# \u{1}").first?.hasPrefix("2:3: error: YAML allows no") == true)
     let directory = try ConfigurationDirectory()

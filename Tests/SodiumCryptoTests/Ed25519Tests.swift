@@ -42,7 +42,7 @@ import Testing
 
   @Test func anythingAlteredIsInvalid() throws {
     let keys = try SigningKeyPair()
-    let message = Array("the exact octets".utf8)
+    let message = Array("the exact bytes".utf8)
     let signature = try keys.sign(message)
     for position in signature.indices {
       var altered = signature

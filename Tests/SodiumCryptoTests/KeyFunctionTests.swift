@@ -3,7 +3,7 @@
 import SodiumCrypto
 import Testing
 
-/// The expected octets come from Python's hashlib (BLAKE2b, the key derivation, which is BLAKE2b
+/// The expected bytes come from Python's hashlib (BLAKE2b, the key derivation, which is BLAKE2b
 /// with salt and personalization) and from OpenSSL (Argon2id).
 @Suite struct KeyFunctionTests {
   private let key = Array<UInt8>(0..<32)
@@ -11,9 +11,9 @@ import Testing
   private func output(
     _ count: Int, _ body: (UnsafeMutableRawBufferPointer) throws -> Void
   ) throws -> [UInt8] {
-    var octets = [UInt8](repeating: 0, count: count)
-    try octets.withUnsafeMutableBytes(body)
-    return octets
+    var bytes = [UInt8](repeating: 0, count: count)
+    try bytes.withUnsafeMutableBytes(body)
+    return bytes
   }
 
   private func blake2b(_ message: [UInt8], key: [UInt8], _ count: Int) throws -> [UInt8] {
@@ -80,7 +80,7 @@ import Testing
         == hex("35b370b2aa205bfb76b9a67768ac1526ccc37288a5419fd4d6c6288a7518cdbb"))
   }
 
-  @Test func aContextHasEightOctets() {
+  @Test func aContextHasEightBytes() {
     #expect(throws: SodiumError.self) { try subkey(1, "short") }
   }
 

@@ -3,7 +3,7 @@
 import SodiumCrypto
 import Testing
 
-/// The sealed octets come from an X25519, XSalsa20 and Poly1305 written down after their papers in
+/// The sealed bytes come from an X25519, XSalsa20 and Poly1305 written down after their papers in
 /// Python, with BLAKE2b of its hashlib.
 @Suite struct SealedBoxTests {
   // RFC 7748, section 6.1: Bob's key.
@@ -47,7 +47,7 @@ import Testing
     #expect(try seal(message, to: publicKey) != seal(message, to: publicKey))
   }
 
-  @Test func refusesEveryAlteredOctet() throws {
+  @Test func refusesEveryAlteredByte() throws {
     for position in sealed.indices {
       var altered = sealed
       altered[position] ^= 0x04

@@ -6,15 +6,15 @@ import Testing
 @Suite struct SecretMemoryTests {
   @Test func aSecretIsPrintedByItsLengthOnly() {
     let secret = SecretBytes(copying: Array("swordfish".utf8))
-    #expect("\(secret)" == "<9 octets>")
-    #expect(String(reflecting: secret) == "<9 octets>")
-    #expect("\([secret])" == "[<9 octets>]")
+    #expect("\(secret)" == "<9 bytes>")
+    #expect(String(reflecting: secret) == "<9 bytes>")
+    #expect("\([secret])" == "[<9 bytes>]")
     var dumped = ""
     dump(secret, to: &dumped)
     #expect(!dumped.contains("115") && !dumped.contains("swordfish"))
   }
 
-  @Test func secretsAreEqualByTheirOctets() {
+  @Test func secretsAreEqualByTheirBytes() {
     #expect(SecretBytes(copying: [1, 2, 3]) == SecretBytes(copying: [1, 2, 3]))
     #expect(SecretBytes(copying: [1, 2, 3]) != SecretBytes(copying: [1, 2, 4]))
     #expect(SecretBytes(copying: [1, 2, 3]) != SecretBytes(copying: [1, 2]))
@@ -41,8 +41,8 @@ import Testing
       }
     }
     for (number, key) in keys.enumerated() {
-      let octets = key.withUnsafeBytes { Array($0) }
-      #expect(octets == Array(repeating: UInt8(number % 251), count: 32))
+      let bytes = key.withUnsafeBytes { Array($0) }
+      #expect(bytes == Array(repeating: UInt8(number % 251), count: 32))
     }
   }
 
@@ -57,7 +57,7 @@ import Testing
     #expect(UnsafeRawBufferPointer(start: place, count: 32).allSatisfy { $0 == 0 })
     let next = try arena.randomKey()
     #expect(next.withUnsafeBytes { $0.baseAddress } == place)
-    #expect("\(next)" == "<32 octets>")
+    #expect("\(next)" == "<32 bytes>")
   }
 
   @Test func anArenaServesManyThreads() async throws {
@@ -83,22 +83,22 @@ import Testing
   func paddingComesOffAgain(_ count: Int) throws {
     let padded = Padding.paddedCount(count, block: 64)
     #expect(padded % 64 == 0 && padded > count && padded - count <= 64)
-    var octets = [UInt8](repeating: 0xAA, count: padded)
-    octets.withUnsafeMutableBytes { Padding.pad($0, count: count) }
-    #expect(try octets.withUnsafeBytes { try Padding.unpaddedCount($0, block: 64) } == count)
-    #expect(octets[count...].dropFirst().allSatisfy { $0 == 0 })
+    var bytes = [UInt8](repeating: 0xAA, count: padded)
+    bytes.withUnsafeMutableBytes { Padding.pad($0, count: count) }
+    #expect(try bytes.withUnsafeBytes { try Padding.unpaddedCount($0, block: 64) } == count)
+    #expect(bytes[count...].dropFirst().allSatisfy { $0 == 0 })
   }
 
   @Test func damagedPaddingIsRefused() {
-    let octets = [UInt8](repeating: 0, count: 64)
+    let bytes = [UInt8](repeating: 0, count: 64)
     #expect(throws: SodiumError.badPadding) {
-      try octets.withUnsafeBytes { try Padding.unpaddedCount($0, block: 64) }
+      try bytes.withUnsafeBytes { try Padding.unpaddedCount($0, block: 64) }
     }
   }
 
   @Test func scratchMemoryIsWiped() {
-    var octets = Array("secret".utf8)
-    wipe(&octets)
-    #expect(octets == Array(repeating: 0, count: 6))
+    var bytes = Array("secret".utf8)
+    wipe(&bytes)
+    #expect(bytes == Array(repeating: 0, count: 6))
   }
 }

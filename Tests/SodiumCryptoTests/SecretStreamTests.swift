@@ -99,12 +99,12 @@ import Testing
     }
   }
 
-  @Test func refusesEveryAlteredOctet() throws {
+  @Test func refusesEveryAlteredByte() throws {
     let whole = try seal([(Array("first".utf8), .message), (Array("last".utf8), .final)])
     for place in whole.header.indices {
       var sealed = whole
       sealed.header[place] ^= 1
-      #expect(try open(sealed).error == .notAuthentic, "octet \(place) of the header")
+      #expect(try open(sealed).error == .notAuthentic, "byte \(place) of the header")
     }
     for place in whole.messages[1].indices {
       var sealed = whole

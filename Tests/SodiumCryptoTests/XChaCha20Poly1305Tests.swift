@@ -63,7 +63,7 @@ import Testing
     #expect(try open(seal([])) == [])
   }
 
-  @Test func refusesEveryAlteredOctet() throws {
+  @Test func refusesEveryAlteredByte() throws {
     for position in sealed.indices {
       var altered = sealed
       altered[position] ^= 0x40

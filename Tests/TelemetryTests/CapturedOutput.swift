@@ -23,12 +23,12 @@ final class CapturedOutput: Sendable {
   }
 
   var text: String {
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 65_536)
     while true {
-      let count = pread(descriptor, &chunk, chunk.count, off_t(octets.count))
-      guard count > 0 else { return String(decoding: octets, as: UTF8.self) }
-      octets += chunk[..<count]
+      let count = pread(descriptor, &chunk, chunk.count, off_t(bytes.count))
+      guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
+      bytes += chunk[..<count]
     }
   }
 

@@ -17,19 +17,19 @@ struct LogOutputTests {
     // Threads of their own: they block, and an executor has few.
     for number in 0..<threads {
       Thread {
-        let octet = UInt8(ascii: "a") + UInt8(number)
-        let line = [UInt8](repeating: octet, count: 9_999) + [UInt8(ascii: "\n")]
+        let byte = UInt8(ascii: "a") + UInt8(number)
+        let line = [UInt8](repeating: byte, count: 9_999) + [UInt8(ascii: "\n")]
         for _ in 0..<linesEach { output.write(line: line) }
       }.start()
     }
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 1 << 16)
-    while octets.count < threads * linesEach * 10_000 {
+    while bytes.count < threads * linesEach * 10_000 {
       var ready = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
-      try #require(poll(&ready, 1, 60_000) == 1, "\(octets.count) octets came")
-      octets += chunk[..<max(0, read(reading, &chunk, chunk.count))]
+      try #require(poll(&ready, 1, 60_000) == 1, "\(bytes.count) bytes came")
+      bytes += chunk[..<max(0, read(reading, &chunk, chunk.count))]
     }
-    let lines = octets.split(separator: UInt8(ascii: "\n"))
+    let lines = bytes.split(separator: UInt8(ascii: "\n"))
     #expect(lines.count == threads * linesEach)
     #expect(lines.allSatisfy { $0.count == 9_999 && Set($0).count == 1 })
     withExtendedLifetime(pipe) {}

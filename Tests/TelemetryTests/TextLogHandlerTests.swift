@@ -72,7 +72,7 @@ struct TextLogHandlerTests {
     logger.info("x", metadata: ["topic": "\(String(repeating: "é", count: 30_000))"])
     let line = captured.lines.first ?? ""
     #expect(line.utf8.count < 5_000)
-    #expect(line.hasSuffix("…(+55904 octets)\""))
+    #expect(line.hasSuffix("…(+55904 bytes)\""))
   }
 
   @Test("An event's metadata win over the provider's, and those over the logger's")

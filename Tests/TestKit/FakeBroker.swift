@@ -51,7 +51,7 @@ package final class FakeBroker: Sendable {
   let state: Mutex<State>
 
   /// - Parameter certificates: with them the client talks TLS with `openssl s_server`, which hands
-  ///   the plain octets on. It puts up to 16 KiB into one TLS record, many packets at once.
+  ///   the plain bytes on. It puts up to 16 KiB into one TLS record, many packets at once.
   package init(_ behaviour: Behaviour = Behaviour(), certificates: TestCertificates? = nil) throws {
     listener = try certificates.map { try FakeListener(tls: $0) } ?? FakeListener()
     port = listener.port
@@ -109,23 +109,23 @@ package final class FakeBroker: Sendable {
   @discardableResult
   package func publish(_ messages: [(topic: String, payload: [UInt8])]) -> [UInt16] {
     state.withLock { state in
-      var octets: [UInt8] = []
+      var bytes: [UInt8] = []
       var identifiers: [UInt16] = []
       for message in messages {
         identifiers.append(state.nextIdentifier)
-        octets += FakePacket.publish(
+        bytes += FakePacket.publish(
           message.topic, message.payload, identifier: state.nextIdentifier,
           isVersion5: state.connection?.isVersion5 ?? true)
         state.nextIdentifier = state.nextIdentifier % 65_535 + 1
       }
-      state.connection?.send(octets)
+      state.connection?.send(bytes)
       return identifiers
     }
   }
 
   /// Sends a packet as it is.
-  package func send(_ octets: [UInt8]) {
-    state.withLock { $0.connection?.send(octets) }
+  package func send(_ bytes: [UInt8]) {
+    state.withLock { $0.connection?.send(bytes) }
   }
 
   package func dropConnection() {

@@ -35,8 +35,8 @@ final class FakeConnection: @unchecked Sendable {
   func nextPacket() -> FakePacket? { FakePacket.take(from: &buffer) }
 
   /// Writes all of it, waiting where the client is slow to read.
-  func send(_ octets: [UInt8]) {
-    var rest = octets[...]
+  func send(_ bytes: [UInt8]) {
+    var rest = bytes[...]
     while !rest.isEmpty, !isClosed {
       let count = rest.withUnsafeBytes { write(output, $0.baseAddress, $0.count) }
       if count > 0 {

@@ -26,18 +26,18 @@ struct FakePacket {
   var identifier: UInt16 { number(at: 0) }
 
   /// Takes the first whole packet from the front.
-  static func take(from octets: inout [UInt8]) -> FakePacket? {
-    guard let header = octets.first else { return nil }
+  static func take(from bytes: inout [UInt8]) -> FakePacket? {
+    guard let header = bytes.first else { return nil }
     var length = 0
     var index = 1
     repeat {
-      guard index < octets.count else { return nil }
-      length |= Int(octets[index] & 0x7F) << (7 * (index - 1))
+      guard index < bytes.count else { return nil }
+      length |= Int(bytes[index] & 0x7F) << (7 * (index - 1))
       index += 1
-    } while octets[index - 1] & 0x80 != 0
-    guard octets.count >= index + length else { return nil }
-    let packet = FakePacket(header: header, body: Array(octets[index..<(index + length)]))
-    octets.removeFirst(index + length)
+    } while bytes[index - 1] & 0x80 != 0
+    guard bytes.count >= index + length else { return nil }
+    let packet = FakePacket(header: header, body: Array(bytes[index..<(index + length)]))
+    bytes.removeFirst(index + length)
     return packet
   }
 
@@ -73,13 +73,13 @@ struct FakePacket {
     let name = Array(topic.utf8)
     return packet(
       0x32,
-      octets(UInt16(name.count)) + name + octets(identifier) + (isVersion5 ? [0] : []) + payload)
+      bytes(UInt16(name.count)) + name + bytes(identifier) + (isVersion5 ? [0] : []) + payload)
   }
 
   static func connectAnswer(
     sessionPresent: Bool, code: UInt8, receiveMaximum: UInt16?, isVersion5: Bool
   ) -> [UInt8] {
-    let properties = receiveMaximum.map { [0x21] + octets($0) } ?? []
+    let properties = receiveMaximum.map { [0x21] + bytes($0) } ?? []
     return packet(
       0x20,
       [sessionPresent && code == 0 ? 1 : 0, code]
@@ -87,24 +87,24 @@ struct FakePacket {
   }
 
   static func subscribeAnswer(identifier: UInt16, code: UInt8, isVersion5: Bool) -> [UInt8] {
-    packet(0x90, octets(identifier) + (isVersion5 ? [0] : []) + [code])
+    packet(0x90, bytes(identifier) + (isVersion5 ? [0] : []) + [code])
   }
 
   static func acknowledgement(_ identifier: UInt16) -> [UInt8] {
-    packet(0x40, octets(identifier))
+    packet(0x40, bytes(identifier))
   }
 
-  private static func octets(_ number: UInt16) -> [UInt8] {
+  private static func bytes(_ number: UInt16) -> [UInt8] {
     [UInt8(number >> 8), UInt8(number & 0xFF)]
   }
 
   private static func packet(_ header: UInt8, _ body: [UInt8]) -> [UInt8] {
     var length = body.count
-    var lengthOctets: [UInt8] = []
+    var lengthBytes: [UInt8] = []
     repeat {
-      lengthOctets.append(UInt8(length & 0x7F) | (length > 0x7F ? 0x80 : 0))
+      lengthBytes.append(UInt8(length & 0x7F) | (length > 0x7F ? 0x80 : 0))
       length >>= 7
     } while length > 0
-    return [header] + lengthOctets + body
+    return [header] + lengthBytes + body
   }
 }

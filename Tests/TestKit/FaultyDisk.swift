@@ -31,7 +31,7 @@ package final class FaultyDisk: Sendable {
     var unsynced: [UInt: [Overwritten]] = [:]
   }
 
-  /// Octets that a write replaced.
+  /// Bytes that a write replaced.
   struct Overwritten {
     var offset: Int64
     var old: [UInt8]

@@ -11,7 +11,7 @@ import ThreadDataset
 struct ImportedItemsTests {
   private let dataset: [UInt8]
 
-  init() throws { dataset = try SampleNetwork.home.dataset(at: 1).octets }
+  init() throws { dataset = try SampleNetwork.home.dataset(at: 1).bytes }
 
   private func objection(
     _ service: String, account: String, group: String, secret: [UInt8],

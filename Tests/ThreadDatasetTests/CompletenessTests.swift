@@ -17,7 +17,7 @@ struct CompletenessTests {
     let error = #expect(throws: DatasetError.self) { try dataset.requireComplete() }
     #expect(error?.code == .missingTLV)
     #expect(error?.type == type.rawValue)
-    #expect(error?.offset == dataset.octets.count)
+    #expect(error?.offset == dataset.bytes.count)
     #expect(error?.message.contains(type.name) == true)
   }
 
@@ -57,7 +57,7 @@ struct CompletenessTests {
 
   @Test("Nothing at all is said to be empty")
   func empty() throws {
-    let dataset = try OperationalDataset(octets: [])
+    let dataset = try OperationalDataset(bytes: [])
     let error = #expect(throws: DatasetError.self) { try dataset.requireComplete() }
     #expect(error?.code == .missingTLV)
     #expect(error?.offset == 0)

@@ -6,7 +6,7 @@ import ThreadDataset
 
 @Suite("Making datasets")
 struct EncodeTests {
-  @Test("All values together give the octets of a known dataset")
+  @Test("All values together give the bytes of a known dataset")
   func fromValues() throws {
     let known = try Samples.vector("G11-pending")
     let made = try OperationalDataset(

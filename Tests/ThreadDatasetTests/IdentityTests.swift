@@ -5,11 +5,11 @@ import ThreadDataset
 
 @Suite("Identities and prefixes")
 struct IdentityTests {
-  @Test("An Extended PAN ID has 8 octets")
+  @Test("An Extended PAN ID has 8 bytes")
   func extendedPANID() {
     #expect(ExtendedPANID(hex: "00000000DEADBEEF")?.description == "00000000deadbeef")
     #expect(ExtendedPANID(hex: "deadbeef") == nil)
-    #expect(ExtendedPANID(octets: [1, 2, 3, 4, 5, 6, 7, 8])?.octets == [1, 2, 3, 4, 5, 6, 7, 8])
+    #expect(ExtendedPANID(bytes: [1, 2, 3, 4, 5, 6, 7, 8])?.bytes == [1, 2, 3, 4, 5, 6, 7, 8])
   }
 
   @Test(

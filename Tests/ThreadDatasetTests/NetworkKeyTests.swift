@@ -12,11 +12,11 @@ struct NetworkKeyTests {
 
   @Test("Trivial keys are well known, a made one is not")
   func others() throws {
-    #expect(NetworkKey(octets: Array(repeating: 0, count: 16))?.isWellKnown == true)
-    #expect(NetworkKey(octets: Array(repeating: 0xFF, count: 16))?.isWellKnown == true)
+    #expect(NetworkKey(bytes: Array(repeating: 0, count: 16))?.isWellKnown == true)
+    #expect(NetworkKey(bytes: Array(repeating: 0xFF, count: 16))?.isWellKnown == true)
     #expect(NetworkKey(hex: "00112233445566778899aabbccddeefe")?.isWellKnown == false)
     #expect(try OperationalDataset(hex: Samples.realRouterHex).networkKey?.isWellKnown == false)
     #expect(NetworkKey(hex: "0011") == nil)
-    #expect(PSKc(octets: Array(repeating: 0, count: 17)) == nil)
+    #expect(PSKc(bytes: Array(repeating: 0, count: 17)) == nil)
   }
 }

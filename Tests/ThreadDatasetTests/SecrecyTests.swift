@@ -12,17 +12,17 @@ struct SecrecyTests {
     dataset = try Samples.vector("G4")
   }
 
-  @Test("No description, no dump and no mirror of a dataset or a secret shows an octet")
+  @Test("No description, no dump and no mirror of a dataset or a secret shows a byte")
   func descriptions() throws {
     let key = try #require(dataset.networkKey)
     let pskc = try #require(dataset.pskc)
-    #expect("\(dataset)" == "<dataset, \(dataset.octets.count) octets>")
-    #expect("\(key)" == "<16 octets>")
-    #expect("\(pskc)" == "<16 octets>")
+    #expect("\(dataset)" == "<dataset, \(dataset.bytes.count) bytes>")
+    #expect("\(key)" == "<16 bytes>")
+    #expect("\(pskc)" == "<16 bytes>")
     let values: [Any] = [
       dataset, key, pskc, dataset.networkKey as Any, [dataset], ["key": key],
       DatasetComponent.networkKey(key), [DatasetComponent.pskc(pskc)],
-      DatasetComponent.other(TLV(type: 5, value: key.octets)), dataset.unknown,
+      DatasetComponent.other(TLV(type: 5, value: key.bytes)), dataset.unknown,
       (dataset, key), try dataset.relation(to: Samples.vector("G1")),
     ]
     for value in values {
@@ -30,15 +30,15 @@ struct SecrecyTests {
     }
   }
 
-  @Test("No error shows an octet of a value")
+  @Test("No error shows a byte of a value")
   func errors() throws {
-    let octets = dataset.octets
-    for index in octets.indices {
-      for octet in [0x00, 0x05, 0x0F, 0x11, 0xFF] as [UInt8] {
-        var changed = octets
-        changed[index] = octet
+    let bytes = dataset.bytes
+    for index in bytes.indices {
+      for byte in [0x00, 0x05, 0x0F, 0x11, 0xFF] as [UInt8] {
+        var changed = bytes
+        changed[index] = byte
         do {
-          try OperationalDataset(octets: changed).requireComplete()
+          try OperationalDataset(bytes: changed).requireComplete()
         } catch {
           expectNoSecret(in: texts(of: error) + error.message)
         }
@@ -55,8 +55,8 @@ struct SecrecyTests {
   func revealed() throws {
     let key = try #require(dataset.networkKey)
     #expect(key.revealedHex == secrets[0])
-    #expect(key.withUnsafeOctets { $0.count } == 16)
-    #expect(key.withUnsafeOctets { Array($0) } == key.octets)
+    #expect(key.withUnsafeBytes { $0.count } == 16)
+    #expect(key.withUnsafeBytes { Array($0) } == key.bytes)
     #expect(dataset.pskc?.revealedHex == secrets[1])
   }
 
@@ -66,7 +66,7 @@ struct SecrecyTests {
     return String(describing: value) + String(reflecting: value) + dumped + "\(value)"
   }
 
-  /// Looks for eight digits of each secret anywhere in it, and for four octets printed as numbers.
+  /// Looks for eight digits of each secret anywhere in it, and for four bytes printed as numbers.
   private func expectNoSecret(in text: String) {
     let digits = text.lowercased()
     for secret in secrets {

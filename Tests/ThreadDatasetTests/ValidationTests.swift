@@ -26,7 +26,7 @@ struct ValidationTests {
     .init("a prefix 0x", "0x000300001a", .notHex, nil, at: 0),
     .init("an odd number of digits", "000", .notHex, nil, at: 1),
     .init("an odd number of which the last is no digit", "00z", .notHex, nil, at: 1),
-    .init("255 octets", String(repeating: "00", count: 255), .tooLong, nil, at: 254),
+    .init("255 bytes", String(repeating: "00", count: 255), .tooLong, nil, at: 254),
     .init("a type without length", "000300001a05", .truncated, 5, at: 5),
     .init("a value cut off", "000300001a0510aa", .truncated, 5, at: 5),
     .init("the extended length", "000300001a03ff0004", .truncated, 3, at: 5),
@@ -43,7 +43,7 @@ struct ValidationTests {
     .init("a mesh-local prefix fe80", "0708fe80000000000000", .badValue, 7, at: 0),
     .init("a name that is not UTF-8", "0302c328", .badValue, 3, at: 0),
     .init("a domain name that is not UTF-8", "3b01ff", .badValue, 59, at: 0),
-    .init("a channel mask with 3 octets on page 0", "35050003001fff", .badValue, 53, at: 0),
+    .init("a channel mask with 3 bytes on page 0", "35050003001fff", .badValue, 53, at: 0),
     .init("a second mask entry cut off", "350900040" + "01fffe00204ff", .badValue, 53, at: 0),
   ]
 
@@ -92,10 +92,10 @@ struct ValidationTests {
     #expect(dataset.kind == .partial)
   }
 
-  @Test("254 octets are enough and not too many")
+  @Test("254 bytes are enough and not too many")
   func longest() throws {
-    let dataset = try OperationalDataset(octets: [0xAA, 252] + Array(repeating: 7, count: 252))
-    #expect(dataset.octets.count == OperationalDataset.maximumLength)
+    let dataset = try OperationalDataset(bytes: [0xAA, 252] + Array(repeating: 7, count: 252))
+    #expect(dataset.bytes.count == OperationalDataset.maximumLength)
   }
 
   @Test("An error names the TLV, says what was expected, and reads well")
@@ -104,9 +104,9 @@ struct ValidationTests {
       try OperationalDataset(hex: "000300001a0508" + String(repeating: "ab", count: 8))
     }
     #expect(error?.tlvName == "Network Key")
-    #expect(error?.message == "Network Key at octet 5 has 8 octets, expected 16")
+    #expect(error?.message == "Network Key at byte 5 has 8 bytes, expected 16")
     #expect(
-      error?.description == "bad_length: Network Key at octet 5 has 8 octets, expected 16")
+      error?.description == "bad_length: Network Key at byte 5 has 8 bytes, expected 16")
   }
 
   @Test("The codes sort in the order in which they are tested")

@@ -44,7 +44,7 @@ struct ValuesTests {
     let dataset = try OperationalDataset(hex: Samples.realRouterHex)
     try dataset.requireComplete()
     #expect(dataset.kind == .complete)
-    #expect(dataset.octets.count == 111)
+    #expect(dataset.bytes.count == 111)
     #expect(dataset.wakeUpChannel == Channel(number: 24))
     #expect(dataset.channel == Channel(number: 21))
     #expect(dataset.panID == 13260)

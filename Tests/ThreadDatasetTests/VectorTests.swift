@@ -16,14 +16,14 @@ struct VectorTests {
     #expect(Set(Samples.vectors.map(\.id)).count == 24)
   }
 
-  @Test("A sound vector is kept octet for octet", arguments: Samples.soundVectors)
+  @Test("A sound vector is kept byte for byte", arguments: Samples.soundVectors)
   func roundTrip(vector: Samples.Vector) throws {
     let dataset = try OperationalDataset(hex: vector.hex)
     #expect(dataset.hex == vector.hex)
-    #expect(try OperationalDataset(octets: dataset.octets) == dataset)
+    #expect(try OperationalDataset(bytes: dataset.bytes) == dataset)
   }
 
-  @Test("Unknown TLVs are kept octet for octet")
+  @Test("Unknown TLVs are kept byte for byte")
   func unknown() throws {
     let dataset = try Samples.vector("G13-unknownTLVs")
     #expect(

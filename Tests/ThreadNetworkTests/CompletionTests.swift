@@ -16,7 +16,7 @@ struct CompletionTests {
   @Test("Each form gives what its other form gives, once, and on another thread")
   func forms() async throws {
     let client = place.client { _ in true }
-    let dataset = try SampleNetwork.home.octets()
+    let dataset = try SampleNetwork.home.bytes()
     let network = Data(hex: SampleNetwork.home.extendedPANID)
 
     let stored = Handler<Never>()

@@ -14,7 +14,7 @@ struct ConsentTests {
   init() async throws {
     place = try OwnPlace()
     try await place.client().storeCredentials(
-      forBorderAgent: Agents.kitchen, activeOperationalDataSet: SampleNetwork.home.octets())
+      forBorderAgent: Agents.kitchen, activeOperationalDataSet: SampleNetwork.home.bytes())
   }
 
   @Test("A person who agrees has them told, and was asked about this network, once for each call")
@@ -24,7 +24,7 @@ struct ConsentTests {
       questions.withLock { $0.append(question) }
       return true
     }
-    let dataset = try SampleNetwork.home.octets()
+    let dataset = try SampleNetwork.home.bytes()
     let id = Data(hex: SampleNetwork.home.extendedPANID)
     #expect(try await client.preferredCredentials().activeOperationalDataSet == dataset)
     #expect(
@@ -62,7 +62,7 @@ struct ConsentTests {
   func changed() async throws {
     let client = place.client(team: "other") { [place] _ in
       let done = DispatchSemaphore(value: 0)
-      let guest = try? SampleNetwork.guest.octets()
+      let guest = try? SampleNetwork.guest.bytes()
       place.client().storeCredentials(
         forBorderAgent: Agents.kitchen, activeOperationalDataSet: guest ?? Data()
       ) { _ in done.signal() }
@@ -79,7 +79,7 @@ struct ConsentTests {
       return true
     }
     #expect(await client.isPreferredAvailable())
-    #expect(await client.isPreferred(forActiveOperationalDataset: try SampleNetwork.home.octets()))
+    #expect(await client.isPreferred(forActiveOperationalDataset: try SampleNetwork.home.bytes()))
     #expect(try await client.allCredentials().isEmpty)
   }
 

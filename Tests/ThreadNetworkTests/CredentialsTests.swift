@@ -11,7 +11,7 @@ struct CredentialsTests {
   {
     var values = CredentialValues(
       networkName: "home", extendedPANID: Data(hex: SampleNetwork.home.extendedPANID),
-      borderAgentID: Agents.kitchen, activeOperationalDataSet: try SampleNetwork.home.octets(),
+      borderAgentID: Agents.kitchen, activeOperationalDataSet: try SampleNetwork.home.bytes(),
       networkKey: Data(hex: SampleNetwork.home.networkKey),
       pskc: Data(hex: SampleNetwork.home.pskc), panID: Data([0x12, 0x34]), channel: 15,
       creationDate: Date(timeIntervalSince1970: 1), lastModificationDate: nil)

@@ -18,12 +18,12 @@ struct InvalidArgumentTests {
     var codes: Set<String> = []
     for vector in try DatasetVectors.all() {
       guard vector.expect != "not_hex" else { continue }
-      let octets = Array(Data(hex: vector.hex))
+      let bytes = Array(Data(hex: vector.hex))
       let error = await failure {
         try await client.storeCredentials(
-          forBorderAgent: Agents.kitchen, activeOperationalDataSet: Data(octets))
+          forBorderAgent: Agents.kitchen, activeOperationalDataSet: Data(bytes))
       }
-      guard let expected = Self.refusal(of: octets) else {
+      guard let expected = Self.refusal(of: bytes) else {
         #expect(vector.expect != "complete" || error == nil, "\(vector.id)")
         #expect(vector.expect != "pending" || error?.reason == .invalidDataset, "\(vector.id)")
         continue
@@ -34,27 +34,27 @@ struct InvalidArgumentTests {
       #expect(error?.tlv == expected.tlvName)
       #expect(error?.offset == expected.offset)
       let words = error?.localizedDescription ?? ""
-      #expect(words.contains(vector.expect) && words.contains("octet \(expected.offset)"))
+      #expect(words.contains(vector.expect) && words.contains("byte \(expected.offset)"))
     }
     #expect(codes.count >= 6)
   }
 
-  private static func refusal(of octets: [UInt8]) -> DatasetError? {
+  private static func refusal(of bytes: [UInt8]) -> DatasetError? {
     do throws(DatasetError) {
-      try OperationalDataset(octets: octets).requireComplete()
+      try OperationalDataset(bytes: bytes).requireComplete()
       return nil
     } catch {
       return error
     }
   }
 
-  @Test("No error holds an octet of the dataset's secrets")
+  @Test("No error holds a byte of the dataset's secrets")
   func secrecy() async throws {
-    var octets = try SampleNetwork.home.octets()
-    octets.removeLast()
+    var bytes = try SampleNetwork.home.bytes()
+    bytes.removeLast()
     let error = await failure {
       try await place.client().storeCredentials(
-        forBorderAgent: Agents.kitchen, activeOperationalDataSet: octets)
+        forBorderAgent: Agents.kitchen, activeOperationalDataSet: bytes)
     }
     let words =
       "\(String(describing: error)) \(String(reflecting: error)) \(error?.userInfo ?? [:])"
@@ -67,7 +67,7 @@ struct InvalidArgumentTests {
   @Test("Ids of a wrong length are refused, whatever the call; nothing is false for them")
   func lengths() async throws {
     let client = place.client()
-    let dataset = try SampleNetwork.home.octets()
+    let dataset = try SampleNetwork.home.bytes()
     for count in [0, 7, 9, 15, 17] {
       let id = Data(count: count)
       let calls: [() async throws -> Void] = [
@@ -94,7 +94,7 @@ struct InvalidArgumentTests {
   func unknown() async throws {
     let client = place.client()
     try await client.storeCredentials(
-      forBorderAgent: Agents.kitchen, activeOperationalDataSet: SampleNetwork.home.octets())
+      forBorderAgent: Agents.kitchen, activeOperationalDataSet: SampleNetwork.home.bytes())
     let before = try await client.allCredentials()
     let error = await failure {
       try await client.deleteCredentials(forBorderAgent: Agents.attic)

@@ -20,7 +20,7 @@ struct OwnStoreTests {
     #expect(try await client.allActiveCredentials().isEmpty)
     #expect(try await client.activeCredentialsForNearbyNetworks.isEmpty)
     #expect(await !client.isPreferredAvailable())
-    let dataset = try SampleNetwork.home.octets()
+    let dataset = try SampleNetwork.home.bytes()
     #expect(await !client.isPreferred(forActiveOperationalDataset: dataset))
     #expect(
       try await client.preferredMatch(forActiveOperationalDataset: dataset) == .noPreferredNetwork)
@@ -39,7 +39,7 @@ struct OwnStoreTests {
   func values() async throws {
     let client = place.client()
     let start = Date()
-    let dataset = try SampleNetwork.home.octets()
+    let dataset = try SampleNetwork.home.bytes()
     try await client.storeCredentials(
       forBorderAgent: Agents.kitchen, activeOperationalDataSet: dataset)
     let found = try await client.credentials(forBorderAgentID: Agents.kitchen)
@@ -56,7 +56,7 @@ struct OwnStoreTests {
     #expect(found.lastModificationDate == created)
     #expect(try await client.allCredentials() == [found])
 
-    let second = try SampleNetwork.home.with { $0.channel = 20 }.octets(at: 2)
+    let second = try SampleNetwork.home.with { $0.channel = 20 }.bytes(at: 2)
     try await client.storeCredentials(
       forBorderAgent: Agents.kitchen, activeOperationalDataSet: second)
     let after = try await client.credentials(forBorderAgentID: Agents.kitchen)
@@ -69,8 +69,8 @@ struct OwnStoreTests {
   @Test("The first network is preferred; a member that changes takes it along; deleted, it stays")
   func preferred() async throws {
     let client = place.client { _ in true }
-    let first = try SampleNetwork.home.octets()
-    let guest = try SampleNetwork.guest.octets()
+    let first = try SampleNetwork.home.bytes()
+    let guest = try SampleNetwork.guest.bytes()
     try await client.storeCredentials(
       forBorderAgent: Agents.kitchen, activeOperationalDataSet: first)
     try await client.storeCredentials(
@@ -103,17 +103,17 @@ struct OwnStoreTests {
     #expect(try await client.preferredCredentials().borderAgentID == nil)
   }
 
-  @Test("Sixteen octets that end in eight zeros are the same id as the first eight")
+  @Test("Sixteen bytes that end in eight zeros are the same id as the first eight")
   func alias() async throws {
     let client = place.client()
     try await client.storeCredentials(
       forBorderAgent: Agents.kitchen + Data(count: 8),
-      activeOperationalDataSet: SampleNetwork.home.octets())
+      activeOperationalDataSet: SampleNetwork.home.bytes())
     let found = try await client.credentials(forBorderAgentID: Agents.kitchen)
     #expect(found.borderAgentID == Agents.kitchen)
     let long = Data(repeating: 7, count: 16)
     try await client.storeCredentials(
-      forBorderAgent: long, activeOperationalDataSet: SampleNetwork.home.octets())
+      forBorderAgent: long, activeOperationalDataSet: SampleNetwork.home.bytes())
     #expect(try await client.credentials(forBorderAgentID: long).borderAgentID == long)
     #expect(try await client.allCredentials().count == 2)
   }
@@ -122,7 +122,7 @@ struct OwnStoreTests {
   func teams() async throws {
     let one = place.client(team: "one")
     let two = place.client(team: "two") { _ in false }
-    let dataset = try SampleNetwork.home.octets()
+    let dataset = try SampleNetwork.home.bytes()
     try await one.storeCredentials(
       forBorderAgent: Agents.kitchen, activeOperationalDataSet: dataset)
     let before = try await one.credentials(forBorderAgentID: Agents.kitchen)
@@ -134,7 +134,7 @@ struct OwnStoreTests {
     #expect(read?.localizedDescription == none?.localizedDescription)
     let store = await failure {
       try await two.storeCredentials(
-        forBorderAgent: Agents.kitchen, activeOperationalDataSet: SampleNetwork.guest.octets())
+        forBorderAgent: Agents.kitchen, activeOperationalDataSet: SampleNetwork.guest.bytes())
     }
     #expect(store?.reason == .notAuthorized)
     let delete = await failure {
@@ -151,7 +151,7 @@ struct OwnStoreTests {
   func homes() async throws {
     let house = place.client(home: "house")
     try await house.storeCredentials(
-      forBorderAgent: Agents.kitchen, activeOperationalDataSet: SampleNetwork.home.octets())
+      forBorderAgent: Agents.kitchen, activeOperationalDataSet: SampleNetwork.home.bytes())
     #expect(try await place.client(home: "cabin").allCredentials().isEmpty)
     #expect(await !place.client(home: "cabin").isPreferredAvailable())
     #expect(try await house.allCredentials().count == 1)
@@ -160,16 +160,16 @@ struct OwnStoreTests {
   @Test("Nothing of it lies readable on the disk, and all of it is this user's alone")
   func encrypted() async throws {
     try await place.client().storeCredentials(
-      forBorderAgent: Agents.kitchen, activeOperationalDataSet: SampleNetwork.home.octets())
+      forBorderAgent: Agents.kitchen, activeOperationalDataSet: SampleNetwork.home.bytes())
     let key = Data(hex: SampleNetwork.home.networkKey)
     let files = try #require(FileManager.default.enumerator(atPath: place.directory.path))
     var seen = 0
     for case let name as String in files {
-      guard let octets = FileManager.default.contents(atPath: place.directory.file(name)) else {
+      guard let bytes = FileManager.default.contents(atPath: place.directory.file(name)) else {
         continue
       }
-      seen += octets.count
-      #expect(octets.range(of: key) == nil, "\(name)")
+      seen += bytes.count
+      #expect(bytes.range(of: key) == nil, "\(name)")
     }
     #expect(seen > 10_000)
   }
@@ -181,7 +181,7 @@ struct OwnStoreTests {
         group.addTask {
           try await place.client().storeCredentials(
             forBorderAgent: Data(repeating: number, count: 8),
-            activeOperationalDataSet: SampleNetwork.home.octets())
+            activeOperationalDataSet: SampleNetwork.home.bytes())
         }
       }
       try await group.waitForAll()
@@ -192,7 +192,7 @@ struct OwnStoreTests {
   @Test("A store that another program holds and nobody listens for is said to be, with who it is")
   func held() async throws {
     try await place.client().storeCredentials(
-      forBorderAgent: Agents.kitchen, activeOperationalDataSet: SampleNetwork.home.octets())
+      forBorderAgent: Agents.kitchen, activeOperationalDataSet: SampleNetwork.home.bytes())
     let holder = try Keychain.open(
       at: StoreLocation(
         directory: place.storePath, anchorDirectory: place.storePath + ".anchor"),

@@ -52,7 +52,7 @@ struct PhoneAppTests {
     await screen.load(place.client { _ in true })
     #expect(screen.message == "No preferred network")
     try await place.client().storeCredentials(
-      forBorderAgent: Agents.kitchen, activeOperationalDataSet: SampleNetwork.home.octets())
+      forBorderAgent: Agents.kitchen, activeOperationalDataSet: SampleNetwork.home.bytes())
     await screen.load(place.client(team: "other") { _ in false })
     #expect(screen.message == "Not allowed")
     await screen.load(place.client(team: "other") { _ in true })

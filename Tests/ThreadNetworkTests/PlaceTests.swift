@@ -16,7 +16,7 @@ struct PlaceTests {
   @Test("The daemon of the machine is used, also beside an older store of the user's own")
   func machine() async throws {
     let place = try OwnPlace()
-    let dataset = try SampleNetwork.home.octets()
+    let dataset = try SampleNetwork.home.bytes()
     try await place.client().storeCredentials(
       forBorderAgent: Agents.attic, activeOperationalDataSet: dataset)
     let daemon = try FakeKeeper { fields, _ in
@@ -96,7 +96,7 @@ struct PlaceTests {
       directory: place.directory.path, socket: place.directory.file("none/client.sock"))
     let client = THClient(configuration: configuration)
     try await client.storeCredentials(
-      forBorderAgent: Agents.kitchen, activeOperationalDataSet: SampleNetwork.home.octets())
+      forBorderAgent: Agents.kitchen, activeOperationalDataSet: SampleNetwork.home.bytes())
     #expect(try await client.allCredentials().count == 1)
   }
 
@@ -109,7 +109,7 @@ struct PlaceTests {
     let client = THClient(configuration: configuration)
     #expect(await !client.isPreferredAvailable())
     try await client.storeCredentials(
-      forBorderAgent: Agents.kitchen, activeOperationalDataSet: SampleNetwork.home.octets())
+      forBorderAgent: Agents.kitchen, activeOperationalDataSet: SampleNetwork.home.bytes())
     #expect(await client.isPreferredAvailable())
   }
 
@@ -134,7 +134,7 @@ struct PlaceTests {
     }
     configuration.passphraseFile = place.directory.file("right")
     try await THClient(configuration: configuration).storeCredentials(
-      forBorderAgent: Agents.kitchen, activeOperationalDataSet: SampleNetwork.home.octets())
+      forBorderAgent: Agents.kitchen, activeOperationalDataSet: SampleNetwork.home.bytes())
     #expect(try await THClient(configuration: configuration).allCredentials().count == 1)
     configuration.passphraseFile = place.directory.file("wrong")
     let client = THClient(configuration: configuration)

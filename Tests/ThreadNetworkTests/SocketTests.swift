@@ -27,7 +27,7 @@ struct SocketTests {
   func garbage(_ answer: String) async throws {
     let keeper = try FakeKeeper { _, _ in Array(answer.utf8) }
     let client = keeper.client
-    let dataset = try SampleNetwork.home.octets()
+    let dataset = try SampleNetwork.home.bytes()
     let calls: [() async throws -> Void] = [
       { _ = try await client.allCredentials() },
       { _ = try await client.credentials(forBorderAgentID: Agents.kitchen) },
@@ -49,7 +49,7 @@ struct SocketTests {
     let client = THClient(configuration: configuration)
     #expect(try await client.allCredentials() == [])
     try await client.storeCredentials(
-      forBorderAgent: Agents.kitchen, activeOperationalDataSet: SampleNetwork.home.octets())
+      forBorderAgent: Agents.kitchen, activeOperationalDataSet: SampleNetwork.home.bytes())
     let requests = keeper.requests
     #expect(requests.map(\.command) == ["credentials/list", "credentials/store"])
     #expect(requests.allSatisfy { $0.v == 1 && $0.home == "cabin" })
@@ -172,7 +172,7 @@ struct SocketTests {
       return []
     }
     let client = keeper.client
-    let dataset = try SampleNetwork.home.octets()
+    let dataset = try SampleNetwork.home.bytes()
     let call = Task { try await client.preferredCredentials() }
     try await eventually("the call") { hasCome.withLock { $0 } }
     call.cancel()

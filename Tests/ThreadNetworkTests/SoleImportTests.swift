@@ -7,7 +7,7 @@ import ThreadNetwork
 struct SoleImportTests {
   @Test("A file with no other import has Data, Date and NSError")
   func foundation() {
-    #expect(SoleImport.octets("a") == Data([0x61]))
+    #expect(SoleImport.bytes("a") == Data([0x61]))
     #expect(SoleImport.names(of: [], since: Date()) == [])
     #expect(SoleImport.code(of: NSError(domain: THErrorDomain, code: 9)) == 9)
   }

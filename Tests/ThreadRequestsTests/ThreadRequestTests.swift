@@ -34,7 +34,7 @@ import ThreadRequests
     #expect(request.transaction == "r-1")
   }
 
-  @Test("16 octets whose tail is zero are the 8 octets")
+  @Test("16 bytes whose tail is zero are the 8 bytes")
   func alias() throws {
     let request = try ThreadRequest(
       .getCredentials, fields(#"{"border_agent_id":"\#(agent)0000000000000000"}"#))
@@ -143,7 +143,7 @@ import ThreadRequests
 
   @Test("a transaction has a limit")
   func longTransaction() {
-    let long = String(repeating: "x", count: ThreadRequest.transactionOctets + 1)
+    let long = String(repeating: "x", count: ThreadRequest.transactionBytes + 1)
     #expect(failure(.ping, #"{"transaction":"\#(long)"}"#)?.field == "transaction")
     #expect(RequestFields.transaction(of: Array(#"{"transaction":"\#(long)"}"#.utf8)) == nil)
   }

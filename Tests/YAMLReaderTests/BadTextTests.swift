@@ -43,7 +43,7 @@ struct BadTextTests {
   }
 
   @Test(
-    "Zero octets, other control characters and stray byte order marks are named with their place",
+    "Zero bytes, other control characters and stray byte order marks are named with their place",
     arguments: ["\0", "\u{1}", "\u{1B}", "\u{7F}", "\u{9F}", "\u{FEFF}", "\u{FFFE}"])
   func forbidden(character: String) throws {
     let number = try #require(character.unicodeScalars.first?.value)

@@ -58,7 +58,7 @@ struct NodeTests {
     #expect(try scalar("!<tag:example.org,2026:x> a").ownTag == "tag:example.org,2026:x")
   }
 
-  @Test("Escapes, folds and blocks are read, zero octets too")
+  @Test("Escapes, folds and blocks are read, zero bytes too")
   func forms() throws {
     let root = try #require(
       try YAMLNode.read("a: \"x\\0y\\u00e9\"\nb: |\n  one\n  two\nc: >-\n  one\n  two\n"))
@@ -99,7 +99,7 @@ struct NodeTests {
     let root = try #require(try YAMLNode.read("password: hunter2"))
     var dumped = ""
     dump(root, to: &dumped)
-    #expect(dumped.contains("octets"))
+    #expect(dumped.contains("bytes"))
     for text in [dumped, "\(root)", String(reflecting: root)] {
       #expect(!text.contains("hunter2"))
     }

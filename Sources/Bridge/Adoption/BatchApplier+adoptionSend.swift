@@ -27,7 +27,7 @@ extension BatchApplier {
     adoption.phase = .sent
     adoption.preferred = preferred
     adoption.reported = dataset
-    adoption.id = "a-\(Hexadecimal.encode(RandomOctets.make(8)))"
+    adoption.id = "a-\(Hexadecimal.encode(RandomBytes.make(8)))"
     adoption.deadline = now.adding(seconds: timeout).milliseconds
     guard try write(adoption, for: connection) else { return }
     try store.save(adoption, tx)

@@ -13,7 +13,7 @@ import SQLiteDatabase
 enum AlertLedger {
   static func find(_ fingerprint: AlertFingerprint, _ tx: ReadTransaction) throws -> AlertRecord? {
     try tx.first(
-      "SELECT * FROM alert WHERE fingerprint = ?", .blob(fingerprint.octets),
+      "SELECT * FROM alert WHERE fingerprint = ?", .blob(fingerprint.bytes),
       row: AlertRecord.init(row:))
   }
 
@@ -103,7 +103,7 @@ enum AlertLedger {
         updated_at = excluded.updated_at, ends_at = excluded.ends_at, seq = excluded.seq,
         held_facts = excluded.held_facts
       """,
-      .blob(alert.fingerprint.octets), .integer(alert.home), .integer(alert.name.number),
+      .blob(alert.fingerprint.bytes), .integer(alert.home), .integer(alert.name.number),
       .text(alert.subject), .integer(alert.phase.rawValue), .text(try alert.facts.text()),
       .integer(alert.heldSince.milliseconds), .init(alert.startsAt),
       .integer(alert.updatedAt.milliseconds), .init(alert.endsAt), .integer(alert.sequence),
@@ -111,14 +111,14 @@ enum AlertLedger {
   }
 
   static func delete(_ fingerprint: AlertFingerprint, _ tx: WriteTransaction) throws {
-    try tx.execute("DELETE FROM alert WHERE fingerprint = ?", .blob(fingerprint.octets))
+    try tx.execute("DELETE FROM alert WHERE fingerprint = ?", .blob(fingerprint.bytes))
   }
 }
 
 extension AlertRecord {
   /// From a row of `SELECT * FROM alert`.
   init(row: SQLiteRow) throws {
-    guard let fingerprint = AlertFingerprint(octets: row.blob(1)) else {
+    guard let fingerprint = AlertFingerprint(bytes: row.blob(1)) else {
       throw LedgerError(table: "alert", column: "fingerprint")
     }
     guard let name = AlertName(number: row.integer(3)) else {

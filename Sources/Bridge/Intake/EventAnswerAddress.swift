@@ -15,6 +15,6 @@ struct EventAnswerAddress: Sendable {
     self.topic = topic
     let correlation = message.correlationData
     self.correlation =
-      (correlation?.count ?? 0) <= RequestReader.correlationOctets ? correlation : nil
+      (correlation?.count ?? 0) <= RequestReader.correlationBytes ? correlation : nil
   }
 }

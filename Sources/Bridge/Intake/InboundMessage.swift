@@ -38,7 +38,7 @@ enum InboundMessage: Sendable {
 
 /// Turns what the broker delivers into messages. Belongs to one thread.
 struct MessageReader {
-  /// Octets of a topic that are repeated in a rejection. Characters would be no limit: one can have
+  /// Bytes of a topic that are repeated in a rejection. Characters would be no limit: one can have
   /// any number of marks.
   private static let topicShown = 400
 
@@ -66,7 +66,7 @@ struct MessageReader {
   private mutating func readTopic(_ text: String) -> (
     home: String, topic: Result<InboundTopic, Rejection>
   )? {
-    if let last, last.text.hasOctets(of: text) { return (last.home, last.topic) }
+    if let last, last.text.hasBytes(of: text) { return (last.home, last.topic) }
     guard let (home, rest) = topics.split(text) else { return nil }
     let topic = Result { () throws(Rejection) in
       try InboundTopic(rest, belowBaseOf: home.name)

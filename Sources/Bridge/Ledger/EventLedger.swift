@@ -85,7 +85,7 @@ enum EventLedger {
   }
 
   /// Changes a row for real, to see whether the store takes it: SQLite does not write a page whose
-  /// octets stay as they are.
+  /// bytes stay as they are.
   static func probe(_ tx: WriteTransaction) throws {
     try tx.execute("UPDATE outbox SET probes = probes + 1")
   }
@@ -97,8 +97,8 @@ enum EventLedger {
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
       """,
       .integer(event.id), .integer(event.time.milliseconds), .integer(event.types.rawValue),
-      .integer(event.home), .init(event.router?.octets), .init(event.network?.octets),
-      .init(event.alert?.octets), .init(event.user),
+      .integer(event.home), .init(event.router?.bytes), .init(event.network?.bytes),
+      .init(event.alert?.bytes), .init(event.user),
       .init(
         event.detail.isEmpty
           ? nil : String(decoding: try JSONEncoder().encode(event.detail), as: UTF8.self)))
@@ -113,9 +113,9 @@ enum EventLedger {
         time: WireTime(milliseconds: row.integer(1)),
         types: OutboundEventTypes(rawValue: row.integer(2)), home: row.integer(3))
       event.id = row.integer(0)
-      event.router = row.blobIfPresent(4).flatMap(BorderAgentID.init(octets:))
-      event.network = row.blobIfPresent(5).flatMap(ExtendedPANID.init(octets:))
-      event.alert = row.blobIfPresent(6).flatMap(AlertFingerprint.init(octets:))
+      event.router = row.blobIfPresent(4).flatMap(BorderAgentID.init(bytes:))
+      event.network = row.blobIfPresent(5).flatMap(ExtendedPANID.init(bytes:))
+      event.alert = row.blobIfPresent(6).flatMap(AlertFingerprint.init(bytes:))
       event.user = row.textIfPresent(7)
       if let detail = row.textIfPresent(8) {
         event.detail = try JSONDecoder().decode(EventDetail.self, from: Data(detail.utf8))

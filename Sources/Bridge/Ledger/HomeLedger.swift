@@ -40,12 +40,12 @@ enum HomeLedger {
   {
     try tx.execute(
       "UPDATE home SET preferred = ?, preferred_name = ?, reevaluate_after = 0 WHERE id = ?",
-      .init(dataset?.extendedPANID?.octets), .init(dataset?.networkName), .integer(id))
+      .init(dataset?.extendedPANID?.bytes), .init(dataset?.networkName), .integer(id))
   }
 
   static func setMoved(to network: ExtendedPANID?, of id: Int64, _ tx: WriteTransaction) throws {
     try tx.execute(
-      "UPDATE home SET moved_to = ? WHERE id = ?", .init(network?.octets), .integer(id))
+      "UPDATE home SET moved_to = ? WHERE id = ?", .init(network?.bytes), .integer(id))
   }
 
   static func addRouters(_ change: Int, to id: Int64, _ tx: WriteTransaction) throws {
@@ -64,9 +64,9 @@ extension HomeRecord {
   init(row: SQLiteRow) throws {
     self.init(
       id: row.integer(0), name: row.text(1), baseTopic: row.text(2),
-      preferred: row.blobIfPresent(3).flatMap(ExtendedPANID.init(octets:)),
+      preferred: row.blobIfPresent(3).flatMap(ExtendedPANID.init(bytes:)),
       preferredName: row.textIfPresent(4), routers: Int(row.integer(5)),
       reevaluateAfter: row.integerIfPresent(6),
-      movedTo: row.blobIfPresent(7).flatMap(ExtendedPANID.init(octets:)))
+      movedTo: row.blobIfPresent(7).flatMap(ExtendedPANID.init(bytes:)))
   }
 }

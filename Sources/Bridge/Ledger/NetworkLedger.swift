@@ -36,7 +36,7 @@ enum NetworkLedger {
   {
     try tx.first(
       "SELECT * FROM network WHERE home = ? AND ext_pan_id = ?", .integer(home),
-      .blob(network.octets), row: NetworkRecord.init(row:))
+      .blob(network.bytes), row: NetworkRecord.init(row:))
   }
 
   static func all(home: Int64, _ tx: ReadTransaction) throws -> [NetworkRecord] {
@@ -75,7 +75,7 @@ enum NetworkLedger {
         active_seconds = excluded.active_seconds, routers = excluded.routers,
         online = excluded.online, generation = excluded.generation
       """,
-      .integer(home), .blob(record.network.octets), .text(record.name), .init(record.channel),
+      .integer(home), .blob(record.network.bytes), .text(record.name), .init(record.channel),
       .init(record.panID), .init(bits: record.activeSeconds), .integer(Int64(record.routers)),
       .integer(Int64(record.online)), .integer(record.generation))
   }
@@ -83,14 +83,14 @@ enum NetworkLedger {
   static func delete(_ network: ExtendedPANID, home: Int64, _ tx: WriteTransaction) throws {
     try tx.execute(
       "DELETE FROM network WHERE home = ? AND ext_pan_id = ?", .integer(home),
-      .blob(network.octets))
+      .blob(network.bytes))
   }
 }
 
 extension NetworkRecord {
   /// From a row of `SELECT * FROM network`.
   init(row: SQLiteRow) throws {
-    guard let network = ExtendedPANID(octets: row.blob(2)) else {
+    guard let network = ExtendedPANID(bytes: row.blob(2)) else {
       throw LedgerError(table: "network", column: "ext_pan_id")
     }
     self.init(

@@ -10,7 +10,7 @@ enum RouterLedger {
     -> RouterRecord?
   {
     try tx.first(
-      "SELECT * FROM router WHERE home = ? AND agent = ?", .integer(home), .blob(agent.octets),
+      "SELECT * FROM router WHERE home = ? AND agent = ?", .integer(home), .blob(agent.bytes),
       row: RouterRecord.init(row:))
   }
 
@@ -83,7 +83,7 @@ enum RouterLedger {
     let rows = try tx.all(
       "SELECT agent, user FROM router WHERE home = ? AND user <> ''", .integer(home)
     ) {
-      (BorderAgentID(octets: $0.blob(0)), $0.text(1))
+      (BorderAgentID(bytes: $0.blob(0)), $0.text(1))
     }
     var users: [BorderAgentID: String] = [:]
     for case (let agent?, let user) in rows { users[agent] = user }
@@ -107,10 +107,10 @@ enum RouterLedger {
       SELECT network, online, count(*) FROM router
        WHERE home = ? AND member_of = ? AND agent IS NOT ? GROUP BY network, online
       """,
-      .integer(home), .blob(preferred.octets), .init(agent?.octets)
+      .integer(home), .blob(preferred.bytes), .init(agent?.bytes)
     ) { row in
       HomeMove.Place(
-        network: row.blobIfPresent(0).flatMap(ExtendedPANID.init(octets:)),
+        network: row.blobIfPresent(0).flatMap(ExtendedPANID.init(bytes:)),
         isOnline: row.integer(1) != 0, routers: Int(row.integer(2)))
     }
   }
@@ -124,7 +124,7 @@ enum RouterLedger {
       SELECT 1 FROM router
        WHERE home = ? AND member_of = ? AND network = ? AND online = 1 AND agent IS NOT ? LIMIT 1
       """,
-      .integer(home), .blob(preferred.octets), .blob(preferred.octets), .init(agent?.octets)
+      .integer(home), .blob(preferred.bytes), .blob(preferred.bytes), .init(agent?.bytes)
     ) { _ in true } ?? false
   }
 
@@ -137,7 +137,7 @@ enum RouterLedger {
       SELECT network_name FROM router
        WHERE home = ? AND network = ? AND present = 1 AND network_name <> '' LIMIT 1
       """,
-      .integer(home), .blob(network.octets)
+      .integer(home), .blob(network.bytes)
     ) { $0.textIfPresent(0) } ?? nil
   }
 
@@ -151,19 +151,19 @@ enum RouterLedger {
         offline_reason, member_of, team)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """,
-      .integer(router.home), .blob(router.agent.octets), .text(router.user), .init(router.name),
+      .integer(router.home), .blob(router.agent.bytes), .text(router.user), .init(router.name),
       .init(router.vendor), .init(router.model), .init(router.extendedAddress),
       .init(router.accessPoint), .init(router.ssid), .init(router.previousSSID),
       .init(router.isPresent), .init(router.isOnline), .init(router.beats),
-      .text(router.credential.rawValue), .init(router.network?.octets), .init(router.networkName),
+      .text(router.credential.rawValue), .init(router.network?.bytes), .init(router.networkName),
       .init(router.channel), .init(router.panID), .init(bits: router.activeSeconds),
       .text(router.preferred), .integer(router.firstSeen.milliseconds),
       .integer(router.lastSeen.milliseconds), .init(router.datasetChangedAt),
       .init(bits: router.order.high), .init(bits: router.order.seen),
       .init(router.order.identifierText), .integer(router.alerts), .integer(router.generation),
-      .init(router.adoption?.rawValue), .init(router.currentNetwork?.octets),
+      .init(router.adoption?.rawValue), .init(router.currentNetwork?.bytes),
       .init(router.threadState?.rawValue), .init(router.threadStateSince),
-      .init(router.offlineReason?.rawValue), .init(router.memberOf?.octets), .init(router.team))
+      .init(router.offlineReason?.rawValue), .init(router.memberOf?.bytes), .init(router.team))
   }
 
   static func update(_ router: RouterRecord, _ tx: WriteTransaction) throws {
@@ -181,15 +181,15 @@ enum RouterLedger {
       .text(router.user), .init(router.name), .init(router.vendor), .init(router.model),
       .init(router.extendedAddress), .init(router.accessPoint), .init(router.ssid),
       .init(router.previousSSID), .init(router.isPresent), .init(router.isOnline),
-      .init(router.beats), .text(router.credential.rawValue), .init(router.network?.octets),
+      .init(router.beats), .text(router.credential.rawValue), .init(router.network?.bytes),
       .init(router.networkName), .init(router.channel), .init(router.panID),
       .init(bits: router.activeSeconds), .text(router.preferred),
       .integer(router.lastSeen.milliseconds), .init(router.datasetChangedAt),
       .init(bits: router.order.high), .init(bits: router.order.seen),
       .init(router.order.identifierText), .integer(router.alerts), .integer(router.generation),
-      .init(router.adoption?.rawValue), .init(router.currentNetwork?.octets),
+      .init(router.adoption?.rawValue), .init(router.currentNetwork?.bytes),
       .init(router.threadState?.rawValue), .init(router.threadStateSince),
-      .init(router.offlineReason?.rawValue), .init(router.memberOf?.octets), .init(router.team),
+      .init(router.offlineReason?.rawValue), .init(router.memberOf?.bytes), .init(router.team),
       .integer(router.id))
   }
 

@@ -7,7 +7,7 @@ import ThreadDataset
 extension RouterRecord {
   /// From a row of `SELECT * FROM router`; the order of the columns is that of the schema.
   init(row: SQLiteRow) throws {
-    guard let agent = row.withBlob(2, BorderAgentID.init(octets:)) else {
+    guard let agent = row.withBlob(2, BorderAgentID.init(bytes:)) else {
       throw LedgerError(table: "router", column: "agent")
     }
     self.init(
@@ -25,7 +25,7 @@ extension RouterRecord {
     isOnline = row.integer(12) != 0
     beats = row.integer(13) != 0
     credential = CredentialState(rawValue: row.text(14)) ?? .missing
-    network = row.withBlob(15, ExtendedPANID.init(octets:))
+    network = row.withBlob(15, ExtendedPANID.init(bytes:))
     networkName = row.textIfPresent(16)
     channel = row.integerIfPresent(17).map(Int.init)
     panID = row.integerIfPresent(18).map(Int.init)
@@ -39,11 +39,11 @@ extension RouterRecord {
     alerts = row.integer(27)
     generation = row.integer(28)
     adoption = row.textIfPresent(29).flatMap(AdoptionState.init)
-    currentNetwork = row.withBlob(30, ExtendedPANID.init(octets:))
+    currentNetwork = row.withBlob(30, ExtendedPANID.init(bytes:))
     threadState = row.textIfPresent(31).flatMap(ThreadState.init)
     threadStateSince = row.integerIfPresent(32).map(WireTime.init(milliseconds:))
     offlineReason = row.textIfPresent(33).flatMap(OfflineReason.init)
-    memberOf = row.blobIfPresent(34).flatMap(ExtendedPANID.init(octets:))
+    memberOf = row.blobIfPresent(34).flatMap(ExtendedPANID.init(bytes:))
     team = row.textIfPresent(35)
   }
 }

@@ -6,7 +6,7 @@ import SQLiteDatabase
 /// Values that may be absent are NULL.
 extension SQLiteValue {
   init(_ text: String?) { self = .optional(text) }
-  init(_ octets: [UInt8]?) { self = .optional(octets) }
+  init(_ bytes: [UInt8]?) { self = .optional(bytes) }
   init(_ number: Int?) { self = .optional(number.map(Int64.init)) }
   init(_ flag: Bool) { self = .bool(flag) }
   init(_ time: WireTime?) { self = .optional(time?.milliseconds) }

@@ -18,7 +18,7 @@ struct SealedRequestLedger: ReplayMemory {
   ) throws -> ReplayVerdict {
     try forget(endedBy: now, tx)
     let issuer = SQLiteValue.blob(request.issuer)
-    // By octets: to Swift an accented letter equals its two parts.
+    // By bytes: to Swift an accented letter equals its two parts.
     let identifier = SQLiteValue.blob(Array(request.identifier.utf8))
     let forgotten = try tx.first("SELECT until FROM sealed_forgotten WHERE issuer = ?", issuer) {
       $0.integer(0)

@@ -9,34 +9,34 @@ extension SequenceWindow {
 
   var identifierText: String? {
     guard !identifiers.isEmpty else { return nil }
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     for (index, identifier) in identifiers.enumerated() {
-      if index > 0 { octets.append(Self.lineFeed) }
-      for octet in identifier.utf8 {
-        switch octet {
-        case Self.backslash: octets += [Self.backslash, Self.backslash]
-        case Self.lineFeed: octets += [Self.backslash, Self.letter]
-        default: octets.append(octet)
+      if index > 0 { bytes.append(Self.lineFeed) }
+      for byte in identifier.utf8 {
+        switch byte {
+        case Self.backslash: bytes += [Self.backslash, Self.backslash]
+        case Self.lineFeed: bytes += [Self.backslash, Self.letter]
+        default: bytes.append(byte)
         }
       }
     }
-    return String(decoding: octets, as: UTF8.self)
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   static func identifiers(_ text: String?) -> [String] {
     guard let text else { return [] }
     var identifiers: [[UInt8]] = [[]]
     var isEscaped = false
-    for octet in text.utf8 {
+    for byte in text.utf8 {
       if isEscaped {
-        identifiers[identifiers.count - 1].append(octet == Self.letter ? Self.lineFeed : octet)
+        identifiers[identifiers.count - 1].append(byte == Self.letter ? Self.lineFeed : byte)
         isEscaped = false
-      } else if octet == Self.backslash {
+      } else if byte == Self.backslash {
         isEscaped = true
-      } else if octet == Self.lineFeed {
+      } else if byte == Self.lineFeed {
         identifiers.append([])
       } else {
-        identifiers[identifiers.count - 1].append(octet)
+        identifiers[identifiers.count - 1].append(byte)
       }
     }
     return identifiers.map { String(decoding: $0, as: UTF8.self) }

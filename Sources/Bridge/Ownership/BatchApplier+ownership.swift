@@ -22,7 +22,7 @@ extension BatchApplier {
     change.isTeamKnown =
       try logins.isEmpty
       || logins.contains { try RouterLedger.hasSpoken($0, tx) }
-    guard change.previousTeam?.hasOctets(of: team) != true else { return change }
+    guard change.previousTeam?.hasBytes(of: team) != true else { return change }
     try store.setOwner(of: agent, in: home.record.name, to: team, tx)
     try store.keychain.note(
       .routerTransferred,

@@ -17,7 +17,7 @@ package struct OwnershipChange: Sendable, Hashable {
   /// Whether a login of the new team has announced a router to this store before.
   package var isTeamKnown = true
 
-  package var isChange: Bool { team == nil || previousTeam?.hasOctets(of: team ?? "") != true }
+  package var isChange: Bool { team == nil || previousTeam?.hasBytes(of: team ?? "") != true }
 }
 
 /// Why the owner of a border agent id cannot be changed.

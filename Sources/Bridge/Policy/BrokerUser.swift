@@ -2,8 +2,8 @@
 
 import BridgeProtocol
 
-/// The broker's logins are compared by their octets: to Swift an accented letter equals its two parts,
+/// The broker's logins are compared by their bytes: to Swift an accented letter equals its two parts,
 /// but to the broker they are two users.
 enum BrokerUser {
-  static func isSame(_ a: String, _ b: String) -> Bool { a.hasOctets(of: b) }
+  static func isSame(_ a: String, _ b: String) -> Bool { a.hasBytes(of: b) }
 }

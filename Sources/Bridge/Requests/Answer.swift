@@ -14,10 +14,10 @@ enum Answer: Sendable {
   case caller(id: String, ThreadAnswer)
 
   /// That it takes of the queue.
-  var waitingOctets: Int {
+  var waitingBytes: Int {
     switch self {
-    case .publication(let publication, _): publication.octets
-    case .adoption(let message): message.publication.octets
+    case .publication(let publication, _): publication.bytes
+    case .adoption(let message): message.publication.bytes
     case .caller: 0
     }
   }

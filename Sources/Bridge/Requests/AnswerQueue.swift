@@ -12,13 +12,13 @@ import ThreadRequests
 /// what it is sent by may end: so it waits for one connection only, and for the next one the clock makes it
 /// anew, if it still holds.
 package final class AnswerQueue: Sendable {
-  /// Answers, and octets of them, that wait at most.
+  /// Answers, and bytes of them, that wait at most.
   static let most = 1_000
-  static let mostOctets = 4 << 20
+  static let mostBytes = 4 << 20
 
   private struct State {
     var waiting: [Waiting] = []
-    var octets = 0
+    var bytes = 0
   }
 
   private struct Waiting {
@@ -51,11 +51,10 @@ package final class AnswerQueue: Sendable {
   private func put(_ answers: [Answer], now: WireTime) -> Int {
     state.withLock { state in
       var dropped = 0
-      let octets = answers.reduce(0) { $0 + $1.waitingOctets }
-      if state.waiting.count + answers.count > Self.most || state.octets + octets > Self.mostOctets
-      {
+      let bytes = answers.reduce(0) { $0 + $1.waitingBytes }
+      if state.waiting.count + answers.count > Self.most || state.bytes + bytes > Self.mostBytes {
         state.waiting.removeAll { $0.expires <= now }
-        state.octets = state.waiting.reduce(0) { $0 + $1.publication.octets }
+        state.bytes = state.waiting.reduce(0) { $0 + $1.publication.bytes }
       }
       for answer in answers {
         let waiting: Waiting
@@ -70,13 +69,13 @@ package final class AnswerQueue: Sendable {
           callers.tell(id, answer)
           continue
         }
-        let octets = waiting.publication.octets
-        guard state.waiting.count < Self.most, state.octets + octets <= Self.mostOctets else {
+        let bytes = waiting.publication.bytes
+        guard state.waiting.count < Self.most, state.bytes + bytes <= Self.mostBytes else {
           dropped += 1
           continue
         }
         state.waiting.append(waiting)
-        state.octets += octets
+        state.bytes += bytes
       }
       return dropped
     }
@@ -95,7 +94,7 @@ package final class AnswerQueue: Sendable {
         let waiting = state.waiting[index]
         var publication = waiting.publication
         index += 1
-        state.octets -= publication.octets
+        state.bytes -= publication.bytes
         let left = waiting.expires.milliseconds - now.milliseconds
         guard left > 0, waiting.message.map({ $0.connection == connection }) ?? true else {
           continue

@@ -13,7 +13,7 @@ package protocol AnswerSealer: Sendable {
   /// Of the key that a user's answers are sealed to; nil for a user who is not enrolled.
   func fingerprint(of user: String, in home: String, _ tx: ReadTransaction) throws -> String?
 
-  /// Octets of the largest body that `seal` has room for; nil: any number.
+  /// Bytes of the largest body that `seal` has room for; nil: any number.
   func room(at place: AnswerPlace, now: WireTime) -> Int?
 
   /// - Parameters:

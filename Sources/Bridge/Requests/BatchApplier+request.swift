@@ -93,7 +93,7 @@ extension BatchApplier {
       context.fingerprint = try configuration.requests.sealer.fingerprint(
         of: inbound.user, in: home, tx)
       context.canBeToldSecrets = context.fingerprint != nil
-      context.mostSecretOctets = configuration.requests.sealer.room(
+      context.mostSecretBytes = configuration.requests.sealer.room(
         at: AnswerPlace(topic: inbound.answerTopic, transaction: transaction), now: now)
     }
     return context

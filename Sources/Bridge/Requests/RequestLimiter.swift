@@ -42,7 +42,7 @@ package final class RequestLimiter: Sendable {
     }
   }
 
-  /// By octets: to Swift an accented letter equals its two parts, but to the broker they are two users.
+  /// By bytes: to Swift an accented letter equals its two parts, but to the broker they are two users.
   private let buckets = Mutex<[[UInt8]: Bucket]>([:])
 
   private let rate: Int

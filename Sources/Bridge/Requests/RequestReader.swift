@@ -9,9 +9,9 @@ import ThreadRequests
 struct RequestReader {
   /// Seconds for which an answer is of use, unless who asks waits for less.
   static let patience: UInt32 = 30
-  /// Octets of Correlation Data that an answer repeats. It is stored while a person is asked, so it has
+  /// Bytes of Correlation Data that an answer repeats. It is stored while a person is asked, so it has
   /// to be small; programs send a number or a UUID.
-  static let correlationOctets = 128
+  static let correlationBytes = 128
 
   let base: String
   let decoder: InboundEventDecoder
@@ -30,7 +30,7 @@ struct RequestReader {
       user: user, command: command, topic: message.topic, fields: fields,
       transaction: transaction, answerTopic: wanted ?? topic.answer(to: user, command: name),
       correlation: message.correlationData.flatMap {
-        $0.count <= Self.correlationOctets ? $0 : nil
+        $0.count <= Self.correlationBytes ? $0 : nil
       },
       patience: message.messageExpiry.map { $0 == 0 ? Self.patience : min($0, Self.patience) }
         ?? Self.patience)
@@ -44,10 +44,10 @@ struct RequestReader {
     } catch {
       throw AnswerFailure(.invalidPayload, offset: error.offset, error.message)
     }
-    guard message.correlationData?.count ?? 0 <= Self.correlationOctets else {
+    guard message.correlationData?.count ?? 0 <= Self.correlationBytes else {
       throw AnswerFailure(
         .invalidPayload,
-        "the Correlation Data has more than \(Self.correlationOctets) octets")
+        "the Correlation Data has more than \(Self.correlationBytes) bytes")
     }
     guard message.messageExpiry != 0 else {
       throw AnswerFailure(.expired, "the request had expired when it was read")

@@ -97,7 +97,7 @@ package final class BridgeMonitor: Sendable {
   package struct StoreProblem: Sendable, Equatable {
     package let reason: String
     package let since: WireTime
-    /// Whether a batch failed. A tick that succeeds proves nothing then: its few octets may fit where
+    /// Whether a batch failed. A tick that succeeds proves nothing then: its few bytes may fit where
     /// a batch does not.
     var stopsIntake: Bool
     /// When it was met last.

@@ -5,9 +5,9 @@ import ThreadDataset
 
 /// Names one alert for good: the same home, alert and subject have the same fingerprint.
 ///
-/// 8 octets of BLAKE2b (RFC 7693) over length-prefixed texts, written as 16 lower-case hex digits.
+/// 8 bytes of BLAKE2b (RFC 7693) over length-prefixed texts, written as 16 lower-case hex digits.
 package struct AlertFingerprint: Hashable, Sendable, CustomStringConvertible {
-  package let octets: [UInt8]
+  package let bytes: [UInt8]
 
   /// Public: it keeps these hashes apart from others, and hides nothing.
   private static let domain = Array("threadkeeper/alert-fingerprint/1".utf8)
@@ -26,14 +26,14 @@ package struct AlertFingerprint: Hashable, Sendable, CustomStringConvertible {
         hash.withUnsafeMutableBytes { try? BLAKE2b.hash(input, key: domain, into: $0) }
       }
     }
-    octets = Array(hash.prefix(8))
+    bytes = Array(hash.prefix(8))
   }
 
-  /// As it was stored; `nil` unless it has 8 octets.
-  package init?(octets: [UInt8]) {
-    guard octets.count == 8 else { return nil }
-    self.octets = octets
+  /// As it was stored; `nil` unless it has 8 bytes.
+  package init?(bytes: [UInt8]) {
+    guard bytes.count == 8 else { return nil }
+    self.bytes = bytes
   }
 
-  package var description: String { Hexadecimal.encode(octets) }
+  package var description: String { Hexadecimal.encode(bytes) }
 }

@@ -6,21 +6,21 @@
 /// It judges nothing: whatever is not of that form is left to the parser, so every refusal is the
 /// parser's.
 struct FlatObjectScanner {
-  /// Octets between two quotes.
+  /// Bytes between two quotes.
   struct Text {
-    let octets: UnsafeBufferPointer<UInt8>
+    let bytes: UnsafeBufferPointer<UInt8>
     let isASCII: Bool
 
     /// `nil` unless it is UTF-8.
     var string: String? {
       // Nothing to repair: the same, and much faster.
-      if isASCII { return String(decoding: octets, as: UTF8.self) }
-      return String(validating: octets, as: UTF8.self)
+      if isASCII { return String(decoding: bytes, as: UTF8.self) }
+      return String(validating: bytes, as: UTF8.self)
     }
 
     static func ~= (word: StaticString, text: Text) -> Bool {
-      guard text.octets.count == word.utf8CodeUnitCount else { return false }
-      return text.octets.indices.allSatisfy { text.octets[$0] == word.utf8Start[$0] }
+      guard text.bytes.count == word.utf8CodeUnitCount else { return false }
+      return text.bytes.indices.allSatisfy { text.bytes[$0] == word.utf8Start[$0] }
     }
   }
 
@@ -30,11 +30,11 @@ struct FlatObjectScanner {
     case number(UInt64)
   }
 
-  private let octets: UnsafeBufferPointer<UInt8>
+  private let bytes: UnsafeBufferPointer<UInt8>
   private var offset = 0
 
-  init(_ octets: UnsafeBufferPointer<UInt8>) {
-    self.octets = octets
+  init(_ bytes: UnsafeBufferPointer<UInt8>) {
+    self.bytes = bytes
   }
 
   /// Calls `member` for each member; false from it ends the scan.
@@ -53,7 +53,7 @@ struct FlatObjectScanner {
   private var isAtEnd: Bool {
     mutating get {
       skipSpace()
-      return offset == octets.count
+      return offset == bytes.count
     }
   }
 
@@ -67,15 +67,15 @@ struct FlatObjectScanner {
     guard take(UInt8(ascii: "\"")) else { return nil }
     let start = offset
     var seen: UInt8 = 0
-    while offset < octets.count {
-      let octet = octets[offset]
+    while offset < bytes.count {
+      let byte = bytes[offset]
       offset += 1
-      if octet == UInt8(ascii: "\"") {
+      if byte == UInt8(ascii: "\"") {
         return Text(
-          octets: UnsafeBufferPointer(rebasing: octets[start..<offset - 1]), isASCII: seen < 0x80)
+          bytes: UnsafeBufferPointer(rebasing: bytes[start..<offset - 1]), isASCII: seen < 0x80)
       }
-      guard octet >= 0x20, octet != UInt8(ascii: "\\") else { return nil }
-      seen |= octet
+      guard byte >= 0x20, byte != UInt8(ascii: "\\") else { return nil }
+      seen |= byte
     }
     return nil
   }
@@ -83,28 +83,28 @@ struct FlatObjectScanner {
   private mutating func number() -> UInt64? {
     let start = offset
     var value: UInt64 = 0
-    while offset < octets.count, octets[offset] &- UInt8(ascii: "0") < 10 {
-      value = value &* 10 &+ UInt64(octets[offset] &- UInt8(ascii: "0"))
+    while offset < bytes.count, bytes[offset] &- UInt8(ascii: "0") < 10 {
+      value = value &* 10 &+ UInt64(bytes[offset] &- UInt8(ascii: "0"))
       offset += 1
     }
     // Nineteen digits always fit; a leading zero is none of JSON's numbers.
     let count = offset - start
-    guard (1...19).contains(count), count == 1 || octets[start] != UInt8(ascii: "0") else {
+    guard (1...19).contains(count), count == 1 || bytes[start] != UInt8(ascii: "0") else {
       return nil
     }
     return value
   }
 
-  private mutating func take(_ octet: UInt8) -> Bool {
+  private mutating func take(_ byte: UInt8) -> Bool {
     skipSpace()
-    guard offset < octets.count, octets[offset] == octet else { return false }
+    guard offset < bytes.count, bytes[offset] == byte else { return false }
     offset += 1
     return true
   }
 
   private mutating func skipSpace() {
-    while offset < octets.count {
-      switch octets[offset] {
+    while offset < bytes.count {
+      switch bytes[offset] {
       case 0x20, 0x09, 0x0A, 0x0D: offset += 1
       default: return
       }

@@ -45,10 +45,10 @@ package struct InboundEventDecoder {
   }
 
   private func checkSize(_ payload: [UInt8]) throws(Rejection) {
-    guard payload.count <= InboundLimits.payloadOctets else {
+    guard payload.count <= InboundLimits.payloadBytes else {
       throw Rejection(
         .tooLarge,
-        message: "a payload has at most \(InboundLimits.payloadOctets) octets, this one has "
+        message: "a payload has at most \(InboundLimits.payloadBytes) bytes, this one has "
           + "\(payload.count)")
     }
   }
@@ -58,18 +58,18 @@ package struct InboundEventDecoder {
     var depth = 0
     var inText = false
     var escaped = false
-    for (offset, octet) in payload.enumerated() {
+    for (offset, byte) in payload.enumerated() {
       if inText {
         if escaped {
           escaped = false
-        } else if octet == UInt8(ascii: "\\") {
+        } else if byte == UInt8(ascii: "\\") {
           escaped = true
-        } else if octet == UInt8(ascii: "\"") {
+        } else if byte == UInt8(ascii: "\"") {
           inText = false
         }
         continue
       }
-      switch octet {
+      switch byte {
       case UInt8(ascii: "\""): inText = true
       case UInt8(ascii: "{"), UInt8(ascii: "["):
         depth += 1
@@ -89,13 +89,13 @@ package struct InboundEventDecoder {
     }
   }
 
-  /// Where the first octet lies that is not UTF-8.
+  /// Where the first byte lies that is not UTF-8.
   private func invalidUTF8(_ payload: [UInt8]) -> Int? {
     guard String(validating: payload, as: UTF8.self) == nil else { return nil }
     var parser = Unicode.UTF8.ForwardParser()
-    var octets = payload.makeIterator()
+    var bytes = payload.makeIterator()
     var offset = 0
-    while case .valid(let scalar) = parser.parseScalar(from: &octets) { offset += scalar.count }
+    while case .valid(let scalar) = parser.parseScalar(from: &bytes) { offset += scalar.count }
     return offset
   }
 
@@ -115,11 +115,11 @@ package struct InboundEventDecoder {
     event.ssid = try text(fields.ssid, "ssid")
     event.previousSSID = try text(fields.previousSSID, "previous_ssid")
     if let address = fields.extendedAddress {
-      guard let octets = Hexadecimal.decode(address), octets.count == 8 else {
+      guard let bytes = Hexadecimal.decode(address), bytes.count == 8 else {
         throw Rejection(
-          .badValue, field: "ext_address", message: "expected 16 hex digits (8 octets)")
+          .badValue, field: "ext_address", message: "expected 16 hex digits (8 bytes)")
       }
-      event.extendedAddress = octets
+      event.extendedAddress = bytes
     }
     event.dataset = try dataset(kind, fields)
     try event.takeThreadReport(of: fields)
@@ -187,7 +187,7 @@ package struct InboundEventDecoder {
 
   private func text(_ value: String?, _ field: String) throws(Rejection) -> String? {
     guard let value else { return nil }
-    // Counting characters takes its time, and there are never more of them than octets.
+    // Counting characters takes its time, and there are never more of them than bytes.
     if value.utf8.count <= InboundLimits.textCharacters { return value }
     guard value.utf8.count <= 4 * InboundLimits.textCharacters,
       value.count <= InboundLimits.textCharacters

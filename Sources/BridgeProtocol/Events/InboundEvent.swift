@@ -28,7 +28,7 @@ package struct InboundEvent: Hashable, Sendable {
   package var name: String?
   package var vendor: String?
   package var model: String?
-  /// The extended address, 8 octets.
+  /// The extended address, 8 bytes.
   package var extendedAddress: [UInt8]?
   package var accessPoint: String?
   package var dataset: OperationalDataset?

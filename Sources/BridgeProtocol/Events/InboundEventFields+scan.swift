@@ -4,8 +4,8 @@ extension InboundEventFields {
   /// The fields of a payload of the usual form; `nil` when Foundation's parser is to decide.
   init?(scanning payload: [UInt8]) {
     self.init()
-    let isUsual = payload.withUnsafeBufferPointer { octets in
-      var scanner = FlatObjectScanner(octets)
+    let isUsual = payload.withUnsafeBufferPointer { bytes in
+      var scanner = FlatObjectScanner(bytes)
       return scanner.scan { name, value in take(name, value) }
     }
     guard isUsual else { return nil }

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the place where octets stop being JSON (RFC 8259), for whoever has to mend them: the parser
+/// Finds the place where bytes stop being JSON (RFC 8259), for whoever has to mend them: the parser
 /// only says that they are not.
 ///
-/// Goes down as deep as the octets are nested, so that is limited before.
+/// Goes down as deep as the bytes are nested, so that is limited before.
 struct JSONSyntax {
   private struct Flaw: Error {}
 
-  private let octets: [UInt8]
+  private let bytes: [UInt8]
   private var offset = 0
 
-  /// Octets from the start to the first one that cannot be there, or to the end where more must come;
+  /// Bytes from the start to the first one that cannot be there, or to the end where more must come;
   /// `nil` for sound JSON.
-  static func firstFlaw(in octets: [UInt8]) -> Int? {
-    var syntax = JSONSyntax(octets: octets)
+  static func firstFlaw(in bytes: [UInt8]) -> Int? {
+    var syntax = JSONSyntax(bytes: bytes)
     do throws(Flaw) {
       try syntax.value()
       syntax.skipSpace()
-      return syntax.offset == octets.count ? nil : syntax.offset
+      return syntax.offset == bytes.count ? nil : syntax.offset
     } catch {
       return syntax.offset
     }
   }
 
-  private init(octets: [UInt8]) {
-    self.octets = octets
+  private init(bytes: [UInt8]) {
+    self.bytes = bytes
   }
 
-  private var next: UInt8? { offset < octets.count ? octets[offset] : nil }
+  private var next: UInt8? { offset < bytes.count ? bytes[offset] : nil }
 
   private mutating func value() throws(Flaw) {
     skipSpace()
@@ -63,9 +63,9 @@ struct JSONSyntax {
 
   private mutating func text() throws(Flaw) {
     try need("\"")
-    while let octet = next, octet >= 0x20 {
+    while let byte = next, byte >= 0x20 {
       offset += 1
-      switch octet {
+      switch byte {
       case UInt8(ascii: "\""): return
       case UInt8(ascii: "\\"): try escape()
       default: break
@@ -75,9 +75,9 @@ struct JSONSyntax {
   }
 
   private mutating func escape() throws(Flaw) {
-    guard let octet = next, "\"\\/bfnrtu".utf8.contains(octet) else { throw Flaw() }
+    guard let byte = next, "\"\\/bfnrtu".utf8.contains(byte) else { throw Flaw() }
     offset += 1
-    guard octet == UInt8(ascii: "u") else { return }
+    guard byte == UInt8(ascii: "u") else { return }
     for _ in 0..<4 {
       guard let digit = next, Character(Unicode.Scalar(digit)).isHexDigit else { throw Flaw() }
       offset += 1
@@ -96,10 +96,10 @@ struct JSONSyntax {
 
   private mutating func digits() throws(Flaw) {
     guard let first = next, isDigit(first) else { throw Flaw() }
-    while let octet = next, isDigit(octet) { offset += 1 }
+    while let byte = next, isDigit(byte) { offset += 1 }
   }
 
-  private func isDigit(_ octet: UInt8) -> Bool { octet &- UInt8(ascii: "0") < 10 }
+  private func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
 
   private mutating func word(_ word: StaticString) throws(Flaw) {
     for index in 0..<word.utf8CodeUnitCount {
@@ -111,13 +111,13 @@ struct JSONSyntax {
     guard take(UInt8(ascii: character)) else { throw Flaw() }
   }
 
-  private mutating func take(_ octet: UInt8) -> Bool {
-    guard next == octet else { return false }
+  private mutating func take(_ byte: UInt8) -> Bool {
+    guard next == byte else { return false }
     offset += 1
     return true
   }
 
   private mutating func skipSpace() {
-    while let octet = next, " \t\n\r".utf8.contains(octet) { offset += 1 }
+    while let byte = next, " \t\n\r".utf8.contains(byte) { offset += 1 }
   }
 }

@@ -53,7 +53,7 @@ package struct Rejection: Error, Hashable, Sendable {
   package let field: String?
   /// The name of the TLV, where one is to blame.
   package let tlv: String?
-  /// Octets from the start of the dataset, or of the payload.
+  /// Bytes from the start of the dataset, or of the payload.
   package let offset: Int?
   /// One sentence: what was expected, what was found, how to mend it.
   package let message: String

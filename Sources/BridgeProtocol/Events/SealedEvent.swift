@@ -60,7 +60,7 @@ extension InboundEventFields {
       ("thread_state", threadState, other.threadState), ("reason", reason, other.reason),
     ]
     return texts.first { _, mine, others in
-      mine.map { mine in others.map { !mine.hasOctets(of: $0) } ?? true } ?? false
+      mine.map { mine in others.map { !mine.hasBytes(of: $0) } ?? true } ?? false
     }?.0
   }
 
@@ -69,7 +69,7 @@ extension InboundEventFields {
     if let mine = BorderAgentID(hex: mine), let other = BorderAgentID(hex: other) {
       return mine == other
     }
-    return mine.hasOctets(of: other)
+    return mine.hasBytes(of: other)
   }
 }
 

@@ -6,7 +6,7 @@
   import Foundation
 #endif
 
-/// How values become the JSON that is published: keys sorted, so that equal values are equal octets.
+/// How values become the JSON that is published: keys sorted, so that equal values are equal bytes.
 package struct WireJSON {
   private let encoder: JSONEncoder
 

@@ -24,9 +24,9 @@ package struct BaseTopics: Hashable, Sendable {
   ///
   /// No base topic lies below another one: the settings see to that.
   package func split(_ topic: String) -> (home: Home, rest: Substring)? {
-    let octets = topic.utf8
-    for home in homes where octets.starts(with: home.base.utf8) {
-      let rest = octets.dropFirst(home.base.utf8.count)
+    let bytes = topic.utf8
+    for home in homes where bytes.starts(with: home.base.utf8) {
+      let rest = bytes.dropFirst(home.base.utf8.count)
       if rest.first == UInt8(ascii: "/") { return (home, Substring(rest.dropFirst())) }
     }
     return nil

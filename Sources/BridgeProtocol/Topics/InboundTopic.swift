@@ -22,7 +22,7 @@ extension InboundTopic {
   ///
   /// - Throws: `Rejection` with the code `invalid_topic` or `unknown_event`.
   package init(_ topic: Substring, belowBaseOf home: String) throws(Rejection) {
-    // At octets, as the broker's access list does it: to Swift, a slash and an accent after it are one
+    // At bytes, as the broker's access list does it: to Swift, a slash and an accent after it are one
     // character.
     let levels = topic.utf8.split(
       separator: UInt8(ascii: "/"), maxSplits: 3, omittingEmptySubsequences: false
@@ -30,10 +30,10 @@ extension InboundTopic {
     guard levels.count >= 3, levels[0] == "in", !levels[1].isEmpty else {
       throw Rejection(.invalidTopic, message: "expected in/<user>/<event>")
     }
-    guard levels[1].utf8.count <= InboundLimits.userOctets else {
+    guard levels[1].utf8.count <= InboundLimits.userBytes else {
       throw Rejection(
         .invalidTopic,
-        message: "a user's name has at most \(InboundLimits.userOctets) octets here")
+        message: "a user's name has at most \(InboundLimits.userBytes) bytes here")
     }
     self.home = home
     self.user = String(levels[1])

@@ -40,12 +40,12 @@ package struct OutboundTopic: Sendable {
   ///
   /// - Parameter command: what came, which may be anything: what cannot be a command is `unknown`.
   package func answer(to user: String, command: String) -> String {
-    let octets = command.utf8
+    let bytes = command.utf8
     let isSound =
-      (1...64).contains(octets.count)
-      && octets.allSatisfy {
+      (1...64).contains(bytes.count)
+      && bytes.allSatisfy {
         $0 &- UInt8(ascii: "a") < 26 || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "/")
-      } && Self.hasSoundLevels(octets[...])
+      } && Self.hasSoundLevels(bytes[...])
     return "\(base)/out/\(user)/response/\(isSound ? command : "unknown")"
   }
 
@@ -53,7 +53,7 @@ package struct OutboundTopic: Sendable {
   /// broker or a reader of topics could take for another place.
   package func isAnswer(_ topic: String, to user: String) -> Bool {
     let own = "\(base)/out/\(user)/"
-    guard topic.utf8.count <= Self.topicOctets, topic.utf8.starts(with: own.utf8) else {
+    guard topic.utf8.count <= Self.topicBytes, topic.utf8.starts(with: own.utf8) else {
       return false
     }
     let rest = topic.utf8.dropFirst(own.utf8.count)
@@ -64,8 +64,8 @@ package struct OutboundTopic: Sendable {
     return Self.hasSoundLevels(rest)
   }
 
-  /// Octets of a Response Topic that is honoured: its levels are names that a program chose.
-  private static let topicOctets = 1_024
+  /// Bytes of a Response Topic that is honoured: its levels are names that a program chose.
+  private static let topicBytes = 1_024
 
   private static func hasSoundLevels(_ rest: Substring.UTF8View) -> Bool {
     // A wildcard may not be published to, a control character is no part of a name.

@@ -9,13 +9,13 @@ package struct ConsentID: Sendable, Hashable, CustomStringConvertible {
     case grant = "g-"
   }
 
-  private static let octets = 8
+  private static let bytes = 8
 
   package let description: String
 
   static func make(_ kind: Kind) -> ConsentID {
-    let digits = RandomOctets.make(octets).map { octet in
-      String(octet >> 4, radix: 16) + String(octet & 0xF, radix: 16)
+    let digits = RandomBytes.make(bytes).map { byte in
+      String(byte >> 4, radix: 16) + String(byte & 0xF, radix: 16)
     }
     return ConsentID(description: kind.rawValue + digits.joined())
   }
@@ -23,7 +23,7 @@ package struct ConsentID: Sendable, Hashable, CustomStringConvertible {
   /// - Returns: nil for what cannot be such an id.
   package init?(_ text: String, _ kind: Kind) {
     let digits = text.utf8.dropFirst(kind.rawValue.utf8.count)
-    guard text.utf8.starts(with: kind.rawValue.utf8), digits.count == 2 * Self.octets,
+    guard text.utf8.starts(with: kind.rawValue.utf8), digits.count == 2 * Self.bytes,
       digits.allSatisfy({
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
           || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)

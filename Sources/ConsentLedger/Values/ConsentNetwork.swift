@@ -35,7 +35,7 @@ extension ConsentNetwork: CustomStringConvertible {
   }
 }
 
-/// Octet by octet: texts that only look the same are two.
+/// Byte by byte: texts that only look the same are two.
 extension ConsentNetwork: Hashable {
   package static func == (a: Self, b: Self) -> Bool {
     a.id == b.id && a.name.utf8.elementsEqual(b.name.utf8)
@@ -45,7 +45,7 @@ extension ConsentNetwork: Hashable {
 
   package func hash(into hasher: inout Hasher) {
     hasher.combine(id)
-    for octet in name.utf8 { hasher.combine(octet) }
+    for byte in name.utf8 { hasher.combine(byte) }
   }
 }
 

@@ -56,7 +56,7 @@ package struct ConsentReply: Sendable, Codable, Hashable {
       transaction: try fields.decodeIfPresent(String.self, forKey: .transaction))
   }
 
-  /// An array would be a number of up to four characters for each octet: as `Data` it is Base64.
+  /// An array would be a number of up to four characters for each byte: as `Data` it is Base64.
   package func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encode(transport, forKey: .transport)

@@ -78,12 +78,12 @@ extension ConsentRequester.Identity: RawRepresentable, Codable, Hashable {
   }
 
   package init?(rawValue: String) {
-    // Octet by octet: a name may begin with what would join the slash to one Character.
-    let octets = rawValue.utf8
-    if octets.starts(with: Self.mqtt.utf8) {
-      self = .mqttUser(String(Substring(octets.dropFirst(Self.mqtt.utf8.count))))
-    } else if octets.starts(with: Self.system.utf8),
-      let number = UInt32(Substring(octets.dropFirst(Self.system.utf8.count)))
+    // Byte by byte: a name may begin with what would join the slash to one Character.
+    let bytes = rawValue.utf8
+    if bytes.starts(with: Self.mqtt.utf8) {
+      self = .mqttUser(String(Substring(bytes.dropFirst(Self.mqtt.utf8.count))))
+    } else if bytes.starts(with: Self.system.utf8),
+      let number = UInt32(Substring(bytes.dropFirst(Self.system.utf8.count)))
     {
       self = .systemUser(number)
     } else {
@@ -91,12 +91,12 @@ extension ConsentRequester.Identity: RawRepresentable, Codable, Hashable {
     }
   }
 
-  /// Octet by octet, as the broker has it: texts that only look the same are two users.
+  /// Byte by byte, as the broker has it: texts that only look the same are two users.
   package static func == (a: Self, b: Self) -> Bool {
     a.rawValue.utf8.elementsEqual(b.rawValue.utf8)
   }
 
   package func hash(into hasher: inout Hasher) {
-    for octet in rawValue.utf8 { hasher.combine(octet) }
+    for byte in rawValue.utf8 { hasher.combine(byte) }
   }
 }

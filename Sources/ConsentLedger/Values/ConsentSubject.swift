@@ -47,7 +47,7 @@ package struct ConsentSubject: Sendable, Codable, Hashable {
 extension ConsentNetwork {
   /// The preferred network first, which nothing with a lower id shall hide.
   fileprivate var order: [UInt8] {
-    [team == nil ? 0 : 1] + id.octets + name.utf8 + [0] + (team ?? "").utf8 + [0]
+    [team == nil ? 0 : 1] + id.bytes + name.utf8 + [0] + (team ?? "").utf8 + [0]
       + (keyFingerprint ?? "").utf8
   }
 }

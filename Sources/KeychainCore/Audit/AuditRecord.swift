@@ -34,20 +34,20 @@ package struct AuditRecord: Equatable, Sendable {
   }
 
   func encoded(link: [UInt8]) -> [UInt8] {
-    var octets = [Self.format] + link
-    Self.append(UInt64(bitPattern: time), 8, to: &octets)
-    Self.append(actor, to: &octets)
-    Self.append(UInt64(lines.count), 2, to: &octets)
+    var bytes = [Self.format] + link
+    Self.append(UInt64(bitPattern: time), 8, to: &bytes)
+    Self.append(actor, to: &bytes)
+    Self.append(UInt64(lines.count), 2, to: &bytes)
     for line in lines {
-      octets.append(line.action.rawValue)
-      Self.append(line.subject, to: &octets)
+      bytes.append(line.action.rawValue)
+      Self.append(line.subject, to: &bytes)
     }
-    return octets
+    return bytes
   }
 
   /// Nil when it is not in this form.
-  static func decode(_ octets: [UInt8], number: Int64) -> (record: AuditRecord, link: [UInt8])? {
-    var rest = octets[...]
+  static func decode(_ bytes: [UInt8], number: Int64) -> (record: AuditRecord, link: [UInt8])? {
+    var rest = bytes[...]
     func take(_ count: Int) -> ArraySlice<UInt8>? {
       guard rest.count >= count else { return nil }
       defer { rest = rest.dropFirst(count) }
@@ -75,15 +75,15 @@ package struct AuditRecord: Equatable, Sendable {
     return (record, Array(link))
   }
 
-  private static func append(_ number: UInt64, _ count: Int, to octets: inout [UInt8]) {
+  private static func append(_ number: UInt64, _ count: Int, to bytes: inout [UInt8]) {
     for place in (0..<count).reversed() {
-      octets.append(UInt8(truncatingIfNeeded: number >> UInt64(place * 8)))
+      bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(place * 8)))
     }
   }
 
-  private static func append(_ text: String, to octets: inout [UInt8]) {
+  private static func append(_ text: String, to bytes: inout [UInt8]) {
     let text = text.utf8.prefix(longestText)
-    append(UInt64(text.count), 2, to: &octets)
-    octets.append(contentsOf: text)
+    append(UInt64(text.count), 2, to: &bytes)
+    bytes.append(contentsOf: text)
   }
 }

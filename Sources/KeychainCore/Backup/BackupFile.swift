@@ -6,12 +6,12 @@ import SodiumCrypto
 /// A backup that lies there.
 struct BackupFile {
   let trailer: BackupTrailer
-  private let file: FileOctets
+  private let file: FileBytes
   private let tag: [UInt8]
   private let databaseLength: Int
 
   init(_ path: String) throws(KeychainError) {
-    file = try FileOctets(path)
+    file = try FileBytes(path)
     let length = try file.length()
     guard length > BackupTrailer.length + BackupTag.length else {
       throw KeychainError(.decode, "\(path) is no backup of a threadkeeper store")
@@ -29,7 +29,7 @@ struct BackupFile {
 
   /// Copies the database in it.
   func copy(to path: String, progress: (_ done: UInt64, _ total: UInt64) -> Void) throws {
-    let copy = try FileOctets(replacing: path)
+    let copy = try FileBytes(replacing: path)
     try file.forEachPiece(of: databaseLength) { piece, offset in
       try copy.write(piece, at: offset)
       progress(UInt64(offset + piece.count), trailer.databaseLength)
@@ -45,7 +45,7 @@ struct BackupFile {
     }
     var found = try BackupTag(key, in: store.keys.arena)
     try file.forEachPiece(of: databaseLength) { piece, _ in try found.add(piece) }
-    try found.add(trailer.octets)
+    try found.add(trailer.bytes)
     guard found.value == tag, trailer.store == store.storeID,
       trailer.generation == manifest.generation
     else { throw SodiumError.notAuthentic }

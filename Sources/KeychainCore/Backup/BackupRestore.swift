@@ -67,7 +67,7 @@ enum BackupRestore {
       } catch {
         throw file.refusal(error)
       }
-      try FileOctets(staging.location.databasePath).sync()
+      try FileBytes(staging.location.databasePath).sync()
       // Whoever opens it must wait until the anchor is written.
       let newLock = try StoreLock(staging.location.lockPath)
       try staging.exchange()

@@ -24,10 +24,10 @@ package struct BackupTrailer: Equatable, Sendable {
   package var items: UInt64
 
   /// All but the tag.
-  var octets: [UInt8] {
-    Self.magic + Self.format.bigEndianOctets + [0, 0, 0, 0] + store.octets
-      + generation.bigEndianOctets + created.bigEndianOctets + databaseLength.bigEndianOctets
-      + items.bigEndianOctets
+  var bytes: [UInt8] {
+    Self.magic + Self.format.bigEndianBytes + [0, 0, 0, 0] + store.bytes
+      + generation.bigEndianBytes + created.bigEndianBytes + databaseLength.bigEndianBytes
+      + items.bigEndianBytes
   }
 
   init(
@@ -41,13 +41,13 @@ package struct BackupTrailer: Equatable, Sendable {
   }
 
   /// - Throws: `decode` when this is the end of something else, `notAvailable` for a newer format.
-  init(decoding octets: [UInt8], path: String) throws(KeychainError) {
-    guard octets.count == Self.length, octets.starts(with: Self.magic) else {
+  init(decoding bytes: [UInt8], path: String) throws(KeychainError) {
+    guard bytes.count == Self.length, bytes.starts(with: Self.magic) else {
       throw KeychainError(
         .decode, "\(path) is no backup of a threadkeeper store, or it ends too early")
     }
     func number(_ offset: Int, _ count: Int) -> UInt64 {
-      octets[offset..<offset + count].reduce(0) { $0 << 8 | UInt64($1) }
+      bytes[offset..<offset + count].reduce(0) { $0 << 8 | UInt64($1) }
     }
     let format = number(8, 4)
     guard format == Self.format else {
@@ -56,7 +56,7 @@ package struct BackupTrailer: Equatable, Sendable {
         "\(path) is a backup of format \(format), this program knows \(Self.format):"
           + " use the newer program")
     }
-    guard number(12, 4) == 0, let store = StoreID(Array(octets[16..<32])) else {
+    guard number(12, 4) == 0, let store = StoreID(Array(bytes[16..<32])) else {
       throw KeychainError(.decode, "\(path) is damaged")
     }
     self.init(
@@ -66,7 +66,7 @@ package struct BackupTrailer: Equatable, Sendable {
 }
 
 extension FixedWidthInteger {
-  fileprivate var bigEndianOctets: [UInt8] {
+  fileprivate var bigEndianBytes: [UInt8] {
     withUnsafeBytes(of: bigEndian) { Array($0) }
   }
 }

@@ -42,7 +42,7 @@ struct StoreBackup {
     }
     return try KeychainError.wrap("writing the backup") {
       let draft = path + ".new"
-      let file = try FileOctets(replacing: draft)
+      let file = try FileBytes(replacing: draft)
       do {
         let total = try expectedLength()
         try database.copy(to: draft) {
@@ -73,7 +73,7 @@ struct StoreBackup {
   }
 
   /// Appends the trailer to a copy of the database.
-  private func seal(_ file: FileOctets) throws -> BackupTrailer {
+  private func seal(_ file: FileBytes) throws -> BackupTrailer {
     var databaseOptions = SQLiteDatabase.Options()
     databaseOptions.vfs = options.vfs
     let copy = try SQLiteDatabase(path: file.path, access: .readOnly, options: databaseOptions)
@@ -86,8 +86,8 @@ struct StoreBackup {
         databaseLength: UInt64(length), items: counted.items)
       var tag = try BackupTag(manifest.keys.key(manifestKey.id, in: tx), in: manifest.keys.arena)
       try file.forEachPiece(of: length) { piece, _ in try tag.add(piece) }
-      try tag.add(trailer.octets)
-      try file.write(trailer.octets + tag.value, at: length)
+      try tag.add(trailer.bytes)
+      try file.write(trailer.bytes + tag.value, at: length)
       return trailer
     }
   }

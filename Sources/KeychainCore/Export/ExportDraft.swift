@@ -11,7 +11,7 @@
 package final class ExportDraft {
   package let path: String
   private let draft: String
-  private let file: FileOctets
+  private let file: FileBytes
   private let isReplacing: Bool
   private var isPlaced = false
 
@@ -23,7 +23,7 @@ package final class ExportDraft {
     self.path = path
     self.isReplacing = isReplacing
     draft = path + ".new-" + String(UInt64.random(in: 0 ... .max), radix: 16)
-    file = try FileOctets(replacing: draft)
+    file = try FileBytes(replacing: draft)
   }
 
   /// - Throws: `duplicateItem` when there is such a file, unless it may go.

@@ -30,22 +30,22 @@ struct ExportHeader: Equatable {
 
   /// Up to the proof.
   func proven() throws -> [UInt8] {
-    var octets = Self.magic
-    octets.append(bigEndian: Self.format)
-    octets.append(bigEndian: UInt32(0))
-    octets.append(bigEndian: Self.argon2id13)
-    octets.append(bigEndian: UInt32(clamping: cost.operations))
-    octets.append(bigEndian: UInt64(clamping: cost.memory))
-    octets += salt + store.octets
-    octets.append(bigEndian: created)
-    octets += stream
-    return try octets + Self.checksum(octets)
+    var bytes = Self.magic
+    bytes.append(bigEndian: Self.format)
+    bytes.append(bigEndian: UInt32(0))
+    bytes.append(bigEndian: Self.argon2id13)
+    bytes.append(bigEndian: UInt32(clamping: cost.operations))
+    bytes.append(bigEndian: UInt64(clamping: cost.memory))
+    bytes += salt + store.bytes
+    bytes.append(bigEndian: created)
+    bytes += stream
+    return try bytes + Self.checksum(bytes)
   }
 
-  static func checksum(_ octets: some Collection<UInt8>) throws -> [UInt8] {
+  static func checksum(_ bytes: some Collection<UInt8>) throws -> [UInt8] {
     var output = [UInt8](repeating: 0, count: provenLength - checkedLength)
     try output.withUnsafeMutableBytes { output in
-      try Array(octets).withUnsafeBytes { try BLAKE2b.hash($0, into: output) }
+      try Array(bytes).withUnsafeBytes { try BLAKE2b.hash($0, into: output) }
     }
     return output
   }
@@ -63,19 +63,19 @@ struct ExportHeader: Equatable {
   /// Reads the first `length` bytes of a file, or fewer where it has no more.
   ///
   /// - Throws: `decode`, with words for each thing that can be wrong.
-  init(decoding octets: [UInt8], path: String) throws {
-    guard octets.starts(with: Self.magic) else {
-      let isStore = octets.starts(with: Array("SQLite format 3\0".utf8))
+  init(decoding bytes: [UInt8], path: String) throws {
+    guard bytes.starts(with: Self.magic) else {
+      let isStore = bytes.starts(with: Array("SQLite format 3\0".utf8))
       throw KeychainError(
         .decode,
         "\(path) is no export of a threadkeeper store"
           + (isStore ? ": it may be a backup, which `threadkeeper store restore` takes" : ""))
     }
-    guard octets.count == Self.length else {
+    guard bytes.count == Self.length else {
       throw KeychainError(
         .decode, "\(path) ends within its header: it was cut off. Use a whole copy")
     }
-    var reader = ExportOctets(octets[Self.magic.count...])
+    var reader = ExportBytes(bytes[Self.magic.count...])
     let format: UInt32 = try reader.number()
     guard format == Self.format else {
       throw KeychainError(
@@ -84,12 +84,12 @@ struct ExportHeader: Equatable {
           + " use the newer program")
     }
     guard
-      try Self.checksum(octets[..<Self.checkedLength])
-        == Array(octets[Self.checkedLength..<Self.provenLength])
+      try Self.checksum(bytes[..<Self.checkedLength])
+        == Array(bytes[Self.checkedLength..<Self.provenLength])
     else {
       throw KeychainError(
         .decode,
-        "the header of \(path), its first \(Self.length) octets, is damaged: use another copy")
+        "the header of \(path), its first \(Self.length) bytes, is damaged: use another copy")
     }
     let reserved: UInt32 = try reader.number()
     let derivation: UInt32 = try reader.number()

@@ -29,11 +29,11 @@ struct ExportKey {
   }
 
   /// The end of the header, over all before it.
-  func proof(of octets: some Collection<UInt8>) throws -> [UInt8] {
+  func proof(of bytes: some Collection<UInt8>) throws -> [UInt8] {
     var output = [UInt8](repeating: 0, count: ExportHeader.length - ExportHeader.provenLength)
     try output.withUnsafeMutableBytes { output in
-      try Array(octets).withUnsafeBytes { octets in
-        try proof.withUnsafeBytes { try BLAKE2b.hash(octets, key: $0, into: output) }
+      try Array(bytes).withUnsafeBytes { bytes in
+        try proof.withUnsafeBytes { try BLAKE2b.hash(bytes, key: $0, into: output) }
       }
     }
     return output

@@ -8,13 +8,13 @@ final class ExportReader {
   let header: ExportHeader
   /// Bytes of the file.
   let length: Int
-  private let file: FileOctets
+  private let file: FileBytes
   private let head: [UInt8]
   private let key: GuardedKey
 
   /// - Throws: `decode` for what is no export, is damaged, or has parameters that are refused; `authFailed`
   ///   for a wrong passphrase.
-  init(_ file: FileOctets, passphrase: SecretBytes, arena: KeyArena) throws {
+  init(_ file: FileBytes, passphrase: SecretBytes, arena: KeyArena) throws {
     self.file = file
     length = try file.length()
     head = try file.read(at: 0, count: min(length, ExportHeader.length))
@@ -63,7 +63,7 @@ final class ExportReader {
         }
       } catch {
         // A file that was cut within a chunk looks the same as one with an altered last chunk.
-        throw damaged("octets \(offset) to \(offset + sealed.count - 1) were altered, or cut off")
+        throw damaged("bytes \(offset) to \(offset + sealed.count - 1) were altered, or cut off")
       }
       offset += sealed.count
       guard tag == (offset == length ? .final : .message) else {
@@ -95,44 +95,44 @@ final class ExportReader {
 
 /// Puts the records of an export together again, wherever the chunks cut them.
 private struct ExportRecords {
-  private var octets: [UInt8] = []
+  private var bytes: [UInt8] = []
   /// Records that were read.
   private(set) var number = 0
   private(set) var items = 0
   private(set) var end: ExportEnd?
 
-  var isEmpty: Bool { octets.isEmpty }
+  var isEmpty: Bool { bytes.isEmpty }
 
-  init() { octets.reserveCapacity(2 * ExportWriter.chunkLength) }
+  init() { bytes.reserveCapacity(2 * ExportWriter.chunkLength) }
 
-  mutating func wipe() { SodiumCrypto.wipe(&octets) }
+  mutating func wipe() { SodiumCrypto.wipe(&bytes) }
 
   /// Makes room for so many in all. An array that grows by itself leaves what it held in freed memory.
   private mutating func makeRoom(for count: Int) {
-    guard count > octets.capacity else { return }
+    guard count > bytes.capacity else { return }
     var larger: [UInt8] = []
     larger.reserveCapacity(count)
-    larger.append(contentsOf: octets)
-    SodiumCrypto.wipe(&octets)
-    octets = larger
+    larger.append(contentsOf: bytes)
+    SodiumCrypto.wipe(&bytes)
+    bytes = larger
   }
 
   mutating func take(_ chunk: ArraySlice<UInt8>, _ body: (NewItem) throws -> Void) throws {
-    makeRoom(for: octets.count + chunk.count)
-    octets.append(contentsOf: chunk)
+    makeRoom(for: bytes.count + chunk.count)
+    bytes.append(contentsOf: chunk)
     var (done, room) = (0, 0)
-    while octets.count - done >= ExportRecord.headLength {
-      let head = octets[done..<done + ExportRecord.headLength]
+    while bytes.count - done >= ExportRecord.headLength {
+      let head = bytes[done..<done + ExportRecord.headLength]
       let length = head.dropFirst(2).reduce(0) { $0 << 8 | Int($1) }
       guard length <= ExportRecord.limit else { throw ExportFlaw("is too long") }
       let start = done + ExportRecord.headLength
-      guard octets.count - start >= length else {
+      guard bytes.count - start >= length else {
         // All of it at once, and a chunk beyond: not again and again while it comes.
         room = ExportRecord.headLength + length + ExportWriter.chunkLength
         break
       }
       let record = try ExportRecord(
-        kind: octets[done], version: octets[done + 1], body: octets[start..<start + length])
+        kind: bytes[done], version: bytes[done + 1], body: bytes[start..<start + length])
       guard end == nil else { throw ExportFlaw("comes after the end") }
       switch record {
       case .item(let item):
@@ -150,12 +150,12 @@ private struct ExportRecords {
   /// Removes what was read, and zeroes it.
   private mutating func drop(_ count: Int) {
     guard count > 0 else { return }
-    let left = octets.count - count
-    octets.withUnsafeMutableBytes { octets in
-      octets.copyMemory(from: UnsafeRawBufferPointer(rebasing: octets[count...]))
-      UnsafeMutableRawBufferPointer(rebasing: octets[left...])
+    let left = bytes.count - count
+    bytes.withUnsafeMutableBytes { bytes in
+      bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[count...]))
+      UnsafeMutableRawBufferPointer(rebasing: bytes[left...])
         .initializeMemory(as: UInt8.self, repeating: 0)
     }
-    octets.removeLast(count)
+    bytes.removeLast(count)
   }
 }

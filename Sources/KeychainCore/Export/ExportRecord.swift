@@ -62,15 +62,15 @@ enum ExportRecord {
   private static func record(
     _ kind: Kind, capacity: Int, _ fill: (inout [UInt8]) -> Void
   ) -> [UInt8] {
-    var octets: [UInt8] = []
-    octets.reserveCapacity(capacity)
-    octets += [kind.rawValue, version, 0, 0, 0, 0]
-    fill(&octets)
-    let length = UInt32(clamping: octets.count - headLength)
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(capacity)
+    bytes += [kind.rawValue, version, 0, 0, 0, 0]
+    fill(&bytes)
+    let length = UInt32(clamping: bytes.count - headLength)
     for (place, shift) in [24, 16, 8, 0].enumerated() {
-      octets[2 + place] = UInt8(truncatingIfNeeded: length >> UInt32(shift))
+      bytes[2 + place] = UInt8(truncatingIfNeeded: length >> UInt32(shift))
     }
-    return octets
+    return bytes
   }
 
   /// Reads a body. Only authentic bytes come here: what does not fit was written by another program.
@@ -81,19 +81,19 @@ enum ExportRecord {
       throw ExportFlaw(
         "is of a kind (\(kind).\(version)) that this program does not know: use the newer program")
     }
-    var reader = ExportOctets(body)
+    var reader = ExportBytes(body)
     do {
       switch kind {
       case .item: self = .item(try Self.item(&reader))
       case .end: self = .end(try Self.end(&reader))
       }
-    } catch is ExportOctets.End {
+    } catch is ExportBytes.End {
       throw ExportFlaw("ends too early")
     }
     guard reader.rest.isEmpty else { throw ExportFlaw("is longer than what it holds") }
   }
 
-  private static func item(_ reader: inout ExportOctets) throws -> NewItem {
+  private static func item(_ reader: inout ExportBytes) throws -> NewItem {
     let number: UInt8 = try reader.number()
     guard let itemClass = ItemClass(rawValue: number) else {
       throw ExportFlaw("has a class (\(number)) that this program does not know")
@@ -126,14 +126,14 @@ enum ExportRecord {
     return NewItem(itemClass, attributes: attributes, secret: secret, accessible: accessible)
   }
 
-  private static func end(_ reader: inout ExportOctets) throws -> ExportEnd {
+  private static func end(_ reader: inout ExportBytes) throws -> ExportEnd {
     var end = ExportEnd(items: try reader.number(), damaged: try reader.number())
     let classes: UInt8 = try reader.number()
     for _ in 0..<classes { end.notInExport[try accessible(&reader)] = try reader.number() }
     return end
   }
 
-  private static func accessible(_ reader: inout ExportOctets) throws -> Accessibility {
+  private static func accessible(_ reader: inout ExportBytes) throws -> Accessibility {
     let number: UInt8 = try reader.number()
     guard let accessible = Accessibility(rawValue: number) else {
       throw ExportFlaw("is accessible in a way (\(number)) that this program does not know")
@@ -160,17 +160,17 @@ extension AttributeValue {
   fileprivate var exportedCount: Int {
     switch self {
     case .string(let text): text.utf8.count
-    case .data(let octets): octets.count
+    case .data(let bytes): bytes.count
     case .integer, .date: 8
     case .bool: 1
     }
   }
 
   fileprivate func append(to body: inout [UInt8]) {
-    func append(_ form: UInt8, _ octets: some Collection<UInt8>) {
+    func append(_ form: UInt8, _ bytes: some Collection<UInt8>) {
       body.append(form)
-      body.append(bigEndian: UInt32(clamping: octets.count))
-      body.append(contentsOf: octets)
+      body.append(bigEndian: UInt32(clamping: bytes.count))
+      body.append(contentsOf: bytes)
     }
     func append(_ form: UInt8, _ number: Int64) {
       body.append(form)
@@ -179,35 +179,35 @@ extension AttributeValue {
     }
     switch self {
     case .string(let text): append(1, text.utf8)
-    case .data(let octets): append(2, octets)
+    case .data(let bytes): append(2, bytes)
     case .integer(let number): append(3, number)
     case .date(let number): append(4, number)
     case .bool(let isTrue): append(5, [isTrue ? 1 : 0])
     }
   }
 
-  fileprivate init(_ reader: inout ExportOctets) throws {
+  fileprivate init(_ reader: inout ExportBytes) throws {
     let form: UInt8 = try reader.number()
     let length: UInt32 = try reader.number()
-    let octets = try reader.take(Int(length))
+    let bytes = try reader.take(Int(length))
     func number() throws -> Int64 {
-      guard octets.count == 8 else { throw ExportFlaw("has a number that is none") }
-      return Int64(bitPattern: octets.reduce(0) { $0 << 8 | UInt64($1) })
+      guard bytes.count == 8 else { throw ExportFlaw("has a number that is none") }
+      return Int64(bitPattern: bytes.reduce(0) { $0 << 8 | UInt64($1) })
     }
     switch form {
     case 1:
-      guard let text = String(validating: octets, as: UTF8.self) else {
+      guard let text = String(validating: bytes, as: UTF8.self) else {
         throw ExportFlaw("has a text that is not UTF-8")
       }
       self = .string(text)
-    case 2: self = .data(Array(octets))
+    case 2: self = .data(Array(bytes))
     case 3: self = .integer(try number())
     case 4: self = .date(microseconds: try number())
     case 5:
-      guard octets.count == 1, let octet = octets.first, octet <= 1 else {
+      guard bytes.count == 1, let byte = bytes.first, byte <= 1 else {
         throw ExportFlaw("has a truth value that is none")
       }
-      self = .bool(octet == 1)
+      self = .bool(byte == 1)
     default:
       throw ExportFlaw("has an attribute of a form (\(form)) that this program does not know")
     }

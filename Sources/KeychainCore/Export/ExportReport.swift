@@ -9,8 +9,8 @@ package struct ExportReport: Equatable, Sendable {
   package var damaged = 0
   /// Not in it, because they are for this device only.
   package var notInExport: [Accessibility: Int] = [:]
-  /// Octets of the file.
-  package var octets = 0
+  /// Bytes of the file.
+  package var bytes = 0
 
   package init(store: StoreID) { self.store = store }
 }

@@ -8,7 +8,7 @@ import SodiumCrypto
 final class ExportWriter {
   static let chunkLength = 1 << 16
 
-  private let file: FileOctets
+  private let file: FileBytes
   private let header: [UInt8]
   private var stream: SecretStreamWriter
   private var chunk: [UInt8] = []
@@ -18,10 +18,10 @@ final class ExportWriter {
 
   /// - Parameter file: an empty one.
   init(
-    _ file: FileOctets, passphrase: SecretBytes, cost: Argon2id.Parameters, store: StoreID,
+    _ file: FileBytes, passphrase: SecretBytes, cost: Argon2id.Parameters, store: StoreID,
     created: Int64, arena: KeyArena
   ) throws {
-    let salt = RandomOctets.make(Argon2id.saltLength)
+    let salt = RandomBytes.make(Argon2id.saltLength)
     let key = try ExportKey(passphrase, cost: cost, salt: salt, in: arena)
     let stream = try SecretStreamWriter(key: key.stream)
     let proven = try ExportHeader(

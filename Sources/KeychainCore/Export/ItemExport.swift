@@ -51,7 +51,7 @@ struct ItemExport {
     let locked = try lockedItems()
     guard locked == 0 else { throw KeychainError.lockedItems(locked, "exported") }
     return try KeychainError.wrap("writing the export") {
-      let file = try FileOctets(name, openAs: descriptor)
+      let file = try FileBytes(name, openAs: descriptor)
       guard try file.length() == 0 else {
         throw KeychainError(.param, "\(name) is not empty")
       }
@@ -79,7 +79,7 @@ struct ItemExport {
         }
       }
       try writer.finish(report.end)
-      report.octets = writer.length
+      report.bytes = writer.length
       // Before anybody sees the file.
       try note(.exported, "\(report.items) items to \(name)", for: actor)
       return report

@@ -27,7 +27,7 @@ struct ItemImporter {
   ) throws(KeychainError) -> ImportReport {
     try items.health.checkWritable()
     return try KeychainError.wrap("importing") {
-      let file = try FileOctets(name, openAs: descriptor)
+      let file = try FileBytes(name, openAs: descriptor)
       let reader = try ExportReader(file, passphrase: passphrase, arena: items.keys.arena)
       var report = try look(at: reader, name, plan)
       let isRefused = report.conflicts > 0 && plan.onConflict == .refuse

@@ -58,11 +58,11 @@ struct BlindIndex {
     _ attribute: ItemAttribute, _ value: AttributeValue, to message: inout [UInt8]
   ) {
     message.append(attribute.rawValue)
-    value.withCanonicalOctets { octets in
-      withUnsafeBytes(of: UInt32(clamping: octets.count).bigEndian) {
+    value.withCanonicalBytes { bytes in
+      withUnsafeBytes(of: UInt32(clamping: bytes.count).bigEndian) {
         message.append(contentsOf: $0)
       }
-      message.append(contentsOf: octets)
+      message.append(contentsOf: bytes)
     }
   }
 

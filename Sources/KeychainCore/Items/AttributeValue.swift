@@ -32,12 +32,12 @@ package enum AttributeValue: Sendable {
   /// What is compared and hashed: the bytes of a text or of data, a number as big-endian two's
   /// complement without leading bytes that say nothing. 0, false and what is empty give nothing,
   /// like an attribute that is missing. Part of the format.
-  package func withCanonicalOctets<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+  package func withCanonicalBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
     switch self {
     case .string(var text):
       return try text.withUTF8 { try body(UnsafeRawBufferPointer($0)) }
-    case .data(let octets):
-      return try octets.withUnsafeBytes(body)
+    case .data(let bytes):
+      return try bytes.withUnsafeBytes(body)
     case .bool(let value):
       return try Self.withShortest(value ? 1 : 0, body)
     case .integer(let value), .date(let value):
@@ -48,8 +48,8 @@ package enum AttributeValue: Sendable {
   private static func withShortest<R>(
     _ number: Int64, _ body: (UnsafeRawBufferPointer) throws -> R
   ) rethrows -> R {
-    try withUnsafeBytes(of: number.bigEndian) { octets in
-      try body(UnsafeRawBufferPointer(rebasing: octets.suffix(shortestCount(number))))
+    try withUnsafeBytes(of: number.bigEndian) { bytes in
+      try body(UnsafeRawBufferPointer(rebasing: bytes.suffix(shortestCount(number))))
     }
   }
 
@@ -63,12 +63,12 @@ package enum AttributeValue: Sendable {
   /// Whether two values mean the same to a query. Texts are compared byte by byte, not by
   /// Unicode's equivalences, as Keychain Services does.
   package func matches(_ other: AttributeValue) -> Bool {
-    withCanonicalOctets { mine in
-      other.withCanonicalOctets { mine.elementsEqual($0) }
+    withCanonicalBytes { mine in
+      other.withCanonicalBytes { mine.elementsEqual($0) }
     }
   }
 
-  var isEmpty: Bool { withCanonicalOctets { $0.isEmpty } }
+  var isEmpty: Bool { withCanonicalBytes { $0.isEmpty } }
 }
 
 extension AttributeValue: Equatable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Names an item (or a key slot) for ever.
-package struct ItemID: SixteenOctets {
+package struct ItemID: SixteenBytes {
   package let high: UInt64
   package let low: UInt64
 

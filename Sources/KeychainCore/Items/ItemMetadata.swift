@@ -19,25 +19,25 @@ struct ItemMetadata {
 
   /// Encoded and padded. The caller wipes it.
   func encoded() -> [UInt8] {
-    var octets: [UInt8] = []
-    octets.reserveCapacity(Self.block * 2)
-    octets.append(accessible.rawValue)
-    Self.append(UInt64(bitPattern: secretVersion), to: &octets)
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(Self.block * 2)
+    bytes.append(accessible.rawValue)
+    Self.append(UInt64(bitPattern: secretVersion), to: &bytes)
     for (attribute, value) in attributes.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-      octets.append(attribute.rawValue)
-      value.withCanonicalOctets { canonical in
+      bytes.append(attribute.rawValue)
+      value.withCanonicalBytes { canonical in
         // A truth value is all in its kind.
         let count = value.kind >= 4 ? 0 : canonical.count
-        Self.append(UInt64(count) << 3 | UInt64(value.kind), to: &octets)
-        octets.append(contentsOf: canonical.prefix(count))
+        Self.append(UInt64(count) << 3 | UInt64(value.kind), to: &bytes)
+        bytes.append(contentsOf: canonical.prefix(count))
       }
     }
-    let count = octets.count
-    octets.append(0x80)
-    octets.append(
+    let count = bytes.count
+    bytes.append(0x80)
+    bytes.append(
       contentsOf: repeatElement(0, count: Padding.paddedCount(count, block: Self.block) - count - 1)
     )
-    return octets
+    return bytes
   }
 
   /// Reads what `encoded` wrote. Only authentic bytes come here, so an error means a defect or a
@@ -46,18 +46,18 @@ struct ItemMetadata {
     // Not in constant time, unlike a secret's: what it says is about to be compared and printed.
     let end = padded.lastIndex { $0 != 0 }
     guard let count = end, padded[count] == 0x80 else { throw SodiumError.badPadding }
-    var reader = Reader(octets: UnsafeRawBufferPointer(rebasing: padded[..<count]))
-    guard let accessible = Accessibility(rawValue: try reader.octet()) else {
+    var reader = Reader(bytes: UnsafeRawBufferPointer(rebasing: padded[..<count]))
+    guard let accessible = Accessibility(rawValue: try reader.byte()) else {
       throw SodiumError.badPadding
     }
     self.accessible = accessible
     secretVersion = Int64(bitPattern: try reader.number())
     attributes = Dictionary(minimumCapacity: 12)
     while !reader.isAtEnd {
-      let attribute = ItemAttribute(rawValue: try reader.octet())
+      let attribute = ItemAttribute(rawValue: try reader.byte())
       let head = try reader.number()
-      let octets = try reader.take(head >> 3)
-      attributes[attribute] = try AttributeValue(kind: UInt8(head & 7), octets)
+      let bytes = try reader.take(head >> 3)
+      attributes[attribute] = try AttributeValue(kind: UInt8(head & 7), bytes)
     }
   }
 
@@ -69,31 +69,31 @@ struct ItemMetadata {
     self.attributes = attributes
   }
 
-  private static func append(_ number: UInt64, to octets: inout [UInt8]) {
+  private static func append(_ number: UInt64, to bytes: inout [UInt8]) {
     var rest = number
     while rest >= 0x80 {
-      octets.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
       rest >>= 7
     }
-    octets.append(UInt8(truncatingIfNeeded: rest))
+    bytes.append(UInt8(truncatingIfNeeded: rest))
   }
 
   private struct Reader {
-    let octets: UnsafeRawBufferPointer
+    let bytes: UnsafeRawBufferPointer
     var position = 0
 
-    var isAtEnd: Bool { position >= octets.count }
+    var isAtEnd: Bool { position >= bytes.count }
 
-    mutating func octet() throws -> UInt8 {
-      guard position < octets.count else { throw SodiumError.badPadding }
+    mutating func byte() throws -> UInt8 {
+      guard position < bytes.count else { throw SodiumError.badPadding }
       defer { position += 1 }
-      return octets[position]
+      return bytes[position]
     }
 
     mutating func number() throws -> UInt64 {
       var result: UInt64 = 0
       for shift in stride(from: 0, to: 64, by: 7) {
-        let next = try octet()
+        let next = try byte()
         result |= UInt64(next & 0x7F) << UInt64(shift)
         if next < 0x80 { return result }
       }
@@ -101,9 +101,9 @@ struct ItemMetadata {
     }
 
     mutating func take(_ count: UInt64) throws -> UnsafeRawBufferPointer {
-      guard count <= UInt64(octets.count - position) else { throw SodiumError.badPadding }
+      guard count <= UInt64(bytes.count - position) else { throw SodiumError.badPadding }
       defer { position += Int(count) }
-      return UnsafeRawBufferPointer(rebasing: octets[position..<(position + Int(count))])
+      return UnsafeRawBufferPointer(rebasing: bytes[position..<(position + Int(count))])
     }
   }
 }
@@ -119,22 +119,22 @@ extension AttributeValue {
     }
   }
 
-  fileprivate init(kind: UInt8, _ octets: UnsafeRawBufferPointer) throws {
+  fileprivate init(kind: UInt8, _ bytes: UnsafeRawBufferPointer) throws {
     switch kind {
-    case 0: self = .string(String(decoding: octets, as: UTF8.self))
-    case 1: self = .data(Array(octets))
-    case 2: self = .integer(try Self.number(octets))
-    case 3: self = .date(microseconds: try Self.number(octets))
+    case 0: self = .string(String(decoding: bytes, as: UTF8.self))
+    case 1: self = .data(Array(bytes))
+    case 2: self = .integer(try Self.number(bytes))
+    case 3: self = .date(microseconds: try Self.number(bytes))
     case 4: self = .bool(false)
     case 5: self = .bool(true)
     default: throw SodiumError.badPadding
     }
   }
 
-  private static func number(_ octets: UnsafeRawBufferPointer) throws -> Int64 {
-    guard octets.count <= 8 else { throw SodiumError.badPadding }
-    var result: Int64 = octets.first.map { $0 >= 0x80 ? -1 : 0 } ?? 0
-    for octet in octets { result = result << 8 | Int64(octet) }
+  private static func number(_ bytes: UnsafeRawBufferPointer) throws -> Int64 {
+    guard bytes.count <= 8 else { throw SodiumError.badPadding }
+    var result: Int64 = bytes.first.map { $0 >= 0x80 ? -1 : 0 } ?? 0
+    for byte in bytes { result = result << 8 | Int64(byte) }
     return result
   }
 }

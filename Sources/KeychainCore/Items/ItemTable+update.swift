@@ -45,7 +45,7 @@ extension ItemTable {
       if let secret, let classKey {
         // A new secret gets a new key: so the old one's is gone with its wrapping.
         try withScratchMemory(KeyArena.keyLength) { itemKey in
-          RandomOctets.fill(itemKey)
+          RandomBytes.fill(itemKey)
           let itemKey = UnsafeRawBufferPointer(itemKey)
           try row.sealSecret(of: store, secret, itemKey: itemKey)
           try row.wrap(of: store, itemKey: itemKey, by: classKey)

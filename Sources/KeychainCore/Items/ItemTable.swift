@@ -46,7 +46,7 @@ final class ItemTable: Sendable {
       let metadata = ItemMetadata(
         accessible: new.accessible, secretVersion: 1, attributes: attributes)
       return try withScratchMemory(16 + 32) { random in
-        RandomOctets.fill(random)
+        RandomBytes.fill(random)
         let random = UnsafeRawBufferPointer(random)
         guard let id = ItemID(UnsafeRawBufferPointer(rebasing: random[..<16])) else {
           throw SodiumError.notInitialized
@@ -63,7 +63,7 @@ final class ItemTable: Sendable {
             index_2, wrapped_key, metadata, secret)
           VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?)
           """,
-          .blob(id.octets), .integer(Int64(row.form.rawValue)),
+          .blob(id.bytes), .integer(Int64(row.form.rawValue)),
           .integer(Int64(row.classKey.rawValue)), .integer(Int64(row.indexEpoch)),
           .blob(row.primaryIndex), .optional(row.index1), .optional(row.index2),
           .blob(row.wrappedKey), .blob(row.sealedMetadata), .blob(row.sealedSecret))

@@ -29,7 +29,7 @@ package enum RowForm: UInt8, CaseIterable {
 
   /// Whether a generic password of this service is a Thread credential.
   package static func isOfThread(service: AttributeValue) -> Bool {
-    service.withCanonicalOctets { $0.starts(with: threadServicePrefix.utf8) }
+    service.withCanonicalBytes { $0.starts(with: threadServicePrefix.utf8) }
   }
 
   var itemClass: ItemClass {

@@ -49,7 +49,7 @@ struct SealedPart {
         output[0] = format
         output.storeBytes(of: keyID.rawValue.bigEndian, toByteOffset: 1, as: UInt32.self)
         let nonce = UnsafeMutableRawBufferPointer(rebasing: output[5..<headLength])
-        RandomOctets.fill(nonce)
+        RandomBytes.fill(nonce)
         let sealed = headLength..<(plaintext.count + overhead)
         try XChaCha20Poly1305.seal(
           plaintext, additionalData: additionalData, nonce: UnsafeRawBufferPointer(nonce), key: key,

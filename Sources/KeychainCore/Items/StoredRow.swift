@@ -25,7 +25,7 @@ struct StoredRow {
       SELECT class, version, class_key, index_epoch, primary_index, index_1, index_2, wrapped_key,
         metadata, substr(secret, -16)
       FROM items WHERE id = ? AND uuid = ?
-      """, .integer(reference.rowID), .blob(reference.id.octets)
+      """, .integer(reference.rowID), .blob(reference.id.bytes)
     ) { Self(reference, $0) }
     guard let row else { return nil }
     self = row

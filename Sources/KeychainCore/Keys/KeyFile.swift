@@ -31,11 +31,11 @@ enum KeyFile {
           raw.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0.prefix(length)))
         }
       } else {
-        RandomOctets.fill(raw)
+        RandomBytes.fill(raw)
       }
-      for (position, octet) in raw.enumerated() {
-        text[position * 2] = digit(octet >> 4)
-        text[position * 2 + 1] = digit(octet & 15)
+      for (position, byte) in raw.enumerated() {
+        text[position * 2] = digit(byte >> 4)
+        text[position * 2 + 1] = digit(byte & 15)
       }
       text[length * 2] = UInt8(ascii: "\n")
       return write(descriptor, text.baseAddress, text.count) == text.count && fsync(descriptor) == 0
@@ -55,11 +55,11 @@ enum KeyFile {
       throw KeychainError(
         .authFailed, "there is no key file at \(path): put it back from where it was kept")
     }
-    return try octets(path, what: "the key file")
+    return try bytes(path, what: "the key file")
   }
 
   /// - Parameter what: completes "open …".
-  static func octets(_ path: String, what: String) throws(KeychainError) -> SecretBytes {
+  static func bytes(_ path: String, what: String) throws(KeychainError) -> SecretBytes {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { throw .system("open \(what)", path: path) }
     defer { close(descriptor) }
@@ -74,16 +74,16 @@ enum KeyFile {
     return key
   }
 
-  private static func decode(_ octets: UnsafeRawBufferPointer) -> SecretBytes? {
-    if octets.count == length { return SecretBytes(copying: octets) }
+  private static func decode(_ bytes: UnsafeRawBufferPointer) -> SecretBytes? {
+    if bytes.count == length { return SecretBytes(copying: bytes) }
     let isWhite: (UInt8) -> Bool = { $0 == 0x0A || $0 == 0x0D || $0 == 0x20 }
-    var end = octets.count
-    while end > 0, isWhite(octets[end - 1]) { end -= 1 }
+    var end = bytes.count
+    while end > 0, isWhite(bytes[end - 1]) { end -= 1 }
     guard end == length * 2 else { return nil }
     return SecretBytes(capacity: length) { memory in
       for position in 0..<length {
-        guard let high = octets[position * 2].hexadecimalDigit,
-          let low = octets[position * 2 + 1].hexadecimalDigit
+        guard let high = bytes[position * 2].hexadecimalDigit,
+          let low = bytes[position * 2 + 1].hexadecimalDigit
         else { return 0 }
         memory[position] = high << 4 | low
       }

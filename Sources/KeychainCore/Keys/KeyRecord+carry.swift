@@ -38,9 +38,9 @@ extension KeyRecord {
     _ carried: UnsafeMutableRawBufferPointer, from wrapped: UnsafeRawBufferPointer, _ id: KeyID,
     _ store: StoreID, _ subkey: UnsafeRawBufferPointer
   ) throws {
-    func put(_ octets: UnsafeRawBufferPointer, at offset: Int) {
-      UnsafeMutableRawBufferPointer(rebasing: carried[offset..<(offset + octets.count)])
-        .copyMemory(from: octets)
+    func put(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
+      UnsafeMutableRawBufferPointer(rebasing: carried[offset..<(offset + bytes.count)])
+        .copyMemory(from: bytes)
     }
     let part = DeviceKey.idLength + KeyArena.keyLength
     switch try SealedPart.plaintextCount(wrapped) {

@@ -36,11 +36,11 @@ enum PassphraseFile {
         failure = .system("read the passphrase file", path: path)
         return SecretBytes(copying: UnsafeRawBufferPointer(rebasing: memory[..<0]))
       }
-      let octets = UnsafeRawBufferPointer(rebasing: memory[..<count])
-      let line = octets.prefix { $0 != 0x0A && $0 != 0x0D }
+      let bytes = UnsafeRawBufferPointer(rebasing: memory[..<count])
+      let line = bytes.prefix { $0 != 0x0A && $0 != 0x0D }
       if line.count == memory.count {
         failure = KeychainError(
-          .authFailed, "the first line of \(path) is longer than \(limit - 1) octets")
+          .authFailed, "the first line of \(path) is longer than \(limit - 1) bytes")
       }
       return SecretBytes(copying: line)
     }

@@ -11,29 +11,29 @@ struct PassphraseParameters {
 
   init(_ cost: Argon2id.Parameters) {
     self.cost = cost
-    salt = RandomOctets.make(Argon2id.saltLength)
+    salt = RandomBytes.make(Argon2id.saltLength)
   }
 
-  init(decoding octets: [UInt8]) throws {
-    guard octets.count == 13 + Argon2id.saltLength, octets[0] == Self.argon2id13 else {
+  init(decoding bytes: [UInt8]) throws {
+    guard bytes.count == 13 + Argon2id.saltLength, bytes[0] == Self.argon2id13 else {
       throw SodiumError.refusedParameters("a passphrase slot has parameters that are not known")
     }
-    let (operations, memory) = octets.withUnsafeBytes {
+    let (operations, memory) = bytes.withUnsafeBytes {
       (
         UInt32(bigEndian: $0.loadUnaligned(fromByteOffset: 1, as: UInt32.self)),
         UInt64(bigEndian: $0.loadUnaligned(fromByteOffset: 5, as: UInt64.self))
       )
     }
     cost = Argon2id.Parameters(operations: Int(operations), memory: Int(clamping: memory))
-    salt = Array(octets[13...])
+    salt = Array(bytes[13...])
   }
 
   var encoded: [UInt8] {
-    var octets = [Self.argon2id13]
+    var bytes = [Self.argon2id13]
     withUnsafeBytes(of: UInt32(clamping: cost.operations).bigEndian) {
-      octets.append(contentsOf: $0)
+      bytes.append(contentsOf: $0)
     }
-    withUnsafeBytes(of: UInt64(clamping: cost.memory).bigEndian) { octets.append(contentsOf: $0) }
-    return octets + salt
+    withUnsafeBytes(of: UInt64(clamping: cost.memory).bigEndian) { bytes.append(contentsOf: $0) }
+    return bytes + salt
   }
 }

@@ -24,12 +24,12 @@ struct Manifest: Equatable {
 
   init() {}
 
-  init(decoding octets: UnsafeRawBufferPointer) throws {
-    guard octets.count == Self.length else {
-      throw SodiumError.wrongLength(expected: Self.length, found: octets.count)
+  init(decoding bytes: UnsafeRawBufferPointer) throws {
+    guard bytes.count == Self.length else {
+      throw SodiumError.wrongLength(expected: Self.length, found: bytes.count)
     }
     let words = (0..<7).map {
-      UInt64(bigEndian: octets.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self))
+      UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self))
     }
     generation = words[0]
     items = words[1]
@@ -51,9 +51,9 @@ struct Manifest: Equatable {
   func sealed(store: StoreID, by key: ManifestKey) throws -> [UInt8] {
     try withScratchMemory(Self.length) { plaintext in
       encode(to: plaintext)
-      return try key.seal.withUnsafeBytes { octets in
+      return try key.seal.withUnsafeBytes { bytes in
         try SealedPart.seal(
-          UnsafeRawBufferPointer(plaintext), at: Self.place(store), by: key.id, key: octets)
+          UnsafeRawBufferPointer(plaintext), at: Self.place(store), by: key.id, key: bytes)
       }
     }
   }

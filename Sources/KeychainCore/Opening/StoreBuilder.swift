@@ -22,7 +22,7 @@ struct StoreBuilder {
     let manifestKeyID = KeyID(.manifest, epoch: 1)
     let manifestRoot = try arena.randomKey()
     let manifestKey = try ManifestKey(manifestKeyID, manifestRoot, in: arena)
-    try tx.execute("INSERT INTO store (id, uuid) VALUES (1, ?)", .blob(store.octets))
+    try tx.execute("INSERT INTO store (id, uuid) VALUES (1, ?)", .blob(store.bytes))
 
     var keys: [(KeyID, GuardedKey)] = [
       (KeyID(.metadata, epoch: 1), try arena.randomKey()),

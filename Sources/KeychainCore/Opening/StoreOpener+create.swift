@@ -39,7 +39,7 @@ extension StoreOpener {
           if case .keyFile(let path) = slot, try KeyFile.createIfAbsent(path) {
             madeFiles.append(path)
           }
-          secrets.append((slot.kind, try slot.octets()))
+          secrets.append((slot.kind, try slot.bytes()))
         }
         let arena = KeyArena()
         let store = StoreID.random()

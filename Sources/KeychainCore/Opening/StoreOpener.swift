@@ -23,7 +23,7 @@ enum StoreOpener {
           .noSuchKeychain, "there is no store at \(location.databasePath)")
       }
       try location.checkFiles()
-      let bytes = try secret.octets()
+      let bytes = try secret.bytes()
       let lock = access == .readWrite ? try StoreLock(location.lockPath) : nil
       let arena = KeyArena()
       var attempts = 5

@@ -128,7 +128,7 @@ struct RootRenewal {
       kept.formUnion(numbers)
       for each in opened { roots.merge(each.roots) { first, _ in first } }
       let row = try KeySlotRow(new: slot.kind, label: slot.label, options: slots.options)
-      rows.append((row, try row.slotKey(from: secret.octets(), in: keys.arena)))
+      rows.append((row, try row.slotKey(from: secret.bytes(), in: keys.arena)))
     }
     return (rows, kept, roots)
   }

@@ -27,7 +27,7 @@ extension KeySlotRow {
       INSERT INTO key_slots (uuid, kind, label, created, parameters, payload)
       VALUES (?, ?, ?, ?, ?, ?)
       """,
-      .blob(slot.id.octets), .integer(Int64(slot.kind.rawValue)), .text(slot.label),
+      .blob(slot.id.bytes), .integer(Int64(slot.kind.rawValue)), .text(slot.label),
       .integer(slot.created), .blob(parameters), .blob(payload))
     return manifestElement(number: tx.lastInsertedRowID, payload: payload)
   }

@@ -17,12 +17,12 @@ struct KeySlotRow {
   static func columns(
     kind: Int64, created: Int64, label: String, parameters: [UInt8]
   ) -> [UInt8] {
-    var octets: [UInt8] = []
-    withUnsafeBytes(of: kind.bigEndian) { octets.append(contentsOf: $0) }
-    withUnsafeBytes(of: created.bigEndian) { octets.append(contentsOf: $0) }
+    var bytes: [UInt8] = []
+    withUnsafeBytes(of: kind.bigEndian) { bytes.append(contentsOf: $0) }
+    withUnsafeBytes(of: created.bigEndian) { bytes.append(contentsOf: $0) }
     let label = Array(label.utf8)
-    withUnsafeBytes(of: UInt32(clamping: label.count).bigEndian) { octets.append(contentsOf: $0) }
-    return octets + label + parameters
+    withUnsafeBytes(of: UInt32(clamping: label.count).bigEndian) { bytes.append(contentsOf: $0) }
+    return bytes + label + parameters
   }
 
   private var columns: [UInt8] {
@@ -46,9 +46,9 @@ struct KeySlotRow {
       for (position, (id, key)) in roots.enumerated() {
         let start = position * Self.entryLength
         payload.storeBytes(of: id.rawValue.bigEndian, toByteOffset: start, as: UInt32.self)
-        key.withUnsafeBytes { octets in
+        key.withUnsafeBytes { bytes in
           UnsafeMutableRawBufferPointer(rebasing: payload[(start + 4)...])
-            .copyMemory(from: octets)
+            .copyMemory(from: bytes)
         }
       }
       return try slotKey.withUnsafeBytes { slotKey in
@@ -71,9 +71,9 @@ struct KeySlotRow {
           guard start + Self.entryLength <= memory.count else { throw SodiumError.badPadding }
           let id = UInt32(
             bigEndian: memory.loadUnaligned(fromByteOffset: start, as: UInt32.self))
-          let octets = memory[(start + 4)..<(start + Self.entryLength)]
+          let bytes = memory[(start + 4)..<(start + Self.entryLength)]
           roots[KeyID(rawValue: id)] = try arena.key(
-            copying: UnsafeRawBufferPointer(rebasing: octets))
+            copying: UnsafeRawBufferPointer(rebasing: bytes))
         }
         return roots
       }
@@ -85,11 +85,11 @@ struct KeySlotRow {
     try withScratchMemory(KeyFile.length) { source in
       switch slot.kind {
       case .keyFile, .systemdCredential, .recoveryCode:
-        try secret.withUnsafeBytes { octets in
-          guard octets.count == source.count else {
-            throw SodiumError.wrongLength(expected: source.count, found: octets.count)
+        try secret.withUnsafeBytes { bytes in
+          guard bytes.count == source.count else {
+            throw SodiumError.wrongLength(expected: source.count, found: bytes.count)
           }
-          source.copyMemory(from: octets)
+          source.copyMemory(from: bytes)
         }
       case .passphrase:
         let hash = try PassphraseParameters(decoding: parameters)

@@ -36,7 +36,7 @@ package enum KeySlotSecret: Sendable {
   }
 
   /// The bytes that open the slot.
-  func octets() throws -> SecretBytes {
+  func bytes() throws -> SecretBytes {
     switch self {
     case .keyFile(let path): try KeyFile.read(path)
     case .passphrase(let passphrase): passphrase

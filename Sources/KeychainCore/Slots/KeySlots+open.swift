@@ -14,11 +14,11 @@ extension KeySlots {
   func opened(
     by secret: KeySlotSecret
   ) throws -> [(slot: KeySlot, roots: [KeyID: GuardedKey])] {
-    guard let octets = try? secret.octets() else { return [] }
+    guard let bytes = try? secret.bytes() else { return [] }
     let slots = try database.read { try KeySlotRow.all(in: $0) }
     return try slots.filter { $0.row.slot.kind == secret.kind }.compactMap { row, payload in
       do {
-        let slotKey = try row.slotKey(from: octets, in: keys.arena)
+        let slotKey = try row.slotKey(from: bytes, in: keys.arena)
         return (row.slot, try row.open(payload, store: store, slotKey: slotKey, in: keys.arena))
       } catch is SodiumError {
         return nil

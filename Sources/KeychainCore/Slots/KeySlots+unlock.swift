@@ -35,7 +35,7 @@ extension KeySlots {
   func rootsOpened(
     by secret: KeySlotSecret
   ) throws -> (roots: [KeyID: GuardedKey], mark: KeySetMark) {
-    let bytes = try secret.octets()
+    let bytes = try secret.bytes()
     return try database.read { tx in
       (
         try Self.open(secret, bytes, store: store, arena: keys.arena, in: tx),

@@ -58,10 +58,10 @@ final class KeySlots: Sendable {
     try health.checkWritable()
     return try KeychainError.wrap("adding a key slot") {
       if case .keyFile(let path) = secret { _ = try KeyFile.createIfAbsent(path) }
-      let octets = try secret.octets()
+      let bytes = try secret.bytes()
       let new = try KeySlotRow(new: secret.kind, label: label, options: options)
       // Before the transaction: a passphrase takes its time.
-      let slotKey = try new.slotKey(from: octets, in: keys.arena)
+      let slotKey = try new.slotKey(from: bytes, in: keys.arena)
       return try transactions.write { tx in
         let ledger = try changes.ledger(tx)
         if let actor { ledger.audit.actor = actor }

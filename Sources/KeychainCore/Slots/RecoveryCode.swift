@@ -19,7 +19,7 @@ package struct RecoveryCode: Sendable {
   /// A new one.
   package init() {
     text = SecretBytes(capacity: Self.groups * 5) { memory in
-      RandomOctets.fill(memory)
+      RandomBytes.fill(memory)
       for group in 0..<Self.groups {
         let start = group * 5
         for position in start..<(start + 5) { memory[position] &= 31 }
@@ -44,12 +44,12 @@ package struct RecoveryCode: Sendable {
     var failure: String?
     text = SecretBytes(capacity: count) { memory in
       var filled = 0
-      for octet in typed where !separators.contains(octet) {
+      for byte in typed where !separators.contains(byte) {
         guard filled < count else {
           filled += 1
           continue
         }
-        guard let digit = Self.value(octet) else {
+        guard let digit = Self.value(byte) else {
           failure = "group \(filled / 5 + 1) has a character that no code has"
           return 0
         }
@@ -80,9 +80,9 @@ package struct RecoveryCode: Sendable {
 
   /// For the one time that a person sees it.
   package func revealed() -> String {
-    text.withUnsafeBytes { octets in
+    text.withUnsafeBytes { bytes in
       (0..<Self.groups).map { group in
-        String(decoding: octets[(group * 5)..<(group * 5 + 5)], as: UTF8.self)
+        String(decoding: bytes[(group * 5)..<(group * 5 + 5)], as: UTF8.self)
       }.joined(separator: "-")
     }
   }
@@ -98,8 +98,8 @@ package struct RecoveryCode: Sendable {
     }
   }
 
-  private static func value(_ octet: UInt8) -> UInt8? {
-    let capital = octet >= UInt8(ascii: "a") ? octet & 0xDF : octet
+  private static func value(_ byte: UInt8) -> UInt8? {
+    let capital = byte >= UInt8(ascii: "a") ? byte & 0xDF : byte
     switch capital {
     case UInt8(ascii: "I"), UInt8(ascii: "L"): return 1
     case UInt8(ascii: "O"): return 0

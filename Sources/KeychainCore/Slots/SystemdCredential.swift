@@ -38,6 +38,6 @@ package enum SystemdCredential {
     else {
       throw KeychainError(.notAvailable, "\(path) is not as systemd makes it: others can reach it")
     }
-    return try KeyFile.octets(path, what: "the credential \(name)")
+    return try KeyFile.bytes(path, what: "the credential \(name)")
   }
 }

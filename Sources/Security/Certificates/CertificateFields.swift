@@ -17,9 +17,9 @@ struct CertificateFields {
   /// What a person would call the subject.
   let summary: String?
 
-  init?(_ octets: [UInt8]) {
-    guard let outer = DERElement(first: octets[...]), outer.tag == DERElement.sequence,
-      outer.whole.count == octets.count, let parts = outer.children, parts.count == 3,
+  init?(_ bytes: [UInt8]) {
+    guard let outer = DERElement(first: bytes[...]), outer.tag == DERElement.sequence,
+      outer.whole.count == bytes.count, let parts = outer.children, parts.count == 3,
       parts[0].tag == DERElement.sequence, parts[1].tag == DERElement.sequence,
       parts[2].tag == DERElement.bitString, var fields = parts[0].children
     else { return nil }
@@ -38,7 +38,7 @@ struct CertificateFields {
     serialNumber = Array(fields[0].contents)
     issuer = Array(fields[2].whole)
     subject = Array(fields[4].whole)
-    // The first octet counts the bits that do not belong to the key.
+    // The first byte counts the bits that do not belong to the key.
     publicKeyHash = SHA1.hash(key[1].contents.dropFirst())
     subjectKeyID = Self.subjectKeyID(fields.dropFirst(6))
     summary = Self.summary(of: fields[4])
@@ -93,11 +93,11 @@ struct CertificateFields {
 
   private static func text(_ element: DERElement) -> String? {
     switch element.tag {
-    case 0x1E:  // BMPString: two octets a character.
-      let octets = Array(element.contents)
-      guard octets.count.isMultiple(of: 2) else { return nil }
-      let units = stride(from: 0, to: octets.count, by: 2).map {
-        UInt16(octets[$0]) << 8 | UInt16(octets[$0 + 1])
+    case 0x1E:  // BMPString: two bytes a character.
+      let bytes = Array(element.contents)
+      guard bytes.count.isMultiple(of: 2) else { return nil }
+      let units = stride(from: 0, to: bytes.count, by: 2).map {
+        UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1])
       }
       return String(decoding: units, as: UTF16.self)
     default:

@@ -19,14 +19,14 @@ struct DERElement {
     guard contents.count >= 0x80 else {
       return [sequence, UInt8(contents.count)] + contents
     }
-    let octets = withUnsafeBytes(of: contents.count.bigEndian) { Array($0.drop { $0 == 0 }) }
-    return [sequence, 0x80 | UInt8(octets.count)] + octets + contents
+    let bytes = withUnsafeBytes(of: contents.count.bigEndian) { Array($0.drop { $0 == 0 }) }
+    return [sequence, 0x80 | UInt8(bytes.count)] + bytes + contents
   }
 
-  /// The elements that stand one after the other in `octets`; nil unless they fill it exactly.
-  static func all(in octets: ArraySlice<UInt8>) -> [DERElement]? {
+  /// The elements that stand one after the other in `bytes`; nil unless they fill it exactly.
+  static func all(in bytes: ArraySlice<UInt8>) -> [DERElement]? {
     var elements: [DERElement] = []
-    var rest = octets
+    var rest = bytes
     while !rest.isEmpty {
       guard let element = DERElement(first: rest) else { return nil }
       elements.append(element)
@@ -38,22 +38,22 @@ struct DERElement {
   /// The elements within this one.
   var children: [DERElement]? { Self.all(in: contents) }
 
-  init?(first octets: ArraySlice<UInt8>) {
-    guard octets.count >= 2, let tag = octets.first, tag & 0x1F != 0x1F else { return nil }
-    var position = octets.startIndex + 1
-    var length = Int(octets[position])
+  init?(first bytes: ArraySlice<UInt8>) {
+    guard bytes.count >= 2, let tag = bytes.first, tag & 0x1F != 0x1F else { return nil }
+    var position = bytes.startIndex + 1
+    var length = Int(bytes[position])
     position += 1
     if length >= 0x80 {
       let count = length & 0x7F
-      guard (1...4).contains(count), octets.endIndex - position >= count else { return nil }
-      length = octets[position..<(position + count)].reduce(0) { $0 << 8 | Int($1) }
+      guard (1...4).contains(count), bytes.endIndex - position >= count else { return nil }
+      length = bytes[position..<(position + count)].reduce(0) { $0 << 8 | Int($1) }
       // The shortest form only.
       guard length >= 0x80, length >> (8 * (count - 1)) > 0 else { return nil }
       position += count
     }
-    guard octets.endIndex - position >= length else { return nil }
+    guard bytes.endIndex - position >= length else { return nil }
     self.tag = tag
-    contents = octets[position..<(position + length)]
-    whole = octets[octets.startIndex..<(position + length)]
+    contents = bytes[position..<(position + length)]
+    whole = bytes[bytes.startIndex..<(position + length)]
   }
 }

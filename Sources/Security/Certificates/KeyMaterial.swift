@@ -8,20 +8,20 @@ struct KeyMaterial {
   let bits: Int64
 
   /// Nil for other types, and for what is none of its type.
-  init?(_ octets: [UInt8], _ attributes: [ItemAttribute: AttributeValue]) {
+  init?(_ bytes: [UInt8], _ attributes: [ItemAttribute: AttributeValue]) {
     let isPrivate = attributes[.keyClass]?.string == kSecAttrKeyClassPrivate
     guard isPrivate || attributes[.keyClass]?.string == kSecAttrKeyClassPublic else { return nil }
     switch attributes[.keyType]?.string {
-    case kSecAttrKeyTypeRSA: self.init(rsa: octets, isPrivate: isPrivate)
-    case kSecAttrKeyTypeECSECPrimeRandom: self.init(curve: octets, isPrivate: isPrivate)
+    case kSecAttrKeyTypeRSA: self.init(rsa: bytes, isPrivate: isPrivate)
+    case kSecAttrKeyTypeECSECPrimeRandom: self.init(curve: bytes, isPrivate: isPrivate)
     default: return nil
     }
   }
 
   /// `{ modulus, exponent }`, or `{ version, modulus, exponent, … }`.
-  private init?(rsa octets: [UInt8], isPrivate: Bool) {
-    guard let outer = DERElement(first: octets[...]), outer.tag == DERElement.sequence,
-      outer.whole.count == octets.count, let parts = outer.children,
+  private init?(rsa bytes: [UInt8], isPrivate: Bool) {
+    guard let outer = DERElement(first: bytes[...]), outer.tag == DERElement.sequence,
+      outer.whole.count == bytes.count, let parts = outer.children,
       parts.count >= (isPrivate ? 9 : 2), parts.allSatisfy({ $0.tag == DERElement.integer })
     else { return nil }
     let (modulus, exponent) = isPrivate ? (parts[1], parts[2]) : (parts[0], parts[1])
@@ -31,13 +31,13 @@ struct KeyMaterial {
     publicKeyHash = SHA1.hash(DERElement.sequence(of: modulus.whole + exponent.whole))
   }
 
-  private init?(curve octets: [UInt8], isPrivate: Bool) {
+  private init?(curve bytes: [UInt8], isPrivate: Bool) {
     let parts = isPrivate ? 3 : 2
-    let length = (octets.count - 1) / parts
+    let length = (bytes.count - 1) / parts
     // P-256, P-384 and P-521.
-    guard octets.first == 4, [32, 48, 66].contains(length), octets.count == 1 + parts * length
+    guard bytes.first == 4, [32, 48, 66].contains(length), bytes.count == 1 + parts * length
     else { return nil }
     bits = length == 66 ? 521 : Int64(length) * 8
-    publicKeyHash = SHA1.hash(octets[..<(1 + 2 * length)])
+    publicKeyHash = SHA1.hash(bytes[..<(1 + 2 * length)])
   }
 }

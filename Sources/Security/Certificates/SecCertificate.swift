@@ -5,13 +5,13 @@ import Foundation
 /// An X.509 certificate.
 public final class SecCertificate: Hashable, Sendable {
   /// The DER.
-  let octets: [UInt8]
+  let bytes: [UInt8]
   let fields: CertificateFields
   private let reference: [UInt8]?
 
-  init?(_ octets: [UInt8], reference: [UInt8]? = nil) {
-    guard let fields = CertificateFields(octets) else { return nil }
-    self.octets = octets
+  init?(_ bytes: [UInt8], reference: [UInt8]? = nil) {
+    guard let fields = CertificateFields(bytes) else { return nil }
+    self.bytes = bytes
     self.fields = fields
     self.reference = reference
   }
@@ -22,16 +22,16 @@ public final class SecCertificate: Hashable, Sendable {
       return nil
     }
     let reference = PersistentReference(.stored(.certificate), found.item.reference)
-    self.init(secret.withUnsafeBytes { Array($0) }, reference: reference.octets)
+    self.init(secret.withUnsafeBytes { Array($0) }, reference: reference.bytes)
   }
 
-  /// Whether both are the same octets.
+  /// Whether both are the same bytes.
   public static func == (left: SecCertificate, right: SecCertificate) -> Bool {
-    left.octets == right.octets
+    left.bytes == right.bytes
   }
 
-  /// Feeds its octets to a hasher.
-  public func hash(into hasher: inout Hasher) { hasher.combine(octets) }
+  /// Feeds its bytes to a hasher.
+  public func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
 }
 
 extension SecCertificate: KeychainObject {
@@ -53,7 +53,7 @@ public func SecCertificateCreateWithData(
 
 /// The DER of a certificate.
 public func SecCertificateCopyData(_ certificate: SecCertificate) -> CFData {
-  Data(certificate.octets)
+  Data(certificate.bytes)
 }
 
 /// What a person would call the certificate: the common name of its subject, or another part of it.

@@ -13,7 +13,7 @@ public final class SecIdentity: Hashable, Sendable {
     }
     self.certificate = certificate
     self.privateKey = privateKey
-    reference = found.persistentReference.octets
+    reference = found.persistentReference.bytes
   }
 
   /// Whether both are the same certificate and key.

@@ -40,7 +40,7 @@ public func CFGetTypeID(_ cf: CFTypeRef?) -> CFTypeID { KnownType(cf).rawValue }
 
 /// The type of texts.
 public func CFStringGetTypeID() -> CFTypeID { KnownType.string.rawValue }
-/// The type of octets.
+/// The type of bytes.
 public func CFDataGetTypeID() -> CFTypeID { KnownType.data.rawValue }
 /// The type of numbers; the truth values among the attributes of an item come back as numbers.
 public func CFNumberGetTypeID() -> CFTypeID { KnownType.number.rawValue }

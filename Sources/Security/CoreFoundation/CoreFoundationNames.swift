@@ -9,7 +9,7 @@ import Foundation
 public typealias CFArray = [Any]
 /// A truth value.
 public typealias CFBoolean = Bool
-/// Octets.
+/// Bytes.
 public typealias CFData = Data
 /// A moment.
 public typealias CFDate = Date

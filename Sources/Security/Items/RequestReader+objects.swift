@@ -13,7 +13,7 @@ extension RequestReader {
       (itemClass, object) = (.stored(.certificate), certificate)
       request.attributes = certificate.fields.primaryKey
       request.defaults = certificate.fields.derived
-      request.secret = ItemSecret(copying: certificate.octets)
+      request.secret = ItemSecret(copying: certificate.bytes)
     case let key as SecKey:
       (itemClass, object) = (.stored(.key), key)
       // What a new key does not say need not be stored; of a known one it says which key is meant.
@@ -42,8 +42,8 @@ extension RequestReader {
   /// A certificate that is given as data says its attributes itself.
   mutating func readCertificate() {
     guard request.itemClass == .stored(.certificate), request.defaults.isEmpty,
-      let octets = request.secret?.withUnsafeBytes({ Array($0) }),
-      let fields = CertificateFields(octets)
+      let bytes = request.secret?.withUnsafeBytes({ Array($0) }),
+      let fields = CertificateFields(bytes)
     else { return }
     request.defaults = fields.derived.merging(fields.primaryKey) { $1 }
   }

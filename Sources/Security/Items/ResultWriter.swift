@@ -23,7 +23,7 @@ struct ResultWriter {
     case .data:
       return found.secret?.data ?? Data()
     case .persistentReference:
-      return Data(found.persistentReference.octets)
+      return Data(found.persistentReference.bytes)
     case .reference:
       // Passwords have no objects.
       return object(of: found) ?? attributes(of: found)
@@ -38,7 +38,7 @@ struct ResultWriter {
     if shape.contains(.data) { dictionary[kSecValueData] = found.secret?.data ?? Data() }
     if shape.contains(.reference) { dictionary[kSecValueRef] = object(of: found) }
     if shape.contains(.persistentReference) {
-      dictionary[kSecValuePersistentRef] = Data(found.persistentReference.octets)
+      dictionary[kSecValuePersistentRef] = Data(found.persistentReference.bytes)
     }
     return dictionary
   }
@@ -99,7 +99,7 @@ extension AttributeValue {
   fileprivate var object: Any {
     switch self {
     case .string(let text): text
-    case .data(let octets): Data(octets)
+    case .data(let bytes): Data(bytes)
     case .integer(let number): NSNumber(value: number)
     // A number, as in the original: it can be cast to `Bool` and to `Int`.
     case .bool(let truth): NSNumber(value: truth ? 1 : 0)

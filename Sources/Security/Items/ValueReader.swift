@@ -57,7 +57,7 @@ enum ValueReader {
 
   private static func read(_ value: Any, as kind: ItemAttribute.Kind) -> AttributeValue? {
     switch kind {
-    case .octets:
+    case .bytes:
       return text(value).map { .string($0) } ?? (value as? Data).map { .data(Array($0)) }
     case .number:
       if let text = text(value) { return Int64(text).map { .integer($0) } }
@@ -81,9 +81,9 @@ enum ValueReader {
   private static func characters(_ number: Int64) -> AttributeValue? {
     guard number != 0 else { return .string("") }
     guard let code = UInt32(exactly: number) else { return nil }
-    let octets = withUnsafeBytes(of: code.bigEndian) { Array($0) }
-    guard octets.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return nil }
-    return .string(String(decoding: octets, as: UTF8.self))
+    let bytes = withUnsafeBytes(of: code.bigEndian) { Array($0) }
+    guard bytes.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return nil }
+    return .string(String(decoding: bytes, as: UTF8.self))
   }
 
   /// Nil for dates that no calendar has.

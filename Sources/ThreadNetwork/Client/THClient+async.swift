@@ -34,7 +34,7 @@ extension THClient {
 
   /// Deletes the credentials that the own team has stored for a border router.
   ///
-  /// - Parameter borderAgentID: 8 or 16 octets.
+  /// - Parameter borderAgentID: 8 or 16 bytes.
   /// - Throws: ``THError``, with the code ``THError/Code/notFound`` when there are none, and then
   ///   nothing has changed; `CancellationError`, and then it may be done all the same.
   public func deleteCredentials(forBorderAgent borderAgentID: Data) async throws {
@@ -43,7 +43,7 @@ extension THClient {
 
   /// The credentials that the own team has stored for a border router.
   ///
-  /// - Parameter borderAgentID: 8 or 16 octets.
+  /// - Parameter borderAgentID: 8 or 16 bytes.
   /// - Throws: ``THError``, with the code ``THError/Code/notFound`` when there are none, also when
   ///   another team has some; `CancellationError`.
   public func credentials(forBorderAgentID borderAgentID: Data) async throws -> THCredentials {
@@ -56,8 +56,8 @@ extension THClient {
   /// ``storeCredentials(forBorderAgent:activeOperationalDataSet:completion:)``.
   ///
   /// - Parameters:
-  ///   - borderAgentID: 8 or 16 octets.
-  ///   - activeOperationalDataSet: a complete active dataset, at most 254 octets.
+  ///   - borderAgentID: 8 or 16 bytes.
+  ///   - activeOperationalDataSet: a complete active dataset, at most 254 bytes.
   /// - Throws: ``THError``, with the code ``THError/Code/invalidDataset`` or
   ///   ``THError/Code/notAuthorized`` among others; `CancellationError`, and then it may be done all
   ///   the same.
@@ -81,7 +81,7 @@ extension THClient {
 
   /// The credentials of a network, whichever team has stored them. A person is asked first.
   ///
-  /// - Parameter extendedPANID: 8 octets.
+  /// - Parameter extendedPANID: 8 bytes.
   /// - Throws: ``THError``, with the code ``THError/Code/refused`` (15) when the person refuses or
   ///   nobody answers, ``THError/Code/notFound`` when nobody has stored any; `CancellationError`.
   public func credentials(forExtendedPANID extendedPANID: Data) async throws -> THCredentials {
@@ -113,7 +113,7 @@ extension THClient {
 
   /// Lets another device join a network by a code of nine digits, which is shown to the person.
   ///
-  /// - Parameter extendedPANID: 8 octets.
+  /// - Parameter extendedPANID: 8 bytes.
   /// - Throws: ``THError``, in this version with the code ``THError/Code/unsupported``.
   public func enableCredentialSharingMode(forExtendedPANID extendedPANID: Data) async throws {
     try await PendingCall.end {

@@ -17,7 +17,7 @@ extension THClient {
   /// Compares a dataset with the preferred network. Nobody is asked. Linux only: it is what
   /// ``isPreferred(forActiveOperationalDataset:)`` is made of, and keeps apart what that calls false.
   ///
-  /// - Parameter activeOperationalDataSet: a complete active dataset, at most 254 octets.
+  /// - Parameter activeOperationalDataSet: a complete active dataset, at most 254 bytes.
   /// - Throws: ``THError``, with the code ``THError/Code/invalidDataset`` for what is none;
   ///   `CancellationError`.
   public func preferredMatch(

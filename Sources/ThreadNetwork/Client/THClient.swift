@@ -19,8 +19,8 @@ import Foundation
 ///
 /// Errors are ``THError`` values, which are `NSError` objects.
 ///
-/// A border router is named by its *Border Agent ID*: 8 octets (the MAC extended address) or 16
-/// octets. 16 octets that end in eight zero octets mean the same as the first eight.
+/// A border router is named by its *Border Agent ID*: 8 bytes (the MAC extended address) or 16
+/// bytes. 16 bytes that end in eight zero bytes mean the same as the first eight.
 open class THClient: NSObject, @unchecked Sendable {
   let keeper: KeeperLink
 
@@ -62,7 +62,7 @@ open class THClient: NSObject, @unchecked Sendable {
   /// The credentials that the own team has stored for a border router.
   ///
   /// - Parameters:
-  ///   - borderAgentID: 8 or 16 octets.
+  ///   - borderAgentID: 8 or 16 bytes.
   ///   - completion: gets the credentials or the error: ``THError/Code/notFound`` when there are
   ///     none, also when another team has some; ``THError/Code/invalidArgument`` for an id of
   ///     another length.
@@ -81,8 +81,8 @@ open class THClient: NSObject, @unchecked Sendable {
   /// change a router's credentials alone: delete them, and store them under a new id.
   ///
   /// - Parameters:
-  ///   - borderAgentID: 8 or 16 octets.
-  ///   - activeOperationalDataSet: a complete active dataset, at most 254 octets of TLVs (Thread
+  ///   - borderAgentID: 8 or 16 bytes.
+  ///   - activeOperationalDataSet: a complete active dataset, at most 254 bytes of TLVs (Thread
   ///     specification, chapter 8). Types that are not known are kept.
   ///   - completion: gets nil, or the error: ``THError/Code/invalidDataset``, which names the rule, the
   ///     TLV and its offset; ``THError/Code/notAuthorized`` when the id belongs to another team.
@@ -102,7 +102,7 @@ open class THClient: NSObject, @unchecked Sendable {
   /// stays what it is, also when this was its last border router.
   ///
   /// - Parameters:
-  ///   - borderAgentID: 8 or 16 octets.
+  ///   - borderAgentID: 8 or 16 bytes.
   ///   - completion: gets nil, or the error: ``THError/Code/notFound`` when there are none, and then
   ///     nothing has changed.
   @preconcurrency
@@ -129,7 +129,7 @@ open class THClient: NSObject, @unchecked Sendable {
   /// The credentials of a network, whichever team has stored them. A person is asked first.
   ///
   /// - Parameters:
-  ///   - extendedPANID: 8 octets.
+  ///   - extendedPANID: 8 bytes.
   ///   - completion: gets the credentials or the error: ``THError/Code/refused`` (15) when the person
   ///     refuses, or nobody answers; ``THError/Code/notFound`` when nobody has stored any.
   @preconcurrency
@@ -157,7 +157,7 @@ open class THClient: NSObject, @unchecked Sendable {
   /// radio, and the keeper has none. The answer is ``THError/Code/unsupported``.
   ///
   /// - Parameters:
-  ///   - extendedPANID: 8 octets.
+  ///   - extendedPANID: 8 bytes.
   ///   - completion: gets nil once the code is shown, or the error.
   @preconcurrency
   open func enableCredentialSharingMode(

@@ -21,11 +21,11 @@ extension CredentialValues {
   init?(_ record: CredentialRecord) {
     guard let dataset = record.dataset else { return nil }
     networkName = dataset.networkName
-    extendedPANID = Data(record.network.octets)
-    borderAgentID = record.agent.map { Data($0.octets) }
-    activeOperationalDataSet = Data(dataset.octets)
-    networkKey = dataset.networkKey.map { Data($0.octets) }
-    pskc = dataset.pskc.map { Data($0.octets) }
+    extendedPANID = Data(record.network.bytes)
+    borderAgentID = record.agent.map { Data($0.bytes) }
+    activeOperationalDataSet = Data(dataset.bytes)
+    networkKey = dataset.networkKey.map { Data($0.bytes) }
+    pskc = dataset.pskc.map { Data($0.bytes) }
     panID = dataset.panID.map { Data([UInt8($0 >> 8), UInt8($0 & 0xFF)]) }
     channel = dataset.channel.map { UInt8(truncatingIfNeeded: $0.number) } ?? 0
     creationDate = record.created

@@ -9,20 +9,20 @@ import Synchronization
 ///
 /// Two are equal when all their values are. Nothing that is secret is in a description.
 public final class THCredentials: NSObject, NSSecureCoding, @unchecked Sendable {
-  /// The name of the network, 1 to 16 octets of UTF-8. It comes from outside.
+  /// The name of the network, 1 to 16 bytes of UTF-8. It comes from outside.
   public let networkName: String?
-  /// The identity of the network, 8 octets.
+  /// The identity of the network, 8 bytes.
   public let extendedPANID: Data?
-  /// The border router's id, 8 or 16 octets; nil for a preferred network on which there is no border
+  /// The border router's id, 8 or 16 bytes; nil for a preferred network on which there is no border
   /// router.
   public let borderAgentID: Data?
-  /// The whole dataset as it was stored, at most 254 octets of TLVs. The network key is in it.
+  /// The whole dataset as it was stored, at most 254 bytes of TLVs. The network key is in it.
   public let activeOperationalDataSet: Data?
-  /// The network key, 16 octets. Whoever has it can join the network and read all that is sent there.
+  /// The network key, 16 bytes. Whoever has it can join the network and read all that is sent there.
   public let networkKey: Data?
-  /// The pre-shared key for commissioners (PSKc), 16 octets; as secret as the network key.
+  /// The pre-shared key for commissioners (PSKc), 16 bytes; as secret as the network key.
   public let pskc: Data?
-  /// The PAN ID, 2 octets, the most significant first.
+  /// The PAN ID, 2 bytes, the most significant first.
   public let panID: Data?
   /// When the credentials were first stored.
   public let creationDate: Date?

@@ -28,7 +28,7 @@ extension THError {
   private static func place(_ failure: AnswerFailure) -> String {
     var parts = [failure.code]
     if let tlv = failure.tlv { parts.append(tlv) }
-    if let offset = failure.offset { parts.append("at octet \(offset)") }
+    if let offset = failure.offset { parts.append("at byte \(offset)") }
     return parts.joined(separator: ", ")
   }
 

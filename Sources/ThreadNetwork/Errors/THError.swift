@@ -10,7 +10,7 @@ public let THErrorDomain = "THErrorDomain"
 /// Why a call failed: an `NSError` of ``THErrorDomain`` with one of the codes of ``Code``.
 ///
 /// `localizedDescription` says what is wrong, where, and what can be done about it. It never holds an
-/// octet of a network key, a PSKc or a dataset.
+/// byte of a network key, a PSKc or a dataset.
 ///
 ///     do {
 ///       let credentials = try await client.preferredCredentials()
@@ -26,7 +26,7 @@ public final class THError: NSError, @unchecked Sendable {
     /// The dataset is refused: ``THError/answerCode`` names the rule, ``THError/tlv`` the TLV and
     /// ``THError/offset`` the place.
     case invalidDataset = 1
-    /// A Border Agent ID that has neither 8 nor 16 octets, an Extended PAN ID that has not 8, or a
+    /// A Border Agent ID that has neither 8 nor 16 bytes, an Extended PAN ID that has not 8, or a
     /// configuration that makes no sense.
     case invalidArgument = 2
     /// There are no such credentials, or none that this team may know of. ``noPreferredNetwork`` is another case:
@@ -70,7 +70,7 @@ public final class THError: NSError, @unchecked Sendable {
   public static let answerCodeKey = "THErrorAnswerCode"
   /// Key of `userInfo`: the name of the TLV that is to blame, a `String` such as `Network Key`.
   public static let tlvKey = "THErrorTLV"
-  /// Key of `userInfo`: octets from the beginning of the dataset to that TLV, an `Int`.
+  /// Key of `userInfo`: bytes from the beginning of the dataset to that TLV, an `Int`.
   public static let offsetKey = "THErrorOffset"
 
   /// The same as `code`.
@@ -79,7 +79,7 @@ public final class THError: NSError, @unchecked Sendable {
   public var answerCode: String? { userInfo[Self.answerCodeKey] as? String }
   /// The name of the TLV that is to blame, where a dataset is refused for one.
   public var tlv: String? { userInfo[Self.tlvKey] as? String }
-  /// Octets from the beginning of the dataset to the TLV that is to blame.
+  /// Bytes from the beginning of the dataset to the TLV that is to blame.
   public var offset: Int? { userInfo[Self.offsetKey] as? Int }
 
   /// The domain, the code and the words.

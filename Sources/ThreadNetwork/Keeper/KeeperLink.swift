@@ -30,9 +30,9 @@ final class KeeperLink: Sendable {
     return first
   }
 
-  func match(_ octets: Data) async throws -> THPreferredMatch {
+  func match(_ bytes: Data) async throws -> THPreferredMatch {
     var request = ThreadRequest(.checkPreferred)
-    request.dataset = try ThreadRequest.dataset(octets)
+    request.dataset = try ThreadRequest.dataset(bytes)
     let answer = try await ask(request)
     switch answer.result {
     case .match?: return .match

@@ -46,16 +46,16 @@ struct KeeperSocket: Sendable {
     fields.command = request.command.rawValue
     fields.asKeeper = asKeeper
     let seconds = request.command.needsConsent ? Self.personsPatience : Self.patience
-    let octets: [UInt8]?
+    let bytes: [UInt8]?
     do {
-      octets = try await DaemonCaller.ask(
+      bytes = try await DaemonCaller.ask(
         fields.json, at: path, within: seconds, admittingOthers: admitsOthers)
     } catch let error as DaemonSocketError {
       if error.reason == .abandoned { throw CancellationError() }
       throw THError(error, at: path)
     }
-    guard let octets else { return nil }
-    guard let answer = ThreadAnswer(json: octets) else { throw KeeperLink.unreadable }
+    guard let bytes else { return nil }
+    guard let answer = ThreadAnswer(json: bytes) else { throw KeeperLink.unreadable }
     do throws(AnswerFailure) {
       return try answer.result()
     } catch {

@@ -6,10 +6,10 @@ import Foundation
 extension ThreadRequest {
   static func of(_ borderAgentID: Data, _ command: RequestCommand) throws(THError) -> ThreadRequest
   {
-    guard let agent = BorderAgentID(octets: borderAgentID) else {
+    guard let agent = BorderAgentID(bytes: borderAgentID) else {
       throw THError(
         .invalidArgument,
-        "a Border Agent ID has 8 or 16 octets, this one has \(borderAgentID.count)",
+        "a Border Agent ID has 8 or 16 bytes, this one has \(borderAgentID.count)",
         help: "it is the MAC extended address, or `xa` or `id` of the router's mDNS announcement")
     }
     var request = ThreadRequest(command)
@@ -20,9 +20,9 @@ extension ThreadRequest {
   static func about(
     _ extendedPANID: Data, _ command: RequestCommand
   ) throws(THError) -> ThreadRequest {
-    guard let network = ExtendedPANID(octets: extendedPANID) else {
+    guard let network = ExtendedPANID(bytes: extendedPANID) else {
       throw THError(
-        .invalidArgument, "an Extended PAN ID has 8 octets, this one has \(extendedPANID.count)")
+        .invalidArgument, "an Extended PAN ID has 8 bytes, this one has \(extendedPANID.count)")
     }
     var request = ThreadRequest(command)
     request.network = network
@@ -30,10 +30,10 @@ extension ThreadRequest {
   }
 
   /// A complete active dataset.
-  static func dataset(_ octets: Data) throws(THError) -> OperationalDataset {
+  static func dataset(_ bytes: Data) throws(THError) -> OperationalDataset {
     let dataset: OperationalDataset
     do throws(DatasetError) {
-      dataset = try OperationalDataset(octets: Array(octets))
+      dataset = try OperationalDataset(bytes: Array(bytes))
       try dataset.requireComplete()
     } catch {
       throw THError(AnswerFailure(error))

@@ -55,9 +55,9 @@ struct BrokerOptions: ParsableArguments {
         .notPermitted, "\(passwordFile) is open to every user of this machine",
         remedy: "chmod 600 \(passwordFile)")
     }
-    var octets = [UInt8](repeating: 0, count: Self.limit + 1)
-    let count = octets.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
-    let line = octets.prefix(max(count, 0)).prefix { $0 != 0x0A && $0 != 0x0D }
+    var bytes = [UInt8](repeating: 0, count: Self.limit + 1)
+    let count = bytes.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+    let line = bytes.prefix(max(count, 0)).prefix { $0 != 0x0A && $0 != 0x0D }
     guard line.count <= Self.limit, let text = String(validating: line, as: UTF8.self),
       !text.isEmpty
     else {

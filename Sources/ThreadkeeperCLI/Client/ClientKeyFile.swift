@@ -13,7 +13,7 @@ import ThreadkeeperDaemon
 /// ```
 struct ClientKeyFile: Sendable {
   private static let word = "threadkeeper-client-key-1"
-  /// Octets; the file has some two hundred.
+  /// Bytes; the file has some two hundred.
   private static let limit = 4_096
 
   let path: String
@@ -30,11 +30,11 @@ struct ClientKeyFile: Sendable {
       throw CommandFailure(.cannotCreate, "can't make \(path): \(String(cString: strerror(errno)))")
     }
     defer { close(descriptor) }
-    var octets = identity.secrets.withUnsafeBytes { Array($0) }
-    defer { wipe(&octets) }
+    var bytes = identity.secrets.withUnsafeBytes { Array($0) }
+    defer { wipe(&bytes) }
     let text = """
       # The keys of a client of threadkeeper. Who has them speaks for it, and reads what it is sent.
-      \(Self.word) \(Base64.encode(octets, .urlSafe))
+      \(Self.word) \(Base64.encode(bytes, .urlSafe))
 
       """
     do throws(CommandFailure) {
@@ -74,17 +74,17 @@ struct ClientKeyFile: Sendable {
         .notPermitted, "other users of this machine can read \(path)",
         remedy: "chmod 600 \(path); if somebody may have read it, make a new one")
     }
-    var octets = [UInt8](repeating: 0, count: Self.limit)
-    defer { wipe(&octets) }
-    let count = octets.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
-    guard let identity = Self.identity(octets.prefix(max(count, 0))) else {
+    var bytes = [UInt8](repeating: 0, count: Self.limit)
+    defer { wipe(&bytes) }
+    let count = bytes.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+    guard let identity = Self.identity(bytes.prefix(max(count, 0))) else {
       throw CommandFailure(.badInput, "\(path) is no key file of a client")
     }
     return identity
   }
 
-  private static func identity(_ octets: ArraySlice<UInt8>) -> Identity? {
-    let lines = octets.split(separator: UInt8(ascii: "\n")).filter { $0.first != UInt8(ascii: "#") }
+  private static func identity(_ bytes: ArraySlice<UInt8>) -> Identity? {
+    let lines = bytes.split(separator: UInt8(ascii: "\n")).filter { $0.first != UInt8(ascii: "#") }
     guard lines.count == 1, let line = lines.first else { return nil }
     let words = line.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") }
     guard words.count == 2, words[0].elementsEqual(word.utf8),

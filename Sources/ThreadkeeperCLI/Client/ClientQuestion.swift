@@ -10,5 +10,5 @@ struct ClientQuestion: Sendable {
   /// Whether an answer in clear is refused, where it could be sealed.
   var isSecret = false
   /// Tells its answer, and the consent that it waits for, from those to others.
-  let transaction = Base64.encode(RandomOctets.make(12), .urlSafe)
+  let transaction = Base64.encode(RandomBytes.make(12), .urlSafe)
 }

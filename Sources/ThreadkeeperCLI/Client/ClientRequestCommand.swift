@@ -98,14 +98,14 @@ struct ClientRequestCommand: AsyncParsableCommand {
 
   private func readFields() throws -> [UInt8] {
     if fields != nil {
-      guard let octets = try StandardInput.read(limit: Envelope.limit),
-        JSONObjectText.isObject(octets),
-        JSONObjectText.value(of: "transaction", in: octets) == nil
+      guard let bytes = try StandardInput.read(limit: Envelope.limit),
+        JSONObjectText.isObject(bytes),
+        JSONObjectText.value(of: "transaction", in: bytes) == nil
       else {
         throw CommandFailure(
           .badInput, "standard input has no JSON object, or one with a transaction of its own")
       }
-      return octets
+      return bytes
     }
     var object: [String: String] = [:]
     for pair in field {

@@ -38,21 +38,21 @@ struct DatasetArgument: ExpressibleByArgument {
   }
 
   private func digits() throws -> String {
-    let octets: [UInt8]?
+    let bytes: [UInt8]?
     if isStandardInput {
-      octets = try StandardInput.read(limit: Self.longestInput)
+      bytes = try StandardInput.read(limit: Self.longestInput)
     } else if text.hasPrefix("@") {
-      octets = try InputFile.read(String(text.dropFirst()), limit: Self.longestInput)
+      bytes = try InputFile.read(String(text.dropFirst()), limit: Self.longestInput)
     } else {
       try Self.warnOnce()
       return text
     }
-    guard let octets else {
+    guard let bytes else {
       throw DatasetError(
         code: .tooLong, type: nil, offset: OperationalDataset.maximumLength,
         message: "more than \(Self.longestInput) characters, expected at most "
-          + "\(OperationalDataset.maximumLength) octets of two digits each")
+          + "\(OperationalDataset.maximumLength) bytes of two digits each")
     }
-    return String(decoding: octets, as: UTF8.self)
+    return String(decoding: bytes, as: UTF8.self)
   }
 }

@@ -16,7 +16,7 @@ struct DatasetReport: Encodable {
   }
 
   let kind: String
-  let octets: Int
+  let bytes: Int
   let networkName: String?
   let extPanId: String?
   let panId: UInt16?
@@ -43,7 +43,7 @@ struct DatasetReport: Encodable {
 
   init(of dataset: OperationalDataset, showSecrets: Bool) {
     kind = dataset.kind.rawValue
-    octets = dataset.octets.count
+    bytes = dataset.bytes.count
     networkName = dataset.networkName
     extPanId = dataset.extendedPANID?.description
     panId = dataset.panID

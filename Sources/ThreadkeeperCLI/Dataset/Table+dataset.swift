@@ -6,7 +6,7 @@ extension Table {
   /// All that is in a dataset, for people. What is not in it, has no row.
   init(of dataset: OperationalDataset, showSecrets: Bool) {
     self.init(columns: "Parameter", "Value")
-    add("Kind", "\(dataset.kind.rawValue), \(dataset.octets.count) octets")
+    add("Kind", "\(dataset.kind.rawValue), \(dataset.bytes.count) bytes")
     add(.networkName, dataset.networkName)
     add(.extendedPANID, dataset.extendedPANID?.description)
     add(.panID, dataset.panID.map { "\(hexadecimal($0)) (\($0))" })
@@ -27,8 +27,8 @@ extension Table {
     add(.pskc, dataset.pskc.map { shown($0, showSecrets) })
     for tlv in dataset.unknown {
       // An unknown value may be a secret that a newer Thread has.
-      let octets = tlv.value.count == 1 ? "<1 octet>" : "<\(tlv.value.count) octets>"
-      add("TLV \(tlv.type)", showSecrets ? Hexadecimal.encode(tlv.value) : octets)
+      let bytes = tlv.value.count == 1 ? "<1 byte>" : "<\(tlv.value.count) bytes>"
+      add("TLV \(tlv.type)", showSecrets ? Hexadecimal.encode(tlv.value) : bytes)
     }
   }
 

@@ -88,9 +88,9 @@ struct DemoNetwork {
 
   init(name: String, channel: UInt16) throws {
     func random(_ count: Int) -> [UInt8] { (0..<count).map { _ in .random(in: 0 ... .max) } }
-    guard let key = NetworkKey(octets: random(16)), let pskc = PSKc(octets: random(16)),
-      let network = ExtendedPANID(octets: random(8)),
-      let prefix = MeshLocalPrefix(octets: [0xFD] + random(7)),
+    guard let key = NetworkKey(bytes: random(16)), let pskc = PSKc(bytes: random(16)),
+      let network = ExtendedPANID(bytes: random(8)),
+      let prefix = MeshLocalPrefix(bytes: [0xFD] + random(7)),
       let policy = SecurityPolicy(rotationTime: 672, flags: [0xF7, 0xF8]),
       let timestamp = Timestamp(seconds: 1)
     else { throw CommandFailure(.software, "the demonstration's dataset is wrong") }

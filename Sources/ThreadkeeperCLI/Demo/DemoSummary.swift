@@ -52,8 +52,8 @@ struct DemoSummary {
       guard let data = FileManager.default.contents(atPath: directory + "/" + name) else {
         return false
       }
-      let octets = Array(data)
-      return keys.contains { octets.holds($0) }
+      let bytes = Array(data)
+      return keys.contains { bytes.holds($0) }
     }
   }
 }
@@ -66,10 +66,10 @@ extension IncomingMessage {
 }
 
 extension [UInt8] {
-  /// Whether a key is in there, as octets or as hex.
+  /// Whether a key is in there, as bytes or as hex.
   fileprivate func holds(_ key: NetworkKey) -> Bool {
     let text = Array(key.revealedHex.utf8)
-    return contains(key.octets) || contains(text)
+    return contains(key.bytes) || contains(text)
       || contains(Array(key.revealedHex.uppercased().utf8))
   }
 }

@@ -48,7 +48,7 @@ struct StoreExportCommand: AsyncParsableCommand {
     let file: String
     let storeID: String
     let items: Int
-    let octets: Int
+    let bytes: Int
     /// Items that do not open.
     let damaged: Int
     /// Items for this device only, by class.
@@ -87,7 +87,7 @@ struct StoreExportCommand: AsyncParsableCommand {
       }
     }
     let report = Report(
-      file: file, storeID: made.storeID, items: made.items, octets: made.octets,
+      file: file, storeID: made.storeID, items: made.items, bytes: made.bytes,
       damaged: made.damaged, leftOut: made.notInExport)
     try output.show(report, text: text(report))
     guard made.damaged == 0 else {
@@ -99,7 +99,7 @@ struct StoreExportCommand: AsyncParsableCommand {
 
   private func text(_ report: Report) -> String {
     var text =
-      "\(report.items) items, \((report.octets + 1023) / 1024) KiB, are in \(file.printable)\n"
+      "\(report.items) items, \((report.bytes + 1023) / 1024) KiB, are in \(file.printable)\n"
     let count = report.leftOut.values.reduce(0, +)
     if count > 0 {
       text += "Left out, because they are for this device only:\n"

@@ -14,7 +14,7 @@ struct StoreImportCommand: AsyncParsableCommand {
     commandName: "import",
     abstract: "Take the items of an export into the store.",
     discussion: """
-      Every octet of the file is checked before anything is written, and then all of it is written, or \
+      Every byte of the file is checked before anything is written, and then all of it is written, or \
       nothing. Works beside a running keeper, whose events wait while it writes. On a new machine run \
       `threadkeeper init` first.
 

@@ -23,9 +23,9 @@ enum PassphraseInput {
   }
 
   static func read(_ path: String, isNew: Bool = true) throws(CommandFailure) -> SecretText {
-    let octets = try path == "-" ? StandardInput.read(limit: limit) : file(path)
-    guard let octets else { throw CommandFailure(.badInput, "the passphrase is too long") }
-    let line = octets.prefix { $0 != 0x0A && $0 != 0x0D }
+    let bytes = try path == "-" ? StandardInput.read(limit: limit) : file(path)
+    guard let bytes else { throw CommandFailure(.badInput, "the passphrase is too long") }
+    let line = bytes.prefix { $0 != 0x0A && $0 != 0x0D }
     guard let text = String(validating: line, as: UTF8.self), !text.isEmpty else {
       throw CommandFailure(.badInput, "the first line is empty, or is not UTF-8")
     }
@@ -43,9 +43,9 @@ enum PassphraseInput {
       throw CommandFailure(
         .notPermitted, "\(path) is open to every user of this machine", remedy: "chmod 600 \(path)")
     }
-    var octets = [UInt8](repeating: 0, count: limit + 1)
-    let count = octets.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+    var bytes = [UInt8](repeating: 0, count: limit + 1)
+    let count = bytes.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
     guard count >= 0 else { throw CommandFailure(.inputOutput, "can't read \(path)") }
-    return count > limit ? nil : Array(octets.prefix(count))
+    return count > limit ? nil : Array(bytes.prefix(count))
   }
 }

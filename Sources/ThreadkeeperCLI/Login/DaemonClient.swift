@@ -35,7 +35,7 @@ struct DaemonClient: Sendable {
   func ask<Request: DaemonRequest>(
     _ request: Request, passing descriptors: [Int32] = [], within seconds: Int
   ) async throws -> Request.Report? {
-    try await ask(request.octets, passing: descriptors, within: seconds)
+    try await ask(request.bytes, passing: descriptors, within: seconds)
       .map { try Request.Answer.result($0) }
   }
 
@@ -43,8 +43,8 @@ struct DaemonClient: Sendable {
   ///
   /// - Throws: `LoginRefusal`, too, when its broker refuses the login.
   func ask(_ request: LoginRequest) async throws -> LoginReport? {
-    guard let octets = try await ask(request.octets, within: Self.patience) else { return nil }
-    let answer = try LoginRequest.Answer(reading: octets)
+    guard let bytes = try await ask(request.bytes, within: Self.patience) else { return nil }
+    let answer = try LoginRequest.Answer(reading: bytes)
     guard answer.error?.code != DaemonAnswerForm.ending else { throw Ended() }
     do {
       return try answer.result()
@@ -58,7 +58,7 @@ struct DaemonClient: Sendable {
     }
   }
 
-  /// The octets of the answer to those of a request, with open files for the keeper.
+  /// The bytes of the answer to those of a request, with open files for the keeper.
   func ask(
     _ request: [UInt8], passing descriptors: [Int32] = [], within seconds: Int
   ) async throws -> Data? {

@@ -6,8 +6,8 @@ import ThreadkeeperDaemon
 extension Password {
   /// All of standard input but one line end.
   static func fromStandardInput() throws(CommandFailure) -> SecretBytes {
-    guard let octets = try StandardInput.read(limit: limit + 2) else { throw tooLong }
-    return try checked(withoutLineEnd(octets))
+    guard let bytes = try StandardInput.read(limit: limit + 2) else { throw tooLong }
+    return try checked(withoutLineEnd(bytes))
   }
 
   /// Asks again as long as Enter alone is the answer.
@@ -23,9 +23,9 @@ extension Password {
     }
   }
 
-  static func withoutLineEnd(_ octets: [UInt8]) -> ArraySlice<UInt8> {
-    guard octets.last == UInt8(ascii: "\n") else { return octets[...] }
-    let line = octets.dropLast()
+  static func withoutLineEnd(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
+    guard bytes.last == UInt8(ascii: "\n") else { return bytes[...] }
+    let line = bytes.dropLast()
     return line.last == UInt8(ascii: "\r") ? line.dropLast() : line
   }
 }

@@ -5,9 +5,9 @@ import ThreadkeeperDaemon
 
 /// A file that somebody names on the command line, so that what is in it need not stand there.
 enum InputFile {
-  /// Reads to the end, but never more than one octet beyond the limit. A pipe will do.
+  /// Reads to the end, but never more than one byte beyond the limit. A pipe will do.
   ///
-  /// - Returns: the octets; `nil` when there are more than the limit.
+  /// - Returns: the bytes; `nil` when there are more than the limit.
   /// - Throws: `CommandFailure` with status 66 when it can't be read.
   static func read(_ path: String, limit: Int) throws(CommandFailure) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)

@@ -5,10 +5,10 @@ import ThreadkeeperDaemon
 
 /// Standard input, for commands that take `-`.
 package enum StandardInput {
-  /// Reads to the end, but never more than one octet beyond the limit.
+  /// Reads to the end, but never more than one byte beyond the limit.
   ///
-  /// - Parameter limit: octets that are enough for all sensible input.
-  /// - Returns: the octets; `nil` when there are more than the limit. The rest is not read.
+  /// - Parameter limit: bytes that are enough for all sensible input.
+  /// - Returns: the bytes; `nil` when there are more than the limit. The rest is not read.
   /// - Throws: `CommandFailure` with status 66 when it can't be read.
   package static func read(limit: Int) throws(CommandFailure) -> [UInt8]? {
     try read(STDIN_FILENO, named: "standard input", limit: limit)
@@ -18,13 +18,13 @@ package enum StandardInput {
   static func read(_ descriptor: Int32, named name: String, limit: Int) throws(CommandFailure)
     -> [UInt8]?
   {
-    var octets = [UInt8](repeating: 0, count: limit + 1)
+    var bytes = [UInt8](repeating: 0, count: limit + 1)
     var filled = 0
-    while filled < octets.count {
-      let count = octets[filled...].withUnsafeMutableBytes {
+    while filled < bytes.count {
+      let count = bytes[filled...].withUnsafeMutableBytes {
         Glibc.read(descriptor, $0.baseAddress, $0.count)
       }
-      if count == 0 { return Array(octets.prefix(filled)) }
+      if count == 0 { return Array(bytes.prefix(filled)) }
       if count > 0 {
         filled += count
       } else if errno == EAGAIN {

@@ -82,7 +82,7 @@ final class TerminalQuestion: Sendable {
 
   private func line(_ question: String, signals: (UInt8, UInt8) = (0, 0)) throws -> Line {
     try? StandardStream.write(question, to: terminal)
-    var octets = [UInt8](repeating: 0, count: 4096)
+    var bytes = [UInt8](repeating: 0, count: 4096)
     while true {
       var ready = (
         pollfd(fd: terminal, events: Int16(POLLIN), revents: 0),
@@ -97,10 +97,10 @@ final class TerminalQuestion: Sendable {
       }
       guard ready.0.revents != 0 else { continue }
       // The terminal gives whole lines.
-      let count = read(terminal, &octets, octets.count)
+      let count = read(terminal, &bytes, bytes.count)
       if count < 0, errno == EINTR || errno == EAGAIN { continue }
       guard count > 0 else { return Line() }
-      let typed = octets.prefix(count)
+      let typed = bytes.prefix(count)
       if let last = typed.last, last != 0, last == signals.0 || last == signals.1 {
         try? StandardStream.write("\n", to: terminal)
         return Line(signal: last == signals.0 ? SIGINT : SIGQUIT)

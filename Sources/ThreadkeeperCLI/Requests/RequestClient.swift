@@ -41,10 +41,10 @@ struct RequestClient: Sendable {
     fields.command = request.command.rawValue
     fields.asKeeper = true
     guard
-      let octets = try await DaemonClient(settings: settings).ask(
+      let bytes = try await DaemonClient(settings: settings).ask(
         fields.json, within: Self.patience)
     else { return nil }
-    guard let answer = ThreadAnswer(json: Array(octets)) else { throw DaemonAnswerForm.unreadable }
+    guard let answer = ThreadAnswer(json: Array(bytes)) else { throw DaemonAnswerForm.unreadable }
     return try answer.result()
   }
 }

@@ -31,14 +31,14 @@ struct StoreBackupCommand: ParsableCommand {
     let file: String
     let storeID: String
     let items: UInt64
-    let octets: UInt64
+    let bytes: UInt64
     /// Files that a restore on another machine takes besides.
     let notIncluded: [String]
 
     enum CodingKeys: String, CodingKey {
       case file
       case storeID = "store_id"
-      case items, octets
+      case items, bytes
       case notIncluded = "not_included"
     }
   }
@@ -56,7 +56,7 @@ struct StoreBackupCommand: ParsableCommand {
       throw failure(error)
     }
     let report = Report(
-      file: file, storeID: made.store.description, items: made.items, octets: made.databaseLength,
+      file: file, storeID: made.store.description, items: made.items, bytes: made.databaseLength,
       notIncluded: [settings.store.keyFile, keychain.location.deviceKeyPath])
     try output.show(
       report,

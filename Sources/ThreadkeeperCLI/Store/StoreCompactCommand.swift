@@ -20,7 +20,7 @@ struct StoreCompactCommand: ParsableCommand {
   @OptionGroup var output: OutputOptions
 
   struct Report: Encodable {
-    /// Octets.
+    /// Bytes.
     let before: UInt64
     let after: UInt64
   }

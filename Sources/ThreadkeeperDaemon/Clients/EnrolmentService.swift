@@ -117,7 +117,7 @@ package struct EnrolmentService: Sendable {
     let name = try Username.checked(user)
     guard name.utf8.count <= 256, !name.utf8.contains(where: { "/+#".utf8.contains($0) }) else {
       throw CommandFailure(
-        .usage, "a user name with /, + or #, or of more than 256 octets, is no level of a topic")
+        .usage, "a user name with /, + or #, or of more than 256 bytes, is no level of a topic")
     }
     return name
   }

@@ -79,7 +79,7 @@ package struct DaemonSockets: Service {
         for handler in handlers {
           if let answer = await handler.answer(bytes, connection) { return answer }
         }
-        return (try? await logins.answer(bytes, connection).octets) ?? []
+        return (try? await logins.answer(bytes, connection).bytes) ?? []
       })
   }
 }

@@ -6,21 +6,21 @@ import KeychainCore
 package struct ExportOutcome: Codable, Sendable {
   package var storeID: String
   package var items: Int
-  /// Octets of the file.
-  package var octets: Int
+  /// Bytes of the file.
+  package var bytes: Int
   package var damaged: Int
   /// By class.
   package var notInExport: [String: Int]
 
   private enum CodingKeys: String, CodingKey {
-    case storeID, items, octets, damaged
+    case storeID, items, bytes, damaged
     case notInExport = "leftOut"
   }
 
   init(_ report: ExportReport) {
     storeID = report.store.description
     items = report.items
-    octets = report.octets
+    bytes = report.bytes
     damaged = report.damaged
     notInExport = Accessibility.names(report.notInExport)
   }

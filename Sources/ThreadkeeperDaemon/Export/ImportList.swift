@@ -102,19 +102,19 @@ package final class ImportList {
   /// All of them, from the first. It throws nothing: what the import has done is done.
   package func read() -> Content {
     var content = Content()
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 1 << 16)
     while true {
       let count = piece.withUnsafeMutableBytes {
-        pread(descriptor, $0.baseAddress, $0.count, off_t(octets.count))
+        pread(descriptor, $0.baseAddress, $0.count, off_t(bytes.count))
       }
       if count < 0, errno == EINTR { continue }
       // Nobody knows how much is missing.
       if count < 0 { content.unread += 1 }
       guard count > 0 else { break }
-      octets += piece[..<count]
+      bytes += piece[..<count]
     }
-    for line in octets.split(separator: 0x0A) {
+    for line in bytes.split(separator: 0x0A) {
       if let line = try? JSONDecoder().decode(Line.self, from: Data(line)) {
         content.lines.append(line)
       } else {

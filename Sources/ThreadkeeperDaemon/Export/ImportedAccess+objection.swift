@@ -40,8 +40,8 @@ extension ImportedAccess {
 
   /// One that `consent revoke` finds.
   package static func grant(_ attributes: [ItemAttribute: AttributeValue]) -> ConsentGrant? {
-    guard let octets = attributes[.generic]?.data,
-      let grant = try? JSONDecoder().decode(ConsentGrant.self, from: Data(octets)),
+    guard let bytes = attributes[.generic]?.data,
+      let grant = try? JSONDecoder().decode(ConsentGrant.self, from: Data(bytes)),
       let id = ConsentID(attributes[.account]?.string ?? "", .grant), id == grant.id
     else { return nil }
     return grant

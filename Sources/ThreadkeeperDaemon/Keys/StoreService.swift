@@ -74,8 +74,8 @@ final class StoreService: Service, DaemonRequestAnswering {
 
   /// - Parameter connection: it tells who asks, by what the kernel says.
   /// - Returns: nil when it is no request of this kind.
-  func answer(_ octets: [UInt8], _ connection: DaemonConnection) async -> [UInt8]? {
-    guard let request = StoreRequest(octets: octets) else { return nil }
+  func answer(_ bytes: [UInt8], _ connection: DaemonConnection) async -> [UInt8]? {
+    guard let request = StoreRequest(bytes: bytes) else { return nil }
     // While the work itself has its turn, or an export that takes long.
     guard request.command != .progress, request.command != .rotation else {
       return request.answer { try report(request, connection) }

@@ -50,9 +50,9 @@ final class BrokerLoginService: Service {
 
   // MARK: From the socket
 
-  func answer(_ octets: [UInt8], _ connection: DaemonConnection) async -> LoginRequest.Answer {
+  func answer(_ bytes: [UInt8], _ connection: DaemonConnection) async -> LoginRequest.Answer {
     do {
-      guard let request = LoginRequest(octets: octets) else {
+      guard let request = LoginRequest(bytes: bytes) else {
         throw CommandFailure(
           .usage, "the running keeper does not know this request",
           remedy: "is it of another version? Start it again")

@@ -30,10 +30,10 @@ struct ClientSocket {
       onTrouble: { [logger] in
         logger.warning("a program was not let in", metadata: ["reason": "\($0.message)"])
       },
-      handler: { [requests, logger] octets, connection in
+      handler: { [requests, logger] bytes, connection in
         logger.debug(
           "a request on the socket", metadata: ["user": "\(connection.peer.user)"])
-        return await requests.answer(octets, connection, door) ?? Self.unknown
+        return await requests.answer(bytes, connection, door) ?? Self.unknown
       })
   }
 

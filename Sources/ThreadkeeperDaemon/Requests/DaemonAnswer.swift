@@ -48,17 +48,17 @@ package struct DaemonAnswer<Report: Codable & Sendable>: Codable, Sendable {
     return answer
   }
 
-  package var octets: [UInt8] { get throws { try Array(JSONEncoder().encode(self)) } }
+  package var bytes: [UInt8] { get throws { try Array(JSONEncoder().encode(self)) } }
 
-  package init(reading octets: Data) throws(CommandFailure) {
-    guard let answer = try? JSONDecoder().decode(Self.self, from: octets) else {
+  package init(reading bytes: Data) throws(CommandFailure) {
+    guard let answer = try? JSONDecoder().decode(Self.self, from: bytes) else {
       throw DaemonAnswerForm.unreadable
     }
     self = answer
   }
 
-  package static func result(_ octets: Data) throws(CommandFailure) -> Report {
-    try Self(reading: octets).result()
+  package static func result(_ bytes: Data) throws(CommandFailure) -> Report {
+    try Self(reading: bytes).result()
   }
 
   /// What the answer comes to.

@@ -24,12 +24,12 @@ extension DaemonRequest {
   package typealias Answer = DaemonAnswer<Report>
 
   /// Nil when it is no request of this kind.
-  init?(octets: [UInt8]) {
-    guard let request = try? JSONDecoder().decode(Self.self, from: Data(octets)) else { return nil }
+  init?(bytes: [UInt8]) {
+    guard let request = try? JSONDecoder().decode(Self.self, from: Data(bytes)) else { return nil }
     self = request
   }
 
-  package var octets: [UInt8] { get throws { try Array(JSONEncoder().encode(self)) } }
+  package var bytes: [UInt8] { get throws { try Array(JSONEncoder().encode(self)) } }
 
   /// In the keeper: what comes of it, or why nothing does.
   package func answer(_ work: () throws -> Report) -> [UInt8] {
@@ -40,9 +40,9 @@ extension DaemonRequest {
     } catch {
       answer = Answer(failing: error)
     }
-    guard let octets = try? answer.octets else { return [] }
-    guard octets.count > DaemonConnection.limit else { return octets }
-    return (try? Answer.tooLarge.octets) ?? []
+    guard let bytes = try? answer.bytes else { return [] }
+    guard bytes.count > DaemonConnection.limit else { return bytes }
+    return (try? Answer.tooLarge.bytes) ?? []
   }
 
   /// The same on a queue of the system's: a commit waits for the disk, and Swift has few threads.

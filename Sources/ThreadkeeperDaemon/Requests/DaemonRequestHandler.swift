@@ -32,7 +32,7 @@ struct DaemonRequestHandler<Request: DaemonRequest>: DaemonRequestAnswering {
 
   /// - Returns: nil, too, for a user other than the daemon's own and root.
   func answer(_ bytes: [UInt8], from user: UInt32) async -> [UInt8]? {
-    guard user == geteuid() || user == 0, let request = Request(octets: bytes) else { return nil }
+    guard user == geteuid() || user == 0, let request = Request(bytes: bytes) else { return nil }
     return await request.answer(on: queue) { [fulfil] in try fulfil(request, user) }
   }
 }

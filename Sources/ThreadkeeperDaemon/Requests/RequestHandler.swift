@@ -33,14 +33,14 @@ final class RequestHandler: Sendable {
   /// - Parameter door: of a socket where users may ask so often and no more.
   /// - Returns: nil when it is no request of this kind.
   func answer(
-    _ octets: [UInt8], _ connection: DaemonConnection, _ door: ClientAdmission?
+    _ bytes: [UInt8], _ connection: DaemonConnection, _ door: ClientAdmission?
   ) async -> [UInt8]? {
-    guard let command = Self.command(of: octets) else { return nil }
+    guard let command = Self.command(of: bytes) else { return nil }
     if let refusal = door?.refusal(of: command, by: connection.peer.user) {
-      return ThreadAnswer(refusal, transaction: RequestFields.transaction(of: octets))
+      return ThreadAnswer(refusal, transaction: RequestFields.transaction(of: bytes))
         .forCommand.json
     }
-    let answer = await answer(command, octets, connection)
+    let answer = await answer(command, bytes, connection)
     guard answer.json.count > DaemonConnection.limit else { return answer.json }
     return ThreadAnswer(
       AnswerFailure(.tooLarge, "the answer is larger than a message on the socket may be"),
@@ -52,20 +52,20 @@ final class RequestHandler: Sendable {
 
   func itemCount() -> Int { requests.itemCount() }
 
-  private static func command(of octets: [UInt8]) -> RequestCommand? {
+  private static func command(of bytes: [UInt8]) -> RequestCommand? {
     struct Only: Decodable {
       var command: String
     }
-    return (try? JSONDecoder().decode(Only.self, from: Data(octets)))
+    return (try? JSONDecoder().decode(Only.self, from: Data(bytes)))
       .flatMap { RequestCommand(rawValue: $0.command) }
   }
 
   private func answer(
-    _ command: RequestCommand, _ octets: [UInt8], _ connection: DaemonConnection
+    _ command: RequestCommand, _ bytes: [UInt8], _ connection: DaemonConnection
   ) async -> ThreadAnswer {
     let user = connection.peer.user
     do throws(AnswerFailure) {
-      let fields = try RequestFields(json: octets)
+      let fields = try RequestFields(json: bytes)
       guard fields.v == ThreadAnswer.version else {
         throw AnswerFailure(
           .unsupported, "the running keeper does not know requests of this version",
@@ -81,7 +81,7 @@ final class RequestHandler: Sendable {
         isAdministrator: fields.asKeeper == true && (user == geteuid() || user == 0))
       return await answer(try ThreadRequest(command, fields), of: asker, connection).forCommand
     } catch {
-      return ThreadAnswer(error, transaction: RequestFields.transaction(of: octets)).forCommand
+      return ThreadAnswer(error, transaction: RequestFields.transaction(of: bytes)).forCommand
     }
   }
 

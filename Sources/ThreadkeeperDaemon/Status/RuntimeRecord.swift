@@ -102,15 +102,15 @@ package struct RuntimeRecord: Codable, Equatable {
 
   package static func path(_ settings: Settings) -> String { settings.store.path + "/run.json" }
 
-  /// Octets of the file. It always has the same size and is written in place: on a full disk that
+  /// Bytes of the file. It always has the same size and is written in place: on a full disk that
   /// works, too, when there is the most to tell.
   private static let length = 4096
 
   package func write(_ settings: Settings) {
     let path = Self.path(settings)
-    guard let octets = try? JSONEncoder().encode(self), octets.count <= Self.length,
+    guard let bytes = try? JSONEncoder().encode(self), bytes.count <= Self.length,
       Self.put(
-        octets + Data(repeating: UInt8(ascii: " "), count: Self.length - octets.count), into: path)
+        bytes + Data(repeating: UInt8(ascii: " "), count: Self.length - bytes.count), into: path)
     else {
       // Better nothing than what is no longer true.
       unlink(path)
@@ -118,12 +118,12 @@ package struct RuntimeRecord: Codable, Equatable {
     }
   }
 
-  private static func put(_ octets: Data, into path: String) -> Bool {
+  private static func put(_ bytes: Data, into path: String) -> Bool {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
-    return octets.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
-      == octets.count
+    return bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+      == bytes.count
   }
 
   /// What the process that holds the store's lock has written; nil when it has written nothing yet,

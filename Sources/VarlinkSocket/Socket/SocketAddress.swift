@@ -4,7 +4,7 @@ import Glibc
 
 /// The address of a socket in the file system.
 ///
-/// An address holds 107 octets only. A longer path is reached through the directory's descriptor,
+/// An address holds 107 bytes only. A longer path is reached through the directory's descriptor,
 /// by its name in /proc: that is short, however deep the directory lies.
 package struct SocketAddress: ~Copyable {
   private static let room = 108

@@ -17,7 +17,7 @@ package struct SocketError: Error, Sendable, Equatable, CustomStringConvertible 
     case abandoned
     /// The name is another's: what lies there is no socket, or somebody listens.
     case taken
-    /// More octets than one message may have.
+    /// More bytes than one message may have.
     case tooLarge
     /// More than one message, or open files where none are taken.
     case malformed

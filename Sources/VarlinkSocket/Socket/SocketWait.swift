@@ -3,7 +3,7 @@
 import Glibc
 
 /// Waits for a socket, but no longer than until a moment. A limit for each system call would be none: who
-/// sends or takes an octet at a time stays below it for ever.
+/// sends or takes a byte at a time stays below it for ever.
 package enum SocketWait {
   /// Returns also when the other side has gone: the next call tells.
   ///

@@ -152,10 +152,10 @@ long bare_database_find(struct bare_database *self, const long *numbers, long co
     bind_name(self, self->find, 2, account);
     bind_name(self, self->find, 3, "bench");
     if (self->step(self->find) == SQLITE_ROW) {
-      const void *octets = self->column_blob(self->find, 3);
+      const void *bytes = self->column_blob(self->find, 3);
       long length = self->column_bytes(self->find, 3);
-      if (length <= room && octets != NULL) {
-        memcpy(secret, octets, (size_t)length);
+      if (length <= room && bytes != NULL) {
+        memcpy(secret, bytes, (size_t)length);
         found += 1;
       }
     }

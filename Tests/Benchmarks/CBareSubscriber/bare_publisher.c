@@ -10,13 +10,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/// Octets of the packet at `at`: fixed header octet, remaining length (MQTT 3.1.1, section 2.2.3).
+/// Bytes of the packet at `at`: fixed header byte, remaining length (MQTT 3.1.1, section 2.2.3).
 static long packet_length(const uint8_t *at, const uint8_t *end) {
   long value = 0;
   int shift = 0;
-  for (const uint8_t *octet = at + 1; octet < end && shift <= 21; octet++, shift += 7) {
-    value |= (long)(*octet & 0x7F) << shift;
-    if ((*octet & 0x80) == 0) return (octet - at) + 1 + value;
+  for (const uint8_t *byte = at + 1; byte < end && shift <= 21; byte++, shift += 7) {
+    value |= (long)(*byte & 0x7F) << shift;
+    if ((*byte & 0x80) == 0) return (byte - at) + 1 + value;
   }
   return end - at;
 }
@@ -42,15 +42,15 @@ static int open_connection(int port) {
   return -1;
 }
 
-/// Each acknowledgement has four octets. Returns how many came, or -1.
-static long read_acknowledgements(int descriptor, long *octets, int flags) {
+/// Each acknowledgement has four bytes. Returns how many came, or -1.
+static long read_acknowledgements(int descriptor, long *bytes, int flags) {
   uint8_t answers[8192];
   ssize_t count = recv(descriptor, answers, sizeof answers, flags);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return 0;
   if (count <= 0) return -1;
-  long before = *octets / 4;
-  *octets += count;
-  return *octets / 4 - before;
+  long before = *bytes / 4;
+  *bytes += count;
+  return *bytes / 4 - before;
 }
 
 int bare_publish(int port, const uint8_t *packets, long length, long count, long window,
@@ -60,7 +60,7 @@ int bare_publish(int port, const uint8_t *packets, long length, long count, long
   const uint8_t *end = packets + length;
   const uint8_t *written = packets; // What the socket has taken.
   const uint8_t *allowed = packets; // The end of the last packet that the window lets out.
-  long sent = 0, acknowledged = 0, octets = 0;
+  long sent = 0, acknowledged = 0, bytes = 0;
   int result = 0;
   times->begin = bare_now();
   while (acknowledged < count) {
@@ -80,7 +80,7 @@ int bare_publish(int port, const uint8_t *packets, long length, long count, long
       if (taken > 0) written += taken;
     }
     if (ready.revents & (POLLIN | POLLHUP | POLLERR)) {
-      long came = read_acknowledgements(descriptor, &octets, MSG_DONTWAIT);
+      long came = read_acknowledgements(descriptor, &bytes, MSG_DONTWAIT);
       if (came < 0) {
         result = ECONNRESET;
         break;

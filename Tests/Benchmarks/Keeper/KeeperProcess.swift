@@ -98,7 +98,7 @@ final class KeeperProcess {
     return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
   }
 
-  /// Resident memory in octets.
+  /// Resident memory in bytes.
   var residentMemory: Double {
     guard let child, let status = Machine.read("/proc/\(child.identifier)/status"),
       let line = status.split(separator: "\n").first(where: { $0.hasPrefix("VmRSS:") }),

@@ -6,29 +6,29 @@ import Foundation
 ///
 ///     32 | remaining length 1…4 | topic length 2 | topic | packet identifier 2 | payload
 struct PublishPackets {
-  private(set) var octets: [UInt8] = []
+  private(set) var bytes: [UInt8] = []
   private(set) var count = 0
 
   mutating func add(_ topic: String, _ payload: String) {
-    octets.append(0x32)
+    bytes.append(0x32)
     var rest = topic.utf8.count + payload.utf8.count + 4
     repeat {
-      octets.append(UInt8(rest & 0x7F) | (rest > 0x7F ? 0x80 : 0))
+      bytes.append(UInt8(rest & 0x7F) | (rest > 0x7F ? 0x80 : 0))
       rest >>= 7
     } while rest > 0
     add(UInt16(topic.utf8.count))
-    octets.append(contentsOf: topic.utf8)
+    bytes.append(contentsOf: topic.utf8)
     add(UInt16(count % 65_535 + 1))
-    octets.append(contentsOf: payload.utf8)
+    bytes.append(contentsOf: payload.utf8)
     count += 1
   }
 
   private mutating func add(_ number: UInt16) {
-    octets.append(UInt8(number >> 8))
-    octets.append(UInt8(number & 0xFF))
+    bytes.append(UInt8(number >> 8))
+    bytes.append(UInt8(number & 0xFF))
   }
 
   func write(to path: String) throws {
-    try Data(octets).write(to: URL(fileURLWithPath: path))
+    try Data(bytes).write(to: URL(fileURLWithPath: path))
   }
 }

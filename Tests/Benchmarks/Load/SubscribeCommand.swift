@@ -26,7 +26,7 @@ struct SubscribeCommand: ParsableCommand {
   }
 }
 
-/// The process of the publisher. Prints `done` with the times of first octet and last acknowledgement.
+/// The process of the publisher. Prints `done` with the times of first byte and last acknowledgement.
 struct PublishCommand: ParsableCommand {
   static let configuration = CommandConfiguration(commandName: "publish", shouldDisplay: false)
 

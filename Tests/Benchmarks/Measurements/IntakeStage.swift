@@ -12,7 +12,7 @@ struct IntakeStage {
     var cost: Double
   }
 
-  /// As long as the keeper's, so that the broker has the same octets to move.
+  /// As long as the keeper's, so that the broker has the same bytes to move.
   private static let bareBase = "bare-counter"
 
   let keeper: KeeperProcess

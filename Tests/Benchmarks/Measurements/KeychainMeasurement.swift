@@ -83,7 +83,7 @@ struct KeychainMeasurement {
       "keychain: \(what)", own.map(\.elapsed).median, unit: .microseconds, goal: goal,
       samples: own.map(\.elapsed),
       note: "\(own.map(\.processor).median.formatted(1)) µs of processor; \(Self.items) items, "
-        + "secrets of \(Self.secret.count) octets")
+        + "secrets of \(Self.secret.count) bytes")
     return [first]
       + others.map { other in
         let theirs = samples[other] ?? []

@@ -41,7 +41,7 @@ struct ScaleMeasurement {
       Figure(
         "  file", large.fileSize / 1e6, unit: .megabytes,
         goal: .atMost(Self.fileGoal * Double(routers) / 1e6), samples: [],
-        note: "\(Int(large.fileSize) / routers) octets a credential"),
+        note: "\(Int(large.fileSize) / routers) bytes a credential"),
       Figure(
         "  add, 500 in a transaction", adding.elapsed, unit: .microseconds, goal: nil, samples: [],
         note:

@@ -67,7 +67,7 @@ final class CredentialStore {
     return found
   }
 
-  /// Octets of the database file.
+  /// Bytes of the database file.
   var fileSize: Double {
     let attributes = try? FileManager.default.attributesOfItem(atPath: location.databasePath)
     return (attributes?[.size] as? NSNumber)?.doubleValue ?? 0

@@ -32,7 +32,7 @@ struct BadMessage: Sendable {
   static let mark = "payload-mark-7f3a"
 
   static var all: [BadMessage] {
-    malformed + wrongTypes + wrongValues + strangeOctets + large + wrongIDs
+    malformed + wrongTypes + wrongValues + strangeBytes + large + wrongIDs
   }
 
   private static let id = #""border_agent_id":"a1b2c3d4e5f60718""#
@@ -104,7 +104,7 @@ struct BadMessage: Sendable {
     ]
   }
 
-  private static var strangeOctets: [BadMessage] {
+  private static var strangeBytes: [BadMessage] {
     [
       BadMessage(
         "invalid UTF-8", Array("{\(id),\"name\":\"".utf8) + [0xC3, 0x28] + Array("\"}".utf8),

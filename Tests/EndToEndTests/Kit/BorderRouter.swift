@@ -14,7 +14,7 @@ struct BorderRouter: Sendable {
     self.base = base
   }
 
-  /// A router of a fleet: the number in the last octets of its id.
+  /// A router of a fleet: the number in the last bytes of its id.
   init(number: Int, user: String = "border-router") {
     let digits = String(number, radix: 16)
     self.init(

@@ -76,8 +76,8 @@ final class DaemonProcess: Sendable {
     _ = try await end()
   }
 
-  /// Resident memory in octets.
-  var residentOctets: Int {
+  /// Resident memory in bytes.
+  var residentBytes: Int {
     let status = (try? String(contentsOfFile: "/proc/\(identifier)/status", encoding: .utf8)) ?? ""
     let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
     return (Int(line.filter(\.isNumber)) ?? 0) * 1024

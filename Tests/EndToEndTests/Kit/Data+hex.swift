@@ -3,7 +3,7 @@
 import Foundation
 
 extension Data {
-  /// The octets that hexadecimal digits stand for; what is no digit is passed over.
+  /// The bytes that hexadecimal digits stand for; what is no digit is passed over.
   init(hex: String) {
     let digits = hex.compactMap(\.hexDigitValue)
     self.init(

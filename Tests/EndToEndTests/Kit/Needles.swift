@@ -6,15 +6,15 @@ import Foundation
 struct Needles: Sendable {
   struct Needle: Sendable {
     let name: String
-    let octets: Data
+    let bytes: Data
   }
 
   private(set) var all: [Needle] = []
 
-  /// Adds both halves of a secret of 16 octets: whatever shows the whole of it shows them too.
+  /// Adds both halves of a secret of 16 bytes: whatever shows the whole of it shows them too.
   mutating func add(_ name: String, _ secret: [UInt8]) {
-    for (half, octets) in [("first", secret.prefix(8)), ("second", secret.suffix(8))] {
-      addOctets("\(half) half of \(name)", Array(octets))
+    for (half, bytes) in [("first", secret.prefix(8)), ("second", secret.suffix(8))] {
+      addBytes("\(half) half of \(name)", Array(bytes))
     }
     addBase64(name, secret)
   }
@@ -22,7 +22,7 @@ struct Needles: Sendable {
   /// Adds a secret that a test has by itself, once. Values that stand in documentation are no secret, and
   /// occur in addresses: they are left out.
   mutating func note(_ name: String, _ secret: [UInt8]) {
-    guard !all.contains(where: { $0.octets == Data(secret.prefix(8)) }),
+    guard !all.contains(where: { $0.bytes == Data(secret.prefix(8)) }),
       secret.count >= 16, Set(secret.prefix(8)).count > 5, Set(secret.suffix(8)).count > 5,
       !secret.starts(with: [0x00, 0x11, 0x22, 0x33])
     else { return }
@@ -31,17 +31,17 @@ struct Needles: Sendable {
 
   /// The same for a text: the whole of it, because parts of it are words.
   mutating func note(_ name: String, _ secret: String) {
-    let octets = Array(secret.utf8)
-    guard octets.count >= 8, !all.contains(where: { $0.octets == Data(octets) }) else { return }
-    addOctets(name, octets)
-    addBase64(name, octets)
+    let bytes = Array(secret.utf8)
+    guard bytes.count >= 8, !all.contains(where: { $0.bytes == Data(bytes) }) else { return }
+    addBytes(name, bytes)
+    addBase64(name, bytes)
   }
 
-  private mutating func addOctets(_ name: String, _ octets: [UInt8]) {
-    let hex = octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    all.append(Needle(name: "\(name), raw", octets: Data(octets)))
-    all.append(Needle(name: "\(name), hex", octets: Data(hex.utf8)))
-    all.append(Needle(name: "\(name), upper-case hex", octets: Data(hex.uppercased().utf8)))
+  private mutating func addBytes(_ name: String, _ bytes: [UInt8]) {
+    let hex = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    all.append(Needle(name: "\(name), raw", bytes: Data(bytes)))
+    all.append(Needle(name: "\(name), hex", bytes: Data(hex.utf8)))
+    all.append(Needle(name: "\(name), upper-case hex", bytes: Data(hex.uppercased().utf8)))
   }
 
   /// Base64 of something that holds the secret: three texts, by where it begins. The characters at
@@ -50,15 +50,15 @@ struct Needles: Sendable {
     for shift in 0..<3 {
       let whole = Data([UInt8](repeating: 0, count: shift) + secret).base64EncodedString()
       let known = whole.prefix { $0 != "=" }.dropFirst([0, 2, 3][shift]).dropLast(1)
-      all.append(Needle(name: "\(name), base64 at \(shift)", octets: Data(known.utf8)))
+      all.append(Needle(name: "\(name), base64 at \(shift)", bytes: Data(known.utf8)))
       let web = known.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }
-      all.append(Needle(name: "\(name), URL base64 at \(shift)", octets: Data(String(web).utf8)))
+      all.append(Needle(name: "\(name), URL base64 at \(shift)", bytes: Data(String(web).utf8)))
     }
   }
 
   /// The names of the needles that are in there.
   func found(in haystack: Data) -> [String] {
-    all.filter { haystack.range(of: $0.octets) != nil }.map(\.name)
+    all.filter { haystack.range(of: $0.bytes) != nil }.map(\.name)
   }
 
   func found(in text: String) -> [String] { found(in: Data(text.utf8)) }
@@ -67,14 +67,14 @@ struct Needles: Sendable {
   /// escaped a slash. Nearly always there is nothing: all are looked at as one first.
   func found(inAll texts: [Data]) -> [(place: Int, names: [String])] {
     let forms = texts.map(Self.forms)
-    // Nothing that is looked for has 32 octets of one value in it.
+    // Nothing that is looked for has 32 bytes of one value in it.
     let gap = Data(repeating: 1, count: 32)
     let whole = Haystack(forms.reduce(into: Data()) { $0 += gap + $1 })
-    let candidates = all.filter { whole.holds($0.octets) }
+    let candidates = all.filter { whole.holds($0.bytes) }
     guard !candidates.isEmpty else { return [] }
     return forms.indices.compactMap { place in
       let text = Haystack(forms[place])
-      let names = candidates.filter { text.holds($0.octets) }.map(\.name)
+      let names = candidates.filter { text.holds($0.bytes) }.map(\.name)
       return names.isEmpty ? nil : (place, names)
     }
   }
@@ -102,12 +102,12 @@ struct Needles: Sendable {
   }
 }
 
-/// Octets that are searched often: by the C library, which does it fast and ends at a zero. In both what is
+/// Bytes that are searched often: by the C library, which does it fast and ends at a zero. In both what is
 /// searched and what is looked for, zeros are ones.
 private struct Haystack {
   private let text: [CChar]
 
-  init(_ octets: Data) { text = Self.text(octets) }
+  init(_ bytes: Data) { text = Self.text(bytes) }
 
   func holds(_ needle: Data) -> Bool {
     text.withUnsafeBufferPointer { text in
@@ -118,7 +118,7 @@ private struct Haystack {
     }
   }
 
-  private static func text(_ octets: Data) -> [CChar] {
-    octets.map { CChar(bitPattern: max($0, 1)) } + [0]
+  private static func text(_ bytes: Data) -> [CChar] {
+    bytes.map { CChar(bitPattern: max($0, 1)) } + [0]
   }
 }

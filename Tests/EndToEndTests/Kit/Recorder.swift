@@ -119,7 +119,7 @@ final class Recorder: Sendable {
 
   // MARK: What is secret
 
-  /// A secret of octets, such as a network key.
+  /// A secret of bytes, such as a network key.
   func note(_ name: String, _ secret: [UInt8]) {
     state.withLock { $0.needles.note(name, secret) }
   }

@@ -77,11 +77,11 @@ final class Relay: Sendable {
       Self.pump(from: server, to: client) { _ in true }
       finish(client, server, ends)
     }
-    // What the keeper says. The first octets name it.
+    // What the keeper says. The first bytes name it.
     Thread.detachNewThread { [self] in
       var isIntake: Bool?
-      Self.pump(from: client, to: server) { octets in
-        if isIntake == nil { isIntake = octets.range(of: Data("-intake".utf8)) != nil }
+      Self.pump(from: client, to: server) { bytes in
+        if isIntake == nil { isIntake = bytes.range(of: Data("-intake".utf8)) != nil }
         return isIntake == false || !state.withLock { $0.isDeaf }
       }
       finish(client, server, ends)

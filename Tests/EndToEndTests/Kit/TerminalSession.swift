@@ -12,7 +12,7 @@ final class TerminalSession: Sendable {
   private let isHungUp = Atomic(false)
 
   private final class Shown: Sendable {
-    let octets = Mutex<[UInt8]>([])
+    let bytes = Mutex<[UInt8]>([])
     let isAbandoned = Atomic(false)
     /// Everything is read: nobody has the terminal any more.
     let isComplete = Atomic(false)
@@ -29,7 +29,7 @@ final class TerminalSession: Sendable {
           isComplete.store(true, ordering: .releasing)
           break
         }
-        octets.withLock { $0 += buffer[..<max(count, 0)] }
+        bytes.withLock { $0 += buffer[..<max(count, 0)] }
       }
       hasEnded.signal()
     }
@@ -82,7 +82,7 @@ final class TerminalSession: Sendable {
   var isRunning: Bool { process.isRunning }
 
   /// All that the terminal has shown.
-  var screen: String { shown.octets.withLock { String(decoding: $0, as: UTF8.self) } }
+  var screen: String { shown.bytes.withLock { String(decoding: $0, as: UTF8.self) } }
 
   /// Whether what is typed is shown.
   var isEchoing: Bool {
@@ -91,8 +91,8 @@ final class TerminalSession: Sendable {
   }
 
   func type(_ text: String) {
-    let octets = Array(text.utf8)
-    _ = write(controller, octets, octets.count)
+    let bytes = Array(text.utf8)
+    _ = write(controller, bytes, bytes.count)
   }
 
   /// Sends a signal from outside to the command that has the terminal.

@@ -21,9 +21,9 @@ struct ThreadNetwork: Sendable {
     // Whatever shows the whole dataset shows these.
     Recorder.current?.note("the network key of \(name)", self.networkKey)
     Recorder.current?.note("the PSKc of \(name)", self.pskc)
-    guard let key = NetworkKey(octets: self.networkKey), let pskc = PSKc(octets: self.pskc),
-      let network = ExtendedPANID(octets: Self.random(8)),
-      let prefix = MeshLocalPrefix(octets: [0xFD] + Self.random(7)),
+    guard let key = NetworkKey(bytes: self.networkKey), let pskc = PSKc(bytes: self.pskc),
+      let network = ExtendedPANID(bytes: Self.random(8)),
+      let prefix = MeshLocalPrefix(bytes: [0xFD] + Self.random(7)),
       let policy = SecurityPolicy(rotationTime: 672, flags: [0xF7, 0xF8]),
       let timestamp = Timestamp(seconds: 1)
     else { throw Unfit() }

@@ -10,5 +10,5 @@ enum SoleImport {
 
   static func code(of error: any Error) -> Int { (error as NSError).code }
 
-  static func octets(_ text: String) -> Data { Data(text.utf8) }
+  static func bytes(_ text: String) -> Data { Data(text.utf8) }
 }

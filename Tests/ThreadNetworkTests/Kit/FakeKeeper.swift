@@ -24,8 +24,8 @@ final class FakeKeeper: Sendable {
     directory = try TemporaryDirectory()
     self.path = path ?? directory.file("client.sock")
     let path = self.path
-    let listener = try DaemonListener(path: path, patience: 600) { [weak self] octets, _ in
-      guard let fields = try? RequestFields(json: octets) else { return [] }
+    let listener = try DaemonListener(path: path, patience: 600) { [weak self] bytes, _ in
+      guard let fields = try? RequestFields(json: bytes) else { return [] }
       let number =
         self?.seen.withLock {
           $0.append(fields)

@@ -42,7 +42,7 @@ final class OwnPlace: Sendable {
 }
 
 extension SampleNetwork {
-  func octets(at seconds: UInt64 = 1) throws -> Data { Data(try dataset(at: seconds).octets) }
+  func bytes(at seconds: UInt64 = 1) throws -> Data { Data(try dataset(at: seconds).bytes) }
 }
 
 extension Data {

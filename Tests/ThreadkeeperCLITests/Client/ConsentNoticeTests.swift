@@ -35,7 +35,7 @@ struct ConsentNoticeTests {
     #expect(question.words(now: now).hasPrefix("Waiting for consent: `"))
   }
 
-  @Test("A question is that of a request whose transaction it has, octet for octet")
+  @Test("A question is that of a request whose transaction it has, byte for byte")
   func transactions() {
     var question = WaitingQuestion(
       id: "c-1", command: "preferred/get", extendedPANID: nil, expiresAt: "", transactions: nil,

@@ -16,11 +16,11 @@ struct DatasetDecodeTests {
     }
     #expect(
       lines == [
-        "Parameter Value", "Kind complete, 113 octets", "Network Name OpenThread-d9a0",
+        "Parameter Value", "Kind complete, 113 bytes", "Network Name OpenThread-d9a0",
         "Extended PAN ID acc214689bc40bdf", "PAN ID 0xd9a0 (55712)", "Channel 19",
         "Channel Mask 11-26", "Active Timestamp 1", "Mesh-Local Prefix fd64:db12:25f4:7e0b::/64",
-        "Security Policy keys rotate every 672 h, flags fff8", "Network Key <16 octets>",
-        "PSKc <16 octets>", "TLV 170 <1 octet>", "TLV 187 <2 octets>",
+        "Security Policy keys rotate every 672 h, flags fff8", "Network Key <16 bytes>",
+        "PSKc <16 bytes>", "TLV 170 <1 byte>", "TLV 187 <2 bytes>",
       ])
     expectNoSecret(in: outcome)
   }
@@ -42,7 +42,7 @@ struct DatasetDecodeTests {
     #expect(outcome.status == 0)
     let object = try outcome.object()
     #expect(object["kind"] as? String == "complete")
-    #expect(object["octets"] as? Int == 118)
+    #expect(object["bytes"] as? Int == 118)
     #expect(object["network_name"] as? String == "OpenThread-d9a0")
     #expect(object["ext_pan_id"] as? String == "acc214689bc40bdf")
     #expect(object["pan_id"] as? Int == 0xD9A0)

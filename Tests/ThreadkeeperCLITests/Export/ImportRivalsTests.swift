@@ -33,10 +33,10 @@ struct ImportRivalsTests {
 
   private func credential(_ team: String) throws -> NewItem {
     let hex = Array(DatasetSamples.home.utf8)
-    let octets = stride(from: 0, to: hex.count, by: 2).compactMap {
+    let bytes = stride(from: 0, to: hex.count, by: 2).compactMap {
       UInt8(String(decoding: hex[$0..<$0 + 2], as: UTF8.self), radix: 16)
     }
-    var item = MovedStore.item("thread-network/home", account: Self.router, octets)
+    var item = MovedStore.item("thread-network/home", account: Self.router, bytes)
     item.attributes[.accessGroup] = .string(team)
     return item
   }
@@ -186,8 +186,8 @@ struct ImportRivalsTests {
 
   @Test("A conflict as an earlier keeper names it is understood")
   func earlierKeeper() throws {
-    let octets = Data(#"{"item":"genp mail berta (own)","differs":["secret"]}"#.utf8)
-    let read = try JSONDecoder().decode(ImportConflict.self, from: octets)
+    let bytes = Data(#"{"item":"genp mail berta (own)","differs":["secret"]}"#.utf8)
+    let read = try JSONDecoder().decode(ImportConflict.self, from: bytes)
     #expect(read == ImportConflict(item: "genp mail berta (own)", differs: ["secret"]))
   }
 }

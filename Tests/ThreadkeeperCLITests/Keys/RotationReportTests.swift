@@ -16,8 +16,8 @@ import Testing
     ] {
       var rotation = StoreReport.Rotation(running: true)
       rotation.fail(error)
-      let octets = try JSONEncoder().encode(rotation)
-      let told = try JSONDecoder().decode(StoreReport.Rotation.self, from: octets)
+      let bytes = try JSONEncoder().encode(rotation)
+      let told = try JSONDecoder().decode(StoreReport.Rotation.self, from: bytes)
       #expect(!told.running && !told.finished)
       #expect(told.failure?.status == CommandFailure(error).status)
       #expect(told.failure?.message == error.message)

@@ -59,8 +59,8 @@ struct ExportTests {
       no line at all
 
       """
-    let octets = Array(text.utf8)
-    #expect(octets.withUnsafeBytes { write(list.passed, $0.baseAddress, $0.count) } == octets.count)
+    let bytes = Array(text.utf8)
+    #expect(bytes.withUnsafeBytes { write(list.passed, $0.baseAddress, $0.count) } == bytes.count)
     let content = list.read()
     #expect(content.unread == 2)
     #expect(
@@ -127,7 +127,7 @@ struct ExportTests {
     request.onConflict = .replace
     request.isTrial = true
     #expect(!"\(request)".contains("horse") && !String(reflecting: request).contains("horse"))
-    let read = try JSONDecoder().decode(StoreRequest.self, from: Data(try request.octets))
+    let read = try JSONDecoder().decode(StoreRequest.self, from: Data(try request.bytes))
     #expect(read.command == .importItems && read.onConflict == .replace && read.isTrial == true)
     #expect(read.file == request.file && read.secret?.value == "correct horse")
   }

@@ -104,15 +104,15 @@ struct ImportedAccessItemTests {
   func grantIDs() throws {
     try old.grant("phone")
     let grant = try #require(try old.keychain.database.read { try old.ledger.grants($0) }.first)
-    let octets = [UInt8](try JSONEncoder().encode(grant))
-    func objection(_ account: String, _ octets: [UInt8]) -> String? {
+    let bytes = [UInt8](try JSONEncoder().encode(grant))
+    func objection(_ account: String, _ bytes: [UInt8]) -> String? {
       ImportedAccess.objection(
-        to: MovedStore.item("thread-consent/grant", account: account, [], generic: octets))
+        to: MovedStore.item("thread-consent/grant", account: account, [], generic: bytes))
     }
     let id = grant.id.description
-    #expect(objection(id, octets) == nil)
-    #expect(objection("g-0000000000000000", octets) != nil)
-    let text = String(decoding: octets, as: UTF8.self)
+    #expect(objection(id, bytes) == nil)
+    #expect(objection("g-0000000000000000", bytes) != nil)
+    let text = String(decoding: bytes, as: UTF8.self)
     for other in ["forever", "c-0000000000000000"] {
       let renamed = Array(text.replacingOccurrences(of: id, with: other).utf8)
       #expect(objection(other, renamed) != nil)

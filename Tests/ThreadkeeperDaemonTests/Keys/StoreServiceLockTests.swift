@@ -52,10 +52,10 @@ struct StoreServiceLockTests {
     if command.command == .unlock {
       request.secret = StoreSecret(kind: .keyFile, value: store.keyFilePath)
     }
-    let octets = try request.octets
+    let bytes = try request.bytes
     Task { [service] in
-      let octets = await service.answer(octets, keeper) ?? []
-      let result = Result<StoreReport, any Error> { try StoreAnswer.result(Data(octets)) }
+      let bytes = await service.answer(bytes, keeper) ?? []
+      let result = Result<StoreReport, any Error> { try StoreAnswer.result(Data(bytes)) }
       answer.result.withLock { $0 = result }
     }
     return answer

@@ -24,10 +24,10 @@ struct StoreServiceTests {
       try DaemonConnection(pair[0]), try DaemonConnection(pair[1], takesDescriptors: true)
     )
     let deadline = ContinuousClock.now + .seconds(60)
-    try command.send(try request.octets, passing: files, by: deadline)
-    let octets = try #require(await service.answer(try keeper.receive(by: deadline), keeper))
+    try command.send(try request.bytes, passing: files, by: deadline)
+    let bytes = try #require(await service.answer(try keeper.receive(by: deadline), keeper))
     // The command waits until here.
-    return try withExtendedLifetime(command) { try StoreAnswer.result(Data(octets)) }
+    return try withExtendedLifetime(command) { try StoreAnswer.result(Data(bytes)) }
   }
 
   @Test("Who locks the store does not wait for an export")

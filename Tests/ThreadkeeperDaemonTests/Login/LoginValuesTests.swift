@@ -9,9 +9,9 @@ struct LoginValuesTests {
   @Test("Passwords that MQTT cannot carry are refused, and not repeated")
   func refused() throws {
     #expect(try Password.checked([UInt8](repeating: 97, count: 65_535)[...]).count == 65_535)
-    for octets in [[], [97, 0, 98], [0xFF, 97, 98], [UInt8](repeating: 97, count: 65_536)] {
+    for bytes in [[], [97, 0, 98], [0xFF, 97, 98], [UInt8](repeating: 97, count: 65_536)] {
       let failure = #expect(throws: CommandFailure.self) {
-        try Password.checked(octets[...])
+        try Password.checked(bytes[...])
       }
       #expect(failure?.status == .badInput)
       #expect(failure?.message.contains("aaa") == false)
@@ -29,7 +29,7 @@ struct LoginValuesTests {
     #expect(try Username.checked("über keeper") == "über keeper")
   }
 
-  @Test("A request shows no password but in its octets")
+  @Test("A request shows no password but in its bytes")
   func request() throws {
     let request = LoginRequest(
       command: .login, broker: "broker.local:1883", username: "keeper", password: "Sesame-9c1d",
@@ -37,7 +37,7 @@ struct LoginValuesTests {
     var dumped = ""
     dump(request, to: &dumped)
     #expect(!"\(request)\(dumped)\(String(reflecting: request))".contains("Sesame"))
-    #expect(String(decoding: try request.octets, as: UTF8.self).contains("Sesame-9c1d"))
+    #expect(String(decoding: try request.bytes, as: UTF8.self).contains("Sesame-9c1d"))
   }
 
   @Test("What a keeper answers comes out as it went in, with its exit status")

@@ -11,21 +11,21 @@ import ThreadRequests
 
 @Suite("What commands and the keeper say to each other")
 struct KeeperAnswerTests {
-  private func object(_ octets: [UInt8]) throws -> NSDictionary {
-    try #require(try JSONSerialization.jsonObject(with: Data(octets)) as? NSDictionary)
+  private func object(_ bytes: [UInt8]) throws -> NSDictionary {
+    try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? NSDictionary)
   }
 
   @Test("Each kind of request is read as its own and as no other")
   func kinds() throws {
     let requests: [[UInt8]] = [
-      try LoginRequest(command: .logout, broker: "mqtt://broker.local").octets,
-      try EnrolmentRequest(command: .list).octets, try ConsentMessage(.list).octets,
-      try StoreRequest(command: .listKeys).octets,
+      try LoginRequest(command: .logout, broker: "mqtt://broker.local").bytes,
+      try EnrolmentRequest(command: .list).bytes, try ConsentMessage(.list).bytes,
+      try StoreRequest(command: .listKeys).bytes,
     ]
-    for (number, octets) in requests.enumerated() {
+    for (number, bytes) in requests.enumerated() {
       let isRead = [
-        LoginRequest(octets: octets) != nil, EnrolmentRequest(octets: octets) != nil,
-        ConsentMessage(octets: octets) != nil, StoreRequest(octets: octets) != nil,
+        LoginRequest(bytes: bytes) != nil, EnrolmentRequest(bytes: bytes) != nil,
+        ConsentMessage(bytes: bytes) != nil, StoreRequest(bytes: bytes) != nil,
       ]
       #expect(isRead == requests.indices.map { $0 == number })
     }
@@ -45,19 +45,19 @@ struct KeeperAnswerTests {
 
   @Test("An answer that no message can hold is a failure with words, and not silence")
   func tooLarge() throws {
-    let octets = EnrolmentRequest(command: .list).answer {
+    let bytes = EnrolmentRequest(command: .list).answer {
       EnrolmentReport(change: String(repeating: "a", count: DaemonConnection.limit))
     }
-    let error = try #require(try object(octets)["error"] as? NSDictionary)
+    let error = try #require(try object(bytes)["error"] as? NSDictionary)
     #expect(error["code"] as? String == "too_large")
-    #expect(throws: CommandFailure.self) { try EnrolmentRequest.Answer.result(Data(octets)) }
+    #expect(throws: CommandFailure.self) { try EnrolmentRequest.Answer.result(Data(bytes)) }
   }
 
   @Test("A report is told in the form that docs/reference/daemon-socket.md has, and read again")
   func report() throws {
-    let octets = EnrolmentRequest(command: .list).answer { EnrolmentReport(change: "enrolled") }
-    #expect(try object(octets) == ["v": 1, "status": "ok", "data": ["change": "enrolled"]])
-    #expect(try EnrolmentRequest.Answer.result(Data(octets)).change == "enrolled")
+    let bytes = EnrolmentRequest(command: .list).answer { EnrolmentReport(change: "enrolled") }
+    #expect(try object(bytes) == ["v": 1, "status": "ok", "data": ["change": "enrolled"]])
+    #expect(try EnrolmentRequest.Answer.result(Data(bytes)).change == "enrolled")
   }
 
   @Test("What goes wrong has its code and its exit status, whatever it is")
@@ -70,11 +70,11 @@ struct KeeperAnswerTests {
       (ConsentRefusal(.staleID, "no"), "stale_id", 66), (Other(), "store", 74),
     ]
     for (failure, code, exit) in failures {
-      let octets = StoreRequest(command: .lock).answer { throw failure }
-      let error = try #require(try object(octets)["error"] as? NSDictionary)
+      let bytes = StoreRequest(command: .lock).answer { throw failure }
+      let error = try #require(try object(bytes)["error"] as? NSDictionary)
       #expect(error["code"] as? String == code)
       #expect(error["exit"] as? Int == exit)
-      #expect(throws: CommandFailure.self) { try StoreAnswer.result(Data(octets)) }
+      #expect(throws: CommandFailure.self) { try StoreAnswer.result(Data(bytes)) }
     }
   }
 
@@ -82,11 +82,11 @@ struct KeeperAnswerTests {
   func versions() throws {
     var request = ConsentMessage(.list)
     request.v = 2
-    let octets = request.answer {
+    let bytes = request.answer {
       Issue.record("it is done")
       return ConsentReport()
     }
-    #expect(try object(octets)["status"] as? String == "error")
+    #expect(try object(bytes)["status"] as? String == "error")
     for answer in [
       "", "{}", "{\"v\":1,\"status\":\"ok\"}", "{\"v\":2,\"status\":\"ok\",\"data\":{}}",
     ] {
@@ -103,14 +103,14 @@ struct KeeperAnswerTests {
       networks: [], createdAt: "2026-01-02T03:04:05Z")
     let decision = ConsentReport.Decision(
       request: request, more: .init(outcome: "approved", decidedAt: "then", given: false))
-    let octets = try JSONEncoder().encode(decision)
+    let bytes = try JSONEncoder().encode(decision)
     #expect(
-      try object(Array(octets)) == [
+      try object(Array(bytes)) == [
         "id": "c-1", "requester": "uid 1000", "team": "a", "home": "home",
         "command": "preferred/get", "networks": [], "created_at": "2026-01-02T03:04:05Z",
         "outcome": "approved", "decided_at": "then", "given": false,
       ])
-    let read = try JSONDecoder().decode(ConsentReport.Decision.self, from: octets)
+    let read = try JSONDecoder().decode(ConsentReport.Decision.self, from: bytes)
     #expect(read.requester == "uid 1000" && read.given == false)
   }
 }

@@ -19,13 +19,13 @@ struct bare_database *bare_database_open(const char *library, const char *path, 
 /// What SQLite the library is.
 const char *bare_database_version(const struct bare_database *self);
 
-/// Adds the items `first` to `first + count` in one transaction, each with a secret of `length` octets.
+/// Adds the items `first` to `first + count` in one transaction, each with a secret of `length` bytes.
 /// Returns 0, or SQLite's error.
 int bare_database_add(struct bare_database *self, long first, long count, const uint8_t *secret,
                       long length);
 
 /// Looks up `count` items by service and account, one after the other, each in a transaction of its own,
-/// and copies the secret into `secret`, which has room for `room` octets. Returns how many were found.
+/// and copies the secret into `secret`, which has room for `room` bytes. Returns how many were found.
 long bare_database_find(struct bare_database *self, const long *numbers, long count, uint8_t *secret,
                         long room);
 

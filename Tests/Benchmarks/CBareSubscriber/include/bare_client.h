@@ -10,7 +10,7 @@ int64_t bare_now(void);
 
 /// When things happened, in nanoseconds of `bare_now`.
 struct bare_times {
-  /// The broker accepted the connection (subscriber), or the first octet was written (publisher).
+  /// The broker accepted the connection (subscriber), or the first byte was written (publisher).
   int64_t begin;
   /// The last message came, or the last acknowledgement.
   int64_t end;
@@ -24,7 +24,7 @@ struct bare_times {
 int bare_subscribe(int port, const char *client_id, const char *filter, long expected,
                    void (*ready)(void), struct bare_times *times);
 
-/// A publisher that costs next to nothing: sends `length` octets of finished PUBLISH packets with
+/// A publisher that costs next to nothing: sends `length` bytes of finished PUBLISH packets with
 /// QoS 1, `count` of them, and reads as many acknowledgements. At most `window` are under way.
 ///
 /// Returns 0, or an errno.

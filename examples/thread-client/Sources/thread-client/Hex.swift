@@ -2,10 +2,10 @@
 
 import Foundation
 
-/// Octets as hexadecimal text, which is how border routers and people write them.
+/// Bytes as hexadecimal text, which is how border routers and people write them.
 enum Hex {
   struct NotHex: LocalizedError {
-    var errorDescription: String? { "expected hexadecimal digits, two for each octet" }
+    var errorDescription: String? { "expected hexadecimal digits, two for each byte" }
   }
 
   /// Space around it does not count.

@@ -4,20 +4,20 @@ import KeychainCore
 import TestKit
 import Testing
 
-@Suite struct AlteredOctetTests {
+@Suite struct AlteredByteTests {
   @Test(arguments: [
     "items", "keys", "key_slots", "manifest", "store", "migrations", "sqlite_sequence",
   ])
-  func everyOctetOfEveryColumnIsRightOrRefused(_ table: String) throws {
-    try alterEveryOctet(of: table, in: TamperedStore())
+  func everyByteOfEveryColumnIsRightOrRefused(_ table: String) throws {
+    try alterEveryByte(of: table, in: TamperedStore())
   }
 
   @Test(arguments: ["items", "keys", "manifest"])
-  func everyOctetInTheMiddleOfARotationIsRightOrRefused(_ table: String) throws {
-    try alterEveryOctet(of: table, in: TamperedStore(isHalfRotated: true))
+  func everyByteInTheMiddleOfARotationIsRightOrRefused(_ table: String) throws {
+    try alterEveryByte(of: table, in: TamperedStore(isHalfRotated: true))
   }
 
-  private func alterEveryOctet(of table: String, in tampered: TamperedStore) throws {
+  private func alterEveryByte(of table: String, in tampered: TamperedStore) throws {
     #expect(try tampered.examine("untouched") == .healthy)
     var random = SeededGenerator(seed: 20)
     let rowid = table == "migrations" ? "version" : "rowid"
@@ -48,7 +48,7 @@ import Testing
     try raw.run("UPDATE \(table) SET \(column) = ? WHERE \(rowid) = ?", [value, row])
   }
 
-  /// One for each octet: some of its bits turned over.
+  /// One for each byte: some of its bits turned over.
   private static func alterations(
     of value: RawStore.Value, with random: inout SeededGenerator
   ) -> [RawStore.Value] {
@@ -59,19 +59,19 @@ import Testing
       return (0..<8).map {
         .integer(number ^ Int64(bitPattern: UInt64.random(in: 1...255, using: &random) << ($0 * 8)))
       }
-    case .text(let octets):
+    case .text(let bytes):
       // Letters become other letters: the column stays text.
-      return octets.indices.map { position in
-        var altered = octets
+      return bytes.indices.map { position in
+        var altered = bytes
         altered[position] ^= UInt8.random(in: 1...15, using: &random)
         return .text(altered)
       }
-    case .blob(let octets):
-      return octets.indices.map { position in
-        var altered = octets
+    case .blob(let bytes):
+      return bytes.indices.map { position in
+        var altered = bytes
         altered[position] ^= UInt8.random(in: 1...255, using: &random)
         return .blob(altered)
-      } + [.blob([]), .blob(Array(octets.dropLast())), .blob(octets + [0])]
+      } + [.blob([]), .blob(Array(bytes.dropLast())), .blob(bytes + [0])]
     }
   }
 }

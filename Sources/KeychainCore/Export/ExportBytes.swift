@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Octets of an export, read from the front.
-struct ExportOctets {
+/// Bytes of an export, read from the front.
+struct ExportBytes {
   /// There are fewer than the form asks for.
   struct End: Error {}
 
   private(set) var rest: ArraySlice<UInt8>
 
-  init(_ octets: ArraySlice<UInt8>) { rest = octets }
+  init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
 
   mutating func take(_ count: Int) throws(End) -> ArraySlice<UInt8> {
     guard count >= 0, rest.count >= count else { throw End() }

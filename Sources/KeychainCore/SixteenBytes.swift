@@ -3,35 +3,35 @@
 import SodiumCrypto
 
 /// Sixteen bytes that name something, kept as two words in big-endian order.
-package protocol SixteenOctets: Hashable, Sendable, CustomStringConvertible {
+package protocol SixteenBytes: Hashable, Sendable, CustomStringConvertible {
   var high: UInt64 { get }
   var low: UInt64 { get }
   init(high: UInt64, low: UInt64)
 }
 
-extension SixteenOctets {
+extension SixteenBytes {
   /// Nil when there are not sixteen bytes.
-  package init?(_ octets: UnsafeRawBufferPointer) {
-    guard octets.count == 16 else { return nil }
+  package init?(_ bytes: UnsafeRawBufferPointer) {
+    guard bytes.count == 16 else { return nil }
     self.init(
-      high: UInt64(bigEndian: octets.loadUnaligned(as: UInt64.self)),
-      low: UInt64(bigEndian: octets.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+      high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+      low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
   }
 
-  package init?(_ octets: [UInt8]) {
-    guard let value = octets.withUnsafeBytes({ Self($0) }) else { return nil }
+  package init?(_ bytes: [UInt8]) {
+    guard let value = bytes.withUnsafeBytes({ Self($0) }) else { return nil }
     self = value
   }
 
   package static func random() -> Self {
     withScratchMemory(16) { memory in
-      RandomOctets.fill(memory)
+      RandomBytes.fill(memory)
       return Self(
         high: memory.load(as: UInt64.self), low: memory.load(fromByteOffset: 8, as: UInt64.self))
     }
   }
 
-  package var octets: [UInt8] {
+  package var bytes: [UInt8] {
     [UInt8](unsafeUninitializedCapacity: 16) { buffer, count in
       write(to: UnsafeMutableRawBufferPointer(buffer), at: 0)
       count = 16
@@ -44,5 +44,5 @@ extension SixteenOctets {
   }
 
   /// 32 lower-case hexadecimal digits.
-  package var description: String { octets.hexadecimal }
+  package var description: String { bytes.hexadecimal }
 }

@@ -7,7 +7,7 @@
 #endif
 
 /// An open file, read and written in pieces.
-final class FileOctets {
+final class FileBytes {
   let path: String
   let descriptor: Int32
 
@@ -46,10 +46,10 @@ final class FileOctets {
   }
 
   func read(at offset: Int, count: Int) throws(KeychainError) -> [UInt8] {
-    var octets = [UInt8](repeating: 0, count: count)
+    var bytes = [UInt8](repeating: 0, count: count)
     var done = 0
     while done < count {
-      let read = octets.withUnsafeMutableBytes {
+      let read = bytes.withUnsafeMutableBytes {
         pread(descriptor, $0.baseAddress.map { $0 + done }, count - done, off_t(offset + done))
       }
       if read < 0, errno == EINTR { continue }
@@ -57,15 +57,15 @@ final class FileOctets {
       guard read > 0 else { throw KeychainError(.decode, "\(path) ends too early") }
       done += read
     }
-    return octets
+    return bytes
   }
 
-  func write(_ octets: [UInt8], at offset: Int) throws(KeychainError) {
+  func write(_ bytes: [UInt8], at offset: Int) throws(KeychainError) {
     var done = 0
-    while done < octets.count {
-      let written = octets.withUnsafeBytes {
+    while done < bytes.count {
+      let written = bytes.withUnsafeBytes {
         pwrite(
-          descriptor, $0.baseAddress.map { $0 + done }, octets.count - done, off_t(offset + done))
+          descriptor, $0.baseAddress.map { $0 + done }, bytes.count - done, off_t(offset + done))
       }
       if written < 0, errno == EINTR { continue }
       guard written > 0 else { throw .system("write", path: path) }

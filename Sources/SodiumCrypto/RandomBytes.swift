@@ -3,7 +3,7 @@
 import CLibSodium
 
 /// The system's random source. Each call is a system call, so ask once for all that is needed.
-package enum RandomOctets {
+package enum RandomBytes {
   package static func fill(_ buffer: UnsafeMutableRawBufferPointer) {
     if let base = buffer.baseAddress { randombytes_buf(base, buffer.count) }
   }
