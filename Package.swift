@@ -50,7 +50,7 @@ let package = Package(
     .target(name: "Telemetry", dependencies: [.product(name: "Logging", package: "swift-log")]),
 
     // Floor 2: the encrypted store, what travels on the broker and how it is sealed, and what can be
-    // asked of a keeper.
+    // asked of a daemon.
     .target(name: "KeychainCore", dependencies: ["SodiumCrypto", "SQLiteDatabase"]),
     .target(name: "BridgeProtocol", dependencies: ["SodiumCrypto", "ThreadDataset"]),
     .target(name: "SealedEnvelope", dependencies: ["SodiumCrypto"]),

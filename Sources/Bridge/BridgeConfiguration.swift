@@ -22,8 +22,8 @@ package struct BridgeConfiguration: Sendable {
   package var adoptTimeout: Int?
   /// Seconds of silence after which a router that sends heartbeats counts as offline; 0 = never.
   package var offlineAfter = 300
-  /// What a person can do when the broker refuses the keeper's login.
-  package var loginRemedy = "Give the keeper the right user name and password."
+  /// What a person can do when the broker refuses the daemon's login.
+  package var loginRemedy = "Give the daemon the right user name and password."
 
   /// Whether a user of the broker may decide about what others ask for.
   package var isApprover: @Sendable (_ user: String) -> Bool = { _ in false }

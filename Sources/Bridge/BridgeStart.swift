@@ -69,7 +69,7 @@ enum BridgeStart {
     }
   }
 
-  /// A program may have changed the preferred network while no keeper ran. Routers are looked at by
+  /// A program may have changed the preferred network while no daemon ran. Routers are looked at by
   /// the walk that begins now.
   private static func catchUp(_ batch: BatchApplier) throws {
     for home in batch.servedHomes {

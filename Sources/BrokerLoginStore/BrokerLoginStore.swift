@@ -4,7 +4,7 @@ import KeychainCore
 import SQLiteDatabase
 import SodiumCrypto
 
-/// The keeper's login at its broker, kept as an internet password (`inet`):
+/// The daemon's login at its broker, kept as an internet password (`inet`):
 ///
 /// | attribute | value |
 /// |---|---|

@@ -10,7 +10,7 @@ import SodiumCrypto
 /// | what | service | account | group | secret |
 /// |---|---|---|---|---|
 /// | enrolled client | `client-enrolment/<home>` | user | `threadkeeper.internal` | keys, trust, when, by whom |
-/// | the keeper's own keys | `keeper-identity` | empty | `threadkeeper.internal` | 64 bytes |
+/// | the daemon's own keys | `keeper-identity` | empty | `threadkeeper.internal` | 64 bytes |
 ///
 /// Keys that were made to be shown, and beside which no client was enrolled yet, have the comment `only shown`.
 ///
@@ -109,10 +109,10 @@ package final class ClientEnrolmentStore: Sendable {
     return String(Substring(service.utf8.dropFirst(servicePrefix.utf8.count)))
   }
 
-  /// The keeper's own keys, as far as they were loaded or made here.
+  /// The daemon's own keys, as far as they were loaded or made here.
   package var identity: Identity? { keeper.withLock { $0 } }
 
-  /// Reads the keeper's own keys; nil while nobody has needed any.
+  /// Reads the daemon's own keys; nil while nobody has needed any.
   ///
   /// - Throws: `decode` when they are damaged.
   @discardableResult
@@ -135,11 +135,11 @@ package final class ClientEnrolmentStore: Sendable {
   }
 
   private func remember(_ identity: Identity, _ tx: WriteTransaction) -> Identity {
-    tx.onCommit("keeper identity") { [keeper] in keeper.withLock { $0 = identity } }
+    tx.onCommit("daemon identity") { [keeper] in keeper.withLock { $0 = identity } }
     return identity
   }
 
-  /// For an import that has written enrolments, consents or keys of the keeper that were used, in its transaction:
+  /// For an import that has written enrolments, consents or keys of the daemon that were used, in its transaction:
   /// they count from the next one on. Who has taken these over uses its keys, so that no later import begins anew.
   package func takeOver(_ tx: WriteTransaction) throws(KeychainError) {
     forget()

@@ -2,9 +2,9 @@
 
 import SealedEnvelope
 
-/// A user of the broker whose keys the keeper knows.
+/// A user of the broker whose keys the daemon knows.
 package struct EnrolledClient: Sendable {
-  /// What the keeper takes from this user.
+  /// What the daemon takes from this user.
   package enum Trust: String, CaseIterable, Codable, Sendable {
     /// The broker's word is enough: plain events are taken too.
     case broker

@@ -5,7 +5,7 @@ import SQLiteDatabase
 import SealedEnvelope
 import SodiumCrypto
 
-/// The keeper's own keys: clients seal to them, and believe what they sign. One pair of pairs for the
+/// The daemon's own keys: clients seal to them, and believe what they sign. One pair of pairs for the
 /// store, whatever homes it has.
 package struct KeeperIdentityStore: Sendable {
   package static let service = "keeper-identity"
@@ -32,7 +32,7 @@ package struct KeeperIdentityStore: Sendable {
     }
   }
 
-  /// Whether an item has keys of the keeper that have been shown, and no client was ever enrolled beside them.
+  /// Whether an item has keys of the daemon that have been shown, and no client was ever enrolled beside them.
   package static func isOnlyShown(_ item: Item) -> Bool {
     item.itemClass == .genericPassword && item[.service]?.string == service
       && item.accessGroup == ClientEnrolmentStore.group && item[.comment]?.string == onlyShown
@@ -84,7 +84,7 @@ package struct KeeperIdentityStore: Sendable {
     do throws(SodiumError) {
       return try Identity(secrets: secrets)
     } catch {
-      throw KeychainError(.decode, "the keeper's own keys are damaged; restore a backup")
+      throw KeychainError(.decode, "the daemon's own keys are damaged; restore a backup")
     }
   }
 }

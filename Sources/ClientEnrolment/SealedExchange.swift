@@ -11,7 +11,7 @@ package enum SealedExchangeError: Error, Equatable, Sendable {
   case refused(EnvelopeRefusal)
   /// This user has too many requests alive.
   case tooMany
-  /// The user's enrolment, or the keeper's own keys, cannot be read.
+  /// The user's enrolment, or the daemon's own keys, cannot be read.
   case damaged
 
   /// Stable, as it is published.
@@ -29,7 +29,7 @@ package enum SealedExchangeError: Error, Equatable, Sendable {
     case .notEnrolled: "nobody is enrolled for this user; `threadkeeper clients enroll` does it"
     case .refused(let refusal): refusal.message
     case .tooMany: "too many sealed requests of this user within a minute"
-    case .damaged: "the enrolment of this user, or the keeper's own keys, cannot be read"
+    case .damaged: "the enrolment of this user, or the daemon's own keys, cannot be read"
     }
   }
 }
@@ -40,7 +40,7 @@ package struct SealedExchange: Sendable {
   private let given: Identity?
   private let replays: any ReplayMemory
 
-  /// - Parameter identity: the keeper's own keys; nil: those of the enrolments.
+  /// - Parameter identity: the daemon's own keys; nil: those of the enrolments.
   package init(
     _ enrolments: ClientEnrolmentStore, identity: Identity? = nil, replays: any ReplayMemory
   ) {

@@ -73,7 +73,7 @@ extension ConsentGate {
   ) throws -> [WaitingQuestion] { [] }
 }
 
-/// A keeper on which nobody can agree to anything.
+/// A daemon on which nobody can agree to anything.
 package struct NobodyConsents: ConsentGate, Sendable {
   package init() {}
 

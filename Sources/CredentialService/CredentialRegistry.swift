@@ -48,6 +48,6 @@ package struct NoRegistry: CredentialRegistry {
   package func preferredSet(_ change: PreferredChange, context: RequestContext) {}
 
   package func states(_ command: RequestCommand, context: RequestContext) throws -> AnswerData {
-    throw AnswerFailure(.unsupported, "no keeper runs that could tell")
+    throw AnswerFailure(.unsupported, "no daemon runs that could tell")
   }
 }

@@ -20,7 +20,7 @@ package struct RequestContext: Hashable, Sendable {
   package var userName: String?
   /// What a program of this machine calls itself: for people to read only.
   package var program: String?
-  /// The keeper's own user, by a command: may delete and prefer whatever any team has stored.
+  /// The daemon's own user, by a command: may delete and prefer whatever any team has stored.
   package var isAdministrator = false
   /// A person who decides about consent over MQTT: may choose the preferred network, too.
   package var isApprover = false

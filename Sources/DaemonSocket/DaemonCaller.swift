@@ -10,11 +10,11 @@ package enum DaemonCaller {
   /// - Parameters:
   ///   - descriptors: open files that the daemon may use; they stay open here.
   ///   - seconds: how long the whole call may take.
-  ///   - admittingOthers: whether a keeper of another user is meant, too.
-  ///   - actingForOwner: whether root means the keeper of the user whose directory it is: for commands.
+  ///   - admittingOthers: whether a daemon of another user is meant, too.
+  ///   - actingForOwner: whether root means the daemon of the user whose directory it is: for commands.
   /// - Returns: nil when nobody listens there.
   /// - Throws: `stranger` when who listens is neither this user nor root: a password goes to nobody
-  ///   else. See `ListenerTrust`, also for keepers of others. `forbidden` when this user may not look there. `abandoned` when
+  ///   else. See `ListenerTrust`, also for daemons of others. `forbidden` when this user may not look there. `abandoned` when
   ///   the task is cancelled after it has connected, `CancellationError` before.
   package static func ask(
     _ request: [UInt8], passing descriptors: [Int32] = [], at path: String, within seconds: Int,

@@ -65,7 +65,7 @@ extension EmbeddedBrokerConfiguration {
       self.password = password
     }
 
-    /// The logins of a home: the keeper, one that border routers share, and one that watches.
+    /// The logins of a home: the daemon, one that border routers share, and one that watches.
     package static var home: [Login] {
       [
         Login("threadkeeper", role: .keeper), Login("border-router"),

@@ -17,7 +17,7 @@ package enum Envelope {
   package static let version = 1
   package static let kind = "sealed"
   package static let algorithm = "x25519-xsalsa20-poly1305-seal"
-  /// The most bytes of an envelope: those of any payload that the keeper takes.
+  /// The most bytes of an envelope: those of any payload that the daemon takes.
   package static let limit = 16_384
   /// Seconds for which requests and answers live.
   package static let requestLifetime: Int64 = 30

@@ -20,7 +20,7 @@ enum BaseTopic {
     isWithin(left, right) || isWithin(right, left)
   }
 
-  /// Whether the topic is among those that the keeper listens to for a home on `base`: `<base>/in/#`,
+  /// Whether the topic is among those that the daemon listens to for a home on `base`: `<base>/in/#`,
   /// which means `<base>/in` as well (MQTT 5.0, 4.7.1.2).
   static func isHeard(_ topic: String, on base: String) -> Bool {
     isWithin(topic, base + "/in")

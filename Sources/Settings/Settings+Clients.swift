@@ -2,7 +2,7 @@
 
 extension Settings {
   /// A second socket, for programs of other users of this machine. The one in the store's directory
-  /// is for the keeper's own user and root.
+  /// is for the daemon's own user and root.
   package struct Clients: Sendable, Equatable {
     /// Its path; without one there is none.
     package var socket: String?

@@ -38,7 +38,7 @@ extension Settings {
   ///
   /// - Parameters:
   ///   - user: as the kernel has it.
-  ///   - keeper: the user whose keeper it is.
+  ///   - keeper: the user whose daemon it is.
   /// - Returns: nil for a user who is nobody here.
   package func team(ofUID user: UInt32, keeper: UInt32 = geteuid()) -> String? {
     if let team = clientUsers[user] { return team }

@@ -66,7 +66,7 @@ extension SettingsReader {
     return isFit(team: team, at: place, in: "client_users.\(name)") ? team : nil
   }
 
-  /// A user may come with a program that is not installed yet: the keeper of the home goes on.
+  /// A user may come with a program that is not installed yet: the daemon of the home goes on.
   private mutating func noteNobody(_ name: String, at place: SettingsProblem.Place) {
     let shown = SettingsEntry.shown(name)
     guard !name.isEmpty,

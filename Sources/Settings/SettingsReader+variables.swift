@@ -8,7 +8,7 @@ extension SettingsReader {
   static let ownVariables: Set<String> = [
     "THREADKEEPER_CONFIG", "THREADKEEPER_STATE_DIRECTORY", SystemPlaces.rootVariable,
   ]
-  /// Where programs look for the keeper.
+  /// Where programs look for the daemon.
   static let clientVariable = "THREADKEEPER_SOCKET"
   /// Variables that begin like these are for programs that use the keychain, or Thread credentials.
   static let othersVariables = ["THREADKEEPER_KEYCHAIN_", "THREADKEEPER_NETWORK_"]

@@ -37,7 +37,7 @@ package struct ImportedItems: Sendable {
       return "is of a group that such an item does not have"
     }
     guard item.accessible == .afterFirstUnlock else {
-      return "is accessible in a way that the keeper cannot work with"
+      return "is accessible in a way that the daemon cannot work with"
     }
     switch place.kind {
     case .credential, .preferred, .former: break
@@ -59,7 +59,7 @@ package struct ImportedItems: Sendable {
     ImportedPlace(itemClass, attributes)?.home
   }
 
-  /// Whether an item is the record of an adoption. It stays out: this keeper has sent nothing.
+  /// Whether an item is the record of an adoption. It stays out: this daemon has sent nothing.
   package static func isAdoption(
     _ itemClass: ItemClass, _ attributes: [ItemAttribute: AttributeValue]
   ) -> Bool {

@@ -36,7 +36,7 @@ package enum AnswerCode: String, CaseIterable, Sendable {
   case damagedCredentials = "damaged_credentials"
   /// The answer would be larger than a message may be.
   case tooLarge = "too_large"
-  /// The keeper ends before it has done what it was asked for.
+  /// The daemon ends before it has done what it was asked for.
   case ending
   /// The store fails.
   case store

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What can be asked of a keeper. The raw value is the end of an MQTT topic, `request/<command>`, and
+/// What can be asked of a daemon. The raw value is the end of an MQTT topic, `request/<command>`, and
 /// the field `command` on the socket.
 package enum RequestCommand: String, CaseIterable, Sendable {
   case ping

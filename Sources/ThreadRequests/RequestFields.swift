@@ -14,7 +14,7 @@ package struct RequestFields: Codable, Hashable, Sendable {
   package var command: String?
   /// On the socket: the home that it is about; the first one of the settings unless said.
   package var home: String?
-  /// On the socket, by the keeper's own user and root: whatever team it belongs to.
+  /// On the socket, by the daemon's own user and root: whatever team it belongs to.
   package var asKeeper: Bool?
   /// Any text, which the answer repeats.
   package var transaction: String?

@@ -47,6 +47,6 @@ package struct ThreadAnswer: Codable, Hashable, Sendable {
   /// - Throws: the failure that it tells.
   package func result() throws(AnswerFailure) -> AnswerData {
     if let data, status == .ok { return data }
-    throw error ?? AnswerFailure(.unsupported, "the keeper gives an answer that cannot be read")
+    throw error ?? AnswerFailure(.unsupported, "the daemon gives an answer that cannot be read")
   }
 }

@@ -22,7 +22,7 @@ extension ThreadkeeperCommand {
       // A question that was broken off: what opens the store is asked for before anything is done.
       stop("Nothing was changed.")
     } catch is DaemonClient.LeftOpen {
-      stop("The running keeper may have done it all the same: `threadkeeper status` tells.")
+      stop("The running daemon may have done it all the same: `threadkeeper status` tells.")
     } catch let error as SQLiteError {
       end(CommandFailure(.inputOutput, "the store cannot be read: \(error.message)"))
     } catch {

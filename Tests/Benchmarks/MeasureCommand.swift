@@ -10,7 +10,7 @@ struct MeasureCommand: AsyncParsableCommand {
     commandName: "measure",
     abstract: "Measure all figures and print them beside their goals.",
     discussion: """
-      Keeper and bare subscriber take turns on one private broker, so that what else the machine \
+      Daemon and bare subscriber take turns on one private broker, so that what else the machine \
       does falls on both: the ratios hold on a busy machine too, the absolute numbers do not.
       So do the keychain, a table of SQLite and one of SQLCipher.
       """)

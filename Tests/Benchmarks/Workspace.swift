@@ -24,7 +24,7 @@ final class Workspace {
 
   func remove() { try? FileManager.default.removeItem(atPath: path) }
 
-  /// The keeper that is measured. Not every measurement needs one.
+  /// The daemon that is measured. Not every measurement needs one.
   var keeper: String {
     get throws {
       guard FileManager.default.isExecutableFile(atPath: program) else {

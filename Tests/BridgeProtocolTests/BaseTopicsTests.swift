@@ -49,7 +49,7 @@ struct BaseTopicsTests {
     #expect(composed.split("cafe\u{301}/in/a/announce") == nil)
   }
 
-  @Test("One subscription for each home, and nothing that the keeper itself publishes")
+  @Test("One subscription for each home, and nothing that the daemon itself publishes")
   func filters() {
     #expect(
       topics.intakeFilters == [

@@ -8,7 +8,7 @@ import ThreadDataset
 struct OutboundTopicTests {
   let topic = OutboundTopic(base: "lets/3b")
 
-  @Test("Topics about the keeper")
+  @Test("Topics about the daemon")
   func bridge() {
     #expect(topic.state == "lets/3b/bridge/state")
     #expect(topic.info == "lets/3b/bridge/info")

@@ -130,7 +130,7 @@ struct AdoptionKeyTests {
   @Test("Keys that cannot be read are not called missing, and asked about when they can be again")
   func damaged() throws {
     try scene.raised()
-    /// As after a start that could not read the keeper's own.
+    /// As after a start that could not read the daemon's own.
     func loseKeys() {
       keeper.configuration.requests.sealer = EnrolledExchange(
         ClientEnrolmentStore(keeper.temporary.keychain))
@@ -150,7 +150,7 @@ struct AdoptionKeyTests {
     #expect(try scene.waiting().count == 1 && scene.failure == nil)
   }
 
-  @Test("A command without a keeper, which knows no keys, leaves a question as it is")
+  @Test("A command without a daemon, which knows no keys, leaves a question as it is")
   func withoutKeeper() throws {
     try scene.raised()
     let question = try #require(try scene.waiting().first)

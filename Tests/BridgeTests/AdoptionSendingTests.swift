@@ -126,7 +126,7 @@ struct AdoptionSendingTests {
   }
 
   @Test(
-    "A keeper that was away longer than the router's time sends it once more before that is over")
+    "A daemon that was away longer than the router's time sends it once more before that is over")
   func keeperAway() throws {
     try scene.approve()
     try keeper.pass(1)

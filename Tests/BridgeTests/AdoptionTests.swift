@@ -162,7 +162,7 @@ struct AdoptionTests {
     #expect(try scene.adoption == nil)
   }
 
-  @Test("A keeper that was away hears what waited for it before it says that time is up")
+  @Test("A daemon that was away hears what waited for it before it says that time is up")
   func answeredMeanwhile() throws {
     try scene.sent()
     keeper.listeningSince = nil

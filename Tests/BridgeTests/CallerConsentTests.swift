@@ -274,7 +274,7 @@ struct CallerConsentTests {
     #expect(answer.data?.credentials?.count == 1)
   }
 
-  @Test("Only the keeper's own user and root decide on the socket")
+  @Test("Only the daemon's own user and root decide on the socket")
   func rights() throws {
     var request = ThreadRequest(.approveConsent)
     request.id = try call().consent

@@ -20,7 +20,7 @@ struct ImportTests {
     (old, new) = (try Keeper(), try Keeper())
   }
 
-  /// Everything of the old keeper's store comes to the new one's.
+  /// Everything of the old daemon's store comes to the new one's.
   @discardableResult
   private func move(_ onConflict: ItemImport.OnConflict = .refuse) throws -> ImportReport {
     let path = old.temporary.path + "/export"
@@ -59,7 +59,7 @@ struct ImportTests {
     try Recount(keeper: new, comment: "after the import").check()
   }
 
-  @Test("A new keeper shows the preferred network, and knows routers when they speak")
+  @Test("A new daemon shows the preferred network, and knows routers when they speak")
   func fresh() throws {
     try old.announce(Agent.living, home, at: 5)
     try old.announce(Agent.attic, .guest, at: 1)
@@ -101,7 +101,7 @@ struct ImportTests {
     #expect(try new.network(home)?.routers == 1)
   }
 
-  @Test("What another keeper has sent to a router is not waited for")
+  @Test("What another daemon has sent to a router is not waited for")
   func adoption() throws {
     try old.announce(Agent.living, home, at: 5)
     try old.announce(Agent.attic, .guest, at: 1)
@@ -123,7 +123,7 @@ struct ImportTests {
   }
 
   @Test(
-    "What another keeper has sent changes nothing that is this one's own", arguments: [false, true])
+    "What another daemon has sent changes nothing that is this one's own", arguments: [false, true])
   func adoptionHere(_ replaces: Bool) throws {
     try old.announce(Agent.living, home, at: 5)
     try old.announce(Agent.attic, .guest, at: 1)

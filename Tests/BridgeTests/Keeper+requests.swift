@@ -57,7 +57,7 @@ extension Keeper {
       ["border_agent_id": agent, "dataset": try network.dataset(at: seconds).hex])
   }
 
-  /// By the keeper's own user, beside the broker.
+  /// By the daemon's own user, beside the broker.
   func command(_ request: ThreadRequest) throws -> ThreadAnswer {
     let service = try RequestService(
       configuration, keychain: temporary.keychain, clock: clock)

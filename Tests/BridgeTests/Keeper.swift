@@ -26,7 +26,7 @@ final class Keeper {
   private(set) var answers: [Answer] = []
   private var cursors = TickCursors()
   private var eventsTaken: Int64 = 0
-  /// The keeper's own keys, and who is enrolled.
+  /// The daemon's own keys, and who is enrolled.
   let identity: Identity
   private(set) var enrolments: ClientEnrolmentStore
   var sealed: SealedIntake { SealedIntake(enrolments: enrolments, identity: identity) }

@@ -113,7 +113,7 @@ struct RepublicationTests {
     #expect(emptied.allSatisfy { $0.topic.hasPrefix("old/base/") })
   }
 
-  @Test("A base topic that another home took over keeps what is the keeper's own there")
+  @Test("A base topic that another home took over keeps what is the daemon's own there")
   func takenOver() throws {
     let keeper = try Keeper(homes: [
       .init(name: "home", base: "threadkeeper"), .init(name: "cabin", base: "lets/cabin"),
@@ -169,7 +169,7 @@ struct RepublicationTests {
         }
         outbox.restart()
       default:
-        // A restart of the keeper, with or without the mark on disk.
+        // A restart of the daemon, with or without the mark on disk.
         let mark = outbox.published
         if Bool.random(using: &generator) {
           try keeper.database.write { try EventLedger.setPublished(mark, $0) }

@@ -181,7 +181,7 @@ struct RequestPartsTests {
     #expect(try body(answered).credentials?.first?.activeTimestamp == 2)
   }
 
-  @Test("A caller on the socket waits, and is answered in clear when the keeper's user agrees")
+  @Test("A caller on the socket waits, and is answered in clear when the daemon's user agrees")
   func caller() async throws {
     let keeper = try keeper()
     let service = try RequestService(
@@ -212,7 +212,7 @@ struct RequestPartsTests {
   }
 }
 
-@Suite("A store that was changed while no keeper ran")
+@Suite("A store that was changed while no daemon ran")
 struct CatchUpTests {
   @Test("The preferred network and the routers are as the store has them after a start")
   func catchUp() throws {

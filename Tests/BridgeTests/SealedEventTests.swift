@@ -240,7 +240,7 @@ struct SealedEventTests {
     #expect(try code(try announcement(seq: 1)) == nil)
   }
 
-  @Test("The keeper's keys are made when they are needed, and damaged ones stop nothing else")
+  @Test("The daemon's keys are made when they are needed, and damaged ones stop nothing else")
   func keys() throws {
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let enrolments = ClientEnrolmentStore(keeper.temporary.keychain)
@@ -256,7 +256,7 @@ struct SealedEventTests {
     #expect(damaged.identity == nil)
   }
 
-  @Test("Without keys of its own the keeper refuses what is sealed, and takes the rest")
+  @Test("Without keys of its own the daemon refuses what is sealed, and takes the rest")
   func noKeys() throws {
     try enroll(trust: .broker)
     let message = try announcement(seq: 1)

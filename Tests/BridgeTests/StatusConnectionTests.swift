@@ -83,7 +83,7 @@ struct StatusConnectionTests {
 
   // MARK: Connections
 
-  @Test("The first word is that the keeper is there; then how it is")
+  @Test("The first word is that the daemon is there; then how it is")
   func connected() throws {
     let all = connect()
     #expect(all.first?.topic == "threadkeeper/bridge/state")
@@ -186,7 +186,7 @@ struct StatusConnectionTests {
     #expect(try outbox.published == keeper.database.read { try EventLedger.lastID($0) })
   }
 
-  @Test("When the access list lets the keeper speak again, everything is told anew, and that once")
+  @Test("When the access list lets the daemon speak again, everything is told anew, and that once")
   func regained() throws {
     let (state, router) = ("threadkeeper/bridge/state", "threadkeeper/router/\(Agent.living)")
     status.connected(
@@ -300,7 +300,7 @@ struct StatusConnectionTests {
     }
   }
 
-  @Test("What a keeper before us left firing is taken from the broker at the start")
+  @Test("What a daemon before us left firing is taken from the broker at the start")
   func storeProblemOfAnEarlierKeeper() {
     #expect(connect().first { $0.topic == storeAlertTopic }?.payload == [])
   }

@@ -53,7 +53,7 @@ struct TickerTests {
     }
   }
 
-  @Test("What the broker acknowledged is noted, at the latest when the keeper stops")
+  @Test("What the broker acknowledged is noted, at the latest when the daemon stops")
   func mark() async throws {
     try keeper.announce(Agent.living, .home, at: 1)
     try await ticking {
@@ -93,7 +93,7 @@ struct TickerTests {
     #expect(try keeper.firing().isEmpty)
   }
 
-  @Test("What was dropped while the keeper was away is noticed when it is back")
+  @Test("What was dropped while the daemon was away is noticed when it is back")
   func droppedMeanwhile() throws {
     try keeper.database.write { try EventLedger.setDroppedMessages(3, $0) }
     try status.received([
@@ -103,7 +103,7 @@ struct TickerTests {
     #expect(try keeper.firing() == ["MessagesDropped"])
   }
 
-  @Test("A keeper that starts knows of no dropped message: an old alert ends")
+  @Test("A daemon that starts knows of no dropped message: an old alert ends")
   func droppedMessagesOfAnEarlierKeeper() throws {
     _ = try keeper.transaction { batch in
       let home = try #require(batch.servedHomes.first)

@@ -126,7 +126,7 @@ struct ClientEnrolmentStoreTests {
         && lines.allSatisfy { $0.contains("client-enrolment/home") && $0.contains("router") })
   }
 
-  @Test("The keeper's keys are made once")
+  @Test("The daemon's keys are made once")
   func keeper() throws {
     let identities = KeeperIdentityStore(keychain)
     #expect(try keychain.database.read { try identities.find($0) } == nil)

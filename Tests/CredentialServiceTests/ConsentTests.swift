@@ -241,7 +241,7 @@ struct ConsentTests {
     #expect(gate.questions.isEmpty)
   }
 
-  @Test("nothing waits on a keeper on which nobody can agree")
+  @Test("nothing waits on a daemon on which nobody can agree")
   func stale() throws {
     #expect(try service.refusal(.approveConsent) { $0.id = "c-1" }?.known == .staleID)
   }

@@ -101,7 +101,7 @@ struct PreferredTests {
     #expect(try set(.guest, team: "bob") == true)
   }
 
-  @Test("the keeper's own user can replace it, a damaged one too")
+  @Test("the daemon's own user can replace it, a damaged one too")
   func administrator() throws {
     try service.keep(Agent.living, .home, at: 1)
     try service.keep(Agent.attic, .guest, at: 1, team: "bob")

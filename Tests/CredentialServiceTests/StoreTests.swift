@@ -168,7 +168,7 @@ struct StoreTests {
     #expect(try service.ask(.listCredentials, team: "cafe\u{301}").credentials == [])
   }
 
-  @Test("the keeper's own user may delete what any team has stored")
+  @Test("the daemon's own user may delete what any team has stored")
   func administrator() throws {
     try service.keep(Agent.living, .home, at: 1)
     var context = service.context(team: "somebody")

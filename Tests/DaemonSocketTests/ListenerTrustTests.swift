@@ -48,7 +48,7 @@ struct ListenerTrustTests {
   }
 
   @Test(
-    "A keeper of another user is believed in a place that only root, or the caller, can have given it",
+    "A daemon of another user is believed in a place that only root, or the caller, can have given it",
     arguments: [
       // /run/threadkeeper of the service's user, or of root.
       (998, [(998, 0o755), (0, 0o755), (0, 0o755)], true),

@@ -75,7 +75,7 @@ struct AlertTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("A changed SSID makes the keeper check the router, and the alert says what brought it up")
+  @Test("A changed SSID makes the daemon check the router, and the alert says what brought it up")
   func ssid() async throws {
     let broker = try TestBroker()
     let keeper = try Installation(
@@ -111,7 +111,7 @@ struct AlertTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("A keeper that is restarted again and again within the hold suppresses no alert")
+  @Test("A daemon that is restarted again and again within the hold suppresses no alert")
   func restarts() async throws {
     // Far longer than a life, however busy this machine is.
     let hold = 20

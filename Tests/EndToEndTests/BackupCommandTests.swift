@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Backup and restore by command", .inTurns, .timeLimit(.minutes(30)))
 struct BackupCommandTests {
-  @Test("A backup beside a running keeper is restored, and the keeper goes on from there")
+  @Test("A backup beside a running daemon is restored, and the daemon goes on from there")
   func backupAndRestore() async throws {
     let broker = try TestBroker()
     let keeper = try Installation(broker, hold: 0)

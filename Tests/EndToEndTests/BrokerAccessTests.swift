@@ -24,7 +24,7 @@ struct BrokerAccessTests {
       let status = try await keeper.command("status", "--json")
       return JSON(status.output)?["broker"]?["problem"]?.text?.contains("password") == true
     }
-    // The broker learns the password that the keeper has.
+    // The broker learns the password that the daemon has.
     broker.stop()
     let mended = try TestBroker(
       logins: login("not-the-right-one"),
@@ -89,10 +89,10 @@ struct BrokerAccessTests {
     let file = "\(broker.directory)/mosquitto.pid"
     let process = Int32(try String(contentsOfFile: file, encoding: .utf8).filter(\.isNumber))
     #expect(kill(try #require(process), SIGHUP) == 0)
-    // A new router changes what the keeper says of itself: that does not wait for its minute.
+    // A new router changes what the daemon says of itself: that does not wait for its minute.
     let publisher = try await TestPublisher.start(broker, user: "border-router")
     let router = BorderRouter(number: 1)
-    try await eventually("the keeper's word") {
+    try await eventually("the daemon's word") {
       try await publisher.publish([router.announces(try ThreadNetwork("home").hex())])
       return audience.look { $0.state("threadkeeper/bridge/state") == ["state": "online"] }
     }

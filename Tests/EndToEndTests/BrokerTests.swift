@@ -37,7 +37,7 @@ struct BrokerTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("What is sent while the keeper is down is waiting when it comes back")
+  @Test("What is sent while the daemon is down is waiting when it comes back")
   func downtime() async throws {
     let broker = try TestBroker()
     let keeper = try Installation(broker)
@@ -133,7 +133,7 @@ struct BrokerTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("A keeper that starts before its broker waits for it, in words")
+  @Test("A daemon that starts before its broker waits for it, in words")
   func brokerMissing() async throws {
     let broker = try TestBroker(persistence: true)
     let keeper = try Installation(broker)

@@ -7,7 +7,7 @@ import Synchronization
 import TestKit
 import Testing
 
-@Suite("client request, with a keeper played by the test", .inTurns, .timeLimit(.minutes(30)))
+@Suite("client request, with a daemon played by the test", .inTurns, .timeLimit(.minutes(30)))
 struct ClientRequestTests {
   private let broker: TestBroker
   private let directory: TemporaryDirectory

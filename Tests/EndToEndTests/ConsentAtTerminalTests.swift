@@ -8,12 +8,12 @@ import ThreadDataset
 
 @testable import ConsentLedger
 
-/// Programs at a terminal, whose questions a keeper has.
+/// Programs at a terminal, whose questions a daemon has.
 @Suite("Consent at the program's terminal", .inTurns, .timeLimit(.minutes(30)))
 struct ConsentAtTerminalTests {
   private static let prompt = "Allow it? [once/always/no] "
 
-  @Test("The keeper's own user is asked who wants what and why, and says once, no, always")
+  @Test("The daemon's own user is asked who wants what and why, and says once, no, always")
   func asked() async throws {
     let scene = try await AskingHome.start()
     // "No" holds for a while, and always for good, so they come in this order.
@@ -78,7 +78,7 @@ struct ConsentAtTerminalTests {
     }
   }
 
-  @Test("What the keeper refuses is said, and the same question asked again: once is not too late")
+  @Test("What the daemon refuses is said, and the same question asked again: once is not too late")
   func refused() async throws {
     let scene = try await AskingHome.start { keeper in
       #expect(try await keeper.command("init").status == 0)
@@ -87,7 +87,7 @@ struct ConsentAtTerminalTests {
     let session = try scene.program()
     try await session.until(Self.prompt)
     session.type("always\n")
-    try await session.until("the keeper refuses it: there are 500 grants already")
+    try await session.until("the daemon refuses it: there are 500 grants already")
     try await session.until(Self.prompt, count: 2)
     try scene.check(session, told: false)
     session.type("once\n")

@@ -11,7 +11,7 @@ import ThreadDataset
 struct ConsentCommandTests {
   private static let topic = "threadkeeper/bridge/consent"
 
-  /// Puts a request into a store that no keeper has open, as one that ended would have left it.
+  /// Puts a request into a store that no daemon has open, as one that ended would have left it.
   private func leave(
     in keeper: Installation, of user: String, _ networks: (String, String)...
   ) throws -> String {
@@ -40,7 +40,7 @@ struct ConsentCommandTests {
 
   private let home = ("1111111122222222", "home-thread")
 
-  @Test("Without a keeper the store can be looked at, and nothing can be approved")
+  @Test("Without a daemon the store can be looked at, and nothing can be approved")
   func withoutKeeper() async throws {
     let keeper = try Installation(port: 1)
     #expect(try await keeper.command("consent", "list").status == 66, "there is no store")
@@ -54,7 +54,7 @@ struct ConsentCommandTests {
       try await keeper.json("consent", "list")["pending"]?.list.map { $0["id"] } == [.text(id)])
     for verb in ["approve", "deny"] {
       let refused = try await keeper.command("consent", verb, id)
-      #expect(refused.status == 69 && refused.error.contains("no keeper runs"), "\(refused.error)")
+      #expect(refused.status == 69 && refused.error.contains("no daemon runs"), "\(refused.error)")
     }
     let revoked = try await keeper.command("consent", "revoke", "g-0123456789abcdef")
     #expect(revoked.status == 66 && revoked.error.contains("no such grant"))
@@ -145,13 +145,13 @@ struct ConsentCommandTests {
     try await daemon.stop()
   }
 
-  @Test("list --follow tells what waits, what comes and how it ends, over a restart of the keeper")
+  @Test("list --follow tells what waits, what comes and how it ends, over a restart of the daemon")
   func follow() async throws {
     let broker = try TestBroker()
     let keeper = try Installation(broker)
     #expect(try await keeper.command("init").status == 0)
     let none = try await keeper.command("consent", "list", "--follow")
-    #expect(none.status == 69 && none.error.contains("no keeper runs"))
+    #expect(none.status == 69 && none.error.contains("no daemon runs"))
     let other = ("3333333344444444", "attic")
     let ids = [
       try leave(in: keeper, of: "phone", home), try leave(in: keeper, of: "tablet", home),

@@ -7,7 +7,7 @@ import TestKit
 import Testing
 import ThreadRequests
 
-/// A program on this machine asks a real keeper for what needs consent, and a person decides by
+/// A program on this machine asks a real daemon for what needs consent, and a person decides by
 /// command.
 @Suite("Consent, from the request to the answer", .inTurns, .timeLimit(.minutes(30)))
 struct ConsentTests {
@@ -160,7 +160,7 @@ struct ConsentTests {
     #expect(try await scene.daemon.stop() == .exit(0))
   }
 
-  @Test("A keeper that ends says so; the request waits for the next one to be decided")
+  @Test("A daemon that ends says so; the request waits for the next one to be decided")
   func restart() async throws {
     let scene = try await scene()
     let keeper = scene.keeper

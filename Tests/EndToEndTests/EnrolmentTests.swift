@@ -15,7 +15,7 @@ struct EnrolmentTests {
     0x92, 0x4E, 0xF7, 0x0D, 0xC6, 0x58, 0x31, 0xAB, 0x65, 0xE9, 0x14, 0x7C, 0xD0, 0x8B, 0x26, 0xF3,
   ]
 
-  @Test("clients come and go without a keeper, and every refusal has words and a status")
+  @Test("clients come and go without a daemon, and every refusal has words and a status")
   func withoutKeeper() async throws {
     let keeper = try Installation(port: nil)
     #expect(try await keeper.command("init").status == 0)
@@ -93,7 +93,7 @@ struct EnrolmentTests {
     let daemon = try await keeper.start()
     let own = try await keeper.json("clients", "fingerprint")
     let line = try #require(own["line"]?.text)
-    try await audience.until("the keeper's keys") {
+    try await audience.until("the daemon's keys") {
       let info = $0.state("threadkeeper/bridge/info")
       return info?["enrolment_line"]?.text == line
         && info?["fingerprint"]?.text == own["fingerprint"]?.text

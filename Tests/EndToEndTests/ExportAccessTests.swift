@@ -41,7 +41,7 @@ struct ExportAccessTests {
 
     #expect(back.output.contains("To have a client all the same: `threadkeeper clients enroll`"))
 
-    // The keeper that runs has looked for its keys, and had none. It cannot know who was revoked since.
+    // The daemon that runs has looked for its keys, and had none. It cannot know who was revoked since.
     let trial = try await take(new, "--dry-run", "--json")
     let coming = JSON(trial.output)?["taken_over_names"]?.list.compactMap { $0["name"]?.text }
     #expect(coming == ["hub, home home", "router, home home"], "\(trial.output)")
@@ -55,7 +55,7 @@ struct ExportAccessTests {
     #expect(
       taken.output.contains("  2 enrolled clients\n    hub, home home\n    router, home home\n"),
       "\(taken.output)")
-    #expect(taken.output.contains("The keys that this keeper has shown so far"), "\(taken.output)")
+    #expect(taken.output.contains("The keys that this daemon has shown so far"), "\(taken.output)")
     #expect(try await users(new) == ["hub", "router"])
     let line = try await old.json("clients", "fingerprint")["line"]
     #expect(

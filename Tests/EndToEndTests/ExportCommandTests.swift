@@ -19,7 +19,7 @@ struct ExportCommandTests {
     (list?.list ?? []).compactMap { $0["border_agent_id"]?.text }.sorted()
   }
 
-  @Test("A home moves to a new machine, from a running keeper to a running keeper")
+  @Test("A home moves to a new machine, from a running daemon to a running daemon")
   func move() async throws {
     let (oldBroker, newBroker) = (try TestBroker(), try TestBroker())
     let (old, new) = (try Installation(oldBroker, hold: 0), try Installation(newBroker, hold: 0))
@@ -94,7 +94,7 @@ struct ExportCommandTests {
     #expect(try await new.command("audit", "--verify").status == 0)
   }
 
-  @Test("Without a keeper; and each refusal has its words and its status")
+  @Test("Without a daemon; and each refusal has its words and its status")
   func refusals() async throws {
     let (old, new) = (try Installation(port: 1), try Installation(port: 1))
     let (file, secret) = (old.directory.file("home.tkexport"), try old.passphraseFile())
@@ -166,7 +166,7 @@ struct ExportCommandTests {
   }
 
   @Test(
-    "What is locked is exported when the keeper is unlocked; conflicts come whole over the socket")
+    "What is locked is exported when the daemon is unlocked; conflicts come whole over the socket")
   func locked() async throws {
     let broker = try TestBroker()
     let keeper = try Installation(broker)
@@ -197,7 +197,7 @@ struct ExportCommandTests {
     #expect(try await again.stop() == .exit(0))
   }
 
-  @Test("kill -9 of a keeper in the middle of an import leaves the store as it was")
+  @Test("kill -9 of a daemon in the middle of an import leaves the store as it was")
   func killed() async throws {
     let broker = try TestBroker()
     let old = try Installation(port: 1)
@@ -222,7 +222,7 @@ struct ExportCommandTests {
     Issue.record("no kill came in the middle")
   }
 
-  /// - Returns: whether the keeper was killed before it answered.
+  /// - Returns: whether the daemon was killed before it answered.
   private func killedWhileImporting(
     _ file: String, _ secret: String, _ new: Installation
   ) async throws -> Bool {
@@ -289,8 +289,8 @@ struct ExportCommandTests {
     try await ended.until("Reading the export:")
     ended.type("\u{3}")
     #expect(try await ended.end() == 130, "\(ended.screen)")
-    // The keeper may still be at it, until it sees that nobody waits.
-    try await eventually("the keeper to notice") {
+    // The daemon may still be at it, until it sees that nobody waits.
+    try await eventually("the daemon to notice") {
       daemon.log.contains("nobody waits") || daemon.log.contains("an export is imported")
     }
     #expect(daemon.log.contains("nobody waits"), "it was done before it was stopped")
@@ -306,7 +306,7 @@ struct ExportCommandTests {
     }
   }
 
-  @Test("A keeper that is told to end in the middle of an import ends, and has imported nothing")
+  @Test("A daemon that is told to end in the middle of an import ends, and has imported nothing")
   func ending() async throws {
     let broker = try TestBroker()
     let (old, new) = (try Installation(port: 1), try Installation(broker))
@@ -324,7 +324,7 @@ struct ExportCommandTests {
     try await session.until("Reading the export:")
     #expect(try await daemon.stop() == .exit(0))
     #expect(try await session.end() == 75, "\(session.screen)")
-    #expect(session.screen.contains("the keeper ends"), "\(session.screen)")
+    #expect(session.screen.contains("the daemon ends"), "\(session.screen)")
     #expect(try new.verify() == VerificationReport(items: 0))
   }
 

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Questions of an export and an import", .inTurns, .timeLimit(.minutes(30)))
 struct ExportQuestionTests {
-  /// Where no keeper runs, and the question is not for the export's passphrase.
+  /// Where no daemon runs, and the question is not for the export's passphrase.
   enum Question: CaseIterable {
     /// What opens the store.
     case store
@@ -60,7 +60,7 @@ struct ExportQuestionTests {
     #expect(audit.status == 0 && !audit.output.contains("\"imported\""))
   }
 
-  @Test("Without a keeper the store is unlocked at the terminal, for an export and an import")
+  @Test("Without a daemon the store is unlocked at the terminal, for an export and an import")
   func unlocked() async throws {
     let keeper = try Installation(port: nil)
     #expect(try await keeper.command("init").status == 0)
@@ -87,7 +87,7 @@ struct ExportQuestionTests {
     }
   }
 
-  @Test("A signal after the passphrase ends the command, also where the keeper says nothing")
+  @Test("A signal after the passphrase ends the command, also where the daemon says nothing")
   func silentKeeper() async throws {
     let broker = try TestBroker()
     let keeper = try Installation(broker)
@@ -111,7 +111,7 @@ struct ExportQuestionTests {
         try await session.untilHidden()
         session.type(Installation.exportPassphrase + "\n")
       }
-      try await eventually("the command to call the keeper") {
+      try await eventually("the command to call the daemon") {
         try WaitingCalls.count(at: socket) > before
       }
       #expect(session.isEchoing)

@@ -4,7 +4,7 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite("Commands on what a keeper has stored", .inTurns, .timeLimit(.minutes(30)))
+@Suite("Commands on what a daemon has stored", .inTurns, .timeLimit(.minutes(30)))
 struct HomeCommandTests {
   @Test("What looks at the store works beside the daemon and without it, and says the same")
   func looking() async throws {

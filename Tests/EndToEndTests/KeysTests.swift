@@ -29,7 +29,7 @@ struct KeysTests {
     }
   }
 
-  @Test("without a keeper, slots come and go, and every refusal has words and a status")
+  @Test("without a daemon, slots come and go, and every refusal has words and a status")
   func slots() async throws {
     let keeper = try Installation(port: nil)
     #expect(try await keeper.command("init").status == 0)
@@ -143,7 +143,7 @@ struct KeysTests {
     #expect(try await keeper.command("routers").status == 77)
   }
 
-  @Test("a locked keeper takes up every event, and gives its secrets only when it is unlocked")
+  @Test("a locked daemon takes up every event, and gives its secrets only when it is unlocked")
   func lock() async throws {
     let broker = try TestBroker()
     let keeper = try Installation(broker)
@@ -194,7 +194,7 @@ struct KeysTests {
     #expect(daemon.log.contains("the store is locked"))
   }
 
-  @Test("a keeper locks after the time that is set")
+  @Test("a daemon locks after the time that is set")
   func idle() async throws {
     let broker = try TestBroker()
     let keeper = try Installation(broker, variables: ["THREADKEEPER_STORE_LOCK_AFTER": "1"])

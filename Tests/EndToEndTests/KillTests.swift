@@ -41,7 +41,7 @@ struct KillTests {
     async let sending: Void = {
       while !sent.withLock({ $0.isDone }) {
         let round = sent.withLock { $0.rounds } + 1
-        // Not further ahead than the keeper can follow: some batches wait for it at any time.
+        // Not further ahead than the daemon can follow: some batches wait for it at any time.
         let expected = (Int(round) - Self.ahead) * (Self.routers + Self.wanderers)
         try await audience.until("round \(round - 1)", within: .seconds(60)) { heard in
           heard.events.count >= expected || sent.withLock { $0.isDone }

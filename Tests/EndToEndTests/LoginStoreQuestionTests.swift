@@ -51,7 +51,7 @@ struct LoginStoreQuestionTests {
     #expect(audit.status == 0 && !audit.output.contains("inet"), "\(audit.output)")
   }
 
-  @Test("A password that the running keeper's broker refuses is asked for again")
+  @Test("A password that the running daemon's broker refuses is asked for again")
   func besideKeeper() async throws {
     let daemon = try keeper.launch()
     try await eventually("a refusal") { daemon.log.contains("BrokerAuthenticationFailed") }
@@ -59,7 +59,7 @@ struct LoginStoreQuestionTests {
     try await answer(session, "Sesame-wrong")
     try await answer(session, Self.password, count: 2)
     #expect(try await session.end() == 0, "\(session.screen)")
-    #expect(session.screen.contains("The running keeper goes on with it."), "\(session.screen)")
+    #expect(session.screen.contains("The running daemon goes on with it."), "\(session.screen)")
     #expect(try await daemon.stop() == .exit(0))
   }
 }

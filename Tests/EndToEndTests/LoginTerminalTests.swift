@@ -141,7 +141,7 @@ struct LoginTerminalTests {
     }
   }
 
-  @Test("Who gives up while the keeper asks the broker finds nothing stored afterwards")
+  @Test("Who gives up while the daemon asks the broker finds nothing stored afterwards")
   func cancelledWhileTried() async throws {
     let daemon = try keeper.launch()
     try await eventually("a refusal") { daemon.log.contains("BrokerAuthenticationFailed") }
@@ -150,7 +150,7 @@ struct LoginTerminalTests {
     try await session.untilHidden()
     try broker.pause()
     session.type(Self.password + "\n")
-    try await eventually("the keeper's trial") { daemon.log.contains("a login is to be stored") }
+    try await eventually("the daemon's trial") { daemon.log.contains("a login is to be stored") }
     session.type("\u{3}")
     #expect(try await session.end() == 130)
     // The request had gone out.

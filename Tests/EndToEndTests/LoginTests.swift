@@ -147,7 +147,7 @@ struct LoginTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("No password at the very start: the keeper stays, alerts, and takes the first right login")
+  @Test("No password at the very start: the daemon stays, alerts, and takes the first right login")
   func none() async throws {
     let daemon = try keeper.launch()
     try await untilRefused(daemon)
@@ -200,7 +200,7 @@ struct LoginTests {
     #expect(try await next.stop() == .exit(0))
   }
 
-  @Test("The user is removed, and comes back: the keeper goes on trying by itself")
+  @Test("The user is removed, and comes back: the daemon goes on trying by itself")
   func removed() async throws {
     #expect(try await login(Self.password).status == 0)
     let daemon = try await keeper.start()
@@ -220,7 +220,7 @@ struct LoginTests {
   }
 
   @Test(
-    "Not reached while a keeper runs: 69, the old one stays; and a name that is none is refused")
+    "Not reached while a daemon runs: 69, the old one stays; and a name that is none is refused")
   func unreachableBesideKeeper() async throws {
     #expect(try await login(Self.password).status == 0)
     let daemon = try await keeper.start()
@@ -254,7 +254,7 @@ struct LoginTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("logout deletes it; a running keeper loses it, and takes the next login")
+  @Test("logout deletes it; a running daemon loses it, and takes the next login")
   func logout() async throws {
     #expect(try await login(Self.password).status == 0)
     let daemon = try await keeper.start()
@@ -290,7 +290,7 @@ struct LoginTests {
     #expect(!daemon.log.contains("refused"))
   }
 
-  @Test("A password that only the keeper's settings have wins, and is told to who has others")
+  @Test("A password that only the daemon's settings have wins, and is told to who has others")
   func keepersSettingsWin() async throws {
     let keeper = try Installation(
       broker.broker, mqtt: ["username: keeper"],
@@ -306,16 +306,16 @@ struct LoginTests {
     let login = try await run("login", "--password-stdin", "--no-validate", "--json")
     #expect(JSON(login.output)?["in_use"] == false, "\(login.error)")
     let words = try await run("login", "--password-stdin", "--no-validate").output
-    #expect(words.contains("the running keeper's settings"))
+    #expect(words.contains("the running daemon's settings"))
     let status = try await run("status", "--json")
     #expect(
       JSON(status.output)?["login"] == ["username": "keeper", "password_from": "settings"])
-    #expect(try await run("logout").output.contains("The running keeper's settings still have one"))
+    #expect(try await run("logout").output.contains("The running daemon's settings still have one"))
     #expect(try await daemon.stop() == .exit(0))
     #expect(!daemon.log.contains("refused"))
   }
 
-  @Test("A running keeper replaces a login that was damaged behind its back")
+  @Test("A running daemon replaces a login that was damaged behind its back")
   func damaged() async throws {
     #expect(try await login(Self.password).status == 0)
     let daemon = try await keeper.start()
@@ -353,7 +353,7 @@ struct LoginTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("A keeper that ends while it tries a login: the command goes on without it")
+  @Test("A daemon that ends while it tries a login: the command goes on without it")
   func keeperEnds() async throws {
     let daemon = try keeper.launch()
     try await untilRefused(daemon)
@@ -369,7 +369,7 @@ struct LoginTests {
     #expect(try keeper.verify().items == 1)
   }
 
-  @Test("A keeper of another broker is not given the password")
+  @Test("A daemon of another broker is not given the password")
   func otherBroker() async throws {
     #expect(try await login(Self.password).status == 0)
     let daemon = try await keeper.start()
@@ -383,7 +383,7 @@ struct LoginTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("A killed keeper's socket keeps nobody from logging in, nor the next keeper from listening")
+  @Test("A killed daemon's socket keeps nobody from logging in, nor the next daemon from listening")
   func killed() async throws {
     #expect(try await login(Self.password).status == 0)
     try await (try await keeper.start()).kill9()
@@ -395,7 +395,7 @@ struct LoginTests {
     #expect(!FileManager.default.fileExists(atPath: "\(keeper.storePath)/daemon.sock"))
   }
 
-  @Test("Several at once, and a keeper that starts among them: all of them end well, with one item")
+  @Test("Several at once, and a daemon that starts among them: all of them end well, with one item")
   func races() async throws {
     #expect(try await login(Self.password).status == 0)
     let daemon = try await withThrowingTaskGroup(of: Int32.self) { group in

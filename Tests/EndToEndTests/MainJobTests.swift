@@ -107,7 +107,7 @@ struct MainJobTests {
     }
     let raised = try #require(
       audience.look { $0.alerts("alert_raised", "PreferredNetworkMismatch") }.first)
-    // Held for two seconds of the keeper's own clock; it writes whole ones.
+    // Held for two seconds of the daemon's own clock; it writes whole ones.
     #expect(raised["starts_at"]?.text != raised["updated_at"]?.text)
     let fingerprint = try #require(raised["fingerprint"]?.text)
     #expect(fingerprint.count == 16)

@@ -6,7 +6,7 @@ import SodiumCrypto
 import TestKit
 import Testing
 
-/// New root keys, and an end of the command or the keeper while the items are renewed.
+/// New root keys, and an end of the command or the daemon while the items are renewed.
 @Suite("New root keys, and the end of who renews them", .inTurns, .timeLimit(.minutes(30)))
 struct MasterKeyEndTests {
   private static let items = 30_000
@@ -33,7 +33,7 @@ struct MasterKeyEndTests {
 
   /// New roots without a spare key file, at a terminal.
   ///
-  /// - Parameter isBeside: whether a keeper runs.
+  /// - Parameter isBeside: whether a daemon runs.
   /// - Returns: what the terminal shows, and the number of the slot that has gone.
   private func ended(
     with status: Int32, beside isBeside: Bool,
@@ -87,15 +87,15 @@ struct MasterKeyEndTests {
   func stoppedBeside() async throws {
     let ended = try await ended(with: 130, beside: true) { session, _ in session.type("\u{3}") }
     expectTold(ended)
-    #expect(ended.screen.contains("The keeper goes on"), "\(ended.screen)")
+    #expect(ended.screen.contains("The daemon goes on"), "\(ended.screen)")
     try await expectFinished()
   }
 
-  @Test("a keeper that ends by kill -9: what is done already is told with the failure")
+  @Test("a daemon that ends by kill -9: what is done already is told with the failure")
   func keeperEnds() async throws {
     let ended = try await ended(with: 75, beside: true) { _, daemon in try await daemon?.kill9() }
     expectTold(ended)
-    #expect(ended.screen.contains("the keeper has ended"), "\(ended.screen)")
+    #expect(ended.screen.contains("the daemon has ended"), "\(ended.screen)")
     #expect(ended.screen.contains("when it starts again"), "\(ended.screen)")
     try await expectFinished()
   }

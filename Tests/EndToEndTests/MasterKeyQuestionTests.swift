@@ -79,7 +79,7 @@ struct MasterKeyQuestionTests {
     #expect(done.status == 0 && !done.output.contains("is removed"), "\(done.output)\(done.error)")
   }
 
-  @Test("what is unlocked for a rotation without a keeper is noted", arguments: [false, true])
+  @Test("what is unlocked for a rotation without a daemon is noted", arguments: [false, true])
   func noted(isMaster: Bool) async throws {
     let session = try TerminalSession(
       ["keys", "rotate"] + (isMaster ? ["--master"] : []) + ["--config", keeper.configuration],

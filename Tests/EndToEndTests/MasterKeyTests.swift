@@ -16,7 +16,7 @@ struct MasterKeyTests {
 
   init() async throws { place = try await RotatingHome() }
 
-  @Test("a keeper that the key file opened renews the roots by the passphrase, and stays locked")
+  @Test("a daemon that the key file opened renews the roots by the passphrase, and stays locked")
   func locked() async throws {
     try place.fill(300)
     #expect(
@@ -57,7 +57,7 @@ struct MasterKeyTests {
     #expect(try keychain.verify(.everything) == VerificationReport(items: 300))
   }
 
-  @Test("what a command does through the keeper, the audit says of who gave it")
+  @Test("what a command does through the daemon, the audit says of who gave it")
   func actors() async throws {
     let daemon = try await keeper.start()
     let spare = keeper.directory.file("spare.key")
@@ -108,7 +108,7 @@ struct MasterKeyTests {
   }
 
   @Test(
-    "new roots in the middle of a rotation, and a kill -9 at once: the keeper finishes all of it")
+    "new roots in the middle of a rotation, and a kill -9 at once: the daemon finishes all of it")
   func underWay() async throws {
     try place.fill()
     for _ in 0..<10 {
@@ -120,7 +120,7 @@ struct MasterKeyTests {
       }
       let isPending = try await keeper.json("status")["store"]?["rotation_pending"] == true
       guard let outcomes, isPending else { continue }
-      // Its end came with the keeper's, or before it.
+      // Its end came with the daemon's, or before it.
       for outcome in outcomes { #expect([0, 75].contains(outcome.status)) }
       let again = try await keeper.start()
       try await place.untilRotated()
@@ -129,7 +129,7 @@ struct MasterKeyTests {
       #expect(try keeper.verify() == VerificationReport(items: RotatingHome.items))
       return
     }
-    Issue.record("no keeper was killed in the middle")
+    Issue.record("no daemon was killed in the middle")
   }
 
   @Test("new roots in the middle of a rotation: both commands tell of all the items")

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 import ThreadNetwork
 
-/// A list of credentials as an app for a phone would keep it: it knows no keeper, no teams and no sockets.
+/// A list of credentials as an app for a phone would keep it: it knows no daemon, no teams and no sockets.
 private final class CredentialList {
   var client: THClient?
   private let make: () -> THClient
@@ -43,7 +43,7 @@ private final class CredentialList {
   }
 }
 
-@Suite("An app that was written for a phone, and a keeper", .inTurns, .timeLimit(.minutes(30)))
+@Suite("An app that was written for a phone, and a daemon", .inTurns, .timeLimit(.minutes(30)))
 struct PhoneAppTests {
   private func outcome(_ call: (@escaping @Sendable (NSError?) -> Void) -> Void) async -> Int? {
     await withCheckedContinuation { done in call { done.resume(returning: $0?.code) } }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("threadkeeper preferred", .inTurns, .timeLimit(.minutes(30)))
 struct PreferredCommandTests {
-  @Test("Shown, checked and set, beside the keeper and without one")
+  @Test("Shown, checked and set, beside the daemon and without one")
   func commands() async throws {
     let broker = try TestBroker()
     let keeper = try Installation(broker, hold: 0)

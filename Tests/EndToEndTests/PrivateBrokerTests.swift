@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The private broker and the demonstration", .inTurns, .timeLimit(.minutes(30)))
 struct PrivateBrokerTests {
-  @Test("Two keepers, each with a broker of its own; the printed commands work as they stand")
+  @Test("Two daemons, each with a broker of its own; the printed commands work as they stand")
   func notice() async throws {
     let keepers = try (1...2).map { _ in try Installation(port: nil, hold: 0) }
     let daemons = [try await keepers[0].start(), try await keepers[1].start()]
@@ -48,7 +48,7 @@ struct PrivateBrokerTests {
     #expect(daemon.log.contains("Its log ends with: ") && !daemon.log.contains("\\u{a}"))
   }
 
-  @Test("The broker ends with the keeper, however that one ends, and keeps its port")
+  @Test("The broker ends with the daemon, however that one ends, and keeps its port")
   func lifeTime() async throws {
     let port = try UnusedPort.next()
     let keeper = try Installation(port: nil, mqtt: ["port: \(port)"], hold: 0)

@@ -4,7 +4,7 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite("The keeper's memory", .inTurns, .timeLimit(.minutes(30)))
+@Suite("The daemon's memory", .inTurns, .timeLimit(.minutes(30)))
 struct ProcessMemoryTests {
   /// The words after `name` in a file of a process.
   private static func words(after name: String, in file: String) throws -> [Substring] {

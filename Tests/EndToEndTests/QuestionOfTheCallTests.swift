@@ -7,7 +7,7 @@ import TestKit
 import Testing
 import ThreadRequests
 
-/// A program at a terminal, and a keeper of the test's own: what else waits, and which decision is
+/// A program at a terminal, and a daemon of the test's own: what else waits, and which decision is
 /// refused, a real one leaves to chance.
 @Suite("The question of a call, among others", .inTurns, .timeLimit(.minutes(30)))
 struct QuestionOfTheCallTests {
@@ -117,7 +117,7 @@ struct QuestionOfTheCallTests {
     #expect(decision.scope == "always" && decision.asKeeper == true && decision.home == "cabin")
   }
 
-  @Test("A decision for which the keeper has no time is brought again, without a question")
+  @Test("A decision for which the daemon has no time is brought again, without a question")
   func busy() async throws {
     let keeper = try ScriptedKeeper { decisions, transaction in
       decisions > 1 ? [] : [Self.question("c-own", transaction, reason: "this one would get it")]

@@ -47,7 +47,7 @@ struct RecorderTests {
     }
   }
 
-  @Test("The kit notes the networks, the store's key and the keeper's password of a test")
+  @Test("The kit notes the networks, the store's key and the daemon's password of a test")
   func noted() async throws {
     let recorder = Recorder()
     defer { recorder.end() }
@@ -139,7 +139,7 @@ struct RecorderTests {
     }
   }
 
-  @Test("The broker of a keeper that was restarted is heard out, too")
+  @Test("The broker of a daemon that was restarted is heard out, too")
   func restartOfKeeper() async throws {
     let isHeld = Mutex(false)
     let recorder = Recorder(beforeHearing: { while isHeld.withLock({ $0 }) { usleep(20_000) } })

@@ -7,7 +7,7 @@ import TestKit
 import Testing
 import ThreadRequests
 
-/// Requests to a real keeper over a real broker with an access list.
+/// Requests to a real daemon over a real broker with an access list.
 @Suite("Requests over MQTT", .inTurns, .timeLimit(.minutes(30)))
 struct RequestTests {
   /// A client with a login of its own that asks and hears its answers.
@@ -174,7 +174,7 @@ struct RequestTests {
     #expect(try await scene.daemon.stop() == .exit(0))
   }
 
-  @Test("Garbage harms nobody, and no secret is in anything that the keeper publishes")
+  @Test("Garbage harms nobody, and no secret is in anything that the daemon publishes")
   func garbageAndSecrecy() async throws {
     let scene = try await scene()
     let home = try ThreadNetwork("home")

@@ -13,10 +13,10 @@ struct RotationEndTests {
 
   init() async throws { place = try await RotatingHome() }
 
-  @Test("a keeper that ends in the middle: the command says how far it is, and ends with 75")
+  @Test("a daemon that ends in the middle: the command says how far it is, and ends with 75")
   func keeperEnds() async throws {
     try place.fill()
-    // On a busy machine a rotation may be over before its keeper ends.
+    // On a busy machine a rotation may be over before its daemon ends.
     for _ in 0..<10 {
       let daemon = try await keeper.start()
       let begun = try await place.audit().filter { $0 == "\(user): rotation_begun" }.count
@@ -35,7 +35,7 @@ struct RotationEndTests {
       #expect(try await again.stop() == .exit(0))
       return
     }
-    Issue.record("no keeper ended in the middle")
+    Issue.record("no daemon ended in the middle")
   }
 
   /// `keys rotate` at a terminal, stopped by Ctrl-C before it was over.
@@ -54,7 +54,7 @@ struct RotationEndTests {
     throw DaemonProcess.Unexpected(description: "every rotation was over before it was stopped")
   }
 
-  @Test("Ctrl-C: without a keeper the rotation is left at a step, and said; the next one goes on")
+  @Test("Ctrl-C: without a daemon the rotation is left at a step, and said; the next one goes on")
   func interrupted() async throws {
     try place.fill()
     let session = try await stopped()
@@ -67,12 +67,12 @@ struct RotationEndTests {
     #expect(try keeper.verify() == VerificationReport(items: RotatingHome.items))
   }
 
-  @Test("Ctrl-C: a running keeper goes on without the command")
+  @Test("Ctrl-C: a running daemon goes on without the command")
   func keeperGoesOn() async throws {
     try place.fill()
     let daemon = try await keeper.start()
     let session = try await stopped()
-    #expect(session.screen.contains("The keeper goes on with the rotation"), "\(session.screen)")
+    #expect(session.screen.contains("The daemon goes on with the rotation"), "\(session.screen)")
     try await place.untilRotated()
     #expect(try await daemon.stop() == .exit(0))
     #expect(try keeper.verify() == VerificationReport(items: RotatingHome.items))

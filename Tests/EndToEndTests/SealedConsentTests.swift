@@ -18,7 +18,7 @@ struct SealedConsentTests {
 
   init() throws { place = try SealedHome() }
 
-  @Test("A sealed request that is repeated is refused, also by a keeper that was started anew")
+  @Test("A sealed request that is repeated is refused, also by a daemon that was started anew")
   func repeated() async throws {
     let scene = try await place.start()
     let phone = try Identity()
@@ -184,7 +184,7 @@ struct SealedConsentTests {
         "--port", "\(broker.port)", "--key", key, "--keeper", scene.line,
       ], environment: keeper.environment)
     let id = try await place.waiting()
-    try await session.until("`threadkeeper consent approve \(id)`, by the keeper's user")
+    try await session.until("`threadkeeper consent approve \(id)`, by the daemon's user")
     #expect(session.screen.contains("Waiting for consent, up to 1"))
     #expect(!session.screen.contains("home-thread"), "nothing is told before")
     #expect(try await keeper.command("consent", "approve", id).status == 0)

@@ -7,7 +7,7 @@ import Testing
 import ThreadDataset
 import ThreadRequests
 
-/// The same requests over the socket of a real keeper.
+/// The same requests over the socket of a real daemon.
 @Suite("Requests over the socket", .inTurns, .timeLimit(.minutes(30)))
 struct SocketRequestTests {
   private func ask(
@@ -65,7 +65,7 @@ struct SocketRequestTests {
   }
 
   @Test(
-    "A decision that names another home than the question's is stale, the keeper's own user's too")
+    "A decision that names another home than the question's is stale, the daemon's own user's too")
   func homeOfDecision() async throws {
     let broker = try TestBroker()
     let keeper = try Installation(
@@ -90,7 +90,7 @@ struct SocketRequestTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("What is wrong is an answer with a code, and the keeper goes on")
+  @Test("What is wrong is an answer with a code, and the daemon goes on")
   func wrong() async throws {
     let broker = try TestBroker()
     let keeper = try Installation(broker)

@@ -5,8 +5,8 @@ import TestKit
 import Testing
 import ThreadNetwork
 
-/// What calls come to that a keeper does not fulfil, in both forms, through its socket.
-@Suite("Refusals of a keeper to its clients", .inTurns, .timeLimit(.minutes(30)))
+/// What calls come to that a daemon does not fulfil, in both forms, through its socket.
+@Suite("Refusals of a daemon to its clients", .inTurns, .timeLimit(.minutes(30)))
 struct ThreadClientErrorTests {
   private static let agent = Data(hex: "00000000000000a1")
   private static let unknown = Data(hex: "00000000000000a9")

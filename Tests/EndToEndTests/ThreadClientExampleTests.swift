@@ -56,7 +56,7 @@ struct ThreadClientExampleTests {
     #expect(try run().output.hasPrefix("usage: "))
   }
 
-  @Test("asks at its terminal where no keeper runs, and tells once a person agrees")
+  @Test("asks at its terminal where no daemon runs, and tells once a person agrees")
   func terminal() async throws {
     let dataset = try SampleNetwork.home.dataset(at: 1).hex
     #expect(try run("store", Self.agent, input: dataset).status == 0)

@@ -170,7 +170,7 @@ struct ThreadClientSocketTests {
 
     let stranger = try run(61_003, "list")
     #expect(stranger.status == 1)
-    #expect(stranger.output.contains("no client of the keeper"))
+    #expect(stranger.output.contains("no client of the daemon"))
     #expect(stranger.output.contains("client_users"))
     // The socket in the store's directory is not theirs at all.
     let inside = try Program.run(

@@ -5,8 +5,8 @@ import TestKit
 import Testing
 import ThreadNetwork
 
-/// Programs that use the module `ThreadNetwork`, and a keeper that is a process of its own.
-@Suite("Clients of a keeper", .inTurns, .timeLimit(.minutes(30)))
+/// Programs that use the module `ThreadNetwork`, and a daemon that is a process of its own.
+@Suite("Clients of a daemon", .inTurns, .timeLimit(.minutes(30)))
 struct ThreadClientTests {
   private static let agent = Data(hex: "00000000000000a1")
   private static let other = Data(hex: "00000000000000a2")
@@ -117,7 +117,7 @@ struct ThreadClientTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  /// Decides what waits for consent, as the keeper's owner does at a command line.
+  /// Decides what waits for consent, as the daemon's owner does at a command line.
   private func decide(_ verb: String, _ keeper: Installation) async throws {
     var id: String?
     try await eventually("a question") {
@@ -128,7 +128,7 @@ struct ThreadClientTests {
   }
 
   @Test(
-    "What needs consent is told once the keeper's owner agrees, in both forms, and never before")
+    "What needs consent is told once the daemon's owner agrees, in both forms, and never before")
   func consent() async throws {
     let broker = try TestBroker()
     let keeper = try Installation(
@@ -177,7 +177,7 @@ struct ThreadClientTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("What a program has stored by itself is there when a keeper runs, and the other way round")
+  @Test("What a program has stored by itself is there when a daemon runs, and the other way round")
   func ownStore() async throws {
     let broker = try TestBroker()
     let keeper = try Installation(broker, hold: 0)
@@ -200,7 +200,7 @@ struct ThreadClientTests {
     #expect(report.isWhole && report.matchesManifest && report.unreadable.isEmpty)
   }
 
-  @Test("A keeper that is killed in the middle of a call: the next one answers it")
+  @Test("A daemon that is killed in the middle of a call: the next one answers it")
   func killed() async throws {
     let broker = try TestBroker()
     let keeper = try Installation(broker, hold: 0)

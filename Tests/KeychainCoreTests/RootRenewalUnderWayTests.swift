@@ -137,7 +137,7 @@ import Testing
     }
     try rotated.store.reopen()
     #expect(try rotated.contents() == RotatedStore.expected(0..<18))
-    // As the keeper does when it starts.
+    // As the daemon does when it starts.
     if try rotated.keychain.rotationIsPending() {
       #expect(try rotated.keychain.rotateKeys().isFinished)
     }
@@ -156,7 +156,7 @@ import Testing
     #expect(try rotated.newestEpochs() == [1])
   }
 
-  /// The whole of it with a fault at any call, then as the keeper does when it starts.
+  /// The whole of it with a fault at any call, then as the daemon does when it starts.
   @Test func aFaultAtAnyCallLeavesAStoreThatFinishesIt() throws {
     var fired = 0
     for number in 1...400 {

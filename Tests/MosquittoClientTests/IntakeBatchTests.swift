@@ -4,7 +4,7 @@ import Testing
 
 @testable import MosquittoClient
 
-@Suite("A batch on its way to the keeper")
+@Suite("A batch on its way to the daemon")
 struct IntakeBatchTests {
   @Test(
     "Everything that a publisher can make large counts",

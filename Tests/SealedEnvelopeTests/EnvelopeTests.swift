@@ -144,7 +144,7 @@ import Testing
     let stranger = try Identity()
     let bytes = try seal(to: stranger)
     #expect(refusal(bytes) == .unknownKeyID)
-    // The same, but says that it is for the keeper.
+    // The same, but says that it is for the daemon.
     let text = String(decoding: bytes, as: UTF8.self)
       .replacingOccurrences(of: stranger.keys.keyID, with: keeper.keys.keyID)
     #expect(refusal(Array(text.utf8)) == .cannotOpen)

@@ -15,7 +15,7 @@ struct ClientTests {
     #expect(settings.team(ofUID: 1236, keeper: 7) == nil)
   }
 
-  @Test("The keeper's own user and root are teams of their own, which no login can be")
+  @Test("The daemon's own user and root are teams of their own, which no login can be")
   func own() throws {
     let settings = try #require(try load("").settings)
     #expect(settings.team(ofUID: 7, keeper: 7) == "uid/7")
@@ -107,7 +107,7 @@ struct ClientTests {
       ])
   }
 
-  @Test("Variables for programs are not the keeper's, and do not stop it")
+  @Test("Variables for programs are not the daemon's, and do not stop it")
   func variables() throws {
     let found = try problems(
       "",

@@ -83,7 +83,7 @@ final class ConfiguredBroker {
   }
 
   /// The topic of the first message that reaches a user who listens to everything, while the
-  /// keeper publishes to these topics one after the other.
+  /// daemon publishes to these topics one after the other.
   func firstTopic(reaching user: String, of topics: [String]) throws -> String {
     let subscribed = "Sending SUBACK"
     let before = readLog().components(separatedBy: subscribed).count

@@ -15,7 +15,7 @@ package final class TestBroker: Sendable {
   /// Told of every broker that is started in its task, so that something can listen to all of them.
   @TaskLocal package static var observer: (@Sendable (TestBroker) -> Void)?
 
-  /// Who may read everything that the keeper may, for an observer: nil where everybody may.
+  /// Who may read everything that the daemon may, for an observer: nil where everybody may.
   package let observerLogin: String?
 
   /// Starts it.

@@ -39,7 +39,7 @@ struct ImportedItemsTests {
     #expect(objection("thread-owner/x", account: "anna", group: "own", secret: [1]) == nil)
   }
 
-  @Test("What the keeper could not work with stays out, in words")
+  @Test("What the daemon could not work with stays out, in words")
   func refused() {
     for account in ["", "anna", agent.uppercased(), agent + "0000000000000000"] {
       #expect(
@@ -55,7 +55,7 @@ struct ImportedItemsTests {
         objection(service, account: agent, group: group, secret: dataset, accessible: .whenUnlocked)
           != nil)
     }
-    // A team of that name would own the keeper's decisions.
+    // A team of that name would own the daemon's decisions.
     #expect(objection("thread-network/home", account: agent, group: own, secret: dataset) != nil)
   }
 

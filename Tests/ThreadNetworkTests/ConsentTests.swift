@@ -7,7 +7,7 @@ import Testing
 
 @testable import ThreadNetwork
 
-@Suite("Consent where no keeper runs", .timeLimit(.minutes(30)))
+@Suite("Consent where no daemon runs", .timeLimit(.minutes(30)))
 struct ConsentTests {
   private let place: OwnPlace
 

@@ -8,7 +8,7 @@ import ThreadRequests
 
 @testable import ThreadNetwork
 
-@Suite("The keeper's end of the socket, when it is not as it should be", .timeLimit(.minutes(30)))
+@Suite("The daemon's end of the socket, when it is not as it should be", .timeLimit(.minutes(30)))
 struct SocketTests {
   @Test(
     "What is no answer is said to be none, and nothing is true because of it",
@@ -137,7 +137,7 @@ struct SocketTests {
   }
 
   @Test(
-    "A keeper that ends in the middle is waited for, and asked again; a delete it has done is done")
+    "A daemon that ends in the middle is waited for, and asked again; a delete it has done is done")
   func ends() async throws {
     let broken = try BrokenKeeper(breaking: 1) { _ in
       ThreadAnswer(AnswerFailure(.notFound, "no such router")).json

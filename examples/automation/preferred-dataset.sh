@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Asks threadkeeper for the credentials of the preferred network and writes its dataset to standard output, in
-# hex. A person has to agree, within two minutes: `threadkeeper consent approve ID` where the keeper is.
+# hex. A person has to agree, within two minutes: `threadkeeper consent approve ID` where the daemon is.
 #
-# Needs the threadkeeper program, but no keeper here. Once, on this machine:
+# Needs the threadkeeper program, but no daemon here. Once, on this machine:
 #   threadkeeper client keygen
-# and once where the keeper is:
+# and once where the daemon is:
 #   threadkeeper clients enroll LOGIN tk1:… --trust signed
-#   threadkeeper clients fingerprint | head -1       # the keeper's line, for KEEPER_LINE
+#   threadkeeper clients fingerprint | head -1       # the daemon's line, for KEEPER_LINE
 set -eu
 
 usage() {
@@ -16,7 +16,7 @@ usage() {
 Usage: preferred-dataset.sh
 
 Variables
-  KEEPER_LINE         the keeper's enrolment line
+  KEEPER_LINE         the daemon's enrolment line
   MQTT_USERNAME       the login that is enrolled
   CLIENT_KEY          its key file; ~/.config/threadkeeper/client.key unless given
   MQTT_PASSWORD_FILE  a file with the password, if it has one
@@ -39,7 +39,7 @@ fail() {
 
 case ${1:-} in -h | --help) usage && exit 0 ;; esac
 [ $# -eq 0 ] || { usage >&2 && exit 64; }
-[ -n "${KEEPER_LINE:-}" ] || fail 78 'KEEPER_LINE, the line of the keeper, is not set; see --help'
+[ -n "${KEEPER_LINE:-}" ] || fail 78 'KEEPER_LINE, the line of the daemon, is not set; see --help'
 [ -n "${MQTT_USERNAME:-}" ] || fail 78 'MQTT_USERNAME, the login that is enrolled, is not set; see --help'
 
 set -- client request preferred/get --keeper "$KEEPER_LINE" --username "$MQTT_USERNAME" \

@@ -28,7 +28,7 @@ extension AlertFacts {
   }
 
   static let sessionLost = AlertFacts(
-    summary: "the broker has forgotten the keeper's session; events sent meanwhile are lost",
+    summary: "the broker has forgotten the daemon's session; events sent meanwhile are lost",
     remedy: "Set `persistence true` on the broker. Routers that announce themselves again are "
       + "taken up; this resolves with the next connection that finds its session.")
 

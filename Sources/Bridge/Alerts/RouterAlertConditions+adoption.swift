@@ -35,7 +35,7 @@ extension RouterAlertConditions {
     case .damagedKeys:
       (
         "\(name) cannot be given the credentials of \(preferredName): the stored keys of its login "
-          + "\(login), or the keeper's own, cannot be read",
+          + "\(login), or the daemon's own, cannot be read",
         "Look at `threadkeeper store verify`; enrol \(login) again with `threadkeeper clients enroll`, or "
           + "restore a backup of the store. Then a person is asked."
       )

@@ -65,7 +65,7 @@ struct BatchConsentGate: ConsentGate {
       return .mqttUser(name, team: batch.configuration.team(name))
     case .systemUser(let number):
       guard decision.isAdministrator else {
-        throw AnswerFailure(.notAuthorized, "only the keeper's own user and root decide here")
+        throw AnswerFailure(.notAuthorized, "only the daemon's own user and root decide here")
       }
       return .commandLine(user: number)
     }

@@ -44,7 +44,7 @@ extension EventRecord {
 }
 
 extension BatchNews {
-  /// What a person at the keeper's terminal has to know, and to type.
+  /// What a person at the daemon's terminal has to know, and to type.
   mutating func add(_ pending: PendingConsent, _ reason: String) {
     var metadata: Logger.Metadata = [
       "requester": "\(pending.requester)", "command": "\(pending.subject.command)",

@@ -29,7 +29,7 @@ extension BatchApplier {
     guard let identity = intake.identity else {
       throw Rejection(
         .unsupported, field: "sealed",
-        message: "the keeper has no keys of its own: they are damaged, or the store is read-only")
+        message: "the daemon has no keys of its own: they are damaged, or the store is read-only")
     }
     let opened: OpenedEnvelope
     do throws(EnvelopeRefusal) {

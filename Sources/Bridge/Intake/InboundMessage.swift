@@ -83,7 +83,7 @@ struct MessageReader {
 
   mutating func read(_ message: IncomingMessage) -> InboundMessage {
     guard let (home, topic) = readTopic(message.topic) else { return .foreign }
-    // Who clears a retained topic does what the keeper asks for.
+    // Who clears a retained topic does what the daemon asks for.
     if message.isRetained, message.payload.isEmpty { return .foreign }
     var origin = InboundMessage.Origin(
       home: home, user: try? topic.get().user, topic: Self.shown(message.topic))

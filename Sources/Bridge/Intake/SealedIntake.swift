@@ -9,7 +9,7 @@ struct SealedIntake: Sendable {
   let enrolments: ClientEnrolmentStore
   private let given: Identity?
 
-  /// - Parameter identity: the keeper's own keys; nil: those of the enrolments.
+  /// - Parameter identity: the daemon's own keys; nil: those of the enrolments.
   init(enrolments: ClientEnrolmentStore, identity: Identity? = nil) {
     self.enrolments = enrolments
     given = identity

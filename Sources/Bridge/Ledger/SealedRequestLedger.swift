@@ -9,7 +9,7 @@ import SQLiteDatabase
 /// clock that is set back brings nothing back. That is kept for each signer, because the clock may have
 /// been wrong before, not after: then a new key ends it.
 struct SealedRequestLedger: ReplayMemory {
-  /// Requests of one signer that can be alive at a time: at the pace that the keeper takes them, a
+  /// Requests of one signer that can be alive at a time: at the pace that the daemon takes them, a
   /// signer of ordinary ones never has as many.
   static let mostOfIssuer = 1_024
 

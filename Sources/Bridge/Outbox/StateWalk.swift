@@ -15,7 +15,7 @@ struct StateWalk {
   private var stage = Stage.routers
   private var cursor: Int64 = 0
   let isClearing: Bool
-  /// Whether the topics about the keeper itself are emptied, too.
+  /// Whether the topics about the daemon itself are emptied, too.
   private let includesBridge: Bool
 
   init(publishing topics: BaseTopics) {

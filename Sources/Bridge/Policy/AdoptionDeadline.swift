@@ -11,7 +11,7 @@ enum AdoptionDeadline {
   }
 
   /// Whether all that routers have said is heard by now: the broker gives out at once what waited for a
-  /// keeper that was away.
+  /// daemon that was away.
   ///
   /// - Parameter listeningSince: from long after now when the clock was set back since.
   static func isHeard(since listeningSince: WireTime?, now: WireTime) -> Bool {

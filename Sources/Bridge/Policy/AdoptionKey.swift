@@ -7,9 +7,9 @@ enum AdoptionKey: Hashable, Sendable {
   /// The fingerprint of its enrolled key.
   case enrolled(String)
   case notEnrolled
-  /// What is stored of the login's keys, or of the keeper's own, cannot be read.
+  /// What is stored of the login's keys, or of the daemon's own, cannot be read.
   case damaged
-  /// This process seals nothing, as a command without a keeper: the next keeper looks at it.
+  /// This process seals nothing, as a command without a keeper: the next daemon looks at it.
   case unknown
 
   /// What becomes of an adoption for which nothing can be sealed.

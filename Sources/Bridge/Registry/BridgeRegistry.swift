@@ -26,7 +26,7 @@ package struct BridgeRegistry: Sendable {
       configuration, store: ThreadCredentialStore(keychain), now: clock.now())
   }
 
-  /// Makes only what is missing: tables, and homes that are new in the settings. A keeper may run on the rest.
+  /// Makes only what is missing: tables, and homes that are new in the settings. A daemon may run on the rest.
   package static func complete(_ configuration: BridgeConfiguration, keychain: Keychain) throws {
     let database = keychain.database
     try database.migrate(BridgeSchema.component, BridgeSchema.migrations)

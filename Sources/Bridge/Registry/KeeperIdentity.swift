@@ -4,10 +4,10 @@ import ClientEnrolment
 import KeychainCore
 import Logging
 
-/// The keeper's own keys at its start. They are made when somebody first needs them, by `clients`: a store
-/// that is to take up that of another keeper should have none.
+/// The daemon's own keys at its start. They are made when somebody first needs them, by `clients`: a store
+/// that is to take up that of another daemon should have none.
 enum KeeperIdentity {
-  /// Without them the rest of the keeper works: what is sealed is then refused, and said.
+  /// Without them the rest of the daemon works: what is sealed is then refused, and said.
   static func load(_ enrolments: ClientEnrolmentStore, logger: Logger) throws {
     do {
       try enrolments.keychain.database.read { _ = try enrolments.loadIdentity($0) }

@@ -61,7 +61,7 @@ package protocol RequestOpener: Sendable {
   ) throws -> [UInt8]
 }
 
-/// A keeper that has no keys of others.
+/// A daemon that has no keys of others.
 package struct NobodyIsEnrolled: AnswerSealer, RequestOpener {
   package init() {}
 

@@ -136,7 +136,7 @@ extension BatchApplier {
     patience: Int = Int(RequestReader.patience)
   ) {
     var answer = answer
-    // Those are for people at the keeper's own terminal.
+    // Those are for people at the daemon's own terminal.
     answer.error?.help = nil
     answer.error?.exit = nil
     outcome.answers.append(

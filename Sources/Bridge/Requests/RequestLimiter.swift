@@ -7,7 +7,7 @@ import ThreadRequests
 /// How often a user of the broker, or of the machine, may ask, or a login may publish events: a bucket of tokens for
 /// each, which refills with time.
 ///
-/// Refusals have a bucket too: who floods the keeper is told so now and then, not each time, and
+/// Refusals have a bucket too: who floods the daemon is told so now and then, not each time, and
 /// cannot make it flood the broker.
 package final class RequestLimiter: Sendable {
   package enum Verdict: Hashable, Sendable {

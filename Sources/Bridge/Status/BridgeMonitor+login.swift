@@ -6,7 +6,7 @@ extension BridgeMonitor {
   /// Takes note when a connection was not made because the broker refuses the login.
   ///
   /// - Returns: whether the end of the connection is news. A login that is refused again for the
-  ///   same reason is not: it is tried for as long as the keeper runs.
+  ///   same reason is not: it is tried for as long as the daemon runs.
   func noteRefusal(
     _ event: MosquittoDisconnection, at connection: WritableKeyPath<Snapshot, Login> & Sendable
   ) -> Bool {

@@ -13,7 +13,7 @@ package final class BridgeMonitor: Sendable {
     case backingOff(String)
   }
 
-  /// What the broker says to the keeper's user name and password.
+  /// What the broker says to the daemon's user name and password.
   package enum Login: Sendable, Equatable {
     /// Nothing yet, or nothing since they were changed.
     case unknown
@@ -83,7 +83,7 @@ package final class BridgeMonitor: Sendable {
     }
   }
 
-  /// Topics that the keeper may not publish to.
+  /// Topics that the daemon may not publish to.
   package struct Refusals: Sendable, Equatable {
     package var topics: Int
     package var last: String

@@ -18,7 +18,7 @@ struct BridgeReports: Sendable {
   let database: SQLiteDatabase
   let configuration: BridgeConfiguration
   let instanceID: String
-  /// The keeper's public keys, once it has any.
+  /// The daemon's public keys, once it has any.
   let identity: @Sendable () -> PublicIdentity?
   let overview: AlertsOverviewSource
   let consents: ConsentOverviewSource

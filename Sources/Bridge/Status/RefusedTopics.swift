@@ -2,7 +2,7 @@
 
 import MosquittoClient
 
-/// Which topics the broker does not take from the keeper, on the connection that is. A topic is no longer among
+/// Which topics the broker does not take from the daemon, on the connection that is. A topic is no longer among
 /// them once the broker takes it.
 struct RefusedTopics {
   /// Topics that are remembered; a broker that refuses more refuses enough.
@@ -40,7 +40,7 @@ struct RefusedTopics {
     }
   }
 
-  /// - Returns: whether the access list lets the keeper do what it did not before. Then all of it may be
+  /// - Returns: whether the access list lets the daemon do what it did not before. Then all of it may be
   ///   another one.
   mutating func acknowledge(_ token: UInt64, _ outcome: PublicationOutcome) -> Bool {
     guard let topic = underWay.removeValue(forKey: token) else { return false }

@@ -97,7 +97,7 @@ extension StatusConnection {
       state.toldStoreProblem = problem
       state.nextHealth = nil
     } else if isFirst {
-      // The connection before may have ended with it on the way, or a keeper before us while it fired.
+      // The connection before may have ended with it on the way, or a daemon before us while it fired.
       state.queue.append(
         state.storeAlert
           ?? Publication(topic: topic.alert(fingerprint), payload: [], retain: true))

@@ -6,7 +6,7 @@ import MosquittoClient
 import SQLiteDatabase
 import Synchronization
 
-/// The connection that speaks: it holds the last will and publishes all that the keeper says. It needs
+/// The connection that speaks: it holds the last will and publishes all that the daemon says. It needs
 /// no write to the store, so it can say why the intake stands still.
 final class StatusConnection: MosquittoHandler {
   static let homeAssistantBirth = "homeassistant/status"
@@ -80,7 +80,7 @@ final class StatusConnection: MosquittoHandler {
     periodic(now: clock.now(), isFirst: true)
   }
 
-  /// That the keeper is there.
+  /// That the daemon is there.
   private var presence: [Publication] {
     let online = encode(BridgeState.online)
     return topics.homes.map {
@@ -151,7 +151,7 @@ final class StatusConnection: MosquittoHandler {
     outbox.acknowledge(token)
   }
 
-  /// Whoever corrects the broker's access list finds all of it there that the keeper has to say.
+  /// Whoever corrects the broker's access list finds all of it there that the daemon has to say.
   private func note(_ outcome: PublicationOutcome, of token: UInt64) {
     let (isRegained, refusals) = state.withLock {
       ($0.refused.acknowledge(token, outcome), $0.refused.report)

@@ -124,7 +124,7 @@ extension TickApplier {
     var deadline = AdoptionDeadline.limited(adoption.deadline, timeout: timeout, now: batch.now)
     if !deliveries.hasArrived(adoption.id) {
       // Nobody knows that the broker has got it, so the router has time from when it is sent the next time.
-      // Its answer may wait on the broker while the keeper is not there to hear it.
+      // Its answer may wait on the broker while the daemon is not there to hear it.
       guard connection != nil, deadline > batch.now.milliseconds || isHeard else { return }
       let isShort = deadline - batch.now.milliseconds < Int64(timeout) * 500
       if isDue, isShort { deadline = batch.now.adding(seconds: timeout).milliseconds }

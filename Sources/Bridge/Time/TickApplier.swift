@@ -46,7 +46,7 @@ struct TickApplier {
 
   private func noticeSilence(cursor: inout Int64) throws {
     let limit = batch.configuration.offlineAfter
-    // A keeper that was away, or a broker that was, has heard nobody: that is no silence of theirs.
+    // A daemon that was away, or a broker that was, has heard nobody: that is no silence of theirs.
     guard limit > 0, let listeningSince,
       listeningSince.adding(seconds: limit) <= batch.now
     else { return }
@@ -61,7 +61,7 @@ struct TickApplier {
     }
   }
 
-  /// The preferred network changed, or the keeper started: what is true of every router now?
+  /// The preferred network changed, or the daemon started: what is true of every router now?
   private func reevaluate(_ home: HomeContext) throws {
     guard let cursor = home.record.reevaluateAfter, !home.isPreferredNew else { return }
     try batch.recheckRouters(in: home, after: cursor)
@@ -123,7 +123,7 @@ extension BatchApplier {
     if router != stored { try RouterLedger.update(router, tx) }
   }
 
-  /// The router as the store has it, when a program has changed that while no keeper ran; nil when it
+  /// The router as the store has it, when a program has changed that while no daemon ran; nil when it
   /// is as the registry says, or damaged.
   private func caughtUp(
     _ stored: RouterRecord, _ credential: ThreadCredential?, home: HomeContext

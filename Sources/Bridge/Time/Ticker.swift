@@ -143,7 +143,7 @@ final class Ticker: Sendable {
   }
 
   /// Firing while the broker's count of dropped messages grows, and for ten minutes after. The last
-  /// count is stored, so that what was dropped while the keeper was away is noticed too.
+  /// count is stored, so that what was dropped while the daemon was away is noticed too.
   private func watchDroppedMessages(_ batch: BatchApplier) throws {
     guard let home = batch.servedHomes.first else { return }
     if let count = status.droppedMessages {

@@ -26,7 +26,7 @@ extension BatchApplier {
       outcome.news.add(
         .error, "a request failed",
         ["reason": "\(StoreFailure.reason(error, path: store.keychain.location.directory))"])
-      throw AnswerFailure(.store, "the keeper could not do this; its log says why")
+      throw AnswerFailure(.store, "the daemon could not do this; its log says why")
     }
     return try result.get()
   }

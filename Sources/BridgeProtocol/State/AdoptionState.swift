@@ -14,7 +14,7 @@ package enum AdoptionState: String, Hashable, Sendable, CaseIterable {
   // What came of it, as `reason` of an alert.
   /// Nothing can be sealed for the login that speaks for the router.
   case notEnrolled = "not_enrolled"
-  /// Nothing can be sealed for it, because what is stored of its keys, or of the keeper's, cannot be read.
+  /// Nothing can be sealed for it, because what is stored of its keys, or of the daemon's, cannot be read.
   case damagedKeys = "damaged_enrolment"
   case denied
   /// Nobody has decided in time.

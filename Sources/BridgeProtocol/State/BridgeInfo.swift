@@ -29,7 +29,7 @@ package struct BridgeInfo: Encodable, Sendable, Equatable {
   package var onMismatch: String
   package var followMembers: String
   package var offlineAfter: Int
-  /// The keeper's public keys, to seal to and to verify with, and what two people compare of them.
+  /// The daemon's public keys, to seal to and to verify with, and what two people compare of them.
   package var enrolmentLine: String?
   package var fingerprint: String?
 

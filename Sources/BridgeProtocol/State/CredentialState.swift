@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the keeper holds for a border router.
+/// What the daemon holds for a border router.
 package enum CredentialState: String, CaseIterable, Codable, Sendable {
   /// The dataset that the router reported last.
   case stored

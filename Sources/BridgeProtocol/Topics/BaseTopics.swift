@@ -13,7 +13,7 @@ package struct BaseTopics: Hashable, Sendable {
     }
   }
 
-  /// In the order of the settings. The first one carries what concerns the keeper as a whole.
+  /// In the order of the settings. The first one carries what concerns the daemon as a whole.
   package let homes: [Home]
 
   package init(_ homes: [Home]) {
@@ -35,6 +35,6 @@ package struct BaseTopics: Hashable, Sendable {
   /// The base topic of a home; empty for one that the settings do not name.
   package func base(of home: String) -> String { homes.first { $0.name == home }?.base ?? "" }
 
-  /// One subscription for each home: everything that is said to the keeper.
+  /// One subscription for each home: everything that is said to the daemon.
   package var intakeFilters: [String] { homes.map { "\($0.base)/in/#" } }
 }

@@ -8,7 +8,7 @@ package struct InboundTopic: Hashable, Sendable {
   /// What a topic below `in/<user>/` stands for.
   package enum Purpose: Hashable, Sendable {
     case event(InboundEventKind)
-    /// `request/<command>`: a question to the keeper.
+    /// `request/<command>`: a question to the daemon.
     case request(String)
   }
 

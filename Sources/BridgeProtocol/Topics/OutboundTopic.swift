@@ -2,7 +2,7 @@
 
 import ThreadDataset
 
-/// Every topic that the keeper publishes, below the base topic of a home.
+/// Every topic that the daemon publishes, below the base topic of a home.
 package struct OutboundTopic: Sendable {
   package let base: String
 
@@ -10,7 +10,7 @@ package struct OutboundTopic: Sendable {
     self.base = base
   }
 
-  // Retained, about the keeper.
+  // Retained, about the daemon.
   package var state: String { "\(base)/bridge/state" }
   package var info: String { "\(base)/bridge/info" }
   package var health: String { "\(base)/bridge/health" }

@@ -4,7 +4,7 @@
 enum HistoryLimit {
   static let kept = 1_000
 
-  /// Requests that nobody answered go first: a requester that floods the keeper must not wash away what
+  /// Requests that nobody answered go first: a requester that floods the daemon must not wash away what
   /// people have decided.
   ///
   /// - Parameter outcomes: oldest first.

@@ -7,7 +7,7 @@ enum PendingLimit {
   /// Of these, for questions of the daemon's own user and root: no number of other users can have their own
   /// programs refused.
   static let reserved = 2 * ofOneRequester
-  /// Of what it asks itself; and as many of what the keeper asks for its routers, which must not cost it
+  /// Of what it asks itself; and as many of what the daemon asks for its routers, which must not cost it
   /// its own.
   static let ofOneRequester = 5
 

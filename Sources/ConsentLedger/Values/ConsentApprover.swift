@@ -5,7 +5,7 @@ package enum ConsentApprover: Sendable, Hashable {
   /// A login of the broker that the settings name in `consent.approvers`, and its team. The caller has
   /// checked that.
   case mqttUser(String, team: String)
-  /// The keeper's own user, or root, at the command line. Whoever is one of the two can open the store
+  /// The daemon's own user, or root, at the command line. Whoever is one of the two can open the store
   /// itself.
   case commandLine(user: UInt32)
 }

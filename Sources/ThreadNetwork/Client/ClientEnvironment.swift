@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// What the environment says about keepers, stores and teams. An empty variable counts as not set.
+/// What the environment says about daemons, stores and teams. An empty variable counts as not set.
 struct ClientEnvironment {
   private let variables: [String: String]
   private let workingDirectory: String

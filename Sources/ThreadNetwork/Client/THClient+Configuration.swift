@@ -3,7 +3,7 @@
 import Foundation
 
 extension THClient {
-  /// Which keeper or store a client uses. Linux only: Apple's systems have one keychain, and sign the
+  /// Which daemon or store a client uses. Linux only: Apple's systems have one keychain, and sign the
   /// team of a program into it.
   ///
   /// The first of these that applies is used, and nothing else:
@@ -17,10 +17,10 @@ extension THClient {
   /// 4. the store of the program's own user, in the same way as a named one. It is made when the first
   ///    credentials are stored.
   public struct Configuration: Sendable {
-    /// Where the keeper of a machine listens for programs of other users.
+    /// Where the daemon of a machine listens for programs of other users.
     public static let systemSocket = "/run/threadkeeper/client.sock"
 
-    /// Path of the keeper's socket. Variable `THREADKEEPER_SOCKET`; nil looks at the places above.
+    /// Path of the daemon's socket. Variable `THREADKEEPER_SOCKET`; nil looks at the places above.
     ///
     /// Who listens there is told credentials, so it must be this user or root; or another user in a
     /// directory of its own or root's, with nothing but root's or this user's directories above.
@@ -41,20 +41,20 @@ extension THClient {
     /// file. Variable `THREADKEEPER_STORE_PASSPHRASE_FILE`; there is no default.
     public var passphraseFile: String?
     /// The team in the own store. Variable `THREADKEEPER_NETWORK_TEAM`; the default is `uid/` and the
-    /// number of the user, as a keeper of the same user has it. A keeper does not ask for it: there
+    /// number of the user, as a daemon of the same user has it. A daemon does not ask for it: there
     /// the team follows from the user.
     public var team: String
-    /// The home that calls are about. Variable `THREADKEEPER_NETWORK_HOME`; nil is the keeper's first
+    /// The home that calls are about. Variable `THREADKEEPER_NETWORK_HOME`; nil is the daemon's first
     /// one, `home` in an own store.
     public var home: String?
     /// Asks a person, in an own store, whether credentials that need consent may be told: the
     /// parameter says who asks for what, in one sentence. True: somebody agrees. False: somebody
     /// refuses. Nil: nobody can be asked. The default is ``THClient/askOnTerminal(_:)``. It is called
-    /// on a thread of the system's, and may take its time. A keeper asks by itself, see
+    /// on a thread of the system's, and may take its time. A daemon asks by itself, see
     /// ``asksOnTerminal``.
     public var confirmConsent: (@Sendable (String) -> Bool?)?
-    /// Whether the terminal that controls this program may be used while a keeper waits for somebody's
-    /// decision. Who may decide there, the keeper's own user and root, is asked: once, always or no.
+    /// Whether the terminal that controls this program may be used while a daemon waits for somebody's
+    /// decision. Who may decide there, the daemon's own user and root, is asked: once, always or no.
     /// All others are shown how it is approved. Without a terminal, in the background, with
     /// ``confirmConsent`` nil, or the variable `THREADKEEPER_NETWORK_PRESENCE` set to `none`, nobody is
     /// asked and nothing is shown.
@@ -69,7 +69,7 @@ extension THClient {
       asksOnTerminal: Bool = true
     ) {
       let environment = ClientEnvironment()
-      // Who brings a store of its own means that, and no keeper that happens to run elsewhere.
+      // Who brings a store of its own means that, and no daemon that happens to run elsewhere.
       self.socket = socket ?? (storeDirectory == nil ? environment.socket : nil)
       self.storeDirectory = storeDirectory ?? environment.storeDirectory
       self.keyFile = keyFile ?? (storeDirectory == nil ? environment.keyFile : nil)
@@ -87,7 +87,7 @@ extension THClient {
     /// The daemon that serves all users of this machine. Nil where a store is named.
     var machine: MachineDaemon?
 
-    /// Whether a person at the terminal may be told of a keeper's question.
+    /// Whether a person at the terminal may be told of a daemon's question.
     var usesTerminal: Bool {
       asksOnTerminal && confirmConsent != nil && ClientEnvironment().allowsQuestions
     }

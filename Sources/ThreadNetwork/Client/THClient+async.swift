@@ -15,7 +15,7 @@ extension THClient {
 
   /// The credentials that the own team has stored for border routers that can be reached now.
   ///
-  /// - Returns: none, where there are none, and without a keeper.
+  /// - Returns: none, where there are none, and without a daemon.
   /// - Throws: ``THError``; `CancellationError`.
   public func allActiveCredentials() async throws -> Set<THCredentials> {
     try await PendingCall.value { retrieveAllActiveCredentials($0) }
@@ -93,7 +93,7 @@ extension THClient {
   /// Whether a dataset is one of the preferred network. Nobody is asked.
   ///
   /// - Parameter activeOperationalDataSet: a complete active dataset.
-  /// - Returns: false also without a preferred network, for what is no dataset, when the keeper can't
+  /// - Returns: false also without a preferred network, for what is no dataset, when the daemon can't
   ///   be asked, and when the task is cancelled.
   public func isPreferred(
     forActiveOperationalDataset activeOperationalDataSet: Data
@@ -106,7 +106,7 @@ extension THClient {
 
   /// Whether the home has a preferred network. Nobody is asked.
   ///
-  /// - Returns: false also when the keeper can't be asked, and when the task is cancelled.
+  /// - Returns: false also when the daemon can't be asked, and when the task is cancelled.
   public func isPreferredAvailable() async -> Bool {
     await PendingCall.answer { isPreferredNetworkAvailable(completion: $0) }
   }

@@ -2,7 +2,7 @@
 
 import Foundation
 
-// Unchecked Sendable: the keeper is a constant, and safe to use from any thread. Subclasses answer for what they add.
+// Unchecked Sendable: the daemon is a constant, and safe to use from any thread. Subclasses answer for what they add.
 // Unchecked because an open class cannot be checked: what it has itself is constant.
 /// Stores, finds and deletes the Thread credentials of border routers, and asks about the preferred
 /// network of the home.
@@ -13,7 +13,7 @@ import Foundation
 /// client lives until then, also when it is set to nil meanwhile. The `await` forms end early with
 /// `CancellationError` when their task is cancelled, but for the two that throw nothing.
 ///
-/// A client talks to the keeper that runs on this machine; without one it opens a store of its own.
+/// A client talks to the daemon that runs on this machine; without one it opens a store of its own.
 /// What the credentials of a program are, its *team*, follows from the user that it runs as. See
 /// ``Configuration`` and docs/reference/threadnetwork.md.
 ///
@@ -24,12 +24,12 @@ import Foundation
 open class THClient: NSObject, @unchecked Sendable {
   let keeper: KeeperLink
 
-  /// A client of the keeper, or of the store, that the environment of the program names.
+  /// A client of the daemon, or of the store, that the environment of the program names.
   public override init() {
     keeper = KeeperLink(Configuration())
   }
 
-  /// A client of a keeper or a store of the program's choice. Linux only.
+  /// A client of a daemon or a store of the program's choice. Linux only.
   ///
   /// - Parameter configuration: what is not said in it comes from the environment.
   public init(configuration: Configuration) {
@@ -49,7 +49,7 @@ open class THClient: NSObject, @unchecked Sendable {
   }
 
   /// The credentials that the own team has stored for border routers that can be reached now. Without
-  /// a keeper nobody listens to border routers, and there are none.
+  /// a daemon nobody listens to border routers, and there are none.
   ///
   /// - Parameter completion: gets the credentials, which may be none, or the error.
   @preconcurrency
@@ -153,8 +153,8 @@ open class THClient: NSObject, @unchecked Sendable {
   }
 
   /// Lets another device join a network by a code of nine digits, which is shown to the person and
-  /// never returned. A keeper does not do it: the code is made and checked by a border router with its
-  /// radio, and the keeper has none. The answer is ``THError/Code/unsupported``.
+  /// never returned. A daemon does not do it: the code is made and checked by a border router with its
+  /// radio, and the daemon has none. The answer is ``THError/Code/unsupported``.
   ///
   /// - Parameters:
   ///   - extendedPANID: 8 bytes.
@@ -174,7 +174,7 @@ open class THClient: NSObject, @unchecked Sendable {
   /// - Parameters:
   ///   - activeOperationalDataSet: a complete active dataset.
   ///   - completion: gets false also without a preferred network, for what is no dataset, and when the
-  ///     keeper can't be asked. ``preferredMatch(forActiveOperationalDataset:)`` tells these apart.
+  ///     daemon can't be asked. ``preferredMatch(forActiveOperationalDataset:)`` tells these apart.
   @preconcurrency
   open func checkPreferredNetwork(
     forActiveOperationalDataset activeOperationalDataSet: Data,
@@ -185,7 +185,7 @@ open class THClient: NSObject, @unchecked Sendable {
 
   /// Whether the home has a preferred network. Nobody is asked.
   ///
-  /// - Parameter completion: gets false also when the keeper can't be asked.
+  /// - Parameter completion: gets false also when the daemon can't be asked.
   @preconcurrency
   open func isPreferredNetworkAvailable(completion: @escaping @Sendable (Bool) -> Void) {
     start(completion) { try await $0.isPreferredAvailable() }

@@ -2,7 +2,7 @@
 
 /// The words for all that can go wrong below.
 extension THError {
-  /// What a keeper, or the own store, answers to a command; nil before anybody is asked.
+  /// What a daemon, or the own store, answers to a command; nil before anybody is asked.
   convenience init(_ failure: AnswerFailure, to command: RequestCommand? = nil) {
     var info: [String: Any] = [Self.answerCodeKey: failure.code]
     info[Self.tlvKey] = failure.tlv
@@ -54,7 +54,7 @@ extension THError {
   private static func help(for code: AnswerCode?) -> String? {
     switch code {
     case .consentRequired:
-      "run a keeper (`threadkeeper run`) and agree with `threadkeeper consent`, or start this program"
+      "run a daemon (`threadkeeper run`) and agree with `threadkeeper consent`, or start this program"
         + " from a terminal"
     case .readOnly: "`threadkeeper store verify` tells why"
     case .rateLimited: "try again in a moment"
@@ -62,30 +62,30 @@ extension THError {
     }
   }
 
-  /// What the way to the keeper comes to.
+  /// What the way to the daemon comes to.
   convenience init(_ error: DaemonSocketError, at path: String) {
     switch error.reason {
     case .stranger:
       self.init(
-        .untrusted, "the keeper is not asked: \(error.message)",
+        .untrusted, "the daemon is not asked: \(error.message)",
         help: "its directory must be its own or root's, and nobody else may write there or above")
     case .forbidden:
       self.init(
-        .notAuthorized, "the keeper cannot be asked: \(error.message)",
-        help: "have this user's group named in the keeper's `clients.group`")
+        .notAuthorized, "the daemon cannot be asked: \(error.message)",
+        help: "have this user's group named in the daemon's `clients.group`")
     case .closed, .timedOut, .abandoned:
       self.init(
-        .interrupted, "the keeper at \(path) has not answered: \(error.message)",
+        .interrupted, "the daemon at \(path) has not answered: \(error.message)",
         help: "it may have done what it was asked for; `threadkeeper status` tells whether it runs",
         isTemporary: error.reason == .closed)
     case .tooLarge, .malformed:
-      self.init(.badAnswer, "the keeper at \(path) cannot be understood: \(error.message)")
+      self.init(.badAnswer, "the daemon at \(path) cannot be understood: \(error.message)")
     case .taken, .system:
       self.init(
-        .unavailable, "the keeper at \(path) cannot be asked: \(error.message)",
+        .unavailable, "the daemon at \(path) cannot be asked: \(error.message)",
         help: "`threadkeeper status` tells whether it runs")
     @unknown default:
-      self.init(.unavailable, "the keeper at \(path) cannot be asked: \(error.message)")
+      self.init(.unavailable, "the daemon at \(path) cannot be asked: \(error.message)")
     }
   }
 

@@ -18,7 +18,7 @@ public let THErrorDomain = "THErrorDomain"
 ///       // or, as on Apple's systems: (error as NSError).code == 15
 ///     }
 public final class THError: NSError, @unchecked Sendable {
-  /// Whether the reason may be a keeper that starts or ends.
+  /// Whether the reason may be a daemon that starts or ends.
   let isTemporary: Bool
 
   /// The numbers in `code`. They do not change from version to version.
@@ -32,11 +32,11 @@ public final class THError: NSError, @unchecked Sendable {
     /// There are no such credentials, or none that this team may know of. ``noPreferredNetwork`` is another case:
     /// apps read this code as a refusal when they ask for the preferred network.
     case notFound = 3
-    /// It belongs to another team, or this user is no client of the keeper.
+    /// It belongs to another team, or this user is no client of the daemon.
     case notAuthorized = 4
-    /// No keeper can be reached, and no store opened.
+    /// No daemon can be reached, and no store opened.
     case unavailable = 5
-    /// Another program holds the store, and is no keeper that could be asked.
+    /// Another program holds the store, and is no daemon that could be asked.
     case storeInUse = 6
     /// Who listens on the socket is not to be trusted.
     case untrusted = 7
@@ -49,11 +49,11 @@ public final class THError: NSError, @unchecked Sendable {
     case readOnly = 10
     /// What is stored is damaged, or cannot be opened.
     case damaged = 11
-    /// The keeper, or the store without one, does not do this.
+    /// The daemon, or the store without one, does not do this.
     case unsupported = 12
-    /// The keeper's answer cannot be read: it may be of another version.
+    /// The daemon's answer cannot be read: it may be of another version.
     case badAnswer = 13
-    /// The keeper ended, or took too long: it may have done what it was asked for.
+    /// The daemon ended, or took too long: it may have done what it was asked for.
     case interrupted = 14
     /// A person refused; or nobody answered in time, or could be asked. ``THError/answerCode`` tells
     /// which: `consent_denied`, `consent_expired`, `consent_required`.
@@ -66,7 +66,7 @@ public final class THError: NSError, @unchecked Sendable {
     case notNow = 18
   }
 
-  /// Key of `userInfo`: the stable word of the keeper's answer, a `String` such as `bad_length`.
+  /// Key of `userInfo`: the stable word of the daemon's answer, a `String` such as `bad_length`.
   public static let answerCodeKey = "THErrorAnswerCode"
   /// Key of `userInfo`: the name of the TLV that is to blame, a `String` such as `Network Key`.
   public static let tlvKey = "THErrorTLV"
@@ -75,7 +75,7 @@ public final class THError: NSError, @unchecked Sendable {
 
   /// The same as `code`.
   public var reason: Code { Code(rawValue: code) ?? .storeFailure }
-  /// The stable word of the keeper's answer, `bad_length` for example; see docs/reference/mqtt-protocol.md.
+  /// The stable word of the daemon's answer, `bad_length` for example; see docs/reference/mqtt-protocol.md.
   public var answerCode: String? { userInfo[Self.answerCodeKey] as? String }
   /// The name of the TLV that is to blame, where a dataset is refused for one.
   public var tlv: String? { userInfo[Self.tlvKey] as? String }

@@ -3,15 +3,15 @@
 import Foundation
 import Synchronization
 
-/// The person at this program's terminal, while a keeper waits for somebody's decision. Who keeps that
+/// The person at this program's terminal, while a daemon waits for somebody's decision. Who keeps that
 /// store may decide there; all others are shown who has to. It goes over connections of its own: the
 /// one that asked gets the answer, whoever decides.
 struct ConsentAtTerminal: Sendable {
   /// Characters of a question that may name several networks.
   private static let longest = 1_000
-  /// The keeper gives a person two minutes, and says when they are over.
+  /// The daemon gives a person two minutes, and says when they are over.
   private static let patience = Duration.seconds(125)
-  /// Between looks for the question: it may not have come to the keeper yet.
+  /// Between looks for the question: it may not have come to the daemon yet.
   private static let pause = Duration.milliseconds(150)
   /// One question of this program at a time, or the same one would be asked twice.
   private static let isTaken = Atomic(false)
@@ -65,7 +65,7 @@ struct ConsentAtTerminal: Sendable {
     request.transaction.map { question.isAwaited(by: $0) } ?? false
   }
 
-  /// Too many calls at a time, or a connection that broke off, are no reason to give up; a keeper that
+  /// Too many calls at a time, or a connection that broke off, are no reason to give up; a daemon that
   /// does not know this is.
   private static func mayPass(_ error: any Error) -> Bool {
     guard let error = error as? THError else { return false }
@@ -117,7 +117,7 @@ struct ConsentAtTerminal: Sendable {
       return false
     }
     TerminalConsent.show(
-      HarmlessText("the keeper refuses it: \(error.localizedDescription)").text)
+      HarmlessText("the daemon refuses it: \(error.localizedDescription)").text)
     return true
   }
 }

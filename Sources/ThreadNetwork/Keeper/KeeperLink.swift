@@ -2,9 +2,9 @@
 
 import Foundation
 
-/// A client's way to what answers its calls: a keeper's socket, or a store of its own.
+/// A client's way to what answers its calls: a daemon's socket, or a store of its own.
 final class KeeperLink: Sendable {
-  /// How long a keeper is waited for that is just starting or ending. It has the store and does not
+  /// How long a daemon is waited for that is just starting or ending. It has the store and does not
   /// listen.
   static let startOrEnd = Duration.seconds(10)
   private static let pause = Duration.milliseconds(100)
@@ -58,12 +58,12 @@ final class KeeperLink: Sendable {
   }
 
   static let unreadable = THError(
-    .badAnswer, "the keeper gives an answer that cannot be read",
+    .badAnswer, "the daemon gives an answer that cannot be read",
     help: "is it of another version than this program?")
 
   // MARK: Who is asked
 
-  /// Tries the places in their order, again and again while a keeper seems to be starting or ending.
+  /// Tries the places in their order, again and again while a daemon seems to be starting or ending.
   ///
   /// - Throws: `THError`; `CancellationError`.
   func ask(_ request: ThreadRequest) async throws -> AnswerData {
@@ -82,7 +82,7 @@ final class KeeperLink: Sendable {
       do {
         return try await askOnce(request)
       } catch let error as THError {
-        // What was asked for may have been done by a keeper that could not say so any more.
+        // What was asked for may have been done by a daemon that could not say so any more.
         if isInDoubt, request.command == .deleteCredentials, error.reason == .notFound {
           var done = AnswerData()
           done.deleted = true
@@ -105,7 +105,7 @@ final class KeeperLink: Sendable {
         return answer
       }
       throw THError(
-        .unavailable, "no keeper listens on \(path)",
+        .unavailable, "no daemon listens on \(path)",
         help: "start it with `threadkeeper run`, or name another socket", isTemporary: true)
     }
     let store = OwnStore(configuration)
@@ -118,7 +118,7 @@ final class KeeperLink: Sendable {
     }
     guard let store else {
       throw THError(
-        .unavailable, "nothing says where the keeper or a store is",
+        .unavailable, "nothing says where the daemon or a store is",
         help: "set THREADKEEPER_SOCKET, or HOME")
     }
     if let answer = try await keeper(at: store.socketPath, admitsOthers: false).ask(request) {
@@ -139,7 +139,7 @@ final class KeeperLink: Sendable {
 }
 
 extension THError {
-  /// Whether a keeper that starts or ends may be the reason, and asking twice is as good as asking
+  /// Whether a daemon that starts or ends may be the reason, and asking twice is as good as asking
   /// once. A person is not asked twice.
   fileprivate func isWorthAnotherTry(_ command: RequestCommand) -> Bool {
     switch reason {

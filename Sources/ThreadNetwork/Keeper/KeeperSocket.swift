@@ -2,19 +2,19 @@
 
 /// The socket of a keeper: one request and one answer for each connection. See docs/reference/daemon-socket.md.
 struct KeeperSocket: Sendable {
-  /// Seconds. A keeper does what it is asked for within some milliseconds, but for its disk.
+  /// Seconds. A daemon does what it is asked for within some milliseconds, but for its disk.
   private static let patience = 60
-  /// Seconds: a person has two minutes, and the keeper tells when they are over.
+  /// Seconds: a person has two minutes, and the daemon tells when they are over.
   private static let personsPatience = 125
 
   let path: String
-  /// Whether a keeper of another user is meant, too.
+  /// Whether a daemon of another user is meant, too.
   var admitsOthers = false
   /// Whether the person at this program's terminal may be told of a question that waits.
   var usesTerminal = false
 
   /// - Returns: nil when nobody listens there.
-  /// - Throws: `THError`, among them what the keeper answers; `CancellationError`.
+  /// - Throws: `THError`, among them what the daemon answers; `CancellationError`.
   func ask(_ request: ThreadRequest) async throws -> AnswerData? {
     guard request.command.needsConsent, usesTerminal, TerminalConsent.isPossible else {
       return try await exchange(request)
@@ -37,7 +37,7 @@ struct KeeperSocket: Sendable {
     await person.value
   }
 
-  /// - Parameter asKeeper: whether the keeper's own user, or root, speaks as such.
+  /// - Parameter asKeeper: whether the daemon's own user, or root, speaks as such.
   /// - Returns: nil when nobody listens there.
   /// - Throws: `THError`, `CancellationError`.
   func exchange(_ request: ThreadRequest, asKeeper: Bool? = nil) async throws -> AnswerData? {

@@ -9,10 +9,10 @@
   import Musl
 #endif
 
-/// A store that the program opens itself, because no keeper runs on it. Others may do the same: each
+/// A store that the program opens itself, because no daemon runs on it. Others may do the same: each
 /// holds the lock for a transaction.
 struct OwnStore: Sendable {
-  /// Nanoseconds. A keeper keeps it for its life, so then its socket is tried again.
+  /// Nanoseconds. A daemon keeps it for its life, so then its socket is tried again.
   private static let turnLimit: UInt64 = 200_000_000
 
   private let location: StoreLocation
@@ -36,7 +36,7 @@ struct OwnStore: Sendable {
   }
 
   var directory: String { location.directory }
-  /// Where a keeper of this store listens.
+  /// Where a daemon of this store listens.
   var socketPath: String { location.directory + "/daemon.sock" }
 
   var exists: Bool { Keychain.exists(at: location) }
@@ -119,7 +119,7 @@ struct OwnStore: Sendable {
     default:
       throw AnswerFailure(
         .notFound,
-        "nothing is stored yet: no keeper runs, and there is no store in \(location.directory)")
+        "nothing is stored yet: no daemon runs, and there is no store in \(location.directory)")
     }
     return data
   }

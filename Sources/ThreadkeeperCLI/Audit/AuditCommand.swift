@@ -10,7 +10,7 @@ struct AuditCommand: AsyncParsableCommand {
     commandName: "audit",
     abstract: "Show who changed what in the store.",
     discussion: """
-      Works beside a running keeper. Each record is linked to the one before it, and the store knows the \
+      Works beside a running daemon. Each record is linked to the one before it, and the store knows the \
       last one. --verify goes through all of them, and ends with 65 when one is missing, altered or \
       not in its place. With --follow, --json prints a line of JSON for each record.
 

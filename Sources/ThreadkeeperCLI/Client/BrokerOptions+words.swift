@@ -2,7 +2,7 @@
 
 import MosquittoClient
 
-/// What goes wrong with the broker is told in words of the keeper's settings, which a client does not have.
+/// What goes wrong with the broker is told in words of the daemon's settings, which a client does not have.
 extension BrokerOptions {
   private static let names = [
     (

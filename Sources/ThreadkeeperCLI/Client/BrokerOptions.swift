@@ -5,7 +5,7 @@ import Glibc
 import MosquittoClient
 import ThreadkeeperDaemon
 
-/// How a client's command reaches the broker, without any settings of a keeper.
+/// How a client's command reaches the broker, without any settings of a daemon.
 struct BrokerOptions: ParsableArguments {
   private static let limit = 65_535
 

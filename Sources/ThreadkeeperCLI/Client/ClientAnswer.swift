@@ -9,7 +9,7 @@ import ThreadkeeperDaemon
   import Foundation
 #endif
 
-/// What the keeper answers to a request, and what it means for who asked.
+/// What the daemon answers to a request, and what it means for who asked.
 struct ClientAnswer {
   private struct Form: Decodable {
     struct Failure: Decodable {
@@ -26,12 +26,12 @@ struct ClientAnswer {
 
   /// The text of `data`; an empty object where there is none.
   let data: [UInt8]
-  /// Whether only the keeper can have said it, and only to this client.
+  /// Whether only the daemon can have said it, and only to this client.
   let wasSealed: Bool
 
   /// - Parameters:
   ///   - transaction: of the request. An envelope is bound to it: an old one is no answer.
-  ///   - keys: of the client and of the keeper; nil: nothing can be opened.
+  ///   - keys: of the client and of the daemon; nil: nothing can be opened.
   ///   - needsSeal: whether data that is not sealed is refused: anybody on the broker could have said it.
   init(
     _ payload: [UInt8], to transaction: String,
@@ -53,7 +53,7 @@ struct ClientAnswer {
     }
     guard let keys else {
       throw CommandFailure(
-        .usage, "the answer is sealed", remedy: "give the keeper's line with --keeper")
+        .usage, "the answer is sealed", remedy: "give the daemon's line with --keeper")
     }
     do throws(EnvelopeRefusal) {
       let opened = try Envelope.open(
@@ -86,7 +86,7 @@ struct ClientAnswer {
       }
     return CommandFailure(
       status,
-      "\(failure.code): \(failure.message ?? "the keeper says no more")"
+      "\(failure.code): \(failure.message ?? "the daemon says no more")"
         + (failure.field.map { " (field \($0))" } ?? ""))
   }
 }

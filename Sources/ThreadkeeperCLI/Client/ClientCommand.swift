@@ -9,7 +9,7 @@ struct ClientCommand: ParsableCommand {
     abstract:
       "For border routers and other clients: keys of their own, and what is sealed with them.",
     discussion: """
-      These work on any machine, without a store and without a keeper.
+      These work on any machine, without a store and without a daemon.
       """,
     subcommands: [
       ClientKeygenCommand.self, ClientShowCommand.self, ClientSealCommand.self,

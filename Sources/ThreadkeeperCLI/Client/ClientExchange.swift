@@ -13,7 +13,7 @@ import ThreadkeeperDaemon
   import Foundation
 #endif
 
-/// Asks the keeper over the broker: seals and signs where the keeper's key is known, and opens the answer.
+/// Asks the daemon over the broker: seals and signs where the daemon's key is known, and opens the answer.
 struct ClientExchange: Sendable {
   typealias Keys = (own: Identity, keeper: PublicIdentity)
 
@@ -21,10 +21,10 @@ struct ClientExchange: Sendable {
   private static let patience = Duration.seconds(3)
 
   let broker: BrokerOptions
-  /// Of the client and of the keeper; nil: all is said in clear.
+  /// Of the client and of the daemon; nil: all is said in clear.
   let keys: Keys?
 
-  /// - Throws: `CommandFailure`, also for what the keeper refuses.
+  /// - Throws: `CommandFailure`, also for what the daemon refuses.
   func ask(_ question: ClientQuestion, within limit: Duration) async throws -> ClientAnswer {
     let topic = "\(broker.baseTopic)/in/\(broker.username)/request/\(question.command)"
     let answerTopic = "\(broker.baseTopic)/out/\(broker.username)/response/\(question.command)"
@@ -52,12 +52,12 @@ struct ClientExchange: Sendable {
       if let waiting = await undecided(question) {
         throw CommandFailure(
           .temporary, "nobody has decided yet about \(waiting.id)",
-          remedy: "ask again, with --timeout over 120, and meanwhile, by the keeper's user on its"
+          remedy: "ask again, with --timeout over 120, and meanwhile, by the daemon's user on its"
             + " machine: `threadkeeper consent approve \(waiting.id)`")
       }
       throw CommandFailure(
         .temporary, "nobody answers",
-        remedy: "does the keeper run, and may \(broker.username) read \(answerTopic)?")
+        remedy: "does the daemon run, and may \(broker.username) read \(answerTopic)?")
     case .failed(let error): throw CommandFailure(broker: error)
     case .answer(let payload):
       return try ClientAnswer(
@@ -83,7 +83,7 @@ struct ClientExchange: Sendable {
     return try JSONDecoder().decode(AnswerData.self, from: Data(answer.data)).pending ?? []
   }
 
-  /// The fields and the transaction, sealed where the keeper's key is known.
+  /// The fields and the transaction, sealed where the daemon's key is known.
   private func payload(
     _ transaction: String, _ fields: [UInt8], topic: String
   ) throws -> [UInt8] {

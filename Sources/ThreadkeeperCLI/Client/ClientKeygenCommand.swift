@@ -18,7 +18,7 @@ struct ClientKeygenCommand: ParsableCommand {
     abstract: "Make the keys of a client.",
     discussion: """
       Prints the enrolment line, which is public: `threadkeeper clients enroll` takes it where the \
-      keeper is. Compare the fingerprint there: a line that somebody has replaced on its way has \
+      daemon is. Compare the fingerprint there: a line that somebody has replaced on its way has \
       another one.
 
       Examples:

@@ -15,7 +15,7 @@ import ThreadkeeperDaemon
 struct ClientOpenCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "open",
-    abstract: "Open an envelope that the keeper has sealed to this client.",
+    abstract: "Open an envelope that the daemon has sealed to this client.",
     discussion: """
       Reads the envelope, or the payload of an event or an answer that has one, on standard input, and \
       prints the object that was in it. What comes out may be secret. An envelope that is refused ends the \
@@ -29,7 +29,7 @@ struct ClientOpenCommand: ParsableCommand {
 
   @OptionGroup var key: ClientKeyOption
 
-  @Option(help: ArgumentHelp("The keeper's enrolment line.", valueName: "line"))
+  @Option(help: ArgumentHelp("The daemon's enrolment line.", valueName: "line"))
   var from: String
 
   @Option(help: "The whole topic that it came on.")

@@ -2,7 +2,7 @@
 
 import SodiumCrypto
 
-/// What the keeper is asked over the broker.
+/// What the daemon is asked over the broker.
 struct ClientQuestion: Sendable {
   let command: String
   /// A JSON object.

@@ -16,12 +16,12 @@ import ThreadkeeperDaemon
 struct ClientRequestCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "request",
-    abstract: "Ask the keeper something over MQTT, and wait for its answer.",
+    abstract: "Ask the daemon something over MQTT, and wait for its answer.",
     discussion: """
-      With the keeper's line the request is sealed and signed, and secrets in the answer are opened; \
+      With the daemon's line the request is sealed and signed, and secrets in the answer are opened; \
       what is secret and came in clear is refused, because anybody may have said it. Some questions \
       wait for a person's consent, for two minutes at most; at a terminal the command that approves \
-      it is shown. Prints what the keeper has to say, as JSON, which may be secret.
+      it is shown. Prints what the daemon has to say, as JSON, which may be secret.
 
       Examples:
         threadkeeper client request ping --username phone
@@ -49,7 +49,7 @@ struct ClientRequestCommand: AsyncParsableCommand {
       "All fields as a JSON object, on standard input: secrets belong there.", valueName: "-"))
   var fields: String?
 
-  @Option(help: ArgumentHelp("The keeper's enrolment line.", valueName: "line"))
+  @Option(help: ArgumentHelp("The daemon's enrolment line.", valueName: "line"))
   var keeper: String?
 
   @OptionGroup var key: ClientKeyOption

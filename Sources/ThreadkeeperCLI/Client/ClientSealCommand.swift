@@ -15,7 +15,7 @@ import ThreadkeeperDaemon
 struct ClientSealCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "seal",
-    abstract: "Seal a JSON object to the keeper and sign it.",
+    abstract: "Seal a JSON object to the daemon and sign it.",
     discussion: """
       Reads the object on standard input and prints the envelope, for one topic only. Events take \
       --seq, a number that rises; the time in milliseconds is one. Requests take --id, any text that \
@@ -30,7 +30,7 @@ struct ClientSealCommand: ParsableCommand {
 
   @OptionGroup var key: ClientKeyOption
 
-  @Option(help: ArgumentHelp("The keeper's enrolment line.", valueName: "line"))
+  @Option(help: ArgumentHelp("The daemon's enrolment line.", valueName: "line"))
   var to: String
 
   @Option(help: "The whole topic that it will be published on.")

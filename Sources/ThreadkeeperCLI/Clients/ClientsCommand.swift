@@ -8,7 +8,7 @@ import ThreadkeeperDaemon
 struct ClientsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "clients",
-    abstract: "Users of the broker whose keys the keeper knows.",
+    abstract: "Users of the broker whose keys the daemon knows.",
     discussion: """
       What an enrolled user seals and signs is believed; with the trust `signed`, nothing else of it \
       is. A client makes its keys with `threadkeeper client keygen`.

@@ -12,7 +12,7 @@ struct ClientsEnrollCommand: AsyncParsableCommand {
     discussion: """
       LINE is what `threadkeeper client keygen` prints on the client's machine. Compare the \
       fingerprint there. A user that is enrolled already gets the new keys. Works beside a running \
-      keeper, and counts at once.
+      daemon, and counts at once.
 
       Examples:
         threadkeeper clients enroll living-room-router tk1:…
@@ -53,7 +53,7 @@ struct ClientsEnrollCommand: AsyncParsableCommand {
       text: """
         \(user) is \(report.change ?? "enrolled"), with the trust \(trust.rawValue).
         fingerprint  \(fingerprint)
-        The client seals to the keeper's line:
+        The client seals to the daemon's line:
         \(report.keeper?.line ?? "")
 
         """)

@@ -7,9 +7,9 @@ import ThreadkeeperDaemon
 struct ClientsFingerprintCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "fingerprint",
-    abstract: "Print the enrolment line and the fingerprint of the keeper, or of a user.",
+    abstract: "Print the enrolment line and the fingerprint of the daemon, or of a user.",
     discussion: """
-      Clients seal to the keeper's line, and believe what its keys have signed. It is in \
+      Clients seal to the daemon's line, and believe what its keys have signed. It is in \
       `bridge/info` too; on a broker that you do not trust, take it from here.
 
       Examples:
@@ -18,7 +18,7 @@ struct ClientsFingerprintCommand: AsyncParsableCommand {
         threadkeeper clients fingerprint living-room-router
       """)
 
-  @Argument(help: "A user's name at the broker; without it, the keeper.")
+  @Argument(help: "A user's name at the broker; without it, the daemon.")
   var user: String?
 
   @OptionGroup var home: ClientHomeOption

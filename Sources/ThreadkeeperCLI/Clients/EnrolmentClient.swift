@@ -5,7 +5,7 @@ import Glibc
 import Settings
 import ThreadkeeperDaemon
 
-/// Has something done with the enrolments: by the keeper that holds the store, or without one in the
+/// Has something done with the enrolments: by the daemon that holds the store, or without one in the
 /// store itself.
 struct EnrolmentClient: Sendable {
   /// Seconds.
@@ -18,7 +18,7 @@ struct EnrolmentClient: Sendable {
     try await DaemonClient.orStore(isRepeatable: request.command != .revoke) {
       try await DaemonClient(settings: settings).ask(request, within: Self.patience)
     } store: {
-      // The keeper's keys may have to be made.
+      // The daemon's keys may have to be made.
       let keychain =
         try request.command == .list
         ? OpenStore.forReading(settings) : OpenStore.forWriting(settings)

@@ -10,9 +10,9 @@ struct ConsentApproveCommand: AsyncParsableCommand {
     commandName: "approve",
     abstract: "Give a program the credentials that it asks for.",
     discussion: """
-      For the keeper's own user and root. With --always the same program is not asked about again for \
+      For the daemon's own user and root. With --always the same program is not asked about again for \
       this command and this network, until `consent revoke`. Ends with 66 when nothing of that id waits \
-      any more, 69 when no keeper runs.
+      any more, 69 when no daemon runs.
 
       Examples:
         threadkeeper consent approve c-0123456789abcdef
@@ -51,7 +51,7 @@ struct ConsentApproveCommand: AsyncParsableCommand {
   ) -> String {
     // A grant names no router.
     let scope = past.grant == nil ? "this once" : "and from now on for all routers of its own"
-    return "\(who) is sent \(what), \(scope), as soon as the keeper is connected to the broker.\n"
+    return "\(who) is sent \(what), \(scope), as soon as the daemon is connected to the broker.\n"
   }
 
   private static func notGiven(_ past: ConsentReport.Decision) -> String {

@@ -9,14 +9,14 @@ import ThreadkeeperDaemon
   import Glibc
 #endif
 
-/// Has something done about consent: by the keeper that runs, or without one in the store itself.
+/// Has something done about consent: by the daemon that runs, or without one in the store itself.
 struct ConsentClient: Sendable {
   /// Seconds.
   private static let patience = 30
 
   let settings: Settings
 
-  /// For what only a keeper can do, because only a keeper has somebody waiting. One that is just
+  /// For what only a daemon can do, because only a daemon has somebody waiting. One that is just
   /// starting is waited for.
   func askDaemon(_ message: ConsentMessage) async throws -> ConsentReport {
     // What broke off in between may have been decided: to decide it again is refused by its id.
@@ -24,10 +24,10 @@ struct ConsentClient: Sendable {
       try await ask(message)
     } store: {
       guard StoreLock.holder(of: OpenStore.location(settings)) == nil else {
-        throw CommandFailure(.temporary, "another process has the store, and no keeper answers")
+        throw CommandFailure(.temporary, "another process has the store, and no daemon answers")
       }
       throw CommandFailure(
-        .unavailable, "no keeper runs, so nothing waits for consent",
+        .unavailable, "no daemon runs, so nothing waits for consent",
         remedy: "`threadkeeper run` starts one; the program has to ask again then")
     }
   }
@@ -47,7 +47,7 @@ struct ConsentClient: Sendable {
         case .grants: return try service.grants()
         case .history: return try service.history(message.limit)
         case .revoke: return try service.revoke(message.id, by: geteuid())
-        case .approve, .deny: throw CommandFailure(.software, "this takes a keeper")
+        case .approve, .deny: throw CommandFailure(.software, "this takes a daemon")
         }
       } catch let refusal as ConsentRefusal {
         throw CommandFailure(refusal)
@@ -57,7 +57,7 @@ struct ConsentClient: Sendable {
     }
   }
 
-  /// - Returns: nil when no keeper listens.
+  /// - Returns: nil when no daemon listens.
   private func ask(_ message: ConsentMessage) async throws -> ConsentReport? {
     try await DaemonClient(settings: settings).ask(message, within: Self.patience)
   }

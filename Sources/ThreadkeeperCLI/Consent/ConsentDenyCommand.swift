@@ -10,7 +10,7 @@ struct ConsentDenyCommand: AsyncParsableCommand {
     abstract: "Refuse a program the credentials that it asks for.",
     discussion: """
       It is told so, and the same request is refused until it would have expired. Ends with 66 when \
-      nothing of that id waits any more, 69 when no keeper runs.
+      nothing of that id waits any more, 69 when no daemon runs.
 
       Example:
         threadkeeper consent deny c-0123456789abcdef

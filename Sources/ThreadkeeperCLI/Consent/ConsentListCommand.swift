@@ -23,7 +23,7 @@ struct ConsentListCommand: AsyncParsableCommand {
       show` prints it on the machine of who asks.
 
       With --follow it goes on: each question that comes is a line, and so is its end, until Ctrl-C, also \
-      over a restart of the keeper. --json prints a line of JSON for each then, with `event`: asked, \
+      over a restart of the daemon. --json prints a line of JSON for each then, with `event`: asked, \
       approved, denied or expired. What is over before it was seen is told as asked too, without `reason` \
       and `expires_at`.
 
@@ -51,7 +51,7 @@ struct ConsentListCommand: AsyncParsableCommand {
     try output.show(report, text: Self.text(report.pending ?? []))
   }
 
-  /// Only a keeper has questions, so one must run at the beginning. One that ends is waited for.
+  /// Only a daemon has questions, so one must run at the beginning. One that ends is waited for.
   private func follow(_ client: ConsentClient) async throws {
     var follower = ConsentFollower(
       ask: { try await Self.ask(client, $0) },

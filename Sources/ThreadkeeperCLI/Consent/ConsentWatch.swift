@@ -11,7 +11,7 @@ import ThreadkeeperDaemon
 /// What is new about the questions that wait, from one look to the next.
 struct ConsentWatch {
   /// Seconds after its time in which the end of a question that nobody has decided is not written down:
-  /// then no keeper has been there to do it.
+  /// then no daemon has been there to do it.
   private static let grace: TimeInterval = 5
   /// Ids of decisions that are remembered before the oldest ones are forgotten.
   private static let most = 5_000

@@ -9,7 +9,7 @@ import SodiumCrypto
 struct DemoCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "demo",
-    abstract: "Watch the keeper work, with a private broker and three simulated border routers.",
+    abstract: "Watch the daemon work, with a private broker and three simulated border routers.",
     discussion: """
       Takes less than a minute, needs the program mosquitto, and leaves nothing behind.
 

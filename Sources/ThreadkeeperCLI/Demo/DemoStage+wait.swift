@@ -3,7 +3,7 @@
 import MosquittoClient
 import ThreadkeeperDaemon
 
-/// The story goes on when the keeper has said what it must say.
+/// The story goes on when the daemon has said what it must say.
 extension DemoStage {
   private static let limit = Duration.seconds(15)
 

@@ -10,7 +10,7 @@ import ThreadkeeperDaemon
   import Foundation
 #endif
 
-/// Tells what happens in one line each: what the routers do, and what the keeper says to it.
+/// Tells what happens in one line each: what the routers do, and what the daemon says to it.
 final class Timeline: Sendable {
   private let start = ContinuousClock.now
   private let style = TerminalStyle(of: .output)
@@ -25,7 +25,7 @@ final class Timeline: Sendable {
     output.withLock { _ in try? StandardStream.output.write(text) }
   }
 
-  /// Events and alerts of the keeper, in words.
+  /// Events and alerts of the daemon, in words.
   func tell(_ message: IncomingMessage) {
     guard message.topic.hasSuffix("bridge/event") || message.topic.hasSuffix("bridge/event/alert"),
       let event = try? JSONDecoder().decode(Heard.self, from: Data(message.payload))

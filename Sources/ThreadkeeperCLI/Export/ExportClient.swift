@@ -5,12 +5,12 @@ import KeychainCore
 import Settings
 import ThreadkeeperDaemon
 
-/// Has an export or an import done: by the keeper that holds the store, which gets the open files, or without one
+/// Has an export or an import done: by the daemon that holds the store, which gets the open files, or without one
 /// in the store itself.
 struct ExportClient: Sendable {
   /// Seconds, for a store of millions on a slow machine.
   private static let patience = 24 * 3_600
-  /// For a keeper that has its hands full; it only says that it is there.
+  /// For a daemon that has its hands full; it only says that it is there.
   private static let patienceOfQuestion = 60
   private static let pause = Duration.milliseconds(250)
 
@@ -18,7 +18,7 @@ struct ExportClient: Sendable {
   /// What the line on a terminal says.
   let words: String
 
-  /// The store, where no keeper has it; nil where one does.
+  /// The store, where no daemon has it; nil where one does.
   func openHere(_ command: StoreRequest.Command) async throws -> Keychain? {
     try await StoreClient(settings: settings).openHere(
       unlessAnswered: StoreRequest(command: .progress), within: Self.patienceOfQuestion
@@ -34,12 +34,12 @@ struct ExportClient: Sendable {
     }
     guard let report = try await askShowingProgress(request, files) else {
       throw CommandFailure(
-        .temporary, "the running keeper has ended before it was asked", remedy: "try again")
+        .temporary, "the running daemon has ended before it was asked", remedy: "try again")
     }
     return report
   }
 
-  // MARK: The keeper
+  // MARK: The daemon
 
   private func askShowingProgress(
     _ request: StoreRequest, _ files: [Int32]
@@ -64,7 +64,7 @@ struct ExportClient: Sendable {
         request, passing: files, within: Self.patience)
     } catch is DaemonClient.Ended {
       throw CommandFailure(
-        .temporary, "the running keeper has ended before it answered",
+        .temporary, "the running daemon has ended before it answered",
         remedy: request.command == .importItems
           ? "it has taken in all or nothing: import again, what is here already stays as it is"
           : "export again")
@@ -82,7 +82,7 @@ struct ExportClient: Sendable {
     line.end()
   }
 
-  /// Nil when no keeper listens.
+  /// Nil when no daemon listens.
   private func progress(within seconds: Int) async throws -> StoreReport? {
     try await DaemonClient(settings: settings).ask(
       StoreRequest(command: .progress), within: seconds)

@@ -39,7 +39,7 @@ enum ExportPassphrase {
     return answer
   }
 
-  /// The audit of the keeper, which has another working directory, names the file.
+  /// The audit of the daemon, which has another working directory, names the file.
   static func absolute(_ file: String) -> String {
     file.hasPrefix("/") ? file : FileManager.default.currentDirectoryPath + "/" + file
   }

@@ -7,7 +7,7 @@ extension ImportedAccess {
   /// How many there are.
   func words(_ count: Int) -> String {
     switch self {
-    case .identity: "the keeper's own keys"
+    case .identity: "the daemon's own keys"
     case .enrolment: count == 1 ? "1 enrolled client" : "\(count) enrolled clients"
     case .revocation, .revocationOfEnrolled:
       count == 1 ? "1 client that was revoked" : "\(count) clients that were revoked"
@@ -35,7 +35,7 @@ extension ImportedAccess {
       case .isDecidedHere: "Left out, because this store says itself who may have what is in it:"
       case .isEnrolledHere:
         "Revoked where the export was made, and enrolled here with the same keys:"
-      case .isOfThen: "Left out, because it is of the keeper that was exported only:"
+      case .isOfThen: "Left out, because it is of the daemon that was exported only:"
       case .isUnknown: "Left out, because this version does not know what it is:"
       }
     }

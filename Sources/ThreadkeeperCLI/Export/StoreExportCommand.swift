@@ -13,10 +13,10 @@ struct StoreExportCommand: AsyncParsableCommand {
     discussion: """
       To move a home to a new machine: `store import` reads it there, whatever keys that store has. \
       The passphrase is the file's own and all that protects it: take a long one. Works beside a \
-      running keeper. A backup, which the store's keys open, is `store backup`.
+      running daemon. A backup, which the store's keys open, is `store backup`.
 
       In it are Thread credentials, who owns them, the preferred network, the broker's password, \
-      items of programs, enrolled clients, consents, and the keeper's own private keys. Not in it: items \
+      items of programs, enrolled clients, consents, and the daemon's own private keys. Not in it: items \
       for this device only, the store's keys, the audit, and the list of routers, which comes back when \
       they announce themselves.
 
@@ -82,7 +82,7 @@ struct StoreExportCommand: AsyncParsableCommand {
       } catch let error as KeychainError {
         throw CommandFailure(exchanging: error)
       } catch is DaemonClient.LeftOpen {
-        // Whatever the keeper wrote, it has no name.
+        // Whatever the daemon wrote, it has no name.
         throw CancellationError()
       }
     }

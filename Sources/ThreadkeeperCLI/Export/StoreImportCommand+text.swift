@@ -39,7 +39,7 @@ extension StoreImportCommand {
     }
     if report.unread > 0 {
       text +=
-        "Of what the running keeper names, \(report.unread) cannot be read here: is it of another version?\n"
+        "Of what the running daemon names, \(report.unread) cannot be read here: is it of another version?\n"
     }
     return text + (dryRun ? "Nothing is changed.\n" : "")
   }
@@ -61,7 +61,7 @@ extension StoreImportCommand {
     }
     if outcome.replacesKeys {
       text +=
-        "The keys that this keeper has shown so far, and enrolled nobody with, go: who has their line needs"
+        "The keys that this daemon has shown so far, and enrolled nobody with, go: who has their line needs"
         + " that of `threadkeeper clients fingerprint` anew.\n"
     }
     return text

@@ -15,13 +15,13 @@ struct StoreImportCommand: AsyncParsableCommand {
     abstract: "Take the items of an export into the store.",
     discussion: """
       Every byte of the file is checked before anything is written, and then all of it is written, or \
-      nothing. Works beside a running keeper, whose events wait while it writes. On a new machine run \
+      nothing. Works beside a running daemon, whose events wait while it writes. On a new machine run \
       `threadkeeper init` first.
 
       Who may have what is in the store comes to a new one only: enrolled clients, consents "always" and \
-      the keeper's own keys, as of the time of the export. What comes is listed: revoke again here who was \
+      the daemon's own keys, as of the time of the export. What comes is listed: revoke again here who was \
       revoked since. A store that has enrolled a client, or said yes or no to a user of the broker, and the \
-      one that was exported, keep their own: nothing comes back to these. Keys that the keeper has only \
+      one that was exported, keep their own: nothing comes back to these. Keys that the daemon has only \
       shown give way to those of the export. Consents for users of the other machine, requests that \
       waited, past decisions and what a router was being sent never come. What is left out is listed.
 
@@ -64,7 +64,7 @@ struct StoreImportCommand: AsyncParsableCommand {
     let conflicts: [ImportConflict]
     let stayedOut: [ImportList.Access]
     let takenOver: [ImportList.Access]
-    /// That the keeper names, and this command does not understand.
+    /// That the daemon names, and this command does not understand.
     let unread: Int
     let dryRun: Bool
 
@@ -109,7 +109,7 @@ struct StoreImportCommand: AsyncParsableCommand {
     let client = ExportClient(settings: settings, words: "Reading the export:")
     let (file, onConflict, dryRun) = (file, onConflict, dryRun)
     let report = try await Interruptible.run(
-      inDoubt: "The running keeper may have imported it all the same: `threadkeeper audit` tells."
+      inDoubt: "The running daemon may have imported it all the same: `threadkeeper audit` tells."
     ) {
       // All in one: once signals were caught, they end nothing any more.
       let passphrase = if let given { given } else { try await ExportPassphrase.existing() }

@@ -4,7 +4,7 @@ import ThreadkeeperDaemon
 
 extension RuntimeRecord {
   fileprivate static let unknownWords =
-    "not known: the keeper has not written how it is; `bridge/health` on the broker tells"
+    "not known: the daemon has not written how it is; `bridge/health` on the broker tells"
 }
 
 extension RuntimeRecord.Broker {
@@ -13,7 +13,7 @@ extension RuntimeRecord.Broker {
     switch state {
     case .connected: return "\(place), connected"
     case .connecting: return "\(place), not connected" + (problem.map { ": \($0)" } ?? "")
-    case .notRunning: return "\(place), not asked (the keeper is not running)"
+    case .notRunning: return "\(place), not asked (the daemon is not running)"
     case .unknown: return "\(place), \(RuntimeRecord.unknownWords)"
     }
   }

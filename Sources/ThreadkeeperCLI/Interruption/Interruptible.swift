@@ -11,13 +11,13 @@ enum Interruptible {
   /// - Parameters:
   ///   - words: what is said of work that was stopped, in doubt too; nil for what follows.
   ///   - nothing: what is said when it was stopped before anything was done.
-  ///   - doubt: the same where a keeper may do it all the same.
+  ///   - doubt: the same where a daemon may do it all the same.
   /// - Throws: what `body` throws; after a signal, or for a `CancellationError`, exit status 130.
   static func run<R: Sendable>(
     orSay words: (@Sendable () -> String)? = nil,
     beforehand nothing: String = "Nothing was stored.",
     inDoubt doubt: String =
-      "The running keeper may have stored it all the same: `threadkeeper status` tells.",
+      "The running daemon may have stored it all the same: `threadkeeper status` tells.",
     _ body: @escaping @Sendable () async throws -> R
   ) async throws -> R {
     let work = Work(body)

@@ -17,7 +17,7 @@ struct KeysAddCommand: AsyncParsableCommand {
     commandName: "add",
     abstract: "Add a way into the store.",
     discussion: """
-      Works beside a running keeper. With the first passphrase, what is accessible "when unlocked" is \
+      Works beside a running daemon. With the first passphrase, what is accessible "when unlocked" is \
       out of reach of the key files. A recovery code is shown once, and opens everything.
 
       Examples:
@@ -58,7 +58,7 @@ struct KeysAddCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   private static let doubt =
-    "The running keeper may have added it all the same: `threadkeeper keys list` tells."
+    "The running daemon may have added it all the same: `threadkeeper keys list` tells."
 
   struct Report: Encodable {
     let slot: StoreReport.Slot?

@@ -28,7 +28,7 @@ struct KeysRemoveCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   private static let doubt =
-    "The running keeper may have removed it all the same: `threadkeeper keys list` tells."
+    "The running daemon may have removed it all the same: `threadkeeper keys list` tells."
 
   func run() async throws {
     try? ProcessHardening.forbidCoreDumps()

@@ -13,13 +13,13 @@ struct KeysRotateCommand: AsyncParsableCommand {
     abstract: "Give every item new keys.",
     discussion: """
       Reading and writing go on meanwhile. What is interrupted goes on with the next `rotate`, or when \
-      the keeper starts. In a running keeper it goes on when this command is stopped.
+      the daemon starts. In a running daemon it goes on when this command is stopped.
 
       With --master the root keys are new too: the way to lock out a key file that leaked. From that \
       moment nothing is written that a leaked key opens, also while another rotation is under way. The \
       key file of the settings stays, and what is given with --passphrase-file, or else \
       `store.passphrase`, or what you type; all other slots are removed. If one of these opens nothing, or \
-      the key file is there and cannot be read, nothing is done. The keeper may be locked.
+      the key file is there and cannot be read, nothing is done. The daemon may be locked.
 
       Examples:
         threadkeeper keys rotate
@@ -44,7 +44,7 @@ struct KeysRotateCommand: AsyncParsableCommand {
         + " Not while it is there and cannot be read."))
   var deleteDeviceItems = false
 
-  /// For a keeper that does not answer.
+  /// For a daemon that does not answer.
   private static let patience = Duration.seconds(10)
   /// Seconds, for one that has its hands full; it only says that it is there.
   private static let patienceOfQuestion = 120
@@ -107,7 +107,7 @@ struct KeysRotateCommand: AsyncParsableCommand {
     return try await RotationHere(keychain: keychain, client: client, watch: watch).run(request)
   }
 
-  /// Has the keeper do it. Returns what the beginning came to; `watch` has the rest.
+  /// Has the daemon do it. Returns what the beginning came to; `watch` has the rest.
   private func follow(
     _ request: StoreRequest, _ client: StoreClient, _ watch: RotationWatch
   ) async throws -> StoreReport {
@@ -122,7 +122,7 @@ struct KeysRotateCommand: AsyncParsableCommand {
     if let failure = watch.rotation.failure { throw failure }
     guard watch.rotation.finished else {
       throw CommandFailure(
-        .temporary, "the keeper has ended: \(watch.words)",
+        .temporary, "the daemon has ended: \(watch.words)",
         remedy: watch.rotation.queued == true
           ? "the rotation had not begun: rotate again"
           : "it goes on with the rotation when it starts again")
@@ -130,7 +130,7 @@ struct KeysRotateCommand: AsyncParsableCommand {
     return begun
   }
 
-  /// Nil when the keeper has ended: nobody listens. One that does not answer is asked again for a while.
+  /// Nil when the daemon has ended: nobody listens. One that does not answer is asked again for a while.
   private func progress(_ client: StoreClient) async throws -> StoreReport.Rotation? {
     let end = ContinuousClock.now + Self.patience
     while true {

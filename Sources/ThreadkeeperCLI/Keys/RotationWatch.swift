@@ -12,7 +12,7 @@ final class RotationWatch: Sendable {
 
   private struct State {
     var rotation = StoreReport.Rotation()
-    /// Whether a keeper was asked to begin.
+    /// Whether a daemon was asked to begin.
     var isAskedFor = false
     /// Whether it was asked for new roots, too.
     var isForRoots = false
@@ -77,12 +77,12 @@ final class RotationWatch: Sendable {
     switch state.worker {
     case nil where !state.isAskedFor: return "Nothing is rotated."
     case nil where state.isForRoots:
-      return "A running keeper may renew the root keys all the same: `threadkeeper audit` tells."
-    case nil: return "A running keeper may rotate all the same: `threadkeeper status` tells."
-    case .keeper: return wordsOfRoots + "The keeper goes on with the rotation: \(words)."
+      return "A running daemon may renew the root keys all the same: `threadkeeper audit` tells."
+    case nil: return "A running daemon may rotate all the same: `threadkeeper status` tells."
+    case .keeper: return wordsOfRoots + "The daemon goes on with the rotation: \(words)."
     case .command:
       return wordsOfRoots
-        + "The keeper goes on with the rotation when it starts, or the next `keys rotate`: \(words)."
+        + "The daemon goes on with the rotation when it starts, or the next `keys rotate`: \(words)."
     }
   }
 }

@@ -4,14 +4,14 @@ import KeychainCore
 import Settings
 import ThreadkeeperDaemon
 
-/// Has something done with the store: by the keeper that holds it, or without one in the store itself.
+/// Has something done with the store: by the daemon that holds it, or without one in the store itself.
 struct StoreClient: Sendable {
-  /// Seconds. A passphrase takes the keeper one, on a slow machine ten.
+  /// Seconds. A passphrase takes the daemon one, on a slow machine ten.
   private static let patience = 120
 
   let settings: Settings
 
-  /// - Returns: nil when no keeper listens.
+  /// - Returns: nil when no daemon listens.
   func askDaemon(_ request: StoreRequest) async throws -> StoreReport? {
     do {
       return try await ask(request)
@@ -20,13 +20,13 @@ struct StoreClient: Sendable {
     }
   }
 
-  /// - Returns: nil when no keeper listens.
+  /// - Returns: nil when no daemon listens.
   /// - Throws: `DaemonClient.Ended`, among others.
   func ask(_ request: StoreRequest) async throws -> StoreReport? {
     try await DaemonClient(settings: settings).ask(request, within: Self.patience)
   }
 
-  /// For what only a keeper can do. One that is just starting is waited for.
+  /// For what only a daemon can do. One that is just starting is waited for.
   ///
   /// - Parameter words: of the failure with status 69 when none runs.
   func askRunningDaemon(_ request: StoreRequest, orSay words: String) async throws -> StoreReport {
@@ -34,7 +34,7 @@ struct StoreClient: Sendable {
       try await ask(request)
     } store: {
       guard StoreLock.holder(of: OpenStore.location(settings)) == nil else {
-        throw CommandFailure(.temporary, "another process has the store, and no keeper answers")
+        throw CommandFailure(.temporary, "another process has the store, and no daemon answers")
       }
       throw CommandFailure(.unavailable, words)
     }
@@ -62,20 +62,20 @@ struct StoreClient: Sendable {
     return try StoreActions(keychain: keychain, settings: settings).answer(request)
   }
 
-  /// Has a keeper do what is not to be done twice, as to add a key; one was there a moment ago.
+  /// Has a daemon do what is not to be done twice, as to add a key; one was there a moment ago.
   func askOnce(_ request: StoreRequest) async throws -> StoreReport {
     try await DaemonClient.orStore(isRepeatable: false) {
       try await ask(request)
     } store: {
-      throw CommandFailure(.temporary, "the keeper has ended before it was asked: try again")
+      throw CommandFailure(.temporary, "the daemon has ended before it was asked: try again")
     }
   }
 
-  /// The store, where no keeper has it; nil where one does. What opens it is asked for on a thread of the system's:
+  /// The store, where no daemon has it; nil where one does. What opens it is asked for on a thread of the system's:
   /// for commands that catch signals meanwhile.
   ///
   /// - Parameters:
-  ///   - question: that shows whether a keeper is there. It changes nothing, so it leaves nothing in doubt.
+  ///   - question: that shows whether a daemon is there. It changes nothing, so it leaves nothing in doubt.
   ///   - needsAll: whether what is locked is asked for, too.
   func openHere(
     unlessAnswered question: StoreRequest, within seconds: Int,

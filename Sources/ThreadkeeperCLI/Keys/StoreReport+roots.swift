@@ -4,7 +4,7 @@ import ThreadkeeperDaemon
 
 extension StoreReport {
   static let wordsOfDeviceKey =
-    "The file device.key was missing. The keeper had the key, and has written the file again.\n"
+    "The file device.key was missing. The daemon had the key, and has written the file again.\n"
 
   /// What came with new root keys; lines, or nothing.
   var textOfRoots: String {

@@ -8,7 +8,7 @@ extension StoreReport.Rotation {
     text += "\(renewed) items have new keys, \(retiredKeys) old keys are removed.\n"
     if locked > 0 {
       text +=
-        "\(locked) items are locked or of another device: their secrets keep the old keys. A keeper goes on"
+        "\(locked) items are locked or of another device: their secrets keep the old keys. A daemon goes on"
         + " with them when it is unlocked, or starts with their device.key in place; otherwise rotate"
         + " again then.\n"
     }

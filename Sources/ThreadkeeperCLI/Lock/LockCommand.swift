@@ -7,11 +7,11 @@ import ThreadkeeperDaemon
 struct LockCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "lock",
-    abstract: "Lock what is accessible \"when unlocked\" in the running keeper.",
+    abstract: "Lock what is accessible \"when unlocked\" in the running daemon.",
     discussion: """
-      Its keys leave the keeper's memory, and only `threadkeeper unlock` brings them back. The keeper \
-      goes on with everything else. Nothing that the keeper does makes this wait, not even an import; only \
-      the note in the audit may come later. Ends with 69 when no keeper runs: then nothing is in memory.
+      Its keys leave the daemon's memory, and only `threadkeeper unlock` brings them back. The daemon \
+      goes on with everything else. Nothing that the daemon does makes this wait, not even an import; only \
+      the note in the audit may come later. Ends with 69 when no daemon runs: then nothing is in memory.
 
       Example:
         threadkeeper lock
@@ -23,7 +23,7 @@ struct LockCommand: AsyncParsableCommand {
   func run() async throws {
     let client = StoreClient(settings: try options.loadOfStore())
     let report = try await client.askRunningDaemon(
-      StoreRequest(command: .lock), orSay: "no keeper runs: there is nothing to lock")
+      StoreRequest(command: .lock), orSay: "no daemon runs: there is nothing to lock")
     let note =
       report.guarded == true
       ? ""

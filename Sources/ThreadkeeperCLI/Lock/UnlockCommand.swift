@@ -9,10 +9,10 @@ import ThreadkeeperDaemon
 struct UnlockCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "unlock",
-    abstract: "Unlock the running keeper's store.",
+    abstract: "Unlock the running daemon's store.",
     discussion: """
       Asks for the passphrase or a recovery code; a store without a passphrase is unlocked by its key \
-      file. Ends with 77 when it is wrong, 69 when no keeper runs.
+      file. Ends with 77 when it is wrong, 69 when no daemon runs.
 
       Examples:
         threadkeeper unlock
@@ -32,7 +32,7 @@ struct UnlockCommand: AsyncParsableCommand {
     try? ProcessHardening.forbidCoreDumps()
     let settings = try options.loadOfStore()
     let client = StoreClient(settings: settings)
-    let nobody = "no keeper runs: there is nothing to unlock"
+    let nobody = "no daemon runs: there is nothing to unlock"
     // Read before signals are caught: one ends the reading.
     let given = try passphraseFile.map {
       StoreSecret(
@@ -49,7 +49,7 @@ struct UnlockCommand: AsyncParsableCommand {
   }
 
   private static let doubt =
-    "The running keeper may unlock it all the same: `threadkeeper status` tells."
+    "The running daemon may unlock it all the same: `threadkeeper status` tells."
 
   private static func secret(_ client: StoreClient, orSay nobody: String) async throws
     -> StoreSecret

@@ -10,9 +10,9 @@ import ThreadkeeperDaemon
   import Foundation
 #endif
 
-/// The keeper that runs on a store, for commands that have something for it.
+/// The daemon that runs on a store, for commands that have something for it.
 struct DaemonClient: Sendable {
-  /// Longer than the keeper may take to ask its broker.
+  /// Longer than the daemon may take to ask its broker.
   private static let patience = 60
 
   let settings: Settings
@@ -21,7 +21,7 @@ struct DaemonClient: Sendable {
   struct Ended: Error {
     var failure: CommandFailure {
       CommandFailure(
-        .temporary, "the running keeper has ended before it answered",
+        .temporary, "the running daemon has ended before it answered",
         remedy: "it may have been done all the same: `threadkeeper status` tells")
     }
   }
@@ -30,7 +30,7 @@ struct DaemonClient: Sendable {
   struct LeftOpen: Error {}
 
   /// - Returns: nil when none listens.
-  /// - Throws: `CommandFailure`, among them what the keeper answers; `Ended`; `LeftOpen`, or
+  /// - Throws: `CommandFailure`, among them what the daemon answers; `Ended`; `LeftOpen`, or
   ///   `CancellationError` when nothing was asked yet.
   func ask<Request: DaemonRequest>(
     _ request: Request, passing descriptors: [Int32] = [], within seconds: Int
@@ -39,7 +39,7 @@ struct DaemonClient: Sendable {
       .map { try Request.Answer.result($0) }
   }
 
-  /// The same for a login. A keeper that ends in the middle has stored nothing: then another is asked.
+  /// The same for a login. A daemon that ends in the middle has stored nothing: then another is asked.
   ///
   /// - Throws: `LoginRefusal`, too, when its broker refuses the login.
   func ask(_ request: LoginRequest) async throws -> LoginReport? {
@@ -58,7 +58,7 @@ struct DaemonClient: Sendable {
     }
   }
 
-  /// The bytes of the answer to those of a request, with open files for the keeper.
+  /// The bytes of the answer to those of a request, with open files for the daemon.
   func ask(
     _ request: [UInt8], passing descriptors: [Int32] = [], within seconds: Int
   ) async throws -> Data? {
@@ -73,15 +73,15 @@ struct DaemonClient: Sendable {
       case .abandoned: throw LeftOpen()
       case .stranger:
         throw CommandFailure(
-          .notPermitted, "the running keeper cannot be asked: \(error.message)")
+          .notPermitted, "the running daemon cannot be asked: \(error.message)")
       case .forbidden: throw OpenStore.forbidden(error.message)
       case .timedOut:
         throw CommandFailure(
-          .temporary, "the running keeper does not answer",
+          .temporary, "the running daemon does not answer",
           remedy: "it may do it all the same: `threadkeeper status` tells")
       case .tooLarge, .malformed, .taken, .system:
         throw CommandFailure(
-          .temporary, "the running keeper cannot be asked: \(error.message)")
+          .temporary, "the running daemon cannot be asked: \(error.message)")
       }
     }
   }
@@ -89,12 +89,12 @@ struct DaemonClient: Sendable {
   /// How long a store is waited for that somebody holds who does not listen (yet).
   static let startOrEnd = Duration.seconds(10)
 
-  /// Has something done by the keeper that holds the store, or without one in the store itself. A
-  /// keeper that is just starting, or ending, has the lock and does not listen: both are tried until
+  /// Has something done by the daemon that holds the store, or without one in the store itself. A
+  /// daemon that is just starting, or ending, has the lock and does not listen: both are tried until
   /// one of them works.
   ///
   /// - Parameters:
-  ///   - isRepeatable: whether a keeper's end in the middle is a reason to try again.
+  ///   - isRepeatable: whether a daemon's end in the middle is a reason to try again.
   ///   - keeper: nil when none listens.
   ///   - store: throws a `CommandFailure` with status 75 while another has the lock.
   static func orStore<R: Sendable>(

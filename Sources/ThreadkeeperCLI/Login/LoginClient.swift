@@ -7,7 +7,7 @@ import Settings
 import SodiumCrypto
 import ThreadkeeperDaemon
 
-/// Stores and deletes the login of the settings' broker: by the running keeper, which has the store's
+/// Stores and deletes the login of the settings' broker: by the running daemon, which has the store's
 /// lock, or without one in the store itself.
 struct LoginClient: Sendable {
   let settings: Settings
@@ -33,7 +33,7 @@ struct LoginClient: Sendable {
   struct Stored: Sendable {
     var change: String
     var isDaemonRunning: Bool
-    /// Whether the keeper goes to its broker with it; not while its settings have a password.
+    /// Whether the daemon goes to its broker with it; not while its settings have a password.
     var isInUse: Bool
     var madeStore = false
   }
@@ -93,7 +93,7 @@ struct LoginClient: Sendable {
   struct Deleted: Sendable {
     var users: [String]
     var isDaemonRunning: Bool
-    /// Whether the keeper had no other password than the stored one.
+    /// Whether the daemon had no other password than the stored one.
     var wasInUse: Bool
   }
 
@@ -113,6 +113,6 @@ struct LoginClient: Sendable {
     }
   }
 
-  /// By the settings of this process, which is no keeper.
+  /// By the settings of this process, which is no daemon.
   private var isStoredInUse: Bool { settings.mqtt.password == nil }
 }

@@ -10,10 +10,10 @@ import ThreadkeeperDaemon
 struct LoginCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "login",
-    abstract: "Give the keeper its password for the broker.",
+    abstract: "Give the daemon its password for the broker.",
     discussion: """
       Asks for the password, tries it at the broker, and keeps it in the encrypted store. Works \
-      beside a running keeper, which goes on with it at once. `mqtt.password` in the settings wins \
+      beside a running daemon, which goes on with it at once. `mqtt.password` in the settings wins \
       over what is stored.
 
       With --password-stdin and no name, the name that is stored is used. Another name than \
@@ -21,7 +21,7 @@ struct LoginCommand: AsyncParsableCommand {
 
       Ends with 77 when the broker refuses the login, or what opens the store is mistyped, and 69 when the \
       broker is not reached; nothing is stored then. 64: another name than the settings have; 75: another process holds the store; \
-      78: the settings name no broker, or the running keeper has another one; 130: stopped.
+      78: the settings name no broker, or the running daemon has another one; 130: stopped.
 
       Examples:
         threadkeeper login
@@ -75,7 +75,7 @@ struct LoginCommand: AsyncParsableCommand {
     let stored: String
     let validated: Bool
     let keeperRunning: Bool
-    /// False while the settings have a password, which wins; those of the keeper, if one runs.
+    /// False while the settings have a password, which wins; those of the daemon, if one runs.
     let inUse: Bool
     let newStore: String?
 
@@ -103,10 +103,10 @@ struct LoginCommand: AsyncParsableCommand {
             + settings.store.keyFile)
       }
       if !inUse {
-        let whose = keeperRunning ? "the running keeper's settings" : "the settings"
+        let whose = keeperRunning ? "the running daemon's settings" : "the settings"
         lines.append("`mqtt.password` in \(whose) wins over it: remove that to use this one.")
       } else if keeperRunning {
-        lines.append("The running keeper goes on with it.")
+        lines.append("The running daemon goes on with it.")
       }
       return lines.map { $0 + "\n" }.joined()
     }

@@ -10,7 +10,7 @@ struct LogoutCommand: AsyncParsableCommand {
     commandName: "logout",
     abstract: "Delete the stored password for the broker.",
     discussion: """
-      Works beside a running keeper, which then has no password any more: the broker will refuse it, \
+      Works beside a running daemon, which then has no password any more: the broker will refuse it, \
       and it says so by an alert until the next `login`. Ends with 66 when none was stored, 77 when the store is \
       another user's.
 
@@ -39,7 +39,7 @@ struct LogoutCommand: AsyncParsableCommand {
     let report = Report(
       broker: "\(client.address)", deleted: deleted.users, keeperRunning: deleted.isDaemonRunning)
     let users = deleted.users.map(\.printable).joined(separator: ", ")
-    let whose = deleted.isDaemonRunning ? "The running keeper's settings" : "The settings"
+    let whose = deleted.isDaemonRunning ? "The running daemon's settings" : "The settings"
     let note = deleted.wasInUse ? "" : "\(whose) still have one, in `mqtt.password`.\n"
     try output.show(
       report, text: "The password of \(users) at \(report.broker) is deleted.\n\(note)")

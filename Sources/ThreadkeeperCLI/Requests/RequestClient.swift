@@ -7,7 +7,7 @@ import Settings
 import ThreadRequests
 import ThreadkeeperDaemon
 
-/// Has a request fulfilled for a command, over every team: by the keeper that holds the store, or
+/// Has a request fulfilled for a command, over every team: by the daemon that holds the store, or
 /// without one in the store itself.
 struct RequestClient: Sendable {
   /// Seconds.

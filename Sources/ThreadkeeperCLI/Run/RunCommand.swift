@@ -16,7 +16,7 @@ import ThreadkeeperDaemon
 struct RunCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run",
-    abstract: "Run the keeper until it is stopped.",
+    abstract: "Run the daemon until it is stopped.",
     discussion: """
       Without a configuration it starts a private broker on a loopback port and makes an encrypted \
       store in the state directory. Logs go to standard error. SIGTERM and SIGINT stop it cleanly.
@@ -35,7 +35,7 @@ struct RunCommand: AsyncParsableCommand {
   func run() async throws {
     let settings = try options.load()
     try? ProcessHardening.forbidCoreDumps()
-    // A reader of the log that goes away must not take the keeper with it.
+    // A reader of the log that goes away must not take the daemon with it.
     signal(SIGPIPE, SIG_IGN)
     try OpenFiles.check()
     // Dispatch opens what its timers need with the first of each kind, and traps where there are too

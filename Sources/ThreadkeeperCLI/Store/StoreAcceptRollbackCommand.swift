@@ -11,7 +11,7 @@ struct StoreAcceptRollbackCommand: ParsableCommand {
     abstract: "Go on with an older copy of the store, after you restored a backup.",
     discussion: """
       A store that is older than its anchor is read-only until you say that you put it there. Stop \
-      the keeper first.
+      the daemon first.
 
       Example:
         threadkeeper store accept-rollback

@@ -10,7 +10,7 @@ struct StoreBackupCommand: ParsableCommand {
     commandName: "backup",
     abstract: "Write a copy of the store into one file.",
     discussion: """
-      Works beside a running keeper. The file is sealed like the store, and takes what opens the store \
+      Works beside a running daemon. The file is sealed like the store, and takes what opens the store \
       now: keep the key file in another place. What is for this device only opens nowhere else.
 
       Examples:

@@ -10,7 +10,7 @@ struct StoreCompactCommand: ParsableCommand {
     commandName: "compact",
     abstract: "Write the store anew, without the room that deleted items took.",
     discussion: """
-      Stop the keeper first. The store needs its size once more on the disk while this works.
+      Stop the daemon first. The store needs its size once more on the disk while this works.
 
       Example:
         threadkeeper store compact

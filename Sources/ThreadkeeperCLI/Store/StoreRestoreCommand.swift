@@ -12,7 +12,7 @@ struct StoreRestoreCommand: ParsableCommand {
     commandName: "restore",
     abstract: "Put the store of a backup in place.",
     discussion: """
-      Stop the keeper first. Every byte of the backup is checked with the key before anything is \
+      Stop the daemon first. Every byte of the backup is checked with the key before anything is \
       replaced. Interrupted at any moment, the store is the old one or the new one, whole.
 
       The backup is opened as the store is: by `store.passphrase`, or else by the key file, then by \

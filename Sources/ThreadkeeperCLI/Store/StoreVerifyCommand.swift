@@ -10,7 +10,7 @@ struct StoreVerifyCommand: ParsableCommand {
     commandName: "verify",
     abstract: "Check that every item opens, and that none was added, removed or replaced.",
     discussion: """
-      Works beside a running keeper. Exits 0 when all is well, 65 when something was altered.
+      Works beside a running daemon. Exits 0 when all is well, 65 when something was altered.
 
       Example:
         threadkeeper store verify

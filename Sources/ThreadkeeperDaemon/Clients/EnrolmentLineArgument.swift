@@ -15,7 +15,7 @@ extension PublicIdentity {
       throw CommandFailure(
         .usage, "\(whose): \(error.message)",
         remedy: "the first line that `threadkeeper client keygen` and `client show` print is one, "
-          + "`threadkeeper clients fingerprint` has the keeper's")
+          + "`threadkeeper clients fingerprint` has the daemon's")
     }
   }
 }

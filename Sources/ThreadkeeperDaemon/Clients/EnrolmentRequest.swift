@@ -3,7 +3,7 @@
 import BridgeProtocol
 import ClientEnrolment
 
-/// What `clients …` asks of the keeper that holds the store. See docs/reference/daemon-socket.md.
+/// What `clients …` asks of the daemon that holds the store. See docs/reference/daemon-socket.md.
 package struct EnrolmentRequest: DaemonRequest {
   package typealias Report = EnrolmentReport
 
@@ -18,7 +18,7 @@ package struct EnrolmentRequest: DaemonRequest {
   package var command: Command
   /// Of `list`: nil for all.
   package var home: String?
-  /// Of `fingerprint`: nil for the keeper.
+  /// Of `fingerprint`: nil for the daemon.
   package var user: String?
   package var line: String?
   package var trust: EnrolledClient.Trust?

@@ -12,7 +12,7 @@ import SealedEnvelope
   import Foundation
 #endif
 
-/// The work of `clients …` on a store that is open: in the keeper, or in the command itself.
+/// The work of `clients …` on a store that is open: in the daemon, or in the command itself.
 package struct EnrolmentService: Sendable {
   let enrolments: ClientEnrolmentStore
   /// For the audit and the list.
@@ -55,7 +55,7 @@ package struct EnrolmentService: Sendable {
       keychain.act(as: actor, in: tx)
       let keeper = try enrolments.useIdentity(tx).keys
       guard client.keys != keeper else {
-        throw CommandFailure(.usage, "this is the keeper's own line; enrol that of the client")
+        throw CommandFailure(.usage, "this is the daemon's own line; enrol that of the client")
       }
       let before = try? enrolments.client(user, in: home, tx)
       if before?.keys != client.keys || before?.isRevoked == true {

@@ -2,7 +2,7 @@
 
 import SealedEnvelope
 
-/// What is public of a client's or the keeper's keys.
+/// What is public of a client's or the daemon's keys.
 package struct PublicKeysReport: Codable, Sendable {
   package var line: String
   package var fingerprint: String

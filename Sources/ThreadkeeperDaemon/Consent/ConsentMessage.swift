@@ -2,7 +2,7 @@
 
 import ConsentLedger
 
-/// What a command asks of the running keeper about consent. See docs/reference/daemon-socket.md.
+/// What a command asks of the running daemon about consent. See docs/reference/daemon-socket.md.
 package struct ConsentMessage: DaemonRequest {
   package typealias Report = ConsentReport
 

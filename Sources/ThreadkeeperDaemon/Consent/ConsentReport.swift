@@ -5,7 +5,7 @@ import ConsentLedger
 import ThreadCredentialStore
 import ThreadDataset
 
-/// What the commands about consent show, and what the keeper tells them.
+/// What the commands about consent show, and what the daemon tells them.
 package struct ConsentReport: Codable, Sendable {
   /// Who asks, or has asked, for what.
   package struct Request: Codable, Sendable {
@@ -113,7 +113,7 @@ extension ConsentReport.Request {
 }
 
 extension ConsentReport.Pending {
-  /// - Parameter namingHome: where the keeper has several.
+  /// - Parameter namingHome: where the daemon has several.
   init(_ pending: PendingConsent, namingHome: Bool) {
     self.init(
       request: .init(pending),

@@ -6,7 +6,7 @@ import ConsentLedger
 import KeychainCore
 import ThreadCredentialStore
 
-/// What can be said, and taken back, with the store alone: in the keeper, or in the command itself.
+/// What can be said, and taken back, with the store alone: in the daemon, or in the command itself.
 package struct ConsentService: Sendable {
   let keychain: Keychain
   private var ledger: ConsentLedger { ConsentLedger(keychain) }
@@ -16,7 +16,7 @@ package struct ConsentService: Sendable {
     self.keychain = keychain
   }
 
-  /// - Parameter namingHome: where the keeper has several.
+  /// - Parameter namingHome: where the daemon has several.
   package func list(namingHome: Bool) throws -> ConsentReport {
     let now = now
     let (waiting, revision) = try keychain.database.read {
@@ -42,7 +42,7 @@ package struct ConsentService: Sendable {
     return ConsentReport(history: past.map(ConsentReport.Decision.init))
   }
 
-  /// Where no keeper runs that should be told.
+  /// Where no daemon runs that should be told.
   package func revoke(_ id: String?, by user: UInt32) throws -> ConsentReport {
     let grant = try keychain.database.write {
       try ledger.revoke(id ?? "", by: .commandLine(user: user), now: now, $0)

@@ -112,7 +112,7 @@ package struct Daemon {
     }
     if logins.endedAsking {
       throw CommandFailure(
-        .notPermitted, "the broker refuses the keeper's login, and nobody has given another",
+        .notPermitted, "the broker refuses the daemon's login, and nobody has given another",
         remedy: "run `threadkeeper login`, or answer the question")
     }
   }
@@ -129,7 +129,7 @@ package struct Daemon {
     do {
       return try LoginInUse.find(settings, keychain)
     } catch {
-      // Not the same as "not found". The rest of the keeper works, and the broker's refusal alerts.
+      // Not the same as "not found". The rest of the daemon works, and the broker's refusal alerts.
       let reason = (error as? KeychainError)?.message ?? "\(error)"
       logger.error("the stored login cannot be read", metadata: ["reason": "\(reason)"])
       return LoginInUse(username: settings.mqtt.username, password: nil, source: .unreadable)

@@ -5,7 +5,7 @@ import Logging
 import ServiceLifecycle
 import Settings
 
-/// The keeper's sockets, and who answers what comes there: the first one that knows the request.
+/// The daemon's sockets, and who answers what comes there: the first one that knows the request.
 package struct DaemonSockets: Service {
   let settings: Settings
   /// For programs, too.
@@ -60,7 +60,7 @@ package struct DaemonSockets: Service {
   }
 
   private static let noCommands =
-    "commands cannot reach this keeper; `login`, `keys`, `lock` and `consent` do not work beside it"
+    "commands cannot reach this daemon; `login`, `keys`, `lock` and `consent` do not work beside it"
 
   private func listen() throws(DaemonSocketError) -> DaemonListener {
     var admission = DaemonListener.Admission.owner

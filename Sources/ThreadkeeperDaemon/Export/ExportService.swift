@@ -9,7 +9,7 @@ import SodiumCrypto
 import ThreadCredentialStore
 import ThreadDataset
 
-/// The work of `store export` and `store import` on a store that is open: in the keeper, or in the command
+/// The work of `store export` and `store import` on a store that is open: in the daemon, or in the command
 /// itself.
 package struct ExportService {
   let keychain: Keychain
@@ -153,7 +153,7 @@ extension CommandFailure {
       self.init(
         .notPermitted, error.message,
         remedy:
-          "`threadkeeper unlock` unlocks a running keeper; without one, name the passphrase in"
+          "`threadkeeper unlock` unlocks a running daemon; without one, name the passphrase in"
           + " `store.passphrase`")
     case .readOnly:
       self.init(

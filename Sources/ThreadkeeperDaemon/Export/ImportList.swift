@@ -9,7 +9,7 @@ import KeychainCore
   import Foundation
 #endif
 
-/// What an import names one by one, a line of JSON each, on its way from the keeper to the command: there may be
+/// What an import names one by one, a line of JSON each, on its way from the daemon to the command: there may be
 /// more of it than an answer takes. It lies in memory without a name (`shm_open`), as the names of items are
 /// sealed in the store.
 package final class ImportList {
@@ -45,7 +45,7 @@ package final class ImportList {
   /// That of a command, which keeps it.
   ///
   /// - Throws: `param` for what is no ordinary file, or cannot be written. A pipe or a socket that nobody empties
-  ///   would hold up the keeper.
+  ///   would hold up the daemon.
   package init(openAs descriptor: Int32) throws(KeychainError) {
     var status = stat()
     let flags = fcntl(descriptor, F_GETFL)
@@ -62,7 +62,7 @@ package final class ImportList {
 
   deinit { close(descriptor) }
 
-  /// For the keeper.
+  /// For the daemon.
   package var passed: Int32 { descriptor }
 
   package func add(_ line: Line) throws {
@@ -95,7 +95,7 @@ package final class ImportList {
   /// What comes out of it.
   package struct Content {
     package var lines: [Line] = []
-    /// Lines that were not understood: a keeper of another version may name other things.
+    /// Lines that were not understood: a daemon of another version may name other things.
     package var unread = 0
   }
 
@@ -125,7 +125,7 @@ package final class ImportList {
   }
 }
 
-/// An object with the one member that says what it is. Keepers of earlier versions named conflicts only, as they are.
+/// An object with the one member that says what it is. Daemons of earlier versions named conflicts only, as they are.
 extension ImportList.Line: Codable {
   private enum CodingKeys: String, CodingKey {
     case conflict

@@ -29,7 +29,7 @@ package struct ImportOutcome: Codable, Sendable {
   package var stayedOut: [String: Int]
   /// That come in and decide who may have credentials, by what they are.
   package var takenOver: [String: Int]
-  /// Whether the keys of the export take the place of keys that this keeper has shown.
+  /// Whether the keys of the export take the place of keys that this daemon has shown.
   package var replacesKeys: Bool
   /// What the export does not have.
   package var notInExport: [String: Int]
@@ -69,7 +69,7 @@ extension ImportOutcome {
     case takenOver, replacesKeys, notInExport, damagedThere, unknownHomes, imported
   }
 
-  /// A keeper of an earlier version does not say all of it, and what it has done is done.
+  /// A daemon of an earlier version does not say all of it, and what it has done is done.
   package init(from decoder: any Decoder) throws {
     let outcome = try decoder.container(keyedBy: CodingKeys.self)
     func number(_ key: CodingKeys) throws -> Int { try outcome.decode(Int.self, forKey: key) }

@@ -16,10 +16,10 @@ extension ImportedAccess {
   static func objection(to item: NewItem) -> String? {
     guard let access = ImportedAccess(item), !access.comesNever else { return nil }
     guard item.accessible == .afterFirstUnlock else {
-      return "is accessible in a way that the keeper cannot work with"
+      return "is accessible in a way that the daemon cannot work with"
     }
     switch access {
-    case .identity: return isIdentity(item) ? nil : "has keys of a keeper that are none"
+    case .identity: return isIdentity(item) ? nil : "has keys of a daemon that are none"
     case .enrolment, .revocation, .revocationOfEnrolled:
       return isEnrolment(item) ? nil : "has an enrolment that is none"
     case .grant: return grant(item.attributes) != nil ? nil : "has a consent that is none"

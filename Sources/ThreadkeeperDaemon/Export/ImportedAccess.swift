@@ -20,10 +20,10 @@ package enum ImportedAccess: String, Codable, CaseIterable, Sendable {
   case history = "consent_history"
   /// What a router was being sent.
   case adoption = "router_adoption"
-  /// Of the keeper's own, and this program does not know what: a newer one's may decide about access too.
+  /// Of the daemon's own, and this program does not know what: a newer one's may decide about access too.
   case unknown = "unknown"
 
-  /// Nil for what decides nothing, and for what is not the keeper's own: programs have groups of their own. Whether
+  /// Nil for what decides nothing, and for what is not the daemon's own: programs have groups of their own. Whether
   /// an enrolment is revoked is not told by these.
   init?(_ itemClass: ItemClass, _ attributes: [ItemAttribute: AttributeValue]) {
     guard attributes[.accessGroup]?.string == ThreadCredentialStore.internalGroup else {
@@ -55,13 +55,13 @@ package enum ImportedAccess: String, Codable, CaseIterable, Sendable {
     if self == .enrolment, EnrolledClient(imported: item)?.isRevoked == true { self = .revocation }
   }
 
-  /// What a keeper of a newer version names is of a kind that this one does not know.
+  /// What a daemon of a newer version names is of a kind that this one does not know.
   package init(from decoder: any Decoder) throws {
     self = Self(rawValue: try decoder.singleValueContainer().decode(String.self)) ?? .unknown
   }
 
   /// A number is another user's on another machine. Nobody waits for an answer there, what was decided is in the
-  /// audit of the store where it was, and what was sent to a router was sent by the other keeper.
+  /// audit of the store where it was, and what was sent to a router was sent by the other daemon.
   var comesNever: Bool {
     switch self {
     case .localGrant, .pending, .history, .adoption, .unknown: true

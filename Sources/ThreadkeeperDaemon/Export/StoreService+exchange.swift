@@ -4,8 +4,8 @@ import DaemonSocket
 import KeychainCore
 import Logging
 
-/// Exports and imports in the running keeper. The files come open from the command, whose user may reach other
-/// places than the keeper's; they are closed with its connection.
+/// Exports and imports in the running daemon. The files come open from the command, whose user may reach other
+/// places than the daemon's; they are closed with its connection.
 extension StoreService {
   func exchange(_ request: StoreRequest, _ connection: DaemonConnection) throws -> StoreReport {
     defer { progress.withLock { $0 = nil } }
@@ -15,7 +15,7 @@ extension StoreService {
     ) { [self] done, total in
       progress.withLock { $0 = .init(done: done, total: total) }
       guard !isEnding.withLock({ $0 }) else {
-        throw KeychainError(.userCanceled, "the keeper ends: nothing was done")
+        throw KeychainError(.userCanceled, "the daemon ends: nothing was done")
       }
       // Whoever has given up should not find it done.
       guard !connection.isGone else {

@@ -18,7 +18,7 @@ final class LockNotes: Sendable {
   }
 
   /// - Parameters:
-  ///   - actor: for whom; nil is the keeper itself.
+  ///   - actor: for whom; nil is the daemon itself.
   ///   - limit: how long the caller waits. The note is made all the same.
   /// - Returns: what has become of it by then; nil when it has not had its turn.
   @discardableResult

@@ -5,7 +5,7 @@ import Dispatch
 import KeychainCore
 import Settings
 
-/// The work of `keys`, `lock` and `unlock` on a store that is open: in the keeper, or in the command
+/// The work of `keys`, `lock` and `unlock` on a store that is open: in the daemon, or in the command
 /// itself.
 package struct StoreActions: Sendable {
   /// How long who locks the store waits for the audit to say so.
@@ -15,7 +15,7 @@ package struct StoreActions: Sendable {
   let settings: Settings
   /// For whom, in the audit; nil is the process itself.
   var actor: String?
-  /// The keeper's.
+  /// The daemon's.
   var notes: LockNotes?
 
   package func answer(_ request: StoreRequest) throws -> StoreReport {

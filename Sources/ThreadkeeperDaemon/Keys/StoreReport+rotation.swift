@@ -19,7 +19,7 @@ extension StoreReport.Rotation {
     exit = CommandFailure(error).status.rawValue
   }
 
-  /// As without a keeper.
+  /// As without a daemon.
   package var failure: CommandFailure? {
     problem.map { CommandFailure(exit.flatMap(ExitStatus.init) ?? .inputOutput, $0) }
   }

@@ -2,7 +2,7 @@
 
 import KeychainCore
 
-/// What a command asks of the keeper that holds the store. See docs/reference/daemon-socket.md.
+/// What a command asks of the daemon that holds the store. See docs/reference/daemon-socket.md.
 package struct StoreRequest: DaemonRequest {
   package typealias Report = StoreReport
 
@@ -104,7 +104,7 @@ package struct StoreReport: Codable, Sendable {
   package var deviceKeyProblem: String?
   /// The path of a key file that was made.
   package var keyFileMade: String?
-  /// The file of the device key was lost, and the keeper that had it has written it again.
+  /// The file of the device key was lost, and the daemon that had it has written it again.
   package var deviceKeyWritten: Bool?
   package var rotation: Rotation?
   /// Whether what is accessible "when unlocked" can be reached.

@@ -78,6 +78,6 @@ extension StoreService {
 
 extension RotationReport {
   /// It has done what one that was interrupted had left. That is all that `keys rotate` does then, with a
-  /// keeper or without.
+  /// daemon or without.
   fileprivate var hasFinishedAnother: Bool { wasPending && renewed + retiredKeys > 0 }
 }

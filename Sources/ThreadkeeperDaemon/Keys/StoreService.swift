@@ -32,7 +32,7 @@ final class StoreService: Service, DaemonRequestAnswering {
 
   /// - Parameters:
   ///   - enrolments: those of the intake, which remembers whom it knows.
-  ///   - record: writes down how the keeper is, for `status`.
+  ///   - record: writes down how the daemon is, for `status`.
   init(
     _ settings: Settings, enrolments: ClientEnrolmentStore, logger: Logger,
     record: @escaping @Sendable () -> Void = {}

@@ -11,17 +11,17 @@ extension BrokerLoginService {
   private static let interval = Duration.milliseconds(250)
 
   /// Asks the person at the terminal whenever the broker refuses the login; once, until it has
-  /// accepted one. Returns when the keeper ends.
+  /// accepted one. Returns when the daemon ends.
   func askWhenRefused() async {
     var isDeclined = false
     while !Task.isShuttingDownGracefully, !Task.isCancelled {
       switch bridge.monitor.snapshot.login {
       case .refused(let words):
-        // In the background a question would stop the keeper.
+        // In the background a question would stop the daemon.
         guard !isDeclined, prompt.isPossible else { break }
         setAsking(true)
         let answered = try? await cancelWhenGracefulShutdown { try await self.ask(words) }
-        // Left as it is when the keeper ends with the question open.
+        // Left as it is when the daemon ends with the question open.
         guard answered == true || !Task.isShuttingDownGracefully else { return }
         setAsking(false)
         isDeclined = answered != true
@@ -74,7 +74,7 @@ extension BrokerLoginService {
         break
       }
     }
-    prompt.say("The keeper goes on trying; `threadkeeper login` gives it another.\n")
+    prompt.say("The daemon goes on trying; `threadkeeper login` gives it another.\n")
     return false
   }
 

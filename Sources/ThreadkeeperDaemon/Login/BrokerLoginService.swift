@@ -11,7 +11,7 @@ import Settings
 import SodiumCrypto
 import Synchronization
 
-/// Takes a new login while the keeper runs: from `threadkeeper login` through the socket, or from the
+/// Takes a new login while the daemon runs: from `threadkeeper login` through the socket, or from the
 /// person at the terminal when the broker refuses the one there is.
 final class BrokerLoginService: Service {
   let settings: Settings
@@ -37,7 +37,7 @@ final class BrokerLoginService: Service {
 
   var login: LoginInUse { inUse.withLock { $0 } }
 
-  /// Whether the keeper was ended with a question open: then nobody has been told anything else.
+  /// Whether the daemon was ended with a question open: then nobody has been told anything else.
   var endedAsking: Bool { isAsking.withLock { $0 } }
 
   func run() async throws {
@@ -54,7 +54,7 @@ final class BrokerLoginService: Service {
     do {
       guard let request = LoginRequest(bytes: bytes) else {
         throw CommandFailure(
-          .usage, "the running keeper does not know this request",
+          .usage, "the running daemon does not know this request",
           remedy: "is it of another version? Start it again")
       }
       try DaemonRequestVersion.check(request.v)
@@ -62,8 +62,8 @@ final class BrokerLoginService: Service {
       guard request.broker == address.url else {
         throw CommandFailure(
           .configuration,
-          "the running keeper speaks to \(address.url), these settings name \(request.broker)",
-          remedy: "start the keeper again with the settings of now")
+          "the running daemon speaks to \(address.url), these settings name \(request.broker)",
+          remedy: "start the daemon again with the settings of now")
       }
       switch request.command {
       case .login:
@@ -86,7 +86,7 @@ final class BrokerLoginService: Service {
         return .init(LoginReport(deleted: users, inUse: isStoredInUse))
       }
     } catch is CancellationError {
-      return .init(CommandFailure(.temporary, "the keeper ends: nothing was stored"))
+      return .init(CommandFailure(.temporary, "the daemon ends: nothing was stored"))
     } catch let error as KeychainError {
       var answer = LoginRequest.Answer(failing: error)
       // No other password helps against a store that is locked.
@@ -108,8 +108,8 @@ final class BrokerLoginService: Service {
     let username = try Username.checked(name)
     if let own = settings.mqtt.username, own != username {
       throw CommandFailure(
-        .configuration, "the running keeper logs in as \(own), not as \(username)",
-        remedy: "change or remove `mqtt.username`, and start the keeper again")
+        .configuration, "the running daemon logs in as \(own), not as \(username)",
+        remedy: "change or remove `mqtt.username`, and start the daemon again")
     }
     return BrokerLogin(
       username: username, password: try Password.checked(Array(password.utf8)[...]))
@@ -120,7 +120,7 @@ final class BrokerLoginService: Service {
   /// Stores it, and goes on with it. One that is there is replaced unread: it may be damaged.
   ///
   /// - Parameters:
-  ///   - actor: for whom, in the audit; nil is the keeper.
+  ///   - actor: for whom, in the audit; nil is the daemon.
   ///   - check: called last before the commit; what it throws leaves all as it was.
   func save(
     _ login: BrokerLogin, at address: BrokerAddress, for actor: String? = nil,

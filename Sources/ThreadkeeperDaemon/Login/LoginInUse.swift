@@ -4,7 +4,7 @@ import BrokerLoginStore
 import KeychainCore
 import Settings
 
-/// The user name and password that the keeper goes to its broker with, and where they come from.
+/// The user name and password that the daemon goes to its broker with, and where they come from.
 package struct LoginInUse: Sendable, Equatable {
   package enum Source: String, Codable, Sendable {
     /// `mqtt.password`: it wins over what is stored.
@@ -57,12 +57,12 @@ package struct LoginInUse: Sendable, Equatable {
   package var remedy: String {
     switch source {
     case .settings:
-      "Correct `mqtt.username` and `mqtt.password` in the settings and start the keeper again, "
+      "Correct `mqtt.username` and `mqtt.password` in the settings and start the daemon again, "
         + "or the login on the broker."
     case .keychain, .none, .unreadable:
-      "Run `threadkeeper login`: the keeper goes on with the new password at once. Or correct the "
-        + "login on the broker: the keeper goes on trying."
-    case .embedded: "Start the keeper again: its private broker gets new logins."
+      "Run `threadkeeper login`: the daemon goes on with the new password at once. Or correct the "
+        + "login on the broker: the daemon goes on trying."
+    case .embedded: "Start the daemon again: its private broker gets new logins."
     }
   }
 }

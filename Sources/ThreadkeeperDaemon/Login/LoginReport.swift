@@ -6,7 +6,7 @@ package struct LoginReport: Codable, Sendable {
   package var stored: String?
   /// The users whose logins are deleted.
   package var deleted: [String]?
-  /// Whether the keeper goes on with what is stored now; not while the settings have a password.
+  /// Whether the daemon goes on with what is stored now; not while the settings have a password.
   package var inUse: Bool
 
   enum CodingKeys: String, CodingKey {

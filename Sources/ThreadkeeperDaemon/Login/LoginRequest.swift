@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What `login` and `logout` ask of the running keeper. See docs/reference/daemon-socket.md.
+/// What `login` and `logout` ask of the running daemon. See docs/reference/daemon-socket.md.
 package struct LoginRequest: DaemonRequest {
   package typealias Report = LoginReport
 
@@ -11,7 +11,7 @@ package struct LoginRequest: DaemonRequest {
 
   package var v = DaemonRequestVersion.current
   package var command: Command
-  /// The broker that the caller's settings name, as `BrokerAddress.url`. A keeper that speaks to
+  /// The broker that the caller's settings name, as `BrokerAddress.url`. A daemon that speaks to
   /// another one, or to the same one without TLS, says so.
   package var broker: String
   package var username: String?

@@ -22,7 +22,7 @@ package struct LoginTrial: Sendable {
     self.address = address
   }
 
-  /// Connects with it, beside the keeper's own connections.
+  /// Connects with it, beside the daemon's own connections.
   ///
   /// - Throws: `CommandFailure` with status 77 when the broker refuses the login, 69 when it is not
   ///   reached, 78 when the settings cannot work; `CancellationError`.

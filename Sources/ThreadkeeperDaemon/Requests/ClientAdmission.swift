@@ -5,10 +5,10 @@ import DaemonSocket
 import Glibc
 import ThreadRequests
 
-/// Who is heard on the keeper's second socket, and how often: as often as a user of the broker.
+/// Who is heard on the daemon's second socket, and how often: as often as a user of the broker.
 ///
-/// The keeper's own user and root ask as often as they like. They have the other socket too, and whoever
-/// may stop the keeper gains nothing by asking it too much.
+/// The daemon's own user and root ask as often as they like. They have the other socket too, and whoever
+/// may stop the daemon gains nothing by asking it too much.
 struct ClientAdmission: Sendable {
   /// For whom a user speaks.
   let team: @Sendable (UInt32) -> String?
@@ -76,6 +76,6 @@ struct ClientAdmission: Sendable {
   }
 
   private static let stranger = AnswerFailure(
-    .notAuthorized, "this user is no client of the keeper",
-    help: "have it named in the keeper's `client_users`")
+    .notAuthorized, "this user is no client of the daemon",
+    help: "have it named in the daemon's `client_users`")
 }

@@ -5,13 +5,13 @@ import Logging
 import Settings
 import ThreadRequests
 
-/// The keeper's second socket: programs of other users bring requests there, and can bring nothing
+/// The daemon's second socket: programs of other users bring requests there, and can bring nothing
 /// else. There is none unless the settings name it.
 struct ClientSocket {
   let settings: Settings
   let requests: RequestHandler
 
-  static let noPrograms = "programs of other users cannot reach this keeper"
+  static let noPrograms = "programs of other users cannot reach this daemon"
 
   /// - Returns: nil where the settings name none.
   func listen(logger: Logger) throws(DaemonSocketError) -> DaemonListener? {
@@ -39,6 +39,6 @@ struct ClientSocket {
 
   /// What is not for other users is answered as if it were not there.
   private static let unknown = ThreadAnswer(
-    AnswerFailure(.unsupported, "the keeper does not know this request")
+    AnswerFailure(.unsupported, "the daemon does not know this request")
   ).forCommand.json
 }

@@ -9,7 +9,7 @@ import KeychainCore
   import Foundation
 #endif
 
-/// What the keeper answers to a command: the form of an answer over MQTT, and a number for the exit status.
+/// What the daemon answers to a command: the form of an answer over MQTT, and a number for the exit status.
 package struct DaemonAnswer<Report: Codable & Sendable>: Codable, Sendable {
   package var v = DaemonRequestVersion.current
   package var status: DaemonAnswerForm.Status
@@ -42,7 +42,7 @@ package struct DaemonAnswer<Report: Codable & Sendable>: Codable, Sendable {
   package static var tooLarge: Self {
     var answer = Self(
       CommandFailure(
-        .usage, "the answer is larger than a message of the running keeper may be",
+        .usage, "the answer is larger than a message of the running daemon may be",
         remedy: "ask for less, where the command has a limit"))
     answer.error?.code = DaemonAnswerForm.tooLarge
     return answer

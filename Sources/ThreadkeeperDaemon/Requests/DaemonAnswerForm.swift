@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What all answers of the keeper to commands have in common.
+/// What all answers of the daemon to commands have in common.
 package enum DaemonAnswerForm {
   package enum Status: String, Codable, Sendable {
     case ok, error
@@ -31,7 +31,7 @@ package enum DaemonAnswerForm {
     }
   }
 
-  /// The keeper ends before it has done what it was asked for.
+  /// The daemon ends before it has done what it was asked for.
   package static let ending = "ending"
 
   /// As over MQTT.
@@ -44,6 +44,6 @@ package enum DaemonAnswerForm {
   package static let store = "store"
 
   package static let unreadable = CommandFailure(
-    .software, "the running keeper gives an answer that cannot be read",
+    .software, "the running daemon gives an answer that cannot be read",
     remedy: "is it of another version? Start it again")
 }

@@ -9,7 +9,7 @@ import Dispatch
   import Foundation
 #endif
 
-/// What a command asks of the running keeper, as JSON with a `v` and a `command`. Each kind has commands
+/// What a command asks of the running daemon, as JSON with a `v` and a `command`. Each kind has commands
 /// of its own, and none that `RequestCommand` has, so that only one kind can be read from it. See
 /// docs/reference/daemon-socket.md.
 package protocol DaemonRequest: Codable, Sendable {

@@ -14,7 +14,7 @@ import ThreadRequests
   import Foundation
 #endif
 
-/// The keeper's end of requests on the socket: who asks is the user that the kernel names, and speaks
+/// The daemon's end of requests on the socket: who asks is the user that the kernel names, and speaks
 /// for the team that the settings give to that user.
 final class RequestHandler: Sendable {
   /// A consent is open for two minutes; then it is settled one way or another.
@@ -68,7 +68,7 @@ final class RequestHandler: Sendable {
       let fields = try RequestFields(json: bytes)
       guard fields.v == ThreadAnswer.version else {
         throw AnswerFailure(
-          .unsupported, "the running keeper does not know requests of this version",
+          .unsupported, "the running daemon does not know requests of this version",
           help: "is it of another version? Start it again")
       }
       guard let team = settings.team(ofUID: user) else {
@@ -116,7 +116,7 @@ final class RequestHandler: Sendable {
 
   private var undecided: AnswerFailure {
     Task.isCancelled
-      ? AnswerFailure(.ending, "the keeper ends; the request waits for when it is back")
+      ? AnswerFailure(.ending, "the daemon ends; the request waits for when it is back")
       : AnswerFailure(.consentExpired, "nobody has decided in time")
   }
 

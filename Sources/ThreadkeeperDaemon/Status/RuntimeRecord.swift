@@ -67,7 +67,7 @@ package struct RuntimeRecord: Codable, Equatable {
     package var source: LoginInUse.Source
   }
 
-  /// What the broker does not take from the keeper.
+  /// What the broker does not take from the daemon.
   package struct Refused: Codable, Equatable {
     package var topics: Int
     package var lastTopic: String
@@ -92,7 +92,7 @@ package struct RuntimeRecord: Codable, Equatable {
   package var pid: Int32
   package var places: Places?
   package var broker: Broker
-  /// Whom the keeper says it is to its broker. Its settings may be others than those of who asks.
+  /// Whom the daemon says it is to its broker. Its settings may be others than those of who asks.
   package var login: Login?
   package var intake: Intake
   /// Whether what is accessible "when unlocked" can be reached.

@@ -12,7 +12,7 @@ package struct StatusReport: Codable {
     package let path: String
     package let id: String
     package let condition: String
-    /// What the keeper can reach: `locked`, `unlocked`; null when none runs.
+    /// What the daemon can reach: `locked`, `unlocked`; null when none runs.
     package let lock: String?
     let rotationPending: Bool
   }
@@ -43,7 +43,7 @@ package struct StatusReport: Codable {
     private var rank: Int { AlertName.Severity.worstFirst.firstIndex(of: severity) ?? 0 }
   }
 
-  /// Who the keeper is at the broker, and where the password comes from.
+  /// Who the daemon is at the broker, and where the password comes from.
   package struct Login: Codable {
     package let username: String?
     package let passwordFrom: LoginInUse.Source
@@ -68,7 +68,7 @@ package struct StatusReport: Codable {
   /// That the store knows.
   package let homes: Int
   package let broker: RuntimeRecord.Broker
-  /// Absent while the broker takes everything that the keeper says.
+  /// Absent while the broker takes everything that the daemon says.
   package let refused: RuntimeRecord.Refused?
   package let login: Login
   package let intake: RuntimeRecord.Intake

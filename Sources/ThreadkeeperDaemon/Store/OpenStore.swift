@@ -58,7 +58,7 @@ package enum OpenStore {
     return options
   }
 
-  /// How the audit names who gave a command, whether the keeper did the work or the command itself.
+  /// How the audit names who gave a command, whether the daemon did the work or the command itself.
   package static func actor(user: UInt32) -> String { "command of user \(user)" }
 
   private static func open(
@@ -126,7 +126,7 @@ extension CommandFailure {
       self.init(
         .notPermitted, error.message,
         remedy:
-          "`threadkeeper unlock` asks for it; without a running keeper, `store.passphrase` has it")
+          "`threadkeeper unlock` asks for it; without a running daemon, `store.passphrase` has it")
     case .itemNotFound: self.init(.noInput, error.message)
     case .param: self.init(.usage, error.message)
     case .diskFull, .io: self.init(.inputOutput, error.message)

@@ -4,19 +4,19 @@
 ///
 /// Whose directory it is says nothing about that: anybody can make one where others can write, put a
 /// socket into it and wait. So only this user and root are believed, in a directory of this user or root.
-/// A command that root starts may mean the keeper of another user, which the settings name: only then is the
+/// A command that root starts may mean the daemon of another user, which the settings name: only then is the
 /// owner of the directory believed too (`actsForOwner`). A program of root's never is that command.
 ///
-/// A keeper that serves other users listens in a directory that only root, or the caller, can have
+/// A daemon that serves other users listens in a directory that only root, or the caller, can have
 /// given to it: nobody else may make names anywhere above.
 package struct ListenerTrust: Equatable {
   package var caller: UInt32
   package var listener: UInt32
   /// The directories above the socket, the nearest first, up to `/`.
   package var directories: [SocketDirectory]
-  /// Whether a keeper of another user is called, too.
+  /// Whether a daemon of another user is called, too.
   package var admitsOthers = false
-  /// Whether root means the keeper of the directory's owner. Without effect for other users.
+  /// Whether root means the daemon of the directory's owner. Without effect for other users.
   package var actsForOwner = false
 
   package init(

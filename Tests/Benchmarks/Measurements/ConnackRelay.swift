@@ -4,7 +4,7 @@ import CBareSubscriber
 import Foundation
 import Synchronization
 
-/// Stands between keeper and broker and notes when the broker accepts a connection: the first byte of
+/// Stands between daemon and broker and notes when the broker accepts a connection: the first byte of
 /// its first packet is CONNACK's, 0x20 (MQTT 5.0, section 3.2).
 final class ConnackRelay: Sendable {
   let port: UInt16

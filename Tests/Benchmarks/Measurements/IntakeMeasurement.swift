@@ -9,7 +9,7 @@ enum Delivery: String, CaseIterable {
   /// It was away, and the broker kept them.
   case backlog
 
-  /// What the keeper is to reach, as a part of what the bare subscriber does.
+  /// What the daemon is to reach, as a part of what the bare subscriber does.
   func goal(_ kind: Fleet.Kind) -> Double {
     switch (self, kind) {
     case (.live, .first): 0.35
@@ -20,7 +20,7 @@ enum Delivery: String, CaseIterable {
   }
 }
 
-/// Messages a second of the keeper and of the bare subscriber, one after the other on one broker.
+/// Messages a second of the daemon and of the bare subscriber, one after the other on one broker.
 struct IntakeMeasurement {
   /// First announcements a second that two quiet cores must bring.
   static let floor = 15_000.0
@@ -33,7 +33,7 @@ struct IntakeMeasurement {
   struct Samples {
     var keeper: [Double] = []
     var bare: [Double] = []
-    /// Microseconds of processor time that the keeper used for a message.
+    /// Microseconds of processor time that the daemon used for a message.
     var cost: [Double] = []
   }
 
@@ -50,7 +50,7 @@ struct IntakeMeasurement {
           let pair = try stage.measure(kind, way)
           samples["\(way) \(kind)", default: Samples()].add(pair)
           Progress.say(
-            "  \(way), \(kind.words): keeper \(Int(pair.keeper))/s, bare \(Int(pair.bare))/s, "
+            "  \(way), \(kind.words): daemon \(Int(pair.keeper))/s, bare \(Int(pair.bare))/s, "
               + "ratio \((pair.keeper / pair.bare).formatted(2))")
         }
       }
@@ -70,7 +70,7 @@ struct IntakeMeasurement {
           Figure(
             "\(way): \(kind.words)", ratios.median, unit: .ratio, goal: .atLeast(way.goal(kind)),
             samples: ratios,
-            note: "keeper \(Int(one.keeper.median))/s, bare \(Int(one.bare.median))/s, "
+            note: "daemon \(Int(one.keeper.median))/s, bare \(Int(one.bare.median))/s, "
               + "\(one.cost.median.formatted(1)) µs of processor a message"))
       }
     }

@@ -2,9 +2,9 @@
 
 import CBareSubscriber
 
-/// One broker, one keeper with a new store, and the bare subscriber: measures them in turn.
+/// One broker, one daemon with a new store, and the bare subscriber: measures them in turn.
 struct IntakeStage {
-  /// Messages a second of both, and what the keeper's share cost.
+  /// Messages a second of both, and what the daemon's share cost.
   struct Pair {
     var keeper: Double
     var bare: Double
@@ -12,7 +12,7 @@ struct IntakeStage {
     var cost: Double
   }
 
-  /// As long as the keeper's, so that the broker has the same bytes to move.
+  /// As long as the daemon's, so that the broker has the same bytes to move.
   private static let bareBase = "bare-counter"
 
   let keeper: KeeperProcess

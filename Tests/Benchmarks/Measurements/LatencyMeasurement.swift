@@ -5,7 +5,7 @@ import EmbeddedBroker
 import Foundation
 import MosquittoClient
 
-/// From a router's publication to its retained state, one event at a time on an idle keeper, beside
+/// From a router's publication to its retained state, one event at a time on an idle daemon, beside
 /// the time that this disk needs to keep something.
 struct LatencyMeasurement {
   /// Times of the disk that the slowest of a hundred events may take.

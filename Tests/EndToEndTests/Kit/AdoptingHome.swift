@@ -26,7 +26,7 @@ struct AdoptingHome: Sendable {
   struct Scene {
     let audience: Audience
     let publisher: TestPublisher
-    /// The keeper's.
+    /// The daemon's.
     let line: String
     let router: SealingLogin
   }
@@ -58,7 +58,7 @@ struct AdoptingHome: Sendable {
     return (scene, daemon)
   }
 
-  /// For the keeper that is started next.
+  /// For the daemon that is started next.
   func setTimeout(_ seconds: Int) throws {
     let settings = try String(contentsOfFile: keeper.configuration, encoding: .utf8)
     let line = try #require(settings.firstRange(of: /adopt_timeout: [0-9]+/))

@@ -4,7 +4,7 @@ import Foundation
 import TestKit
 import Testing
 
-/// A keeper and programs at terminals that ask it for the preferred network.
+/// A daemon and programs at terminals that ask it for the preferred network.
 struct AskingHome: Sendable {
   static let agent = "a1b2c3d4e5f60718"
 
@@ -62,7 +62,7 @@ struct AskingHome: Sendable {
 
   /// - Parameters:
   ///   - name: of the home, where the settings name several.
-  ///   - prepare: before the keeper starts.
+  ///   - prepare: before the daemon starts.
   static func start(
     _ settings: String = "", home name: String? = nil,
     prepare: (Installation) async throws -> Void = { _ in }

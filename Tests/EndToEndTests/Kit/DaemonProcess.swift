@@ -44,7 +44,7 @@ final class DaemonProcess: Sendable {
   func suspend() async throws {
     signal(SIGSTOP)
     let tasks = "/proc/\(identifier)/task"
-    try await eventually("the keeper to stand still") {
+    try await eventually("the daemon to stand still") {
       try FileManager.default.contentsOfDirectory(atPath: tasks).allSatisfy {
         // A thread that has ended meanwhile stands still as well.
         let state = try? String(contentsOfFile: "\(tasks)/\($0)/stat", encoding: .utf8)

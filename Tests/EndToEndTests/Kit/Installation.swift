@@ -37,7 +37,7 @@ final class Installation: Sendable {
     for line in mqtt where line.hasPrefix("password:") {
       let password = line.dropFirst("password:".count).trimmingCharacters(
         in: CharacterSet(charactersIn: " '\""))
-      Recorder.current?.note("the keeper's password", password)
+      Recorder.current?.note("the daemon's password", password)
     }
     let broker = port.map { ["host: 127.0.0.1", "port: \($0)"] } ?? ["host: embedded"]
     let lines = (broker + mqtt).map { "  \($0)\n" }.joined()

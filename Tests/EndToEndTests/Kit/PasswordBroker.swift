@@ -11,7 +11,7 @@ final class PasswordBroker: Sendable {
 
   var port: UInt16 { broker.port }
 
-  /// Lets the keeper's user in, and one who may read everything.
+  /// Lets the daemon's user in, and one who may read everything.
   init(_ user: String, _ password: String) throws {
     Recorder.current?.note("the password of \(user)", password)
     broker = try TestBroker(

@@ -58,7 +58,7 @@ final class Recorder: Sendable {
       broker.configuration(clientID: Self.clientID, user: broker.observerLogin, "#"), broker)
   }
 
-  /// The same for the broker that a keeper has started itself, with the keeper's own login: that one may
+  /// The same for the broker that a daemon has started itself, with the daemon's own login: that one may
   /// read everything. Nothing when there is none.
   func listen(toBrokerIn directory: String) {
     func read(_ file: String) -> String {

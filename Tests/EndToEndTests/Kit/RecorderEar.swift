@@ -10,7 +10,7 @@ import TestKit
 /// broker that keeps sessions. Where a broker has forgotten its session, nobody knows what it has missed.
 struct RecorderEar: Sendable {
   let name: String
-  /// Kept, so that it does not end before it is heard out; nil for one that a keeper has started itself.
+  /// Kept, so that it does not end before it is heard out; nil for one that a daemon has started itself.
   let broker: TestBroker?
   /// Where this one may publish.
   let mark: String
@@ -50,7 +50,7 @@ struct RecorderEar: Sendable {
     return record.sessions.count > record.disconnections.count { $0.wasConnected }
   }
 
-  /// One that a keeper has started ends with it, and tells nobody else: it is gone when nothing listens.
+  /// One that a daemon has started ends with it, and tells nobody else: it is gone when nothing listens.
   ///
   /// - Parameter attempts: those in vain, from which on it is.
   private func isBrokerThere(untilInVain attempts: Int) -> Bool {

@@ -3,7 +3,7 @@
 import Foundation
 import Synchronization
 
-/// Stands between a keeper and its broker, and can lose what the keeper's intake says: the broker
+/// Stands between a daemon and its broker, and can lose what the daemon's intake says: the broker
 /// goes on delivering, and hears no acknowledgement.
 final class Relay: Sendable {
   let port: UInt16
@@ -77,7 +77,7 @@ final class Relay: Sendable {
       Self.pump(from: server, to: client) { _ in true }
       finish(client, server, ends)
     }
-    // What the keeper says. The first bytes name it.
+    // What the daemon says. The first bytes name it.
     Thread.detachNewThread { [self] in
       var isIntake: Bool?
       Self.pump(from: client, to: server) { bytes in

@@ -19,7 +19,7 @@ struct SealedHome: Sendable {
     let audience: Audience
     let publisher: TestPublisher
     let daemon: DaemonProcess
-    /// The keeper's.
+    /// The daemon's.
     let line: String
   }
 
@@ -40,7 +40,7 @@ struct SealedHome: Sendable {
     return Scene(audience: audience, publisher: publisher, daemon: daemon, line: line)
   }
 
-  /// The keeper's line, with a router enrolled that has announced itself.
+  /// The daemon's line, with a router enrolled that has announced itself.
   private func announced(_ audience: Audience, _ publisher: TestPublisher) async throws -> String {
     let line = try #require(try await keeper.json("clients", "fingerprint")["line"]?.text)
     let router = try SealingLogin("router", agent)

@@ -16,7 +16,7 @@ struct SealingLogin: Sendable {
     identity = try Identity()
   }
 
-  /// - Parameter line: the keeper's.
+  /// - Parameter line: the daemon's.
   func says(_ kind: String, _ dataset: String?, to line: String) throws -> Publication {
     let topic = "threadkeeper/in/\(user)/\(kind)"
     let more = dataset.map { #","name":"Living room","dataset":"\#($0)""# } ?? ""

@@ -6,7 +6,7 @@ import ThreadDataset
 
 @testable import ThreadNetwork
 
-/// A store of a test's own, which clients open themselves, and where no keeper runs unless a test
+/// A store of a test's own, which clients open themselves, and where no daemon runs unless a test
 /// makes one.
 final class OwnPlace: Sendable {
   let directory: TemporaryDirectory

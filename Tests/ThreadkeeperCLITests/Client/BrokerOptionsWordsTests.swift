@@ -16,7 +16,7 @@ struct BrokerOptionsWordsTests {
     return configuration
   }
 
-  @Test("It names the options of the command, and no setting of a keeper")
+  @Test("It names the options of the command, and no setting of a daemon")
   func options() {
     let errors =
       [plain, encrypted].flatMap {

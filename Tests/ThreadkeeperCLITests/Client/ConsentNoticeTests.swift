@@ -29,7 +29,7 @@ struct ConsentNoticeTests {
     #expect(
       question.words(now: now)
         == "Waiting for consent, up to 120 s: `threadkeeper consent approve c-1`, "
-        + "by the keeper's user on its machine.")
+        + "by the daemon's user on its machine.")
     #expect(question.words(now: now + 500).hasPrefix("Waiting for consent, up to 0 s: "))
     question.expiresAt = "soon"
     #expect(question.words(now: now).hasPrefix("Waiting for consent: `"))

@@ -118,7 +118,7 @@ struct ConsentWatchTests {
     #expect(heads(watch.ends(in: [end], now: try time(-50))) == ["a denied"])
   }
 
-  @Test("A keeper that goes away between the two parts of a look takes no question with it")
+  @Test("A daemon that goes away between the two parts of a look takes no question with it")
   func broken() async throws {
     let histories = Mutex(0)
     let told = Mutex<[String]>([])
@@ -129,7 +129,7 @@ struct ConsentWatchTests {
           count += 1
           return count
         }
-        guard number != 2 else { throw CommandFailure(.unavailable, "no keeper runs") }
+        guard number != 2 else { throw CommandFailure(.unavailable, "no daemon runs") }
         return ConsentReport(history: [])
       }, show: { news in told.withLock { $0 += heads([news]) } })
     await #expect(throws: CommandFailure.self) { try await follower.look() }
@@ -138,7 +138,7 @@ struct ConsentWatchTests {
     #expect(told.withLock { $0 } == ["a asked"])
   }
 
-  /// A keeper for a follower, turned by hand.
+  /// A daemon for a follower, turned by hand.
   private struct Daemon {
     var pending: [ConsentReport.Pending] = []
     var history: [ConsentReport.Decision] = []
@@ -151,7 +151,7 @@ struct ConsentWatchTests {
         return ConsentReport(pending: pending, revision: revision)
       }
       historiesAsked += 1
-      if isBroken { throw CommandFailure(.unavailable, "no keeper runs") }
+      if isBroken { throw CommandFailure(.unavailable, "no daemon runs") }
       return ConsentReport(history: history)
     }
   }
@@ -191,7 +191,7 @@ struct ConsentWatchTests {
     #expect(try await look { $0.pending = [question("b", expires: "2001-01-01T00:00:00Z")] } == 0)
     #expect(try await look { $0.pending = [] } == 0)
     #expect(told.withLock { $0 }.suffix(2) == ["b asked", "b expired"])
-    for _ in 0..<3 { #expect(try await look { $0.revision = nil } == 1, "an older keeper") }
+    for _ in 0..<3 { #expect(try await look { $0.revision = nil } == 1, "an older daemon") }
     #expect(told.withLock { $0.count } == 4)
   }
 

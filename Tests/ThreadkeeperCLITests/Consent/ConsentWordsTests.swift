@@ -9,7 +9,7 @@ import ThreadDataset
 
 @Suite("What the commands about consent say to who decides")
 struct ConsentWordsTests {
-  /// What the keeper tells of an approval; one that has given nothing, unless another is asked for.
+  /// What the daemon tells of an approval; one that has given nothing, unless another is asked for.
   private func approval(
     _ command: String, of router: ConsentRouter? = nil, _ obstacle: ConsentObstacle? = nil,
     grant: ConsentID? = nil, given: Bool? = false
@@ -65,7 +65,7 @@ struct ConsentWordsTests {
     #expect(
       once
         == #"login anna (team a) is sent "home-thread" (1111111122222222) for deadbeefcafe0042 "Attic", "#
-        + "this once, as soon as the keeper is connected to the broker.\n")
+        + "this once, as soon as the daemon is connected to the broker.\n")
     let always = ConsentApproveCommand.text(
       try approval("dataset/set", of: attic(), grant: .make(.grant), given: nil))
     #expect(

@@ -184,7 +184,7 @@ struct ImportRivalsTests {
     #expect(try new.take(try old.export()).outcome.added == 5)
   }
 
-  @Test("A conflict as an earlier keeper names it is understood")
+  @Test("A conflict as an earlier daemon names it is understood")
   func earlierKeeper() throws {
     let bytes = Data(#"{"item":"genp mail berta (own)","differs":["secret"]}"#.utf8)
     let read = try JSONDecoder().decode(ImportConflict.self, from: bytes)

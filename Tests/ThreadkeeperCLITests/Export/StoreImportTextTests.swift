@@ -21,7 +21,7 @@ struct StoreImportTextTests {
     let command = try StoreImportCommand.parse(["file"])
     #expect(
       command.text(.init(outcome, .init(unread: 2), dryRun: false))
-        .contains("Of what the running keeper names, 2 cannot be read here"))
+        .contains("Of what the running daemon names, 2 cannot be read here"))
     #expect(!command.text(.init(outcome, .init(), dryRun: false)).contains("cannot be read"))
   }
 

@@ -86,7 +86,7 @@ struct NewRootsTests {
         """
         The root keys of the store are new.
         3 items of a device that is gone are deleted.
-        The keeper goes on with the rotation
+        The daemon goes on with the rotation
         """), "\(watch.wordsOfStop)")
     #expect(watch.wordsOfStop.hasSuffix("1 of 2 items have new keys so far."))
   }

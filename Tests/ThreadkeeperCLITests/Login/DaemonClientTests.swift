@@ -7,7 +7,7 @@ import ThreadkeeperDaemon
 
 @Suite("A command and the daemon that has the store")
 struct RunningKeeperTests {
-  @Test("A store that another has is tried for, and a keeper that ends in the middle asked again")
+  @Test("A store that another has is tried for, and a daemon that ends in the middle asked again")
   func orStore() async throws {
     let locked = CommandFailure(.temporary, "locked")
     var asked = 0

@@ -38,7 +38,7 @@ struct ExportTests {
     }
     let read = try line(#"{"leftOut":{"what":"client_enrolment","name":"hub"}}"#)
     #expect(read == .stayedOut(.init(what: .enrolment, name: "hub")))
-    // A newer keeper's.
+    // A newer daemon's.
     let newer = try line(#"{"takenOver":{"what":"client_role","name":"hub"}}"#)
     #expect(newer == .takenOver(.init(what: .unknown, name: "hub")))
     for text in [
@@ -48,7 +48,7 @@ struct ExportTests {
     }
   }
 
-  @Test("Lines of a keeper of another version are read as far as they are known, and fail nothing")
+  @Test("Lines of a daemon of another version are read as far as they are known, and fail nothing")
   func otherKeeper() throws {
     let list = try ImportList()
     let text = """
@@ -78,14 +78,14 @@ struct ExportTests {
     "conflicts":0,"notInExport":{},"damagedThere":0,"unknownHomes":[],"imported":true}
     """
 
-  @Test("What a keeper of an earlier version says of an import is understood")
+  @Test("What a daemon of an earlier version says of an import is understood")
   func earlierKeeper() throws {
     let outcome = try JSONDecoder().decode(ImportOutcome.self, from: Data(Self.earlier.utf8))
     #expect(outcome.imported && outcome.added == 2)
     #expect(outcome.stayedOut.isEmpty && outcome.takenOver.isEmpty && !outcome.replacesKeys)
   }
 
-  @Test("A list that could hold up the keeper, or cannot be written, is refused")
+  @Test("A list that could hold up the daemon, or cannot be written, is refused")
   func noList() throws {
     let directory = try TemporaryDirectory()
     let (fifo, file) = (directory.file("fifo"), directory.file("file"))
@@ -119,7 +119,7 @@ struct ExportTests {
     #expect(failure.status == exit && failure.message == "the words")
   }
 
-  @Test("What is asked of the keeper shows no passphrase, and comes as it was")
+  @Test("What is asked of the daemon shows no passphrase, and comes as it was")
   func request() throws {
     var request = StoreRequest(
       command: .importItems, secret: StoreSecret(kind: .passphrase, value: "correct horse"))
@@ -140,7 +140,7 @@ struct ExportTests {
     }
   }
 
-  @Test("Keys of a keeper and consents that are none are refused; programs have what they like")
+  @Test("Keys of a daemon and consents that are none are refused; programs have what they like")
   func access() {
     func item(
       _ service: String, secret: Int = 64, group: String = "threadkeeper.internal",

@@ -56,7 +56,7 @@ struct ImportWritesTests {
     #expect(try number("SELECT count(*) FROM home WHERE name = 'home'") == 1)
   }
 
-  @Test("What a keeper has begun in its tables goes on: an import of other things leaves it alone")
+  @Test("What a daemon has begun in its tables goes on: an import of other things leaves it alone")
   func underWay() throws {
     let settings = MovedStore.settings(new.store)
     try BridgeRegistry.prepare(BridgeConfiguration(settings), keychain: new.keychain)

@@ -44,7 +44,7 @@ struct ImportedAccessItemTests {
       ])
   }
 
-  @Test("What only a newer program knows of the keeper's own stays out")
+  @Test("What only a newer program knows of the daemon's own stays out")
   func unknown() throws {
     #expect(ImportedAccess(MovedStore.item("client-role/home")) == .unknown)
     var other = MovedStore.item("thread-preferred/home")

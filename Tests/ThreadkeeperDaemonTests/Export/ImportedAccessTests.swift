@@ -20,7 +20,7 @@ struct ImportedAccessTests {
     (old, new) = (try MovedStore(), try MovedStore())
   }
 
-  @Test("A new store takes enrolments, consents and the keeper's keys; nothing else of it")
+  @Test("A new store takes enrolments, consents and the daemon's keys; nothing else of it")
   func newStore() throws {
     try old.fill()
     let path = try old.export()
@@ -171,7 +171,7 @@ struct ImportedAccessTests {
     #expect(try new.keys() != nil && old.keys() == nil)
   }
 
-  @Test("A keeper that has looked for a client knows it once it is imported; and not before")
+  @Test("A daemon that has looked for a client knows it once it is imported; and not before")
   func cache() throws {
     try old.fill()
     let path = try old.export()

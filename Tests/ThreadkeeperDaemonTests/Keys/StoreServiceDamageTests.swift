@@ -10,7 +10,7 @@ import Testing
 
 @testable import ThreadkeeperDaemon
 
-@Suite("What the keeper says of a rotation that leaves damaged items", .timeLimit(.minutes(30)))
+@Suite("What the daemon says of a rotation that leaves damaged items", .timeLimit(.minutes(30)))
 struct StoreServiceDamageTests {
   @Test("it looks once, says what keeps its keys, and not that anything is renewed")
   func damaged() async throws {

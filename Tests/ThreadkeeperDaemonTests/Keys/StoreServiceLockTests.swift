@@ -14,7 +14,7 @@ import Testing
 @testable import DaemonSocket
 @testable import ThreadkeeperDaemon
 
-@Suite("Locking the keeper's store while somebody writes to it", .timeLimit(.minutes(30)))
+@Suite("Locking the daemon's store while somebody writes to it", .timeLimit(.minutes(30)))
 struct StoreServiceLockTests {
   private let disk = FaultyDisk()
   private let store: TemporaryStore
@@ -25,7 +25,7 @@ struct StoreServiceLockTests {
   init() throws {
     var options = KeychainOptions()
     options.passwordHash = .floor
-    options.auditor = "the keeper"
+    options.auditor = "the daemon"
     options.vfs = disk.name
     store = try TemporaryStore(options: options)
     settings = MovedStore.settings(store)
@@ -77,7 +77,7 @@ struct StoreServiceLockTests {
 
   private let user = "command of user \(geteuid())"
 
-  @Test("who locks it is answered at once, and the audit says so before the keeper ends")
+  @Test("who locks it is answered at once, and the audit says so before the daemon ends")
   func answered() async throws {
     let writer = Holder()
     defer { writer.letGo() }

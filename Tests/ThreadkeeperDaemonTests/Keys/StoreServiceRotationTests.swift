@@ -14,7 +14,7 @@ import Testing
 
 @testable import ThreadkeeperDaemon
 
-@Suite("What the keeper does about a rotation of its keys", .timeLimit(.minutes(30)))
+@Suite("What the daemon does about a rotation of its keys", .timeLimit(.minutes(30)))
 struct StoreServiceRotationTests {
   private let place: GuardedStore
   private let service: StoreService

@@ -13,7 +13,7 @@ import Testing
 @testable import DaemonSocket
 @testable import ThreadkeeperDaemon
 
-@Suite("What the keeper does with its store at the same time", .timeLimit(.minutes(30)))
+@Suite("What the daemon does with its store at the same time", .timeLimit(.minutes(30)))
 struct StoreServiceTests {
   private func answer(
     _ service: StoreService, _ request: StoreRequest, passing files: [Int32] = []

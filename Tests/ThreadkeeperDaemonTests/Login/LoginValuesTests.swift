@@ -40,7 +40,7 @@ struct LoginValuesTests {
     #expect(String(decoding: try request.bytes, as: UTF8.self).contains("Sesame-9c1d"))
   }
 
-  @Test("What a keeper answers comes out as it went in, with its exit status")
+  @Test("What a daemon answers comes out as it went in, with its exit status")
   func answer() throws {
     let failure = CommandFailure(.notPermitted, "refused", remedy: "try again")
     #expect(throws: failure) { try LoginRequest.Answer(failure).result() }

@@ -43,7 +43,7 @@ struct ClientAdmissionTests {
     #expect(calls(100, of: 1_001) == [10, 90])
   }
 
-  @Test("The keeper's own user and root ask as often as they like")
+  @Test("The daemon's own user and root ask as often as they like")
   func exempt() {
     for user: UInt32 in [998, 0] {
       #expect(calls(1_000, of: user) == [1_000, 0])

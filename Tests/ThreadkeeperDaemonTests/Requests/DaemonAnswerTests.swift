@@ -9,7 +9,7 @@ import ThreadRequests
 @testable import ConsentLedger
 @testable import ThreadkeeperDaemon
 
-@Suite("What commands and the keeper say to each other")
+@Suite("What commands and the daemon say to each other")
 struct KeeperAnswerTests {
   private func object(_ bytes: [UInt8]) throws -> NSDictionary {
     try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? NSDictionary)
