@@ -78,8 +78,10 @@ struct TLSTests {
   @Test("Without one, the settings are named")
   func noClientCertificate() async throws {
     let error = try await ConnectionWordsTests.failure(configuration(port: ports.mutual))
-    #expect(error.reason == .tlsClientCertificate, "\(error)")
-    #expect(error.message.contains("set `mqtt.tls.cert_file` and `mqtt.tls.key_file`"))
+    // With TLS 1.3 the broker refuses after the handshake. Where its end overtakes the alert, only the end is seen.
+    #expect([.tlsClientCertificate, .closedByBroker].contains(error.reason), "\(error)")
+    #expect(error.message.contains("`mqtt.tls.cert_file`"))
+    #expect(error.message.contains("`mqtt.tls.key_file`"))
   }
 
   @Test("An authority that did not sign the broker's certificate: the setting is named")
