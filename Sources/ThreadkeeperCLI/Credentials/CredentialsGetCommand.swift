@@ -22,6 +22,10 @@ struct CredentialArgument: ParsableArguments {
   }
 
   func homeName(_ settings: Settings) throws -> String { try settings.home(named: home) }
+
+  func router(_ settings: Settings) throws -> RouterSelection {
+    RouterSelection(home: try homeName(settings), borderAgentId: try agent().description)
+  }
 }
 
 /// `threadkeeper credentials get`

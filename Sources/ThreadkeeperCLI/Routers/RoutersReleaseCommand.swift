@@ -26,14 +26,12 @@ struct RoutersReleaseCommand: AsyncParsableCommand {
 
   func run() async throws {
     let settings = try options.loadOfStore()
-    let report = try await RoutersClient(settings: settings).perform(
-      RoutersRequest(
-        command: .release, home: argument.homeName(settings), agent: argument.agent().description))
+    let report = try await RoutersClient(settings: settings).release(argument.router(settings))
     let previous = report.previousTeam.map { " to the team `\($0.printable)`" } ?? ""
     let credentials = report.credentials ? " Its credentials are deleted." : ""
     try output.show(
       report,
-      text: "\(report.borderAgentID) does not belong\(previous) any more.\(credentials)\n"
+      text: "\(report.borderAgentId) does not belong\(previous) any more.\(credentials)\n"
         + "The next team that announces it owns it.\n")
   }
 }

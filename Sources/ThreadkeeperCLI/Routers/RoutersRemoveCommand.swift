@@ -28,10 +28,8 @@ struct RoutersRemoveCommand: AsyncParsableCommand {
 
   func run() async throws {
     let settings = try options.loadOfStore()
-    let report = try await RoutersClient(settings: settings).perform(
-      RoutersRequest(
-        command: .remove, home: argument.homeName(settings), agent: argument.agent().description))
+    let report = try await RoutersClient(settings: settings).remove(argument.router(settings))
     let credentials = report.credentials ? ", and so are its credentials" : ""
-    try output.show(report, text: "\(report.borderAgentID) is removed\(credentials).\n")
+    try output.show(report, text: "\(report.borderAgentId) is removed\(credentials).\n")
   }
 }

@@ -32,19 +32,17 @@ struct RoutersTransferCommand: AsyncParsableCommand {
 
   func run() async throws {
     let settings = try options.loadOfStore()
-    let report = try await RoutersClient(settings: settings).perform(
-      RoutersRequest(
-        command: .transfer, home: argument.homeName(settings), agent: argument.agent().description,
-        team: team))
+    let report = try await RoutersClient(settings: settings).transfer(
+      RouterTransfer(argument.router(settings), team: team))
     try output.show(report, text: text(report))
   }
 
   private func text(_ report: RoutersReport) -> String {
     let name = "`\(team.printable)`"
     guard report.changed else {
-      return "\(report.borderAgentID) belongs to the team \(name) already.\n"
+      return "\(report.borderAgentId) belongs to the team \(name) already.\n"
     }
-    var text = "\(report.borderAgentID) belongs to the team \(name) now"
+    var text = "\(report.borderAgentId) belongs to the team \(name) now"
     if let previous = report.previousTeam { text += ", not to `\(previous.printable)` any more" }
     text += ".\n"
     if report.credentials {

@@ -82,14 +82,15 @@ package struct Daemon {
       settings: settings, requests: RequestHandler(settings, requests: bridge.requests),
       handlers: [
         ConsentHandler(keychain: keychain, consents: bridge.consents),
-        EnrolmentHandler(bridge.enrolments, logger: logger),
-        RoutersHandler(settings, ownership: bridge.ownership), store,
+        EnrolmentHandler(bridge.enrolments, logger: logger), store,
       ],
       logins: logins, logger: logger)
     let localAPI = LocalAPISocket(
       settings: settings,
-      status: StatusEndpoints(
-        settings: settings, keychain: keychain, runtime: { recorder.current }), logger: logger)
+      handlers: [
+        StatusEndpoints(settings: settings, keychain: keychain, runtime: { recorder.current }),
+        RoutersHandler(settings, ownership: bridge.ownership),
+      ], logger: logger)
     let broker = privateBroker.map { ServiceGroupConfiguration.ServiceConfiguration(service: $0) }
     let group = ServiceGroup(
       configuration: ServiceGroupConfiguration(

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Logging
-import SQLiteDatabase
 import ServiceLifecycle
 import Settings
 import VarlinkSocket
@@ -9,7 +8,7 @@ import VarlinkSocket
 /// The daemon's local API: `varlink.sock` in the store's directory, for this user and root. See docs/reference/local-api.md.
 package struct LocalAPISocket: Service {
   let settings: Settings
-  let status: StatusEndpoints
+  let handlers: [any LocalAPIHandler]
   let logger: Logger
 
   /// Time between two attempts to make the socket: too few open files, or a directory that is not there yet, may pass.
@@ -21,7 +20,8 @@ package struct LocalAPISocket: Service {
     VarlinkService(
       .init(
         vendor: "threadkeeper", product: "threadkeeper", version: threadkeeperVersion, url: ""),
-      interfaces: [.threadkeeper, .status], endpoints: status.endpoints, failure: Self.failure)
+      interfaces: [.threadkeeper] + handlers.map(\.interface),
+      endpoints: handlers.flatMap(\.endpoints), failure: { VarlinkError(failing: $0) })
   }
 
   package func run() async throws {
@@ -46,7 +46,7 @@ package struct LocalAPISocket: Service {
 
   private func listen() throws(SocketError) -> VarlinkServer {
     var limits = VarlinkLimits.owner
-    limits.noPlace = VarlinkError("\(VarlinkInterface.threadkeeper.name).TooManyConnections")
+    limits.noPlace = .tooManyConnections
     return try VarlinkServer(
       path: Self.path(settings), limits: limits, service: service,
       judge: { [logger] in
@@ -57,19 +57,5 @@ package struct LocalAPISocket: Service {
         logger.warning(
           "a client of the local API was not let in", metadata: ["reason": "\($0.message)"])
       })
-  }
-
-  /// What is answered to a call that has failed.
-  static let failure: @Sendable (any Error) -> VarlinkError = { error in
-    let (code, message) =
-      switch error {
-      case is CancellationError: ("ending", "the daemon is ending")
-      case let error as SQLiteError: ("store", "the store cannot be read: \(error.message)")
-      case let error as CommandFailure: ("store", error.message)
-      case let error as SocketError where error.reason == .tooLarge: ("too_large", error.message)
-      default: ("internal", "an unexpected failure: \(type(of: error))")
-      }
-    return VarlinkError(
-      "\(VarlinkInterface.threadkeeper.name).Failed", ["code": code, "message": message])
   }
 }

@@ -6,7 +6,7 @@ import Settings
 import VarlinkSocket
 
 /// `io.threadkeeper.Status`: the report of `threadkeeper status`, made by the daemon itself.
-package struct StatusEndpoints: Sendable {
+package struct StatusEndpoints: LocalAPIHandler {
   package struct Reply: Codable, Sendable {
     package let status: StatusReport
   }
@@ -22,6 +22,8 @@ package struct StatusEndpoints: Sendable {
   let settings: Settings
   let keychain: Keychain
   let runtime: @Sendable () -> RuntimeRecord
+
+  var interface: VarlinkInterface { .status }
 
   var endpoints: [VarlinkEndpoint] {
     [

@@ -2,16 +2,43 @@
 
 import Bridge
 import Settings
+import VarlinkSocket
 
-/// Answers `routers transfer`, `release` and `remove` in the daemon.
-typealias RoutersHandler = DaemonRequestHandler<RoutersRequest>
+/// Answers `io.threadkeeper.Routers` in the daemon.
+struct RoutersHandler: LocalAPIHandler {
+  let settings: Settings
+  let ownership: OwnershipService
+  private let queue = HandlerQueue("routers")
 
-extension RoutersHandler {
   init(_ settings: Settings, ownership: OwnershipService) {
-    self.init(queue: "routers") { request, user in
-      try RoutersService(
-        settings: settings, ownership: ownership, actor: OpenStore.actor(user: user)
-      ).answer(request)
+    self.settings = settings
+    self.ownership = ownership
+  }
+
+  var interface: VarlinkInterface { .routers }
+
+  var endpoints: [VarlinkEndpoint] {
+    [
+      RoutersMethods.transfer.answered { request, caller in
+        try await fulfil(for: caller) { try $0.transfer(request) }
+      },
+      RoutersMethods.release.answered { request, caller in
+        try await fulfil(for: caller) { try $0.release(request) }
+      },
+      RoutersMethods.remove.answered { request, caller in
+        try await fulfil(for: caller) { try $0.remove(request) }
+      },
+    ]
+  }
+
+  private func fulfil(
+    for caller: VarlinkCaller,
+    _ body: @escaping @Sendable (RoutersService) throws -> RoutersReport
+  ) async throws -> RoutersReport {
+    try await queue.run { [settings, ownership] in
+      try body(
+        RoutersService(
+          settings: settings, ownership: ownership, actor: OpenStore.actor(user: caller.peer.user)))
     }
   }
 }

@@ -18,26 +18,43 @@ package struct RoutersService: Sendable {
   }
 
   /// - Throws: `CommandFailure`, or what the store throws.
-  package func answer(_ request: RoutersRequest) throws -> RoutersReport {
-    guard let agent = BorderAgentID(hex: request.agent) else {
+  package func transfer(_ request: RouterTransfer) throws -> RoutersReport {
+    let team = request.team
+    return try change(request.borderAgentId, of: request.home) {
+      try ownership.transfer($0, in: $1, to: team, logins: logins(of: team), by: actor)
+    }
+  }
+
+  /// - Throws: `CommandFailure`, or what the store throws.
+  package func release(_ router: RouterSelection) throws -> RoutersReport {
+    try change(router.borderAgentId, of: router.home) {
+      try ownership.release($0, in: $1, by: actor)
+    }
+  }
+
+  /// - Throws: `CommandFailure`, or what the store throws.
+  package func remove(_ router: RouterSelection) throws -> RoutersReport {
+    try change(router.borderAgentId, of: router.home) {
+      try ownership.remove($0, in: $1, by: actor)
+    }
+  }
+
+  private func change(
+    _ hex: String, of homeName: String,
+    _ body: (BorderAgentID, _ home: String) throws -> OwnershipChange
+  ) throws -> RoutersReport {
+    guard let agent = BorderAgentID(hex: hex) else {
       throw CommandFailure(.usage, "a border agent id has 16 or 32 hex digits")
     }
-    let home = try settings.home(named: request.home)
+    let home = try settings.home(named: homeName)
     let change: OwnershipChange
     do {
-      switch request.command {
-      case .transfer:
-        let team = request.team ?? ""
-        change = try ownership.transfer(
-          agent, in: home, to: team, logins: logins(of: team), by: actor)
-      case .release: change = try ownership.release(agent, in: home, by: actor)
-      case .remove: change = try ownership.remove(agent, in: home, by: actor)
-      }
+      change = try body(agent, home)
     } catch let failure as OwnershipFailure {
       throw Self.failure(failure, agent)
     }
     return RoutersReport(
-      home: home, borderAgentID: agent.description, previousTeam: change.previousTeam,
+      home: home, borderAgentId: agent.description, previousTeam: change.previousTeam,
       team: change.team, credentials: change.hadCredentials, changed: change.isChange,
       teamKnown: change.team.map { _ in change.isTeamKnown })
   }

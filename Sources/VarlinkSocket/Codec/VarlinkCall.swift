@@ -81,11 +81,11 @@ package struct VarlinkCall: Sendable {
     }
   }
 
-  private struct Body<Value: Decodable>: Decodable {
+  fileprivate struct Body<Value: Decodable>: Decodable {
     var parameters: Value?
   }
 
-  private struct Sent<Value: Encodable>: Encodable {
+  fileprivate struct Sent<Value: Encodable>: Encodable {
     var method: String
     var parameters: Value
     var more: Bool?
@@ -93,6 +93,9 @@ package struct VarlinkCall: Sendable {
     var upgrade: Bool?
   }
 }
+
+extension VarlinkCall.Body: VarlinkFieldNames where Value: VarlinkFieldNames {}
+extension VarlinkCall.Sent: VarlinkFieldNames where Value: VarlinkFieldNames {}
 
 /// No parameters, or a reply without any: `{}`.
 package struct VarlinkNothing: Codable, Sendable, Equatable {

@@ -6,21 +6,27 @@
   import Foundation
 #endif
 
-/// The JSON of messages. A property `networkName` is the field `network_name`; unknown fields are ignored.
+/// A type whose coding keys are the fields as they are on the wire, and so are those of the types within it.
+package protocol VarlinkFieldNames {}
+
+/// The JSON of messages. A property `networkName` is the field `network_name`, except of `VarlinkFieldNames`; unknown
+/// fields are ignored.
 enum VarlinkJSON {
   /// The most objects and arrays within each other.
   static let depth = 32
 
   static func encode(_ value: some Encodable) throws -> [UInt8] {
     let encoder = JSONEncoder()
-    encoder.keyEncodingStrategy = .convertToSnakeCase
+    if !(value is any VarlinkFieldNames) { encoder.keyEncodingStrategy = .convertToSnakeCase }
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     return Array(try encoder.encode(value))
   }
 
   static func decode<Value: Decodable>(_ type: Value.Type, _ message: [UInt8]) throws -> Value {
     let decoder = JSONDecoder()
-    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    if !(type is any VarlinkFieldNames.Type) {
+      decoder.keyDecodingStrategy = .convertFromSnakeCase
+    }
     return try decoder.decode(type, from: Data(message))
   }
 

@@ -16,8 +16,8 @@ extension VarlinkReply where Parameters: Decodable {
     do {
       let head = try VarlinkJSON.decode(Head.self, message)
       if let name = head.error {
-        let texts = try? VarlinkJSON.decode(Body<Texts>.self, message)
-        throw VarlinkError(name, texts?.parameters?.texts ?? [:])
+        let details = try? VarlinkJSON.decode(Body<Details>.self, message)
+        throw VarlinkError(name, details?.parameters?.values ?? [:])
       }
       continues = head.continues ?? false
       parameters =
@@ -54,29 +54,37 @@ private struct Body<Value: Decodable>: Decodable {
   var parameters: Value?
 }
 
+extension Body: VarlinkFieldNames where Value: VarlinkFieldNames {}
+
 private struct Sent<Value: Encodable>: Encodable {
   var parameters: Value
   var continues: Bool?
 }
 
+extension Sent: VarlinkFieldNames where Value: VarlinkFieldNames {}
+
 private struct SentError: Encodable {
   var error: String
-  var parameters: [String: String]
+  var parameters: [String: VarlinkError.Value]
 }
 
-/// The parameters of an error that are texts; others are left out.
-private struct Texts: Decodable {
-  let texts: [String: String]
+/// The parameters of an error that are texts or whole numbers; others are left out.
+private struct Details: Decodable {
+  let values: [String: VarlinkError.Value]
 
   init(from decoder: any Decoder) throws {
-    texts = try decoder.singleValueContainer().decode([String: Text].self).compactMapValues(\.text)
+    values = try decoder.singleValueContainer().decode([String: Detail].self)
+      .compactMapValues(\.value)
   }
 
-  private struct Text: Decodable {
-    let text: String?
+  private struct Detail: Decodable {
+    let value: VarlinkError.Value?
 
     init(from decoder: any Decoder) throws {
-      text = try? decoder.singleValueContainer().decode(String.self)
+      let field = try decoder.singleValueContainer()
+      value =
+        (try? field.decode(String.self)).map { .string($0) }
+        ?? (try? field.decode(Int.self)).map { .int($0) }
     }
   }
 }

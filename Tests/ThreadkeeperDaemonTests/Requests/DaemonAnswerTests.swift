@@ -37,7 +37,6 @@ struct KeeperAnswerTests {
       LoginRequest.Command.allCases.map(\.rawValue)
       + EnrolmentRequest.Command.allCases.map(\.rawValue)
       + ConsentMessage.Command.allCases.map(\.rawValue)
-      + RoutersRequest.Command.allCases.map(\.rawValue)
       + StoreRequest.Command.allCases.map(\.rawValue)
       + RequestCommand.allCases.map(\.rawValue)
     #expect(Set(commands).count == commands.count)

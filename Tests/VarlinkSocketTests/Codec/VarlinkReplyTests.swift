@@ -28,7 +28,22 @@ struct VarlinkReplyTests {
     #expect(try read("{\"parameters\":null,\"error\":null,\"x\":1}").parameters == Value())
   }
 
-  @Test("An error is thrown with those of its parameters that are texts")
+  private struct Named: Codable, Equatable, VarlinkFieldNames {
+    var agentID: String?
+    enum CodingKeys: String, CodingKey { case agentID = "agent_id" }
+  }
+
+  @Test("A type that names its fields has them on the wire as they are")
+  func namedFields() throws {
+    let value = Named(agentID: "a")
+    let sent = try VarlinkReply(parameters: value, continues: false).encoded()
+    #expect(String(decoding: sent, as: UTF8.self) == "{\"parameters\":{\"agent_id\":\"a\"}}")
+    #expect(try VarlinkReply<Named>(reading: sent).parameters == value)
+    let call = try VarlinkCall(reading: try VarlinkCall.encode("a.B", value))
+    #expect(try call.parameters(Named.self) == value)
+  }
+
+  @Test("An error is thrown with those of its parameters that are texts or whole numbers")
   func errors() throws {
     let sent = VarlinkError.invalidParameter("a").encoded()
     #expect(
@@ -38,8 +53,8 @@ struct VarlinkReplyTests {
     #expect(throws: VarlinkError.invalidParameter("a")) {
       try VarlinkReply<Value>(reading: sent)
     }
-    #expect(throws: VarlinkError("a.B", ["c": "d"])) {
-      try read("{\"error\":\"a.B\",\"parameters\":{\"c\":\"d\",\"e\":7,\"f\":[]}}")
+    #expect(throws: VarlinkError("a.B", ["c": "d", "e": .int(7)])) {
+      try read("{\"error\":\"a.B\",\"parameters\":{\"c\":\"d\",\"e\":7,\"f\":[],\"g\":null}}")
     }
     #expect(throws: VarlinkError("a.B")) { try read("{\"error\":\"a.B\"}") }
   }

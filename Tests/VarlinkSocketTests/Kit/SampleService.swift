@@ -68,7 +68,7 @@ final class SampleService: Sendable {
         Self.teamOnly.answered { _, _ in VarlinkNothing() },
         Self.ownerOnly.answered { _, _ in VarlinkNothing() },
         Self.fail.answered { text, _ in
-          throw VarlinkError("org.example.sample.Failed", ["message": text.text])
+          throw VarlinkError("org.example.sample.Failed", ["message": "\(text.text)"])
         },
         Self.count.answered { limit, _, replies in
           for number in 1..<max(limit.number, 1) { try await replies.send(Number(number: number)) }

@@ -2,23 +2,9 @@
 
 import VarlinkSocket
 
-/// The interfaces of the local API, as their clients get them: the texts of `docs/interfaces`, which a test compares. They
-/// are compiled in, because the program has no files beside it.
 extension VarlinkInterface {
-  package static let threadkeeper = VarlinkInterface(
-    """
-    # threadkeeper: what all of its interfaces have in common.
-    interface io.threadkeeper
-
-    # The call has failed. `code` is for programs: `ending` (the daemon is ending), `store` (the store cannot be read),
-    # `too_large` (the reply does not fit into a message), `internal`. `message` is one sentence for people.
-    error Failed (code: string, message: string)
-
-    # This user, or all users together, have too many connections open.
-    error TooManyConnections ()
-
-    """)
-
+  /// The text of docs/interfaces/io.threadkeeper.Status.varlink, which a test compares. It is compiled in, because the program has no files
+  /// beside it.
   package static let status = VarlinkInterface(
     """
     # How the daemon is: the broker, the store, and what is in it.

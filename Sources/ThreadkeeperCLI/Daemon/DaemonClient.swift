@@ -67,22 +67,24 @@ struct DaemonClient: Sendable {
         request, passing: descriptors, at: DaemonSockets.path(settings), within: seconds,
         actingForOwner: true
       ).map { Data($0) }
-    } catch let error as DaemonSocketError {
-      switch error.reason {
-      case .closed: throw Ended()
-      case .abandoned: throw LeftOpen()
-      case .stranger:
-        throw CommandFailure(
-          .notPermitted, "the running daemon cannot be asked: \(error.message)")
-      case .forbidden: throw OpenStore.forbidden(error.message)
-      case .timedOut:
-        throw CommandFailure(
-          .temporary, "the running daemon does not answer",
-          remedy: "it may do it all the same: `threadkeeper status` tells")
-      case .tooLarge, .malformed, .taken, .system:
-        throw CommandFailure(
-          .temporary, "the running daemon cannot be asked: \(error.message)")
-      }
+    } catch let error as SocketError {
+      throw Self.failure(error)
+    }
+  }
+
+  static func failure(_ error: SocketError) -> any Error {
+    switch error.reason {
+    case .closed: Ended()
+    case .abandoned: LeftOpen()
+    case .stranger:
+      CommandFailure(.notPermitted, "the running daemon cannot be asked: \(error.message)")
+    case .forbidden: OpenStore.forbidden(error.message)
+    case .timedOut:
+      CommandFailure(
+        .temporary, "the running daemon does not answer",
+        remedy: "it may do it all the same: `threadkeeper status` tells")
+    case .tooLarge, .malformed, .taken, .system:
+      CommandFailure(.temporary, "the running daemon cannot be asked: \(error.message)")
     }
   }
 

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VarlinkSocket
+
+extension VarlinkInterface {
+  /// The text of docs/interfaces/io.threadkeeper.Routers.varlink, which a test compares. It is compiled in, because the program has no files
+  /// beside it.
+  package static let routers = VarlinkInterface(
+    """
+    # Which team a border agent id belongs to. Every method fails with `not_found` for an id that the daemon does
+    # not know.
+    interface io.threadkeeper.Routers
+
+    # Gives an id, and the credentials stored under it, to another team. `border_agent_id` is 16 or 32 hexadecimal
+    # digits.
+    method Transfer(home: string, border_agent_id: string, team: string) -> (
+      home: string,
+      border_agent_id: string,
+      # Absent where nobody owned the id.
+      previous_team: ?string,
+      team: ?string,
+      # Whether credentials were stored under the id, which are the team's now.
+      credentials: bool,
+      changed: bool,
+      # Whether a login of the team has announced a router before.
+      team_known: ?bool
+    )
+
+    # Deletes the credentials and the owner of an id. The next team that announces it owns it.
+    method Release(home: string, border_agent_id: string) -> (
+      home: string,
+      border_agent_id: string,
+      previous_team: ?string,
+      # Whether credentials were stored under the id, which are deleted.
+      credentials: bool,
+      changed: bool
+    )
+
+    # Removes a router that is gone, with all that is stored of it.
+    method Remove(home: string, border_agent_id: string) -> (
+      home: string,
+      border_agent_id: string,
+      previous_team: ?string,
+      credentials: bool,
+      changed: bool
+    )
+
+    """)
+}

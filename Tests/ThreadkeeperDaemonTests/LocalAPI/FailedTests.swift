@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeychainCore
+import TestKit
+import Testing
+import VarlinkSocket
+
+@testable import ConsentLedger
+@testable import ThreadkeeperDaemon
+
+@Suite("Failures of the local API")
+struct FailedTests {
+  struct Other: Error {}
+
+  @Test(
+    "Whatever is thrown has its code and its exit status",
+    arguments: [
+      (CommandFailure(.usage, "no"), "invalid_payload", 64),
+      (CommandFailure(.noInput, "no"), "not_found", 66),
+      (CommandFailure(.configuration, "no"), "conflict", 78),
+      (CommandFailure(.temporary, "no"), "ending", 75), (CancellationError(), "ending", 75),
+      (KeychainError(.authFailed, "no"), "refused", 77),
+      (ConsentRefusal(.staleID, "no"), "stale_id", 66),
+      (SocketError(.tooLarge, "no"), "too_large", 64), (Other(), "internal", 70),
+    ] as [(any Error, String, Int)])
+  func codes(error: any Error, code: String, exit: Int) {
+    let answer = VarlinkError(failing: error)
+    #expect(answer.name == "io.threadkeeper.Failed")
+    #expect(answer.parameters["code"]?.string == code)
+    #expect(answer.parameters["exit"]?.int == exit)
+    #expect(answer.commandFailure.status.rawValue == Int32(exit))
+  }
+
+  @Test("A command fails with what the daemon has failed with, also after the way over the socket")
+  func commandFailure() throws {
+    for failure in [
+      CommandFailure(.noInput, "there is none", remedy: "look"),
+      CommandFailure(.inputOutput, "the disk is full"),
+    ] {
+      let sent = VarlinkError(failing: failure).encoded()
+      let received = #expect(throws: VarlinkError.self) {
+        try VarlinkReply<VarlinkNothing>(reading: sent)
+      }
+      #expect(received?.commandFailure == failure)
+    }
+  }
+
+  @Test("An answer that is not of this version says what to do")
+  func otherVersions() {
+    for error in [
+      VarlinkError.methodNotFound("Get"), .interfaceNotFound("io.threadkeeper.New"),
+      .invalidParameter("team"), VarlinkError("io.threadkeeper.Failed"),
+    ] {
+      #expect(error.commandFailure.status == .software)
+      #expect(error.commandFailure.remedy?.contains("another version") == true)
+    }
+    #expect(VarlinkError.permissionDenied.commandFailure.status == .notPermitted)
+    #expect(VarlinkError.tooManyConnections.commandFailure.status == .temporary)
+  }
+}
