@@ -42,11 +42,10 @@ struct ClientsEnrollCommand: AsyncParsableCommand {
 
   func run() async throws {
     let settings = try options.loadOfStore()
-    let report = try await EnrolmentClient(settings: settings).perform(
-      EnrolmentRequest(
-        command: .enroll, home: home.name(settings), user: EnrolmentService.checked(user),
-        line: line,
-        trust: trust, label: label))
+    let report = try await EnrolmentClient(settings: settings).enroll(
+      .init(
+        home: home.name(settings), user: EnrolmentService.checked(user), line: line, trust: trust,
+        label: label))
     let fingerprint = report.clients?.first?.fingerprint ?? ""
     try output.show(
       report,

@@ -27,12 +27,12 @@ struct ClientsFingerprintCommand: AsyncParsableCommand {
 
   func run() async throws {
     let settings = try options.loadOfStore()
-    var request = EnrolmentRequest(command: .fingerprint)
+    var request = ClientsMethods.Selection()
     if let user {
       request.user = try EnrolmentService.checked(user)
       request.home = try home.name(settings)
     }
-    let report = try await EnrolmentClient(settings: settings).perform(request)
+    let report = try await EnrolmentClient(settings: settings).fingerprint(request)
     if let keeper = report.keeper { return try output.show(keeper, text: keeper.text) }
     guard let client = report.clients?.first else { throw DaemonAnswerForm.unreadable }
     let text = "\(client.line)\nfingerprint  \(client.fingerprint)\n"

@@ -23,9 +23,8 @@ struct ClientsListCommand: AsyncParsableCommand {
 
   func run() async throws {
     let settings = try options.loadOfStore()
-    let report = try await EnrolmentClient(settings: settings).perform(
-      EnrolmentRequest(
-        command: .list, home: try home.map { try ClientHomeOption.checked($0, settings) }))
+    let report = try await EnrolmentClient(settings: settings).list(
+      try home.map { try ClientHomeOption.checked($0, settings) })
     try output.show(report, text: text(report))
   }
 

@@ -34,10 +34,8 @@ struct ClientsRevokeCommand: AsyncParsableCommand {
 
   func run() async throws {
     let settings = try options.loadOfStore()
-    _ = try await EnrolmentClient(settings: settings).perform(
-      EnrolmentRequest(
-        command: .revoke, home: home.name(settings), user: EnrolmentService.checked(user),
-        forgets: forget))
+    try await EnrolmentClient(settings: settings).revoke(
+      .init(home: home.name(settings), user: EnrolmentService.checked(user), forgets: forget))
     try output.show(Report(revoked: user), text: "The keys of \(user) are forgotten.\n")
   }
 }

@@ -29,9 +29,8 @@ struct ConsentApproveCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let report = try await ConsentClient(settings: options.loadOfStore()).askDaemon(
-      .init(.approve, id: id, scope: always ? .always : .once))
-    guard let past = report.decision else { throw DaemonAnswerForm.unreadable }
+    let past = try await ConsentClient(settings: options.loadOfStore()).approve(
+      id, always ? .always : .once)
     try output.show(past, text: Self.text(past))
   }
 

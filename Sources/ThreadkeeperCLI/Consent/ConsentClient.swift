@@ -1,27 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConsentLedger
+import Glibc
 import KeychainCore
 import Settings
 import ThreadkeeperDaemon
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import VarlinkSocket
 
 /// Has something done about consent: by the daemon that runs, or without one in the store itself.
 struct ConsentClient: Sendable {
-  /// Seconds.
-  private static let patience = 30
+  private static let timeout = Duration.seconds(30)
 
   let settings: Settings
 
-  /// For what only a daemon can do, because only a daemon has somebody waiting. One that is just
-  /// starting is waited for.
-  func askDaemon(_ message: ConsentMessage) async throws -> ConsentReport {
+  func list() async throws -> ConsentReport.List {
+    try await perform(ConsentMethods.list, VarlinkNothing()) {
+      try $0.list(namingHome: settings.homes.count > 1)
+    }
+  }
+
+  func grants() async throws -> ConsentReport.Grants {
+    try await perform(ConsentMethods.grants, VarlinkNothing()) { try $0.grants() }
+  }
+
+  func history(_ limit: Int) async throws -> ConsentReport.History {
+    try await perform(ConsentMethods.history, .init(limit)) { try $0.history(limit) }
+  }
+
+  func revoke(_ id: String) async throws -> ConsentReport.Revoked {
+    try await perform(
+      ConsentMethods.revoke, .init(id: id), open: { try OpenStore.forWriting($0) }
+    ) { try $0.revoke(id, by: geteuid()) }
+  }
+
+  func approve(_ id: String, _ scope: ConsentScope) async throws -> ConsentReport.Decision {
+    try await askDaemon(ConsentMethods.approve, .init(id: id, scope: scope)).decision
+  }
+
+  func deny(_ id: String) async throws -> ConsentReport.Decision {
+    try await askDaemon(ConsentMethods.deny, .init(id: id)).decision
+  }
+
+  /// For what only a daemon can do, because only a daemon has somebody waiting. One that is just starting is waited
+  /// for.
+  func askDaemon<Request: Encodable & Sendable, Reply: Decodable & Sendable>(
+    _ method: VarlinkMethod<Request, Reply>, _ request: Request
+  ) async throws -> Reply {
     // What broke off in between may have been decided: to decide it again is refused by its id.
     try await DaemonClient.orStore(isRepeatable: true) {
-      try await ask(message)
+      try await ask(method, request)
     } store: {
       guard StoreLock.holder(of: OpenStore.location(settings)) == nil else {
         throw CommandFailure(.temporary, "another process has the store, and no daemon answers")
@@ -32,23 +59,18 @@ struct ConsentClient: Sendable {
     }
   }
 
-  func perform(_ message: ConsentMessage) async throws -> ConsentReport {
+  private func perform<Request: Encodable & Sendable, Reply: Decodable & Sendable>(
+    _ method: VarlinkMethod<Request, Reply>, _ request: Request,
+    open: (Settings) throws -> Keychain = { try OpenStore.forReading($0) },
+    here: (ConsentService) throws -> Reply
+  ) async throws -> Reply {
     try await DaemonClient.orStore(isRepeatable: true) {
-      try await ask(message)
+      try await ask(method, request)
     } store: {
-      let keychain =
-        try message.command == .revoke
-        ? OpenStore.forWriting(settings) : OpenStore.forReading(settings)
+      let keychain = try open(settings)
       defer { keychain.close() }
-      let service = ConsentService(keychain)
       do {
-        switch message.command {
-        case .list: return try service.list(namingHome: settings.homes.count > 1)
-        case .grants: return try service.grants()
-        case .history: return try service.history(message.limit)
-        case .revoke: return try service.revoke(message.id, by: geteuid())
-        case .approve, .deny: throw CommandFailure(.software, "this takes a daemon")
-        }
+        return try here(ConsentService(keychain))
       } catch let refusal as ConsentRefusal {
         throw CommandFailure(refusal)
       } catch let error as KeychainError {
@@ -58,7 +80,9 @@ struct ConsentClient: Sendable {
   }
 
   /// - Returns: nil when no daemon listens.
-  private func ask(_ message: ConsentMessage) async throws -> ConsentReport? {
-    try await DaemonClient(settings: settings).ask(message, within: Self.patience)
+  private func ask<Request: Encodable & Sendable, Reply: Decodable & Sendable>(
+    _ method: VarlinkMethod<Request, Reply>, _ request: Request
+  ) async throws -> Reply? {
+    try await DaemonClient(settings: settings).call(method, request, within: Self.timeout)
   }
 }

@@ -23,9 +23,7 @@ struct ConsentDenyCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let report = try await ConsentClient(settings: options.loadOfStore()).askDaemon(
-      .init(.deny, id: id))
-    guard let past = report.decision else { throw DaemonAnswerForm.unreadable }
+    let past = try await ConsentClient(settings: options.loadOfStore()).deny(id)
     try output.show(
       past, text: "\(past.requester.printable) does not get \(past.wanted.printable).\n")
   }

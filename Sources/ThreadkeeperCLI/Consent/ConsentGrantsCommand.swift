@@ -22,10 +22,10 @@ struct ConsentGrantsCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let report = try await ConsentClient(settings: options.loadOfStore()).perform(.init(.grants))
+    let report = try await ConsentClient(settings: options.loadOfStore()).grants()
     var table = Table(
       columns: "ID", "REQUESTER", "MAY", "NETWORK", "SINCE", "GRANTED BY", "SEALED TO", "NOTE")
-    for grant in report.grants ?? [] {
+    for grant in report.grants {
       table.add(
         grant.id, grant.requester, grant.command, grant.networkNames, grant.createdAt,
         grant.grantedBy, grant.fingerprint ?? "", grant.asksAgain == true ? "asks again" : "")

@@ -28,9 +28,8 @@ struct ConsentHistoryCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let report = try await ConsentClient(settings: options.loadOfStore()).perform(
-      .init(.history, limit: last))
-    try output.show(report, text: Self.text(report.history ?? []))
+    let report = try await ConsentClient(settings: options.loadOfStore()).history(last)
+    try output.show(report, text: Self.text(report.history))
   }
 
   static func text(_ history: [ConsentReport.Decision]) -> String {

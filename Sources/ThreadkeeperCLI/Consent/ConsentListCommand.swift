@@ -3,6 +3,7 @@
 import ArgumentParser
 import BridgeProtocol
 import ThreadkeeperDaemon
+import VarlinkSocket
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -45,16 +46,17 @@ struct ConsentListCommand: AsyncParsableCommand {
   func run() async throws {
     let client = ConsentClient(settings: try options.loadOfStore())
     if follow { return try await follow(client) }
-    var report = try await client.perform(.init(.list))
+    var report = try await client.list()
     // For --follow only.
     report.revision = nil
-    try output.show(report, text: Self.text(report.pending ?? []))
+    try output.show(report, text: Self.text(report.pending))
   }
 
   /// Only a daemon has questions, so one must run at the beginning. One that ends is waited for.
   private func follow(_ client: ConsentClient) async throws {
     var follower = ConsentFollower(
-      ask: { try await Self.ask(client, $0) },
+      list: { try await Self.ask(client, ConsentMethods.list, VarlinkNothing()) },
+      history: { try await Self.ask(client, ConsentMethods.history, .init($0)).history },
       show: { [isJSON = output.json] news in
         try StandardStream.output.write(isJSON ? JSONText.line(news) : news.text)
       })
@@ -72,11 +74,11 @@ struct ConsentListCommand: AsyncParsableCommand {
     }
   }
 
-  private static func ask(
-    _ client: ConsentClient, _ message: ConsentMessage
-  ) async throws -> ConsentReport {
+  private static func ask<Request: Encodable & Sendable, Reply: Decodable & Sendable>(
+    _ client: ConsentClient, _ method: VarlinkMethod<Request, Reply>, _ request: Request
+  ) async throws -> Reply {
     do {
-      return try await client.askDaemon(message)
+      return try await client.askDaemon(method, request)
     } catch let failure as CommandFailure {
       throw failure
     } catch {

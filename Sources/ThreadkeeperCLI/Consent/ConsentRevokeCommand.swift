@@ -23,9 +23,7 @@ struct ConsentRevokeCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let report = try await ConsentClient(settings: options.loadOfStore()).perform(
-      .init(.revoke, id: id))
-    guard let grant = report.grants?.first else { throw DaemonAnswerForm.unreadable }
+    let grant = try await ConsentClient(settings: options.loadOfStore()).revoke(id).grant
     try output.show(
       grant,
       text:

@@ -2,34 +2,60 @@
 
 import ClientEnrolment
 import Logging
+import VarlinkSocket
 
-/// Answers `clients …` in the daemon.
-typealias EnrolmentHandler = DaemonRequestHandler<EnrolmentRequest>
+/// Answers `io.threadkeeper.Clients` in the daemon.
+struct EnrolmentHandler: LocalAPIHandler {
+  /// Those of the intake, so that a revocation counts from the next message on.
+  let enrolments: ClientEnrolmentStore
+  let logger: Logger
+  private let queue = HandlerQueue("clients")
 
-extension EnrolmentHandler {
-  /// - Parameter enrolments: those of the intake, so that a revocation counts from the next message on.
   init(_ enrolments: ClientEnrolmentStore, logger: Logger) {
-    self.init(queue: "clients") { request, user in
-      let service = EnrolmentService(enrolments: enrolments, actor: OpenStore.actor(user: user))
-      let report = try service.answer(request)
-      Self.log(request, report, to: logger)
-      return report
+    self.enrolments = enrolments
+    self.logger = logger
+  }
+
+  var interface: VarlinkInterface { .clients }
+
+  var endpoints: [VarlinkEndpoint] {
+    [
+      ClientsMethods.enroll.answered { request, caller in
+        let report = try await fulfil(for: caller) { try $0.enroll(request) }
+        log(
+          "a client is enrolled", of: request.user, in: request.home,
+          fingerprint: report.clients?.first?.fingerprint)
+        return report
+      },
+      ClientsMethods.list.answered { request, caller in
+        try await fulfil(for: caller) { try $0.list(request.home) }
+      },
+      ClientsMethods.fingerprint.answered { request, caller in
+        try await fulfil(for: caller) { try $0.fingerprint(request) }
+      },
+      ClientsMethods.revoke.answered { request, caller in
+        try await fulfil(for: caller) { try $0.revoke(request) }
+        log("a client's enrolment is revoked", of: request.user, in: request.home)
+        return VarlinkNothing()
+      },
+    ]
+  }
+
+  private func fulfil<R: Sendable>(
+    for caller: VarlinkCaller, _ body: @escaping @Sendable (EnrolmentService) throws -> R
+  ) async throws -> R {
+    try await queue.run { [enrolments] in
+      try body(
+        EnrolmentService(
+          enrolments: enrolments, actor: OpenStore.actor(user: caller.peer.user)))
     }
   }
 
-  private static func log(
-    _ request: EnrolmentRequest, _ report: EnrolmentReport, to logger: Logger
+  private func log(
+    _ message: Logger.Message, of user: String, in home: String, fingerprint: String? = nil
   ) {
-    let message: Logger.Message
-    switch request.command {
-    case .enroll: message = "a client is enrolled"
-    case .revoke: message = "a client's enrolment is revoked"
-    case .list, .fingerprint: return
-    }
-    var metadata: Logger.Metadata = [
-      "home": "\(request.home ?? "")", "user": "\(request.user ?? "")",
-    ]
-    metadata["fingerprint"] = (report.clients?.first?.fingerprint).map { "\($0)" }
+    var metadata: Logger.Metadata = ["home": "\(home)", "user": "\(user)"]
+    metadata["fingerprint"] = fingerprint.map { "\($0)" }
     logger.notice(message, metadata: metadata)
   }
 }

@@ -25,29 +25,31 @@ package struct EnrolmentService: Sendable {
 
   private var keychain: Keychain { enrolments.keychain }
 
-  package func answer(_ request: EnrolmentRequest) throws -> EnrolmentReport {
-    switch request.command {
-    case .enroll: return try enroll(request)
-    case .revoke: return try revoke(request)
-    case .list:
-      let (clients, damaged) = try keychain.database.read {
-        try enrolments.all(in: request.home, $0)
-      }
-      let revoked = clients.filter(\.isRevoked).map(\.user)
-      return EnrolmentReport(
-        clients: clients.filter { !$0.isRevoked }.map(EnrolmentReport.Client.init),
-        damaged: damaged.isEmpty ? nil : damaged,
-        revoked: revoked.isEmpty ? nil : revoked)
-    case .fingerprint:
-      if let user = request.user { return try client(user, of: request) }
-      return EnrolmentReport(keeper: PublicKeysReport(try keeper().keys))
-    }
+  /// - Parameter home: nil for all.
+  package func list(_ home: String?) throws -> EnrolmentReport {
+    let (clients, damaged) = try keychain.database.read { try enrolments.all(in: home, $0) }
+    let revoked = clients.filter(\.isRevoked).map(\.user)
+    return EnrolmentReport(
+      clients: clients.filter { !$0.isRevoked }.map(EnrolmentReport.Client.init),
+      damaged: damaged.isEmpty ? nil : damaged,
+      revoked: revoked.isEmpty ? nil : revoked)
   }
 
-  private func enroll(_ request: EnrolmentRequest) throws -> EnrolmentReport {
-    let (home, user) = try named(request)
+  /// Of a user, or of the daemon.
+  package func fingerprint(_ request: ClientsMethods.Selection) throws -> EnrolmentReport {
+    guard let user = request.user else {
+      return EnrolmentReport(keeper: PublicKeysReport(try keeper().keys))
+    }
+    guard let home = request.home else {
+      throw CommandFailure(.usage, "a client has a home and a user name")
+    }
+    return try client(Self.checked(user), home)
+  }
+
+  package func enroll(_ request: ClientsMethods.Enrolment) throws -> EnrolmentReport {
+    let (home, user) = (request.home, try Self.checked(request.user))
     let client = EnrolledClient(
-      home: home, user: user, keys: try .argument(request.line ?? "", whose: "the line"),
+      home: home, user: user, keys: try .argument(request.line, whose: "the line"),
       trust: request.trust ?? .broker, label: request.label ?? "",
       enrolledAt: Int64(Date().timeIntervalSince1970), enrolledBy: actor)
     // All of it or nothing: who is refused leaves no keys.
@@ -67,8 +69,8 @@ package struct EnrolmentService: Sendable {
       clients: [.init(client)], change: change.rawValue, keeper: PublicKeysReport(keeper))
   }
 
-  private func revoke(_ request: EnrolmentRequest) throws -> EnrolmentReport {
-    let (home, user) = try named(request)
+  package func revoke(_ request: ClientsMethods.Revocation) throws {
+    let (home, user) = (request.home, try Self.checked(request.user))
     let wasThere = try keychain.database.write { tx in
       keychain.act(as: actor, in: tx)
       let forgets = request.forgets ?? false
@@ -77,7 +79,6 @@ package struct EnrolmentService: Sendable {
       return true
     }
     guard wasThere else { throw Self.nobody(user, home) }
-    return EnrolmentReport()
   }
 
   /// A person has agreed to who had the key of then.
@@ -86,8 +87,7 @@ package struct EnrolmentService: Sendable {
       of: .mqttUser(user), in: home, by: actor, now: Int64(Date().timeIntervalSince1970 * 1000), tx)
   }
 
-  private func client(_ user: String, of request: EnrolmentRequest) throws -> EnrolmentReport {
-    let home = try named(request).home
+  private func client(_ user: String, _ home: String) throws -> EnrolmentReport {
     guard let client = try keychain.database.read({ try enrolments.client(user, in: home, $0) }),
       !client.isRevoked
     else { throw Self.nobody(user, home) }
@@ -103,13 +103,6 @@ package struct EnrolmentService: Sendable {
       keychain.act(as: actor, in: tx)
       return try enrolments.makeIdentity(tx)
     }
-  }
-
-  private func named(_ request: EnrolmentRequest) throws -> (home: String, user: String) {
-    guard let home = request.home, let user = request.user else {
-      throw CommandFailure(.usage, "a client has a home and a user name")
-    }
-    return (home, try Self.checked(user))
   }
 
   /// A name that a topic can hold as one level.

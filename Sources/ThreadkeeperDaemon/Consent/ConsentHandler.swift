@@ -2,26 +2,50 @@
 
 import Bridge
 import KeychainCore
+import VarlinkSocket
 
-/// Answers `consent …` in the daemon.
-typealias ConsentHandler = DaemonRequestHandler<ConsentMessage>
+/// Answers `io.threadkeeper.Consent` in the daemon.
+struct ConsentHandler: LocalAPIHandler {
+  let keychain: Keychain
+  /// Decides, and has those who wait answered.
+  let consents: ConsentDesk
+  private let queue = HandlerQueue("consent")
 
-extension ConsentHandler {
-  /// - Parameter consents: decides, and has those who wait answered.
   init(keychain: Keychain, consents: ConsentDesk) {
-    self.init(queue: "consent") { message, user in
-      let id = message.id ?? ""
-      let service = ConsentService(keychain)
-      switch message.command {
-      case .list: return try service.list(namingHome: consents.hasSeveralHomes)
-      case .grants: return try service.grants()
-      case .history: return try service.history(message.limit)
-      case .approve:
-        return ConsentReport(
-          decision: .init(try consents.approve(id, message.scope ?? .once, by: user)))
-      case .deny: return ConsentReport(decision: .init(try consents.deny(id, by: user)))
-      case .revoke: return ConsentReport(grants: [.init(try consents.revoke(id, by: user))])
-      }
-    }
+    self.keychain = keychain
+    self.consents = consents
+  }
+
+  var interface: VarlinkInterface { .consent }
+
+  private var service: ConsentService { ConsentService(keychain) }
+
+  var endpoints: [VarlinkEndpoint] {
+    [
+      ConsentMethods.list.answered { _, _ in
+        try await queue.run { try service.list(namingHome: consents.hasSeveralHomes) }
+      },
+      ConsentMethods.approve.answered { request, caller in
+        try await queue.run {
+          .init(
+            decision: .init(
+              try consents.approve(request.id, request.scope, by: caller.peer.user)))
+        }
+      },
+      ConsentMethods.deny.answered { request, caller in
+        try await queue.run {
+          .init(decision: .init(try consents.deny(request.id, by: caller.peer.user)))
+        }
+      },
+      ConsentMethods.grants.answered { _, _ in try await queue.run { try service.grants() } },
+      ConsentMethods.revoke.answered { request, caller in
+        try await queue.run {
+          .init(grant: .init(try consents.revoke(request.id, by: caller.peer.user)))
+        }
+      },
+      ConsentMethods.history.answered { request, _ in
+        try await queue.run { try service.history(request.limit) }
+      },
+    ]
   }
 }

@@ -4,9 +4,10 @@ import BridgeProtocol
 import ConsentLedger
 import ThreadCredentialStore
 import ThreadDataset
+import VarlinkSocket
 
-/// What the commands about consent show, and what the daemon tells them.
-package struct ConsentReport: Codable, Sendable {
+/// What the methods of `io.threadkeeper.Consent` answer, and the commands print with `--json`.
+package enum ConsentReport {
   /// Who asks, or has asked, for what.
   package struct Request: Codable, Sendable {
     package var id: String
@@ -78,14 +79,29 @@ package struct ConsentReport: Codable, Sendable {
   /// What became of a request, or of a grant.
   package typealias Decision = ConsentEntry<Decided>
 
-  package var pending: [Pending]?
-  package var grants: [Grant]?
-  package var history: [Decision]?
-  /// Of the history, beside what waits: as long as it is the same nothing was decided. Nil where
-  /// that cannot be told.
-  package var revision: String?
-  /// What the command itself has decided.
-  package var decision: Decision?
+  package struct List: Codable, Sendable, VarlinkFieldNames {
+    package var pending: [Pending]
+    /// Of the history: as long as it is the same nothing was decided. Nil where that cannot be told.
+    package var revision: String?
+  }
+
+  package struct Grants: Codable, Sendable, VarlinkFieldNames {
+    package var grants: [Grant]
+  }
+
+  package struct History: Codable, Sendable, VarlinkFieldNames {
+    package var history: [Decision]
+  }
+
+  /// What has become of a request.
+  package struct Ended: Codable, Sendable, VarlinkFieldNames {
+    package var decision: Decision
+  }
+
+  /// The grant that is ended.
+  package struct Revoked: Codable, Sendable, VarlinkFieldNames {
+    package var grant: Grant
+  }
 }
 
 extension ConsentReport.Request {

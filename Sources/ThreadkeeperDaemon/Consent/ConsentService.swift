@@ -17,18 +17,18 @@ package struct ConsentService: Sendable {
   }
 
   /// - Parameter namingHome: where the daemon has several.
-  package func list(namingHome: Bool) throws -> ConsentReport {
+  package func list(namingHome: Bool) throws -> ConsentReport.List {
     let now = now
     let (waiting, revision) = try keychain.database.read {
       (try ledger.pending(now: now, $0), try ledger.revision($0))
     }
-    return ConsentReport(
+    return ConsentReport.List(
       pending: waiting.map { .init($0, namingHome: namingHome) }, revision: revision)
   }
 
-  package func grants() throws -> ConsentReport {
+  package func grants() throws -> ConsentReport.Grants {
     let store = ThreadCredentialStore(keychain)
-    return ConsentReport(
+    return ConsentReport.Grants(
       grants: try keychain.database.read { tx in
         try ledger.grants(tx).map { grant in
           // A preferred network that cannot be read says nothing about the grant.
@@ -37,16 +37,16 @@ package struct ConsentService: Sendable {
       })
   }
 
-  package func history(_ limit: Int?) throws -> ConsentReport {
+  package func history(_ limit: Int?) throws -> ConsentReport.History {
     let past = try keychain.database.read { try ledger.history(limit: limit ?? .max, $0) }
-    return ConsentReport(history: past.map(ConsentReport.Decision.init))
+    return ConsentReport.History(history: past.map(ConsentReport.Decision.init))
   }
 
   /// Where no daemon runs that should be told.
-  package func revoke(_ id: String?, by user: UInt32) throws -> ConsentReport {
+  package func revoke(_ id: String, by user: UInt32) throws -> ConsentReport.Revoked {
     let grant = try keychain.database.write {
-      try ledger.revoke(id ?? "", by: .commandLine(user: user), now: now, $0)
+      try ledger.revoke(id, by: .commandLine(user: user), now: now, $0)
     }
-    return ConsentReport(grants: [.init(grant)])
+    return ConsentReport.Revoked(grant: .init(grant))
   }
 }

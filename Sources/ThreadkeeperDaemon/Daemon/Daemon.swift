@@ -80,16 +80,15 @@ package struct Daemon {
       settings, enrolments: bridge.enrolments, logger: logger, record: recorder.write)
     let sockets = DaemonSockets(
       settings: settings, requests: RequestHandler(settings, requests: bridge.requests),
-      handlers: [
-        ConsentHandler(keychain: keychain, consents: bridge.consents),
-        EnrolmentHandler(bridge.enrolments, logger: logger), store,
-      ],
+      handlers: [store],
       logins: logins, logger: logger)
     let localAPI = LocalAPISocket(
       settings: settings,
       handlers: [
         StatusEndpoints(settings: settings, keychain: keychain, runtime: { recorder.current }),
         RoutersHandler(settings, ownership: bridge.ownership),
+        EnrolmentHandler(bridge.enrolments, logger: logger),
+        ConsentHandler(keychain: keychain, consents: bridge.consents),
       ], logger: logger)
     let broker = privateBroker.map { ServiceGroupConfiguration.ServiceConfiguration(service: $0) }
     let group = ServiceGroup(

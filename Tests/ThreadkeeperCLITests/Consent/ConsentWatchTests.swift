@@ -123,14 +123,14 @@ struct ConsentWatchTests {
     let histories = Mutex(0)
     let told = Mutex<[String]>([])
     var follower = ConsentFollower(
-      ask: { message in
-        guard message.command == .history else { return ConsentReport(pending: [question("a")]) }
+      list: { ConsentReport.List(pending: [question("a")]) },
+      history: { _ in
         let number = histories.withLock { count in
           count += 1
           return count
         }
         guard number != 2 else { throw CommandFailure(.unavailable, "no daemon runs") }
-        return ConsentReport(history: [])
+        return []
       }, show: { news in told.withLock { $0 += heads([news]) } })
     await #expect(throws: CommandFailure.self) { try await follower.look() }
     #expect(told.withLock { $0 } == ["a asked"])
@@ -146,13 +146,12 @@ struct ConsentWatchTests {
     var isBroken = false
     var historiesAsked = 0
 
-    mutating func answer(_ message: ConsentMessage) throws -> ConsentReport {
-      guard message.command == .history else {
-        return ConsentReport(pending: pending, revision: revision)
-      }
+    var list: ConsentReport.List { .init(pending: pending, revision: revision) }
+
+    mutating func askHistory() throws -> [ConsentReport.Decision] {
       historiesAsked += 1
       if isBroken { throw CommandFailure(.unavailable, "no daemon runs") }
-      return ConsentReport(history: history)
+      return history
     }
   }
 
@@ -161,7 +160,8 @@ struct ConsentWatchTests {
     let keeper = Mutex(Daemon())
     let told = Mutex<[String]>([])
     var follower = ConsentFollower(
-      ask: { message in try keeper.withLock { try $0.answer(message) } },
+      list: { keeper.withLock { $0.list } },
+      history: { _ in try keeper.withLock { try $0.askHistory() } },
       show: { news in told.withLock { $0 += heads([news]) } })
     /// - Returns: how often the history was asked for.
     func look(_ change: (inout Daemon) -> Void = { _ in }) async throws -> Int {

@@ -111,13 +111,11 @@ struct OwnAccessTests {
     let keys = try #require(try new.keys())
     let work = EnrolmentService(enrolments: new.enrolments, actor: "a test")
     #expect(throws: CommandFailure.self) {
-      try work.answer(
-        EnrolmentRequest(command: .enroll, home: "home", user: "hub", line: keys.line))
+      try work.enroll(.init(home: "home", user: "hub", line: keys.line))
     }
     let isDecided = try new.keychain.database.read { try OwnAccess.isDecided(new.enrolments, $0) }
     #expect(!isDecided)
-    _ = try work.answer(
-      EnrolmentRequest(command: .enroll, home: "home", user: "hub", line: try Identity().keys.line))
+    _ = try work.enroll(.init(home: "home", user: "hub", line: try Identity().keys.line))
     let isDecidedNow = try new.keychain.database.read {
       try OwnAccess.isDecided(new.enrolments, $0)
     }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Bridge
 import ClientEnrolment
 import DaemonTestKit
 import Foundation
@@ -9,6 +8,7 @@ import TestKit
 import Testing
 import VarlinkSocket
 
+@testable import Bridge
 @testable import ThreadkeeperDaemon
 
 @Suite("The interfaces of the local API")
@@ -30,6 +30,12 @@ struct LocalAPITests {
           settings,
           ownership: try OwnershipService(
             BridgeConfiguration(settings), keychain: store.keychain)),
+        EnrolmentHandler(ClientEnrolmentStore(store.keychain), logger: Logger(label: "test")),
+        ConsentHandler(
+          keychain: store.keychain,
+          consents: ConsentDesk(
+            try TransactionRunner(
+              BridgeConfiguration(settings), keychain: store.keychain, clock: SystemClock()))),
       ], logger: Logger(label: "test"))
   }
 

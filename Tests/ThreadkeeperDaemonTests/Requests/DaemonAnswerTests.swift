@@ -19,13 +19,11 @@ struct KeeperAnswerTests {
   func kinds() throws {
     let requests: [[UInt8]] = [
       try LoginRequest(command: .logout, broker: "mqtt://broker.local").bytes,
-      try EnrolmentRequest(command: .list).bytes, try ConsentMessage(.list).bytes,
       try StoreRequest(command: .listKeys).bytes,
     ]
     for (number, bytes) in requests.enumerated() {
       let isRead = [
-        LoginRequest(bytes: bytes) != nil, EnrolmentRequest(bytes: bytes) != nil,
-        ConsentMessage(bytes: bytes) != nil, StoreRequest(bytes: bytes) != nil,
+        LoginRequest(bytes: bytes) != nil, StoreRequest(bytes: bytes) != nil,
       ]
       #expect(isRead == requests.indices.map { $0 == number })
     }
@@ -35,8 +33,6 @@ struct KeeperAnswerTests {
   func commands() {
     let commands =
       LoginRequest.Command.allCases.map(\.rawValue)
-      + EnrolmentRequest.Command.allCases.map(\.rawValue)
-      + ConsentMessage.Command.allCases.map(\.rawValue)
       + StoreRequest.Command.allCases.map(\.rawValue)
       + RequestCommand.allCases.map(\.rawValue)
     #expect(Set(commands).count == commands.count)
@@ -44,19 +40,19 @@ struct KeeperAnswerTests {
 
   @Test("An answer that no message can hold is a failure with words, and not silence")
   func tooLarge() throws {
-    let bytes = EnrolmentRequest(command: .list).answer {
-      EnrolmentReport(change: String(repeating: "a", count: DaemonConnection.limit))
+    let bytes = StoreRequest(command: .listKeys).answer {
+      StoreReport(keyFileMade: String(repeating: "a", count: DaemonConnection.limit))
     }
     let error = try #require(try object(bytes)["error"] as? NSDictionary)
     #expect(error["code"] as? String == "too_large")
-    #expect(throws: CommandFailure.self) { try EnrolmentRequest.Answer.result(Data(bytes)) }
+    #expect(throws: CommandFailure.self) { try StoreAnswer.result(Data(bytes)) }
   }
 
   @Test("A report is told in the form that docs/reference/daemon-socket.md has, and read again")
   func report() throws {
-    let bytes = EnrolmentRequest(command: .list).answer { EnrolmentReport(change: "enrolled") }
-    #expect(try object(bytes) == ["v": 1, "status": "ok", "data": ["change": "enrolled"]])
-    #expect(try EnrolmentRequest.Answer.result(Data(bytes)).change == "enrolled")
+    let bytes = StoreRequest(command: .listKeys).answer { StoreReport(keyFileMade: "/key") }
+    #expect(try object(bytes) == ["v": 1, "status": "ok", "data": ["keyFileMade": "/key"]])
+    #expect(try StoreAnswer.result(Data(bytes)).keyFileMade == "/key")
   }
 
   @Test("What goes wrong has its code and its exit status, whatever it is")
@@ -79,37 +75,19 @@ struct KeeperAnswerTests {
 
   @Test("A request of another version is not done, and an answer that is none not believed")
   func versions() throws {
-    var request = ConsentMessage(.list)
+    var request = StoreRequest(command: .listKeys)
     request.v = 2
     let bytes = request.answer {
       Issue.record("it is done")
-      return ConsentReport()
+      return StoreReport()
     }
     #expect(try object(bytes)["status"] as? String == "error")
     for answer in [
       "", "{}", "{\"v\":1,\"status\":\"ok\"}", "{\"v\":2,\"status\":\"ok\",\"data\":{}}",
     ] {
       #expect(throws: DaemonAnswerForm.unreadable) {
-        try ConsentMessage.Answer.result(Data(answer.utf8))
+        try StoreAnswer.result(Data(answer.utf8))
       }
     }
-  }
-
-  @Test("An entry about consent is one JSON object, with the fields of both parts")
-  func entry() throws {
-    let request = ConsentReport.Request(
-      id: "c-1", requester: "uid 1000", team: "a", home: "home", command: "preferred/get",
-      networks: [], createdAt: "2026-01-02T03:04:05Z")
-    let decision = ConsentReport.Decision(
-      request: request, more: .init(outcome: "approved", decidedAt: "then", given: false))
-    let bytes = try JSONEncoder().encode(decision)
-    #expect(
-      try object(Array(bytes)) == [
-        "id": "c-1", "requester": "uid 1000", "team": "a", "home": "home",
-        "command": "preferred/get", "networks": [], "created_at": "2026-01-02T03:04:05Z",
-        "outcome": "approved", "decided_at": "then", "given": false,
-      ])
-    let read = try JSONDecoder().decode(ConsentReport.Decision.self, from: bytes)
-    #expect(read.requester == "uid 1000" && read.given == false)
   }
 }

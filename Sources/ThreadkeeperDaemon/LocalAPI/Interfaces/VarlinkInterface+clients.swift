@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VarlinkSocket
+
+extension VarlinkInterface {
+  /// The text of docs/interfaces/io.threadkeeper.Clients.varlink, which a test compares. It is compiled in, because the program has no files
+  /// beside it.
+  package static let clients = VarlinkInterface(
+    """
+    # Users of the broker whose keys the daemon knows.
+    interface io.threadkeeper.Clients
+
+    # What an enrolment line has, and its fingerprint, for people to compare.
+    type Client (
+      home: string,
+      user: string,
+      # `broker`: what the user says unsealed counts too. `signed`: only what it has signed.
+      trust: (broker, signed),
+      label: string,
+      fingerprint: string,
+      line: string,
+      # RFC 3339.
+      enrolled_at: string,
+      enrolled_by: string
+    )
+
+    type Keys (
+      line: string,
+      fingerprint: string
+    )
+
+    # Enrols a user, or gives it new keys. `trust` is `broker` unless it says otherwise. `keeper` has the daemon's
+    # own keys, to which the client seals.
+    method Enroll(home: string, user: string, line: string, trust: ?string, label: ?string) -> (
+      clients: []Client,
+      change: (enrolled, updated),
+      keeper: Keys
+    )
+
+    # The enrolled users: of one home, or of all. `damaged` and `revoked` have names of users.
+    method List(home: ?string) -> (
+      clients: []Client,
+      damaged: ?[]string,
+      revoked: ?[]string
+    )
+
+    # The daemon's own keys, or those of a user, who needs a home. Fails with `not_found`.
+    method Fingerprint(home: ?string, user: ?string) -> (
+      clients: ?[]Client,
+      keeper: ?Keys
+    )
+
+    # Revokes the keys of a user. With `forgets` nothing is kept of it. Fails with `not_found`.
+    method Revoke(home: string, user: string, forgets: ?bool) -> ()
+
+    """)
+}
