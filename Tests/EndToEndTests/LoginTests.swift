@@ -241,7 +241,7 @@ struct LoginTests {
     for command in [
       #""broker/login","broker":"mqtt://127.0.0.1:\#(broker.port)","username":"keeper","#
         + #""password":"x","validate":false"#,
-      #""keys/list""#,
+      #""store/progress""#,
     ] {
       let bytes = Array(#"{"v":2,"command":\#(command)}"#.utf8)
       let answer = try await DaemonCaller.ask(

@@ -4,22 +4,61 @@ import ThreadkeeperDaemon
 import VarlinkSocket
 
 /// The local API.
+///
+/// Every call throws `CommandFailure`, among them what the daemon answers; `Ended`; `LeftOpen`, or `CancellationError`
+/// when nothing was asked yet.
 extension DaemonClient {
+  /// The most time in which a daemon takes a connection for a stream.
+  private static let connectTimeout = Duration.seconds(60)
+
   /// Calls a method of the running daemon.
   ///
   /// - Parameter limit: the most time for all of it.
   /// - Returns: nil when no daemon listens.
-  /// - Throws: `CommandFailure`, among them what the daemon answers; `Ended`; `LeftOpen`, or `CancellationError` when
-  ///   nothing was asked yet.
   func call<Parameters: Encodable & Sendable, Reply: Decodable & Sendable>(
     _ method: VarlinkMethod<Parameters, Reply>, _ parameters: Parameters, within limit: Duration
   ) async throws -> Reply? {
     let deadline = ContinuousClock.now + limit
+    return try await with(within: limit) {
+      try await $0.call(method, parameters, within: deadline - .now)
+    }
+  }
+
+  /// Calls a stream of the running daemon, for as long as it lasts.
+  ///
+  /// - Parameter each: gets every reply. What it throws ends the stream.
+  /// - Returns: the last reply; nil when no daemon listens.
+  func follow<Parameters: Encodable & Sendable, Reply: Decodable & Sendable>(
+    _ method: VarlinkStream<Parameters, Reply>, _ parameters: Parameters,
+    each: (Reply) throws -> Void
+  ) async throws -> Reply? {
+    try await with(within: Self.connectTimeout) {
+      var last: Reply?
+      for try await reply in try $0.replies(to: method, parameters) {
+        try each(reply)
+        last = reply
+      }
+      guard let last else { throw SocketError.closed }
+      return last
+    }
+  }
+
+  /// Whether a daemon answers.
+  func isThere(within limit: Duration) async throws -> Bool {
+    let question = VarlinkMethod<VarlinkNothing, VarlinkNothing>(
+      VarlinkInterface.service.name, "GetInfo", for: .admitted)
+    return try await call(question, VarlinkNothing(), within: limit) != nil
+  }
+
+  private func with<Reply>(
+    within limit: Duration, _ body: (VarlinkClient) async throws -> Reply
+  ) async throws -> Reply? {
     do {
       let client = try await VarlinkClient.connect(
         to: LocalAPISocket.path(settings), within: limit, actingForOwner: true)
+      guard let client else { return nil }
       try Task.checkCancellation()
-      return try await client?.call(method, parameters, within: deadline - .now)
+      return try await body(client)
     } catch let error as SocketError {
       throw Self.failure(error)
     } catch let error as VarlinkError {

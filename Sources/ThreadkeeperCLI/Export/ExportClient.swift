@@ -10,8 +10,6 @@ import ThreadkeeperDaemon
 struct ExportClient: Sendable {
   /// Seconds, for a store of millions on a slow machine.
   private static let patience = 24 * 3_600
-  /// For a daemon that has its hands full; it only says that it is there.
-  private static let patienceOfQuestion = 60
   private static let pause = Duration.milliseconds(250)
 
   let settings: Settings
@@ -20,9 +18,9 @@ struct ExportClient: Sendable {
 
   /// The store, where no daemon has it; nil where one does.
   func openHere(_ command: StoreRequest.Command) async throws -> Keychain? {
-    try await StoreClient(settings: settings).openHere(
-      unlessAnswered: StoreRequest(command: .progress), within: Self.patienceOfQuestion
-    ) { try command == .importItems || $0.lockedForExport() > 0 }
+    try await StoreClient(settings: settings).openHere {
+      try command == .importItems || $0.lockedForExport() > 0
+    }
   }
 
   /// - Parameter keychain: from `openHere`.

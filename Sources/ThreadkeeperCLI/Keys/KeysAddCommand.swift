@@ -92,8 +92,7 @@ struct KeysAddCommand: AsyncParsableCommand {
     let label = systemdCredential ?? label
     let added = try await Interruptible.run(inDoubt: Self.doubt) {
       let secret = if let given { given } else { try await Self.newPassphrase() }
-      return try await StoreClient(settings: settings).performUnlessStopped(
-        StoreRequest(command: .addKey, secret: secret, label: label))
+      return try await StoreClient(settings: settings).add(.init(secret: secret, label: label))
     }
     let slot = added.slots?.first
     let deviceKeyWritten = added.deviceKeyWritten ?? false

@@ -33,11 +33,11 @@ struct KeysRemoveCommand: AsyncParsableCommand {
   func run() async throws {
     try? ProcessHardening.forbidCoreDumps()
     let client = StoreClient(settings: try options.loadOfStore())
-    let request = StoreRequest(command: .removeKey, slot: id, isConfirmed: yes)
+    let request = KeysMethods.Removal(slot: id, isConfirmed: yes)
     let report = try await Interruptible.run(
       beforehand: "Nothing was removed.", inDoubt: Self.doubt
     ) {
-      try await client.performUnlessStopped(request)
+      try await client.remove(request)
     }
     try output.show(report, text: "Key slot \(id) is removed.\n")
   }

@@ -44,11 +44,6 @@ struct KeysRotateCommand: AsyncParsableCommand {
         + " Not while it is there and cannot be read."))
   var deleteDeviceItems = false
 
-  /// For a daemon that does not answer.
-  private static let patience = Duration.seconds(10)
-  /// Seconds, for one that has its hands full; it only says that it is there.
-  private static let patienceOfQuestion = 120
-
   @OptionGroup var options: SettingsOptions
   @OptionGroup var output: OutputOptions
 
@@ -74,8 +69,8 @@ struct KeysRotateCommand: AsyncParsableCommand {
     try? ProcessHardening.forbidCoreDumps()
     let settings = try options.loadOfStore()
     let client = StoreClient(settings: settings)
-    let request = StoreRequest(
-      command: .rotateKeys, isConfirmed: yes, roots: try await master ? roots(client) : nil,
+    let request = KeysMethods.Rotation(
+      roots: try await master ? roots(client) : nil, isConfirmed: yes,
       deletesDeviceItems: deleteDeviceItems)
     let watch = RotationWatch()
     let begun = try await Interruptible.run(orSay: { watch.wordsOfStop }) {
@@ -94,11 +89,9 @@ struct KeysRotateCommand: AsyncParsableCommand {
   }
 
   private func rotate(
-    _ request: StoreRequest, _ client: StoreClient, _ watch: RotationWatch
+    _ request: KeysMethods.Rotation, _ client: StoreClient, _ watch: RotationWatch
   ) async throws -> StoreReport {
-    let keychain = try await client.openHere(
-      unlessAnswered: StoreRequest(command: .rotation), within: Self.patienceOfQuestion
-    ) { _ in request.roots == nil }
+    let keychain = try await client.openHere { _ in request.roots == nil }
     defer { keychain?.close() }
     guard let keychain else {
       watch.askFor(newRoots: request.roots != nil)
@@ -109,18 +102,23 @@ struct KeysRotateCommand: AsyncParsableCommand {
 
   /// Has the daemon do it. Returns what the beginning came to; `watch` has the rest.
   private func follow(
-    _ request: StoreRequest, _ client: StoreClient, _ watch: RotationWatch
+    _ request: KeysMethods.Rotation, _ client: StoreClient, _ watch: RotationWatch
   ) async throws -> StoreReport {
-    let begun = try await client.askOnce(request)
-    if request.roots != nil { watch.note(newRoots: begun) }
-    watch.show(begun.rotation ?? .init(), by: .keeper)
-    while watch.rotation.running {
-      try await Task.sleep(for: .milliseconds(100))
-      guard let next = try await progress(client) else { break }
-      watch.show(next, by: .keeper)
+    var begun: StoreReport?
+    do {
+      _ = try await client.rotate(request) { report in
+        if begun == nil {
+          begun = report
+          if request.roots != nil { watch.note(newRoots: report) }
+        }
+        watch.show(report.rotation ?? .init(), by: .keeper)
+      }
+    } catch {
+      // It has ended in the middle of the rotation, not of the beginning.
+      guard begun != nil, (error as? CommandFailure)?.status == .temporary else { throw error }
     }
     if let failure = watch.rotation.failure { throw failure }
-    guard watch.rotation.finished else {
+    guard let begun, watch.rotation.finished else {
       throw CommandFailure(
         .temporary, "the daemon has ended: \(watch.words)",
         remedy: watch.rotation.queued == true
@@ -128,21 +126,6 @@ struct KeysRotateCommand: AsyncParsableCommand {
           : "it goes on with the rotation when it starts again")
     }
     return begun
-  }
-
-  /// Nil when the daemon has ended: nobody listens. One that does not answer is asked again for a while.
-  private func progress(_ client: StoreClient) async throws -> StoreReport.Rotation? {
-    let end = ContinuousClock.now + Self.patience
-    while true {
-      let failure: CommandFailure
-      do {
-        return try await client.askDaemon(StoreRequest(command: .rotation))?.rotation
-      } catch let refusal as CommandFailure {
-        failure = refusal
-      }
-      guard failure.status == .temporary, ContinuousClock.now < end else { throw failure }
-      try await Task.sleep(for: .milliseconds(200))
-    }
   }
 
   private func roots(_ client: StoreClient) async throws -> [StoreSecret] {

@@ -10,11 +10,11 @@ struct RotationHere: Sendable {
   let watch: RotationWatch
 
   /// - Throws: `CancellationError` when the task was cancelled, and the rotation left at a step.
-  func run(_ request: StoreRequest) async throws -> StoreReport {
+  func run(_ request: KeysMethods.Rotation) async throws -> StoreReport {
     try await SystemThread.run { try work(request, $0) }
   }
 
-  private func work(_ request: StoreRequest, _ isStopped: StopFlag) throws -> StoreReport {
+  private func work(_ request: KeysMethods.Rotation, _ isStopped: StopFlag) throws -> StoreReport {
     var rotation = StoreReport.Rotation(running: true)
     guard !isStopped.isUp else { throw CancellationError() }
     let begun = try StoreActions(keychain: keychain, settings: client.settings).renewRoots(request)
@@ -38,7 +38,7 @@ struct RotationHere: Sendable {
 
   /// What opens a slot may open the locked items too, for as long as this command runs: they get their new
   /// keys at once.
-  private func unlock(_ request: StoreRequest) throws {
+  private func unlock(_ request: KeysMethods.Rotation) throws {
     guard !keychain.isUnlocked else { return }
     for secret in request.roots ?? [] where !keychain.isUnlocked {
       for way in (try? secret.ways()) ?? [] where !keychain.isUnlocked {

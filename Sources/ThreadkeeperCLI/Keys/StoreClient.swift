@@ -3,35 +3,46 @@
 import KeychainCore
 import Settings
 import ThreadkeeperDaemon
+import VarlinkSocket
 
 /// Has something done with the store: by the daemon that holds it, or without one in the store itself.
 struct StoreClient: Sendable {
-  /// Seconds. A passphrase takes the daemon one, on a slow machine ten.
-  private static let patience = 120
+  /// A passphrase takes the daemon a second, on a slow machine ten.
+  private static let timeout = Duration.seconds(120)
 
   let settings: Settings
 
   /// - Returns: nil when no daemon listens.
-  func askDaemon(_ request: StoreRequest) async throws -> StoreReport? {
-    do {
-      return try await ask(request)
-    } catch let ended as DaemonClient.Ended {
-      throw ended.failure
-    }
+  /// - Throws: `DaemonClient.Ended`, among others.
+  private func ask<Request: Encodable & Sendable>(
+    _ method: VarlinkMethod<Request, StoreReport>, _ request: Request
+  ) async throws -> StoreReport? {
+    try await DaemonClient(settings: settings).call(method, request, within: Self.timeout)
   }
 
-  /// - Returns: nil when no daemon listens.
-  /// - Throws: `DaemonClient.Ended`, among others.
-  func ask(_ request: StoreRequest) async throws -> StoreReport? {
-    try await DaemonClient(settings: settings).ask(request, within: Self.patience)
+  // MARK: The lock
+
+  /// - Parameter words: of the failure with status 69 when no daemon runs.
+  func lock(orSay words: String) async throws -> StoreReport {
+    try await askRunningDaemon(StoreMethods.lock, VarlinkNothing(), orSay: words)
+  }
+
+  /// - Parameter words: of the failure with status 69 when no daemon runs.
+  func unlock(_ secret: StoreSecret, orSay words: String) async throws -> StoreReport {
+    try await askRunningDaemon(StoreMethods.unlock, .init(secret), orSay: words)
+  }
+
+  /// - Parameter words: of the failure with status 69 when no daemon runs.
+  func listInDaemon(orSay words: String) async throws -> StoreReport {
+    try await askRunningDaemon(KeysMethods.list, VarlinkNothing(), orSay: words)
   }
 
   /// For what only a daemon can do. One that is just starting is waited for.
-  ///
-  /// - Parameter words: of the failure with status 69 when none runs.
-  func askRunningDaemon(_ request: StoreRequest, orSay words: String) async throws -> StoreReport {
+  private func askRunningDaemon<Request: Encodable & Sendable>(
+    _ method: VarlinkMethod<Request, StoreReport>, _ request: Request, orSay words: String
+  ) async throws -> StoreReport {
     try await DaemonClient.orStore(isRepeatable: true) {
-      try await ask(request)
+      try await ask(method, request)
     } store: {
       guard StoreLock.holder(of: OpenStore.location(settings)) == nil else {
         throw CommandFailure(.temporary, "another process has the store, and no daemon answers")
@@ -40,49 +51,74 @@ struct StoreClient: Sendable {
     }
   }
 
-  /// The ways into the store.
+  // MARK: Key slots
+
   func list() async throws -> StoreReport {
-    let request = StoreRequest(command: .listKeys)
-    return try await DaemonClient.orStore(isRepeatable: true) {
-      try await ask(request)
+    try await DaemonClient.orStore(isRepeatable: true) {
+      try await ask(KeysMethods.list, VarlinkNothing())
     } store: {
       let keychain = try OpenStore.forReading(settings)
       defer { keychain.close() }
-      return try StoreActions(keychain: keychain, settings: settings).answer(request)
+      return try StoreActions(keychain: keychain, settings: settings).list()
     }
   }
 
-  /// For commands that change something, and catch signals meanwhile: one that comes at a question leaves the store as it is.
-  func performUnlessStopped(_ request: StoreRequest) async throws -> StoreReport {
-    let keychain = try await openHere(
-      unlessAnswered: StoreRequest(command: .listKeys), within: Self.patience
-    ) { _ in request.command == .addKey }
+  func add(_ request: KeysMethods.Addition) async throws -> StoreReport {
+    try await performUnlessStopped(KeysMethods.add, request, needsAll: true) {
+      try $0.add(request)
+    }
+  }
+
+  func remove(_ request: KeysMethods.Removal) async throws -> StoreReport {
+    try await performUnlessStopped(KeysMethods.remove, request, needsAll: false) {
+      try $0.remove(request)
+    }
+  }
+
+  /// For commands that change something, and catch signals meanwhile: one that comes at a question leaves the store as
+  /// it is.
+  private func performUnlessStopped<Request: Encodable & Sendable>(
+    _ method: VarlinkMethod<Request, StoreReport>, _ request: Request, needsAll: Bool,
+    here: (StoreActions) throws -> StoreReport
+  ) async throws -> StoreReport {
+    let keychain = try await openHere { _ in needsAll }
     defer { keychain?.close() }
-    guard let keychain else { return try await askOnce(request) }
-    return try StoreActions(keychain: keychain, settings: settings).answer(request)
+    guard let keychain else {
+      return try await once { try await ask(method, request) }
+    }
+    return try here(StoreActions(keychain: keychain, settings: settings))
+  }
+
+  /// Has a daemon renew the keys; one was there a moment ago.
+  ///
+  /// - Parameter show: gets each report; the first one has what came with new root keys.
+  /// - Returns: the last report.
+  func rotate(
+    _ request: KeysMethods.Rotation, show: (StoreReport) throws -> Void
+  ) async throws -> StoreReport {
+    try await once {
+      try await DaemonClient(settings: settings).follow(KeysMethods.rotate, request, each: show)
+    }
   }
 
   /// Has a daemon do what is not to be done twice, as to add a key; one was there a moment ago.
-  func askOnce(_ request: StoreRequest) async throws -> StoreReport {
-    try await DaemonClient.orStore(isRepeatable: false) {
-      try await ask(request)
-    } store: {
+  private func once(_ ask: () async throws -> StoreReport?) async throws -> StoreReport {
+    try await DaemonClient.orStore(isRepeatable: false, keeper: ask) {
       throw CommandFailure(.temporary, "the daemon has ended before it was asked: try again")
     }
   }
 
+  // MARK: The store
+
   /// The store, where no daemon has it; nil where one does. What opens it is asked for on a thread of the system's:
   /// for commands that catch signals meanwhile.
   ///
-  /// - Parameters:
-  ///   - question: that shows whether a daemon is there. It changes nothing, so it leaves nothing in doubt.
-  ///   - needsAll: whether what is locked is asked for, too.
+  /// - Parameter needsAll: whether what is locked is asked for, too.
   func openHere(
-    unlessAnswered question: StoreRequest, within seconds: Int,
     _ needsAll: @escaping @Sendable (Keychain) throws -> Bool
   ) async throws -> Keychain? {
     let keychain: Keychain? = try await DaemonClient.orStore(isRepeatable: true) {
-      try await isAnswered(question, within: seconds) ? Optional(Keychain?.none) : nil
+      try await isDaemonThere() ? Optional(Keychain?.none) : nil
     } store: {
       try await SystemThread.run { try open(until: $0, needsAll) }
     }
@@ -93,9 +129,10 @@ struct StoreClient: Sendable {
     return keychain
   }
 
-  private func isAnswered(_ question: StoreRequest, within seconds: Int) async throws -> Bool {
+  /// It changes nothing, so it leaves nothing in doubt.
+  private func isDaemonThere() async throws -> Bool {
     do {
-      return try await DaemonClient(settings: settings).ask(question, within: seconds) != nil
+      return try await DaemonClient(settings: settings).isThere(within: Self.timeout)
     } catch is DaemonClient.Ended {
       return false
     } catch is DaemonClient.LeftOpen {

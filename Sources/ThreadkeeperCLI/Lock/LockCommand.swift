@@ -22,8 +22,7 @@ struct LockCommand: AsyncParsableCommand {
 
   func run() async throws {
     let client = StoreClient(settings: try options.loadOfStore())
-    let report = try await client.askRunningDaemon(
-      StoreRequest(command: .lock), orSay: "no daemon runs: there is nothing to lock")
+    let report = try await client.lock(orSay: "no daemon runs: there is nothing to lock")
     let note =
       report.guarded == true
       ? ""

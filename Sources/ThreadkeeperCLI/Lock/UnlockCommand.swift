@@ -42,8 +42,7 @@ struct UnlockCommand: AsyncParsableCommand {
       beforehand: "Nothing was unlocked.", inDoubt: Self.doubt
     ) {
       let secret = if let given { given } else { try await Self.secret(client, orSay: nobody) }
-      return try await client.askRunningDaemon(
-        StoreRequest(command: .unlock, secret: secret), orSay: nobody)
+      return try await client.unlock(secret, orSay: nobody)
     }
     try output.show(report, text: "The store is unlocked.\n")
   }
@@ -56,7 +55,7 @@ struct UnlockCommand: AsyncParsableCommand {
   {
     let now: StoreReport
     do {
-      now = try await client.askRunningDaemon(StoreRequest(command: .listKeys), orSay: nobody)
+      now = try await client.listInDaemon(orSay: nobody)
     } catch is DaemonClient.LeftOpen {
       // That was only a look.
       throw CancellationError()

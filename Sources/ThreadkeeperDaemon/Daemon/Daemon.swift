@@ -89,6 +89,7 @@ package struct Daemon {
         RoutersHandler(settings, ownership: bridge.ownership),
         EnrolmentHandler(bridge.enrolments, logger: logger),
         ConsentHandler(keychain: keychain, consents: bridge.consents),
+        KeysHandler(service: store), StoreHandler(service: store),
       ], logger: logger)
     let broker = privateBroker.map { ServiceGroupConfiguration.ServiceConfiguration(service: $0) }
     let group = ServiceGroup(

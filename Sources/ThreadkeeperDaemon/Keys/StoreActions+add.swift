@@ -4,9 +4,8 @@ import Glibc
 import KeychainCore
 
 extension StoreActions {
-  /// `keys/add`
-  func add(_ request: StoreRequest) throws -> StoreReport {
-    guard let way = try request.secret?.ways().first else {
+  package func add(_ request: KeysMethods.Addition) throws -> StoreReport {
+    guard let way = try request.secret.ways().first else {
       throw CommandFailure(.usage, "which key is to be added?")
     }
     let newFile = try newKeyFile(way)

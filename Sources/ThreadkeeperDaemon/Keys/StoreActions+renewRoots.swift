@@ -6,7 +6,7 @@ import SodiumCrypto
 extension StoreActions {
   /// New root keys, if they are wanted. What was given to stay must open a slot: nobody loses a way in by
   /// a slip of the fingers, whatever was confirmed.
-  package func renewRoots(_ request: StoreRequest) throws -> StoreReport {
+  package func renewRoots(_ request: KeysMethods.Rotation) throws -> StoreReport {
     guard let roots = request.roots else { return StoreReport() }
     let slots = try keychain.slots()
     var ways: [KeySlotSecret] = []
@@ -39,7 +39,9 @@ extension StoreActions {
     return try renewRoots(request, ways)
   }
 
-  private func renewRoots(_ request: StoreRequest, _ ways: [KeySlotSecret]) throws -> StoreReport {
+  private func renewRoots(_ request: KeysMethods.Rotation, _ ways: [KeySlotSecret]) throws
+    -> StoreReport
+  {
     let isConfirmed = request.isConfirmed == true
     do {
       let renewal = try keychain.renewRootKeys(

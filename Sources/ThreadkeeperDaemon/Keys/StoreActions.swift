@@ -18,23 +18,9 @@ package struct StoreActions: Sendable {
   /// The daemon's.
   var notes: LockNotes?
 
-  package func answer(_ request: StoreRequest) throws -> StoreReport {
-    switch request.command {
-    case .listKeys: return try list()
-    case .addKey: return try add(request)
-    case .removeKey: return try remove(request)
-    case .lock: return try lock()
-    case .unlock: return try unlock(request)
-    case .rotateKeys, .rotation:
-      throw CommandFailure(.software, "a rotation takes its time")
-    case .exportItems, .importItems, .progress:
-      throw CommandFailure(.software, "an export is other work")
-    }
-  }
-
   // MARK: Slots
 
-  private func list() throws -> StoreReport {
+  package func list() throws -> StoreReport {
     let slots = try keychain.slots()
     let tried = try tried(slots)
     return StoreReport(
@@ -64,11 +50,11 @@ package struct StoreActions: Sendable {
       created: WireTime(milliseconds: slot.created / 1_000).description, opens: opens)
   }
 
-  private func remove(_ request: StoreRequest) throws -> StoreReport {
+  package func remove(_ request: KeysMethods.Removal) throws -> StoreReport {
     let slots = try keychain.slots()
     guard let slot = slots.first(where: { $0.number == request.slot }) else {
       throw CommandFailure(
-        .noInput, "there is no key slot \(request.slot ?? 0)",
+        .noInput, "there is no key slot \(request.slot)",
         remedy: "`threadkeeper keys list` names them")
     }
     let others = slots.filter { $0.number != slot.number }
@@ -113,7 +99,7 @@ package struct StoreActions: Sendable {
   // MARK: Lock
 
   /// The keys go first, whatever becomes of the audit. Its note follows when whoever writes lets it.
-  private func lock() throws -> StoreReport {
+  func lock() throws -> StoreReport {
     let outcome = try keychain.lock()
     do throws(KeychainError) {
       if let notes {
@@ -128,10 +114,7 @@ package struct StoreActions: Sendable {
     return StoreReport(unlocked: false, guarded: outcome == .locked)
   }
 
-  private func unlock(_ request: StoreRequest) throws -> StoreReport {
-    guard let secret = request.secret else {
-      throw CommandFailure(.usage, "what is to unlock the store?")
-    }
+  func unlock(_ secret: StoreSecret) throws -> StoreReport {
     var refusal: KeychainError?
     for way in try secret.ways() {
       do {

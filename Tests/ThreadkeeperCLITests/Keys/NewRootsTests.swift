@@ -35,9 +35,8 @@ struct NewRootsTests {
       var failure: CommandFailure?
       do {
         _ = try await here.run(
-          StoreRequest(
-            command: .rotateKeys, isConfirmed: true,
-            roots: [StoreSecret(kind: .keyFile, value: store.keyFilePath)]))
+          KeysMethods.Rotation(
+            roots: [StoreSecret(kind: .keyFile, value: store.keyFilePath)], isConfirmed: true))
       } catch {
         failure = watch.tellRoots(before: error) as? CommandFailure
       }

@@ -29,14 +29,14 @@ struct RotationHereTests {
     disk.arm(.full(at: 1))
     var status: ThreadkeeperDaemon.ExitStatus?
     do {
-      _ = try await here.run(StoreRequest(command: .rotateKeys))
+      _ = try await here.run(KeysMethods.Rotation())
     } catch let failure as CommandFailure {
       status = failure.status
     }
     #expect(disk.hasFired && status == .inputOutput)
     disk.repair()
     #expect(try keychain.rotationIsPending())
-    _ = try await here.run(StoreRequest(command: .rotateKeys))
+    _ = try await here.run(KeysMethods.Rotation())
     #expect(watch.rotation.finished && !watch.rotation.running)
     #expect(try keychain.verify(.everything) == VerificationReport(items: 2))
   }
@@ -51,7 +51,7 @@ struct RotationHereTests {
     defer { holder.letGo() }
     // It stands still before its first step, for which it must write.
     try await holder.start { [keychain] wait in try? keychain.database.write { _ in wait() } }
-    let work = Task { try await here.run(StoreRequest(command: .rotateKeys)) }
+    let work = Task { try await here.run(KeysMethods.Rotation()) }
     try await eventually("the rotation to be shown") { watch.rotation.running }
     work.cancel()
     holder.letGo()

@@ -11,7 +11,6 @@ import Synchronization
 import TestKit
 import Testing
 
-@testable import DaemonSocket
 @testable import ThreadkeeperDaemon
 
 @Suite("Locking the daemon's store while somebody writes to it", .timeLimit(.minutes(30)))
@@ -42,23 +41,23 @@ struct StoreServiceLockTests {
     let result = Mutex<Result<StoreReport, any Error>?>(nil)
   }
 
-  private func ask(_ command: StoreRequest.Command) throws -> Answer {
-    var pair: [Int32] = [-1, -1]
-    #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
-    let (command, keeper) = (StoreRequest(command: command), try DaemonConnection(pair[1]))
-    close(pair[0])
+  private func ask(
+    _ request: @escaping @Sendable (StoreService) async throws -> StoreReport
+  ) -> Answer {
     let answer = Answer()
-    var request = command
-    if command.command == .unlock {
-      request.secret = StoreSecret(kind: .keyFile, value: store.keyFilePath)
-    }
-    let bytes = try request.bytes
     Task { [service] in
-      let bytes = await service.answer(bytes, keeper) ?? []
-      let result = Result<StoreReport, any Error> { try StoreAnswer.result(Data(bytes)) }
+      let result: Result<StoreReport, any Error>
+      do { result = .success(try await request(service)) } catch { result = .failure(error) }
       answer.result.withLock { $0 = result }
     }
     return answer
+  }
+
+  private func askToLock() -> Answer { ask { [user] in try await $0.lock(for: user) } }
+
+  private func askToUnlock() -> Answer {
+    let secret = StoreSecret(kind: .keyFile, value: store.keyFilePath)
+    return ask { [user] in try await $0.unlock(secret, for: user) }
   }
 
   private func notes() throws -> [String] {
@@ -82,7 +81,7 @@ struct StoreServiceLockTests {
     let writer = Holder()
     defer { writer.letGo() }
     try await writer.start { [keychain] wait in try? keychain.database.write { _ in wait() } }
-    let locked = try ask(.lock)
+    let locked = askToLock()
     try await eventually("the answer") {
       locked.result.withLock { $0 != nil }
     }
@@ -110,10 +109,10 @@ struct StoreServiceLockTests {
     let writer = Holder()
     defer { writer.letGo() }
     try await writer.start { [keychain] wait in try? keychain.database.write { _ in wait() } }
-    let locked = try ask(.lock)
+    let locked = askToLock()
     try await eventually("the answer") { locked.result.withLock { $0 != nil } }
     #expect(isUnlockedInStatus == false)
-    let unlocked = try ask(.unlock)
+    let unlocked = askToUnlock()
     writer.letGo()
     try await eventually("the answer") { unlocked.result.withLock { $0 != nil } }
     #expect(try unlocked.result.withLock { try $0?.get().unlocked } == true)
@@ -124,7 +123,7 @@ struct StoreServiceLockTests {
   @Test("a note that fails at once is told, and the store is locked all the same")
   func failure() async throws {
     disk.arm(.full(at: 1))
-    let locked = try ask(.lock)
+    let locked = askToLock()
     try await eventually("the answer") { locked.result.withLock { $0 != nil } }
     var failure: CommandFailure?
     do { _ = try locked.result.withLock { try $0?.get() } } catch {

@@ -69,9 +69,9 @@ struct StoreServiceTests {
     defer { goOn.signal() }
     try await eventually("the export to begin") { lseek(descriptor, 0, SEEK_END) > 0 }
 
-    _ = try await answer(service, StoreRequest(command: .lock))
+    _ = try await service.lock(for: "a test")
     #expect(!store.keychain.isUnlocked)
-    #expect(try await answer(service, StoreRequest(command: .listKeys)).unlocked == false)
+    #expect(try await service.listKeys().unlocked == false)
     goOn.signal()
     #expect(try await exported.exported?.items == 1)
   }

@@ -19,6 +19,9 @@ struct LocalAPITests {
   init() throws {
     store = try TemporaryStore()
     let settings = MovedStore.settings(store)
+    let enrolments = ClientEnrolmentStore(store.keychain)
+    let service = StoreService(
+      settings, enrolments: enrolments, logger: Logger(label: "test"))
     socket = LocalAPISocket(
       settings: settings,
       handlers: [
@@ -30,12 +33,13 @@ struct LocalAPITests {
           settings,
           ownership: try OwnershipService(
             BridgeConfiguration(settings), keychain: store.keychain)),
-        EnrolmentHandler(ClientEnrolmentStore(store.keychain), logger: Logger(label: "test")),
+        EnrolmentHandler(enrolments, logger: Logger(label: "test")),
         ConsentHandler(
           keychain: store.keychain,
           consents: ConsentDesk(
             try TransactionRunner(
               BridgeConfiguration(settings), keychain: store.keychain, clock: SystemClock()))),
+        KeysHandler(service: service), StoreHandler(service: service),
       ], logger: Logger(label: "test"))
   }
 

@@ -19,7 +19,7 @@ struct KeeperAnswerTests {
   func kinds() throws {
     let requests: [[UInt8]] = [
       try LoginRequest(command: .logout, broker: "mqtt://broker.local").bytes,
-      try StoreRequest(command: .listKeys).bytes,
+      try StoreRequest(command: .progress).bytes,
     ]
     for (number, bytes) in requests.enumerated() {
       let isRead = [
@@ -40,7 +40,7 @@ struct KeeperAnswerTests {
 
   @Test("An answer that no message can hold is a failure with words, and not silence")
   func tooLarge() throws {
-    let bytes = StoreRequest(command: .listKeys).answer {
+    let bytes = StoreRequest(command: .progress).answer {
       StoreReport(keyFileMade: String(repeating: "a", count: DaemonConnection.limit))
     }
     let error = try #require(try object(bytes)["error"] as? NSDictionary)
@@ -50,7 +50,7 @@ struct KeeperAnswerTests {
 
   @Test("A report is told in the form that docs/reference/daemon-socket.md has, and read again")
   func report() throws {
-    let bytes = StoreRequest(command: .listKeys).answer { StoreReport(keyFileMade: "/key") }
+    let bytes = StoreRequest(command: .progress).answer { StoreReport(keyFileMade: "/key") }
     #expect(try object(bytes) == ["v": 1, "status": "ok", "data": ["keyFileMade": "/key"]])
     #expect(try StoreAnswer.result(Data(bytes)).keyFileMade == "/key")
   }
@@ -65,7 +65,7 @@ struct KeeperAnswerTests {
       (ConsentRefusal(.staleID, "no"), "stale_id", 66), (Other(), "store", 74),
     ]
     for (failure, code, exit) in failures {
-      let bytes = StoreRequest(command: .lock).answer { throw failure }
+      let bytes = StoreRequest(command: .progress).answer { throw failure }
       let error = try #require(try object(bytes)["error"] as? NSDictionary)
       #expect(error["code"] as? String == code)
       #expect(error["exit"] as? Int == exit)
@@ -75,7 +75,7 @@ struct KeeperAnswerTests {
 
   @Test("A request of another version is not done, and an answer that is none not believed")
   func versions() throws {
-    var request = StoreRequest(command: .listKeys)
+    var request = StoreRequest(command: .progress)
     request.v = 2
     let bytes = request.answer {
       Issue.record("it is done")

@@ -1,58 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import KeychainCore
-
-/// What a command asks of the daemon that holds the store. See docs/reference/daemon-socket.md.
-package struct StoreRequest: DaemonRequest {
-  package typealias Report = StoreReport
-
-  package enum Command: String, Codable, CaseIterable, Sendable {
-    case listKeys = "keys/list"
-    case addKey = "keys/add"
-    case removeKey = "keys/remove"
-    case rotateKeys = "keys/rotate"
-    case rotation = "keys/rotation"
-    case lock = "store/lock"
-    case unlock = "store/unlock"
-    case exportItems = "store/export"
-    case importItems = "store/import"
-    /// Of the export or import that is under way.
-    case progress = "store/progress"
-  }
-
-  package var v = DaemonRequestVersion.current
-  package var command: Command
-  package var secret: StoreSecret?
-  package var label: String?
-  package var slot: Int64?
-  /// Of `keys/remove`: also the last passphrase, or what leaves no slot that is known to open. Of
-  /// `keys/rotate`: also when slots go.
-  package var isConfirmed: Bool?
-  /// Of `keys/rotate`: new root keys too, sealed for these.
-  package var roots: [StoreSecret]?
-  /// With new root keys: deletes the items for this device only whose device key is gone.
-  package var deletesDeviceItems: Bool?
-  /// Of an export or import: its name. The file itself comes open.
-  package var file: String?
-  package var onConflict: ItemImport.OnConflict?
-  /// Of an import: only look.
-  package var isTrial: Bool?
-
-  package init(
-    command: Command, secret: StoreSecret? = nil, label: String? = nil, slot: Int64? = nil,
-    isConfirmed: Bool? = nil, roots: [StoreSecret]? = nil, deletesDeviceItems: Bool? = nil
-  ) {
-    self.command = command
-    self.secret = secret
-    self.label = label
-    self.slot = slot
-    self.isConfirmed = isConfirmed
-    self.roots = roots
-    self.deletesDeviceItems = deletesDeviceItems
-  }
-}
-
-/// What comes of it.
+/// What comes of a method; each has its own part of it. Also what the commands print with `--json`.
 package struct StoreReport: Codable, Sendable {
   package struct Slot: Codable, Sendable {
     package enum Opens: String, Codable, Sendable {
@@ -115,5 +63,3 @@ package struct StoreReport: Codable, Sendable {
   package var imported: ImportOutcome?
   package var progress: Progress?
 }
-
-typealias StoreAnswer = DaemonAnswer<StoreReport>
