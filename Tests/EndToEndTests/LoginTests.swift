@@ -226,29 +226,27 @@ struct LoginTests {
     let daemon = try await keeper.start()
     broker.broker.stop()
     #expect(try await login(Self.other).status == 69)
-    let request = Array(
-      #"{"v":1,"command":"broker/login","broker":"mqtt://127.0.0.1:\#(broker.port)","#.utf8)
-    for rest in [
-      #""username":"a\u0000b","password":"x","validate":false}"#,
-      #""username":"keeper","password":"a\u0000b","validate":false}"#,
-      #""username":"keeper"}"#, "nonsense",
+    let store = VarlinkMethod<[String: String], VarlinkNothing>(
+      "io.threadkeeper.Login", "Store", for: .owner)
+    let client = try #require(
+      try await VarlinkClient.connect(to: "\(keeper.storePath)/varlink.sock", within: .seconds(240))
+    )
+    for (fields, error) in [
+      (["username": "a\0b", "password": "x"], "io.threadkeeper.Failed"),
+      (["username": "keeper", "password": "a\0b"], "io.threadkeeper.Failed"),
+      (["username": "keeper"], "org.varlink.service.InvalidParameter"),
     ] {
-      let path = "\(keeper.storePath)/daemon.sock"
-      let answer = try await DaemonCaller.ask(request + Array(rest.utf8), at: path, within: 240)
-      let text = String(decoding: try #require(answer), as: UTF8.self)
-      #expect(JSON(text)?["status"] == "error", "\(text)")
+      let request = fields.merging(["broker": "mqtt://127.0.0.1:\(broker.port)"]) { $1 }
+      let refusal = await #expect(throws: VarlinkError.self) {
+        try await client.call(store, request, within: .seconds(240))
+      }
+      #expect(refusal?.name == error)
     }
-    for command in [
-      #""broker/login","broker":"mqtt://127.0.0.1:\#(broker.port)","username":"keeper","#
-        + #""password":"x","validate":false"#,
-      #""store/progress""#,
-    ] {
-      let bytes = Array(#"{"v":2,"command":\#(command)}"#.utf8)
-      let answer = try await DaemonCaller.ask(
-        bytes, at: "\(keeper.storePath)/daemon.sock", within: 240)
-      let text = String(decoding: try #require(answer), as: UTF8.self)
-      #expect(JSON(text)?["error"]?["message"]?.text?.contains("version 2") == true, "\(text)")
-    }
+    let answer = try await DaemonCaller.ask(
+      Array(#"{"v":2,"command":"store/progress"}"#.utf8),
+      at: "\(keeper.storePath)/daemon.sock", within: 240)
+    let text = String(decoding: try #require(answer), as: UTF8.self)
+    #expect(JSON(text)?["error"]?["message"]?.text?.contains("version 2") == true, "\(text)")
     try broker.broker.start()
     try await keeper.ready(daemon)
     #expect(try await daemon.stop() == .exit(0))

@@ -33,7 +33,7 @@ struct ThreadClientSocketTests {
     let daemon = try await keeper.start()
     let mode = try FileManager.default.attributesOfItem(atPath: socket)[.posixPermissions]
     #expect((mode as? NSNumber)?.intValue == 0o666)
-    for command in ["store/export", "store/progress", "broker/logout", "no/such", ""] {
+    for command in ["store/export", "store/progress", "no/such", ""] {
       let request = "{\"v\":1,\"command\":\"\(command)\",\"broker\":\"mqtt://127.0.0.1\"}"
       let bytes = try await DaemonCaller.ask(Array(request.utf8), at: socket, within: 60)
       let answer = JSON(String(decoding: bytes ?? [], as: UTF8.self))

@@ -13,13 +13,16 @@ extension DaemonClient {
 
   /// Calls a method of the running daemon.
   ///
-  /// - Parameter limit: the most time for all of it.
+  /// - Parameters:
+  ///   - limit: the most time for all of it.
+  ///   - refusal: what is thrown for an error that the daemon answers with.
   /// - Returns: nil when no daemon listens.
   func call<Parameters: Encodable & Sendable, Reply: Decodable & Sendable>(
-    _ method: VarlinkMethod<Parameters, Reply>, _ parameters: Parameters, within limit: Duration
+    _ method: VarlinkMethod<Parameters, Reply>, _ parameters: Parameters, within limit: Duration,
+    refusal: (VarlinkError) -> any Error = { $0.commandFailure }
   ) async throws -> Reply? {
     let deadline = ContinuousClock.now + limit
-    return try await with(within: limit) {
+    return try await with(within: limit, refusal: refusal) {
       try await $0.call(method, parameters, within: deadline - .now)
     }
   }
@@ -51,7 +54,8 @@ extension DaemonClient {
   }
 
   private func with<Reply>(
-    within limit: Duration, _ body: (VarlinkClient) async throws -> Reply
+    within limit: Duration, refusal: (VarlinkError) -> any Error = { $0.commandFailure },
+    _ body: (VarlinkClient) async throws -> Reply
   ) async throws -> Reply? {
     do {
       let client = try await VarlinkClient.connect(
@@ -62,7 +66,7 @@ extension DaemonClient {
     } catch let error as SocketError {
       throw Self.failure(error)
     } catch let error as VarlinkError {
-      throw error.commandFailure
+      throw refusal(error)
     }
   }
 }

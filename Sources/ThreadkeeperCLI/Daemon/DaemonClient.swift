@@ -12,9 +12,6 @@ import ThreadkeeperDaemon
 
 /// The daemon that runs on a store, for commands that have something for it.
 struct DaemonClient: Sendable {
-  /// Longer than the daemon may take to ask its broker.
-  private static let patience = 60
-
   let settings: Settings
 
   /// It ended before it answered. What it was asked for may have been done, or not.
@@ -37,25 +34,6 @@ struct DaemonClient: Sendable {
   ) async throws -> Request.Report? {
     try await ask(request.bytes, passing: descriptors, within: seconds)
       .map { try Request.Answer.result($0) }
-  }
-
-  /// The same for a login. A daemon that ends in the middle has stored nothing: then another is asked.
-  ///
-  /// - Throws: `LoginRefusal`, too, when its broker refuses the login.
-  func ask(_ request: LoginRequest) async throws -> LoginReport? {
-    guard let bytes = try await ask(request.bytes, within: Self.patience) else { return nil }
-    let answer = try LoginRequest.Answer(reading: bytes)
-    guard answer.error?.code != DaemonAnswerForm.ending else { throw Ended() }
-    do {
-      return try answer.result()
-    } catch {
-      guard request.command == .login, request.validate != false,
-        answer.error?.code == DaemonAnswerForm.refused
-      else {
-        throw error
-      }
-      throw LoginRefusal(failure: error)
-    }
   }
 
   /// The bytes of the answer to those of a request, with open files for the daemon.

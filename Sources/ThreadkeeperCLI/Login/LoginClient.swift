@@ -6,10 +6,14 @@ import KeychainCore
 import Settings
 import SodiumCrypto
 import ThreadkeeperDaemon
+import VarlinkSocket
 
 /// Stores and deletes the login of the settings' broker: by the running daemon, which has the store's
 /// lock, or without one in the store itself.
 struct LoginClient: Sendable {
+  /// Longer than the daemon may take to ask its broker.
+  private static let timeout = Duration.seconds(60)
+
   let settings: Settings
   let address: BrokerAddress
 
@@ -45,14 +49,14 @@ struct LoginClient: Sendable {
   func store(_ login: BrokerLogin, over known: BrokerLogin?, validating: Bool) async throws
     -> Stored
   {
-    let request = LoginRequest(
-      command: .login, broker: address.url, username: login.username,
+    let request = LoginMethods.NewLogin(
+      broker: address.url, username: login.username,
       password: login.password.withUnsafeBytes { String(decoding: $0, as: UTF8.self) },
       validate: validating)
     var isAccepted = !validating
     return try await DaemonClient.orStore(isRepeatable: true) {
-      try await DaemonClient(settings: settings).ask(request).map {
-        Stored(change: $0.stored ?? "", isDaemonRunning: true, isInUse: $0.inUse)
+      try await ask(LoginMethods.store, request, isTrial: validating).map {
+        Stored(change: $0.stored, isDaemonRunning: true, isInUse: $0.inUse)
       }
     } store: {
       if !isAccepted {
@@ -81,6 +85,22 @@ struct LoginClient: Sendable {
     }
   }
 
+  /// A daemon that ends in the middle has stored nothing: then another one is asked.
+  ///
+  /// - Parameter isTrial: whether the broker of the daemon may refuse the login.
+  /// - Returns: nil when no daemon listens.
+  private func ask<Request: Encodable & Sendable, Reply: Decodable & Sendable>(
+    _ method: VarlinkMethod<Request, Reply>, _ request: Request, isTrial: Bool
+  ) async throws -> Reply? {
+    try await DaemonClient(settings: settings).call(method, request, within: Self.timeout) {
+      switch $0.code {
+      case VarlinkError.endingCode: DaemonClient.Ended()
+      case VarlinkError.refusedCode where isTrial: LoginRefusal(failure: $0.commandFailure)
+      default: $0.commandFailure
+      }
+    }
+  }
+
   private func validate(_ login: BrokerLogin) async throws {
     do {
       try await LoginTrial(settings: settings, address: address).check(login)
@@ -98,10 +118,9 @@ struct LoginClient: Sendable {
   }
 
   func delete() async throws -> Deleted {
-    let request = LoginRequest(command: .logout, broker: address.url)
-    return try await DaemonClient.orStore(isRepeatable: true) {
-      try await DaemonClient(settings: settings).ask(request).map {
-        Deleted(users: $0.deleted ?? [], isDaemonRunning: true, wasInUse: $0.inUse)
+    try await DaemonClient.orStore(isRepeatable: true) {
+      try await ask(LoginMethods.delete, .init(address.url), isTrial: false).map {
+        Deleted(users: $0.deleted, isDaemonRunning: true, wasInUse: $0.inUse)
       }
     } store: {
       let keychain = try OpenStore.forWriting(settings)

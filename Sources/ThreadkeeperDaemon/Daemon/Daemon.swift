@@ -80,17 +80,10 @@ package struct Daemon {
       settings, enrolments: bridge.enrolments, logger: logger, record: recorder.write)
     let sockets = DaemonSockets(
       settings: settings, requests: RequestHandler(settings, requests: bridge.requests),
-      handlers: [store],
-      logins: logins, logger: logger)
+      store: store, logger: logger)
     let localAPI = LocalAPISocket(
-      settings: settings,
-      handlers: [
-        StatusEndpoints(settings: settings, keychain: keychain, runtime: { recorder.current }),
-        RoutersHandler(settings, ownership: bridge.ownership),
-        EnrolmentHandler(bridge.enrolments, logger: logger),
-        ConsentHandler(keychain: keychain, consents: bridge.consents),
-        KeysHandler(service: store), StoreHandler(service: store),
-      ], logger: logger)
+      settings, bridge: bridge, store: store, logins: logins, runtime: { recorder.current },
+      logger: logger)
     let broker = privateBroker.map { ServiceGroupConfiguration.ServiceConfiguration(service: $0) }
     let group = ServiceGroup(
       configuration: ServiceGroupConfiguration(

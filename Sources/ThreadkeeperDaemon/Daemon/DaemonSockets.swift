@@ -5,14 +5,13 @@ import Logging
 import ServiceLifecycle
 import Settings
 
-/// The daemon's sockets, and who answers what comes there: the first one that knows the request.
+/// The sockets of requests, exports and imports, and who answers what comes there: the first one that knows the request.
 package struct DaemonSockets: Service {
   let settings: Settings
   /// For programs, too.
   let requests: RequestHandler
-  /// Of commands.
-  let handlers: [any DaemonRequestAnswering]
-  let logins: BrokerLoginService
+  /// Of exports and imports.
+  let store: StoreService
   let logger: Logger
 
   /// Time between two attempts to make a socket: too few file descriptors, or a directory that is not
@@ -60,7 +59,7 @@ package struct DaemonSockets: Service {
   }
 
   private static let noCommands =
-    "commands cannot reach this daemon; `login`, `keys`, `lock` and `consent` do not work beside it"
+    "commands cannot reach this daemon; `credentials`, `preferred` and `store export` do not work beside it"
 
   private func listen() throws(DaemonSocketError) -> DaemonListener {
     var admission = DaemonListener.Admission.owner
@@ -72,14 +71,12 @@ package struct DaemonSockets: Service {
         logger.warning("a command was not let in", metadata: ["reason": "\($0.message)"])
       },
       handler: {
-        [requests, handlers, logins, logger] bytes, connection in
+        [requests, store, logger] bytes, connection in
         logger.debug(
           "a request on the socket", metadata: ["user": "\(connection.peer.user)"])
         if let answer = await requests.answer(bytes, connection, nil) { return answer }
-        for handler in handlers {
-          if let answer = await handler.answer(bytes, connection) { return answer }
-        }
-        return (try? await logins.answer(bytes, connection).bytes) ?? []
+        if let answer = await store.answer(bytes, connection) { return answer }
+        return (try? StoreAnswer(DaemonAnswerForm.unknown).bytes) ?? []
       })
   }
 }

@@ -11,7 +11,7 @@ import Synchronization
 
 /// Does with the store what commands ask for, renews its keys in the background, and locks it when it
 /// is idle.
-final class StoreService: Service, DaemonRequestAnswering {
+final class StoreService: Service {
   let settings: Settings
   let keychain: Keychain
   let enrolments: ClientEnrolmentStore

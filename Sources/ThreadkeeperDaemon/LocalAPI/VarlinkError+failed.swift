@@ -11,6 +11,16 @@ extension VarlinkError {
   package static let tooManyConnections = VarlinkError(
     "\(VarlinkInterface.threadkeeper.name).TooManyConnections")
 
+  /// Whoever asks may not have it; of a login: the broker refuses it.
+  package static let refusedCode = "refused"
+  /// The daemon ends before it has done what it was asked for.
+  package static let endingCode = "ending"
+  /// The store cannot do it.
+  static let storeCode = "store"
+
+  /// Of a failure.
+  package var code: String? { name == Self.failed ? parameters["code"]?.string : nil }
+
   /// - Parameter code: nil is that of the exit status.
   init(_ failure: CommandFailure, code: String? = nil) {
     var parameters: [String: Value] = [
@@ -70,12 +80,12 @@ extension ExitStatus {
     switch self {
     case .usage: "invalid_payload"
     case .noInput: "not_found"
-    case .notPermitted: "refused"
+    case .notPermitted: VarlinkError.refusedCode
     case .unavailable: "unavailable"
     case .configuration: "conflict"
-    case .temporary: "ending"
+    case .temporary: VarlinkError.endingCode
     case .software: "internal"
-    case .badInput, .system, .cannotCreate, .inputOutput: "store"
+    case .badInput, .system, .cannotCreate, .inputOutput: VarlinkError.storeCode
     }
   }
 }

@@ -2,8 +2,6 @@
 
 import Bridge
 import BrokerLoginStore
-import DaemonSocket
-import Dispatch
 import KeychainCore
 import Logging
 import ServiceLifecycle
@@ -21,7 +19,8 @@ final class BrokerLoginService: Service {
   let prompt: any LoginPrompt
   private let inUse: Mutex<LoginInUse>
   private let isAsking = Mutex(false)
-  private let turns = DispatchQueue(label: "threadkeeper.login")
+  /// One after the other, so that what is stored last is also what is used.
+  private let turns = HandlerQueue("login")
 
   init(
     _ settings: Settings, keychain: Keychain, bridge: Bridge, login: LoginInUse,
@@ -48,71 +47,62 @@ final class BrokerLoginService: Service {
     }
   }
 
-  // MARK: From the socket
+  // MARK: From the local API
 
-  func answer(_ bytes: [UInt8], _ connection: DaemonConnection) async -> LoginRequest.Answer {
-    do {
-      guard let request = LoginRequest(bytes: bytes) else {
-        throw CommandFailure(
-          .usage, "the running daemon does not know this request",
-          remedy: "is it of another version? Start it again")
-      }
-      try DaemonRequestVersion.check(request.v)
-      let address = try BrokerAddress(ofOwnBroker: settings.mqtt)
-      guard request.broker == address.url else {
-        throw CommandFailure(
-          .configuration,
-          "the running daemon speaks to \(address.url), these settings name \(request.broker)",
-          remedy: "start the daemon again with the settings of now")
-      }
-      switch request.command {
-      case .login:
-        let login = try self.login(of: request)
-        logger.debug("a login is to be stored", metadata: ["user": "\(login.username)"])
-        if request.validate != false {
-          try await LoginTrial(settings: settings, address: address).check(login)
-        }
-        let actor = OpenStore.actor(user: connection.peer.user)
-        let change = try await save(login, at: address, for: actor) { [logger] in
-          // Whoever has given up should not find it stored.
-          guard connection.isGone else { return }
-          logger.notice("a login is not stored", metadata: ["reason": "nobody waits for it"])
-          throw CommandFailure(.temporary, "nobody waits for it")
-        }
-        return .init(LoginReport(stored: change.rawValue, inUse: isStoredInUse))
-      case .logout:
-        let users = try await delete(
-          at: address, for: OpenStore.actor(user: connection.peer.user))
-        return .init(LoginReport(deleted: users, inUse: isStoredInUse))
-      }
-    } catch is CancellationError {
-      return .init(CommandFailure(.temporary, "the daemon ends: nothing was stored"))
-    } catch let error as KeychainError {
-      var answer = LoginRequest.Answer(failing: error)
-      // No other password helps against a store that is locked.
-      if answer.error?.code == DaemonAnswerForm.refused {
-        answer.error?.code = DaemonAnswerForm.store
-      }
-      return answer
-    } catch {
-      return .init(failing: error)
+  /// - Throws: `CommandFailure`, what the store throws, or `CancellationError`.
+  func store(
+    _ request: LoginMethods.NewLogin, for actor: String
+  ) async throws -> LoginMethods.Stored {
+    let address = try address(of: request.broker)
+    let login = try login(of: request)
+    logger.debug("a login is to be stored", metadata: ["user": "\(login.username)"])
+    if request.validate != false {
+      try await LoginTrial(settings: settings, address: address).check(login)
     }
+    let hasGone = Mutex(false)
+    let change = try await withTaskCancellationHandler {
+      try await save(login, at: address, for: actor) { [logger] in
+        // Whoever has given up should not find it stored.
+        guard hasGone.withLock({ $0 }) else { return }
+        logger.notice("a login is not stored", metadata: ["reason": "nobody waits for it"])
+        throw CommandFailure(.temporary, "nobody waits for it")
+      }
+    } onCancel: {
+      hasGone.withLock { $0 = true }
+    }
+    return .init(stored: change.rawValue, inUse: isStoredInUse)
+  }
+
+  /// - Throws: `CommandFailure`, or what the store throws.
+  func delete(
+    _ request: LoginMethods.Broker, for actor: String
+  ) async throws -> LoginMethods.Deleted {
+    let users = try await delete(at: try address(of: request.broker), for: actor)
+    return .init(deleted: users, inUse: isStoredInUse)
+  }
+
+  private func address(of broker: String) throws(CommandFailure) -> BrokerAddress {
+    let address = try BrokerAddress(ofOwnBroker: settings.mqtt)
+    guard broker == address.url else {
+      throw CommandFailure(
+        .configuration,
+        "the running daemon speaks to \(address.url), these settings name \(broker)",
+        remedy: "start the daemon again with the settings of now")
+    }
+    return address
   }
 
   private var isStoredInUse: Bool { login.source != .settings }
 
-  private func login(of request: LoginRequest) throws -> BrokerLogin {
-    guard let name = request.username, let password = request.password else {
-      throw CommandFailure(.usage, "a login has a user name and a password")
-    }
-    let username = try Username.checked(name)
+  private func login(of request: LoginMethods.NewLogin) throws -> BrokerLogin {
+    let username = try Username.checked(request.username)
     if let own = settings.mqtt.username, own != username {
       throw CommandFailure(
         .configuration, "the running daemon logs in as \(own), not as \(username)",
         remedy: "change or remove `mqtt.username`, and start the daemon again")
     }
     return BrokerLogin(
-      username: username, password: try Password.checked(Array(password.utf8)[...]))
+      username: username, password: try Password.checked(Array(request.password.utf8)[...]))
   }
 
   // MARK: The store
@@ -126,7 +116,7 @@ final class BrokerLoginService: Service {
     _ login: BrokerLogin, at address: BrokerAddress, for actor: String? = nil,
     check: @escaping @Sendable () throws -> Void = {}
   ) async throws -> BrokerLoginStore.Change {
-    try await inTurn { [self] in
+    try await turns.run { [self] in
       let change = try keychain.database.write {
         if let actor { keychain.act(as: actor, in: $0) }
         let change = try BrokerLoginStore(keychain, address).save(login, $0)
@@ -141,7 +131,7 @@ final class BrokerLoginService: Service {
   }
 
   private func delete(at address: BrokerAddress, for actor: String) async throws -> [String] {
-    try await inTurn { [self] in
+    try await turns.run { [self] in
       let users = try keychain.database.write {
         keychain.act(as: actor, in: $0)
         return try BrokerLoginStore(keychain, address).deleteAll($0)
@@ -162,14 +152,6 @@ final class BrokerLoginService: Service {
     // One that the broker has refused may be right by now.
     guard isOther || (login == new && bridge.monitor.snapshot.login != .accepted) else { return }
     bridge.useLogin(username: new.username, password: new.password?.revealed)
-  }
-
-  /// One after the other, so that what is stored last is also what is used. On a thread of the
-  /// system's: a commit waits for the disk, and Swift has few threads.
-  private func inTurn<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
-    try await withCheckedThrowingContinuation { continuation in
-      turns.async { continuation.resume(with: Result { try body() }) }
-    }
   }
 
   func setAsking(_ asks: Bool) { isAsking.withLock { $0 = asks } }

@@ -43,6 +43,10 @@ package enum DaemonAnswerForm {
   /// The store cannot do it.
   package static let store = "store"
 
+  static let unknown = CommandFailure(
+    .usage, "the running daemon does not know this request",
+    remedy: "is it of another version? Start it again")
+
   package static let unreadable = CommandFailure(
     .software, "the running daemon gives an answer that cannot be read",
     remedy: "is it of another version? Start it again")

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ClientEnrolment
+import Bridge
 import DaemonTestKit
 import Foundation
 import Logging
+import MosquittoClient
 import TestKit
 import Testing
 import VarlinkSocket
 
-@testable import Bridge
 @testable import ThreadkeeperDaemon
 
 @Suite("The interfaces of the local API")
@@ -16,31 +16,31 @@ struct LocalAPITests {
   private let store: TemporaryStore
   private let socket: LocalAPISocket
 
+  private struct NoPrompt: LoginPrompt {
+    let isPossible = false
+    func ask(_ question: String, isHidden: Bool) -> String? { nil }
+    func say(_ text: String) {}
+  }
+
   init() throws {
     store = try TemporaryStore()
     let settings = MovedStore.settings(store)
-    let enrolments = ClientEnrolmentStore(store.keychain)
-    let service = StoreService(
-      settings, enrolments: enrolments, logger: Logger(label: "test"))
+    let logger = Logger(label: "test")
+    let bridge = try Bridge(
+      BridgeConfiguration(settings),
+      connection: MosquittoConfiguration(host: "127.0.0.1", clientID: "test"), clientID: "test",
+      keychain: store.keychain, logger: logger)
     socket = LocalAPISocket(
-      settings: settings,
-      handlers: [
-        StatusEndpoints(settings: settings, keychain: store.keychain) {
-          RuntimeRecord(
-            pid: 1, broker: .init(settings, state: .connected), intake: .init(state: .running))
-        },
-        RoutersHandler(
-          settings,
-          ownership: try OwnershipService(
-            BridgeConfiguration(settings), keychain: store.keychain)),
-        EnrolmentHandler(enrolments, logger: Logger(label: "test")),
-        ConsentHandler(
-          keychain: store.keychain,
-          consents: ConsentDesk(
-            try TransactionRunner(
-              BridgeConfiguration(settings), keychain: store.keychain, clock: SystemClock()))),
-        KeysHandler(service: service), StoreHandler(service: service),
-      ], logger: Logger(label: "test"))
+      settings, bridge: bridge,
+      store: StoreService(settings, enrolments: bridge.enrolments, logger: logger),
+      logins: BrokerLoginService(
+        settings, keychain: store.keychain, bridge: bridge,
+        login: LoginInUse(username: nil, password: nil, source: .none), prompt: NoPrompt(),
+        logger: logger),
+      runtime: {
+        RuntimeRecord(
+          pid: 1, broker: .init(settings, state: .connected), intake: .init(state: .running))
+      }, logger: logger)
   }
 
   private var interfaces: [VarlinkInterface] {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import VarlinkSocket
 
 @testable import ThreadkeeperDaemon
 
@@ -29,35 +30,14 @@ struct LoginValuesTests {
     #expect(try Username.checked("über keeper") == "über keeper")
   }
 
-  @Test("A request shows no password but in its bytes")
+  @Test("A request shows no password but in its message")
   func request() throws {
-    let request = LoginRequest(
-      command: .login, broker: "broker.local:1883", username: "keeper", password: "Sesame-9c1d",
-      validate: true)
+    let request = LoginMethods.NewLogin(
+      broker: "broker.local:1883", username: "keeper", password: "Sesame-9c1d", validate: true)
     var dumped = ""
     dump(request, to: &dumped)
     #expect(!"\(request)\(dumped)\(String(reflecting: request))".contains("Sesame"))
-    #expect(String(decoding: try request.bytes, as: UTF8.self).contains("Sesame-9c1d"))
-  }
-
-  @Test("What a daemon answers comes out as it went in, with its exit status")
-  func answer() throws {
-    let failure = CommandFailure(.notPermitted, "refused", remedy: "try again")
-    #expect(throws: failure) { try LoginRequest.Answer(failure).result() }
-    let result = try LoginRequest.Answer(.init(stored: "added", inUse: true)).result()
-    #expect(result.stored == "added")
-    #expect(result.inUse)
-  }
-
-  @Test("Another version of the form is not guessed at, on neither side")
-  func version() throws {
-    try DaemonRequestVersion.check(1)
-    #expect(throws: CommandFailure.self) { try DaemonRequestVersion.check(2) }
-    var answer = LoginRequest.Answer(.init(stored: "added", inUse: true))
-    answer.v = 2
-    #expect(throws: DaemonAnswerForm.unreadable) { try answer.result() }
-    var report = StoreAnswer(StoreReport())
-    report.v = 2
-    #expect(throws: DaemonAnswerForm.unreadable) { try report.result() }
+    let call = try VarlinkCall.encode(LoginMethods.store.fullName, request)
+    #expect(String(decoding: call, as: UTF8.self).contains("Sesame-9c1d"))
   }
 }

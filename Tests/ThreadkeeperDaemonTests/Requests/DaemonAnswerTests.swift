@@ -15,25 +15,10 @@ struct KeeperAnswerTests {
     try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? NSDictionary)
   }
 
-  @Test("Each kind of request is read as its own and as no other")
-  func kinds() throws {
-    let requests: [[UInt8]] = [
-      try LoginRequest(command: .logout, broker: "mqtt://broker.local").bytes,
-      try StoreRequest(command: .progress).bytes,
-    ]
-    for (number, bytes) in requests.enumerated() {
-      let isRead = [
-        LoginRequest(bytes: bytes) != nil, StoreRequest(bytes: bytes) != nil,
-      ]
-      #expect(isRead == requests.indices.map { $0 == number })
-    }
-  }
-
   @Test("No command is of two kinds, nor of those that programs and MQTT have")
   func commands() {
     let commands =
-      LoginRequest.Command.allCases.map(\.rawValue)
-      + StoreRequest.Command.allCases.map(\.rawValue)
+      StoreRequest.Command.allCases.map(\.rawValue)
       + RequestCommand.allCases.map(\.rawValue)
     #expect(Set(commands).count == commands.count)
   }

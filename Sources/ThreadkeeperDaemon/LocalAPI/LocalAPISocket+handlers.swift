@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Bridge
+import Logging
+import Settings
+
+extension LocalAPISocket {
+  /// With the table of all that can be asked: a handler for each interface.
+  ///
+  /// - Parameter runtime: how the daemon is now.
+  init(
+    _ settings: Settings, bridge: Bridge, store: StoreService, logins: BrokerLoginService,
+    runtime: @escaping @Sendable () -> RuntimeRecord, logger: Logger
+  ) {
+    let keychain = store.keychain
+    self.init(
+      settings: settings,
+      handlers: [
+        StatusEndpoints(settings: settings, keychain: keychain, runtime: runtime),
+        RoutersHandler(settings, ownership: bridge.ownership),
+        EnrolmentHandler(bridge.enrolments, logger: logger),
+        ConsentHandler(keychain: keychain, consents: bridge.consents),
+        KeysHandler(service: store), StoreHandler(service: store), LoginHandler(service: logins),
+      ], logger: logger)
+  }
+}
