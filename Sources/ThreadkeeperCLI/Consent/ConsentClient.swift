@@ -41,15 +41,32 @@ struct ConsentClient: Sendable {
     try await askDaemon(ConsentMethods.deny, .init(id: id)).decision
   }
 
-  /// For what only a daemon can do, because only a daemon has somebody waiting. One that is just starting is waited
-  /// for.
-  func askDaemon<Request: Encodable & Sendable, Reply: Decodable & Sendable>(
+  /// What waits, now and whenever it has changed, until the daemon ends.
+  func watch(_ each: (ConsentReport.List) async throws -> Void) async throws {
+    _ = try await fromDaemon {
+      try await DaemonClient(settings: settings).follow(
+        ConsentMethods.watch, VarlinkNothing(), each: each)
+    }
+  }
+
+  /// As the daemon has it.
+  func historyOfDaemon(_ limit: Int) async throws -> [ConsentReport.Decision] {
+    try await askDaemon(ConsentMethods.history, .init(limit)).history
+  }
+
+  private func askDaemon<Request: Encodable & Sendable, Reply: Decodable & Sendable>(
     _ method: VarlinkMethod<Request, Reply>, _ request: Request
   ) async throws -> Reply {
     // What broke off in between may have been decided: to decide it again is refused by its id.
-    try await DaemonClient.orStore(isRepeatable: true) {
-      try await ask(method, request)
-    } store: {
+    try await fromDaemon { try await ask(method, request) }
+  }
+
+  /// For what only a daemon can do, because only a daemon has somebody waiting. One that is just starting is waited
+  /// for.
+  private func fromDaemon<Reply: Sendable>(
+    _ ask: () async throws -> Reply?
+  ) async throws -> Reply {
+    try await DaemonClient.orStore(isRepeatable: true, keeper: ask) {
       guard StoreLock.holder(of: OpenStore.location(settings)) == nil else {
         throw CommandFailure(.temporary, "another process has the store, and no daemon answers")
       }

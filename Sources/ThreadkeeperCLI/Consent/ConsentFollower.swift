@@ -8,12 +8,11 @@ import ThreadkeeperDaemon
   import Foundation
 #endif
 
-/// Looks again and again at what waits, and tells what is new.
+/// Looks at what waits whenever that has changed, and reports what is new.
 struct ConsentFollower {
   /// Decisions among which those are that came since the last look.
   private static let lastDecisions = 100
 
-  let list: @Sendable () async throws -> ConsentReport.List
   /// The last decisions, at most as many.
   let history: @Sendable (Int) async throws -> [ConsentReport.Decision]
   let show: @Sendable (ConsentNews) throws -> Void
@@ -22,20 +21,23 @@ struct ConsentFollower {
   private var revision: String?
 
   init(
-    list: @escaping @Sendable () async throws -> ConsentReport.List,
     history: @escaping @Sendable (Int) async throws -> [ConsentReport.Decision],
     show: @escaping @Sendable (ConsentNews) throws -> Void
   ) {
-    self.list = list
     self.history = history
     self.show = show
   }
 
-  /// - Throws: what `list`, `history` and `show` throw. What was told is not told again.
-  mutating func look() async throws {
-    if self.watch == nil { self.watch = try await beginning() }
+  /// What was decided before is not reported. To be called before the first look; it does nothing later.
+  mutating func begin() async throws {
+    guard watch == nil else { return }
+    let start = Date()
+    watch = ConsentWatch(history: try await history(Self.lastDecisions), start: start)
+  }
+
+  /// - Throws: what `history` and `show` throw. What was reported is not reported again.
+  mutating func look(at now: ConsentReport.List) async throws {
     guard var watch = self.watch else { return }
-    let now = try await list()
     let asked = watch.look(at: now.pending)
     // What is remembered is told before anything can fail.
     self.watch = watch
@@ -47,10 +49,5 @@ struct ConsentFollower {
     // What was decided between the two is told the next time: the revision is another one then.
     revision = now.revision
     for one in ends { try show(one) }
-  }
-
-  private func beginning() async throws -> ConsentWatch {
-    let start = Date()
-    return ConsentWatch(history: try await history(Self.lastDecisions), start: start)
   }
 }

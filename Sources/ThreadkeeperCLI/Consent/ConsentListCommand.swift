@@ -3,7 +3,6 @@
 import ArgumentParser
 import BridgeProtocol
 import ThreadkeeperDaemon
-import VarlinkSocket
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -40,7 +39,7 @@ struct ConsentListCommand: AsyncParsableCommand {
   @OptionGroup var options: SettingsOptions
   @OptionGroup var output: OutputOptions
 
-  /// Between two looks at what waits.
+  /// Before a daemon that has ended is asked again.
   private static let pause = Duration.milliseconds(300)
 
   func run() async throws {
@@ -55,34 +54,24 @@ struct ConsentListCommand: AsyncParsableCommand {
   /// Only a daemon has questions, so one must run at the beginning. One that ends is waited for.
   private func follow(_ client: ConsentClient) async throws {
     var follower = ConsentFollower(
-      list: { try await Self.ask(client, ConsentMethods.list, VarlinkNothing()) },
-      history: { try await Self.ask(client, ConsentMethods.history, .init($0)).history },
+      history: { try await client.historyOfDaemon($0) },
       show: { [isJSON = output.json] news in
         try StandardStream.output.write(isJSON ? JSONText.line(news) : news.text)
       })
     var isFirst = true
     while true {
       do {
-        try await follower.look()
-        isFirst = false
+        try await follower.begin()
+        try await client.watch {
+          try await follower.look(at: $0)
+          isFirst = false
+        }
       } catch let failure as CommandFailure {
         guard !isFirst, failure.status == .unavailable || failure.status == .temporary else {
           throw failure
         }
       }
       try await Task.sleep(for: Self.pause)
-    }
-  }
-
-  private static func ask<Request: Encodable & Sendable, Reply: Decodable & Sendable>(
-    _ client: ConsentClient, _ method: VarlinkMethod<Request, Reply>, _ request: Request
-  ) async throws -> Reply {
-    do {
-      return try await client.askDaemon(method, request)
-    } catch let failure as CommandFailure {
-      throw failure
-    } catch {
-      throw CommandFailure(.temporary, "\(error)")
     }
   }
 

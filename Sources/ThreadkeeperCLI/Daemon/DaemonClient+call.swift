@@ -33,12 +33,12 @@ extension DaemonClient {
   /// - Returns: the last reply; nil when no daemon listens.
   func follow<Parameters: Encodable & Sendable, Reply: Decodable & Sendable>(
     _ method: VarlinkStream<Parameters, Reply>, _ parameters: Parameters,
-    each: (Reply) throws -> Void
+    each: (Reply) async throws -> Void
   ) async throws -> Reply? {
     try await with(within: Self.connectTimeout) {
       var last: Reply?
       for try await reply in try $0.replies(to: method, parameters) {
-        try each(reply)
+        try await each(reply)
         last = reply
       }
       guard let last else { throw SocketError.closed }

@@ -6,6 +6,9 @@ import VarlinkSocket
 
 /// Answers `io.threadkeeper.Consent` in the daemon.
 struct ConsentHandler: LocalAPIHandler {
+  /// From one look at what waits to the next.
+  private static let interval = Duration.milliseconds(300)
+
   let keychain: Keychain
   /// Decides, and has those who wait answered.
   let consents: ConsentDesk
@@ -22,8 +25,16 @@ struct ConsentHandler: LocalAPIHandler {
 
   var endpoints: [VarlinkEndpoint] {
     [
-      ConsentMethods.list.answered { _, _ in
-        try await queue.run { try service.list(namingHome: consents.hasSeveralHomes) }
+      ConsentMethods.list.answered { _, _ in try await list() },
+      ConsentMethods.watch.answered { _, _, replies in
+        var last = ""
+        while true {
+          let list = try await list()
+          let text = try JSONText.line(list)
+          if text != last { try await replies.send(list) }
+          last = text
+          try await Task.sleep(for: Self.interval)
+        }
       },
       ConsentMethods.approve.answered { request, caller in
         try await queue.run {
@@ -47,5 +58,9 @@ struct ConsentHandler: LocalAPIHandler {
         try await queue.run { try service.history(request.limit) }
       },
     ]
+  }
+
+  private func list() async throws -> ConsentReport.List {
+    try await queue.run { try service.list(namingHome: consents.hasSeveralHomes) }
   }
 }

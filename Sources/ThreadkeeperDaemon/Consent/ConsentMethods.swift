@@ -9,6 +9,8 @@ package enum ConsentMethods {
 
   package static let list = VarlinkMethod<VarlinkNothing, ConsentReport.List>(
     interface, "List", for: .owner)
+  package static let watch = VarlinkStream<VarlinkNothing, ConsentReport.List>(
+    interface, "Watch", for: .owner)
   package static let approve = VarlinkMethod<Approval, ConsentReport.Ended>(
     interface, "Approve", for: .owner)
   package static let deny = VarlinkMethod<Selection, ConsentReport.Ended>(

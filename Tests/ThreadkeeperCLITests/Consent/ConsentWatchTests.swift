@@ -123,7 +123,6 @@ struct ConsentWatchTests {
     let histories = Mutex(0)
     let told = Mutex<[String]>([])
     var follower = ConsentFollower(
-      list: { ConsentReport.List(pending: [question("a")]) },
       history: { _ in
         let number = histories.withLock { count in
           count += 1
@@ -132,9 +131,11 @@ struct ConsentWatchTests {
         guard number != 2 else { throw CommandFailure(.unavailable, "no daemon runs") }
         return []
       }, show: { news in told.withLock { $0 += heads([news]) } })
-    await #expect(throws: CommandFailure.self) { try await follower.look() }
+    let list = ConsentReport.List(pending: [question("a")])
+    try await follower.begin()
+    await #expect(throws: CommandFailure.self) { try await follower.look(at: list) }
     #expect(told.withLock { $0 } == ["a asked"])
-    try await follower.look()
+    try await follower.look(at: list)
     #expect(told.withLock { $0 } == ["a asked"])
   }
 
@@ -160,7 +161,6 @@ struct ConsentWatchTests {
     let keeper = Mutex(Daemon())
     let told = Mutex<[String]>([])
     var follower = ConsentFollower(
-      list: { keeper.withLock { $0.list } },
       history: { _ in try keeper.withLock { try $0.askHistory() } },
       show: { news in told.withLock { $0 += heads([news]) } })
     /// - Returns: how often the history was asked for.
@@ -169,7 +169,8 @@ struct ConsentWatchTests {
         change(&$0)
         return $0.historiesAsked
       }
-      try await follower.look()
+      try await follower.begin()
+      try await follower.look(at: keeper.withLock { $0.list })
       return keeper.withLock { $0.historiesAsked } - before
     }
     keeper.withLock { $0.revision = "1" }
@@ -183,7 +184,9 @@ struct ConsentWatchTests {
       $0.history = [decision("a", "approved")]
       $0.isBroken = true
     }
-    await #expect(throws: CommandFailure.self) { try await follower.look() }
+    await #expect(throws: CommandFailure.self) {
+      try await follower.look(at: keeper.withLock { $0.list })
+    }
     #expect(try await look { $0.isBroken = false } == 1)
     #expect(told.withLock { $0 } == ["a asked", "a approved"])
     #expect(try await look() == 0)

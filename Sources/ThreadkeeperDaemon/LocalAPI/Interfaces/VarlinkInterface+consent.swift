@@ -88,6 +88,10 @@ extension VarlinkInterface {
     # What waits. As long as `revision` is the same, nothing was decided.
     method List() -> (pending: []Pending, revision: ?string)
 
+    # The same now, and again whenever it has changed. Has to be called with `more`. The stream ends when the client
+    # closes the connection, or the daemon ends.
+    method Watch() -> (pending: []Pending, revision: ?string)
+
     # Approves a request. It fails with `stale_id` when nothing of that id waits any more.
     method Approve(id: string, scope: (once, always)) -> (decision: Decision)
 
