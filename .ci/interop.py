@@ -21,8 +21,12 @@ def fails(error, call):
     raise AssertionError(f"{error} was expected")
 
 
+def printed(*command):
+    return json.loads(subprocess.check_output([program, *command, "--json"]))
+
+
 def status():
-    return json.loads(subprocess.check_output([program, "status", "--json"]))
+    return printed("status")
 
 
 with varlink.Client(address="unix:" + socket) as client:
@@ -42,6 +46,13 @@ with varlink.Client(address="unix:" + socket) as client:
             time.sleep(0.1)
         assert api.Get()["status"] == status(), api.Get()
         fails("org.varlink.service.ExpectedMore", api.Watch)
+
+    with client.open("io.threadkeeper.Keys") as api:
+        assert api.List() == printed("keys", "list"), api.List()
+
+    with client.open("io.threadkeeper.Routers") as api:
+        found = fails("io.threadkeeper.Failed", lambda: api.Release("home", "0123456789abcdef"))
+        assert (found["code"], found["exit"]) == ("not_found", 66), found
 
     with client.open("org.varlink.service") as service:
         found = fails(
