@@ -41,6 +41,8 @@ extension DaemonClient {
         try await each(reply)
         last = reply
       }
+      // A stream whose task is cancelled between two replies just ends.
+      try Task.checkCancellation()
       guard let last else { throw SocketError.closed }
       return last
     }
@@ -63,6 +65,9 @@ extension DaemonClient {
       guard let client else { return nil }
       try Task.checkCancellation()
       return try await body(client)
+    } catch let error as SocketError where error.reason == .malformed {
+      // What was asked for may be done: this is no reason to ask again.
+      throw DaemonAnswerForm.unreadable
     } catch let error as SocketError {
       throw Self.failure(error)
     } catch let error as VarlinkError {

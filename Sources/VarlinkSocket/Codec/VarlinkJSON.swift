@@ -66,7 +66,7 @@ enum VarlinkJSON {
     return most
   }
 
-  /// The field that a decoder has stumbled over, as it is called on the wire: `subject.network_name`.
+  /// The field that a decoder has stumbled over, as it is called on the wire: `subject.network_name`, `roots.0.kind`.
   static func field(_ error: DecodingError, below parent: String) -> String {
     let (path, last): ([any CodingKey], (any CodingKey)?) =
       switch error {
@@ -76,8 +76,10 @@ enum VarlinkJSON {
         (context.codingPath, nil)
       @unknown default: ([], nil)
       }
-    let names = (path + (last.map { [$0] } ?? [])).map(\.stringValue)
-    return names.drop { $0 == parent }.map(inSnakeCase).joined(separator: ".")
+    let keys = path + (last.map { [$0] } ?? [])
+    return keys.drop { $0.stringValue == parent }
+      .map { key in key.intValue.map { "\($0)" } ?? inSnakeCase(key.stringValue) }
+      .joined(separator: ".")
   }
 
   private static func inSnakeCase(_ name: String) -> String {

@@ -3,8 +3,7 @@
 import VarlinkSocket
 
 extension VarlinkInterface {
-  /// The text of docs/interfaces/io.threadkeeper.Clients.varlink, which a test compares. It is compiled in, because the program has no files
-  /// beside it.
+  /// The text of docs/interfaces/io.threadkeeper.Clients.varlink. See `failed`.
   package static let clients = VarlinkInterface(
     """
     # Users of the broker whose keys the daemon knows.

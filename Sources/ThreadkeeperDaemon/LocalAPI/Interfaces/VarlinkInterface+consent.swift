@@ -3,8 +3,7 @@
 import VarlinkSocket
 
 extension VarlinkInterface {
-  /// The text of docs/interfaces/io.threadkeeper.Consent.varlink, which a test compares. It is compiled in, because the program has no files
-  /// beside it.
+  /// The text of docs/interfaces/io.threadkeeper.Consent.varlink. See `failed`.
   package static let consent = VarlinkInterface(
     """
     # Requests that wait for consent, what was decided, and what is given without a question.

@@ -3,8 +3,7 @@
 import VarlinkSocket
 
 extension VarlinkInterface {
-  /// The text of docs/interfaces/io.threadkeeper.Keys.varlink, which a test compares. It is compiled in, because the program has no files
-  /// beside it.
+  /// The text of docs/interfaces/io.threadkeeper.Keys.varlink. See `failed`.
   package static let keys = VarlinkInterface(
     """
     # What opens the store, and how its keys are renewed.

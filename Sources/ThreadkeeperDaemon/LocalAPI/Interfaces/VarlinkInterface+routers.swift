@@ -3,8 +3,7 @@
 import VarlinkSocket
 
 extension VarlinkInterface {
-  /// The text of docs/interfaces/io.threadkeeper.Routers.varlink, which a test compares. It is compiled in, because the program has no files
-  /// beside it.
+  /// The text of docs/interfaces/io.threadkeeper.Routers.varlink. See `failed`.
   package static let routers = VarlinkInterface(
     """
     # Which team a border agent id belongs to. Every method fails with `not_found` for an id that the daemon does

@@ -3,8 +3,7 @@
 import VarlinkSocket
 
 extension VarlinkInterface {
-  /// The text of docs/interfaces/io.threadkeeper.Status.varlink, which a test compares. It is compiled in, because the program has no files
-  /// beside it.
+  /// The text of docs/interfaces/io.threadkeeper.Status.varlink. See `failed`.
   package static let status = VarlinkInterface(
     """
     # How the daemon is: the broker, the store, and what is in it.

@@ -3,8 +3,7 @@
 import VarlinkSocket
 
 extension VarlinkInterface {
-  /// The text of docs/interfaces/io.threadkeeper.varlink, which a test compares. It is compiled in, because the program has no files
-  /// beside it.
+  /// The text of docs/interfaces/io.threadkeeper.varlink. See `failed`.
   package static let threadkeeper = VarlinkInterface(
     """
     # threadkeeper: what all of its interfaces have in common.
