@@ -76,13 +76,14 @@ let package = Package(
       name: "ConsentLedger",
       dependencies: [
         "KeychainCore", "PersonAtTerminal", "SQLiteDatabase", "SodiumCrypto", "ThreadDataset",
+        "ThreadRequests",
       ]),
 
     // Floor 4: what comes of requests, whoever asks; the service and its settings.
     .target(
       name: "CredentialService",
       dependencies: [
-        "KeychainCore", "SQLiteDatabase", "ThreadCredentialStore", "ThreadDataset",
+        "ConsentLedger", "KeychainCore", "SQLiteDatabase", "ThreadCredentialStore", "ThreadDataset",
         "ThreadRequests",
       ]),
     .target(
@@ -193,8 +194,8 @@ let package = Package(
     .testTarget(
       name: "CredentialServiceTests",
       dependencies: [
-        "CredentialService", "KeychainCore", "SQLiteDatabase", "TestKit", "ThreadCredentialStore",
-        "ThreadDataset", "ThreadRequests",
+        "ConsentLedger", "CredentialService", "KeychainCore", "SQLiteDatabase", "TestKit",
+        "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
       ]),
     .testTarget(
       name: "SecurityTests",
@@ -227,6 +228,7 @@ let package = Package(
       name: "ConsentLedgerTests",
       dependencies: [
         "ConsentLedger", "KeychainCore", "PersonAtTerminal", "TestKit", "ThreadDataset",
+        "ThreadRequests",
       ]),
     .testTarget(
       name: "BridgeTests",

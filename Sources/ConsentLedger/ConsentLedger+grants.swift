@@ -29,7 +29,7 @@ extension ConsentLedger {
 
   /// For a login whose key counts no more: its grants go, and what it waits for expires.
   package func end(
-    of requester: ConsentRequester.Identity, in home: String, by actor: String, now: Int64,
+    of requester: Requester, in home: String, by actor: String, now: Int64,
     _ tx: WriteTransaction
   ) throws {
     for (item, grant) in try grantItems.all(tx)

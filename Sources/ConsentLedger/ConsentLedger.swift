@@ -63,7 +63,9 @@ package struct ConsentLedger: Sendable {
     }
     let waiting = try pendingItems.all(tx).filter { !PendingLife.isOver($0.record, now: now) }
     if let (item, same) = waiting.first(where: { $0.record.asksTheSame(as: request) }) {
-      return .pending(try join(same, item, request, tx), isNew: false)
+      var machine = ConsentMachine(same)
+      try perform(.asked(request), on: &machine, item, now: now, tx)
+      return .pending(machine.question ?? same, isNew: false)
     }
     if let refusal = PendingLimit.objection(
       to: request, beside: waiting.map(\.record), ownUser: ownUser)
@@ -75,23 +77,6 @@ package struct ConsentLedger: Sendable {
       keyHasChanged: grants.contains { GrantCoverage.isOutdated($0, for: request) })
     try pendingItems.add(pending, as: pending.id, tx)
     return .pending(pending, isNew: true)
-  }
-
-  private func join(
-    _ same: PendingConsent, _ item: Item, _ request: ConsentRequest, _ tx: WriteTransaction
-  ) throws -> PendingConsent {
-    guard !same.isDenied else {
-      throw ConsentRefusal(.denied, "the same request was refused a moment ago")
-    }
-    guard !same.replies.contains(request.reply) else { return same }
-    guard same.replies.count < PendingConsent.mostReplies else {
-      throw ConsentRefusal(
-        .rateLimited, "the same request waits for consent \(same.replies.count) times already")
-    }
-    var joined = same
-    joined.replies.append(request.reply)
-    try pendingItems.replace(item, by: joined, tx)
-    return joined
   }
 
   /// Whether an "always" covers it; changes nothing.

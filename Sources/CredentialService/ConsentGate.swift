@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ConsentLedger
 import SQLiteDatabase
 import ThreadRequests
 
@@ -15,7 +16,7 @@ package enum ConsentVerdict: Hashable, Sendable {
 package struct ConsentDecision: Hashable, Sendable {
   package var id: String
   package var approves: Bool
-  package var scope: ThreadRequest.Scope
+  package var scope: ConsentScope
   package var by: Requester
   package var isAdministrator: Bool
   /// Whether its keys say so, and not only the broker.
@@ -24,7 +25,7 @@ package struct ConsentDecision: Hashable, Sendable {
   package var home: String?
 
   package init(
-    id: String, approves: Bool, scope: ThreadRequest.Scope = .once, by: Requester,
+    id: String, approves: Bool, scope: ConsentScope = .once, by: Requester,
     isAdministrator: Bool, isSigned: Bool = false, home: String?
   ) {
     self.id = id

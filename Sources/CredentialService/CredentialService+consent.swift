@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ConsentLedger
 import ThreadCredentialStore
 import ThreadDataset
 import ThreadRequests
@@ -16,7 +17,7 @@ extension CredentialService {
     if let most = context.mostSecretBytes, data.json.count > most {
       throw AnswerFailure.tooLargeToSeal
     }
-    var named: Set<ConsentQuestion.Network> = []
+    var named: Set<ConsentNetwork> = []
     let networks = found.map(\.network).filter { named.insert($0).inserted }
     let question = ConsentQuestion(
       context: context, request: request,
@@ -60,7 +61,7 @@ extension CredentialService {
 
   /// - Parameter isAsked: whether it may be among them at all.
   private func told(
-    by request: ThreadRequest, where isAsked: (ConsentQuestion.Network) -> Bool
+    by request: ThreadRequest, where isAsked: (ConsentNetwork) -> Bool
   ) throws -> [DisclosedCredential] {
     switch request.command {
     case .getPreferred:
@@ -100,7 +101,7 @@ extension CredentialService {
 
   /// The newest one that is asked for; none when there are others only.
   private func networkRecords(
-    _ network: ExtendedPANID?, where isAsked: (ConsentQuestion.Network) -> Bool
+    _ network: ExtendedPANID?, where isAsked: (ConsentNetwork) -> Bool
   ) throws -> [DisclosedCredential] {
     guard let network else {
       throw AnswerFailure(.invalidPayload, field: "ext_pan_id", "expected 16 hex digits")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ConsentLedger
 import ThreadCredentialStore
 import ThreadRequests
 
@@ -10,9 +11,9 @@ struct DisclosedCredential {
   var team: String?
 
   /// As a person is asked about it.
-  var network: ConsentQuestion.Network {
+  var network: ConsentNetwork {
     .init(
-      network: record.network, name: record.networkName, team: team,
+      id: record.network, name: record.networkName, team: team,
       keyFingerprint: record.dataset.flatMap { NetworkKeyFingerprint.make(of: $0) })
   }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ConsentLedger
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else

@@ -8,7 +8,7 @@ import ThreadDataset
 /// Here, and nowhere else, the preferred credentials are stored for the router until it has said that it uses
 /// them: what is stored as its own is told to its whole team without asking anybody, and a person has agreed
 /// to one key of one login.
-package struct Adoption: Sendable {
+package struct Adoption: Sendable, Hashable {
   package enum Phase: String, Codable, Sendable {
     /// A person is asked.
     case asked

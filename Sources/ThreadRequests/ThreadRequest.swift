@@ -7,10 +7,6 @@ package struct ThreadRequest: Sendable, Hashable {
   /// Bytes of a `transaction`.
   package static let transactionBytes = 256
 
-  package enum Scope: String, CaseIterable, Sendable {
-    case once, always
-  }
-
   package var command: RequestCommand
   package var transaction: String?
   package var home: String?
@@ -22,7 +18,7 @@ package struct ThreadRequest: Sendable, Hashable {
   package var networkName: String?
   /// Of a consent, or of a network that was preferred.
   package var id: String?
-  package var scope: Scope?
+  package var scope: ConsentScope?
   /// What a program of this machine calls itself: for people to read only.
   package var program: String?
 
@@ -64,7 +60,7 @@ package struct ThreadRequest: Sendable, Hashable {
       }
       self.id = id
       if let text = fields.scope {
-        guard let scope = Scope(rawValue: text) else {
+        guard let scope = ConsentScope(rawValue: text) else {
           throw AnswerFailure(.invalidPayload, field: "scope", "expected once or always")
         }
         self.scope = scope

@@ -40,10 +40,10 @@ struct ConsentTests {
         responseTopic: "threadkeeper/out/\(user)/x", correlationData: nil, transaction: nil))
     return try keeper.transaction { batch in
       guard
-        case .pending(let pending, let isNew) = try batch.consents.ask(
+        case .pending(let pending, let isNew) = try batch.consents.ledger.ask(
           question, now: batch.now.milliseconds, batch.tx)
       else { throw Unexpected() }
-      if isNew { try batch.tell(pending) }
+      if isNew { try batch.apply([.question(pending)]) }
       return pending
     }.result
   }

@@ -83,7 +83,7 @@ struct TransactionRunnerTests {
   func expired() async throws {
     let place = try ask()
     keeper.clock.advance(seconds: 120)
-    try runner.run { try $0.expireConsents() }
+    try runner.run { try $0.apply($0.consents.expire()) }
     #expect(await answers.callers.answer(at: place)?.error?.code == "consent_expired")
     #expect(monitor.snapshot.requestsRefused == 1)
   }

@@ -3,6 +3,7 @@
 import KeychainCore
 import TestKit
 import Testing
+import ThreadRequests
 
 @testable import ConsentLedger
 

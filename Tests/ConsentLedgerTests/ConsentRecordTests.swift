@@ -58,14 +58,14 @@ struct ConsentRecordTests {
 
   @Test("The stored names of requesters stay as they are")
   func identities() {
-    #expect(ConsentRequester.Identity.mqttUser("a/b").rawValue == "mqtt/a/b")
-    #expect(ConsentRequester.Identity(rawValue: "mqtt/a/b") == .mqttUser("a/b"))
+    #expect(Requester.mqttUser("a/b").rawValue == "mqtt/a/b")
+    #expect(Requester(rawValue: "mqtt/a/b") == .mqttUser("a/b"))
     // A name that begins with what joins the slash to one Character.
-    let joining = ConsentRequester.Identity.mqttUser("\u{301}a")
-    #expect(ConsentRequester.Identity(rawValue: joining.rawValue) == joining)
-    #expect(ConsentRequester.Identity(rawValue: "uid/1000") == .systemUser(1000))
+    let joining = Requester.mqttUser("\u{301}a")
+    #expect(Requester(rawValue: joining.rawValue) == joining)
+    #expect(Requester(rawValue: "uid/1000") == .systemUser(1000))
     for text in ["", "uid/", "uid/-1", "uid/4294967296", "x/1"] {
-      #expect(ConsentRequester.Identity(rawValue: text) == nil)
+      #expect(Requester(rawValue: text) == nil)
     }
   }
 

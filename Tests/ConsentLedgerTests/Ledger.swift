@@ -4,6 +4,7 @@ import KeychainCore
 import TestKit
 import Testing
 import ThreadDataset
+import ThreadRequests
 
 @testable import ConsentLedger
 

@@ -49,6 +49,14 @@ struct Alerts {
     }
   }
 
+  /// Whether an alert of a router is raised, and not only held.
+  func isFiring(_ name: AlertName, of router: RouterRecord, in home: HomeRecord) throws -> Bool {
+    guard router.alerts & (1 << name.number) != 0 else { return false }
+    let fingerprint = AlertFingerprint(
+      home: home.name, name: name, subject: router.agent.description)
+    return try AlertLedger.find(fingerprint, tx)?.phase == .firing
+  }
+
   /// Ends an alert whose subject is gone.
   func end(_ alert: AlertRecord) throws -> AlertChange {
     try apply(alert.phase == .held ? .drop : .resolve, to: alert)

@@ -5,7 +5,7 @@ import ThreadDataset
 
 /// Writes what the alert policies decide.
 extension BatchApplier {
-  private var alerts: Alerts { Alerts(tx: tx, now: now, hold: configuration.alertsHold) }
+  var alerts: Alerts { Alerts(tx: tx, now: now, hold: configuration.alertsHold) }
 
   /// Brings the alerts of a router in line with the conditions that hold now.
   func setAlerts(

@@ -2,6 +2,7 @@
 
 import ConsentLedger
 import Logging
+import ThreadRequests
 
 /// Where people decide, beside the broker: at the command line. Each call is a transaction of its own;
 /// what it says is on disk before it returns.
@@ -19,10 +20,10 @@ package struct ConsentDesk: Sendable {
     _ id: String, _ scope: ConsentScope, by user: UInt32
   ) throws -> ConsentRecord {
     try decide(by: user) { batch, approver in
-      let ended = try batch.approve(id, scope, by: approver)
-      try batch.answer(ended.settled(batch.now))
+      let ended = try batch.consents.decide(id, scope, by: approver)
+      try batch.apply([.ended(ended)])
       // With what came of it.
-      return try batch.consents.past(ended.record.id, batch.tx) ?? ended.record
+      return try batch.consents.ledger.past(ended.record.id, batch.tx) ?? ended.record
     }
   }
 
@@ -30,8 +31,8 @@ package struct ConsentDesk: Sendable {
   @discardableResult
   package func deny(_ id: String, by user: UInt32) throws -> ConsentRecord {
     try decide(by: user) { batch, approver in
-      let ended = try batch.deny(id, by: approver)
-      try batch.answer(ended.settled(batch.now))
+      let ended = try batch.consents.decide(id, nil, by: approver)
+      try batch.apply([.ended(ended)])
       return ended.record
     }
   }
@@ -40,7 +41,7 @@ package struct ConsentDesk: Sendable {
   @discardableResult
   package func revoke(_ id: String, by user: UInt32) throws -> ConsentGrant {
     let grant = try decide(by: user) { batch, approver in
-      try batch.consents.revoke(id, by: approver, now: batch.now.milliseconds, batch.tx)
+      try batch.consents.ledger.revoke(id, by: approver, now: batch.now.milliseconds, batch.tx)
     }
     transactions.logger?.notice(
       "consent revoked",

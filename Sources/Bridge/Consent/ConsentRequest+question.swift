@@ -13,49 +13,11 @@ extension ConsentRequest {
     self.init(
       ConsentSubject(
         home: context.home, command: question.request.command.rawValue,
-        networks: question.networks.map {
-          ConsentNetwork(
-            id: $0.network, name: $0.name, team: $0.team, keyFingerprint: $0.keyFingerprint)
-        }),
+        networks: question.networks),
       by: ConsentRequester(
-        .init(context.requester), team: context.team, userName: context.userName,
+        context.requester, team: context.team, userName: context.userName,
         program: context.program, fingerprint: context.fingerprint),
       reply: ConsentReply(context.reply, transaction: question.request.transaction))
-  }
-}
-
-extension ConsentRequester.Identity {
-  init(_ requester: Requester) {
-    switch requester {
-    case .mqttUser(let name): self = .mqttUser(name)
-    case .systemUser(let number): self = .systemUser(number)
-    }
-  }
-
-  var requester: Requester {
-    switch self {
-    case .mqttUser(let name): .mqttUser(name)
-    case .systemUser(let number): .systemUser(number)
-    }
-  }
-}
-
-extension ConsentReply {
-  init(_ address: ReplyAddress, transaction: String?) {
-    switch address {
-    case .topic(let topic, let correlation):
-      self = .mqtt(responseTopic: topic, correlationData: correlation, transaction: transaction)
-    // All that wait on connections are told the same, each with its own transaction.
-    case .caller: self = .socket
-    }
-  }
-
-  var address: ReplyAddress {
-    if transport == .mqtt, let responseTopic {
-      .topic(responseTopic, correlation: correlationData)
-    } else {
-      .caller
-    }
   }
 }
 
@@ -70,7 +32,7 @@ extension EndedConsent {
       request.transaction = reply.transaction
       if command == .getNetwork { request.network = record.subject.onlyNetwork }
       var context = RequestContext(
-        requester: record.requester.identity.requester, team: record.requester.team,
+        requester: record.requester.identity, team: record.requester.team,
         home: record.subject.home, reply: reply.address, now: now.date)
       context.fingerprint = record.requester.fingerprint
       context.userName = record.requester.userName
@@ -78,11 +40,7 @@ extension EndedConsent {
       return SettledConsent(
         id: record.id.description,
         question: ConsentQuestion(
-          context: context, request: request,
-          networks: record.subject.networks.map {
-            .init(
-              network: $0.id, name: $0.name, team: $0.team, keyFingerprint: $0.keyFingerprint)
-          }),
+          context: context, request: request, networks: record.subject.networks),
         refusal: refusal)
     }
   }

@@ -39,7 +39,8 @@ extension BatchApplier {
       noteRouter(in: home, change: 1)
     }
     if event.dataset != nil, !event.wasSealed { try plaintextSeen(from: user, home: home) }
-    let report = try judgeReport(event.dataset, of: &router, home: home)
+    let report = try adoptions.judge(
+      event.dataset, of: &router, preferred: preferredNetwork(of: home), in: home.record.name)
     var current = credential?.dataset
     if let incoming = event.dataset {
       let isTaken =
@@ -59,7 +60,7 @@ extension BatchApplier {
       }
       describe(incoming, change, over: credential, router: &router, record: &record)
       if change.isStored { current = incoming }
-      try note(report, of: router, reported: current, home: home)
+      try adoptions.note(report, of: router, reported: current, in: home.record.name)
     } else if let current {
       // Only a registry that has lost the router knows less than the store.
       if router.network == nil {

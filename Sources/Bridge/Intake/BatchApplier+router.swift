@@ -22,7 +22,10 @@ extension BatchApplier {
       try RouterLedger.touch(router, tx)
       return
     }
-    if event.kind == .heartbeat { try judgeHeartbeat(of: &router, home: home) }
+    if event.kind == .heartbeat {
+      try adoptions.judgeHeartbeat(
+        of: &router, preferred: preferredNetwork(of: home), in: home.record.name)
+    }
     try finishUnchangedDataset(router, stored: stored, trigger: event.kind.rawValue, home: home)
   }
 
@@ -91,7 +94,7 @@ extension BatchApplier {
     record.router = router.agent
     record.network = router.network
     record.detail.networkName = router.networkName
-    if router.adoption != nil { try abandonAdoption(by: &router, next: nil, home: home) }
+    try apply(adoptions.end(&router, in: home.record.name))
     noteNetwork(in: home, from: router.contribution, to: nil)
     if try isLastOfPreferred(router, home: home) {
       record.detail.message =
@@ -135,9 +138,8 @@ extension BatchApplier {
     let check = PreferredCheck(dataset, of: router, preferred: preferred)
     router.preferred = check.name
     if check == .match { router.memberOf = preferred?.extendedPANID }
-    try considerAdoption(
-      by: &router, check, reported: dataset, isSSIDNew: record.types.contains(.ssidChanged),
-      home: home)
+    try checkAdoption(
+      of: &router, check, dataset, isSSIDNew: record.types.contains(.ssidChanged), home: home)
     if let stored, record.types.isEmpty, router.showsTheSame(as: stored) {
       try RouterLedger.touch(router, tx)
       return
@@ -149,7 +151,7 @@ extension BatchApplier {
     try noteChange(of: router, stored: stored, dataset, home: home)
     let wanted = RouterAlertConditions(
       router: router, check: check, dataset: dataset, preferred: preferred, trigger: trigger,
-      addressee: try addressee(ofFailed: router, home: home),
+      addressee: try adoptions.addressee(ofFailed: router, in: home.record.name),
       currentName: try currentNetworkName(of: router, home: home),
       isToldOfHome: try isToldOfHome(router, dataset, home: home)
     ).wanted
@@ -159,6 +161,18 @@ extension BatchApplier {
     } else {
       try RouterLedger.update(router, tx)
     }
+  }
+
+  func checkAdoption(
+    of router: inout RouterRecord, _ check: PreferredCheck, _ dataset: OperationalDataset?,
+    isSSIDNew: Bool, home: HomeContext
+  ) throws {
+    let unchecked = router
+    try apply(
+      adoptions.check(
+        &router, check, reported: dataset, preferred: preferredNetwork(of: home),
+        isRaised: alerts.isFiring(.preferredNetworkMismatch, of: unchecked, in: home.record),
+        isSSIDNew: isSSIDNew, in: home.record.name))
   }
 
   /// The name of the network that a router is on without being configured for it, where a router of that

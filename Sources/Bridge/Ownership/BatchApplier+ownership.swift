@@ -45,7 +45,7 @@ extension BatchApplier {
       try RouterLedger.update(router, tx)
       return change
     }
-    if router.adoption != nil { try abandonAdoption(by: &router, next: nil, home: home) }
+    try apply(adoptions.end(&router, in: home.record.name))
     try finishUnchangedDataset(router, stored: stored, trigger: "transferred", home: home)
     try plaintextEnded(of: stored.user, home: home)
     return change
@@ -71,7 +71,7 @@ extension BatchApplier {
       try RouterLedger.update(router, tx)
       return change
     }
-    if router.adoption != nil { try abandonAdoption(by: &router, next: nil, home: home) }
+    try apply(adoptions.end(&router, in: home.record.name))
     router.credential = .missing
     router.forgetDataset()
     try finishUnchangedDataset(router, stored: stored, trigger: "released", home: home)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BridgeProtocol
+import ConsentLedger
 import CredentialService
 import MosquittoClient
 import ThreadRequests
@@ -14,7 +15,6 @@ extension BatchApplier {
   func apply(_ inbound: InboundRequest, _ origin: InboundMessage.Origin) throws {
     store.keychain.act(as: Requester.mqttUser(inbound.user).words, in: tx)
     var transaction = inbound.transaction
-    granted = nil
     do {
       // What was opened has come, whatever becomes of it: it is answered, and does not count again.
       let fields = try step { try opened(inbound, home: origin.home) }
@@ -38,10 +38,11 @@ extension BatchApplier {
       try plaintextSeen(from: inbound.user, home: home(named: origin.home))
     }
     let context = try context(of: inbound, command, transaction, home: origin.home)
-    switch try service(context).answer(request) {
+    let (reply, granted) = try reply(to: request, context)
+    switch reply {
     case .data(let data):
       try answer(data, context, transaction)
-      try noteGrantedDisclosure()
+      try consents.noteDisclosure(granted)
     case .waiting: break
     case .decided(let settled):
       try answer(settled)
@@ -49,14 +50,27 @@ extension BatchApplier {
     }
   }
 
-  private var gate: any ConsentGate {
-    if let gate = configuration.requests.gate { return gate }
-    return BatchConsentGate(batch: self)
+  /// Fulfils a request, or asks a person first, and applies what follows.
+  ///
+  /// - Returns: what is answered, and by which grant, if it is by one.
+  func reply(
+    to request: ThreadRequest, _ context: RequestContext
+  ) throws -> (CredentialService.Reply, granted: GrantedDisclosure?) {
+    let gate = LedgerConsentGate(consents, configuration)
+    let reply: Result<CredentialService.Reply, AnswerFailure>
+    do {
+      reply = .success(try service(context, gate).answer(request))
+    } catch let failure as AnswerFailure {
+      reply = .failure(failure)
+    }
+    try apply(gate.effects)
+    return (try reply.get(), gate.granted)
   }
 
-  func service(_ context: RequestContext) -> CredentialService {
-    CredentialService(
-      store: store, gate: gate,
+  func service(_ context: RequestContext, _ gate: LedgerConsentGate) -> CredentialService {
+    let other = configuration.requests.gate.map { $0 as any ConsentGate }
+    return CredentialService(
+      store: store, gate: other ?? gate,
       registry: BatchRegistry(batch: self),
       context: context, tx)
   }

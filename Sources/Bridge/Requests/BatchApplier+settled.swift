@@ -26,7 +26,7 @@ extension BatchApplier {
       }
     }
     for (id, obstacle) in failed where given.insert(id).inserted {
-      try noteNotGiven(id, obstacle)
+      try apply(consents.noteNotGiven(id, obstacle))
     }
   }
 
@@ -35,7 +35,7 @@ extension BatchApplier {
     let context = context(of: one)
     let transaction = one.question.request.transaction
     try checkKey(context)
-    let data = try service(context).answer(to: one)
+    let data = try service(context, LedgerConsentGate(consents, configuration)).answer(to: one)
     switch context.reply {
     case .topic: try answer(data, context, transaction)
     case .caller:
@@ -44,7 +44,7 @@ extension BatchApplier {
       outcome.answers.append(.caller(id: one.id, ThreadAnswer(data, transaction: transaction)))
       outcome.counts.requestsAnswered += 1
     }
-    try noteDisclosure(of: data, by: one)
+    try consents.noteDisclosure(of: data, by: one)
     return true
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BridgeProtocol
+import ConsentLedger
 import CredentialService
 import KeychainCore
 import Logging
@@ -54,11 +55,11 @@ package final class RequestService: Sendable {
       context.listsSecrets = true
       context.version = transactions.configuration.version
       let reply = try transactions.run(at: now, writes: request.command.writes) { batch in
-        let reply = try batch.service(context).answer(request)
-        if batch.granted != nil, !isThere() {
+        let (reply, granted) = try batch.reply(to: request, context)
+        if granted != nil, !isThere() {
           throw AnswerFailure(.expired, "nobody waits for the answer any more")
         }
-        if case .data = reply { try batch.noteGrantedDisclosure() }
+        if case .data = reply { try batch.consents.noteDisclosure(granted) }
         if case .decided(let settled) = reply { try batch.answer(settled) }
         if case .waiting(let id) = reply {
           expected = callers.expect(

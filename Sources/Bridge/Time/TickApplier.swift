@@ -13,6 +13,7 @@ struct TickApplier {
   private static let alertsAtOnce = 200
   /// Rows looked at in one tick, so that intake never waits for a walk.
   private static let presenceStep = 5_000
+  private static let adoptionStep = 200
 
   let batch: BatchApplier
   /// Since when everything that routers say has been heard; nil while it is not.
@@ -28,9 +29,27 @@ struct TickApplier {
     try noticeSilence(cursor: &cursors.presence)
     try listOwnedIDs()
     try forgetLeftRouters()
-    try batch.expireConsents()
+    try batch.apply(batch.consents.expire())
     for home in batch.servedHomes { try reevaluate(home) }
-    try attendAdoptions(cursor: &cursors.adoptions)
+    try passAdoptions(cursor: &cursors.adoptions)
+  }
+
+  private func passAdoptions(cursor: inout Int64) throws {
+    let routers = try RouterLedger.adopting(
+      after: cursor, limit: Self.adoptionStep, batch.tx)
+    let link = Adoptions.Link(
+      connection: connection, listeningSince: listeningSince, deliveries: deliveries)
+    var round = Adoptions.Round()
+    for router in routers {
+      guard let home = batch.servedHomes.first(where: { $0.record.id == router.home }) else {
+        continue
+      }
+      try batch.apply(
+        batch.adoptions.pass(
+          router, preferred: { try batch.preferredNetwork(of: home) }, link, &round,
+          in: home.record.name))
+    }
+    cursor = routers.count < Self.adoptionStep ? 0 : routers.last?.id ?? 0
   }
 
   private func forgetResolvedAlerts() throws {
@@ -107,7 +126,7 @@ extension BatchApplier {
       router.memberOf = preferred?.extendedPANID
       home.needsMoveLook = true
     }
-    try considerAdoption(by: &router, check, reported: dataset, isSSIDNew: false, home: home)
+    try checkAdoption(of: &router, check, dataset, isSSIDNew: false, home: home)
     if router.preferred != stored.preferred || router.adoption != stored.adoption {
       var record = EventRecord(time: now, home: home.record.id)
       record.router = router.agent
@@ -115,7 +134,8 @@ extension BatchApplier {
     }
     let wanted = RouterAlertConditions(
       router: router, check: check, dataset: dataset, preferred: preferred,
-      trigger: "preferred_changed", addressee: try addressee(ofFailed: router, home: home),
+      trigger: "preferred_changed",
+      addressee: try adoptions.addressee(ofFailed: router, in: home.record.name),
       currentName: try currentNetworkName(of: router, home: home),
       isToldOfHome: try isToldOfHome(router, dataset, home: home)
     ).wanted

@@ -16,8 +16,6 @@ final class BatchApplier {
   let tx: WriteTransaction
   let now: WireTime
   var outcome = TransactionOutcome()
-  /// What a grant lets the request of now be told. For the audit, when it has been sealed.
-  var granted: GrantedDisclosure?
   /// Most batches have no envelope.
   lazy var decoder = InboundEventDecoder()
   /// Who spoke last: nobody is enrolled or revoked within one transaction.
@@ -53,6 +51,12 @@ final class BatchApplier {
       homes[record.name] = home
       homesByID[record.id] = home
     }
+  }
+
+  var consents: Consents { Consents(store.keychain, now: now, tx) }
+
+  var adoptions: Adoptions {
+    Adoptions(configuration: configuration, store: store, now: now, tx: tx)
   }
 
   /// The homes that the settings name, for work that is not about one message.
@@ -139,10 +143,21 @@ final class BatchApplier {
     if let network { progress.networks.noteShown(network, home: home.record.id) }
   }
 
+  private func followRaisedMismatches() throws {
+    guard configuration.adoptTimeout != nil else { return }
+    for (home, agent) in progress.takeRaisedMismatches() {
+      guard var router = try RouterLedger.find(agent, home: home, tx), router.isPresent,
+        router.adoption == nil
+      else { continue }
+      adoptions.mismatchRaised(&router)
+      try RouterLedger.update(router, tx)
+    }
+  }
+
   /// What follows from the whole batch: the counts of networks, the alerts of homes.
   func finish() throws {
     try settlePreferred()
-    try beginRaisedAdoptions()
+    try followRaisedMismatches()
     var networks = progress.networks
     try networks.apply(to: self)
     progress.networks = networks

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// For how long an approval holds.
-package enum ConsentScope: String, Sendable, Codable, CaseIterable {
-  case once, always
-}
+import ThreadRequests
 
 /// What became of a request, or of a grant: a line of the history.
 package struct ConsentRecord: Sendable, Codable, Hashable {

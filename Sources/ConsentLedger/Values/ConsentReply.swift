@@ -6,37 +6,31 @@
   import Foundation
 #endif
 
-/// Where the answer goes once somebody has decided.
-package struct ConsentReply: Sendable, Codable, Hashable {
-  package enum Transport: String, Sendable, Codable {
-    case mqtt, socket
-  }
-
-  package let transport: Transport
+/// Where the answer goes once a person has decided, and what it repeats.
+package struct ConsentReply: Sendable, Hashable {
   /// Over MQTT: checked when the request came.
-  package let responseTopic: String?
-  package let correlationData: [UInt8]?
+  package let address: ReplyAddress
   package let transaction: String?
 
+  package init(_ address: ReplyAddress, transaction: String?) {
+    self.address = address
+    // All that wait on connections are told the same, each with its own transaction.
+    self.transaction = address == .caller ? nil : transaction
+  }
+
   /// For a program that waits on its connection. When it has gone, nobody is answered.
-  package static let socket = ConsentReply(transport: .socket)
+  package static let socket = ConsentReply(.caller, transaction: nil)
 
   package static func mqtt(
     responseTopic: String, correlationData: [UInt8]?, transaction: String?
   ) -> ConsentReply {
-    ConsentReply(
-      transport: .mqtt, responseTopic: responseTopic, correlationData: correlationData,
-      transaction: transaction)
+    ConsentReply(.topic(responseTopic, correlation: correlationData), transaction: transaction)
   }
+}
 
-  private init(
-    transport: Transport, responseTopic: String? = nil, correlationData: [UInt8]? = nil,
-    transaction: String? = nil
-  ) {
-    self.transport = transport
-    self.responseTopic = responseTopic
-    self.correlationData = correlationData
-    self.transaction = transaction
+extension ConsentReply: Codable {
+  private enum Transport: String, Codable {
+    case mqtt, socket
   }
 
   enum CodingKeys: String, CodingKey {
@@ -45,23 +39,30 @@ package struct ConsentReply: Sendable, Codable, Hashable {
     case correlationData = "correlation_data"
     case transaction
   }
+
   package init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
-    self.init(
-      transport: try fields.decode(Transport.self, forKey: .transport),
-      responseTopic: try fields.decodeIfPresent(String.self, forKey: .responseTopic),
-      correlationData: try fields.decodeIfPresent(Data.self, forKey: .correlationData).map {
-        Array($0)
-      },
-      transaction: try fields.decodeIfPresent(String.self, forKey: .transaction))
+    let transport = try fields.decode(Transport.self, forKey: .transport)
+    let topic = try fields.decodeIfPresent(String.self, forKey: .responseTopic)
+    let correlation = try fields.decodeIfPresent(Data.self, forKey: .correlationData)
+    let transaction = try fields.decodeIfPresent(String.self, forKey: .transaction)
+    if transport == .mqtt, let topic {
+      self.init(.topic(topic, correlation: correlation.map { Array($0) }), transaction: transaction)
+    } else {
+      self.init(.caller, transaction: transaction)
+    }
   }
 
   /// An array would be a number of up to four characters for each byte: as `Data` it is Base64.
   package func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
-    try fields.encode(transport, forKey: .transport)
-    try fields.encodeIfPresent(responseTopic, forKey: .responseTopic)
-    try fields.encodeIfPresent(correlationData.map { Data($0) }, forKey: .correlationData)
+    switch address {
+    case .topic(let topic, let correlation):
+      try fields.encode(Transport.mqtt, forKey: .transport)
+      try fields.encode(topic, forKey: .responseTopic)
+      try fields.encodeIfPresent(correlation.map { Data($0) }, forKey: .correlationData)
+    case .caller: try fields.encode(Transport.socket, forKey: .transport)
+    }
     try fields.encodeIfPresent(transaction, forKey: .transaction)
   }
 }

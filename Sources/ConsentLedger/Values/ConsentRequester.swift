@@ -4,16 +4,8 @@ import PersonAtTerminal
 
 /// Who asks for credentials.
 package struct ConsentRequester: Sendable, Codable, Hashable {
-  /// What is checked, and not just said: the broker's access list vouches for the one, the kernel for
-  /// the other.
-  package enum Identity: Sendable {
-    /// A login of the broker.
-    case mqttUser(String)
-    /// A user of this machine, by number.
-    case systemUser(UInt32)
-  }
-
-  package let identity: Identity
+  /// What is checked, and not just said: the broker's access list vouches for a login, the kernel for a user.
+  package let identity: Requester
   /// The team that the requester spoke for when it asked.
   package let team: String
   /// The name that the system had for a user of this machine. Nil where it had none, for a login of the broker,
@@ -26,7 +18,7 @@ package struct ConsentRequester: Sendable, Codable, Hashable {
   package let fingerprint: String?
 
   package init(
-    _ identity: Identity, team: String, userName: String? = nil, program: String? = nil,
+    _ identity: Requester, team: String, userName: String? = nil, program: String? = nil,
     fingerprint: String? = nil
   ) {
     self.identity = identity
@@ -62,41 +54,5 @@ extension ConsentRequester: CustomStringConvertible {
       let claim = program.flatMap { ShownName.quoted($0) }.map { ", program calls itself \($0)" }
       return user + (claim ?? "")
     }
-  }
-}
-
-extension ConsentRequester.Identity: RawRepresentable, Codable, Hashable {
-  private static let mqtt = "mqtt/"
-  private static let system = "uid/"
-
-  /// As it is stored: `mqtt/phone`, `uid/1000`.
-  package var rawValue: String {
-    switch self {
-    case .mqttUser(let name): Self.mqtt + name
-    case .systemUser(let number): "\(Self.system)\(number)"
-    }
-  }
-
-  package init?(rawValue: String) {
-    // Byte by byte: a name may begin with what would join the slash to one Character.
-    let bytes = rawValue.utf8
-    if bytes.starts(with: Self.mqtt.utf8) {
-      self = .mqttUser(String(Substring(bytes.dropFirst(Self.mqtt.utf8.count))))
-    } else if bytes.starts(with: Self.system.utf8),
-      let number = UInt32(Substring(bytes.dropFirst(Self.system.utf8.count)))
-    {
-      self = .systemUser(number)
-    } else {
-      return nil
-    }
-  }
-
-  /// Byte by byte, as the broker has it: texts that only look the same are two users.
-  package static func == (a: Self, b: Self) -> Bool {
-    a.rawValue.utf8.elementsEqual(b.rawValue.utf8)
-  }
-
-  package func hash(into hasher: inout Hasher) {
-    for byte in rawValue.utf8 { hasher.combine(byte) }
   }
 }

@@ -10,7 +10,7 @@ struct ConsentWords {
 
   init(_ question: ConsentQuestion, program: String = ProcessInfo.processInfo.processName) {
     let networks = question.networks.map {
-      "\(ShownName.quoted($0.name) ?? "a network without a name") (\($0.network))"
+      "\(ShownName.quoted($0.name) ?? "a network without a name") (\($0.id))"
     }.joined(separator: ", ")
     let claim = ShownName.quoted(program).map { "program that calls itself \($0)" } ?? "program"
     text = "A \(claim) asks for credentials, the keys included, of the Thread network \(networks)"

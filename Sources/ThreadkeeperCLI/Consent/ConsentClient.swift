@@ -4,6 +4,7 @@ import ConsentLedger
 import Glibc
 import KeychainCore
 import Settings
+import ThreadRequests
 import ThreadkeeperDaemon
 import VarlinkSocket
 

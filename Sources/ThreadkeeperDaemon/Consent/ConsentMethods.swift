@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConsentLedger
+import ThreadRequests
 import VarlinkSocket
 
 /// `io.threadkeeper.Consent`: what waits for consent, and what was decided.

@@ -32,9 +32,10 @@ struct AdoptionDecisionTests {
   ) -> AdoptionDecision {
     let now = now ?? situation()
     return AdoptionDecision(
-      state: state, isEnabled: isEnabled,
-      check: PreferredCheck(now.reported, preferred: now.preferred), before: before, now: now,
-      isRaised: isRaised, isSSIDNew: isSSIDNew)
+      state,
+      AdoptionCheck(
+        isEnabled: isEnabled, check: PreferredCheck(now.reported, preferred: now.preferred),
+        before: before, now: now, isRaised: isRaised, isSSIDNew: isSSIDNew))
   }
 
   @Test("It begins when a mismatch is raised or the Wi-Fi has another name, and not before")

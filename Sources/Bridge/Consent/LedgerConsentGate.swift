@@ -6,44 +6,53 @@ import CredentialService
 import SQLiteDatabase
 import ThreadRequests
 
-/// Asks the ledger, and tells the broker and the log what it says. Lives as long as its batch.
-struct BatchConsentGate: ConsentGate {
-  let batch: BatchApplier
+/// Asks the ledger of consent for one request, and collects what follows from that.
+final class LedgerConsentGate: ConsentGate {
+  private let consents: Consents
+  private let configuration: BridgeConfiguration
+  /// In order.
+  private(set) var effects: [Effect] = []
+  /// What a grant lets the request be told. For the audit, when the answer is made.
+  private(set) var granted: GrantedDisclosure?
+
+  init(_ consents: Consents, _ configuration: BridgeConfiguration) {
+    self.consents = consents
+    self.configuration = configuration
+  }
 
   func judge(_ question: ConsentQuestion, _ tx: WriteTransaction) throws -> ConsentVerdict {
     let request = ConsentRequest(question)
     do {
-      switch try batch.consents.ask(request, now: batch.now.milliseconds, tx) {
+      let (outcome, effects) = try consents.ask(request)
+      self.effects += effects
+      switch outcome {
       case .granted(let grant):
-        batch.granted = GrantedDisclosure(request: request, grant: grant.id)
+        granted = GrantedDisclosure(request: request, grant: grant.id)
         return .granted
-      case .pending(let pending, let isNew):
-        if isNew { try batch.tell(pending) }
-        return .pending(id: pending.id.description)
+      case .pending(let pending, _): return .pending(id: pending.id.description)
       }
     } catch let refusal as ConsentRefusal {
       return .refused(AnswerFailure(refusal))
     }
   }
 
+  /// - Returns: none: those that are settled are answered with the other effects.
   func settle(_ decision: ConsentDecision, _ tx: WriteTransaction) throws -> [SettledConsent] {
     let approver = try approver(decision)
     do {
-      try checkHome(decision, tx)
-      let ended =
-        decision.approves
-        ? try batch.approve(
-          decision.id, decision.scope == .always ? .always : .once, by: approver)
-        : try batch.deny(decision.id, by: approver)
-      return ended.settled(batch.now)
+      try checkHome(decision)
+      let ended = try consents.decide(
+        decision.id, decision.approves ? decision.scope : nil, by: approver)
+      effects.append(.ended(ended))
+      return []
     } catch let refusal as ConsentRefusal {
       throw AnswerFailure(refusal)
     }
   }
 
   func waiting(_ context: RequestContext, _ tx: WriteTransaction) throws -> [WaitingQuestion] {
-    let requester = ConsentRequester(.init(context.requester), team: context.team)
-    return try batch.consents.pending(now: batch.now.milliseconds, tx)
+    let requester = ConsentRequester(context.requester, team: context.team)
+    return try consents.pending()
       .filter { $0.requester.isSameParty(as: requester) && $0.subject.home == context.home }
       .map { question($0, isToldAll: context.isAdministrator) }
   }
@@ -52,17 +61,17 @@ struct BatchConsentGate: ConsentGate {
   private func approver(_ decision: ConsentDecision) throws -> ConsentApprover {
     switch decision.by {
     case .mqttUser(let name):
-      guard batch.configuration.isApprover(name) else {
+      guard configuration.isApprover(name) else {
         throw AnswerFailure(
           .notAuthorized, "only users in `consent.approvers` decide over MQTT")
       }
-      guard decision.isSigned || !batch.configuration.approversMustSign else {
+      guard decision.isSigned || !configuration.approversMustSign else {
         throw AnswerFailure(
           .notAuthorized, field: "sealed",
           "decisions must be sealed and signed with an enrolled key, unless "
             + "`consent.approvers_trust` says otherwise")
       }
-      return .mqttUser(name, team: batch.configuration.team(name))
+      return .mqttUser(name, team: configuration.team(name))
     case .systemUser(let number):
       guard decision.isAdministrator else {
         throw AnswerFailure(.notAuthorized, "only the daemon's own user and root decide here")
@@ -72,9 +81,9 @@ struct BatchConsentGate: ConsentGate {
   }
 
   /// Who speaks in one home does not decide in another.
-  private func checkHome(_ decision: ConsentDecision, _ tx: ReadTransaction) throws {
+  private func checkHome(_ decision: ConsentDecision) throws {
     guard let home = decision.home else { return }
-    let waiting = try batch.consents.pending(now: batch.now.milliseconds, tx)
+    let waiting = try consents.pending()
     if let other = waiting.first(where: { $0.id.description == decision.id }),
       other.subject.home != home
     {
@@ -92,8 +101,8 @@ struct BatchConsentGate: ConsentGate {
       id: id, command: pending.subject.command, extendedPANID: named?.description,
       expiresAt: WireTime(milliseconds: pending.expires).description,
       transactions: pending.replies.compactMap(\.transaction)
-        + batch.configuration.requests.transactions(id),
-      reason: isToldAll ? batch.reason(of: pending) : nil)
+        + configuration.requests.transactions(id),
+      reason: isToldAll ? pending.reason(namingHome: configuration.topics.homes.count > 1) : nil)
   }
 }
 

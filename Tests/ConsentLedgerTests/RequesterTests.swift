@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CredentialService
+import ConsentLedger
 import Testing
 
 @Suite struct RequesterTests {

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ConsentLedger
+import ThreadCredentialStore
+import ThreadDataset
+
+/// What can move a router's adoption on.
+enum AdoptionEvent {
+  /// The router was checked against the preferred network.
+  case checked(AdoptionCheck)
+  /// The alert about its mismatch was raised.
+  case mismatchRaised
+  /// It left, was released, or belongs to another team.
+  case removed
+  /// It has reported a dataset.
+  ///
+  /// - isAwaited: see `AdoptionMachine.isAwaited`.
+  case reported(AdoptionReport, isAwaited: Bool)
+  /// What it has reported is applied.
+  ///
+  /// - dataset: what is stored for it now.
+  case stored(OperationalDataset, after: AdoptionReport)
+  /// A second passed.
+  case clock(AdoptionClock)
+  /// What the consent ledger has to say to the question.
+  case asked(AdoptionAnswer)
+  /// A person has decided, or nobody has in time.
+  ///
+  /// - consent: the id of the question.
+  /// - target: what is to be given now; nil where there is nothing to adopt, or something else was asked about.
+  case decided(ConsentRecord.Outcome, consent: String, isEnabled: Bool, target: AdoptionTarget?)
+  /// The message was sealed and handed to the connection.
+  case left(Adoption)
+}
+
+/// Two datasets of a router that is on another network.
+struct AdoptionTarget: Hashable {
+  /// What is to be given.
+  let preferred: OperationalDataset
+  /// What the router says that it uses.
+  let reported: OperationalDataset
+}
+
+/// Whether a person could be asked about a router.
+enum AdoptionAnswer {
+  /// It is not on another network any more.
+  case nothingToAdopt
+  /// Nothing can be sealed for who would be told. Nobody is asked about what could not be sent.
+  case noKey(AdoptionState)
+  /// "Always" was said to it before.
+  case granted(Adoption)
+  /// A question waits.
+  case waits(Adoption)
+  /// Too many questions wait, or the same was denied a moment ago.
+  case refused
+}
+
+/// What is known of a router when it is checked against the preferred network.
+struct AdoptionCheck {
+  /// Whether the setting asks for adoption.
+  let isEnabled: Bool
+  let check: PreferredCheck
+  /// What the adoption is about; nil where nothing is stored of it that counts.
+  let before: AdoptionSituation?
+  /// Nil without a preferred network, or a dataset of the router.
+  let now: AdoptionSituation?
+  /// Whether the mismatch has lasted as long as its alert is held: a migration asks nobody.
+  let isRaised: Bool
+  /// The Wi-Fi has another name just now. That asks at once, and anew, unless a question waits: any login may say
+  /// so, and must not have people asked again and again.
+  let isSSIDNew: Bool
+}
+
+/// What is known of a router when a second has passed. Only what matters in its state is looked up; the rest changes
+/// nothing.
+struct AdoptionClock {
+  let now: WireTime
+  /// Seconds in which a router that was sent the preferred credentials has to say that it uses them; nil: the setting
+  /// does not ask for adoption.
+  let timeout: Int?
+  /// Who is away could not answer.
+  var isRouterOnline = true
+  /// Why nothing can be sealed for who would be told; nil: something can.
+  var obstacle: AdoptionState?
+  /// Whether a person was asked about something else than holds now.
+  var isOutdated = false
+  var isQuestionWaiting = true
+  /// What is to be given now; nil where there is nothing to adopt.
+  var target: AdoptionTarget?
+  /// Whether that by which it is given still counts: "always" can be taken back.
+  var holds = true
+  /// Whether the router's answer is waited for; see `AdoptionMachine.isAwaited`.
+  var isAwaited = true
+  var hasConnection = false
+  /// Whether the connection was not handed the message yet, or it is over there.
+  var isDue = false
+  /// Whether the broker is known to have the message.
+  var hasArrived = false
+  /// Whether all that routers have said is received by now.
+  var isHeard = false
+  /// Names the message, if it is sent now.
+  var messageID = ""
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ThreadCredentialStore
+import ThreadDataset
+
+/// What a router's events, and a change of what is stored of it, mean for its adoption.
+extension Adoptions {
+  /// Brings a router's adoption in line with what holds now.
+  ///
+  /// - Parameters:
+  ///   - reported: what the router itself says that it uses.
+  ///   - isRaised: whether the alert of its mismatch fires.
+  func check(
+    _ router: inout RouterRecord, _ check: PreferredCheck, reported: OperationalDataset?,
+    preferred: OperationalDataset?, isRaised: @autoclosure () throws -> Bool, isSSIDNew: Bool,
+    in home: String
+  ) throws -> [Effect] {
+    let isEnabled = configuration.adoptTimeout != nil
+    guard router.adoption != nil || isEnabled && check.name == "mismatch" else { return [] }
+    var machine = AdoptionMachine(nil, nil)
+    var counting: Adoption?
+    if router.adoption != nil {
+      machine = try self.machine(of: router, in: home)
+      counting = machine.record
+      if router.adoption == .sent,
+        try !machine.isAwaited(dataset(of: router.agent, in: home))
+      {
+        counting = nil
+      }
+    }
+    var now: AdoptionSituation?
+    if let reported, let preferred {
+      let (user, key) = try sealer.addressee(of: router, counting, in: home)
+      now = AdoptionSituation(preferred: preferred, reported: reported, user: user, key: key)
+    }
+    let effects = machine.handle(
+      .checked(
+        AdoptionCheck(
+          isEnabled: isEnabled, check: check, before: counting.map(AdoptionSituation.init),
+          now: now, isRaised: try router.adoption == nil && isRaised(), isSSIDNew: isSSIDNew)))
+    return try apply(effects, &machine, to: &router, in: home)
+  }
+
+  /// The alert of its mismatch was raised.
+  func mismatchRaised(_ router: inout RouterRecord) {
+    var machine = AdoptionMachine(router.adoption, nil)
+    _ = machine.handle(.mismatchRaised)
+    router.adoption = machine.state
+  }
+
+  /// Its router is gone, or another team's.
+  func end(_ router: inout RouterRecord, in home: String) throws -> [Effect] {
+    guard router.adoption != nil else { return [] }
+    var machine = try machine(of: router, in: home)
+    return try apply(machine.handle(.removed), &machine, to: &router, in: home)
+  }
+
+  /// Judges a reported dataset. It is compared with what is stored, like any other, whatever it says here.
+  ///
+  /// - Returns: nil where nothing is waited for.
+  func judge(
+    _ incoming: OperationalDataset?, of router: inout RouterRecord,
+    preferred: OperationalDataset?, in home: String
+  ) throws -> AdoptionReport? {
+    guard let incoming, router.adoption?.mayBeConfirmed == true else { return nil }
+    var machine = try machine(of: router, in: home)
+    guard let record = machine.record else { return nil }
+    let isAwaited =
+      try router.adoption == .sent && machine.isAwaited(dataset(of: router.agent, in: home))
+    // When it comes after the time to wait is over, it counts as it would have in time.
+    guard isAwaited || router.adoption != .sent else { return nil }
+    let report = AdoptionReport(
+      incoming, sent: record.preferred, preferred: preferred, before: record.reported,
+      isAttached: router.isAttached(to: incoming.extendedPANID))
+    guard isAwaited || report == .confirmed || report == .configured else { return nil }
+    let effects = machine.handle(.reported(report, isAwaited: isAwaited))
+    _ = try apply(effects, &machine, to: &router, in: home)
+    return report
+  }
+
+  /// A router that is configured with what it was sent may report later, in a heartbeat, that it is attached.
+  func judgeHeartbeat(
+    of router: inout RouterRecord, preferred: OperationalDataset?, in home: String
+  ) throws {
+    guard router.adoption != nil, router.threadState != nil || router.currentNetwork != nil else {
+      return
+    }
+    let dataset = try dataset(of: router.agent, in: home)
+    _ = try judge(dataset, of: &router, preferred: preferred, in: home)
+  }
+
+  /// Takes note of what the router says, once it is stored.
+  ///
+  /// - Parameter reported: what is stored for it now.
+  func note(
+    _ report: AdoptionReport?, of router: RouterRecord, reported: OperationalDataset?,
+    in home: String
+  ) throws {
+    guard let report, report != .confirmed, let reported else { return }
+    var machine = try machine(of: router, in: home)
+    let effects = machine.handle(.stored(reported, after: report))
+    _ = try perform(effects, &machine, of: router, in: home)
+  }
+
+  /// Who was to be told, for the alert about an adoption that has failed.
+  func addressee(ofFailed router: RouterRecord, in home: String) throws -> String? {
+    guard router.adoption?.hasFailed == true else { return nil }
+    return try record(of: router.agent, in: home)?.user
+  }
+
+  private func apply(
+    _ effects: [AdoptionEffect], _ machine: inout AdoptionMachine, to router: inout RouterRecord,
+    in home: String
+  ) throws -> [Effect] {
+    let following = try perform(effects, &machine, of: router, in: home)
+    router.adoption = machine.state
+    return following
+  }
+}
+
+extension AdoptionState {
+  /// Whether the router was sent the credentials, and may still say that it uses them.
+  fileprivate var mayBeConfirmed: Bool {
+    switch self {
+    case .sent, .timeout, .disagreement: true
+    case .due, .asked, .agreed, .notEnrolled, .damagedKeys, .denied, .expired: false
+    }
+  }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ConsentLedger
+import ThreadDataset
+
+/// Where all that follows from the components' decisions is applied.
+extension BatchApplier {
+  func apply(_ effects: [Effect]) throws {
+    for effect in effects {
+      switch effect {
+      case .event(let event): try append(event)
+      case .log(let line): outcome.news.add(line)
+      case .question(let pending): try publish(pending)
+      case .ended(let ended):
+        try publish(ended.record)
+        try settleAdoption(ended.record)
+        try answer(ended.settled(now))
+      case .send(let message): outcome.adoptionMessages.append(message)
+      case .router(let change):
+        let home = try home(change.stored.home)
+        try finish(
+          change.router, stored: change.stored,
+          dataset: try readableDataset(of: change.stored.agent, home: home), record: change.event,
+          trigger: change.trigger, home: home)
+      }
+    }
+  }
+
+  private func publish(_ question: PendingConsent) throws {
+    let reason = question.reason(namingHome: configuration.topics.homes.count > 1)
+    let home = try home(named: question.subject.home).record.id
+    try append(EventRecord(question, reason, home: home, now: now))
+    outcome.news.add(question, reason)
+  }
+
+  private func publish(_ decided: ConsentRecord) throws {
+    // A home that the settings no longer name has no row only in a store that never had it.
+    if let home = try? home(named: decided.subject.home),
+      let event = EventRecord(decided, home: home.record.id, now: now)
+    {
+      try append(event)
+    }
+    outcome.news.add(decided)
+  }
+
+  /// What a decision about a router means for it.
+  private func settleAdoption(_ decided: ConsentRecord) throws {
+    guard let agent = Adoptions.router(of: decided) else { return }
+    let home = servedHomes.first { $0.record.name == decided.subject.home }
+    let router = try home.flatMap { try RouterLedger.find(agent, home: $0.record.id, tx) }
+    try apply(
+      adoptions.settle(decided, router?.isPresent == true ? router : nil) {
+        try home.flatMap { try preferredNetwork(of: $0) }
+      })
+  }
+}
+
+extension BatchNews {
+  mutating func add(_ line: LogLine) {
+    switch line {
+    case .notGiven(let record, let obstacle): add(notGiven: record, obstacle)
+    case .adoptionChanged(let agent):
+      add(
+        .notice, "the preferred credentials are not given: what was asked for has changed",
+        ["border_agent_id": "\(agent)"])
+    }
+  }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadRequests
+
+/// What can happen to a question.
+enum ConsentEvent {
+  /// The same is asked again.
+  case asked(ConsentRequest)
+  case approved(ConsentScope, by: ConsentApprover)
+  case denied(by: ConsentApprover)
+  /// A second passed.
+  case clock
+  /// It has no meaning any more.
+  case withdrawn
+}
+
+/// What follows, in order.
+enum ConsentEffect: Hashable {
+  case save(PendingConsent)
+  case delete
+  /// "Always" is kept. May be refused, where there are too many; then nothing follows.
+  case grant(PendingConsent, by: ConsentApprover)
+  /// History and audit.
+  case remember(ConsentRecord.Outcome, by: ConsentApprover?, ConsentScope?)
+}
+
+/// One question to a person. A pure value.
+///
+/// | state | event | next state | what follows |
+/// |---|---|---|---|
+/// | waits | asked by another reply | waits | it owes one more answer, at most 8: `rate_limited` |
+/// | denied | asked | denied | refused: `consent_denied` |
+/// | waits | approved | gone | history; "always" is kept |
+/// | waits | approved by who may not | waits | refused: `not_authorized` |
+/// | waits | denied | denied | history; owes no answers; about a router the time begins again |
+/// | waits | withdrawn | waits | its time is over |
+/// | waits, its time is over | clock | gone | history: expired |
+/// | denied, its time is over | clock | gone | |
+/// | waits, its time is over | approved, denied | the same | refused: `stale_id` |
+/// | denied | approved, denied | denied | refused: `stale_id` |
+struct ConsentMachine: Hashable {
+  /// Nil: it is gone.
+  private(set) var question: PendingConsent?
+
+  init(_ question: PendingConsent) { self.question = question }
+
+  /// - Parameter now: milliseconds since 1970.
+  /// - Throws: why not; then nothing has changed.
+  mutating func handle(
+    _ event: ConsentEvent, now: Int64
+  ) throws(ConsentRefusal) -> [ConsentEffect] {
+    guard let question else { return [] }
+    switch event {
+    case .asked(let request): return try join(question, request)
+    case .approved(let scope, let approver):
+      try requireWaiting(question, now: now)
+      if let refusal = ApprovalRight.objection(to: approver, of: question) { throw refusal }
+      self.question = nil
+      let kept: [ConsentEffect] = scope == .always ? [.grant(question, by: approver)] : []
+      return kept + [.delete, .remember(.approved, by: approver, scope)]
+    case .denied(let approver):
+      try requireWaiting(question, now: now)
+      return [.remember(.denied, by: approver, nil), change { $0.deny(now: now) }]
+    case .clock:
+      guard PendingLife.isOver(question, now: now) else { return [] }
+      self.question = nil
+      return question.isDenied ? [.delete] : [.delete, .remember(.expired, by: nil, nil)]
+    case .withdrawn:
+      if question.isDenied { return [] }
+      return [change { $0.expires = min($0.expires, now) }]
+    }
+  }
+
+  private mutating func join(
+    _ question: PendingConsent, _ request: ConsentRequest
+  ) throws(ConsentRefusal) -> [ConsentEffect] {
+    guard !question.isDenied else {
+      throw ConsentRefusal(.denied, "the same request was refused a moment ago")
+    }
+    guard !question.replies.contains(request.reply) else { return [] }
+    guard question.replies.count < PendingConsent.mostReplies else {
+      throw ConsentRefusal(
+        .rateLimited, "the same request waits for consent \(question.replies.count) times already")
+    }
+    return [change { $0.replies.append(request.reply) }]
+  }
+
+  private func requireWaiting(_ question: PendingConsent, now: Int64) throws(ConsentRefusal) {
+    if question.isDenied {
+      throw ConsentRefusal(.staleID, "the request \(question.id) is denied already")
+    }
+    if PendingLife.isOver(question, now: now) {
+      throw ConsentRefusal(.staleID, "the request \(question.id) is expired already")
+    }
+  }
+
+  private mutating func change(_ body: (inout PendingConsent) -> Void) -> ConsentEffect {
+    guard var changed = question else { return .delete }
+    body(&changed)
+    question = changed
+    return .save(changed)
+  }
+}
+
+extension PendingConsent {
+  /// The same question is refused until it would have expired. About a router nobody asks who could be told no, so
+  /// there it is refused for as long as a request waits, from now on.
+  fileprivate mutating func deny(now: Int64) {
+    isDenied = true
+    if subject.router != nil { expires = now + Self.patience }
+    replies = []
+  }
+}

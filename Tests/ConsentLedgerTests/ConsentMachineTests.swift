@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import ThreadDataset
+import ThreadRequests
+
+@testable import ConsentLedger
+
+/// A test for each row of the table in `ConsentMachine`.
+@Suite("The states of a question")
+struct ConsentMachineTests {
+  private let now: Int64 = 1_000_000_000
+  private static let patience = PendingConsent.patience
+
+  private func request(
+    _ transaction: String = "r-1", router: ConsentRouter? = nil
+  ) -> ConsentRequest {
+    ConsentRequest(
+      ConsentSubject(
+        home: "home", command: "preferred/get", networks: [.home], router: router), by: .phone,
+      reply: .sample(transaction))
+  }
+
+  private func question(router: ConsentRouter? = nil) -> PendingConsent {
+    PendingConsent(request(router: router), id: .make(.request), now: now)
+  }
+
+  private func denied(_ question: PendingConsent) -> PendingConsent {
+    var denied = question
+    denied.isDenied = true
+    denied.replies = []
+    return denied
+  }
+
+  private func expectRefusal(
+    _ code: ConsentRefusal.Code, _ question: PendingConsent, _ event: ConsentEvent, at now: Int64
+  ) {
+    var machine = ConsentMachine(question)
+    let refusal = #expect(throws: ConsentRefusal.self) { try machine.handle(event, now: now) }
+    #expect(refusal?.code == code && machine == ConsentMachine(question))
+  }
+
+  @Test("The same asked again is owed an answer of its own, once for each reply, and eight at most")
+  func asked() throws {
+    var machine = ConsentMachine(question())
+    #expect(try machine.handle(.asked(request()), now: now) == [])
+    for number in 2...8 {
+      let effects = try machine.handle(.asked(request("r-\(number)")), now: now)
+      #expect(effects == [.save(try #require(machine.question))])
+    }
+    let full = try #require(machine.question)
+    #expect(full.replies.count == PendingConsent.mostReplies)
+    expectRefusal(.rateLimited, full, .asked(request("r-9")), at: now)
+  }
+
+  @Test("What was denied is refused while it is remembered")
+  func askedAfterDenial() {
+    expectRefusal(.denied, denied(question()), .asked(request()), at: now)
+  }
+
+  @Test("Approved once it is gone, approved for good it leaves a grant")
+  func approved() throws {
+    let question = question()
+    let rows: [(ConsentScope, [ConsentEffect])] = [
+      (.once, []), (.always, [.grant(question, by: .anna)]),
+    ]
+    for (scope, granted) in rows {
+      var machine = ConsentMachine(question)
+      #expect(
+        try machine.handle(.approved(scope, by: .anna), now: now)
+          == granted + [.delete, .remember(.approved, by: .anna, scope)])
+      #expect(machine.question == nil)
+    }
+  }
+
+  @Test("Who may not approve it leaves it as it is")
+  func notAuthorized() {
+    let own = ConsentApprover.mqttUser("phone", team: "phone")
+    expectRefusal(.notAuthorized, question(), .approved(.once, by: own), at: now)
+  }
+
+  @Test("Denied it owes no answers, and about a router the time begins again")
+  func deniedOnce() throws {
+    let agent = try #require(BorderAgentID(hex: "a1b2c3d4e5f60718"))
+    let router = ConsentRouter(agent: agent, name: nil, networkName: "guest")
+    let rows: [(ConsentRouter?, Int64)] = [
+      (nil, now + Self.patience), (router, now + 1_000 + Self.patience),
+    ]
+    for (router, expires) in rows {
+      let question = question(router: router)
+      var kept = denied(question)
+      kept.expires = expires
+      var machine = ConsentMachine(question)
+      #expect(
+        try machine.handle(.denied(by: .anna), now: now + 1_000)
+          == [.remember(.denied, by: .anna, nil), .save(kept)])
+      #expect(machine.question == kept)
+    }
+  }
+
+  @Test("Withdrawn it waits for the clock; what was denied stays denied")
+  func withdrawn() throws {
+    var machine = ConsentMachine(question())
+    let effects = try machine.handle(.withdrawn, now: now + 5)
+    #expect(machine.question?.expires == now + 5)
+    #expect(effects == [.save(try #require(machine.question))])
+    let kept = denied(question())
+    machine = ConsentMachine(kept)
+    #expect(try machine.handle(.withdrawn, now: now) == [] && machine == ConsentMachine(kept))
+  }
+
+  @Test("When its time is over, what waits expires, and what was denied is forgotten")
+  func clock() throws {
+    let rows: [(PendingConsent, [ConsentEffect])] = [
+      (question(), [.delete, .remember(.expired, by: nil, nil)]),
+      (denied(question()), [.delete]),
+    ]
+    for (question, effects) in rows {
+      var machine = ConsentMachine(question)
+      #expect(try machine.handle(.clock, now: question.expires - 1) == [])
+      #expect(machine == ConsentMachine(question))
+      #expect(try machine.handle(.clock, now: question.expires) == effects)
+      #expect(machine.question == nil)
+    }
+  }
+
+  @Test("What is over or denied is not decided any more")
+  func stale() {
+    let question = question()
+    for event in [ConsentEvent.approved(.once, by: .anna), .denied(by: .anna)] {
+      expectRefusal(.staleID, question, event, at: question.expires)
+      expectRefusal(.staleID, denied(question), event, at: now)
+    }
+  }
+}
