@@ -49,6 +49,12 @@ struct Alerts {
     }
   }
 
+  /// Whether an alert is held or fires.
+  func isActive(_ name: AlertName, about subject: String = "", in home: HomeRecord) throws -> Bool {
+    let fingerprint = AlertFingerprint(home: home.name, name: name, subject: subject)
+    return try AlertLedger.find(fingerprint, tx).map { $0.phase != .resolved } ?? false
+  }
+
   /// Whether an alert of a router is raised, and not only held.
   func isFiring(_ name: AlertName, of router: RouterRecord, in home: HomeRecord) throws -> Bool {
     guard router.alerts & (1 << name.number) != 0 else { return false }

@@ -16,6 +16,9 @@ extension BatchApplier {
         try settleAdoption(ended.record)
         try answer(ended.settled(now))
       case .send(let message): outcome.adoptionMessages.append(message)
+      case .alert(let name, let facts, let home): try setAlert(name, facts, in: self.home(home))
+      case .preferred(let change, let who, let home):
+        try preferredIsSet(change, by: who, in: self.home(home))
       case .router(let change):
         let home = try home(change.stored.home)
         try finish(

@@ -2,6 +2,7 @@
 
 import BridgeProtocol
 import ConsentLedger
+import ThreadCredentialStore
 import ThreadDataset
 
 /// What follows from what a component has decided, beside what it has written itself. `BatchApplier` applies all of
@@ -16,6 +17,12 @@ enum Effect {
   case ended(EndedConsent)
   /// To a router that is to use the preferred network.
   case send(AdoptionMessage)
+  /// The condition of an alert of a home holds, or, without facts, does not.
+  case alert(AlertName, AlertFacts?, home: Int64)
+  /// The store has another preferred network for a home, or none; every router is checked again.
+  ///
+  /// - by: the router that reports it, or the person who chose it.
+  case preferred(PreferredChange, by: String?, home: Int64)
   /// A router is written, and all that is true of it is decided again.
   case router(RouterChange)
 }

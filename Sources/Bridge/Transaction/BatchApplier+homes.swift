@@ -1,26 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BridgeProtocol
-import CredentialService
 import ThreadCredentialStore
 import ThreadDataset
 
-/// What follows when the preferred network of a home changes.
+/// What concerns a whole home: its preferred network, disputes about its keys, and where it is. What changes of it within
+/// a batch is noted, and looked at once at the end.
 extension BatchApplier {
-  /// Makes what a router reports the preferred network.
-  ///
-  /// - Parameter reporter: how people call the router.
-  func replacePreferred(
-    with dataset: OperationalDataset, _ cause: PreferredCause, by reporter: String,
-    in home: HomeContext
-  ) throws {
-    let before = try preferredNetwork(of: home)
-    let former = try store.replacePreferredNetwork(
-      of: home.record.name, to: dataset, keepsFormer: false, tx)
-    try preferredIsSet(
-      PreferredChange(from: before, to: dataset, cause: cause, formerID: former), by: reporter,
-      in: home)
-  }
+  private var disputes: KeyDisputes { KeyDisputes(store: store, now: now, tx: tx) }
 
   /// The store has another preferred network, or none; every router is then checked again.
   ///
@@ -47,9 +34,46 @@ extension BatchApplier {
   /// transaction that changes what they are checked against; the clock comes to the others.
   func settlePreferred() throws {
     for home in servedHomes where home.isPreferredNew { try recheckRouters(in: home, after: 0) }
-    try lookAtKeyDisputes()
-    try lookAtMoves()
+    for home in servedHomes { try settleDispute(in: home) }
+    for home in servedHomes { try settleMove(of: home) }
     for home in servedHomes where home.needsWalk { try recheckRouters(in: home, after: 0) }
+  }
+
+  /// Where a dispute about the keys may have begun or ended.
+  private func settleDispute(in home: HomeContext) throws {
+    guard
+      try home.needsKeyLook
+        || home.hasChangedRouters
+          && alerts.isActive(.preferredKeyDisputed, in: home.record)
+    else { return }
+    let before = try preferredNetwork(of: home)
+    try apply(
+      disputes.settle(in: home.record, preferred: before, homeOption: homeOption(home)))
+    if try preferredNetwork(of: home) != before { try recheckRouters(in: home, after: 0) }
+  }
+
+  /// When a home moves, or is split again, each router is checked again: its own alert goes or comes back.
+  private func settleMove(of home: HomeContext) throws {
+    guard home.isPreferredNew || home.hasChangedRouters || home.needsMoveLook else { return }
+    if home.isPreferredNew || home.needsMoveLook { try lookAtMove(of: home, with: nil) }
+    if home.movedTo != home.record.movedTo {
+      try HomeLedger.setMoved(to: home.movedTo, of: home.record.id, tx)
+    }
+    guard home.movedTo != nil || home.record.movedTo != nil else { return }
+    let facts = try home.movedTo.flatMap {
+      try HomeMoves(tx: tx).facts(
+        of: home.record, movedTo: $0, preferred: preferredNetwork(of: home),
+        homeOption: homeOption(home))
+    }
+    try setAlert(.homeMoved, facts, in: home)
+  }
+
+  private func lookAtMove(of home: HomeContext, with router: RouterRecord?) throws {
+    let destination = try HomeMoves(tx: tx).destination(
+      of: home.record, preferred: preferredNetwork(of: home)?.extendedPANID, with: router)
+    guard destination != home.movedTo else { return }
+    home.movedTo = destination
+    home.needsWalk = true
   }
 
   /// Takes note of a router that is about to be written, for the alerts of its home.
@@ -59,7 +83,7 @@ extension BatchApplier {
   ) throws {
     home.hasChangedRouters = true
     try noteKeys(dataset, home: home)
-    try lookAtMove(with: router, stored: stored, home: home)
+    if HomeMoves.concerns(router, stored: stored) { try lookAtMove(of: home, with: router) }
   }
 
   /// Takes note of credentials that name the preferred network and have other keys.
@@ -74,7 +98,13 @@ extension BatchApplier {
   func isToldOfHome(
     _ router: RouterRecord, _ dataset: OperationalDataset?, home: HomeContext
   ) throws -> Bool {
-    try isPartOfMove(router, home: home) || claimsKeys(router, dataset, home: home)
+    let preferred = try preferredNetwork(of: home)
+    if let network = router.network, network == home.movedTo, let id = preferred?.extendedPANID,
+      router.memberOf == id
+    {
+      return true
+    }
+    return try disputes.isClaim(router, dataset, preferred: preferred, in: home.record.name)
   }
 
   /// How people call a border router.
