@@ -8,7 +8,11 @@ import ThreadDataset
 extension BatchApplier {
   /// A login that makes up border routers fills neither the disk nor everybody's lists.
   private func checkRoom(for user: String, _ stored: RouterRecord?, home: HomeContext) throws {
-    guard try !makeRoom(for: configuration.team(user), stored, home: home) else { return }
+    if let effects = try ownership.makeRoom(
+      for: configuration.team(user), stored, in: home.record)
+    {
+      return try apply(effects)
+    }
     throw Rejection(
       .tooManyRouters, field: "border_agent_id",
       message: "this team has \(configuration.routersPerTeam) border agent ids already (setting "

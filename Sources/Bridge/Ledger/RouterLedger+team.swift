@@ -2,6 +2,7 @@
 
 import BridgeProtocol
 import SQLiteDatabase
+import ThreadDataset
 
 /// The border agent ids of a team, and those whose routers have left.
 ///
@@ -50,6 +51,29 @@ extension RouterLedger {
     SELECT * FROM router INDEXED BY router_left
      WHERE present = 0 AND credential = 'missing' AND last_seen <= ? ORDER BY last_seen LIMIT ?
     """
+
+  /// Takes note that credentials of an id were stored or deleted whose router is not there.
+  ///
+  /// - Parameter stored: the row of the id.
+  static func saveAbsent(
+    _ agent: BorderAgentID, _ stored: RouterRecord?, home: Int64, user: String, team: String,
+    credential: CredentialState, now: WireTime, _ tx: WriteTransaction
+  ) throws {
+    guard var router = stored else {
+      return try insert(
+        RouterRecord(
+          absent: agent, home: home, user: user, team: team, credential: credential, since: now), tx
+      )
+    }
+    if !BrokerUser.isSame(router.user, user) {
+      router.user = user
+      router.order = SequenceWindow()
+    }
+    router.team = team
+    router.credential = credential
+    router.lastSeen = now
+    try update(router, tx)
+  }
 
   /// The row id of the item up to which owners have been listed; nil when all are.
   static func ownersCursor(_ tx: ReadTransaction) throws -> Int64? {

@@ -30,7 +30,7 @@ package struct OwnershipService: Sendable {
     _ agent: BorderAgentID, in home: String, to team: String, logins: [String], by actor: String
   ) throws -> OwnershipChange {
     try change("border agent id transferred", of: agent, in: home, by: actor) {
-      try $0.transfer(agent, to: team, logins: logins, home: $1)
+      try $0.transfer(agent, to: team, logins: logins, in: $1)
     }
   }
 
@@ -39,7 +39,7 @@ package struct OwnershipService: Sendable {
     _ agent: BorderAgentID, in home: String, by actor: String
   ) throws -> OwnershipChange {
     try change("border agent id released", of: agent, in: home, by: actor) {
-      try $0.release(agent, home: $1)
+      try $0.release(agent, in: $1)
     }
   }
 
@@ -48,19 +48,17 @@ package struct OwnershipService: Sendable {
     _ agent: BorderAgentID, in home: String, by actor: String
   ) throws -> OwnershipChange {
     try change("border router removed", of: agent, in: home, by: actor) {
-      try $0.remove(agent, home: $1)
+      try $0.remove(agent, in: $1)
     }
   }
 
   private func change(
     _ message: Logger.Message, of agent: BorderAgentID, in home: String, by actor: String,
-    _ body: (BatchApplier, HomeContext) throws -> OwnershipChange
+    _ body: (Ownership, HomeRecord) throws -> (change: OwnershipChange, effects: [Effect])
   ) throws -> OwnershipChange {
     let change = try transactions.run(as: actor) { batch in
-      let home = try batch.home(named: home)
-      let change = try body(batch, home)
-      // Also where no router is listed under the id: its credentials may be one side of a dispute.
-      if change.isChange { home.needsKeyLook = true }
+      let (change, effects) = try body(batch.ownership, batch.home(named: home).record)
+      try batch.apply(effects)
       return change
     }
     if let logger = transactions.logger, change.isChange {

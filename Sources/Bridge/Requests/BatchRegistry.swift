@@ -18,7 +18,9 @@ struct BatchRegistry: CredentialRegistry {
   func makeRoom(for agent: BorderAgentID, context: RequestContext) throws {
     let home = try batch.home(named: context.home)
     let stored = try RouterLedger.find(agent, home: home.record.id, batch.tx)
-    guard try !batch.makeRoom(for: context.team, stored, home: home) else { return }
+    if let effects = try batch.ownership.makeRoom(for: context.team, stored, in: home.record) {
+      return try batch.apply(effects)
+    }
     throw AnswerFailure(
       .tooManyRouters, field: "border_agent_id",
       "this team has \(batch.configuration.routersPerTeam) border agent ids already (setting "
@@ -52,9 +54,9 @@ struct BatchRegistry: CredentialRegistry {
     let row = try RouterLedger.find(agent, home: home.record.id, batch.tx)
     guard let stored = row, stored.isPresent else {
       // No router has announced itself under this id: there is nothing else that could change.
-      try batch.noteAbsent(
-        agent, row, team: context.team, user: record.user ?? row?.user ?? "", credential: .stored,
-        home: home)
+      try RouterLedger.saveAbsent(
+        agent, row, home: home.record.id, user: record.user ?? row?.user ?? "", team: context.team,
+        credential: .stored, now: batch.now, batch.tx)
       if !record.types.isEmpty { try batch.append(record) }
       return
     }
@@ -72,9 +74,9 @@ struct BatchRegistry: CredentialRegistry {
     guard let stored = try RouterLedger.find(agent, home: home.record.id, batch.tx) else { return }
     guard stored.isPresent else {
       // Its owner is kept for as long as that of a router that left now.
-      return try batch.noteAbsent(
-        agent, stored, team: stored.team ?? context.team, user: stored.user, credential: .missing,
-        home: home)
+      return try RouterLedger.saveAbsent(
+        agent, stored, home: home.record.id, user: stored.user, team: stored.team ?? context.team,
+        credential: .missing, now: batch.now, batch.tx)
     }
     var router = stored
     router.credential = .missing

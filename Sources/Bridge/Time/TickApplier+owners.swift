@@ -12,9 +12,13 @@ extension TickApplier {
 
   /// Forgets routers that left 30 days ago.
   func forgetLeftRouters() throws {
-    let deadline = batch.now.adding(seconds: -BatchApplier.ownerRetention)
+    let deadline = batch.now.adding(seconds: -Ownership.retention)
     let left = try RouterLedger.left(before: deadline, limit: Self.forgottenAtOnce, batch.tx)
-    for router in left { _ = try batch.forget(router, of: nil, leftBefore: deadline) }
+    for router in left {
+      let home = try batch.home(router.home).record.name
+      let effects = try batch.ownership.forget(router, in: home, of: nil, leftBefore: deadline)
+      try batch.apply(effects ?? [])
+    }
   }
 
   /// Gives each owned id its row, and what it has there: after a start, an import, or when the table was made anew.

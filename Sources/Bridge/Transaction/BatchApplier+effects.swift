@@ -19,14 +19,24 @@ extension BatchApplier {
       case .alert(let name, let facts, let home): try setAlert(name, facts, in: self.home(home))
       case .preferred(let change, let who, let home):
         try preferredIsSet(change, by: who, in: self.home(home))
-      case .router(let change):
-        let home = try home(change.stored.home)
-        try finish(
-          change.router, stored: change.stored,
-          dataset: try readableDataset(of: change.stored.agent, home: home), record: change.event,
-          trigger: change.trigger, home: home)
+      case .checkKeys(let home): try self.home(home).needsKeyLook = true
+      case .router(let change): try write(change)
+      case .unlist(let router, let event): try unlist(router, event, home: home(router.home))
+      case .delete(let id): try apply(ownership.delete(id))
+      case .routerGone(let user, let home): try plaintextEnded(of: user, home: self.home(home))
+      case .routerForgotten: outcome.counts.forgotten += 1
       }
     }
+  }
+
+  private func write(_ change: RouterChange) throws {
+    let home = try home(change.stored.home)
+    var router = change.router
+    if change.endsAdoption { try apply(adoptions.end(&router, in: home.record.name)) }
+    try finish(
+      router, stored: change.stored,
+      dataset: try readableDataset(of: change.stored.agent, home: home), record: change.event,
+      trigger: change.trigger, home: home)
   }
 
   private func publish(_ question: PendingConsent) throws {

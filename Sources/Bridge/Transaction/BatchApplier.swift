@@ -59,6 +59,10 @@ final class BatchApplier {
     Adoptions(configuration: configuration, store: store, now: now, tx: tx)
   }
 
+  var ownership: Ownership {
+    Ownership(configuration: configuration, store: store, now: now, tx: tx)
+  }
+
   /// The homes that the settings name, for work that is not about one message.
   var servedHomes: [HomeContext] {
     configuration.topics.homes.compactMap { homes[$0.name] }

@@ -23,8 +23,21 @@ enum Effect {
   ///
   /// - by: the router that reports it, or the person who chose it.
   case preferred(PreferredChange, by: String?, home: Int64)
+  /// The keys of the preferred network may be disputed now, or no more: also where no router is listed under an id whose
+  /// credentials are one side of it.
+  case checkKeys(home: Int64)
   /// A router is written, and all that is true of it is decided again.
   case router(RouterChange)
+  /// A router is taken off the list: its topics are emptied, its alerts resolve, its adoption ends.
+  ///
+  /// - event: what is published as `router_left`, with all that is known beside the router.
+  case unlist(RouterRecord, EventRecord)
+  /// What is left of a removed id goes.
+  case delete(Ownership.Removal)
+  /// A user may speak for no router any more.
+  case routerGone(ofUser: String, home: Int64)
+  /// A router that left long ago is forgotten: counted, and logged for the whole batch.
+  case routerForgotten
 }
 
 /// What a person who reads the log is to know.
@@ -42,13 +55,19 @@ struct RouterChange {
   let stored: RouterRecord
   /// What the router's alerts name as the reason.
   let trigger: String
+  /// Whether its adoption has no meaning any more.
+  let endsAdoption: Bool
   /// What is published about it; without a type, only its state.
   var event: EventRecord
 
-  init(_ router: RouterRecord, stored: RouterRecord, trigger: String, now: WireTime) {
+  init(
+    _ router: RouterRecord, stored: RouterRecord, trigger: String, endsAdoption: Bool = false,
+    now: WireTime
+  ) {
     self.router = router
     self.stored = stored
     self.trigger = trigger
+    self.endsAdoption = endsAdoption
     event = EventRecord(time: now, home: stored.home)
     event.router = stored.agent
   }

@@ -3,32 +3,34 @@
 import BridgeProtocol
 import KeychainCore
 import ThreadCredentialStore
-import ThreadDataset
 
 /// A team has a limited number of border agent ids, and an id whose router left does not belong to it for ever.
-extension BatchApplier {
-  /// How long an id without credentials goes on belonging to the team of a router that left, in seconds.
-  static let ownerRetention = 30 * 86_400
+extension Ownership {
+  /// How long an id without credentials continues to belong to the team of a router that left, in seconds.
+  static let retention = 30 * 86_400
   /// Rows looked at for one that can go. More are in the way only when their items are damaged.
   private static let candidates = 8
 
   /// Lets a team have one more id. At its limit, the router that left first is forgotten for it.
   ///
   /// - Parameter stored: the row of the id.
-  /// - Returns: false when no more are allowed.
+  /// - Returns: what follows; nil when no more are allowed.
   func makeRoom(
-    for team: String, _ stored: RouterRecord?, home: HomeContext
-  ) throws -> Bool {
+    for team: String, _ stored: RouterRecord?, in home: HomeRecord
+  ) throws -> [Effect]? {
     if let stored, BrokerUser.isSame(stored.team ?? configuration.team(stored.user), team) {
-      return true
+      return []
     }
     let most = configuration.routersPerTeam
-    let count = try RouterLedger.count(of: team, home: home.record.id, upTo: most, tx)
-    guard count >= most else { return true }
-    let left = try RouterLedger.left(
-      of: team, home: home.record.id, limit: Self.candidates, tx)
-    for router in left where try forget(router, of: team, leftBefore: nil) { return true }
-    return false
+    let count = try RouterLedger.count(of: team, home: home.id, upTo: most, tx)
+    guard count >= most else { return [] }
+    let left = try RouterLedger.left(of: team, home: home.id, limit: Self.candidates, tx)
+    for router in left {
+      if let effects = try forget(router, in: home.name, of: team, leftBefore: nil) {
+        return effects
+      }
+    }
+    return nil
   }
 
   /// Deletes all that is kept of a router that left: its owner, its row, its sequence numbers.
@@ -39,11 +41,10 @@ extension BatchApplier {
   /// - Parameters:
   ///   - team: whose id it has to be; nil: anybody's.
   ///   - deadline: since when it must have been away; nil: since any time.
-  /// - Returns: whether it was deleted.
+  /// - Returns: what follows; nil where it was not deleted.
   func forget(
-    _ router: RouterRecord, of team: String?, leftBefore deadline: WireTime?
-  ) throws -> Bool {
-    let home = try home(router.home).record.name
+    _ router: RouterRecord, in home: String, of team: String?, leftBefore deadline: WireTime?
+  ) throws -> [Effect]? {
     var kept = router
     do {
       let owner = try store.departure(of: router.agent, in: home, tx)
@@ -62,35 +63,13 @@ extension BatchApplier {
           try store.keychain.note(
             .routerRemoved, "\(router.agent) home \(home) from \(owner.team): \(reason)", in: tx)
         }
-        outcome.counts.forgotten += 1
-        return true
+        return [.routerForgotten]
       }
     } catch let error as KeychainError where error.isItemDamaged {
       // Whose it is, nobody knows: a person decides, with `routers release`.
       kept.lastSeen = now
     }
     try RouterLedger.update(kept, tx)
-    return false
-  }
-
-  /// Takes note that credentials of an id were stored or deleted whose router is not there.
-  func noteAbsent(
-    _ agent: BorderAgentID, _ stored: RouterRecord?, team: String, user: String,
-    credential: CredentialState, home: HomeContext
-  ) throws {
-    guard var router = stored else {
-      return try RouterLedger.insert(
-        RouterRecord(
-          absent: agent, home: home.record.id, user: user, team: team, credential: credential,
-          since: now), tx)
-    }
-    if !BrokerUser.isSame(router.user, user) {
-      router.user = user
-      router.order = SequenceWindow()
-    }
-    router.team = team
-    router.credential = credential
-    router.lastSeen = now
-    try RouterLedger.update(router, tx)
+    return nil
   }
 }
