@@ -97,7 +97,7 @@ struct ExportQuestionTests {
     #expect(made.status == 0, "\(made.error)")
     // It takes calls, as the kernel does it, and has no time for them.
     try await daemon.suspend()
-    let socket = keeper.storePath + "/daemon.sock"
+    let socket = keeper.storePath + "/varlink.sock"
     defer { daemon.signal(SIGCONT) }
     for (arguments, questions) in [
       (["export", file + "-2"], ["Passphrase for the export: ", "The same again: "]),

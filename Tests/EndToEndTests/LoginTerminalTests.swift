@@ -157,7 +157,7 @@ struct LoginTerminalTests {
     #expect(session.screen.contains("may have stored it"))
     #expect(!session.screen.contains("Nothing was stored"))
     try broker.resume()
-    try await eventually("the end of the trial") { daemon.log.contains("nobody waits") }
+    try await eventually("the end of the trial") { daemon.log.contains("a login is not stored") }
     // The next one to be stored is the second one.
     try await store(Self.password)
     #expect(

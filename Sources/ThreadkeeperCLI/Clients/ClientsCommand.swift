@@ -25,19 +25,6 @@ struct ClientHomeOption: ParsableArguments {
   var home: String?
 
   func name(_ settings: Settings) throws(CommandFailure) -> String {
-    if let home { return try Self.checked(home, settings) }
-    guard settings.homes.count == 1, let only = settings.homes.first else {
-      throw CommandFailure(.usage, "there is more than one home", remedy: "say which with --home")
-    }
-    return only.name
-  }
-
-  static func checked(_ home: String, _ settings: Settings) throws(CommandFailure) -> String {
-    guard settings.homes.contains(where: { $0.name == home }) else {
-      throw CommandFailure(
-        .usage, "there is no home \(home)",
-        remedy: "homes: \(settings.homes.map(\.name).joined(separator: ", "))")
-    }
-    return home
+    try settings.home(named: home)
   }
 }

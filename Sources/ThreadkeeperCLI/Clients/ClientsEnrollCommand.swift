@@ -53,7 +53,7 @@ struct ClientsEnrollCommand: AsyncParsableCommand {
         \(user) is \(report.change ?? "enrolled"), with the trust \(trust.rawValue).
         fingerprint  \(fingerprint)
         The client seals to the daemon's line:
-        \(report.keeper?.line ?? "")
+        \(report.daemon?.line ?? "")
 
         """)
   }

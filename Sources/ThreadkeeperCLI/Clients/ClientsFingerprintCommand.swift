@@ -33,7 +33,7 @@ struct ClientsFingerprintCommand: AsyncParsableCommand {
       request.home = try home.name(settings)
     }
     let report = try await EnrolmentClient(settings: settings).fingerprint(request)
-    if let keeper = report.keeper { return try output.show(keeper, text: keeper.text) }
+    if let daemon = report.daemon { return try output.show(daemon, text: daemon.text) }
     guard let client = report.clients?.first else { throw DaemonAnswerForm.unreadable }
     let text = "\(client.line)\nfingerprint  \(client.fingerprint)\n"
     try output.show(client, text: text)

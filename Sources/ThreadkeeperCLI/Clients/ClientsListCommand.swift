@@ -24,7 +24,7 @@ struct ClientsListCommand: AsyncParsableCommand {
   func run() async throws {
     let settings = try options.loadOfStore()
     let report = try await EnrolmentClient(settings: settings).list(
-      try home.map { try ClientHomeOption.checked($0, settings) })
+      try home.map { try settings.home(named: $0) })
     try output.show(report, text: text(report))
   }
 

@@ -48,7 +48,8 @@ struct EnrolmentClient: Sendable {
       defer { keychain.close() }
       return try here(
         EnrolmentService(
-          enrolments: ClientEnrolmentStore(keychain), actor: OpenStore.actor(user: geteuid())))
+          settings: settings, enrolments: ClientEnrolmentStore(keychain),
+          actor: OpenStore.actor(user: geteuid())))
     }
   }
 }

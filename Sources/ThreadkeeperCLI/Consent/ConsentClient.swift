@@ -62,19 +62,14 @@ struct ConsentClient: Sendable {
     try await fromDaemon { try await ask(method, request) }
   }
 
-  /// For what only a daemon can do, because only a daemon has somebody waiting. One that is just starting is waited
-  /// for.
+  /// Only a daemon has somebody waiting.
   private func fromDaemon<Reply: Sendable>(
     _ ask: () async throws -> Reply?
   ) async throws -> Reply {
-    try await DaemonClient.orStore(isRepeatable: true, keeper: ask) {
-      guard StoreLock.holder(of: OpenStore.location(settings)) == nil else {
-        throw CommandFailure(.temporary, "another process has the store, and no daemon answers")
-      }
-      throw CommandFailure(
-        .unavailable, "no daemon runs, so nothing waits for consent",
-        remedy: "`threadkeeper run` starts one; the program has to ask again then")
-    }
+    let none = CommandFailure(
+      .unavailable, "no daemon runs, so nothing waits for consent",
+      remedy: "`threadkeeper run` starts one; the program has to ask again then")
+    return try await DaemonClient(settings: settings).running(orFail: none, ask)
   }
 
   private func perform<Request: Encodable & Sendable, Reply: Decodable & Sendable>(

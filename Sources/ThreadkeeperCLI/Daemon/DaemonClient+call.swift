@@ -8,9 +8,6 @@ import VarlinkSocket
 /// Every call throws `CommandFailure`, among them what the daemon answers; `Ended`; `LeftOpen`, or `CancellationError`
 /// when nothing was asked yet.
 extension DaemonClient {
-  /// The most time in which a daemon takes a connection for a stream.
-  private static let connectTimeout = Duration.seconds(60)
-
   /// Calls a method of the running daemon.
   ///
   /// - Parameters:
@@ -29,15 +26,17 @@ extension DaemonClient {
 
   /// Calls a stream of the running daemon, for as long as it lasts.
   ///
-  /// - Parameter each: gets every reply. What it throws ends the stream.
+  /// - Parameters:
+  ///   - limit: the most time until the first reply.
+  ///   - each: gets every reply. What it throws ends the stream.
   /// - Returns: the last reply; nil when no daemon listens.
   func follow<Parameters: Encodable & Sendable, Reply: Decodable & Sendable>(
     _ method: VarlinkStream<Parameters, Reply>, _ parameters: Parameters,
-    each: (Reply) async throws -> Void
+    firstWithin limit: Duration = .seconds(60), each: (Reply) async throws -> Void
   ) async throws -> Reply? {
-    try await with(within: Self.connectTimeout) {
+    try await with(within: limit) {
       var last: Reply?
-      for try await reply in try $0.replies(to: method, parameters) {
+      for try await reply in try $0.replies(to: method, parameters, firstWithin: limit) {
         try await each(reply)
         last = reply
       }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DaemonSocket
+import KeychainCore
 import Settings
 import ThreadkeeperDaemon
 
@@ -66,6 +67,23 @@ struct DaemonClient: Sendable {
     }
   }
 
+  /// Has something done that only a daemon can do, again when it ends in the middle. One that is just starting is waited
+  /// for.
+  ///
+  /// - Parameters:
+  ///   - ask: nil when no daemon listens.
+  ///   - none: thrown when none runs.
+  func running<R: Sendable>(
+    orFail none: CommandFailure, _ ask: () async throws -> R?
+  ) async throws -> R {
+    try await Self.orStore(isRepeatable: true, daemon: ask) {
+      guard StoreLock.holder(of: OpenStore.location(settings)) == nil else {
+        throw CommandFailure(.temporary, "another process has the store, and no daemon answers")
+      }
+      throw none
+    }
+  }
+
   /// How long a store is waited for that somebody holds who does not listen (yet).
   static let startOrEnd = Duration.seconds(10)
 
@@ -75,10 +93,10 @@ struct DaemonClient: Sendable {
   ///
   /// - Parameters:
   ///   - isRepeatable: whether a daemon's end in the middle is a reason to try again.
-  ///   - keeper: nil when none listens.
+  ///   - daemon: nil when none listens.
   ///   - store: throws a `CommandFailure` with status 75 while another has the lock.
   static func orStore<R: Sendable>(
-    isRepeatable: Bool, within limit: Duration = startOrEnd, keeper: () async throws -> R?,
+    isRepeatable: Bool, within limit: Duration = startOrEnd, daemon: () async throws -> R?,
     store: () async throws -> R
   ) async throws -> R {
     var deadline: ContinuousClock.Instant?
@@ -87,7 +105,7 @@ struct DaemonClient: Sendable {
       while true {
         let failure: CommandFailure
         do {
-          if let result = try await keeper() { return result }
+          if let result = try await daemon() { return result }
           do {
             return try await store()
           } catch let locked as CommandFailure {

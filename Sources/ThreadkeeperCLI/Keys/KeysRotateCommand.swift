@@ -111,7 +111,7 @@ struct KeysRotateCommand: AsyncParsableCommand {
           begun = report
           if request.roots != nil { watch.note(newRoots: report) }
         }
-        watch.show(report.rotation ?? .init(), by: .keeper)
+        watch.show(report.rotation ?? .init(), by: .daemon)
       }
     } catch {
       // It has ended in the middle of the rotation, not of the beginning.
@@ -119,6 +119,11 @@ struct KeysRotateCommand: AsyncParsableCommand {
     }
     if let failure = watch.rotation.failure { throw failure }
     guard let begun, watch.rotation.finished else {
+      if try await client.isDaemonThere() {
+        throw CommandFailure(
+          .temporary, "the connection to the daemon has ended: \(watch.words)",
+          remedy: "the daemon goes on with the rotation: `threadkeeper status` tells")
+      }
       throw CommandFailure(
         .temporary, "the daemon has ended: \(watch.words)",
         remedy: watch.rotation.queued == true

@@ -7,8 +7,6 @@ import ThreadkeeperDaemon
 /// A passphrase from a file or from standard input; never from the command line.
 enum PassphraseInput {
   private static let limit = 4_096
-  /// Characters of a new one.
-  private static let least = 8
 
   static let noTerminal = CommandFailure(
     .usage, "there is no terminal to ask for the passphrase on",
@@ -16,9 +14,7 @@ enum PassphraseInput {
 
   /// A new one.
   static func checked(_ text: String) throws(CommandFailure) -> SecretText {
-    guard text.count >= least else {
-      throw CommandFailure(.badInput, "a passphrase has at least \(least) characters")
-    }
+    try StoreSecret(kind: .passphrase, value: text).checkAsNew()
     return SecretText(text)
   }
 

@@ -7,7 +7,7 @@ import ThreadkeeperDaemon
 /// How far a rotation is, and who does it: on the terminal, and for the words when it is stopped.
 final class RotationWatch: Sendable {
   enum Worker: Sendable {
-    case keeper, command
+    case daemon, command
   }
 
   private struct State {
@@ -79,7 +79,7 @@ final class RotationWatch: Sendable {
     case nil where state.isForRoots:
       return "A running daemon may renew the root keys all the same: `threadkeeper audit` tells."
     case nil: return "A running daemon may rotate all the same: `threadkeeper status` tells."
-    case .keeper: return wordsOfRoots + "The daemon goes on with the rotation: \(words)."
+    case .daemon: return wordsOfRoots + "The daemon goes on with the rotation: \(words)."
     case .command:
       return wordsOfRoots
         + "The daemon goes on with the rotation when it starts, or the next `keys rotate`: \(words)."

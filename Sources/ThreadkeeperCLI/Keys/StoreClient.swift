@@ -37,17 +37,12 @@ struct StoreClient: Sendable {
     try await askRunningDaemon(KeysMethods.list, VarlinkNothing(), orSay: words)
   }
 
-  /// For what only a daemon can do. One that is just starting is waited for.
   private func askRunningDaemon<Request: Encodable & Sendable>(
     _ method: VarlinkMethod<Request, StoreReport>, _ request: Request, orSay words: String
   ) async throws -> StoreReport {
-    try await DaemonClient.orStore(isRepeatable: true) {
+    try await DaemonClient(settings: settings).running(orFail: CommandFailure(.unavailable, words))
+    {
       try await ask(method, request)
-    } store: {
-      guard StoreLock.holder(of: OpenStore.location(settings)) == nil else {
-        throw CommandFailure(.temporary, "another process has the store, and no daemon answers")
-      }
-      throw CommandFailure(.unavailable, words)
     }
   }
 
@@ -97,13 +92,14 @@ struct StoreClient: Sendable {
     _ request: KeysMethods.Rotation, show: (StoreReport) throws -> Void
   ) async throws -> StoreReport {
     try await once {
-      try await DaemonClient(settings: settings).follow(KeysMethods.rotate, request, each: show)
+      try await DaemonClient(settings: settings).follow(
+        KeysMethods.rotate, request, firstWithin: Self.timeout, each: show)
     }
   }
 
   /// Has a daemon do what is not to be done twice, as to add a key; one was there a moment ago.
   private func once(_ ask: () async throws -> StoreReport?) async throws -> StoreReport {
-    try await DaemonClient.orStore(isRepeatable: false, keeper: ask) {
+    try await DaemonClient.orStore(isRepeatable: false, daemon: ask) {
       throw CommandFailure(.temporary, "the daemon has ended before it was asked: try again")
     }
   }
@@ -130,7 +126,7 @@ struct StoreClient: Sendable {
   }
 
   /// It changes nothing, so it leaves nothing in doubt.
-  private func isDaemonThere() async throws -> Bool {
+  func isDaemonThere() async throws -> Bool {
     do {
       return try await DaemonClient(settings: settings).isThere(within: Self.timeout)
     } catch is DaemonClient.Ended {

@@ -99,5 +99,6 @@ package struct EnrolmentReport: Codable, Sendable {
   package var revoked: [String]?
   /// `enrolled` or `updated`.
   package var change: String?
-  package var keeper: PublicKeysReport?
+  /// The daemon's own keys.
+  package var daemon: PublicKeysReport?
 }

@@ -2,16 +2,19 @@
 
 import ClientEnrolment
 import Logging
+import Settings
 import VarlinkSocket
 
 /// Answers `io.threadkeeper.Clients` in the daemon.
 struct EnrolmentHandler: LocalAPIHandler {
+  let settings: Settings
   /// Those of the intake, so that a revocation counts from the next message on.
   let enrolments: ClientEnrolmentStore
   let logger: Logger
   private let queue = HandlerQueue("clients")
 
-  init(_ enrolments: ClientEnrolmentStore, logger: Logger) {
+  init(_ settings: Settings, enrolments: ClientEnrolmentStore, logger: Logger) {
+    self.settings = settings
     self.enrolments = enrolments
     self.logger = logger
   }
@@ -44,10 +47,11 @@ struct EnrolmentHandler: LocalAPIHandler {
   private func fulfil<R: Sendable>(
     for caller: VarlinkCaller, _ body: @escaping @Sendable (EnrolmentService) throws -> R
   ) async throws -> R {
-    try await queue.run { [enrolments] in
+    try await queue.run { [settings, enrolments] in
       try body(
         EnrolmentService(
-          enrolments: enrolments, actor: OpenStore.actor(user: caller.peer.user)))
+          settings: settings, enrolments: enrolments,
+          actor: OpenStore.actor(user: caller.peer.user)))
     }
   }
 

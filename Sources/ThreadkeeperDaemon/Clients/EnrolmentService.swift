@@ -5,6 +5,7 @@ import ConsentLedger
 import KeychainCore
 import SQLiteDatabase
 import SealedEnvelope
+import Settings
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -14,11 +15,13 @@ import SealedEnvelope
 
 /// The work of `clients …` on a store that is open: in the daemon, or in the command itself.
 package struct EnrolmentService: Sendable {
+  let settings: Settings
   let enrolments: ClientEnrolmentStore
   /// For the audit and the list.
   let actor: String
 
-  package init(enrolments: ClientEnrolmentStore, actor: String) {
+  package init(settings: Settings, enrolments: ClientEnrolmentStore, actor: String) {
+    self.settings = settings
     self.enrolments = enrolments
     self.actor = actor
   }
@@ -38,7 +41,7 @@ package struct EnrolmentService: Sendable {
   /// Of a user, or of the daemon.
   package func fingerprint(_ request: ClientsMethods.Selection) throws -> EnrolmentReport {
     guard let user = request.user else {
-      return EnrolmentReport(keeper: PublicKeysReport(try keeper().keys))
+      return EnrolmentReport(daemon: PublicKeysReport(try identity().keys))
     }
     guard let home = request.home else {
       throw CommandFailure(.usage, "a client has a home and a user name")
@@ -47,26 +50,26 @@ package struct EnrolmentService: Sendable {
   }
 
   package func enroll(_ request: ClientsMethods.Enrolment) throws -> EnrolmentReport {
-    let (home, user) = (request.home, try Self.checked(request.user))
+    let (home, user) = (try settings.home(named: request.home), try Self.checked(request.user))
     let client = EnrolledClient(
       home: home, user: user, keys: try .argument(request.line, whose: "the line"),
       trust: request.trust ?? .broker, label: request.label ?? "",
       enrolledAt: Int64(Date().timeIntervalSince1970), enrolledBy: actor)
     // All of it or nothing: who is refused leaves no keys.
-    let (change, keeper) = try keychain.database.write { tx in
+    let (change, daemon) = try keychain.database.write { tx in
       keychain.act(as: actor, in: tx)
-      let keeper = try enrolments.useIdentity(tx).keys
-      guard client.keys != keeper else {
+      let daemon = try enrolments.useIdentity(tx).keys
+      guard client.keys != daemon else {
         throw CommandFailure(.usage, "this is the daemon's own line; enrol that of the client")
       }
       let before = try? enrolments.client(user, in: home, tx)
       if before?.keys != client.keys || before?.isRevoked == true {
         try endConsent(of: user, in: home, tx)
       }
-      return (try enrolments.enroll(client, tx), keeper)
+      return (try enrolments.enroll(client, tx), daemon)
     }
     return EnrolmentReport(
-      clients: [.init(client)], change: change.rawValue, keeper: PublicKeysReport(keeper))
+      clients: [.init(client)], change: change.rawValue, daemon: PublicKeysReport(daemon))
   }
 
   package func revoke(_ request: ClientsMethods.Revocation) throws {
@@ -94,8 +97,8 @@ package struct EnrolmentService: Sendable {
     return EnrolmentReport(clients: [.init(client)])
   }
 
-  /// Made where there are none; a store that is open for reading only has them or not.
-  private func keeper() throws -> Identity {
+  /// The daemon's keys, made where there are none; a store that is open for reading only has them or not.
+  private func identity() throws -> Identity {
     if let identity = try keychain.database.read({ try enrolments.loadIdentity($0) }) {
       return identity
     }

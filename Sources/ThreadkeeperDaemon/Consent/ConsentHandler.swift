@@ -27,14 +27,7 @@ struct ConsentHandler: LocalAPIHandler {
     [
       ConsentMethods.list.answered { _, _ in try await list() },
       ConsentMethods.watch.answered { _, _, replies in
-        var last = ""
-        while true {
-          let list = try await list()
-          let text = try JSONText.line(list)
-          if text != last { try await replies.send(list) }
-          last = text
-          try await Task.sleep(for: Self.interval)
-        }
+        try await replies.sendChanges(every: Self.interval) { try await list() }
       },
       ConsentMethods.approve.answered { request, caller in
         try await queue.run {

@@ -5,6 +5,7 @@ import KeychainCore
 
 extension StoreActions {
   package func add(_ request: KeysMethods.Addition) throws -> StoreReport {
+    try request.secret.checkAsNew()
     guard let way = try request.secret.ways().first else {
       throw CommandFailure(.usage, "which key is to be added?")
     }

@@ -18,7 +18,7 @@ extension LocalAPISocket {
       handlers: [
         StatusEndpoints(settings: settings, keychain: keychain, runtime: runtime),
         RoutersHandler(settings, ownership: bridge.ownership),
-        EnrolmentHandler(bridge.enrolments, logger: logger),
+        EnrolmentHandler(settings, enrolments: bridge.enrolments, logger: logger),
         ConsentHandler(keychain: keychain, consents: bridge.consents),
         KeysHandler(service: store), StoreHandler(service: store), LoginHandler(service: logins),
       ], logger: logger)

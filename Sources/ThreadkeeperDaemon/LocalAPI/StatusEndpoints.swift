@@ -29,14 +29,7 @@ package struct StatusEndpoints: LocalAPIHandler {
     [
       Self.get.answered { _, _ in try await report() },
       Self.watch.answered { _, _, replies in
-        var last = ""
-        while true {
-          let reply = try await report()
-          let text = try JSONText.line(reply)
-          if text != last { try await replies.send(reply) }
-          last = text
-          try await Task.sleep(for: Self.interval)
-        }
+        try await replies.sendChanges(every: Self.interval) { try await report() }
       },
     ]
   }

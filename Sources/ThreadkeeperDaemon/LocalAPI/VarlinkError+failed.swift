@@ -39,7 +39,7 @@ extension VarlinkError {
     case let refusal as ConsentRefusal:
       self.init(CommandFailure(refusal), code: refusal.code.rawValue)
     case let error as SQLiteError:
-      self.init(CommandFailure(.inputOutput, "the store cannot be read: \(error.message)"))
+      self.init(CommandFailure(.inputOutput, "the store failed: \(error.message)"))
     case let error as SocketError where error.reason == .tooLarge:
       self.init(
         CommandFailure(
@@ -78,14 +78,14 @@ extension ExitStatus {
   /// The code of `io.threadkeeper.Failed` that goes with it.
   fileprivate var code: String {
     switch self {
-    case .usage: "invalid_payload"
+    case .usage, .badInput: "invalid_payload"
     case .noInput: "not_found"
     case .notPermitted: VarlinkError.refusedCode
     case .unavailable: "unavailable"
     case .configuration: "conflict"
     case .temporary: VarlinkError.endingCode
     case .software: "internal"
-    case .badInput, .system, .cannotCreate, .inputOutput: VarlinkError.storeCode
+    case .system, .cannotCreate, .inputOutput: VarlinkError.storeCode
     }
   }
 }

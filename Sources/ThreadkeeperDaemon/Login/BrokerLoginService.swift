@@ -56,21 +56,31 @@ final class BrokerLoginService: Service {
     let address = try address(of: request.broker)
     let login = try login(of: request)
     logger.debug("a login is to be stored", metadata: ["user": "\(login.username)"])
-    if request.validate != false {
-      try await LoginTrial(settings: settings, address: address).check(login)
+    do {
+      if request.validate != false {
+        try await LoginTrial(settings: settings, address: address).check(login)
+      }
+      let change = try await saveUnlessCancelled(login, at: address, for: actor)
+      return .init(stored: change.rawValue, inUse: isStoredInUse)
+    } catch let error as CancellationError {
+      logger.notice(
+        "a login is not stored", metadata: ["reason": "the client has gone, or the daemon ends"])
+      throw error
     }
-    let hasGone = Mutex(false)
-    let change = try await withTaskCancellationHandler {
-      try await save(login, at: address, for: actor) { [logger] in
-        // Whoever has given up should not find it stored.
-        guard hasGone.withLock({ $0 }) else { return }
-        logger.notice("a login is not stored", metadata: ["reason": "nobody waits for it"])
-        throw CommandFailure(.temporary, "nobody waits for it")
+  }
+
+  /// Whoever has given up should not find it stored.
+  private func saveUnlessCancelled(
+    _ login: BrokerLogin, at address: BrokerAddress, for actor: String
+  ) async throws -> BrokerLoginStore.Change {
+    let isCancelled = Mutex(false)
+    return try await withTaskCancellationHandler {
+      try await save(login, at: address, for: actor) {
+        if isCancelled.withLock({ $0 }) { throw CancellationError() }
       }
     } onCancel: {
-      hasGone.withLock { $0 = true }
+      isCancelled.withLock { $0 = true }
     }
-    return .init(stored: change.rawValue, inUse: isStoredInUse)
   }
 
   /// - Throws: `CommandFailure`, or what the store throws.

@@ -60,11 +60,13 @@ package final class VarlinkClient: Sendable {
 
   /// Calls a method with `more`. The connection is closed with the stream, unless that comes to its end.
   ///
-  /// - Parameter limit: the most time until the call is sent, and from one reply to the next; nil: without a limit.
+  /// - Parameters:
+  ///   - firstLimit: the most time until the first reply.
+  ///   - limit: the most time from one reply to the next; nil: without a limit.
   /// - Returns: the replies, read as they are asked for. It fails as `call` does.
   package func replies<Parameters: Encodable, Reply: Decodable & Sendable>(
     to method: VarlinkStream<Parameters, Reply>, _ parameters: Parameters,
-    within limit: Duration? = nil
+    firstWithin firstLimit: Duration = .seconds(10), within limit: Duration? = nil
   ) throws -> AsyncThrowingStream<Reply, any Error> {
     let call = try VarlinkCall.encode(method.fullName, parameters, .more)
     let isFirst = isStreaming.withLock { isStreaming in
@@ -74,7 +76,7 @@ package final class VarlinkClient: Sendable {
     guard isFirst else { throw Self.streamIsOpen }
     let reading = Reading(self)
     return AsyncThrowingStream {
-      try await reading.next(call, within: limit)
+      try await reading.next(call, firstWithin: firstLimit, within: limit)
     }
   }
 
@@ -123,7 +125,7 @@ package final class VarlinkClient: Sendable {
     }
 
     func next<Reply: Decodable & Sendable>(
-      _ call: [UInt8], within limit: Duration?
+      _ call: [UInt8], firstWithin firstLimit: Duration, within limit: Duration?
     ) async throws -> Reply? {
       let before = state.withLock { state in
         defer { if state == .unasked { state = .open } }
@@ -132,9 +134,13 @@ package final class VarlinkClient: Sendable {
       guard before != .ended else { return nil }
       do {
         let reply = try await client.waiting { [client] in
-          let deadline = limit.map { ContinuousClock.now + $0 }
           return try client.turn.withLock { _ in
-            if before == .unasked { try client.ask(call, by: deadline ?? .now + .seconds(10)) }
+            var deadline = limit.map { ContinuousClock.now + $0 }
+            if before == .unasked {
+              let first = ContinuousClock.now + firstLimit
+              try client.ask(call, by: first)
+              deadline = first
+            }
             return try VarlinkReply<Reply>(reading: client.connection.receive(by: deadline))
           }
         }

@@ -151,11 +151,17 @@ final class ServerConnection: Sendable {
 
   private func begin(_ call: VarlinkCall) throws(SocketError) {
     guard owner.beginCall(at: place) else { throw .closed }
+    let isStream = call.kind == .more
+    guard !isStream || owner.beginStream(of: caller.peer.user) else {
+      guard let error = owner.limits.noPlace else { throw .closed }
+      return state.withLock { put(error.encoded(), into: &$0) }
+    }
     state.withLock { state in
       state.isAnswering = true
       state.isOneway = call.kind == .oneway
       let task = Task { [self] in
         let last = await owner.service.answer(call, from: caller) { [self] in try await send($0) }
+        if isStream { owner.endStream(of: caller.peer.user) }
         end(with: call.kind == .oneway ? nil : last)
       }
       if state.isFinishing { task.cancel() }

@@ -10,6 +10,8 @@ final class ServerConnections: Sendable {
     var connections: [Int: ServerConnection] = [:]
     /// Connections of each user whose threads have not ended, those among them that have lost their place.
     var unfinished: [UInt32: Int] = [:]
+    /// Of each user, so many.
+    var streams: [UInt32: Int] = [:]
     var isEnding = false
   }
 
@@ -66,6 +68,22 @@ final class ServerConnections: Sendable {
   func beginCall(at place: Int) -> Bool { state.withLock { $0.places.endSilence(at: place) } }
 
   func endCall(at place: Int) { state.withLock { $0.places.beginSilence(at: place) } }
+
+  /// - Returns: false when the user has as many as it may have.
+  func beginStream(of user: UInt32) -> Bool {
+    state.withLock {
+      guard $0.streams[user, default: 0] < limits.streamsPerUser else { return false }
+      $0.streams[user, default: 0] += 1
+      return true
+    }
+  }
+
+  func endStream(of user: UInt32) {
+    state.withLock {
+      let left = $0.streams[user, default: 1] - 1
+      $0.streams[user] = left == 0 ? nil : left
+    }
+  }
 
   private func admit(
     _ socket: Int32, _ caller: VarlinkCaller, wakeup: Wakeup

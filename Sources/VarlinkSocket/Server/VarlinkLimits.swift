@@ -6,13 +6,16 @@ package struct VarlinkLimits: Sendable {
   package var message = 512 << 10
   /// Connections of one user at a time; at least 1. See `CallerPlaces`.
   package var placesPerUser = 8
+  /// Streams of one user at a time: the other places are for calls that end.
+  package var streamsPerUser = 4
   /// Connections of all users at a time; at least 1.
   package var places = CallerPlaces.total(descriptors: SocketOptions.openFileLimit)
   /// The most time without a whole call, at the beginning and after each reply. Then the connection is closed.
   package var silence = Duration.seconds(10)
   /// The most time in which a caller takes one reply, however its bytes are portioned.
   package var sending = Duration.seconds(10)
-  /// What a connection is answered that finds no place, or loses it between two calls. Nil: it is closed.
+  /// What a connection is answered that finds no place, or loses it between two calls, and a call that finds no stream
+  /// free. Nil: the connection is closed.
   package var noPlace: VarlinkError?
 
   /// Whether the kernel is asked to refuse open files. Tests do without it, as Linux before 6.16 has to.
@@ -24,6 +27,7 @@ package struct VarlinkLimits: Sendable {
   package static var owner: VarlinkLimits {
     var limits = VarlinkLimits()
     limits.placesPerUser = 16
+    limits.streamsPerUser = 8
     limits.places = 16
     return limits
   }

@@ -62,14 +62,14 @@ struct NewRootsTests {
     let watch = RotationWatch()
     let failure = CommandFailure(.inputOutput, "the disk is full")
     #expect(watch.tellRoots(before: failure) as? CommandFailure == failure)
-    watch.show(.init(running: true), by: .keeper)
+    watch.show(.init(running: true), by: .daemon)
     #expect(watch.tellRoots(before: failure) as? CommandFailure == failure)
   }
 
   @Test(
     "Who stops it is told what came with them, and before that what may have",
     arguments: [
-      RotationWatch.Worker.keeper, .command,
+      RotationWatch.Worker.daemon, .command,
     ])
   func stopped(worker: RotationWatch.Worker) {
     let watch = RotationWatch()

@@ -109,9 +109,13 @@ struct OwnAccessTests {
   func refusedEnrolment() throws {
     try new.showKeys()
     let keys = try #require(try new.keys())
-    let work = EnrolmentService(enrolments: new.enrolments, actor: "a test")
+    let work = EnrolmentService(
+      settings: MovedStore.settings(new.store), enrolments: new.enrolments, actor: "a test")
     #expect(throws: CommandFailure.self) {
       try work.enroll(.init(home: "home", user: "hub", line: keys.line))
+    }
+    #expect(throws: CommandFailure.self) {
+      try work.enroll(.init(home: "elsewhere", user: "hub", line: Identity().keys.line))
     }
     let isDecided = try new.keychain.database.read { try OwnAccess.isDecided(new.enrolments, $0) }
     #expect(!isDecided)

@@ -45,7 +45,8 @@ struct VarlinkClientTests {
     let client = try #require(await server.client())
     for limit in [1, 5, 200] {
       var numbers: [Int] = []
-      let replies = try client.replies(to: SampleService.count, .init(number: limit))
+      let replies = try client.replies(
+        to: SampleService.count, .init(number: limit), firstWithin: .unhurried)
       for try await reply in replies { numbers.append(reply.number) }
       #expect(numbers == Array(1...limit))
     }
@@ -58,7 +59,8 @@ struct VarlinkClientTests {
     let server = try SampleServer()
     let client = try #require(await server.client())
     do {
-      let replies = try client.replies(to: SampleService.flood, .init(byteCount: 100))
+      let replies = try client.replies(
+        to: SampleService.flood, .init(byteCount: 100), firstWithin: .unhurried)
       var count = 0
       for try await _ in replies {
         count += 1
@@ -85,6 +87,29 @@ struct VarlinkClientTests {
     await #expect(throws: SocketError.self) {
       try await client.call(SampleService.ping, .init(text: "late"), within: .unhurried)
     }
+  }
+
+  @Test("A stream has its own limit until the first reply, and another one from there on")
+  func firstReply() async throws {
+    let server = try SampleServer()
+    let silent = try #require(await server.client())
+    let error = await #expect(throws: SocketError.self) {
+      for try await _ in try silent.replies(
+        to: SampleService.wait, .init(number: 0), firstWithin: .milliseconds(200))
+      {}
+    }
+    #expect(error?.reason == .timedOut)
+    let client = try #require(await server.client())
+    var numbers: [Int] = []
+    let later = await #expect(throws: SocketError.self) {
+      for try await reply in try client.replies(
+        to: SampleService.wait, .init(number: 1), firstWithin: .unhurried,
+        within: .milliseconds(200))
+      {
+        numbers.append(reply.number)
+      }
+    }
+    #expect(later?.reason == .timedOut && numbers == [1])
   }
 
   @Test("A call whose task is cancelled is cancelled at the service")

@@ -18,6 +18,8 @@ final class SampleService: Sendable {
   static let ownerOnly = VarlinkMethod<VarlinkNothing, VarlinkNothing>(name, "Owner", for: .owner)
   static let fail = VarlinkMethod<Text, VarlinkNothing>(name, "Fail", for: .admitted)
   static let count = VarlinkStream<Number, Number>(name, "Count", for: .admitted)
+  /// Sends so many replies at once, and no more until it is cancelled.
+  static let wait = VarlinkStream<Number, Number>(name, "Wait", for: .admitted)
   /// Sends until it is cancelled.
   static let flood = VarlinkStream<Size, Text>(name, "Flood", for: .admitted)
 
@@ -35,6 +37,7 @@ final class SampleService: Sendable {
     method Fail(text: string) -> ()
     method Planned() -> ()
     method Count(number: int) -> (number: int)
+    method Wait(number: int) -> (number: int)
     method Flood(byte_count: int) -> (text: string)
 
     error Failed (message: string)
@@ -72,6 +75,11 @@ final class SampleService: Sendable {
         },
         Self.count.answered { limit, _, replies in
           for number in 1..<max(limit.number, 1) { try await replies.send(Number(number: number)) }
+          return limit
+        },
+        Self.wait.answered { limit, _, replies in
+          for number in 0..<limit.number { try await replies.send(Number(number: number + 1)) }
+          try await Task.sleep(for: .seconds(3_600))
           return limit
         },
         Self.flood.answered { [self] size, _, replies in

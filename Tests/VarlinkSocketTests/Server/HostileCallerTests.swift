@@ -48,6 +48,32 @@ struct HostileCallerTests {
     #expect(try await server.answers())
   }
 
+  @Test("Streams leave places for calls, and a user has so many")
+  func streams() async throws {
+    var limits = Self.limits(perUser: 4)
+    limits.streamsPerUser = 2
+    let server = try SampleServer(limits)
+    let open = try [server.caller(), server.caller()]
+    for caller in open {
+      caller.send(SampleServer.call("Wait", "{\"number\":1}", ",\"more\":true"))
+      #expect(try await caller.reply()?.contains("\"continues\":true") == true)
+    }
+    let third = try server.caller()
+    third.send(SampleServer.call("Wait", "{\"number\":1}", ",\"more\":true"))
+    #expect(try await third.reply() == Self.full)
+    // The connection goes on, and a call is answered.
+    third.send(SampleServer.ping("a"))
+    #expect(try await third.reply() == "{\"parameters\":{\"text\":\"a\"}}")
+    // One that has ended leaves its place.
+    third.send(SampleServer.call("Count", "{\"number\":1}"))
+    #expect(try await third.reply()?.contains("ExpectedMore") == true)
+    shutdown(open[0].socket, Int32(SHUT_RDWR))
+    try await eventually("the place of the first stream") {
+      third.send(SampleServer.call("Count", "{\"number\":1}", ",\"more\":true"))
+      return try await third.reply() == "{\"parameters\":{\"number\":1}}"
+    }
+  }
+
   @Test("Who is silent is closed, also after a call, and so is who sends a byte now and then")
   func silent() async throws {
     let server = try SampleServer(Self.limits(silence: .milliseconds(300)))
@@ -75,9 +101,11 @@ struct HostileCallerTests {
   @Test(
     "Who never reads is closed, a stream waits for its reader, and others are answered meanwhile")
   func neverReads() async throws {
-    let server = try SampleServer(Self.limits(sending: .seconds(2)))
+    var limits = Self.limits(sending: .seconds(2))
+    limits.streamsPerUser = 14
+    let server = try SampleServer(limits)
     // More than there are threads of Swift's on most machines.
-    let callers = try (0..<14).map { _ in try server.caller() }
+    let callers = try (0..<limits.streamsPerUser).map { _ in try server.caller() }
     for caller in callers {
       caller.send(SampleServer.call("Flood", "{\"byte_count\":100000}", ",\"more\":true"))
     }

@@ -3,7 +3,7 @@
 import VarlinkSocket
 
 extension VarlinkInterface {
-  /// The text of docs/interfaces/io.threadkeeper.Clients.varlink. See `failed`.
+  /// The text of docs/interfaces/io.threadkeeper.Clients.varlink; a test compares the two.
   package static let clients = VarlinkInterface(
     """
     # Users of the broker whose keys the daemon knows.
@@ -13,7 +13,7 @@ extension VarlinkInterface {
     type Client (
       home: string,
       user: string,
-      # `broker`: what the user says unsealed counts too. `signed`: only what it has signed.
+      # `broker`: what the user sends in clear counts too. `signed`: only what it has signed.
       trust: (broker, signed),
       label: string,
       fingerprint: string,
@@ -28,12 +28,12 @@ extension VarlinkInterface {
       fingerprint: string
     )
 
-    # Enrols a user, or gives it new keys. `trust` is `broker` unless it says otherwise. `keeper` has the daemon's
-    # own keys, to which the client seals.
+    # Enrols a user, or replaces its keys. `trust` is `broker` where it is left out. `daemon` has the daemon's own
+    # public keys, for which the client seals what it sends.
     method Enroll(home: string, user: string, line: string, trust: ?string, label: ?string) -> (
       clients: []Client,
       change: (enrolled, updated),
-      keeper: Keys
+      daemon: Keys
     )
 
     # The enrolled users: of one home, or of all. `damaged` and `revoked` have names of users.
@@ -43,13 +43,14 @@ extension VarlinkInterface {
       revoked: ?[]string
     )
 
-    # The daemon's own keys, or those of a user, who needs a home. Fails with `not_found`.
+    # The daemon's own keys, or those of a user of a home. Fails with `not_found`.
     method Fingerprint(home: ?string, user: ?string) -> (
       clients: ?[]Client,
-      keeper: ?Keys
+      daemon: ?Keys
     )
 
-    # Revokes the keys of a user. With `forgets` nothing is kept of it. Fails with `not_found`.
+    # Revokes the keys of a user, who is not believed in clear afterwards either. With `forgets` the user is one that
+    # was never enrolled. Fails with `not_found`.
     method Revoke(home: string, user: string, forgets: ?bool) -> ()
 
     """)

@@ -3,7 +3,7 @@
 import VarlinkSocket
 
 extension VarlinkInterface {
-  /// The text of docs/interfaces/io.threadkeeper.Consent.varlink. See `failed`.
+  /// The text of docs/interfaces/io.threadkeeper.Consent.varlink; a test compares the two.
   package static let consent = VarlinkInterface(
     """
     # Requests that wait for consent, what was decided, and what is given without a question.

@@ -3,10 +3,10 @@
 import VarlinkSocket
 
 extension VarlinkInterface {
-  /// The text of docs/interfaces/io.threadkeeper.Keys.varlink. See `failed`.
+  /// The text of docs/interfaces/io.threadkeeper.Keys.varlink; a test compares the two.
   package static let keys = VarlinkInterface(
     """
-    # What opens the store, and how its keys are renewed.
+    # The key slots, which open the store, and the renewal of its keys.
     interface io.threadkeeper.Keys
 
     type Slot (
@@ -44,8 +44,8 @@ extension VarlinkInterface {
       exit: ?int
     )
 
-    # The key slots. `unlocked`: whether everything is in reach. `guarded`: whether it takes a passphrase or a
-    # recovery code.
+    # The key slots. `unlocked`: whether the store is unlocked. `guarded`: whether it takes a passphrase or a recovery
+    # code to unlock it.
     method List() -> (slots: []Slot, unlocked: bool, guarded: bool)
 
     # Adds a key slot. A key file is made where there is none: `key_file_made` is its path then.

@@ -3,7 +3,7 @@
 import VarlinkSocket
 
 extension VarlinkInterface {
-  /// The text of docs/interfaces/io.threadkeeper.Login.varlink. See `failed`.
+  /// The text of docs/interfaces/io.threadkeeper.Login.varlink; a test compares the two.
   package static let login = VarlinkInterface(
     """
     # The password for the broker.

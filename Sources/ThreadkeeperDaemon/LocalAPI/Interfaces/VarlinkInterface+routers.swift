@@ -3,7 +3,7 @@
 import VarlinkSocket
 
 extension VarlinkInterface {
-  /// The text of docs/interfaces/io.threadkeeper.Routers.varlink. See `failed`.
+  /// The text of docs/interfaces/io.threadkeeper.Routers.varlink; a test compares the two.
   package static let routers = VarlinkInterface(
     """
     # Which team a border agent id belongs to. Every method fails with `not_found` for an id that the daemon does

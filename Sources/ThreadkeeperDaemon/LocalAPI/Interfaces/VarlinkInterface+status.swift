@@ -3,7 +3,7 @@
 import VarlinkSocket
 
 extension VarlinkInterface {
-  /// The text of docs/interfaces/io.threadkeeper.Status.varlink. See `failed`.
+  /// The text of docs/interfaces/io.threadkeeper.Status.varlink; a test compares the two.
   package static let status = VarlinkInterface(
     """
     # How the daemon is: the broker, the store, and what is in it.

@@ -3,10 +3,10 @@
 import VarlinkSocket
 
 extension VarlinkInterface {
-  /// The text of docs/interfaces/io.threadkeeper.Store.varlink. See `failed`.
+  /// The text of docs/interfaces/io.threadkeeper.Store.varlink; a test compares the two.
   package static let store = VarlinkInterface(
     """
-    # What is accessible "when unlocked".
+    # The lock of the store: it concerns items that are accessible only while it is unlocked.
     interface io.threadkeeper.Store
 
     # `value` is a path, a passphrase, the name of a credential, or a recovery code.
@@ -15,11 +15,11 @@ extension VarlinkInterface {
       value: string
     )
 
-    # Takes it out of reach. `guarded`: whether it takes a passphrase or a recovery code to reach it again. Waits
-    # for nothing that is under way. The record in the audit may follow later.
+    # Locks the store, also while something else is under way. `guarded`: whether it takes a passphrase or a recovery
+    # code to unlock it. The record in the audit may follow later.
     method Lock() -> (unlocked: bool, guarded: bool)
 
-    # Brings it back into reach.
+    # Unlocks the store.
     method Unlock(secret: Secret) -> (unlocked: bool, guarded: bool)
 
     """)

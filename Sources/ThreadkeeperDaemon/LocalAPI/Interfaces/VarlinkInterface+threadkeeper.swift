@@ -3,7 +3,7 @@
 import VarlinkSocket
 
 extension VarlinkInterface {
-  /// The text of docs/interfaces/io.threadkeeper.varlink. See `failed`.
+  /// The text of docs/interfaces/io.threadkeeper.varlink; a test compares the two.
   package static let threadkeeper = VarlinkInterface(
     """
     # threadkeeper: what all of its interfaces have in common.
