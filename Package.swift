@@ -45,9 +45,10 @@ let package = Package(
     .target(name: "DaemonSocket", dependencies: ["VarlinkSocket"]),
     .target(name: "StatePlaces"),
     .target(name: "PersonAtTerminal"),
-    .target(name: "EmbeddedBroker"),
+    .target(name: "BrokerAccess"),
+    .target(name: "EmbeddedBroker", dependencies: ["BrokerAccess"]),
     .target(name: "YAMLReader", dependencies: ["CLibYAML"]),
-    .target(name: "Telemetry", dependencies: [.product(name: "Logging", package: "swift-log")]),
+    .target(name: "LogFormat", dependencies: [.product(name: "Logging", package: "swift-log")]),
 
     // Floor 2: the encrypted store, what travels on the broker and how it is sealed, and what can be
     // asked of a daemon.
@@ -117,9 +118,10 @@ let package = Package(
     .target(
       name: "ThreadkeeperCLI",
       dependencies: [
-        "Bridge", "BridgeProtocol", "BrokerLoginStore", "ClientEnrolment", "ConsentLedger",
-        "CredentialService", "DaemonSocket", "EmbeddedBroker", "KeychainCore", "MosquittoClient",
-        "SealedEnvelope", "Settings", "SodiumCrypto", "StatePlaces", "Telemetry",
+        "Bridge", "BridgeProtocol", "BrokerAccess", "BrokerLoginStore", "ClientEnrolment",
+        "ConsentLedger", "CredentialService", "DaemonSocket", "EmbeddedBroker", "KeychainCore",
+        "LogFormat",
+        "MosquittoClient", "SealedEnvelope", "Settings", "SodiumCrypto", "StatePlaces",
         "ThreadCredentialStore", "ThreadDataset", "ThreadRequests", "ThreadkeeperDaemon",
         "VarlinkSocket",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -171,16 +173,17 @@ let package = Package(
       ],
       path: "Tests/TestKit"),
     .testTarget(
-      name: "ThreadDatasetTests", dependencies: ["ThreadDataset"],
+      name: "ThreadDatasetTests", dependencies: ["TestKit", "ThreadDataset"],
       resources: [.copy("Vectors")]),
     .testTarget(name: "SodiumCryptoTests", dependencies: ["SodiumCrypto", "TestKit"]),
     .testTarget(name: "SQLiteDatabaseTests", dependencies: ["SQLiteDatabase", "TestKit"]),
     .testTarget(name: "MosquittoClientTests", dependencies: ["MosquittoClient", "TestKit"]),
     .testTarget(name: "VarlinkSocketTests", dependencies: ["TestKit", "VarlinkSocket"]),
     .testTarget(name: "DaemonSocketTests", dependencies: ["DaemonSocket", "TestKit"]),
+    .testTarget(name: "BrokerAccessTests", dependencies: ["BrokerAccess"]),
     .testTarget(name: "EmbeddedBrokerTests", dependencies: ["EmbeddedBroker", "TestKit"]),
     .testTarget(name: "YAMLReaderTests", dependencies: ["YAMLReader"]),
-    .testTarget(name: "TelemetryTests", dependencies: ["Telemetry"]),
+    .testTarget(name: "LogFormatTests", dependencies: ["LogFormat"]),
     .testTarget(
       name: "KeychainCoreTests", dependencies: ["KeychainCore", "SodiumCrypto", "TestKit"],
       resources: [.copy("Golden")]),

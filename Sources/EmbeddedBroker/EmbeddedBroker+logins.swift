@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BrokerAccess
+
 extension EmbeddedBroker {
   /// Settles the passwords and writes the password file and the access list.
   func prepareLogins() throws(EmbeddedBrokerError) {
     guard !configuration.logins.isEmpty else { return }
-    for login in configuration.logins { try AccessList.check(userName: login.name) }
+    try wrapped { () throws(AccessListError) in
+      for login in configuration.logins { try AccessList.check(userName: login.name) }
+    }
     let kept = directory.keptPasswords
     var passwords: [String: String] = [:]
     for login in configuration.logins {
       let password = login.password ?? kept[login.name] ?? Self.randomPassword()
       guard !password.isEmpty, !password.unicodeScalars.contains(where: { $0.value < 0x20 }),
         password.utf8.count <= 1000
-      else { throw .userName(login.name, "its password is empty, too long or not plain text") }
+      else {
+        throw .password("the password of `\(login.name)` is empty, too long or not plain text")
+      }
       passwords[login.name] = password
     }
     state.withLock { $0.passwords = passwords }
@@ -25,7 +31,13 @@ extension EmbeddedBroker {
     }
     var list = AccessList(baseTopics: configuration.baseTopics, keepers: names(.keeper))
     list.monitors = names(.monitor)
-    return try list.text()
+    return try wrapped { () throws(AccessListError) in try list.text() }
+  }
+
+  private func wrapped<R>(
+    _ body: () throws(AccessListError) -> R
+  ) throws(EmbeddedBrokerError) -> R {
+    do { return try body() } catch { throw .accessList(error) }
   }
 
   /// Mosquitto's tool turns the clear text into salted hashes, in place. No password is seen in a

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BrokerAccess
 import Glibc
 
 /// Why the private broker is not there, in words that say what to do.
@@ -11,8 +12,8 @@ package struct EmbeddedBrokerError: Error, Sendable, Equatable, CustomStringConv
     case portTaken = "port_taken"
     case notReady = "not_ready"
     case died
-    case userName = "user_name"
-    case baseTopic = "base_topic"
+    case accessList = "access_list"
+    case password
     case system
   }
 
@@ -65,17 +66,12 @@ package struct EmbeddedBrokerError: Error, Sendable, Equatable, CustomStringConv
     EmbeddedBrokerError(.died, "the private broker has ended (\(how))\(tail(log))")
   }
 
-  static func userName(_ name: String, _ why: String) -> EmbeddedBrokerError {
-    // What it contains must not break the line that reports it.
-    let shown = String(name.map { $0.isNewline || $0.asciiValue ?? 32 < 32 ? "?" : $0 })
-    return EmbeddedBrokerError(.userName, "the user name `\(shown)` can't be used: \(why)")
+  static func password(_ message: String) -> EmbeddedBrokerError {
+    EmbeddedBrokerError(.password, message)
   }
 
-  static func baseTopic(_ topic: String) -> EmbeddedBrokerError {
-    EmbeddedBrokerError(
-      .baseTopic,
-      "the base topic `\(topic)` can't be used: it must not be empty, start or end with `/` or a "
-        + "space, or contain `+`, `#`, `%u`, `%c` or control characters")
+  static func accessList(_ error: AccessListError) -> EmbeddedBrokerError {
+    EmbeddedBrokerError(.accessList, error.message)
   }
 
   static func system(_ call: String, _ code: Int32) -> EmbeddedBrokerError {

@@ -44,7 +44,7 @@ struct FlatObjectScannerTests {
 
   @Test("Random changes and random words", arguments: 1...4 as ClosedRange<UInt64>)
   func fuzz(seed: UInt64) throws {
-    var generator = RepeatableGenerator(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     var taken = 0
     for _ in 0..<5_000 {
       let payload = Self.payload(&generator)
@@ -70,7 +70,7 @@ struct FlatObjectScannerTests {
   ]
 
   /// Mostly a sound object, of which some bytes may have been changed.
-  private static func payload(_ generator: inout RepeatableGenerator) -> [UInt8] {
+  private static func payload(_ generator: inout SeededGenerator) -> [UInt8] {
     let space = ["", "", "", " ", "\n\t", "\r"]
     var text = "{"
     for index in 0..<Int.random(in: 0...4, using: &generator) {

@@ -13,7 +13,7 @@ struct InboundMutationTests {
 
   @Test("Random changes of sound payloads", arguments: 1...4 as ClosedRange<UInt64>)
   func mutations(seed: UInt64) throws {
-    var generator = RepeatableGenerator(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     var taken = 0
     for round in 0..<1_000 {
       let kind = InboundEventKind.allCases[round % InboundEventKind.allCases.count]
@@ -28,7 +28,7 @@ struct InboundMutationTests {
 
   @Test("Random bytes", arguments: 1...2 as ClosedRange<UInt64>)
   func noise(seed: UInt64) throws {
-    var generator = RepeatableGenerator(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     for round in 0..<1_000 {
       let count = Int.random(in: 0...200, using: &generator)
       let payload = (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
@@ -43,7 +43,7 @@ struct InboundMutationTests {
       "\"border_agent_id\":\"a1b2c3d4e5f60718\"", "\"dataset\":", "\"seq\":", "null", "true",
       "\"\"",
     ].map { Array($0.utf8) }
-    var generator = RepeatableGenerator(seed: 3)
+    var generator = SeededGenerator(seed: 3)
     for round in 0..<2_000 {
       var payload: [UInt8] = []
       for _ in 0..<Int.random(in: 1...30, using: &generator) {
@@ -67,7 +67,7 @@ struct InboundMutationTests {
     }
   }
 
-  private func mutate(_ payload: inout [UInt8], _ generator: inout RepeatableGenerator) {
+  private func mutate(_ payload: inout [UInt8], _ generator: inout SeededGenerator) {
     guard !payload.isEmpty else { return }
     let index = Int.random(in: payload.indices, using: &generator)
     switch Int.random(in: 0..<6, using: &generator) {

@@ -63,7 +63,7 @@ struct BadMessageTests {
 
   @Test("A thousand of them between good ones: every good one arrives")
   func thousand() throws {
-    var generator = RepeatableGenerator(seed: 17)
+    var generator = SeededGenerator(seed: 17)
     let bad = try badMessages().map(\.0)
     let good = try (0..<200).map { number in
       try keeper.message(

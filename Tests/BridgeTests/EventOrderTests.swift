@@ -100,7 +100,7 @@ struct EventOrderTests {
 
   @Test("A random mix of numbers keeps the row and the window together")
   func randomNumbers() throws {
-    var generator = RepeatableGenerator(seed: 5)
+    var generator = SeededGenerator(seed: 5)
     var window = SequenceWindow()
     _ = window.take(.sequence(10))
     for _ in 0..<300 {

@@ -164,7 +164,7 @@ struct OutboxTests {
     try keeper.announce(Agent.attic, .home, at: 1)
     let last = try keeper.database.read { try EventLedger.lastID($0) }
     let all = try outbox.next(1_000)
-    var generator = RepeatableGenerator(seed: 3)
+    var generator = SeededGenerator(seed: 3)
     var marks: [Int64] = []
     for publication in all.shuffled(using: &generator) {
       #expect(outbox.published < last)

@@ -25,7 +25,7 @@ struct RandomLifeTests {
 
   @Test("Step by step, against the model", arguments: seeds)
   func steps(seed: UInt64) throws {
-    var generator = RepeatableGenerator(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     let keeper = try Keeper(teams: ["anna": "family", "anton": "family"])
     var model = RandomLifeModel()
     for step in 0..<300 {
@@ -41,7 +41,7 @@ struct RandomLifeTests {
 
   @Test("In batches, with the walk under way, against a recount", arguments: seeds)
   func batches(seed: UInt64) throws {
-    var generator = RepeatableGenerator(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     let keeper = try Keeper(teams: ["anna": "family", "anton": "family"])
     for step in 0..<25 {
       let comment: Comment = "seed \(seed), step \(step)"
@@ -63,7 +63,7 @@ struct RandomLifeTests {
   }
 
   private func act(
-    _ keeper: Keeper, _ model: inout RandomLifeModel, _ generator: inout RepeatableGenerator,
+    _ keeper: Keeper, _ model: inout RandomLifeModel, _ generator: inout SeededGenerator,
     _ comment: Comment
   ) throws {
     let agent = Self.agents.randomElement(using: &generator) ?? ""
@@ -115,7 +115,7 @@ struct RandomLifeTests {
     }
   }
 
-  private func randomMessage(_ keeper: Keeper, _ generator: inout RepeatableGenerator) throws
+  private func randomMessage(_ keeper: Keeper, _ generator: inout SeededGenerator) throws
     -> IncomingMessage
   {
     let agent = Self.agents.randomElement(using: &generator) ?? ""
@@ -142,7 +142,7 @@ struct RandomLifeTests {
   }
 
   private func randomRequest(
-    _ keeper: Keeper, _ agent: String, _ user: String, _ generator: inout RepeatableGenerator
+    _ keeper: Keeper, _ agent: String, _ user: String, _ generator: inout SeededGenerator
   ) throws -> IncomingMessage {
     let network = Self.networks.randomElement(using: &generator) ?? .home
     let dataset = try network.dataset(at: .random(in: 1...6, using: &generator)).hex

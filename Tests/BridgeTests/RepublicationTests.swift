@@ -146,7 +146,7 @@ struct RepublicationTests {
     "After anything at all, the broker holds what a republication would say",
     arguments: [1, 2, 3, .random(in: 0 ... .max)] as [UInt64])
   func convergence(seed: UInt64) throws {
-    var generator = RepeatableGenerator(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     let keeper = try Keeper()
     var outbox = try keeper.outbox()
     var view = RetainedView()

@@ -92,7 +92,7 @@ struct RequestReachTests {
   @Test("Garbage on request topics: an answer or a rejection for each, and nothing is changed")
   func garbage() throws {
     try keeper.announce(Agent.living, .home, at: 1)
-    var generator = RepeatableGenerator(seed: 4)
+    var generator = SeededGenerator(seed: 4)
     let fields = [
       "transaction", "border_agent_id", "dataset", "ext_pan_id", "id", "scope", "home", "sealed",
     ]

@@ -32,7 +32,7 @@ struct SequenceWindowTests {
 
   @Test("Agrees with a model that forgets nothing", arguments: 1...20 as ClosedRange<UInt64>)
   func model(seed: UInt64) {
-    var generator = RepeatableGenerator(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     var window = SequenceWindow()
     var model = Model()
     var number = seed.isMultiple(of: 5) ? UInt64.max - 2_000 : UInt64(1_000)

@@ -37,7 +37,7 @@ struct NeedlesTests {
   func encodings(_ form: Form) {
     var needles = Needles()
     needles.note("key", Self.key)
-    var generator = RepeatableGenerator(seed: 7)
+    var generator = SeededGenerator(seed: 7)
     for shift in 0..<7 {
       let noise = (0..<40).map { _ in UInt8.random(in: 0...255, using: &generator) }
       let planted = noise.prefix(shift) + Self.key + noise.suffix(9)

@@ -103,7 +103,7 @@ struct SocketRequestTests {
         == .invalidPayload)
     #expect(
       try await ask(keeper, "preferred/check", ["dataset": "0e08"]).error?.ofDataset == .truncated)
-    var generator = RepeatableGenerator(seed: 9)
+    var generator = SeededGenerator(seed: 9)
     for _ in 0..<100 {
       var bytes = Array(
         #"{"v":1,"command":"credentials/get","border_agent_id":"a1b2c3d4e5f60718"}"#.utf8)

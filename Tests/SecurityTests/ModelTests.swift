@@ -2,6 +2,7 @@
 
 import Foundation
 import Security
+import TestKit
 import Testing
 
 extension OwnKeychain {
@@ -11,7 +12,7 @@ extension OwnKeychain {
       let variable = ProcessInfo.processInfo.environment["MODEL_SEED"]
       let seed = variable.flatMap { UInt64($0) } ?? UInt64.random(in: .min ... .max)
       print("MODEL_SEED=\(seed)")
-      var random = SplitMix(state: seed)
+      var random = SeededGenerator(seed: seed)
       let store = try ProgramStore(groups: ["one", "two"])
       var model = KeychainModel(groups: ["one", "two"])
       for step in 0..<10_000 {
@@ -22,7 +23,7 @@ extension OwnKeychain {
     }
 
     private func oneStep(
-      _ model: inout KeychainModel, _ store: ProgramStore, _ random: inout SplitMix
+      _ model: inout KeychainModel, _ store: ProgramStore, _ random: inout SeededGenerator
     ) -> String? {
       switch random.below(100) {
       case 0..<40:

@@ -2,6 +2,7 @@
 
 import Foundation
 import Security
+import TestKit
 
 /// Calls made of few values, so that they meet each other often.
 enum RandomCall {
@@ -15,14 +16,14 @@ enum RandomCall {
     kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
   ]
 
-  static func item(_ random: inout SplitMix) -> [String: Any] {
+  static func item(_ random: inout SeededGenerator) -> [String: Any] {
     var item = attributes(&random, each: 60)
     if random.below(10) > 0 { item[kSecValueData] = data(&random) }
     if random.below(3) == 0 { item[kSecAttrSynchronizable] = random.below(2) == 0 }
     return item
   }
 
-  static func query(_ random: inout SplitMix) -> [String: Any] {
+  static func query(_ random: inout SeededGenerator) -> [String: Any] {
     var query = attributes(&random, each: 30)
     switch random.below(5) {
     case 0: query[kSecAttrSynchronizable] = true
@@ -33,7 +34,7 @@ enum RandomCall {
     return query
   }
 
-  static func search(_ random: inout SplitMix) -> [String: Any] {
+  static func search(_ random: inout SeededGenerator) -> [String: Any] {
     var search = query(&random)
     if random.below(4) == 0 { search[kSecMatchCaseInsensitive] = random.below(3) > 0 }
     switch random.below(3) {
@@ -51,7 +52,7 @@ enum RandomCall {
     return search
   }
 
-  static func change(_ random: inout SplitMix) -> [String: Any] {
+  static func change(_ random: inout SeededGenerator) -> [String: Any] {
     var change: [String: Any] = [:]
     if random.below(2) == 0 { change[kSecValueData] = data(&random) }
     if random.below(3) == 0 { change[kSecAttrAccount] = random.pick(accounts) }
@@ -64,7 +65,7 @@ enum RandomCall {
 
   /// - Parameter each: the chance of each attribute, in percent.
   private static func attributes(
-    _ random: inout SplitMix, each chance: Int
+    _ random: inout SeededGenerator, each chance: Int
   ) -> [String: Any] {
     let isGeneric = random.below(3) > 0
     var all: [String: Any] = [
@@ -85,24 +86,13 @@ enum RandomCall {
     return chosen
   }
 
-  private static func data(_ random: inout SplitMix) -> Data {
+  private static func data(_ random: inout SeededGenerator) -> Data {
     let length = random.below(20) == 0 ? random.below(5_000) : random.below(100)
     return Data((0..<length).map { _ in UInt8(truncatingIfNeeded: random.next()) })
   }
 }
 
-/// SplitMix64: the same numbers for the same seed.
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ mixed >> 31
-  }
-
+extension SeededGenerator {
   mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
 
   mutating func pick<T>(_ choices: [T]) -> T { choices[below(choices.count)] }

@@ -2,7 +2,7 @@
 
 /// Random numbers that come again with the same seed (SplitMix64), so that a test which failed can
 /// be run again as it was.
-package struct SeededGenerator: RandomNumberGenerator {
+package struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
   package init(seed: UInt64) { state = seed }

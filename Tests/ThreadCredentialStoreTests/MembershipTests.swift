@@ -85,7 +85,7 @@ struct MembershipTests {
   @Test(
     "A stranger that only names the preferred Extended PAN ID never moves it, whatever it reports")
   func strangerForEver() throws {
-    var generator = RepeatableGenerator(seed: 11)
+    var generator = SeededGenerator(seed: 11)
     let preferred = try home.dataset(at: 50)
     let stranger = home.with { $0.networkKey = "00000000000000000000000000000001" }
     var stored: OperationalDataset?

@@ -1,19 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import TestKit
 import Testing
 import ThreadDataset
-
-/// Random numbers that are the same in every run, so that a failure can be repeated.
-private struct RepeatableGenerator: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state ^= state << 13
-    state ^= state >> 7
-    state ^= state << 17
-    return state
-  }
-}
 
 @Suite("What holds for any bytes")
 struct PropertyTests {
@@ -21,7 +10,7 @@ struct PropertyTests {
     "Random bytes are decoded or refused, and what is decoded is kept",
     arguments: 1...8 as ClosedRange<UInt64>)
   func randomBytes(seed: UInt64) {
-    var generator = RepeatableGenerator(state: seed &* 0x9E37_79B9_7F4A_7C15)
+    var generator = SeededGenerator(seed: seed)
     for _ in 0..<5_000 {
       let count = Int.random(in: 0...300, using: &generator)
       check((0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
@@ -32,7 +21,7 @@ struct PropertyTests {
     "Random TLVs of known types are decoded or refused, and what is decoded is kept",
     arguments: 1...8 as ClosedRange<UInt64>)
   func randomTLVs(seed: UInt64) {
-    var generator = RepeatableGenerator(state: seed &* 0x9E37_79B9_7F4A_7C15)
+    var generator = SeededGenerator(seed: seed)
     var decoded = 0
     for _ in 0..<5_000 {
       var bytes: [UInt8] = []
@@ -72,7 +61,7 @@ struct PropertyTests {
 
   @Test("Any order of the TLVs matches")
   func anyOrder() throws {
-    var generator = RepeatableGenerator(state: 42)
+    var generator = SeededGenerator(seed: 42)
     let first = try Samples.vector("G13-unknownTLVs")
     for _ in 0..<200 {
       let shuffled = try OperationalDataset(

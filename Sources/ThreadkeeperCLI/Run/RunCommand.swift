@@ -2,10 +2,10 @@
 
 import ArgumentParser
 import Dispatch
+import LogFormat
 import Logging
 import Settings
 import SodiumCrypto
-import Telemetry
 import ThreadkeeperDaemon
 
 #if canImport(Glibc)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import EmbeddedBroker
+import BrokerAccess
 import Settings
 import ThreadkeeperDaemon
 
@@ -72,7 +72,7 @@ struct ACLCommand: ParsableCommand {
     do {
       let text = try list.text()
       try output.show(Report(acl: text), text: text)
-    } catch let error as EmbeddedBrokerError {
+    } catch let error as AccessListError {
       throw CommandFailure(.usage, "\(error)")
     }
     for login in approver where !settings.consent.isApprover(login) {

@@ -27,7 +27,7 @@ struct AdoptionLifeTests {
 
   private final class Life {
     let scene: AdoptionScene
-    var generator: RepeatableGenerator
+    var generator: SeededGenerator
     /// What each router has said, or somebody has stored for it by request.
     var said: [String: Set<OperationalDataset>] = [:]
     var approvals = 0
@@ -35,7 +35,7 @@ struct AdoptionLifeTests {
 
     init(seed: UInt64) throws {
       scene = try AdoptionScene()
-      generator = RepeatableGenerator(seed: seed)
+      generator = SeededGenerator(seed: seed)
       said[Agent.living] = [try SampleNetwork.guest.dataset(at: 1)]
     }
 

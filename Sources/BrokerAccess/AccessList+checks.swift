@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension AccessList {
-  /// - Throws: `EmbeddedBrokerError` for the first thing that would break the list.
-  func check() throws(EmbeddedBrokerError) {
+  /// - Throws: `AccessListError` for the first thing that would break the list.
+  func check() throws(AccessListError) {
     for user in keepers + monitors + approvers { try Self.check(userName: user) }
     for user in kept { try Self.check(line: user) }
     for topic in baseTopics { try Self.check(baseTopic: topic) }
@@ -26,7 +26,7 @@ extension AccessList {
   }
 
   /// Whether a user name keeps its place in the topics.
-  package static func check(userName: String) throws(EmbeddedBrokerError) {
+  package static func check(userName: String) throws(AccessListError) {
     try check(line: userName)
     if userName.contains("/") {
       throw .userName(
@@ -47,7 +47,7 @@ extension AccessList {
   }
 
   /// Whether a user name can stand in a line of the list, and in a password file.
-  private static func check(line userName: String) throws(EmbeddedBrokerError) {
+  private static func check(line userName: String) throws(AccessListError) {
     guard !userName.isEmpty else { throw .userName(userName, "it is empty") }
     if userName.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) {
       throw .userName(userName, "control characters end a line of the list")
@@ -60,7 +60,7 @@ extension AccessList {
     }
   }
 
-  private static func check(baseTopic: String) throws(EmbeddedBrokerError) {
+  private static func check(baseTopic: String) throws(AccessListError) {
     let isClean =
       !baseTopic.isEmpty && baseTopic.first != " " && baseTopic.last != " "
       && !baseTopic.hasPrefix("/") && !baseTopic.hasSuffix("/")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import Telemetry
+import LogFormat
 import Testing
 
 /// A log output whose lines can be read back: a file without a name.

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@testable import Telemetry
+@testable import LogFormat
 
 struct LogTimestampTests {
   private func text(_ seconds: Int, _ milliseconds: Int = 0) -> String {

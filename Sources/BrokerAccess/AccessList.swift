@@ -36,9 +36,9 @@ package struct AccessList: Sendable {
     "alerts", "credentials", "network", "networks", "preferred", "routers",
   ]
 
-  /// - Throws: `EmbeddedBrokerError` for a name or a base topic that would break the list, and for a login
+  /// - Throws: `AccessListError` for a name or a base topic that would break the list, and for a login
   ///   with two roles that the list cannot express.
-  package func text() throws(EmbeddedBrokerError) -> String {
+  package func text() throws(AccessListError) -> String {
     try check()
     var lines: [String] = []
     if keepsAnonymous {

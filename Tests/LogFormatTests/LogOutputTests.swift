@@ -2,8 +2,8 @@
 
 import Dispatch
 import Foundation
+import LogFormat
 import Logging
-import Telemetry
 import Testing
 
 struct LogOutputTests {

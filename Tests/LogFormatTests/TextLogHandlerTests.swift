@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import LogFormat
 import Logging
-import Telemetry
 import Testing
 
 struct TextLogHandlerTests {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import LogFormat
 import Logging
-import Telemetry
 import Testing
 
 struct JSONLogHandlerTests {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import EmbeddedBroker
+import BrokerAccess
 import Testing
 
 @Suite("The access list")
@@ -63,7 +63,7 @@ struct AccessListTests {
     ])
   func refusedNames(name: String, why: String) throws {
     for role in [\AccessList.monitors, \.approvers, \.keepers] {
-      let error = try #require(throws: EmbeddedBrokerError.self) {
+      let error = try #require(throws: AccessListError.self) {
         try list { $0[keyPath: role] = [name] }
       }
       #expect(error.reason == .userName)
@@ -77,7 +77,7 @@ struct AccessListTests {
       #expect(try list { $0.kept = [name] }.contains("user \(name)"))
     }
     for name in ["", "a:b", "a\ntopic readwrite #", "a "] {
-      #expect(throws: EmbeddedBrokerError.self) { try list { $0.kept = [name] } }
+      #expect(throws: AccessListError.self) { try list { $0.kept = [name] } }
     }
   }
 
@@ -85,7 +85,7 @@ struct AccessListTests {
     "The login of threadkeeper itself is refused in another role, and one that is named twice is one",
     arguments: [\AccessList.monitors, \.approvers, \.kept])
   func sameLogin(role: WritableKeyPath<AccessList, [String]> & Sendable) throws {
-    let error = try #require(throws: EmbeddedBrokerError.self) {
+    let error = try #require(throws: AccessListError.self) {
       try list(keeper: "tk") { $0[keyPath: role] = ["screen", "tk"] }
     }
     #expect(error.message.contains("threadkeeper's own login"))
@@ -96,7 +96,7 @@ struct AccessListTests {
 
   @Test("A kept login is refused as an approver: it could not be denied what others ask")
   func keptApprover() throws {
-    let error = try #require(throws: EmbeddedBrokerError.self) {
+    let error = try #require(throws: AccessListError.self) {
       try list { list in
         list.kept = ["house"]
         list.approvers = ["house"]
@@ -109,6 +109,6 @@ struct AccessListTests {
     "A base topic with wildcards, substitutions or line ends is refused",
     arguments: ["", "a/#", "a+", "/a", "a/", "%u", "a\nuser b", " a"])
   func refusedBaseTopics(topic: String) {
-    #expect(throws: EmbeddedBrokerError.self) { try list([topic]) }
+    #expect(throws: AccessListError.self) { try list([topic]) }
   }
 }
