@@ -43,7 +43,7 @@ Options, each with the variable that stands for it
                                        http://127.0.0.1:8081 unless given
   --reason WORD       OFFLINE_REASON   offline: stopped, unreachable or frozen
   --sealed                             seal all of it to threadkeeper and sign it; on when
-                                       KEEPER_LINE is set
+                                       DAEMON_LINE is set
 
 The broker
   MQTT_USERNAME       the router's login; it also names its topics
@@ -54,7 +54,7 @@ The broker
   MQTT_VERSION        mqttv5; with mqttv311 nobody says that a message was refused or rejected
 
 Sealing
-  KEEPER_LINE         threadkeeper's enrolment line (threadkeeper clients fingerprint | head -1)
+  DAEMON_LINE         threadkeeper's enrolment line (threadkeeper clients fingerprint | head -1)
   CLIENT_KEY          the router's key file; ~/.config/threadkeeper/client.key unless given
 
 Other variables
@@ -74,7 +74,7 @@ Examples
   border-router.sh ssid home-wifi-6 home-wifi --id a1b2c3d4e5f60718
   MQTT_HOST=broker.local MQTT_USERNAME=hub MQTT_PASSWORD_FILE=/etc/hub.password \
     border-router.sh watch-otbr --name 'Living room'
-  KEEPER_LINE=tk1:... CLIENT_KEY=/etc/threadkeeper/router.key MQTT_USERNAME=hub \
+  DAEMON_LINE=tk1:... CLIENT_KEY=/etc/threadkeeper/router.key MQTT_USERNAME=hub \
     border-router.sh --sealed watch-otbr --name 'Living room'
 
 Exit status
@@ -221,7 +221,7 @@ payload() { # sequence number
   else
     inside=$subject$fields
     printf '{%s}' "${inside#,}" | threadkeeper client seal --event --key "$key" \
-      --to "$keeper_line" --topic "$topic" --seq "$1"
+      --to "$daemon_line" --topic "$topic" --seq "$1"
   fi
 }
 
@@ -531,11 +531,11 @@ find_login() {
 }
 
 find_keys() {
-  keeper_line=${KEEPER_LINE:-} key=${CLIENT_KEY:-${HOME:-}/.config/threadkeeper/client.key}
-  if [ -n "$keeper_line" ]; then sealed=yes; fi
+  daemon_line=${DAEMON_LINE:-} key=${CLIENT_KEY:-${HOME:-}/.config/threadkeeper/client.key}
+  if [ -n "$daemon_line" ]; then sealed=yes; fi
   [ -n "$sealed" ] || return 0
-  [ -n "$keeper_line" ] \
-    || fail "$CONFIGURATION" "KEEPER_LINE, threadkeeper's enrolment line, is not set; see --help"
+  [ -n "$daemon_line" ] \
+    || fail "$CONFIGURATION" "DAEMON_LINE, threadkeeper's enrolment line, is not set; see --help"
   need threadkeeper threadkeeper
 }
 

@@ -59,7 +59,7 @@ package final class Bridge: Service {
     let retired = try BridgeStart.prepareRepairing(
       configuration, store: store, now: startedAt, logger: logger)
     let enrolments = ClientEnrolmentStore(keychain)
-    try KeeperIdentity.load(enrolments, logger: logger)
+    try DaemonIdentity.load(enrolments, logger: logger)
     let exchange = EnrolledExchange(enrolments)
     var configuration = configuration
     configuration.requests.sealer = exchange

@@ -3,10 +3,10 @@
 extension AccessList {
   /// - Throws: `AccessListError` for the first thing that would break the list.
   func check() throws(AccessListError) {
-    for user in keepers + monitors + approvers { try Self.check(userName: user) }
+    for user in daemons + monitors + approvers { try Self.check(userName: user) }
     for user in kept { try Self.check(line: user) }
     for topic in baseTopics { try Self.check(baseTopic: topic) }
-    for user in keepers {
+    for user in daemons {
       // What is denied to the others wins: the daemon would receive nothing.
       for (role, users) in [
         ("a monitor", monitors), ("an approver", approvers), ("a kept login", kept),

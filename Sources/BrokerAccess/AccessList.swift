@@ -12,7 +12,7 @@ package struct AccessList: Sendable {
   /// One for each home. Nobody but threadkeeper may use topics below them.
   package var baseTopics: [String]
   /// Logins of threadkeeper itself.
-  package var keepers: [String]
+  package var daemons: [String]
   /// Logins that see states, events and alerts, and publish only that Home Assistant has started.
   package var monitors: [String] = []
   /// Logins that see `bridge/…`, and publish nothing but their decisions about consent.
@@ -22,9 +22,9 @@ package struct AccessList: Sendable {
   /// Whether clients without a login may do the same.
   package var keepsAnonymous = false
 
-  package init(baseTopics: [String], keepers: [String]) {
+  package init(baseTopics: [String], daemons: [String]) {
     self.baseTopics = baseTopics
-    self.keepers = keepers
+    self.daemons = daemons
   }
 
   /// Where Home Assistant publishes that it has started.
@@ -45,7 +45,7 @@ package struct AccessList: Sendable {
       lines += ["# Clients without a login: everything but threadkeeper's topics."]
       lines += everythingElse + baseTopics.map { "topic deny \($0)/#" } + [""]
     }
-    for keeper in keepers { lines += section(keeper: keeper) }
+    for daemon in daemons { lines += section(daemon: daemon) }
     var listed: Set<String> = []
     for login in kept where listed.insert(login).inserted { lines += section(kept: login) }
     for login in monitors + approvers where listed.insert(login).inserted {
@@ -61,8 +61,8 @@ package struct AccessList: Sendable {
 
   // MARK: Sections
 
-  private func section(keeper: String) -> [String] {
-    ["# threadkeeper itself.", "user \(keeper)"]
+  private func section(daemon: String) -> [String] {
+    ["# threadkeeper itself.", "user \(daemon)"]
       + baseTopics.map { "topic readwrite \($0)/#" } + [
         "# Home Assistant has started: what it knew is published anew.",
         "topic read \(Self.birth)",

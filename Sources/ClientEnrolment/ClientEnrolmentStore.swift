@@ -23,7 +23,7 @@ package final class ClientEnrolmentStore: Sendable {
   private static let remembered = 10_000
 
   package let keychain: Keychain
-  private let keeper = Locked<Identity?>(nil)
+  private let daemon = Locked<Identity?>(nil)
   private let memory = Locked<[Name: Result<EnrolledClient?, KeychainError>]>([:])
 
   /// Compared by its bytes, as the broker does it.
@@ -110,32 +110,32 @@ package final class ClientEnrolmentStore: Sendable {
   }
 
   /// The daemon's own keys, as far as they were loaded or made here.
-  package var identity: Identity? { keeper.withLock { $0 } }
+  package var identity: Identity? { daemon.withLock { $0 } }
 
   /// Reads the daemon's own keys; nil while nobody has needed any.
   ///
   /// - Throws: `decode` when they are damaged.
   @discardableResult
   package func loadIdentity(_ tx: ReadTransaction) throws(KeychainError) -> Identity? {
-    let found = try KeeperIdentityStore(keychain).find(tx)
-    keeper.withLock { $0 = found }
+    let found = try DaemonIdentityStore(keychain).find(tx)
+    daemon.withLock { $0 = found }
     return found
   }
 
   /// The same, and makes them where there are none. They count when the transaction is committed: keys
   /// that a rollback has undone must not sign anything.
   package func makeIdentity(_ tx: WriteTransaction) throws(KeychainError) -> Identity {
-    remember(try KeeperIdentityStore(keychain).findOrMake(tx), tx)
+    remember(try DaemonIdentityStore(keychain).findOrMake(tx), tx)
   }
 
   /// The same for who enrols a client: what is enrolled beside them seals to these keys, so that no import puts
   /// others in their place, also when all that was enrolled is revoked.
   package func useIdentity(_ tx: WriteTransaction) throws(KeychainError) -> Identity {
-    remember(try KeeperIdentityStore(keychain).use(tx), tx)
+    remember(try DaemonIdentityStore(keychain).use(tx), tx)
   }
 
   private func remember(_ identity: Identity, _ tx: WriteTransaction) -> Identity {
-    tx.onCommit("daemon identity") { [keeper] in keeper.withLock { $0 = identity } }
+    tx.onCommit("daemon identity") { [daemon] in daemon.withLock { $0 = identity } }
     return identity
   }
 

@@ -29,7 +29,7 @@ extension EmbeddedBroker {
     func names(_ role: EmbeddedBrokerConfiguration.Login.Role) -> [String] {
       configuration.logins.filter { $0.role == role }.map(\.name)
     }
-    var list = AccessList(baseTopics: configuration.baseTopics, keepers: names(.keeper))
+    var list = AccessList(baseTopics: configuration.baseTopics, daemons: names(.daemon))
     list.monitors = names(.monitor)
     return try wrapped { () throws(AccessListError) in try list.text() }
   }

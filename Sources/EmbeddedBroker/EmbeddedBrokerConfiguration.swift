@@ -48,7 +48,7 @@ extension EmbeddedBrokerConfiguration {
   package struct Login: Sendable {
     package enum Role: Sendable {
       /// threadkeeper itself: everything under the base topics.
-      case keeper
+      case daemon
       /// Reads state, events and alerts.
       case monitor
       /// Writes under `in/<name>/`, reads under `out/<name>/`.
@@ -68,7 +68,7 @@ extension EmbeddedBrokerConfiguration {
     /// The logins of a home: the daemon, one that border routers share, and one that watches.
     package static var home: [Login] {
       [
-        Login("threadkeeper", role: .keeper), Login("border-router"),
+        Login("threadkeeper", role: .daemon), Login("border-router"),
         Login("monitor", role: .monitor),
       ]
     }

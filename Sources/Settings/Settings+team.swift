@@ -38,11 +38,11 @@ extension Settings {
   ///
   /// - Parameters:
   ///   - user: as the kernel has it.
-  ///   - keeper: the user whose daemon it is.
+  ///   - daemon: the user whose daemon it is.
   /// - Returns: nil for a user who is nobody here.
-  package func team(ofUID user: UInt32, keeper: UInt32 = geteuid()) -> String? {
+  package func team(ofUID user: UInt32, daemon: UInt32 = geteuid()) -> String? {
     if let team = clientUsers[user] { return team }
-    return user == keeper || user == 0 ? "uid/\(user)" : nil
+    return user == daemon || user == 0 ? "uid/\(user)" : nil
   }
 
   /// Access groups of threadkeeper's own begin so.

@@ -41,7 +41,7 @@ struct MeasureCommand: AsyncParsableCommand {
   @Option(
     help: ArgumentHelp(
       "The `threadkeeper` to measure. Default: beside this one.", valueName: "file"))
-  var keeper: String?
+  var daemon: String?
 
   @Option(
     help: ArgumentHelp(
@@ -49,7 +49,7 @@ struct MeasureCommand: AsyncParsableCommand {
   var directory = ".build"
 
   func run() async throws {
-    let workspace = try Workspace(in: directory, keeper: keeper)
+    let workspace = try Workspace(in: directory, daemon: daemon)
     defer { workspace.remove() }
     let machine = Machine()
     Progress.say("\(machine.summary)")

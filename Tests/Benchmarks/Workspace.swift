@@ -12,11 +12,11 @@ final class Workspace {
   let helper: String
   private var counter = 0
 
-  init(in parent: String, keeper: String?) throws {
+  init(in parent: String, daemon: String?) throws {
     let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     helper = program.path
     self.program =
-      keeper ?? program.deletingLastPathComponent().appendingPathComponent("threadkeeper").path
+      daemon ?? program.deletingLastPathComponent().appendingPathComponent("threadkeeper").path
     path = URL(fileURLWithPath: parent).appendingPathComponent("bench-\(getpid())").path
     try FileManager.default.createDirectory(
       atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -25,7 +25,7 @@ final class Workspace {
   func remove() { try? FileManager.default.removeItem(atPath: path) }
 
   /// The daemon that is measured. Not every measurement needs one.
-  var keeper: String {
+  var daemon: String {
     get throws {
       guard FileManager.default.isExecutableFile(atPath: program) else {
         throw ValidationError(

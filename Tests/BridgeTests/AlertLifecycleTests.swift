@@ -10,15 +10,15 @@ import ThreadDataset
 
 @Suite("Alerts over time")
 struct AlertLifecycleTests {
-  let keeper: Keeper
+  let bridge: TestBridge
 
-  init() throws { keeper = try Keeper.settled() }
+  init() throws { bridge = try TestBridge.settled() }
 
   /// What brings an alert up, and what ends it.
   struct Case: Sendable, CustomTestStringConvertible {
     let name: AlertName
-    let begin: @Sendable (Keeper) throws -> Void
-    let end: @Sendable (Keeper) throws -> Void
+    let begin: @Sendable (TestBridge) throws -> Void
+    let end: @Sendable (TestBridge) throws -> Void
 
     var testDescription: String { name.rawValue }
   }
@@ -71,77 +71,77 @@ struct AlertLifecycleTests {
 
   @Test("It is held, raised when it has lasted, and resolved", arguments: cases)
   func life(of alert: Case) throws {
-    try alert.begin(keeper)
-    let began = keeper.clock.now()
-    #expect(try keeper.alert(alert.name, Agent.living)?.phase == .held)
-    try keeper.pass(29)
-    #expect(try keeper.alert(alert.name, Agent.living)?.phase == .held)
-    #expect(try keeper.takeNames(of: alert.name).isEmpty)
-    try keeper.pass(1)
-    let raised = try #require(try keeper.alert(alert.name, Agent.living))
+    try alert.begin(bridge)
+    let began = bridge.clock.now()
+    #expect(try bridge.alert(alert.name, Agent.living)?.phase == .held)
+    try bridge.pass(29)
+    #expect(try bridge.alert(alert.name, Agent.living)?.phase == .held)
+    #expect(try bridge.takeNames(of: alert.name).isEmpty)
+    try bridge.pass(1)
+    let raised = try #require(try bridge.alert(alert.name, Agent.living))
     #expect(raised.phase == .firing)
     #expect(raised.startsAt == began)
     #expect(raised.endsAt == nil)
     #expect(raised.facts.router == Agent.living)
-    #expect(try keeper.takeNames(of: alert.name) == ["alert_raised"])
-    #expect(try keeper.firing().contains("\(alert.name.rawValue) \(Agent.living)"))
-    try alert.end(keeper)
-    let resolved = try #require(try keeper.alert(alert.name, Agent.living))
+    #expect(try bridge.takeNames(of: alert.name) == ["alert_raised"])
+    #expect(try bridge.firing().contains("\(alert.name.rawValue) \(Agent.living)"))
+    try alert.end(bridge)
+    let resolved = try #require(try bridge.alert(alert.name, Agent.living))
     #expect(resolved.phase == .resolved)
-    #expect(resolved.endsAt == keeper.clock.now())
+    #expect(resolved.endsAt == bridge.clock.now())
     #expect(resolved.sequence == raised.sequence + 1)
-    #expect(try keeper.takeNames(of: alert.name) == ["alert_resolved"])
-    #expect(try !keeper.firing().contains("\(alert.name.rawValue) \(Agent.living)"))
+    #expect(try bridge.takeNames(of: alert.name) == ["alert_resolved"])
+    #expect(try !bridge.firing().contains("\(alert.name.rawValue) \(Agent.living)"))
   }
 
   @Test("It is dropped without a word when it ends within the hold", arguments: cases)
   func drop(of alert: Case) throws {
-    try alert.begin(keeper)
-    try keeper.pass(29)
-    try alert.end(keeper)
-    #expect(try keeper.alert(alert.name, Agent.living) == nil)
-    try keeper.pass(60)
-    #expect(try keeper.alert(alert.name, Agent.living) == nil)
-    #expect(try keeper.takeNames(of: alert.name).isEmpty)
+    try alert.begin(bridge)
+    try bridge.pass(29)
+    try alert.end(bridge)
+    #expect(try bridge.alert(alert.name, Agent.living) == nil)
+    try bridge.pass(60)
+    #expect(try bridge.alert(alert.name, Agent.living) == nil)
+    #expect(try bridge.takeNames(of: alert.name).isEmpty)
   }
 
   @Test("A restart does not begin the hold anew", arguments: cases)
   func restart(with alert: Case) throws {
-    try alert.begin(keeper)
-    let began = keeper.clock.now()
+    try alert.begin(bridge)
+    let began = bridge.clock.now()
     for _ in 0..<3 {
-      try keeper.pass(9)
-      try keeper.restart()
-      try keeper.pass()
+      try bridge.pass(9)
+      try bridge.restart()
+      try bridge.pass()
     }
-    #expect(try keeper.alert(alert.name, Agent.living)?.heldSince == began)
-    #expect(try keeper.alert(alert.name, Agent.living)?.phase == .held)
-    try keeper.pass(3)
-    #expect(try keeper.alert(alert.name, Agent.living)?.phase == .firing)
+    #expect(try bridge.alert(alert.name, Agent.living)?.heldSince == began)
+    #expect(try bridge.alert(alert.name, Agent.living)?.phase == .held)
+    try bridge.pass(3)
+    #expect(try bridge.alert(alert.name, Agent.living)?.phase == .firing)
   }
 
   @Test("A restart tells nothing again", arguments: cases)
   func restartWhileFiring(with alert: Case) throws {
-    try alert.begin(keeper)
-    try keeper.pass(30)
-    let raised = try #require(try keeper.alert(alert.name, Agent.living))
-    _ = try keeper.takeAlertNames()
-    try keeper.restart()
-    for _ in 0..<3 { try keeper.pass(10) }
-    #expect(try keeper.takeNames(of: alert.name).isEmpty)
-    #expect(try keeper.alert(alert.name, Agent.living)?.sequence == raised.sequence)
+    try alert.begin(bridge)
+    try bridge.pass(30)
+    let raised = try #require(try bridge.alert(alert.name, Agent.living))
+    _ = try bridge.takeAlertNames()
+    try bridge.restart()
+    for _ in 0..<3 { try bridge.pass(10) }
+    #expect(try bridge.takeNames(of: alert.name).isEmpty)
+    #expect(try bridge.alert(alert.name, Agent.living)?.sequence == raised.sequence)
   }
 
   @Test("When the router leaves it is resolved, or dropped", arguments: cases)
   func leave(with alert: Case) throws {
-    try alert.begin(keeper)
-    try keeper.say(.leave, Agent.living)
-    #expect(try keeper.alert(alert.name, Agent.living) == nil)
-    try keeper.announce(Agent.living, .home, at: 5)
-    try alert.begin(keeper)
-    try keeper.pass(30)
-    try keeper.say(.leave, Agent.living)
-    #expect(try keeper.alert(alert.name, Agent.living)?.phase == .resolved)
-    #expect(try keeper.firing().allSatisfy { !$0.contains(Agent.living) })
+    try alert.begin(bridge)
+    try bridge.say(.leave, Agent.living)
+    #expect(try bridge.alert(alert.name, Agent.living) == nil)
+    try bridge.announce(Agent.living, .home, at: 5)
+    try alert.begin(bridge)
+    try bridge.pass(30)
+    try bridge.say(.leave, Agent.living)
+    #expect(try bridge.alert(alert.name, Agent.living)?.phase == .resolved)
+    #expect(try bridge.firing().allSatisfy { !$0.contains(Agent.living) })
   }
 }

@@ -9,15 +9,15 @@ import Testing
 
 @Suite("How alerts are published")
 struct AlertPublicationTests {
-  let keeper: Keeper
+  let bridge: TestBridge
   let outbox: Outbox
   private let topic: String
 
   init() throws {
-    keeper = try Keeper()
-    outbox = try keeper.outbox()
-    try keeper.announce(Agent.living, .home, at: 1)
-    try keeper.pass(30)
+    bridge = try TestBridge()
+    outbox = try bridge.outbox()
+    try bridge.announce(Agent.living, .home, at: 1)
+    try bridge.pass(30)
     _ = try outbox.drain()
     let fingerprint = AlertFingerprint(
       home: "home", name: .borderRouterOffline, subject: Agent.living)
@@ -34,8 +34,8 @@ struct AlertPublicationTests {
 
   @Test("A held alert is nobody's business")
   func held() throws {
-    try keeper.say(.offline, Agent.living)
-    try keeper.pass(29)
+    try bridge.say(.offline, Agent.living)
+    try bridge.pass(29)
     let all = try outbox.drain()
     #expect(retained(all).isEmpty && events(all).isEmpty)
   }
@@ -43,8 +43,8 @@ struct AlertPublicationTests {
   @Test(
     "Raised: retained, told, and counted; resolved: the same, and gone from the broker in a day")
   func raisedAndResolved() throws {
-    try keeper.say(.offline, Agent.living)
-    try keeper.pass(30)
+    try bridge.say(.offline, Agent.living)
+    try bridge.pass(30)
     let raised = try outbox.drain()
     let state = try #require(retained(raised).first)
     #expect(state.retain && state.messageExpiry == nil)
@@ -61,7 +61,7 @@ struct AlertPublicationTests {
     #expect(overview.object["warning"] as? Int == 1)
     #expect(overview.object["info"] as? Int == 1)
 
-    try keeper.say(.heartbeat, Agent.living)
+    try bridge.say(.heartbeat, Agent.living)
     let resolved = try outbox.drain()
     let end = try #require(retained(resolved).first)
     #expect(end.retain && end.messageExpiry == 86_400)
@@ -70,15 +70,15 @@ struct AlertPublicationTests {
     let after = try #require(resolved.last { $0.topic == "threadkeeper/bridge/alerts" })
     #expect(after.object["active"] as? Int == 1)
 
-    try keeper.pass(86_400)
+    try bridge.pass(86_400)
     #expect(retained(try outbox.drain()).map(\.payload) == [[]])
   }
 
   @Test("Raised and resolved before the broker hears: each event still says what it means")
   func late() throws {
-    try keeper.say(.offline, Agent.living)
-    try keeper.pass(30)
-    try keeper.say(.heartbeat, Agent.living)
+    try bridge.say(.offline, Agent.living)
+    try bridge.pass(30)
+    try bridge.say(.heartbeat, Agent.living)
     let all = try outbox.drain()
     let told = events(all)
     #expect(
@@ -90,17 +90,17 @@ struct AlertPublicationTests {
 
   @Test("Resolved and held again before the broker hears: it still hears that it was resolved")
   func heldAgain() throws {
-    try keeper.say(.offline, Agent.living)
-    try keeper.pass(30)
+    try bridge.say(.offline, Agent.living)
+    try bridge.pass(30)
     _ = try outbox.drain()
-    try keeper.say(.heartbeat, Agent.living)
-    try keeper.say(.offline, Agent.living)
+    try bridge.say(.heartbeat, Agent.living)
+    try bridge.say(.offline, Agent.living)
     let all = try outbox.drain()
     #expect(events(all).map { $0.object["event_type"] as? String } == ["alert_resolved"])
     let end = try #require(retained(all).last)
     #expect(end.object["status"] as? String == "resolved")
     #expect(end.messageExpiry == 86_400)
-    try keeper.pass(30)
+    try bridge.pass(30)
     let again = try outbox.drain()
     #expect(events(again).map { $0.object["event_type"] as? String } == ["alert_raised"])
     #expect(retained(again).last?.object["status"] as? String == "firing")
@@ -109,10 +109,10 @@ struct AlertPublicationTests {
   @Test("The overview lists the newest twenty and counts all")
   func overview() throws {
     for number in 0..<30 {
-      try keeper.announce(Fleet.agent(number), .guest, at: 1)
-      keeper.clock.advance(seconds: 1)
+      try bridge.announce(Fleet.agent(number), .guest, at: 1)
+      bridge.clock.advance(seconds: 1)
     }
-    for _ in 0..<2 { try keeper.pass(60) }
+    for _ in 0..<2 { try bridge.pass(60) }
     let overview = try #require(
       try outbox.drain().last { $0.topic == "threadkeeper/bridge/alerts" }
     ).object
@@ -122,9 +122,9 @@ struct AlertPublicationTests {
 
   @Test("Many alerts at once make one overview for what is read at once")
   func oneOverview() throws {
-    for number in 0..<10 { try keeper.announce(Fleet.agent(number), .guest, at: 1) }
+    for number in 0..<10 { try bridge.announce(Fleet.agent(number), .guest, at: 1) }
     _ = try outbox.drain()
-    try keeper.pass(60)
+    try bridge.pass(60)
     let overviews = try outbox.next(1_000).filter { $0.topic == "threadkeeper/bridge/alerts" }
     #expect(overviews.count == 1)
   }

@@ -10,10 +10,10 @@ import ThreadDataset
 
 @Suite("Bad messages between good ones")
 struct BadMessageTests {
-  let keeper: Keeper
+  let bridge: TestBridge
 
   init() throws {
-    keeper = try Keeper()
+    bridge = try TestBridge()
   }
 
   /// One of each way to be wrong, with the code that it must get.
@@ -35,14 +35,14 @@ struct BadMessageTests {
       (IncomingMessage(topic: "threadkeeper/in/anna", payload: []), "invalid_topic"),
       (IncomingMessage(topic: "threadkeeper/in/anna/request", payload: []), "unknown_event"),
       (
-        try keeper.message(.announce, Agent.living, ["sealed": ["v": 1]]), "not_enrolled"
+        try bridge.message(.announce, Agent.living, ["sealed": ["v": 1]]), "not_enrolled"
       ),
-      (try keeper.message(.heartbeat, "ffffffffffffffff"), "not_found"),
+      (try bridge.message(.heartbeat, "ffffffffffffffff"), "not_found"),
     ]
     for vector in try DatasetVectors.all() where vector.expect != "complete" {
       bad.append(
         (
-          try keeper.message(.dataset, Agent.living, ["dataset": vector.hex]),
+          try bridge.message(.dataset, Agent.living, ["dataset": vector.hex]),
           vector.expect == "pending" ? "incomplete_dataset" : vector.expect
         ))
     }
@@ -52,8 +52,8 @@ struct BadMessageTests {
   @Test("Each is refused by its name")
   func names() throws {
     for (message, code) in try badMessages() {
-      #expect(try keeper.receive([message]).rejected == [code: 1], "\(message)")
-      let event = try #require(try keeper.takeEvents().first)
+      #expect(try bridge.receive([message]).rejected == [code: 1], "\(message)")
+      let event = try #require(try bridge.takeEvents().first)
       #expect(event.types == .messageRejected)
       #expect(event.detail.code == code)
       #expect(event.detail.topic == message.topic)
@@ -66,7 +66,7 @@ struct BadMessageTests {
     var generator = SeededGenerator(seed: 17)
     let bad = try badMessages().map(\.0)
     let good = try (0..<200).map { number in
-      try keeper.message(
+      try bridge.message(
         .announce, Fleet.agent(number), ["dataset": try SampleNetwork.home.dataset(at: 1).hex])
     }
     var all: [(IncomingMessage, isBad: Bool)] = good.map { ($0, false) }
@@ -77,27 +77,27 @@ struct BadMessageTests {
     var rejected: Int64 = 0
     var received: Int64 = 0
     for start in stride(from: 0, to: all.count, by: 500) {
-      let counts = try keeper.receive(all[start..<min(start + 500, all.count)].map(\.0))
+      let counts = try bridge.receive(all[start..<min(start + 500, all.count)].map(\.0))
       rejected += counts.rejected.values.reduce(0, +)
       received += counts.received
     }
     #expect(received == 1_200)
     #expect(rejected == 1_000)
-    #expect(try keeper.home().routers == 200)
-    #expect(try keeper.network(.home)?.routers == 200)
-    #expect(try keeper.takeNames().filter { $0 == "message_rejected" }.count == 1_000)
+    #expect(try bridge.home().routers == 200)
+    #expect(try bridge.network(.home)?.routers == 200)
+    #expect(try bridge.takeNames().filter { $0 == "message_rejected" }.count == 1_000)
   }
 
   @Test("Retained messages are ignored, said and counted, whatever they hold")
   func retained() throws {
-    var message = try keeper.message(
+    var message = try bridge.message(
       .announce, Agent.living, ["dataset": try SampleNetwork.home.dataset(at: 1).hex])
     message.isRetained = true
-    let counts = try keeper.receive([message, message])
+    let counts = try bridge.receive([message, message])
     #expect(counts.retained == 2)
     #expect(counts.rejected.isEmpty)
-    #expect(try keeper.router(Agent.living) == nil)
-    let event = try #require(try keeper.takeEvents().first)
+    #expect(try bridge.router(Agent.living) == nil)
+    let event = try #require(try bridge.takeEvents().first)
     #expect(event.detail.code == "retained")
     #expect(event.detail.message?.contains("retain flag") == true)
   }
@@ -105,7 +105,7 @@ struct BadMessageTests {
   @Test("A retained message is that first of all, even on a topic that stands for nothing")
   func retainedElsewhere() throws {
     for topic in ["in/anna/party", "in/anna", "in/anna/request/ping"] {
-      let counts = try keeper.receive([
+      let counts = try bridge.receive([
         IncomingMessage(topic: "threadkeeper/\(topic)", payload: [1], isRetained: true)
       ])
       #expect(counts.retained == 1)
@@ -113,28 +113,28 @@ struct BadMessageTests {
     }
     // Who clears a topic does what is asked for.
     #expect(
-      try keeper.receive([
+      try bridge.receive([
         IncomingMessage(topic: "threadkeeper/in/anna/announce", payload: [], isRetained: true)
       ]).retained == 0)
   }
 
   @Test("What is below no base topic is nobody's, and leaves no trace but a number")
   func foreign() throws {
-    let counts = try keeper.receive([
+    let counts = try bridge.receive([
       IncomingMessage(topic: "elsewhere/in/anna/announce", payload: Array("{}".utf8)),
       IncomingMessage(topic: "threadkeeper", payload: []),
     ])
     #expect(counts.foreign == 2)
     #expect(counts.received == 2)
-    #expect(try keeper.takeEvents().isEmpty)
+    #expect(try bridge.takeEvents().isEmpty)
   }
 
   @Test("A very long topic is cut, in bytes, before it is stored and told")
   func longTopic() throws {
     let marks = String(repeating: "\u{301}", count: 30_000)
     for topic in ["threadkeeper/in/anna/x" + marks, "threadkeeper/in/an\(marks)/announce"] {
-      try keeper.receive([IncomingMessage(topic: topic, payload: Array("{}".utf8))])
-      let event = try #require(try keeper.takeEvents().first)
+      try bridge.receive([IncomingMessage(topic: topic, payload: Array("{}".utf8))])
+      let event = try #require(try bridge.takeEvents().first)
       #expect(event.types == .messageRejected)
       #expect(event.detail.topic.map { $0.utf8.count < 1_000 } == true)
       #expect(event.user.map { $0.utf8.count < 1_000 } ?? true)
@@ -152,12 +152,12 @@ struct BadMessageTests {
       #"{"border_agent_id":"a1b2c3d4e5f60718","dataset":"\#(secret)"#,
     ]
     for text in texts {
-      let counts = try keeper.receive([
+      let counts = try bridge.receive([
         IncomingMessage(topic: "threadkeeper/in/anna/announce", payload: Array(text.utf8))
       ])
       #expect(counts.rejected.count == 1)
     }
-    let rows = try keeper.database.read { tx in
+    let rows = try bridge.database.read { tx in
       try tx.all("SELECT detail FROM event") { $0.text(0) }
     }
     #expect(rows.count == texts.count)

@@ -14,26 +14,26 @@ import ThreadRequests
 
 @Suite("Consent for callers that wait on the socket", .timeLimit(.minutes(30)))
 struct CallerConsentTests {
-  private let keeper: Keeper
+  private let bridge: TestBridge
   private let answers = AnswerQueue()
   private var callers: WaitingCallers { answers.callers }
 
   init() throws {
-    keeper = try Keeper(homes: [
+    bridge = try TestBridge(homes: [
       .init(name: "home", base: "threadkeeper"), .init(name: "cabin", base: "cabin"),
     ])
-    try keeper.announce(Agent.living, .home, at: 1, user: "hub")
-    keeper.configuration.requests.reach(answers.callers)
+    try bridge.announce(Agent.living, .home, at: 1, user: "hub")
+    bridge.configuration.requests.reach(answers.callers)
   }
 
   private struct Unexpected: Error {}
 
   private var service: RequestService {
-    RequestService(keeper.runner(answers: answers))
+    RequestService(bridge.runner(answers: answers))
   }
 
   private var desk: ConsentDesk {
-    ConsentDesk(keeper.runner(answers: answers))
+    ConsentDesk(bridge.runner(answers: answers))
   }
 
   private func ask(
@@ -59,21 +59,21 @@ struct CallerConsentTests {
   }
 
   private func waiting() throws -> [PendingConsent] {
-    try keeper.database.read {
-      try ConsentLedger(keeper.temporary.keychain).pending(now: keeper.clock.now().milliseconds, $0)
+    try bridge.database.read {
+      try ConsentLedger(bridge.temporary.keychain).pending(now: bridge.clock.now().milliseconds, $0)
     }
   }
 
   private func history() throws -> [ConsentRecord] {
-    try keeper.database.read {
-      try ConsentLedger(keeper.temporary.keychain).history(limit: 10, $0)
+    try bridge.database.read {
+      try ConsentLedger(bridge.temporary.keychain).history(limit: 10, $0)
     }
   }
 
   /// What the audit says of credentials.
   private func audited() throws -> [AuditAction] {
     var found: [AuditAction] = []
-    try keeper.temporary.keychain.forEachAuditRecord { record in
+    try bridge.temporary.keychain.forEachAuditRecord { record in
       found += record.lines.map(\.action)
     }
     return found.filter { [.credentialsGiven, .credentialsNotGiven].contains($0) }
@@ -104,8 +104,8 @@ struct CallerConsentTests {
     try desk.deny(denied.consent, by: 0)
     #expect(await callers.answer(at: denied)?.error?.code == "consent_denied")
     let expired = try call(.nearbyNetworks)
-    keeper.clock.advance(seconds: 120)
-    try keeper.runner(answers: answers).run { try $0.apply($0.consents.expire()) }
+    bridge.clock.advance(seconds: 120)
+    try bridge.runner(answers: answers).run { try $0.apply($0.consents.expire()) }
     #expect(await callers.answer(at: expired)?.error?.code == "consent_expired")
     #expect(try audited().isEmpty)
   }
@@ -160,7 +160,7 @@ struct CallerConsentTests {
 
   @Test("Another network is preferred by then: the caller is told so, and so is who approves")
   func changed() async throws {
-    try keeper.announce(Agent.attic, .guest, at: 1, user: "hub")
+    try bridge.announce(Agent.attic, .guest, at: 1, user: "hub")
     let place = try call()
     var request = ThreadRequest(.setPreferred)
     request.network = ExtendedPANID(hex: "3333333344444444")
@@ -249,9 +249,9 @@ struct CallerConsentTests {
     }
     let own = try pending(1000, team: "user/uid-1000", isAdministrator: false)
     #expect(own?.map(\.id) == [id] && own?.first?.reason == nil)
-    let keepers = try pending(1000, team: "user/uid-1000", isAdministrator: true)
+    let bridges = try pending(1000, team: "user/uid-1000", isAdministrator: true)
     #expect(
-      keepers?.first?.reason?.hasPrefix(
+      bridges?.first?.reason?.hasPrefix(
         #"uid 1000 (team user/uid-1000), program calls itself "homes" would get the network key of "#
           + #""home" (1111111122222222), home home:"#)
         == true)
@@ -265,7 +265,7 @@ struct CallerConsentTests {
     #expect(
       try waiting().first?.requester.description
         == #"uid 1000 (team user/uid-1000), program calls itself "homes""#)
-    let event = try #require(try keeper.takeEvents().last)
+    let event = try #require(try bridge.takeEvents().last)
     #expect(
       event.detail.requester == #"uid 1000 (team user/uid-1000), program calls itself "homes""#)
     #expect(try call().consent == id, "the same user asks the same")

@@ -13,34 +13,34 @@ import ThreadRequests
 
 @Suite("A consent holds for the key that it was given for")
 struct ConsentKeyTests {
-  private let keeper: Keeper
+  private let bridge: TestBridge
   private let old: Identity
   private let new: Identity
   private let preferred = "preferred/get"
 
   init() throws {
-    keeper = try Keeper {
+    bridge = try TestBridge {
       $0.isApprover = { $0 == "anna" }
       $0.approversMustSign = false
     }
     (old, new) = (try Identity(), try Identity())
-    try keeper.useEnrolments()
-    try keeper.announce(Agent.living, .home, at: 1, user: "hub")
-    try keeper.enroll("phone", old.keys)
-    _ = try keeper.takeEvents()
+    try bridge.useEnrolments()
+    try bridge.announce(Agent.living, .home, at: 1, user: "hub")
+    try bridge.enroll("phone", old.keys)
+    _ = try bridge.takeEvents()
   }
 
   private func ask(_ command: String, user: String, _ fields: [String: Any] = [:]) throws
     -> [Answered]
   {
-    try keeper.receive([keeper.request(command, user: user, fields)])
-    return keeper.published
+    try bridge.receive([bridge.request(command, user: user, fields)])
+    return bridge.published
   }
 
   private func waiting() throws -> [PendingConsent] {
-    try keeper.database.read {
-      try ConsentLedger(keeper.temporary.keychain).pending(
-        now: keeper.clock.now().milliseconds, $0)
+    try bridge.database.read {
+      try ConsentLedger(bridge.temporary.keychain).pending(
+        now: bridge.clock.now().milliseconds, $0)
     }
   }
 
@@ -50,14 +50,14 @@ struct ConsentKeyTests {
   }
 
   /// Behind the back of the ledger, as an import does it.
-  private func enrollNew() throws { try keeper.enroll("phone", new.keys) }
+  private func enrollNew() throws { try bridge.enroll("phone", new.keys) }
 
   private func datasets(_ answered: Answered?, for reader: Identity) throws -> [String] {
     let answered = try #require(answered)
     let sealed = try JSONEncoder().encode(try #require(answered.data?.sealed))
     let opened = try Envelope.open(
-      Array(sealed), with: reader, from: [try #require(keeper.enrolments.identity).keys],
-      topic: answered.publication.topic, now: keeper.clock.now().milliseconds / 1_000)
+      Array(sealed), with: reader, from: [try #require(bridge.enrolments.identity).keys],
+      topic: answered.publication.topic, now: bridge.clock.now().milliseconds / 1_000)
     let data = try JSONDecoder().decode(AnswerData.self, from: Data(opened.body))
     return (data.credentials ?? []).compactMap { $0.dataset?.hex }
   }
@@ -65,20 +65,20 @@ struct ConsentKeyTests {
   @Test("The question shows whose key the answer will be sealed to, wherever it is shown")
   func shown() throws {
     let log = RecordingLog()
-    var reader = MessageReader(topics: keeper.configuration.topics)
-    let message = try keeper.request(preferred, user: "phone")
-    let (_, outcome) = try keeper.transaction {
-      try $0.apply(reader.read(message), keeper.sealed)
+    var reader = MessageReader(topics: bridge.configuration.topics)
+    let message = try bridge.request(preferred, user: "phone")
+    let (_, outcome) = try bridge.transaction {
+      try $0.apply(reader.read(message), bridge.sealed)
     }
     outcome.news.log(to: log.logger)
     let fingerprint = old.keys.fingerprint
     #expect(try waiting().map(\.requester.fingerprint) == [fingerprint])
     #expect(log.lines.contains { $0.contains(fingerprint) })
-    #expect(try keeper.takeEvents().map(\.detail.fingerprint).contains(fingerprint))
+    #expect(try bridge.takeEvents().map(\.detail.fingerprint).contains(fingerprint))
     let overview = ConsentOverviewSource(
-      topics: keeper.configuration.topics, keychain: keeper.temporary.keychain,
-      clock: keeper.clock)
-    let published = try keeper.database.read { overview.publications($0) }
+      topics: bridge.configuration.topics, keychain: bridge.temporary.keychain,
+      clock: bridge.clock)
+    let published = try bridge.database.read { overview.publications($0) }
     #expect(
       published.allSatisfy { String(decoding: $0.payload, as: UTF8.self).contains(fingerprint) })
     #expect(published.count == 1)
@@ -96,7 +96,7 @@ struct ConsentKeyTests {
     #expect(try ask(preferred, user: "phone").isEmpty)
     #expect(try waiting().map(\.requester.fingerprint) == [new.keys.fingerprint])
     #expect(try datasets(approve().first, for: new) == [home])
-    try keeper.enroll("phone", old.keys)
+    try bridge.enroll("phone", old.keys)
     #expect(try datasets(ask(preferred, user: "phone").first, for: old) == [home])
   }
 
@@ -106,7 +106,7 @@ struct ConsentKeyTests {
     try enrollNew()
     #expect(try approve().map(\.code) == ["not_enrolled", nil])
     #expect(try ask(preferred, user: "phone").isEmpty, "another question")
-    #expect(try keeper.database.write { try keeper.enrolments.revoke("phone", in: "home", $0) })
+    #expect(try bridge.database.write { try bridge.enrolments.revoke("phone", in: "home", $0) })
     #expect(try approve().map(\.code) == ["not_enrolled", nil])
   }
 }

@@ -16,11 +16,11 @@ import ThreadRequests
 
 @Suite("Requests that wait for consent")
 struct ConsentRequestTests {
-  private let keeper: Keeper
+  private let bridge: TestBridge
   private let preferred = "preferred/get"
 
   init() throws {
-    keeper = try Keeper(homes: [
+    bridge = try TestBridge(homes: [
       .init(name: "home", base: "threadkeeper"), .init(name: "cabin", base: "cabin"),
     ]) {
       $0.isApprover = { ["anna", "phone"].contains($0) }
@@ -28,8 +28,8 @@ struct ConsentRequestTests {
       $0.team = { ["phone", "watch"].contains($0) ? "wrist" : $0 }
       $0.requests.sealer = OpenSealer()
     }
-    try keeper.announce(Agent.living, .home, at: 1, user: "hub")
-    try keeper.announce(Agent.attic, .guest, at: 1, user: "hub")
+    try bridge.announce(Agent.living, .home, at: 1, user: "hub")
+    try bridge.announce(Agent.attic, .guest, at: 1, user: "hub")
   }
 
   /// Seals nothing, so that a test can look inside. Everybody but "stranger" is enrolled.
@@ -81,19 +81,19 @@ struct ConsentRequestTests {
     _ command: String, _ fields: [String: Any] = [:], user: String = "tablet",
     base: String = "threadkeeper", correlation: [UInt8]? = nil
   ) throws -> [Said] {
-    try keeper.receive([
+    try bridge.receive([
       IncomingMessage(
         topic: "\(base)/in/\(user)/request/\(command)",
         payload: Array(try JSONSerialization.data(withJSONObject: fields)),
         correlationData: correlation)
     ])
-    return try said(keeper.answers)
+    return try said(bridge.answers)
   }
 
   private func waiting() throws -> [PendingConsent] {
-    try keeper.database.read {
-      try ConsentLedger(keeper.temporary.keychain).pending(
-        now: keeper.clock.now().milliseconds, $0)
+    try bridge.database.read {
+      try ConsentLedger(bridge.temporary.keychain).pending(
+        now: bridge.clock.now().milliseconds, $0)
     }
   }
 
@@ -101,12 +101,12 @@ struct ConsentRequestTests {
 
   /// What came of the last decision, by its history and by the audit.
   private func outcome() throws -> (record: ConsentRecord, audit: [String]) {
-    let last = try keeper.database.read {
-      try ConsentLedger(keeper.temporary.keychain).history(limit: 1, $0).first
+    let last = try bridge.database.read {
+      try ConsentLedger(bridge.temporary.keychain).history(limit: 1, $0).first
     }
     let record = try #require(last)
     var audit: [String] = []
-    try keeper.temporary.keychain.forEachAuditRecord { one in
+    try bridge.temporary.keychain.forEachAuditRecord { one in
       audit += one.lines.filter {
         [.credentialsGiven, .credentialsNotGiven].contains($0.action)
           && $0.subject.contains("by \(record.id)")
@@ -143,7 +143,7 @@ struct ConsentRequestTests {
     #expect(try answer.datasets == [home])
     #expect(said.last?.topic == "threadkeeper/out/anna/response/consent/approve")
     #expect(said.last?.answer.status == .ok)
-    #expect(try keeper.takeNames().suffix(2) == ["consent_requested", "consent_approved"])
+    #expect(try bridge.takeNames().suffix(2) == ["consent_requested", "consent_approved"])
     #expect(try ask(preferred).isEmpty, "once is once")
   }
 
@@ -173,7 +173,7 @@ struct ConsentRequestTests {
   @Test("A restart in between: the request is still answered where it asked to be")
   func restart() throws {
     try ask(preferred, ["transaction": "r-17"], correlation: [9])
-    try keeper.restart()
+    try bridge.restart()
     let said = try ask("consent/approve", ["id": onlyID()], user: "anna")
     #expect(said.first?.topic == "threadkeeper/out/tablet/response/preferred/get")
     #expect(said.first?.correlation == [9] && said.first?.answer.transaction == "r-17")
@@ -193,7 +193,7 @@ struct ConsentRequestTests {
   @Test("Nobody decides: the tick tells the requester")
   func expired() throws {
     try ask(preferred, ["transaction": "r-17"])
-    keeper.clock.advance(seconds: 120)
+    bridge.clock.advance(seconds: 120)
     let batch = try tick()
     let said = try said(batch.answers)
     #expect(said.map(\.code) == ["consent_expired"])
@@ -202,7 +202,7 @@ struct ConsentRequestTests {
   }
 
   private func tick() throws -> TransactionOutcome {
-    try keeper.transaction { batch in
+    try bridge.transaction { batch in
       var cursors = TickCursors()
       try TickApplier(batch: batch, listeningSince: nil).apply(&cursors)
     }.outcome
@@ -241,7 +241,7 @@ struct ConsentRequestTests {
       $0.extendedPANID = "5555555566666666"
       $0.name = "moved"
     }
-    try keeper.announce(Agent.attic, moved, at: 2, user: "hub")
+    try bridge.announce(Agent.attic, moved, at: 2, user: "hub")
     #expect(try ask("consent/approve", ["id": id], user: "anna").first?.code == "not_found")
     try checkNotGiven("not_found", "no credentials of this network are stored")
   }
@@ -286,7 +286,7 @@ struct ConsentRequestTests {
       $0.extendedPANID = "5555555566666666"
       $0.name = "later"
     }
-    try keeper.announce(Agent.garage, later, at: 1, user: "hub")
+    try bridge.announce(Agent.garage, later, at: 1, user: "hub")
     let said = try ask("consent/approve", ["id": id], user: "anna")
     #expect(
       try said.first?.datasets.sorted()
@@ -330,7 +330,7 @@ struct ConsentRequestTests {
   func auditOfAnswers() throws {
     func given() throws -> Int {
       var count = 0
-      try keeper.temporary.keychain.forEachAuditRecord { record in
+      try bridge.temporary.keychain.forEachAuditRecord { record in
         count += record.lines.count { $0.action == .credentialsGiven }
       }
       return count
@@ -365,14 +365,14 @@ struct ConsentRequestTests {
         $0.extendedPANID = "777777770000000\(number)"
         $0.name = "n\(number)"
       }
-      try keeper.announce("a1b2c3d40000000\(number)", network, at: 1, user: "hub")
+      try bridge.announce("a1b2c3d40000000\(number)", network, at: 1, user: "hub")
       #expect(try ask("network/get", ["ext_pan_id": network.extendedPANID]).isEmpty)
     }
     #expect(try ask(preferred).map(\.code) == ["rate_limited"])
     for number in 0..<12 {
       try ask("network/get", ["ext_pan_id": "7777777700000000", "transaction": "\(number)"])
     }
-    #expect(try said(keeper.answers).map(\.code) == ["rate_limited"])
+    #expect(try said(bridge.answers).map(\.code) == ["rate_limited"])
     #expect(try waiting().count == 5)
   }
 
@@ -390,7 +390,7 @@ struct ConsentRequestTests {
     #expect(own.map(\.transactions) == [["a", "b"], []])
     #expect(
       own.first?.expiresAt
-        == WireTime(milliseconds: keeper.clock.now().milliseconds + 120_000).description)
+        == WireTime(milliseconds: bridge.clock.now().milliseconds + 120_000).description)
     for (user, base) in [("hub", "threadkeeper"), ("anna", "threadkeeper"), ("tablet", "cabin")] {
       let said = try ask("consent/pending", user: user, base: base)
       #expect(said.first?.answer.data?.pending == [])

@@ -12,19 +12,19 @@ import ThreadDataset
 
 @Suite("Consent in the bridge")
 struct ConsentTests {
-  private let keeper: Keeper
+  private let bridge: TestBridge
   private let outbox: Outbox
   private let topic = "threadkeeper/bridge/consent"
 
   init() throws {
-    keeper = try Keeper(homes: [
+    bridge = try TestBridge(homes: [
       .init(name: "home", base: "threadkeeper"), .init(name: "cabin", base: "cabin"),
     ])
-    outbox = try keeper.outbox()
+    outbox = try bridge.outbox()
   }
 
   private var desk: ConsentDesk {
-    ConsentDesk(keeper.runner())
+    ConsentDesk(bridge.runner())
   }
 
   @discardableResult
@@ -38,7 +38,7 @@ struct ConsentTests {
       subject, by: ConsentRequester(.mqttUser(user), team: user),
       reply: .mqtt(
         responseTopic: "threadkeeper/out/\(user)/x", correlationData: nil, transaction: nil))
-    return try keeper.transaction { batch in
+    return try bridge.transaction { batch in
       guard
         case .pending(let pending, let isNew) = try batch.consents.ledger.ask(
           question, now: batch.now.milliseconds, batch.tx)
@@ -82,7 +82,7 @@ struct ConsentTests {
   @Test("bridge/consent counts what waits, names the oldest, and says zero in the end")
   func overview() throws {
     let first = try ask("phone")
-    keeper.clock.advance(seconds: 1)
+    bridge.clock.advance(seconds: 1)
     let second = try ask("tablet")
     try ask("far", home: "cabin")
     _ = try outbox.drain()
@@ -133,21 +133,21 @@ struct ConsentTests {
     "Time ends it: one event, and bridge/consent is empty; a restart in between changes nothing")
   func expired() throws {
     try ask()
-    try keeper.pass(119)
+    try bridge.pass(119)
     _ = try outbox.drain()
-    try keeper.restart()
-    let outbox = try keeper.outbox()
-    try keeper.pass(1)
+    try bridge.restart()
+    let outbox = try bridge.outbox()
+    try bridge.pass(1)
     let all = try outbox.drain()
     #expect(all.suffix(2).map { $0.object["event_type"] as? String } == ["consent_expired", nil])
     #expect(all.last?.object["pending"] as? Int == 0)
-    try keeper.pass(1)
+    try bridge.pass(1)
     #expect(try outbox.drain().isEmpty)
   }
 
   @Test("An event of consent leaves the state of its network alone")
   func networkState() throws {
-    try keeper.announce(Agent.living, .home, at: 1)
+    try bridge.announce(Agent.living, .home, at: 1)
     _ = try outbox.drain()
     try ask("phone", [network(.home)])
     try ask("tablet", [network(.guest)])

@@ -11,12 +11,12 @@ import ThreadDataset
 
 @Suite("A damaged file is not taken for one damaged item")
 struct DamagedFileTests {
-  let keeper: Keeper
+  let bridge: TestBridge
 
   init() throws {
-    keeper = try Keeper()
-    try keeper.announce(Agent.living, .home, at: 1)
-    try DamagedPage.root(of: "items", in: keeper.temporary.location.databasePath)
+    bridge = try TestBridge()
+    try bridge.announce(Agent.living, .home, at: 1)
+    try DamagedPage.root(of: "items", in: bridge.temporary.location.databasePath)
   }
 
   private func expectDamagedFile(
@@ -31,32 +31,32 @@ struct DamagedFileTests {
   @Test("The preferred network is neither there nor missing, and is not replaced or forgotten")
   func preferred() throws {
     try expectDamagedFile {
-      _ = try keeper.database.read { try keeper.store.hasPreferredNetwork(in: "home", $0) }
+      _ = try bridge.database.read { try bridge.store.hasPreferredNetwork(in: "home", $0) }
     }
     try expectDamagedFile {
-      _ = try keeper.database.write {
-        try keeper.store.replacePreferredNetwork(
+      _ = try bridge.database.write {
+        try bridge.store.replacePreferredNetwork(
           of: "home", to: SampleNetwork.guest.dataset(at: 1), keepsFormer: true, $0)
       }
     }
     try expectDamagedFile {
-      _ = try keeper.database.write { try keeper.store.forgetPreferredNetwork(of: "home", $0) }
+      _ = try bridge.database.write { try bridge.store.forgetPreferredNetwork(of: "home", $0) }
     }
   }
 
   @Test("The owner of a border agent id is not replaced, released or removed")
   func ownership() throws {
-    try expectDamagedFile { try keeper.transfer(Agent.living, to: "bert") }
-    try expectDamagedFile { try keeper.release(Agent.living) }
-    try expectDamagedFile { try keeper.remove(Agent.living) }
+    try expectDamagedFile { try bridge.transfer(Agent.living, to: "bert") }
+    try expectDamagedFile { try bridge.release(Agent.living) }
+    try expectDamagedFile { try bridge.remove(Agent.living) }
   }
 
   @Test("An import does not leave the preferred network out")
   func imported() throws {
     let settlement = ImportSettlement(
-      keeper.configuration, keychain: keeper.temporary.keychain, clock: keeper.clock)
+      bridge.configuration, keychain: bridge.temporary.keychain, clock: bridge.clock)
     try expectDamagedFile {
-      _ = try keeper.database.read { try settlement.preferredNetworks($0) }
+      _ = try bridge.database.read { try settlement.preferredNetworks($0) }
     }
   }
 }

@@ -9,18 +9,18 @@ import ThreadDataset
 
 @Suite("Datasets that are older, in conflict, or of another network")
 struct DatasetEventTests {
-  let keeper: Keeper
+  let bridge: TestBridge
   let home = SampleNetwork.home
 
   init() throws {
-    keeper = try Keeper()
-    try keeper.announce(Agent.living, .home, at: 5)
-    _ = try keeper.takeEvents()
+    bridge = try TestBridge()
+    try bridge.announce(Agent.living, .home, at: 5)
+    _ = try bridge.takeEvents()
   }
 
   private func report(_ network: SampleNetwork, at seconds: UInt64) throws -> EventRecord {
-    try keeper.say(.dataset, Agent.living, ["dataset": try network.dataset(at: seconds).hex])
-    return try #require(try keeper.takeEvents().first { !$0.types.isEmpty })
+    try bridge.say(.dataset, Agent.living, ["dataset": try network.dataset(at: seconds).hex])
+    return try #require(try bridge.takeEvents().first { !$0.types.isEmpty })
   }
 
   @Test("An older one is ignored, and said")
@@ -28,9 +28,9 @@ struct DatasetEventTests {
     let event = try report(home, at: 4)
     #expect(event.types == .datasetIgnored)
     #expect(event.detail.reason == "older")
-    #expect(try keeper.credential(Agent.living)?.dataset == (try home.dataset(at: 5)))
-    #expect(try keeper.router(Agent.living)?.credential == .stale)
-    #expect(try keeper.router(Agent.living)?.activeSeconds == 5)
+    #expect(try bridge.credential(Agent.living)?.dataset == (try home.dataset(at: 5)))
+    #expect(try bridge.router(Agent.living)?.credential == .stale)
+    #expect(try bridge.router(Agent.living)?.activeSeconds == 5)
   }
 
   @Test("One of the same age with other content is a conflict: not stored, never silent")
@@ -39,27 +39,27 @@ struct DatasetEventTests {
     #expect(event.types == .datasetIgnored)
     #expect(event.detail.reason == "conflict")
     #expect(event.detail.differs == ["channel"])
-    #expect(try keeper.credential(Agent.living)?.dataset == (try home.dataset(at: 5)))
-    #expect(try keeper.router(Agent.living)?.credential == .conflict)
-    #expect(try keeper.network(.home)?.channel == 15)
+    #expect(try bridge.credential(Agent.living)?.dataset == (try home.dataset(at: 5)))
+    #expect(try bridge.router(Agent.living)?.credential == .conflict)
+    #expect(try bridge.network(.home)?.channel == 15)
   }
 
   @Test("The stored one again, or a newer one, puts things right")
   func mended() throws {
     for seconds in [5, 6] as [UInt64] {
       _ = try report(home.with { $0.channel = 20 }, at: 5)
-      try keeper.announce(Agent.living, home, at: seconds)
-      #expect(try keeper.router(Agent.living)?.credential == .stored)
-      _ = try keeper.takeEvents()
-      if seconds == 5 { #expect(try keeper.router(Agent.living)?.activeSeconds == 5) }
+      try bridge.announce(Agent.living, home, at: seconds)
+      #expect(try bridge.router(Agent.living)?.credential == .stored)
+      _ = try bridge.takeEvents()
+      if seconds == 5 { #expect(try bridge.router(Agent.living)?.activeSeconds == 5) }
     }
   }
 
   @Test("An announcement without a dataset leaves an ignored one ignored")
   func announceAfterIgnored() throws {
     _ = try report(home, at: 4)
-    try keeper.say(.announce, Agent.living)
-    #expect(try keeper.router(Agent.living)?.credential == .stale)
+    try bridge.say(.announce, Agent.living)
+    #expect(try bridge.router(Agent.living)?.credential == .stale)
   }
 
   @Test("Another network is a move, however old, and names where it came from")
@@ -71,34 +71,34 @@ struct DatasetEventTests {
     #expect(event.detail.networkName == "guest-thread")
     #expect(event.network?.description == SampleNetwork.guest.extendedPANID)
     #expect(
-      try keeper.credential(Agent.living)?.dataset == (try SampleNetwork.guest.dataset(at: 1)))
-    #expect(try keeper.network(.guest)?.routers == 1)
-    #expect(try keeper.network(.home)?.routers == 0)
+      try bridge.credential(Agent.living)?.dataset == (try SampleNetwork.guest.dataset(at: 1)))
+    #expect(try bridge.network(.guest)?.routers == 1)
+    #expect(try bridge.network(.home)?.routers == 0)
   }
 
   @Test("A network that nobody is on any more is forgotten, unless it is the preferred one")
   func emptyNetwork() throws {
     _ = try report(.guest, at: 1)
-    #expect(try keeper.network(.home) != nil)
+    #expect(try bridge.network(.home) != nil)
     _ = try report(.home, at: 6)
-    #expect(try keeper.network(.guest) == nil)
-    #expect(try keeper.network(.home)?.routers == 1)
+    #expect(try bridge.network(.guest) == nil)
+    #expect(try bridge.network(.home)?.routers == 1)
   }
 
   @Test("A stranger that names the preferred network's id changes nothing of what is shown of it")
   func strangerDescribesNothing() throws {
-    let keeper = try Keeper()
-    try keeper.announce(Agent.living, .home, at: 1)
-    let before = try keeper.network(.home)
+    let bridge = try TestBridge()
+    try bridge.announce(Agent.living, .home, at: 1)
+    let before = try bridge.network(.home)
     let evil = SampleNetwork.home.with {
       $0.name = "evil"
       $0.channel = 26
     }
-    try keeper.receive([
-      try keeper.message(
+    try bridge.receive([
+      try bridge.message(
         .announce, Agent.attic, user: "eve", ["dataset": try evil.dataset(at: 1 << 40).hex])
     ])
-    let after = try keeper.network(.home)
+    let after = try bridge.network(.home)
     #expect(after?.routers == 2)
     #expect(after?.name == before?.name)
     #expect(after?.channel == before?.channel)
@@ -108,34 +108,34 @@ struct DatasetEventTests {
   @Test("A network shows the newest dataset of its routers, whichever came first in a batch")
   func shownDataset() throws {
     for order in [[7, 9], [9, 7]] as [[UInt64]] {
-      let keeper = try Keeper()
-      try keeper.announce(Agent.garage, .guest, at: 1)
-      try keeper.receive(
+      let bridge = try TestBridge()
+      try bridge.announce(Agent.garage, .guest, at: 1)
+      try bridge.receive(
         [Agent.living, Agent.attic].enumerated().map { index, agent in
           let network = home.with { $0.channel = UInt16(11 + order[index]) }
-          return try keeper.message(
+          return try bridge.message(
             .announce, agent, ["dataset": try network.dataset(at: order[index]).hex])
         })
-      #expect(try keeper.network(.home)?.activeSeconds == 9)
-      #expect(try keeper.network(.home)?.channel == 20)
-      #expect(try keeper.network(.home)?.routers == 2)
+      #expect(try bridge.network(.home)?.activeSeconds == 9)
+      #expect(try bridge.network(.home)?.channel == 20)
+      #expect(try bridge.network(.home)?.routers == 2)
     }
   }
 
   @Test("Unknown TLVs are stored as they came")
   func unknown() throws {
     let dataset = try home.dataset(at: 6).replacing(.other(TLV(type: 170, value: [1, 2, 3])))
-    try keeper.say(.dataset, Agent.living, ["dataset": dataset.hex])
-    #expect(try keeper.credential(Agent.living)?.dataset.hex == dataset.hex)
+    try bridge.say(.dataset, Agent.living, ["dataset": dataset.hex])
+    #expect(try bridge.credential(Agent.living)?.dataset.hex == dataset.hex)
   }
 
   @Test("No event row, state or alert holds a secret")
   func secrets() throws {
     _ = try report(home.with { $0.channel = 20 }, at: 5)
     _ = try report(.guest, at: 1)
-    try keeper.pass(31)
-    try keeper.say(.leave, Agent.living)
-    let rows = try keeper.database.read { tx in
+    try bridge.pass(31)
+    try bridge.say(.leave, Agent.living)
+    let rows = try bridge.database.read { tx in
       try tx.all("SELECT detail FROM event WHERE detail IS NOT NULL") { $0.text(0) }
         + tx.all("SELECT facts FROM alert") { $0.text(0) }
     }

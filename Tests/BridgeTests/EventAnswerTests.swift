@@ -10,21 +10,21 @@ import Testing
 
 @Suite("Events whose publisher asks what became of them")
 struct EventAnswerTests {
-  private let keeper: Keeper
+  private let bridge: TestBridge
   private static let topic = "threadkeeper/out/anna/response/event/1"
 
-  init() throws { keeper = try Keeper() }
+  init() throws { bridge = try TestBridge() }
 
   private func answers(
     _ kind: InboundEventKind, _ fields: [String: Any] = [:], topic: String = topic,
     user: String = "anna", correlation: [UInt8]? = nil, isRetained: Bool = false
   ) throws -> [Publication] {
-    var message = try keeper.message(kind, Agent.living, user: user, fields)
+    var message = try bridge.message(kind, Agent.living, user: user, fields)
     message.responseTopic = topic
     message.correlationData = correlation
     message.isRetained = isRetained
-    try keeper.receive([message])
-    return keeper.answers.compactMap {
+    try bridge.receive([message])
+    return bridge.answers.compactMap {
       guard case .publication(let publication, _) = $0 else { return nil }
       return publication
     }
@@ -48,7 +48,7 @@ struct EventAnswerTests {
       #expect(answers.first?.correlationData == [1, 2] && answers.first?.retain == false)
       #expect(try error(answers.first) == nil)
     }
-    #expect(keeper.counts.duplicates == 1)
+    #expect(bridge.counts.duplicates == 1)
   }
 
   @Test("What is rejected is answered with the rejection, which is published as before")
@@ -57,7 +57,7 @@ struct EventAnswerTests {
     #expect(unknown?["code"] as? String == "not_found")
     #expect(unknown?["field"] as? String == "border_agent_id")
     #expect((unknown?["message"] as? String)?.contains("has not announced itself") == true)
-    #expect(try keeper.takeNames() == ["message_rejected"])
+    #expect(try bridge.takeNames() == ["message_rejected"])
     let broken = try error(try answers(.dataset, ["dataset": "0e"]).first)
     #expect(broken?["code"] as? String == "truncated" && broken?["offset"] as? Int == 0)
     #expect(try error(try answers(.ssid, ["ssid": "a"]).first)?["code"] as? String == "not_found")
@@ -76,6 +76,6 @@ struct EventAnswerTests {
   @Test("A retained message is not answered: the broker delivers it at every start")
   func retained() throws {
     #expect(try answers(.announce, isRetained: true).isEmpty)
-    #expect(try keeper.takeNames() == ["message_rejected"])
+    #expect(try bridge.takeNames() == ["message_rejected"])
   }
 }

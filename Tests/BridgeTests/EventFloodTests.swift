@@ -10,50 +10,50 @@ import Testing
 
 @Suite("A login that floods")
 struct EventFloodTests {
-  private func intake(_ keeper: Keeper, _ monitor: BridgeMonitor) throws -> Intake {
-    try keeper.intake(keeper.runner(monitor))
+  private func intake(_ bridge: TestBridge, _ monitor: BridgeMonitor) throws -> Intake {
+    try bridge.intake(bridge.runner(monitor))
   }
 
   @Test("Beyond its bucket it is refused by name, ten times a second, and counted; others go on")
   func bucket() throws {
-    let keeper = try Keeper {
+    let bridge = try TestBridge {
       $0.eventsPerSecond = 5
       $0.eventsBurst = 20
     }
     let monitor = BridgeMonitor()
-    let intake = try intake(keeper, monitor)
+    let intake = try intake(bridge, monitor)
     let flood = try (0..<100).map { _ in
-      try keeper.message(.heartbeat, Agent.attic, user: "mallory")
+      try bridge.message(.heartbeat, Agent.attic, user: "mallory")
     }
     try intake.received(
       flood + [
-        try keeper.message(
+        try bridge.message(
           .announce, Agent.living, ["dataset": try SampleNetwork.home.dataset(at: 1).hex])
       ])
-    let codes = try keeper.takeEvents().filter { $0.types == .messageRejected }.map(\.detail.code)
+    let codes = try bridge.takeEvents().filter { $0.types == .messageRejected }.map(\.detail.code)
     #expect(codes.count { $0 == "not_found" } == 20)
     #expect(codes.count { $0 == "rate_limited" } == 10)
     #expect(monitor.snapshot.rejected == 100)
-    #expect(try keeper.router(Agent.living)?.isPresent == true)
-    keeper.clock.advance(seconds: 1)
+    #expect(try bridge.router(Agent.living)?.isPresent == true)
+    bridge.clock.advance(seconds: 1)
     try intake.received(flood)
     #expect(
-      try keeper.takeEvents().filter { $0.detail.code == "not_found" }.count == 5)
+      try bridge.takeEvents().filter { $0.detail.code == "not_found" }.count == 5)
   }
 
   @Test(
     "A team at its cap announces no new router, goes on with its own, and has room after a leave")
   func routers() throws {
-    let keeper = try Keeper { $0.routersPerTeam = 2 }
-    try keeper.announce(Agent.living, .home, at: 1)
-    try keeper.announce(Agent.attic, .home, at: 1)
-    #expect(try keeper.announce(Agent.garage, .home, at: 1).rejected == ["too_many_routers": 1])
-    #expect(try keeper.router(Agent.garage) == nil)
-    #expect(try keeper.credential(Agent.garage) == nil)
-    #expect(try keeper.announce(Agent.garage, .home, at: 1, user: "bob").rejected.isEmpty)
-    #expect(try keeper.announce(Agent.living, .home, at: 2).rejected.isEmpty)
-    try keeper.say(.leave, Agent.attic)
-    #expect(try keeper.say(.announce, Agent.attic).rejected.isEmpty)
+    let bridge = try TestBridge { $0.routersPerTeam = 2 }
+    try bridge.announce(Agent.living, .home, at: 1)
+    try bridge.announce(Agent.attic, .home, at: 1)
+    #expect(try bridge.announce(Agent.garage, .home, at: 1).rejected == ["too_many_routers": 1])
+    #expect(try bridge.router(Agent.garage) == nil)
+    #expect(try bridge.credential(Agent.garage) == nil)
+    #expect(try bridge.announce(Agent.garage, .home, at: 1, user: "bob").rejected.isEmpty)
+    #expect(try bridge.announce(Agent.living, .home, at: 2).rejected.isEmpty)
+    try bridge.say(.leave, Agent.attic)
+    #expect(try bridge.say(.announce, Agent.attic).rejected.isEmpty)
   }
 
   @Test("Ten lines in ten seconds about each matter, and then how many there were more")

@@ -10,55 +10,55 @@ import ThreadRequests
 
 @Suite("A whole home that moves to another network")
 struct HomeMoveTests {
-  let keeper: Keeper
+  let bridge: TestBridge
   private let agents = [Agent.living, Agent.attic, Agent.garage]
 
   init() throws {
-    keeper = try Keeper()
-    for agent in agents { try keeper.announce(agent, .home, at: 1) }
+    bridge = try TestBridge()
+    for agent in agents { try bridge.announce(agent, .home, at: 1) }
   }
 
   private func firing() throws -> [String] {
-    try keeper.firing().filter { !$0.hasPrefix("Plaintext") }
+    try bridge.firing().filter { !$0.hasPrefix("Plaintext") }
   }
 
   @Test("Is one alert with one remedy, which resolves it")
   func moved() throws {
-    for agent in agents { try keeper.announce(agent, .guest, at: 1) }
-    try keeper.pass(30)
-    try keeper.pass(1)
+    for agent in agents { try bridge.announce(agent, .guest, at: 1) }
+    try bridge.pass(30)
+    try bridge.pass(1)
     #expect(try firing() == ["HomeMoved"])
-    let facts = try #require(try keeper.alert(.homeMoved)).facts
+    let facts = try #require(try bridge.alert(.homeMoved)).facts
     #expect(
       facts.summary == "all 3 border routers of the preferred network home are on guest-thread now")
     let id = SampleNetwork.guest.extendedPANID
     #expect(facts.remedy.contains("`threadkeeper preferred set \(id)`"))
     var request = ThreadRequest(.setPreferred)
     request.network = ExtendedPANID(hex: id)
-    _ = try keeper.command(request).result()
-    #expect(try keeper.alert(.homeMoved)?.phase == .resolved)
+    _ = try bridge.command(request).result()
+    #expect(try bridge.alert(.homeMoved)?.phase == .resolved)
     #expect(try firing() == ["PreferredNetworkChanged"])
-    for agent in agents { #expect(try keeper.router(agent)?.preferred == "match") }
+    for agent in agents { #expect(try bridge.router(agent)?.preferred == "match") }
   }
 
   @Test("Takes the place of alerts that were raised for its first routers, without a hold too")
   func replaces() throws {
-    keeper.configuration.alertsHold = 0
-    try keeper.announce(Agent.living, .guest, at: 1)
+    bridge.configuration.alertsHold = 0
+    try bridge.announce(Agent.living, .guest, at: 1)
     #expect(try firing() == ["PreferredNetworkMismatch \(Agent.living)"])
-    try keeper.announce(Agent.attic, .guest, at: 1)
-    try keeper.announce(Agent.garage, .guest, at: 1)
+    try bridge.announce(Agent.attic, .guest, at: 1)
+    try bridge.announce(Agent.garage, .guest, at: 1)
     #expect(try firing() == ["HomeMoved"])
-    #expect(try keeper.alert(.preferredNetworkMismatch, Agent.garage) == nil)
+    #expect(try bridge.alert(.preferredNetworkMismatch, Agent.garage) == nil)
   }
 
   @Test("Is each router's own alert again when the home splits")
   func splits() throws {
-    for agent in agents { try keeper.announce(agent, .guest, at: 1) }
-    try keeper.pass(30)
-    try keeper.announce(Agent.living, .home, at: 1)
-    #expect(try keeper.alert(.homeMoved)?.phase == .resolved)
-    try keeper.pass(30)
+    for agent in agents { try bridge.announce(agent, .guest, at: 1) }
+    try bridge.pass(30)
+    try bridge.announce(Agent.living, .home, at: 1)
+    #expect(try bridge.alert(.homeMoved)?.phase == .resolved)
+    try bridge.pass(30)
     #expect(
       try firing()
         == [
@@ -68,14 +68,14 @@ struct HomeMoveTests {
 
   @Test("Is still one alert after a restart, and ends when its routers leave")
   func restart() throws {
-    for agent in agents { try keeper.announce(agent, .guest, at: 1) }
-    try keeper.pass(30)
-    try keeper.restart()
-    try keeper.pass(1)
+    for agent in agents { try bridge.announce(agent, .guest, at: 1) }
+    try bridge.pass(30)
+    try bridge.restart()
+    try bridge.pass(1)
     #expect(try firing() == ["HomeMoved"])
-    for agent in agents.dropLast() { try keeper.say(.leave, agent) }
-    #expect(try keeper.alert(.homeMoved)?.phase == .resolved)
-    try keeper.pass(30)
+    for agent in agents.dropLast() { try bridge.say(.leave, agent) }
+    #expect(try bridge.alert(.homeMoved)?.phase == .resolved)
+    try bridge.pass(30)
     #expect(try firing() == ["PreferredNetworkMismatch \(Agent.garage)"])
   }
 
@@ -83,18 +83,18 @@ struct HomeMoveTests {
   func chosen() throws {
     var request = ThreadRequest(.setPreferred)
     request.dataset = try SampleNetwork.guest.dataset(at: 1)
-    _ = try keeper.command(request).result()
-    try keeper.pass(30)
-    #expect(try keeper.alert(.homeMoved) == nil)
+    _ = try bridge.command(request).result()
+    try bridge.pass(30)
+    #expect(try bridge.alert(.homeMoved) == nil)
     #expect(try firing().count { $0.hasPrefix("PreferredNetworkMismatch") } == 3)
   }
 
   @Test("A router that was never on the preferred network changes nothing of it")
   func outsider() throws {
     let other = SampleNetwork.guest.with { $0.extendedPANID = "5555555566666666" }
-    try keeper.announce("0102030405060708", other, at: 1)
-    for agent in agents { try keeper.announce(agent, .guest, at: 1) }
-    try keeper.pass(30)
+    try bridge.announce("0102030405060708", other, at: 1)
+    for agent in agents { try bridge.announce(agent, .guest, at: 1) }
+    try bridge.pass(30)
     #expect(
       try firing() == ["HomeMoved", "PreferredNetworkMismatch 0102030405060708"])
   }

@@ -13,11 +13,11 @@ import ThreadDataset
 
 @Suite("What an import is to the bridge")
 struct ImportTests {
-  let (old, new): (Keeper, Keeper)
+  let (old, new): (TestBridge, TestBridge)
   let home = SampleNetwork.home
 
   init() throws {
-    (old, new) = (try Keeper(), try Keeper())
+    (old, new) = (try TestBridge(), try TestBridge())
   }
 
   /// Everything of the old daemon's store comes to the new one's.
@@ -56,7 +56,7 @@ struct ImportTests {
   private func settle() throws {
     for _ in 0..<3 { try new.pass() }
     #expect(try new.home().reevaluateAfter == nil)
-    try Recount(keeper: new, comment: "after the import").check()
+    try Recount(bridge: new, comment: "after the import").check()
   }
 
   @Test("A new daemon shows the preferred network, and knows routers when they speak")
@@ -136,8 +136,8 @@ struct ImportTests {
     }
     // What is here is what the import has, so it does not write it.
     try move()
-    for (keeper, user) in [(old, "anna"), (new, "bob")] {
-      try keeper.database.write { try keeper.store.save(adoption(user, .sent), $0) }
+    for (bridge, user) in [(old, "anna"), (new, "bob")] {
+      try bridge.database.write { try bridge.store.save(adoption(user, .sent), $0) }
     }
     let report = try move(replaces ? .replace : .refuse)
     #expect(report.conflicts == 0 && report.stayedOut == 1 && report.isDone)

@@ -12,13 +12,13 @@ import ThreadCredentialStore
 
 @Suite("A batch in parts")
 struct IntakePartTests {
-  let keeper: Keeper
+  let bridge: TestBridge
   let monitor = BridgeMonitor()
 
   init() throws {
-    keeper = try Keeper()
+    bridge = try TestBridge()
     // A router of this name fails the statement that writes it, whatever the store does.
-    try keeper.database.write {
+    try bridge.database.write {
       try $0.execute(
         """
         CREATE TRIGGER poison BEFORE INSERT ON router WHEN NEW.name = 'poison'
@@ -29,18 +29,18 @@ struct IntakePartTests {
 
   /// - Parameter clock: asked for the time once a transaction, just before it begins.
   private func intake(clock: (any Clock)? = nil) throws -> Intake {
-    try keeper.intake(keeper.runner(monitor, clock: clock))
+    try bridge.intake(bridge.runner(monitor, clock: clock))
   }
 
   private func announcement(_ number: Int, name: String = "router") throws -> IncomingMessage {
-    try keeper.message(
+    try bridge.message(
       .announce, "a1b2c3d4" + String(10_000_000 + number),
       ["dataset": try SampleNetwork.home.dataset(at: 1).hex, "name": name])
   }
 
   private var routers: Int {
     get throws {
-      try keeper.database.read {
+      try bridge.database.read {
         try $0.first("SELECT count(*) FROM router") { Int($0.integer(0)) } ?? 0
       }
     }
@@ -56,15 +56,15 @@ struct IntakePartTests {
     #expect(monitor.snapshot.received == 40)
     #expect(monitor.snapshot.rejected == 2)
     #expect(monitor.snapshot.storeProblem == nil)
-    let rejections = try keeper.takeEvents().filter { $0.types == .messageRejected }
+    let rejections = try bridge.takeEvents().filter { $0.types == .messageRejected }
     #expect(rejections.map(\.detail.code) == ["cannot_apply", "cannot_apply"])
     #expect(rejections.allSatisfy { $0.detail.topic == "threadkeeper/in/anna/announce" })
   }
 
   @Test("A store that fails rejects nothing, and nothing of the batch is taken as arrived")
   func storeFails() throws {
-    try keeper.database.write { try $0.execute("PRAGMA query_only = ON") }
-    defer { _ = try? keeper.database.write { try $0.execute("PRAGMA query_only = OFF") } }
+    try bridge.database.write { try $0.execute("PRAGMA query_only = ON") }
+    defer { _ = try? bridge.database.write { try $0.execute("PRAGMA query_only = OFF") } }
     let intake = try intake()
     #expect(throws: (any Error).self) { try intake.received([try announcement(1)]) }
     #expect(monitor.snapshot.rejected == 0)
@@ -82,7 +82,7 @@ struct IntakePartTests {
         return clock.now()
       }
     }
-    let intake = try intake(clock: AlteringClock(clock: keeper.clock, store: keeper.store))
+    let intake = try intake(clock: AlteringClock(clock: bridge.clock, store: bridge.store))
     #expect(throws: (any Error).self) { try intake.received([try announcement(1)]) }
     #expect(try routers == 0)
     #expect(monitor.snapshot.rejected == 0)
@@ -94,7 +94,7 @@ struct IntakePartTests {
     let message = try announcement(1)
     for _ in 0..<3 {
       var process = MessageTrial()
-      _ = try process.begin(message, in: keeper.database)
+      _ = try process.begin(message, in: bridge.database)
     }
     try intake().received([message])
     #expect(try routers == 0)

@@ -14,7 +14,7 @@ import Testing
 /// The intake's handler, told what a client would tell it.
 @Suite("The connection that listens")
 struct IntakeTests {
-  let keeper: Keeper
+  let bridge: TestBridge
   let monitor = BridgeMonitor()
   let outbox: Outbox
   let intake: Intake
@@ -27,10 +27,10 @@ struct IntakeTests {
   }
 
   init() throws {
-    keeper = try Keeper()
-    outbox = try keeper.outbox(monitor)
-    intake = try keeper.intake(
-      keeper.runner(monitor) { [wakes] in wakes.add() }, outbox: outbox)
+    bridge = try TestBridge()
+    outbox = try bridge.outbox(monitor)
+    intake = try bridge.intake(
+      bridge.runner(monitor) { [wakes] in wakes.add() }, outbox: outbox)
   }
 
   private func connect(sessionPresent: Bool) {
@@ -51,44 +51,44 @@ struct IntakeTests {
   func received() throws {
     let before = wakes.count
     try intake.received([
-      try keeper.message(
+      try bridge.message(
         .announce, Agent.living, ["dataset": try SampleNetwork.home.dataset(at: 1).hex]),
       IncomingMessage(topic: "threadkeeper/in/anna/announce", payload: []),
-      try keeper.message(.leave, Agent.attic),
+      try bridge.message(.leave, Agent.attic),
     ])
     #expect(wakes.count > before)
     #expect(monitor.snapshot.received == 3)
     #expect(monitor.snapshot.rejected == 1)
     #expect(monitor.snapshot.duplicatesIgnored == 1)
-    try keeper.restart()
-    #expect(try keeper.router(Agent.living)?.isPresent == true)
+    try bridge.restart()
+    #expect(try bridge.router(Agent.living)?.isPresent == true)
   }
 
   @Test("It publishes nothing")
   func publishesNothing() throws {
-    try keeper.announce(Agent.living, .home, at: 1)
+    try bridge.announce(Agent.living, .home, at: 1)
     #expect(intake.publications(upTo: 1_000).isEmpty)
   }
 
   @Test("What the broker has acknowledged is noted with the next batch, and its rows are dropped")
   func mark() throws {
-    try keeper.announce(Agent.living, .home, at: 1)
+    try bridge.announce(Agent.living, .home, at: 1)
     _ = try outbox.drain()
     let published = outbox.published
     #expect(published > 0)
-    #expect(try keeper.database.read { try EventLedger.published($0) } == 0)
-    try intake.received([try keeper.message(.heartbeat, Agent.living)])
-    #expect(try keeper.database.read { try EventLedger.published($0) } == published)
-    #expect(try keeper.database.read { try EventLedger.page(after: 0, limit: 9, $0) }.isEmpty)
+    #expect(try bridge.database.read { try EventLedger.published($0) } == 0)
+    try intake.received([try bridge.message(.heartbeat, Agent.living)])
+    #expect(try bridge.database.read { try EventLedger.published($0) } == published)
+    #expect(try bridge.database.read { try EventLedger.page(after: 0, limit: 9, $0) }.isEmpty)
   }
 
   @Test("A store that fails leaves the batch unacknowledged, and says why")
   func storeFails() throws {
     connect(sessionPresent: true)
     #expect(monitor.snapshot.intake == .running)
-    let message = try keeper.message(
+    let message = try bridge.message(
       .announce, Agent.living, ["dataset": try SampleNetwork.home.dataset(at: 1).hex])
-    keeper.temporary.keychain.close()
+    bridge.temporary.keychain.close()
     #expect(throws: (any Error).self) { try intake.received([message]) }
     guard case .backingOff(let reason) = monitor.snapshot.intake else {
       Issue.record("intake is \(monitor.snapshot.intake)")
@@ -102,16 +102,16 @@ struct IntakeTests {
   func sessionLost() throws {
     // The very first one is always new.
     connect(sessionPresent: false)
-    #expect(try keeper.firing().isEmpty)
+    #expect(try bridge.firing().isEmpty)
     disconnect()
     connect(sessionPresent: true)
-    #expect(try keeper.firing().isEmpty)
+    #expect(try bridge.firing().isEmpty)
     disconnect()
     connect(sessionPresent: false)
-    #expect(try keeper.firing() == ["SessionLost"])
+    #expect(try bridge.firing() == ["SessionLost"])
     disconnect()
     connect(sessionPresent: true)
-    #expect(try keeper.firing().isEmpty)
+    #expect(try bridge.firing().isEmpty)
   }
 
   @Test("Lost connections are counted, and it runs when it is subscribed again")

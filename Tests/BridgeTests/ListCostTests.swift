@@ -69,14 +69,14 @@ struct ListCostTests {
 
   @Test("A large store makes a login's lists rarer, through the connection that listens")
   func intake() throws {
-    let keeper = try Keeper()
-    try keeper.temporary.fill(400)
+    let bridge = try TestBridge()
+    try bridge.temporary.fill(400)
     let answers = AnswerQueue()
     let monitor = BridgeMonitor()
-    let intake = try keeper.intake(keeper.runner(monitor, answers: answers))
+    let intake = try bridge.intake(bridge.runner(monitor, answers: answers))
     try intake.received(
-      try (0..<20).map { _ in try keeper.request("credentials/list") })
-    let all = answers.next(100, connection: 1, now: keeper.clock.now()).compactMap {
+      try (0..<20).map { _ in try bridge.request("credentials/list") })
+    let all = answers.next(100, connection: 1, now: bridge.clock.now()).compactMap {
       ThreadAnswer(json: $0.payload)
     }
     #expect(all.count { $0.status == .ok } == 6)
@@ -84,7 +84,7 @@ struct ListCostTests {
 
   @Test("Every list, and every look at the ids of a team, goes by an index and sorts nothing")
   func plans() throws {
-    let keeper = try Keeper()
+    let bridge = try TestBridge()
     let statements: [StaticString] = [
       RouterLedger.pageSQL, NetworkLedger.pageSQL, AlertLedger.firingSQL, RouterLedger.countSQL,
       RouterLedger.leftOfTeamSQL, RouterLedger.leftSQL,
@@ -92,7 +92,7 @@ struct ListCostTests {
     for statement in statements {
       let plan = try Program.check(
         "sqlite3",
-        [keeper.temporary.location.databasePath, "EXPLAIN QUERY PLAN \(statement)"])
+        [bridge.temporary.location.databasePath, "EXPLAIN QUERY PLAN \(statement)"])
       #expect(plan.contains("USING INDEX") || plan.contains("USING COVERING INDEX"), "\(plan)")
       #expect(!plan.contains("SCAN router") && !plan.contains("SCAN network"), "\(plan)")
       #expect(!plan.contains("SCAN alert") && !plan.contains("TEMP B-TREE"), "\(plan)")

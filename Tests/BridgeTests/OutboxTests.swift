@@ -10,21 +10,21 @@ import ThreadDataset
 
 @Suite("The outbox")
 struct OutboxTests {
-  let keeper: Keeper
+  let bridge: TestBridge
   let outbox: Outbox
   private let living = "threadkeeper/router/\(Agent.living)"
   private let network = "threadkeeper/network/\(SampleNetwork.home.extendedPANID)"
 
   init() throws {
-    keeper = try Keeper()
-    outbox = try keeper.outbox()
+    bridge = try TestBridge()
+    outbox = try bridge.outbox()
   }
 
   // MARK: What is published
 
   @Test("An announcement: states first, then the events that lead to them")
   func announce() throws {
-    try keeper.announce(Agent.living, .home, at: 1, ["name": "Living room"])
+    try bridge.announce(Agent.living, .home, at: 1, ["name": "Living room"])
     let all = try outbox.drain()
     #expect(
       all.map(\.topic) == [
@@ -57,7 +57,7 @@ struct OutboxTests {
   @Test("Many changes of a state are one publication, the last one")
   func coalesced() throws {
     for number in 0..<50 {
-      try keeper.announce(Agent.living, .home, at: 1, ["name": "Name \(number)"])
+      try bridge.announce(Agent.living, .home, at: 1, ["name": "Name \(number)"])
     }
     let states = try outbox.drain().filter { $0.topic == living }
     #expect(states.count == 1)
@@ -67,8 +67,8 @@ struct OutboxTests {
   @Test("Each event is told, however late, with its own time and details")
   func events() throws {
     for seconds in 1...5 as ClosedRange<UInt64> {
-      try keeper.announce(Agent.living, .home, at: seconds)
-      keeper.clock.advance(seconds: 1)
+      try bridge.announce(Agent.living, .home, at: seconds)
+      bridge.clock.advance(seconds: 1)
     }
     let told = try outbox.drain().filter { $0.topic == "threadkeeper/bridge/event" }
     let updates = told.filter { $0.object["event_type"] as? String == "dataset_updated" }
@@ -79,10 +79,10 @@ struct OutboxTests {
 
   @Test("A router that left has its topics emptied, and its empty network too")
   func left() throws {
-    try keeper.announce(Agent.attic, .home, at: 1)
-    try keeper.announce(Agent.living, .guest, at: 1)
+    try bridge.announce(Agent.attic, .home, at: 1)
+    try bridge.announce(Agent.living, .guest, at: 1)
     _ = try outbox.drain()
-    try keeper.say(.leave, Agent.living)
+    try bridge.say(.leave, Agent.living)
     let all = try outbox.drain()
     let emptied = all.filter { $0.retain && $0.payload.isEmpty }.map(\.topic)
     #expect(
@@ -96,10 +96,10 @@ struct OutboxTests {
 
   @Test("A router that is back before the broker heard of its leaving is not emptied")
   func leftAndBack() throws {
-    try keeper.announce(Agent.living, .home, at: 1)
+    try bridge.announce(Agent.living, .home, at: 1)
     _ = try outbox.drain()
-    try keeper.say(.leave, Agent.living)
-    try keeper.announce(Agent.living, .home, at: 1)
+    try bridge.say(.leave, Agent.living)
+    try bridge.announce(Agent.living, .home, at: 1)
     let all = try outbox.drain()
     #expect(!all.contains { $0.payload.isEmpty })
     #expect(all.filter { $0.topic == living }.count == 1)
@@ -108,7 +108,7 @@ struct OutboxTests {
 
   @Test("A rejection is told on the bridge's topic only, in its home")
   func rejection() throws {
-    try keeper.receive([
+    try bridge.receive([
       IncomingMessage(topic: "threadkeeper/in/anna/announce", payload: Array("{".utf8))
     ])
     let all = try outbox.drain()
@@ -122,29 +122,29 @@ struct OutboxTests {
 
   @Test("Homes are told below their own base topics, and a home that is not served not at all")
   func homes() throws {
-    let keeper = try Keeper(homes: [
+    let bridge = try TestBridge(homes: [
       .init(name: "home", base: "threadkeeper"), .init(name: "cabin", base: "lets/cabin"),
     ])
-    try keeper.announce(Agent.living, .home, at: 1, base: "threadkeeper")
-    try keeper.announce(Agent.attic, .home, at: 1, base: "lets/cabin")
-    let topics = Set(try keeper.outbox().drain().map(\.topic))
+    try bridge.announce(Agent.living, .home, at: 1, base: "threadkeeper")
+    try bridge.announce(Agent.attic, .home, at: 1, base: "lets/cabin")
+    let topics = Set(try bridge.outbox().drain().map(\.topic))
     #expect(topics.contains("lets/cabin/router/\(Agent.attic)"))
     #expect(!topics.contains("threadkeeper/router/\(Agent.attic)"))
     #expect(!topics.contains("lets/cabin/router/\(Agent.living)"))
-    keeper.configuration.topics = BaseTopics([.init(name: "home", base: "threadkeeper")])
-    let outbox = try keeper.outbox()
+    bridge.configuration.topics = BaseTopics([.init(name: "home", base: "threadkeeper")])
+    let outbox = try bridge.outbox()
     #expect(try outbox.drain().allSatisfy { $0.topic.hasPrefix("threadkeeper/") })
-    #expect(try outbox.published == keeper.database.read { try EventLedger.lastID($0) })
+    #expect(try outbox.published == bridge.database.read { try EventLedger.lastID($0) })
   }
 
   @Test("No publication holds a secret")
   func secrecy() throws {
     let known = SampleNetwork.guest.with { $0.networkKey = "00112233445566778899aabbccddeeff" }
-    try keeper.announce(Agent.living, .home, at: 5)
-    try keeper.announce(Agent.living, SampleNetwork.home.with { $0.channel = 20 }, at: 5)
-    try keeper.announce(Agent.attic, known, at: 5)
-    try keeper.pass(30)
-    try keeper.say(.leave, Agent.attic)
+    try bridge.announce(Agent.living, .home, at: 5)
+    try bridge.announce(Agent.living, SampleNetwork.home.with { $0.channel = 20 }, at: 5)
+    try bridge.announce(Agent.attic, known, at: 5)
+    try bridge.pass(30)
+    try bridge.say(.leave, Agent.attic)
     let all = try outbox.drain()
     #expect(all.count > 20)
     for publication in all {
@@ -160,9 +160,9 @@ struct OutboxTests {
 
   @Test("The mark advances only over rows whose every publication is acknowledged")
   func watermark() throws {
-    try keeper.announce(Agent.living, .home, at: 1)
-    try keeper.announce(Agent.attic, .home, at: 1)
-    let last = try keeper.database.read { try EventLedger.lastID($0) }
+    try bridge.announce(Agent.living, .home, at: 1)
+    try bridge.announce(Agent.attic, .home, at: 1)
+    let last = try bridge.database.read { try EventLedger.lastID($0) }
     let all = try outbox.next(1_000)
     var generator = SeededGenerator(seed: 3)
     var marks: [Int64] = []
@@ -178,7 +178,7 @@ struct OutboxTests {
 
   @Test("Strange acknowledgements change nothing")
   func strangeTokens() throws {
-    try keeper.announce(Agent.living, .home, at: 1)
+    try bridge.announce(Agent.living, .home, at: 1)
     let all = try outbox.next(1_000)
     let first = try #require(all.first)
     for _ in 0..<100 { outbox.acknowledge(first.token) }
@@ -188,27 +188,27 @@ struct OutboxTests {
 
   @Test("Rows are dropped with the mark, and their ids are never given again")
   func dropped() throws {
-    try keeper.announce(Agent.living, .home, at: 1)
+    try bridge.announce(Agent.living, .home, at: 1)
     _ = try outbox.drain()
     let last = outbox.published
-    try keeper.database.write { try EventLedger.setPublished(last, $0) }
-    #expect(try keeper.database.read { try EventLedger.page(after: 0, limit: 10, $0) }.isEmpty)
-    #expect(try keeper.database.read { try EventLedger.waiting($0) } == 0)
-    try keeper.restart()
-    #expect(try keeper.outbox().drain().isEmpty)
-    try keeper.announce(Agent.attic, .home, at: 1)
-    let rows = try keeper.database.read { try EventLedger.page(after: 0, limit: 10, $0) }
+    try bridge.database.write { try EventLedger.setPublished(last, $0) }
+    #expect(try bridge.database.read { try EventLedger.page(after: 0, limit: 10, $0) }.isEmpty)
+    #expect(try bridge.database.read { try EventLedger.waiting($0) } == 0)
+    try bridge.restart()
+    #expect(try bridge.outbox().drain().isEmpty)
+    try bridge.announce(Agent.attic, .home, at: 1)
+    let rows = try bridge.database.read { try EventLedger.page(after: 0, limit: 10, $0) }
     #expect(rows.first?.id == last + 1)
-    #expect(try keeper.database.read { try EventLedger.waiting($0) } == Int64(rows.count))
+    #expect(try bridge.database.read { try EventLedger.waiting($0) } == Int64(rows.count))
     // An older mark takes nothing back.
-    try keeper.database.write { try EventLedger.setPublished(1, $0) }
-    #expect(try keeper.database.read { try EventLedger.published($0) } == last)
+    try bridge.database.write { try EventLedger.setPublished(1, $0) }
+    #expect(try bridge.database.read { try EventLedger.published($0) } == last)
   }
 
   @Test("After a lost connection exactly what was not acknowledged is offered again")
   func restart() throws {
-    try keeper.announce(Agent.living, .home, at: 1)
-    try keeper.announce(Agent.attic, .home, at: 1)
+    try bridge.announce(Agent.living, .home, at: 1)
+    try bridge.announce(Agent.attic, .home, at: 1)
     let before = try outbox.next(5)
     let first = try outbox.next(1_000)
     for publication in before { outbox.acknowledge(publication.token) }
@@ -218,16 +218,16 @@ struct OutboxTests {
     let again = try outbox.next(1_000)
     #expect(again.last?.topic == first.last?.topic)
     #expect(Set(again.map(\.token)).isDisjoint(with: (before + first).map(\.token)))
-    #expect(outbox.published < (try keeper.database.read { try EventLedger.lastID($0) }))
+    #expect(outbox.published < (try bridge.database.read { try EventLedger.lastID($0) }))
     for publication in again { outbox.acknowledge(publication.token) }
-    #expect(try outbox.published == keeper.database.read { try EventLedger.lastID($0) })
+    #expect(try outbox.published == bridge.database.read { try EventLedger.lastID($0) })
     outbox.restart()
     #expect(try outbox.drain().isEmpty)
   }
 
   @Test("No more is handed out than was asked for", arguments: [0, 1, 3, 20])
   func limit(limit: Int) throws {
-    for number in 0..<20 { try keeper.announce(Fleet.agent(number), .home, at: 1) }
+    for number in 0..<20 { try bridge.announce(Fleet.agent(number), .home, at: 1) }
     #expect(try outbox.next(limit).count == limit)
   }
 
@@ -235,7 +235,7 @@ struct OutboxTests {
   func interleaved() throws {
     var topics: [String] = []
     for number in 0..<40 {
-      try keeper.announce(Fleet.agent(number), .home, at: 1)
+      try bridge.announce(Fleet.agent(number), .home, at: 1)
       for publication in try outbox.next(3) {
         topics.append(publication.topic)
         outbox.acknowledge(publication.token)

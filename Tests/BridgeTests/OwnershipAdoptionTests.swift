@@ -16,21 +16,21 @@ struct OwnershipAdoptionTests {
   func question() throws {
     try scene.raised()
     #expect(try scene.waiting().count == 1)
-    try scene.keeper.transfer(AdoptionScene.router, to: "bert")
+    try scene.bridge.transfer(AdoptionScene.router, to: "bert")
     #expect(try scene.waiting().isEmpty)
-    for _ in 1...3 { try scene.keeper.pass(30) }
+    for _ in 1...3 { try scene.bridge.pass(30) }
     #expect(try scene.waiting().isEmpty, "a question about a login without keys")
-    #expect(try scene.keeper.router(AdoptionScene.router)?.user == "bert")
-    #expect(scene.keeper.delivered.isEmpty)
+    #expect(try scene.bridge.router(AdoptionScene.router)?.user == "bert")
+    #expect(scene.bridge.delivered.isEmpty)
   }
 
   @Test("What was approved and not sent yet is not sent")
   func approved() throws {
     try scene.raised()
     try scene.approve()
-    try scene.keeper.transfer(AdoptionScene.router, to: "bert")
-    for _ in 1...3 { try scene.keeper.pass(30) }
-    #expect(scene.keeper.delivered.isEmpty)
+    try scene.bridge.transfer(AdoptionScene.router, to: "bert")
+    for _ in 1...3 { try scene.bridge.pass(30) }
+    #expect(scene.bridge.delivered.isEmpty)
     #expect(try scene.given().isEmpty)
     #expect(try scene.adoption == nil)
   }
@@ -38,12 +38,12 @@ struct OwnershipAdoptionTests {
   @Test("Release and removal withdraw the question too")
   func withdrawn() throws {
     try scene.raised()
-    try scene.keeper.release(AdoptionScene.router)
+    try scene.bridge.release(AdoptionScene.router)
     #expect(try scene.waiting().isEmpty)
     #expect(try scene.adoption == nil)
     let other = try AdoptionScene()
     try other.raised()
-    try other.keeper.remove(AdoptionScene.router)
+    try other.bridge.remove(AdoptionScene.router)
     #expect(try other.waiting().isEmpty)
     #expect(try other.adoption == nil)
   }

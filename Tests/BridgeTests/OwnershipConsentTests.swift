@@ -15,12 +15,12 @@ import ThreadRequests
 
 @Suite("What was agreed to about the previous team's credentials ends with a transfer")
 struct OwnershipConsentTests {
-  let keeper: Keeper
+  let bridge: TestBridge
 
   init() throws {
-    keeper = try Keeper { $0.requests.sealer = PlainSealer() }
-    try keeper.announce(Agent.attic, .home, at: 5, user: "hub")
-    try keeper.announce(Agent.living, .guest, at: 1, user: "anna")
+    bridge = try TestBridge { $0.requests.sealer = PlainSealer() }
+    try bridge.announce(Agent.attic, .home, at: 5, user: "hub")
+    try bridge.announce(Agent.living, .guest, at: 1, user: "anna")
   }
 
   /// Everybody is enrolled, and nothing is sealed.
@@ -38,21 +38,21 @@ struct OwnershipConsentTests {
   private let answers = AnswerQueue()
 
   private var desk: ConsentDesk {
-    ConsentDesk(keeper.runner(answers: answers))
+    ConsentDesk(bridge.runner(answers: answers))
   }
 
   /// The tablet asks for the network of anna's router.
   private func ask() throws {
-    try keeper.receive([
-      try keeper.request(
+    try bridge.receive([
+      try bridge.request(
         "network/get", user: "tablet", ["ext_pan_id": SampleNetwork.guest.extendedPANID])
     ])
   }
 
   private func waiting() throws -> [PendingConsent] {
-    try keeper.database.read {
-      try ConsentLedger(keeper.temporary.keychain).pending(
-        now: keeper.clock.now().milliseconds, $0)
+    try bridge.database.read {
+      try ConsentLedger(bridge.temporary.keychain).pending(
+        now: bridge.clock.now().milliseconds, $0)
     }
   }
 
@@ -61,17 +61,17 @@ struct OwnershipConsentTests {
     try ask()
     try desk.approve(try #require(try waiting().first).id.description, .always, by: 0)
     try ask()
-    #expect(keeper.published.first?.data?.sealed != nil, "agreed to for good")
-    try keeper.transfer(Agent.living, to: "bert")
+    #expect(bridge.published.first?.data?.sealed != nil, "agreed to for good")
+    try bridge.transfer(Agent.living, to: "bert")
     try ask()
-    #expect(keeper.published.isEmpty)
+    #expect(bridge.published.isEmpty)
     #expect(try waiting().first?.subject.networks.map(\.team) == ["bert"])
   }
 
   @Test("A question that waits gives nothing when it is approved after the transfer")
   func pending() throws {
     try ask()
-    try keeper.transfer(Agent.living, to: "bert")
+    try bridge.transfer(Agent.living, to: "bert")
     let record = try desk.approve(
       try #require(try waiting().first).id.description, .once, by: 0)
     #expect(record.given == false)
@@ -80,12 +80,12 @@ struct OwnershipConsentTests {
 
   @Test("The previous team is refused what it has stored, and the new one gets it")
   func ownCredentials() throws {
-    try keeper.transfer(Agent.living, to: "bert")
+    try bridge.transfer(Agent.living, to: "bert")
     let fields = ["border_agent_id": Agent.living]
-    #expect(try keeper.ask(.getCredentials, user: "anna", fields).code == "not_found")
-    #expect(try keeper.ask(.getCredentials, user: "bert", fields).data?.sealed != nil)
+    #expect(try bridge.ask(.getCredentials, user: "anna", fields).code == "not_found")
+    #expect(try bridge.ask(.getCredentials, user: "bert", fields).data?.sealed != nil)
     #expect(
-      try keeper.storeCredentials(Agent.living, .guest, at: 9, user: "anna").code
+      try bridge.storeCredentials(Agent.living, .guest, at: 9, user: "anna").code
         == "not_authorized")
   }
 }

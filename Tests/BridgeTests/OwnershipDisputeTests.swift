@@ -14,29 +14,29 @@ struct OwnershipDisputeTests {
     case transfer, release, remove
   }
 
-  let keeper: Keeper
+  let bridge: TestBridge
   let home = SampleNetwork.home
   let rekeyed = SampleNetwork.home.with { $0.networkKey = "000102030405060708090a0b0c0d0e0f" }
 
   init() throws {
-    keeper = try Keeper()
-    for agent in [Agent.living, Agent.attic] { try keeper.announce(agent, home, at: 1) }
+    bridge = try TestBridge()
+    for agent in [Agent.living, Agent.attic] { try bridge.announce(agent, home, at: 1) }
   }
 
   private var dispute: AlertRecord? {
-    get throws { try keeper.alert(.preferredKeyDisputed) }
+    get throws { try bridge.alert(.preferredKeyDisputed) }
   }
 
   private func claim() throws {
-    for agent in [Agent.living, Agent.attic] { try keeper.announce(agent, rekeyed, at: 2) }
-    #expect(try keeper.preferred() == home.dataset(at: 1) && dispute?.phase == .held)
+    for agent in [Agent.living, Agent.attic] { try bridge.announce(agent, rekeyed, at: 2) }
+    #expect(try bridge.preferred() == home.dataset(at: 1) && dispute?.phase == .held)
   }
 
   private func apply(_ change: Change) throws {
     switch change {
-    case .transfer: try keeper.transfer(Agent.garage, to: "anna")
-    case .release: try keeper.release(Agent.garage)
-    case .remove: try keeper.remove(Agent.garage)
+    case .transfer: try bridge.transfer(Agent.garage, to: "anna")
+    case .release: try bridge.release(Agent.garage)
+    case .remove: try bridge.remove(Agent.garage)
     }
   }
 
@@ -45,28 +45,28 @@ struct OwnershipDisputeTests {
     arguments: Change.allCases, [true, false])
   func changed(change: Change, isListed: Bool) throws {
     if isListed {
-      try keeper.announce(Agent.garage, home, at: 1, user: "bert")
+      try bridge.announce(Agent.garage, home, at: 1, user: "bert")
     } else {
-      _ = try keeper.storeCredentials(Agent.garage, home, at: 1, user: "bert")
-      #expect(try keeper.router(Agent.garage)?.isPresent != true)
+      _ = try bridge.storeCredentials(Agent.garage, home, at: 1, user: "bert")
+      #expect(try bridge.router(Agent.garage)?.isPresent != true)
     }
-    #expect(try keeper.credential(Agent.garage)?.followsPreferred == true)
+    #expect(try bridge.credential(Agent.garage)?.followsPreferred == true)
     try claim()
     try apply(change)
-    #expect(try keeper.preferred() == rekeyed.dataset(at: 2) && dispute == nil)
+    #expect(try bridge.preferred() == rekeyed.dataset(at: 2) && dispute == nil)
     for agent in [Agent.living, Agent.attic] {
-      #expect(try keeper.router(agent)?.preferred == "match")
+      #expect(try bridge.router(agent)?.preferred == "match")
     }
   }
 
   @Test(
     "It is looked at again after damaged credentials were released or removed",
-    arguments: [Change.release, .remove], Keeper.DamagedColumn.allCases)
-  func damaged(change: Change, column: Keeper.DamagedColumn) throws {
-    _ = try keeper.storeCredentials(Agent.garage, home, at: 1, user: "bert")
-    try keeper.damageCredential(of: Agent.garage, column)
+    arguments: [Change.release, .remove], TestBridge.DamagedColumn.allCases)
+  func damaged(change: Change, column: TestBridge.DamagedColumn) throws {
+    _ = try bridge.storeCredentials(Agent.garage, home, at: 1, user: "bert")
+    try bridge.damageCredential(of: Agent.garage, column)
     try claim()
     try apply(change)
-    #expect(try keeper.preferred() == rekeyed.dataset(at: 2) && dispute == nil)
+    #expect(try bridge.preferred() == rekeyed.dataset(at: 2) && dispute == nil)
   }
 }

@@ -8,12 +8,12 @@ import Testing
 
 @Suite("A border agent id belongs to the team that first stored it")
 struct OwnershipTests {
-  let keeper: Keeper
+  let bridge: TestBridge
 
   init() throws {
-    keeper = try Keeper(teams: ["anna": "family", "anton": "family"])
-    try keeper.announce(Agent.living, .home, at: 1, user: "anna")
-    _ = try keeper.takeEvents()
+    bridge = try TestBridge(teams: ["anna": "family", "anton": "family"])
+    try bridge.announce(Agent.living, .home, at: 1, user: "anna")
+    _ = try bridge.takeEvents()
   }
 
   private let refusable: [InboundEventKind] = [.announce, .dataset, .leave, .heartbeat, .offline]
@@ -25,64 +25,64 @@ struct OwnershipTests {
 
   @Test("What another team says of it is refused, said and counted, and changes nothing")
   func otherTeam() throws {
-    let before = try keeper.router(Agent.living)
+    let before = try bridge.router(Agent.living)
     for kind in refusable {
-      let counts = try keeper.say(kind, Agent.living, user: "bert", try fields(kind))
+      let counts = try bridge.say(kind, Agent.living, user: "bert", try fields(kind))
       #expect(counts.rejected == ["not_authorized": 1], "\(kind)")
-      let event = try #require(try keeper.takeEvents().first)
+      let event = try #require(try bridge.takeEvents().first)
       #expect(event.types == .messageRejected)
       #expect(event.user == "bert")
       #expect(event.detail.code == "not_authorized")
       #expect(event.detail.topic == "threadkeeper/in/bert/\(kind.rawValue)")
     }
-    #expect(try keeper.router(Agent.living) == before)
-    #expect(try keeper.credential(Agent.living)?.dataset == (try SampleNetwork.home.dataset(at: 1)))
+    #expect(try bridge.router(Agent.living) == before)
+    #expect(try bridge.credential(Agent.living)?.dataset == (try SampleNetwork.home.dataset(at: 1)))
   }
 
   @Test("Another login of the same team may")
   func sameTeam() throws {
     for kind in refusable where kind != .leave {
       #expect(
-        try keeper.say(kind, Agent.living, user: "anton", try fields(kind)).rejected.isEmpty,
+        try bridge.say(kind, Agent.living, user: "anton", try fields(kind)).rejected.isEmpty,
         "\(kind)")
     }
-    #expect(try keeper.credential(Agent.living)?.team == "family")
-    #expect(try keeper.say(.leave, Agent.living, user: "anton").rejected.isEmpty)
-    #expect(try keeper.router(Agent.living)?.isPresent == false)
+    #expect(try bridge.credential(Agent.living)?.team == "family")
+    #expect(try bridge.say(.leave, Agent.living, user: "anton").rejected.isEmpty)
+    #expect(try bridge.router(Agent.living)?.isPresent == false)
   }
 
   @Test("It goes on belonging to the team when the router left, and after a restart")
   func afterLeave() throws {
-    try keeper.say(.leave, Agent.living, user: "anna")
-    try keeper.restart()
+    try bridge.say(.leave, Agent.living, user: "anna")
+    try bridge.restart()
     for kind in [InboundEventKind.announce, .dataset] {
       #expect(
-        try keeper.say(kind, Agent.living, user: "bert", try fields(kind)).rejected
+        try bridge.say(kind, Agent.living, user: "bert", try fields(kind)).rejected
           == ["not_authorized": 1])
     }
     #expect(
-      try keeper.say(.announce, Agent.living, user: "bert").rejected == ["not_authorized": 1])
-    #expect(try keeper.announce(Agent.living, .home, at: 1, user: "anton").rejected.isEmpty)
-    #expect(try keeper.credential(Agent.living)?.team == "family")
+      try bridge.say(.announce, Agent.living, user: "bert").rejected == ["not_authorized": 1])
+    #expect(try bridge.announce(Agent.living, .home, at: 1, user: "anton").rejected.isEmpty)
+    #expect(try bridge.credential(Agent.living)?.team == "family")
   }
 
   @Test("It goes on belonging to the team when a person deleted the credentials")
   func afterRemoval() throws {
-    #expect(try keeper.removeCredential(of: Agent.living))
+    #expect(try bridge.removeCredential(of: Agent.living))
     for kind in refusable {
       #expect(
-        try keeper.say(kind, Agent.living, user: "bert", try fields(kind)).rejected
+        try bridge.say(kind, Agent.living, user: "bert", try fields(kind)).rejected
           == ["not_authorized": 1], "\(kind)")
     }
-    #expect(try keeper.announce(Agent.living, .home, at: 1, user: "anton").rejected.isEmpty)
+    #expect(try bridge.announce(Agent.living, .home, at: 1, user: "anton").rejected.isEmpty)
   }
 
   @Test("Who announced without a dataset owns nothing yet: the first to store it does")
   func withoutDataset() throws {
-    try keeper.say(.announce, Agent.attic, user: "anna")
-    #expect(try keeper.announce(Agent.attic, .home, at: 1, user: "bert").rejected.isEmpty)
+    try bridge.say(.announce, Agent.attic, user: "anna")
+    #expect(try bridge.announce(Agent.attic, .home, at: 1, user: "bert").rejected.isEmpty)
     #expect(
-      try keeper.announce(Agent.attic, .home, at: 2, user: "anna").rejected
+      try bridge.announce(Agent.attic, .home, at: 2, user: "anna").rejected
         == ["not_authorized": 1])
   }
 
@@ -90,29 +90,29 @@ struct OwnershipTests {
   func alias() throws {
     let long = Agent.living + String(repeating: "0", count: 16)
     #expect(
-      try keeper.announce(long, .guest, at: 1, user: "bert").rejected == ["not_authorized": 1])
+      try bridge.announce(long, .guest, at: 1, user: "bert").rejected == ["not_authorized": 1])
   }
 
   @Test("Teams are told apart byte by byte, like logins at the broker")
   func canonicalEquivalence() throws {
-    try keeper.announce(Agent.attic, .home, at: 1, user: "zo\u{EB}")
+    try bridge.announce(Agent.attic, .home, at: 1, user: "zo\u{EB}")
     #expect(
-      try keeper.announce(Agent.attic, .guest, at: 9, user: "zoe\u{308}").rejected
+      try bridge.announce(Agent.attic, .guest, at: 9, user: "zoe\u{308}").rejected
         == ["not_authorized": 1])
   }
 
   @Test("In another home the same id is another matter")
   func otherHome() throws {
-    let keeper = try Keeper(homes: [
+    let bridge = try TestBridge(homes: [
       .init(name: "home", base: "threadkeeper"), .init(name: "cabin", base: "lets/cabin"),
     ])
-    try keeper.announce(Agent.living, .home, at: 1, user: "anna")
-    let counts = try keeper.announce(Agent.living, .guest, at: 1, user: "bert", base: "lets/cabin")
+    try bridge.announce(Agent.living, .home, at: 1, user: "anna")
+    let counts = try bridge.announce(Agent.living, .guest, at: 1, user: "bert", base: "lets/cabin")
     #expect(counts.rejected.isEmpty)
-    #expect(try keeper.credential(Agent.living, home: "home")?.team == "anna")
-    #expect(try keeper.credential(Agent.living, home: "cabin")?.team == "bert")
-    #expect(try keeper.router(Agent.living, home: "cabin")?.preferred == "match")
-    #expect(try keeper.home("home").routers == 1)
-    #expect(try keeper.home("cabin").routers == 1)
+    #expect(try bridge.credential(Agent.living, home: "home")?.team == "anna")
+    #expect(try bridge.credential(Agent.living, home: "cabin")?.team == "bert")
+    #expect(try bridge.router(Agent.living, home: "cabin")?.preferred == "match")
+    #expect(try bridge.home("home").routers == 1)
+    #expect(try bridge.home("cabin").routers == 1)
   }
 }

@@ -12,37 +12,37 @@ import ThreadRequests
 
 @Suite("New keys of the preferred network need confirmation")
 struct PreferredKeyTests {
-  let keeper: Keeper
+  let bridge: TestBridge
   let home = SampleNetwork.home
   let rekeyed = SampleNetwork.home.with { $0.networkKey = "000102030405060708090a0b0c0d0e0f" }
 
   init() throws {
-    keeper = try Keeper()
-    try keeper.announce(Agent.living, home, at: 1)
-    try keeper.announce(Agent.attic, home, at: 1)
-    _ = try keeper.takeEvents()
+    bridge = try TestBridge()
+    try bridge.announce(Agent.living, home, at: 1)
+    try bridge.announce(Agent.attic, home, at: 1)
+    _ = try bridge.takeEvents()
   }
 
   private var dispute: AlertRecord? {
-    get throws { try keeper.alert(.preferredKeyDisputed) }
+    get throws { try bridge.alert(.preferredKeyDisputed) }
   }
 
   private func set(_ change: (inout ThreadRequest) throws -> Void) throws -> AnswerData {
     var request = ThreadRequest(.setPreferred)
     try change(&request)
-    return try keeper.command(request).result()
+    return try bridge.command(request).result()
   }
 
   @Test("One member's new key is stored for it, disputed, and nobody is called stale")
   func disputed() throws {
-    try keeper.announce(Agent.living, rekeyed, at: 2)
-    #expect(try keeper.takeNames() == ["dataset_updated"])
-    #expect(try keeper.credential(Agent.living)?.dataset == rekeyed.dataset(at: 2))
-    #expect(try keeper.preferred() == home.dataset(at: 1))
-    #expect(try keeper.router(Agent.attic)?.preferred == "match")
+    try bridge.announce(Agent.living, rekeyed, at: 2)
+    #expect(try bridge.takeNames() == ["dataset_updated"])
+    #expect(try bridge.credential(Agent.living)?.dataset == rekeyed.dataset(at: 2))
+    #expect(try bridge.preferred() == home.dataset(at: 1))
+    #expect(try bridge.router(Agent.attic)?.preferred == "match")
     #expect(try dispute?.phase == .held)
-    try keeper.pass(30)
-    #expect(try keeper.firing().filter { !$0.hasPrefix("Plaintext") } == ["PreferredKeyDisputed"])
+    try bridge.pass(30)
+    #expect(try bridge.firing().filter { !$0.hasPrefix("Plaintext") } == ["PreferredKeyDisputed"])
     let facts = try #require(try dispute).facts
     #expect(facts.summary.contains(Agent.living) && facts.summary.contains(Agent.attic))
     #expect(
@@ -51,127 +51,127 @@ struct PreferredKeyTests {
     #expect(facts.remedy.contains("give \(Agent.living) the current dataset"))
     #expect(facts.differs == ["network_key"])
     // A restart, and saying it again, change nothing.
-    try keeper.restart()
-    try keeper.announce(Agent.living, rekeyed, at: 2)
-    try keeper.pass(1)
-    #expect(try keeper.preferred() == home.dataset(at: 1) && dispute?.phase == .firing)
+    try bridge.restart()
+    try bridge.announce(Agent.living, rekeyed, at: 2)
+    try bridge.pass(1)
+    #expect(try bridge.preferred() == home.dataset(at: 1) && dispute?.phase == .firing)
   }
 
   @Test("A PSKc counts as a key")
   func pskc() throws {
     let other = home.with { $0.pskc = "000102030405060708090a0b0c0d0e0f" }
-    try keeper.announce(Agent.living, other, at: 2)
-    #expect(try keeper.preferred() == home.dataset(at: 1))
+    try bridge.announce(Agent.living, other, at: 2)
+    #expect(try bridge.preferred() == home.dataset(at: 1))
     #expect(try dispute?.facts.differs == ["pskc"])
   }
 
   @Test("A second member's word makes the new key the preferred one; an event and an alert say so")
   func confirmed() throws {
-    try keeper.announce(Agent.living, rekeyed, at: 2, ["name": "Living room"])
-    _ = try keeper.takeEvents()
-    try keeper.announce(Agent.attic, rekeyed, at: 2, ["name": "Attic"])
+    try bridge.announce(Agent.living, rekeyed, at: 2, ["name": "Living room"])
+    _ = try bridge.takeEvents()
+    try bridge.announce(Agent.attic, rekeyed, at: 2, ["name": "Attic"])
     #expect(
-      try keeper.takeNames().filter { !$0.hasPrefix("alert") }
+      try bridge.takeNames().filter { !$0.hasPrefix("alert") }
         == ["dataset_updated", "preferred_changed"])
-    #expect(try keeper.preferred() == rekeyed.dataset(at: 2))
+    #expect(try bridge.preferred() == rekeyed.dataset(at: 2))
     for agent in [Agent.living, Agent.attic] {
-      #expect(try keeper.router(agent)?.preferred == "match")
-      #expect(try keeper.credential(agent)?.followsPreferred == true)
+      #expect(try bridge.router(agent)?.preferred == "match")
+      #expect(try bridge.credential(agent)?.followsPreferred == true)
     }
     #expect(try dispute?.phase != .held && dispute?.phase != .firing)
-    let changed = try #require(try keeper.alert(.preferredNetworkChanged))
+    let changed = try #require(try bridge.alert(.preferredNetworkChanged))
     #expect(changed.phase == .firing && changed.name.severity == .info)
     #expect(
       changed.facts.summary
         == "the preferred network home has new keys: Attic and Living room report them")
     #expect(changed.facts.remedy.contains("`threadkeeper preferred set p-"))
-    try keeper.pass(86_399)
-    #expect(try keeper.alert(.preferredNetworkChanged)?.phase == .firing)
-    try keeper.pass(1)
-    #expect(try keeper.alert(.preferredNetworkChanged)?.phase == .resolved)
+    try bridge.pass(86_399)
+    #expect(try bridge.alert(.preferredNetworkChanged)?.phase == .firing)
+    try bridge.pass(1)
+    #expect(try bridge.alert(.preferredNetworkChanged)?.phase == .resolved)
   }
 
   @Test("Where two teams have members, a second router of the same team confirms nothing")
   func teams() throws {
-    try keeper.announce(Agent.garage, home, at: 1, user: "bert")
-    try keeper.announce(Agent.living, rekeyed, at: 2)
-    try keeper.announce(Agent.attic, rekeyed, at: 2)
-    #expect(try keeper.preferred() == home.dataset(at: 1) && dispute?.phase == .held)
-    try keeper.announce(Agent.garage, rekeyed, at: 2, user: "bert")
-    #expect(try keeper.preferred() == rekeyed.dataset(at: 2) && dispute == nil)
+    try bridge.announce(Agent.garage, home, at: 1, user: "bert")
+    try bridge.announce(Agent.living, rekeyed, at: 2)
+    try bridge.announce(Agent.attic, rekeyed, at: 2)
+    #expect(try bridge.preferred() == home.dataset(at: 1) && dispute?.phase == .held)
+    try bridge.announce(Agent.garage, rekeyed, at: 2, user: "bert")
+    #expect(try bridge.preferred() == rekeyed.dataset(at: 2) && dispute == nil)
   }
 
   @Test("A claim ends when its router takes the current dataset, which is older than its own")
   func takenBack() throws {
-    try keeper.announce(Agent.living, rekeyed, at: 2)
-    try keeper.pass(30)
-    try keeper.announce(Agent.living, home, at: 1)
+    try bridge.announce(Agent.living, rekeyed, at: 2)
+    try bridge.pass(30)
+    try bridge.announce(Agent.living, home, at: 1)
     #expect(try dispute?.phase == .resolved)
-    #expect(try keeper.credential(Agent.living)?.dataset == home.dataset(at: 1))
-    #expect(try keeper.router(Agent.living)?.credential == .stored)
-    #expect(try keeper.router(Agent.living)?.preferred == "match")
+    #expect(try bridge.credential(Agent.living)?.dataset == home.dataset(at: 1))
+    #expect(try bridge.router(Agent.living)?.credential == .stored)
+    #expect(try bridge.router(Agent.living)?.preferred == "match")
   }
 
   @Test("A claim ends when its router leaves, moves away or loses its credentials")
   func gone() throws {
     for end in 0..<3 {
-      try keeper.announce(Agent.living, home, at: 1)
-      try keeper.announce(Agent.living, rekeyed, at: 2)
+      try bridge.announce(Agent.living, home, at: 1)
+      try bridge.announce(Agent.living, rekeyed, at: 2)
       #expect(try dispute != nil)
       switch end {
-      case 0: try keeper.say(.leave, Agent.living)
-      case 1: try keeper.announce(Agent.living, .guest, at: 1)
+      case 0: try bridge.say(.leave, Agent.living)
+      case 1: try bridge.announce(Agent.living, .guest, at: 1)
       default:
-        _ = try keeper.ask(.deleteCredentials, ["border_agent_id": Agent.living])
+        _ = try bridge.ask(.deleteCredentials, ["border_agent_id": Agent.living])
       }
       #expect(try dispute == nil, "end \(end)")
-      #expect(try keeper.preferred() == home.dataset(at: 1))
+      #expect(try bridge.preferred() == home.dataset(at: 1))
     }
   }
 
   @Test("When the other side leaves, the claim is that of the only member")
   func otherSideGone() throws {
-    try keeper.announce(Agent.living, rekeyed, at: 2)
-    try keeper.say(.leave, Agent.attic)
-    #expect(try keeper.preferred() == rekeyed.dataset(at: 2) && dispute == nil)
-    #expect(try keeper.takeNames().last { !$0.hasPrefix("alert") } == "preferred_changed")
+    try bridge.announce(Agent.living, rekeyed, at: 2)
+    try bridge.say(.leave, Agent.attic)
+    #expect(try bridge.preferred() == rekeyed.dataset(at: 2) && dispute == nil)
+    #expect(try bridge.takeNames().last { !$0.hasPrefix("alert") } == "preferred_changed")
   }
 
   @Test("A person takes the new key by the command of the alert; the others are behind then")
   func personAgrees() throws {
-    try keeper.announce(Agent.living, rekeyed, at: 2)
+    try bridge.announce(Agent.living, rekeyed, at: 2)
     let answer = try set {
       $0.network = ExtendedPANID(hex: home.extendedPANID)
       $0.agent = BorderAgentID(hex: Agent.living)
     }
     #expect(answer.changed == true)
-    #expect(try keeper.preferred() == rekeyed.dataset(at: 2) && dispute == nil)
-    #expect(try keeper.router(Agent.attic)?.preferred == "mismatch")
-    #expect(try keeper.alert(.staleDataset, Agent.attic)?.phase == .held)
-    #expect(try keeper.alert(.preferredNetworkChanged)?.facts.summary.contains("a person") == true)
+    #expect(try bridge.preferred() == rekeyed.dataset(at: 2) && dispute == nil)
+    #expect(try bridge.router(Agent.attic)?.preferred == "mismatch")
+    #expect(try bridge.alert(.staleDataset, Agent.attic)?.phase == .held)
+    #expect(try bridge.alert(.preferredNetworkChanged)?.facts.summary.contains("a person") == true)
   }
 
   @Test("A person stays with the current key: the claim is a mismatch of that router then")
   func personRefuses() throws {
-    try keeper.announce(Agent.living, rekeyed, at: 2)
+    try bridge.announce(Agent.living, rekeyed, at: 2)
     #expect(try set { $0.dataset = try home.dataset(at: 1) }.changed == false)
     #expect(try dispute == nil)
-    #expect(try keeper.alert(.preferredNetworkMismatch, Agent.living)?.phase == .held)
+    #expect(try bridge.alert(.preferredNetworkMismatch, Agent.living)?.phase == .held)
     // It goes on saying so, alone and later with another one.
-    try keeper.announce(Agent.living, rekeyed, at: 3)
-    #expect(try keeper.preferred() == home.dataset(at: 1) && dispute == nil)
+    try bridge.announce(Agent.living, rekeyed, at: 3)
+    #expect(try bridge.preferred() == home.dataset(at: 1) && dispute == nil)
   }
 
   @Test("What a person has set is not undone by routers that still have the newer keys")
   func personGoesBack() throws {
-    for agent in [Agent.living, Agent.attic] { try keeper.announce(agent, rekeyed, at: 2) }
+    for agent in [Agent.living, Agent.attic] { try bridge.announce(agent, rekeyed, at: 2) }
     let former = try #require(
-      try keeper.database.read { try keeper.store.formerNetworks(of: "home", $0) }.first)
+      try bridge.database.read { try bridge.store.formerNetworks(of: "home", $0) }.first)
     #expect(try set { $0.id = former.id }.changed == true)
     for seconds in [2, 3] as [UInt64] {
-      for agent in [Agent.living, Agent.attic] { try keeper.announce(agent, rekeyed, at: seconds) }
+      for agent in [Agent.living, Agent.attic] { try bridge.announce(agent, rekeyed, at: seconds) }
     }
-    #expect(try keeper.preferred() == home.dataset(at: 1))
+    #expect(try bridge.preferred() == home.dataset(at: 1))
   }
 
   @Test(
@@ -179,69 +179,69 @@ struct PreferredKeyTests {
     arguments: [InboundEventKind.dataset, nil])
   func leftBehind(event: InboundEventKind?) throws {
     let moved = home.with { $0.channel = 20 }
-    for agent in [Agent.living, Agent.attic] { try keeper.announce(agent, moved, at: 5) }
+    for agent in [Agent.living, Agent.attic] { try bridge.announce(agent, moved, at: 5) }
     #expect(try set { $0.dataset = try home.dataset(at: 1) }.changed == true)
     for agent in [Agent.living, Agent.attic] {
-      #expect(try keeper.credential(agent)?.followsPreferred == true)
+      #expect(try bridge.credential(agent)?.followsPreferred == true)
       if event == nil {
-        _ = try keeper.storeCredentials(agent, rekeyed, at: 6)
+        _ = try bridge.storeCredentials(agent, rekeyed, at: 6)
       } else {
-        try keeper.say(.dataset, agent, ["dataset": rekeyed.dataset(at: 6).hex])
+        try bridge.say(.dataset, agent, ["dataset": rekeyed.dataset(at: 6).hex])
       }
-      #expect(try keeper.credential(agent)?.dataset == rekeyed.dataset(at: 6))
-      #expect(try keeper.credential(agent)?.followsPreferred == false)
+      #expect(try bridge.credential(agent)?.dataset == rekeyed.dataset(at: 6))
+      #expect(try bridge.credential(agent)?.followsPreferred == false)
     }
-    try keeper.say(.leave, Agent.attic)
-    #expect(try keeper.preferred() == home.dataset(at: 1) && dispute == nil)
-    #expect(try keeper.alert(.preferredNetworkMismatch, Agent.living) != nil)
+    try bridge.say(.leave, Agent.attic)
+    #expect(try bridge.preferred() == home.dataset(at: 1) && dispute == nil)
+    #expect(try bridge.alert(.preferredNetworkMismatch, Agent.living) != nil)
   }
 
   @Test("By request a router that a person's choice has left behind does not undo it either")
   func leftBehindRequest() throws {
     let moved = home.with { $0.channel = 20 }
-    try keeper.announce(Agent.living, moved, at: 5)
+    try bridge.announce(Agent.living, moved, at: 5)
     #expect(try set { $0.dataset = try home.dataset(at: 1) }.changed == true)
     for network in [moved, home.with { $0.channel = 21 }] {
-      let answer = try keeper.storeCredentials(Agent.living, network, at: 6)
+      let answer = try bridge.storeCredentials(Agent.living, network, at: 6)
       #expect(answer.data?.change == .updated && answer.data?.preferred == .mismatch)
     }
-    #expect(try keeper.preferred() == home.dataset(at: 1))
-    #expect(try keeper.credential(Agent.living)?.followsPreferred == true)
+    #expect(try bridge.preferred() == home.dataset(at: 1))
+    #expect(try bridge.credential(Agent.living)?.followsPreferred == true)
     // With the preferred parameters it is a member like any other.
-    _ = try keeper.storeCredentials(Agent.living, home, at: 7)
-    _ = try keeper.storeCredentials(Agent.living, moved, at: 8)
-    #expect(try keeper.preferred() == moved.dataset(at: 8))
+    _ = try bridge.storeCredentials(Agent.living, home, at: 7)
+    _ = try bridge.storeCredentials(Agent.living, moved, at: 8)
+    #expect(try bridge.preferred() == moved.dataset(at: 8))
   }
 
   @Test("A claimant that takes the current keys again leads, with whatever channel")
   func claimantReturns() throws {
     let moved = home.with { $0.channel = 20 }
-    try keeper.announce(Agent.living, rekeyed, at: 2)
+    try bridge.announce(Agent.living, rekeyed, at: 2)
     #expect(try dispute != nil)
-    try keeper.announce(Agent.living, moved, at: 3)
-    #expect(try keeper.preferred() == moved.dataset(at: 3) && dispute == nil)
-    #expect(try keeper.router(Agent.living)?.preferred == "match")
+    try bridge.announce(Agent.living, moved, at: 3)
+    #expect(try bridge.preferred() == moved.dataset(at: 3) && dispute == nil)
+    #expect(try bridge.router(Agent.living)?.preferred == "match")
   }
 
   @Test("A person who chooses other parameters of the current keys decides the dispute, too")
   func personChoosesParameters() throws {
     let chosen = home.with { $0.channel = 20 }
-    try keeper.announce(Agent.living, rekeyed, at: 2)
+    try bridge.announce(Agent.living, rekeyed, at: 2)
     #expect(try set { $0.dataset = try chosen.dataset(at: 1) }.changed == true)
     #expect(try dispute == nil)
-    #expect(try keeper.credential(Agent.living)?.followsPreferred == false)
-    #expect(try keeper.credential(Agent.attic)?.followsPreferred == true)
-    try keeper.say(.leave, Agent.attic)
-    #expect(try keeper.preferred() == chosen.dataset(at: 1))
+    #expect(try bridge.credential(Agent.living)?.followsPreferred == false)
+    #expect(try bridge.credential(Agent.attic)?.followsPreferred == true)
+    try bridge.say(.leave, Agent.attic)
+    #expect(try bridge.preferred() == chosen.dataset(at: 1))
   }
 
   @Test("Other parameters follow a single member at once, and raise no alert")
   func otherParameters() throws {
     let moved = home.with { $0.channel = 20 }
-    try keeper.announce(Agent.living, moved, at: 2)
-    #expect(try keeper.preferred() == moved.dataset(at: 2))
-    #expect(try dispute == nil && keeper.alert(.preferredNetworkChanged) == nil)
-    #expect(try keeper.database.read { try keeper.store.formerNetworks(of: "home", $0) }.isEmpty)
+    try bridge.announce(Agent.living, moved, at: 2)
+    #expect(try bridge.preferred() == moved.dataset(at: 2))
+    #expect(try dispute == nil && bridge.alert(.preferredNetworkChanged) == nil)
+    #expect(try bridge.database.read { try bridge.store.formerNetworks(of: "home", $0) }.isEmpty)
   }
 
   @Test(
@@ -253,27 +253,27 @@ struct PreferredKeyTests {
       try rekeyed.dataset(at: 1), try rekeyed.dataset(at: 0), try rekeyed.dataset(at: 9),
       elsewhere, try home.with { $0.channel = 20 }.dataset(at: 1),
     ] {
-      let answer = try keeper.ask(
+      let answer = try bridge.ask(
         .storeCredentials, ["border_agent_id": Agent.living, "dataset": dataset.hex])
       #expect(answer.data?.change == .updated && answer.data?.preferred == .mismatch)
-      #expect(try keeper.credential(Agent.living)?.dataset == dataset)
-      #expect(try keeper.preferred() == home.dataset(at: 1))
-      _ = try keeper.ask(
+      #expect(try bridge.credential(Agent.living)?.dataset == dataset)
+      #expect(try bridge.preferred() == home.dataset(at: 1))
+      _ = try bridge.ask(
         .storeCredentials, ["border_agent_id": Agent.living, "dataset": home.dataset(at: 1).hex])
     }
     for fields in [["ext_pan_id": home.extendedPANID], ["dataset": elsewhere.hex]] {
-      #expect(try keeper.ask(.setPreferred, fields).code == "not_authorized")
+      #expect(try bridge.ask(.setPreferred, fields).code == "not_authorized")
     }
-    #expect(try keeper.preferred() == home.dataset(at: 1))
+    #expect(try bridge.preferred() == home.dataset(at: 1))
   }
 
   @Test("A name, an Extended PAN ID and a dataset of a stranger never become the preferred network")
   func strangersDataset() throws {
     let stranger = home.with { $0.networkKey = "00000000000000000000000000000001" }
-    try keeper.announce(Agent.garage, stranger, at: 99, user: "mallory")
+    try bridge.announce(Agent.garage, stranger, at: 99, user: "mallory")
     #expect(try set { $0.network = ExtendedPANID(hex: home.extendedPANID) }.changed == false)
     #expect(try set { $0.networkName = "home" }.changed == false)
-    #expect(try keeper.preferred() == home.dataset(at: 1))
+    #expect(try bridge.preferred() == home.dataset(at: 1))
     #expect(try dispute == nil)
   }
 }

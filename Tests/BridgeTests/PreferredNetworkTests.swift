@@ -11,143 +11,143 @@ import ThreadRequests
 
 @Suite("The preferred network")
 struct PreferredNetworkTests {
-  let keeper: Keeper
+  let bridge: TestBridge
   let home = SampleNetwork.home
 
   init() throws {
-    keeper = try Keeper()
+    bridge = try TestBridge()
   }
 
   /// Lets the walk that follows a change come to its end.
   private func settle() throws {
-    for _ in 0..<3 { try keeper.pass() }
-    #expect(try keeper.home().reevaluateAfter == nil)
+    for _ in 0..<3 { try bridge.pass() }
+    #expect(try bridge.home().reevaluateAfter == nil)
   }
 
   @Test("The first network stored becomes preferred, and its router a member")
   func establish() throws {
-    try keeper.announce(Agent.living, home, at: 1)
-    #expect(try keeper.preferred() == (try home.dataset(at: 1)))
-    #expect(try keeper.credential(Agent.living)?.followsPreferred == true)
-    #expect(try keeper.home().preferred?.description == home.extendedPANID)
-    #expect(try keeper.home().preferredName == "home")
-    try keeper.announce(Agent.attic, .guest, at: 1)
-    #expect(try keeper.preferred() == (try home.dataset(at: 1)))
-    #expect(try keeper.credential(Agent.attic)?.followsPreferred == false)
+    try bridge.announce(Agent.living, home, at: 1)
+    #expect(try bridge.preferred() == (try home.dataset(at: 1)))
+    #expect(try bridge.credential(Agent.living)?.followsPreferred == true)
+    #expect(try bridge.home().preferred?.description == home.extendedPANID)
+    #expect(try bridge.home().preferredName == "home")
+    try bridge.announce(Agent.attic, .guest, at: 1)
+    #expect(try bridge.preferred() == (try home.dataset(at: 1)))
+    #expect(try bridge.credential(Agent.attic)?.followsPreferred == false)
   }
 
   @Test("A member's newer dataset moves it, and every other router is checked anew")
   func follow() throws {
-    for agent in [Agent.living, Agent.attic] { try keeper.announce(agent, home, at: 1) }
+    for agent in [Agent.living, Agent.attic] { try bridge.announce(agent, home, at: 1) }
     let moved = home.with { $0.channel = 20 }
-    try keeper.announce(Agent.living, moved, at: 2)
-    #expect(try keeper.preferred() == (try moved.dataset(at: 2)))
-    #expect(try keeper.router(Agent.living)?.preferred == "match")
+    try bridge.announce(Agent.living, moved, at: 2)
+    #expect(try bridge.preferred() == (try moved.dataset(at: 2)))
+    #expect(try bridge.router(Agent.living)?.preferred == "match")
     try settle()
-    #expect(try keeper.router(Agent.attic)?.preferred == "mismatch")
-    #expect(try keeper.alert(.staleDataset, Agent.attic)?.phase == .held)
-    #expect(try keeper.credential(Agent.attic)?.followsPreferred == true)
-    try keeper.announce(Agent.attic, moved, at: 2)
-    #expect(try keeper.router(Agent.attic)?.preferred == "match")
-    #expect(try keeper.alert(.staleDataset, Agent.attic) == nil)
+    #expect(try bridge.router(Agent.attic)?.preferred == "mismatch")
+    #expect(try bridge.alert(.staleDataset, Agent.attic)?.phase == .held)
+    #expect(try bridge.credential(Agent.attic)?.followsPreferred == true)
+    try bridge.announce(Agent.attic, moved, at: 2)
+    #expect(try bridge.router(Agent.attic)?.preferred == "match")
+    #expect(try bridge.alert(.staleDataset, Agent.attic) == nil)
   }
 
   @Test("A router that drifts from a network at 100 to one at 1 moves, alarms, and drags nothing")
   func drift() throws {
-    try keeper.announce(Agent.living, home, at: 100)
-    try keeper.announce(Agent.attic, home, at: 100)
-    _ = try keeper.takeEvents()
-    try keeper.announce(Agent.living, .guest, at: 1)
-    #expect(try keeper.takeNames() == ["dataset_updated"])
-    #expect(try keeper.preferred() == (try home.dataset(at: 100)))
-    #expect(try keeper.router(Agent.living)?.preferred == "mismatch")
-    #expect(try keeper.credential(Agent.living)?.followsPreferred == false)
-    try keeper.pass(30)
-    #expect(try keeper.firing().contains("PreferredNetworkMismatch \(Agent.living)"))
-    let facts = try #require(try keeper.alert(.preferredNetworkMismatch, Agent.living)).facts
+    try bridge.announce(Agent.living, home, at: 100)
+    try bridge.announce(Agent.attic, home, at: 100)
+    _ = try bridge.takeEvents()
+    try bridge.announce(Agent.living, .guest, at: 1)
+    #expect(try bridge.takeNames() == ["dataset_updated"])
+    #expect(try bridge.preferred() == (try home.dataset(at: 100)))
+    #expect(try bridge.router(Agent.living)?.preferred == "mismatch")
+    #expect(try bridge.credential(Agent.living)?.followsPreferred == false)
+    try bridge.pass(30)
+    #expect(try bridge.firing().contains("PreferredNetworkMismatch \(Agent.living)"))
+    let facts = try #require(try bridge.alert(.preferredNetworkMismatch, Agent.living)).facts
     #expect(facts.differs == ["network_key", "ext_pan_id", "network_name"])
-    try keeper.announce(Agent.living, home, at: 100)
-    #expect(try !keeper.firing().contains("PreferredNetworkMismatch \(Agent.living)"))
-    #expect(try keeper.credential(Agent.living)?.followsPreferred == true)
+    try bridge.announce(Agent.living, home, at: 100)
+    #expect(try !bridge.firing().contains("PreferredNetworkMismatch \(Agent.living)"))
+    #expect(try bridge.credential(Agent.living)?.followsPreferred == true)
   }
 
   @Test("A preferred network that a person chooses is checked at once against every router")
   func checkedAtOnce() throws {
-    try keeper.announce(Agent.living, home, at: 100)
-    try keeper.announce(Agent.attic, .guest, at: 1)
+    try bridge.announce(Agent.living, home, at: 100)
+    try bridge.announce(Agent.attic, .guest, at: 1)
     var request = ThreadRequest(.setPreferred)
     request.network = ExtendedPANID(hex: SampleNetwork.guest.extendedPANID)
-    _ = try keeper.command(request).result()
-    #expect(try keeper.home().reevaluateAfter == nil)
-    #expect(try keeper.router(Agent.living)?.preferred == "mismatch")
-    #expect(try keeper.router(Agent.attic)?.preferred == "match")
-    #expect(try keeper.credential(Agent.living)?.followsPreferred == false)
-    #expect(try keeper.credential(Agent.attic)?.followsPreferred == true)
+    _ = try bridge.command(request).result()
+    #expect(try bridge.home().reevaluateAfter == nil)
+    #expect(try bridge.router(Agent.living)?.preferred == "mismatch")
+    #expect(try bridge.router(Agent.attic)?.preferred == "match")
+    #expect(try bridge.credential(Agent.living)?.followsPreferred == false)
+    #expect(try bridge.credential(Agent.attic)?.followsPreferred == true)
   }
 
   @Test("A stranger that only names the preferred Extended PAN ID can never move it")
   func stranger() throws {
     let stranger = home.with { $0.networkKey = "00000000000000000000000000000001" }
-    try keeper.announce(Agent.living, home, at: 5)
+    try bridge.announce(Agent.living, home, at: 5)
     for seconds in [1, 5, 6, 7, 1_000] as [UInt64] {
-      try keeper.announce(Agent.attic, stranger, at: seconds, user: "bert")
-      #expect(try keeper.credential(Agent.attic)?.followsPreferred == false)
-      #expect(try keeper.router(Agent.attic)?.preferred == "mismatch")
+      try bridge.announce(Agent.attic, stranger, at: seconds, user: "bert")
+      #expect(try bridge.credential(Agent.attic)?.followsPreferred == false)
+      #expect(try bridge.router(Agent.attic)?.preferred == "mismatch")
       try settle()
     }
-    #expect(try keeper.preferred() == (try home.dataset(at: 5)))
+    #expect(try bridge.preferred() == (try home.dataset(at: 5)))
   }
 
   @Test("Membership of an earlier preferred network is none of a later one")
   func staleMembership() throws {
-    try keeper.announce(Agent.living, home, at: 5)
-    try keeper.announce(Agent.attic, home, at: 5, user: "bert")
+    try bridge.announce(Agent.living, home, at: 5)
+    try bridge.announce(Agent.attic, home, at: 5, user: "bert")
     var request = ThreadRequest(.setPreferred)
     request.dataset = try SampleNetwork.guest.dataset(at: 1)
-    _ = try keeper.command(request).result()
+    _ = try bridge.command(request).result()
     let stranger = SampleNetwork.guest.with { $0.networkKey = "00000000000000000000000000000001" }
     for seconds in [7, 8] as [UInt64] {
-      try keeper.announce(Agent.attic, stranger, at: seconds, user: "bert")
-      #expect(try keeper.credential(Agent.attic)?.followsPreferred == false)
+      try bridge.announce(Agent.attic, stranger, at: seconds, user: "bert")
+      #expect(try bridge.credential(Agent.attic)?.followsPreferred == false)
     }
-    #expect(try keeper.preferred() == (try SampleNetwork.guest.dataset(at: 1)))
+    #expect(try bridge.preferred() == (try SampleNetwork.guest.dataset(at: 1)))
   }
 
   @Test("A router that comes over becomes a member when it holds the preferred dataset itself")
   func comingOver() throws {
-    try keeper.announce(Agent.living, home, at: 5)
-    try keeper.announce(Agent.attic, .guest, at: 1)
-    try keeper.announce(Agent.attic, home, at: 5)
-    #expect(try keeper.credential(Agent.attic)?.followsPreferred == true)
+    try bridge.announce(Agent.living, home, at: 5)
+    try bridge.announce(Agent.attic, .guest, at: 1)
+    try bridge.announce(Agent.attic, home, at: 5)
+    #expect(try bridge.credential(Agent.attic)?.followsPreferred == true)
     let newer = home.with { $0.channel = 20 }
-    try keeper.announce(Agent.attic, newer, at: 6)
-    #expect(try keeper.preferred() == (try newer.dataset(at: 6)))
+    try bridge.announce(Agent.attic, newer, at: 6)
+    #expect(try bridge.preferred() == (try newer.dataset(at: 6)))
   }
 
   @Test("The last router of the preferred network leaves it preferred, and that is said")
   func lastRouter() throws {
-    for agent in [Agent.living, Agent.attic] { try keeper.announce(agent, home, at: 1) }
-    _ = try keeper.takeEvents()
-    try keeper.say(.leave, Agent.living)
-    #expect(try keeper.takeEvents().first { $0.types == .routerLeft }?.detail.message == nil)
-    try keeper.say(.leave, Agent.attic)
-    let event = try #require(try keeper.takeEvents().first { $0.types == .routerLeft })
+    for agent in [Agent.living, Agent.attic] { try bridge.announce(agent, home, at: 1) }
+    _ = try bridge.takeEvents()
+    try bridge.say(.leave, Agent.living)
+    #expect(try bridge.takeEvents().first { $0.types == .routerLeft }?.detail.message == nil)
+    try bridge.say(.leave, Agent.attic)
+    let event = try #require(try bridge.takeEvents().first { $0.types == .routerLeft })
     #expect(event.detail.message?.contains("stays preferred") == true)
-    #expect(try keeper.preferred() == (try home.dataset(at: 1)))
-    #expect(try keeper.network(.home)?.routers == 0)
-    try keeper.announce(Agent.living, .guest, at: 1)
-    #expect(try keeper.router(Agent.living)?.preferred == "mismatch")
-    #expect(try keeper.network(.home)?.routers == 0)
+    #expect(try bridge.preferred() == (try home.dataset(at: 1)))
+    #expect(try bridge.network(.home)?.routers == 0)
+    try bridge.announce(Agent.living, .guest, at: 1)
+    #expect(try bridge.router(Agent.living)?.preferred == "mismatch")
+    #expect(try bridge.network(.home)?.routers == 0)
   }
 
   @Test("The last two leaving in one batch: it is said of the second")
   func lastRoutersTogether() throws {
-    for agent in [Agent.living, Agent.attic] { try keeper.announce(agent, home, at: 1) }
-    _ = try keeper.takeEvents()
-    try keeper.receive([
-      try keeper.message(.leave, Agent.living), try keeper.message(.leave, Agent.attic),
+    for agent in [Agent.living, Agent.attic] { try bridge.announce(agent, home, at: 1) }
+    _ = try bridge.takeEvents()
+    try bridge.receive([
+      try bridge.message(.leave, Agent.living), try bridge.message(.leave, Agent.attic),
     ])
-    let messages = try keeper.takeEvents().filter { $0.types == .routerLeft }.map(\.detail.message)
+    let messages = try bridge.takeEvents().filter { $0.types == .routerLeft }.map(\.detail.message)
     #expect(messages.count == 2)
     #expect(messages.first == .some(nil))
     #expect(messages.last??.contains("stays preferred") == true)
@@ -157,35 +157,35 @@ struct PreferredNetworkTests {
   func walk() throws {
     let agents = (0..<450).map { Fleet.agent($0) }
     for chunk in 0..<3 {
-      try keeper.receive(
+      try bridge.receive(
         try agents[chunk * 150..<(chunk + 1) * 150].map {
-          try keeper.message(.announce, $0, ["dataset": try home.dataset(at: 1).hex])
+          try bridge.message(.announce, $0, ["dataset": try home.dataset(at: 1).hex])
         })
     }
-    try keeper.announce(agents[0], home.with { $0.channel = 20 }, at: 2)
-    let first = try #require(try keeper.home().reevaluateAfter)
-    #expect(try keeper.router(agents[199])?.preferred == "mismatch")
-    try keeper.pass()
-    #expect(try #require(try keeper.home().reevaluateAfter) > first)
-    #expect(try keeper.router(agents[449])?.preferred == "match")
-    try keeper.announce(agents[0], home.with { $0.channel = 21 }, at: 3)
-    #expect(try keeper.home().reevaluateAfter == first)
-    for _ in 0..<3 { try keeper.pass() }
-    #expect(try keeper.home().reevaluateAfter == nil)
+    try bridge.announce(agents[0], home.with { $0.channel = 20 }, at: 2)
+    let first = try #require(try bridge.home().reevaluateAfter)
+    #expect(try bridge.router(agents[199])?.preferred == "mismatch")
+    try bridge.pass()
+    #expect(try #require(try bridge.home().reevaluateAfter) > first)
+    #expect(try bridge.router(agents[449])?.preferred == "match")
+    try bridge.announce(agents[0], home.with { $0.channel = 21 }, at: 3)
+    #expect(try bridge.home().reevaluateAfter == first)
+    for _ in 0..<3 { try bridge.pass() }
+    #expect(try bridge.home().reevaluateAfter == nil)
     for agent in agents.dropFirst() {
-      #expect(try keeper.router(agent)?.preferred == "mismatch")
+      #expect(try bridge.router(agent)?.preferred == "mismatch")
     }
-    #expect(try keeper.router(agents[0])?.preferred == "match")
+    #expect(try bridge.router(agents[0])?.preferred == "match")
   }
 
   @Test("A change in the batch after the walk has begun is not lost")
   func changeDuringWalk() throws {
-    try keeper.announce(Agent.living, home, at: 1)
-    try keeper.announce(Agent.attic, home, at: 1)
-    try keeper.announce(Agent.living, home.with { $0.channel = 20 }, at: 2)
-    try keeper.restart()
+    try bridge.announce(Agent.living, home, at: 1)
+    try bridge.announce(Agent.attic, home, at: 1)
+    try bridge.announce(Agent.living, home.with { $0.channel = 20 }, at: 2)
+    try bridge.restart()
     try settle()
-    #expect(try keeper.router(Agent.attic)?.preferred == "mismatch")
+    #expect(try bridge.router(Agent.attic)?.preferred == "mismatch")
   }
 }
 

@@ -26,84 +26,84 @@ struct RandomLifeTests {
   @Test("Step by step, against the model", arguments: seeds)
   func steps(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
-    let keeper = try Keeper(teams: ["anna": "family", "anton": "family"])
+    let bridge = try TestBridge(teams: ["anna": "family", "anton": "family"])
     var model = RandomLifeModel()
     for step in 0..<300 {
       let comment: Comment = "seed \(seed), step \(step)"
-      try act(keeper, &model, &generator, comment)
+      try act(bridge, &model, &generator, comment)
       // The model knows no walk: it is let come to its end.
-      while try keeper.home().reevaluateAfter != nil { try keeper.pass() }
-      try compare(keeper, model, comment)
-      if step % 50 == 49 { try keeper.restart() }
-      if step.isMultiple(of: 5) { try Recount(keeper: keeper, comment: comment).check() }
+      while try bridge.home().reevaluateAfter != nil { try bridge.pass() }
+      try compare(bridge, model, comment)
+      if step % 50 == 49 { try bridge.restart() }
+      if step.isMultiple(of: 5) { try Recount(bridge: bridge, comment: comment).check() }
     }
   }
 
   @Test("In batches, with the walk under way, against a recount", arguments: seeds)
   func batches(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
-    let keeper = try Keeper(teams: ["anna": "family", "anton": "family"])
+    let bridge = try TestBridge(teams: ["anna": "family", "anton": "family"])
     for step in 0..<25 {
       let comment: Comment = "seed \(seed), step \(step)"
       var messages: [IncomingMessage] = []
       for _ in 0..<Int.random(in: 1...25, using: &generator) {
-        messages.append(try randomMessage(keeper, &generator))
+        messages.append(try randomMessage(bridge, &generator))
       }
-      try keeper.receive(messages)
-      try Recount(keeper: keeper, comment: comment).check()
+      try bridge.receive(messages)
+      try Recount(bridge: bridge, comment: comment).check()
       if Bool.random(using: &generator) {
-        try keeper.pass(Int.random(in: 0...40, using: &generator))
-        try Recount(keeper: keeper, comment: comment).check()
+        try bridge.pass(Int.random(in: 0...40, using: &generator))
+        try Recount(bridge: bridge, comment: comment).check()
       }
       if Int.random(in: 0..<10, using: &generator) == 0 {
-        try keeper.restart()
-        try Recount(keeper: keeper, comment: comment).check()
+        try bridge.restart()
+        try Recount(bridge: bridge, comment: comment).check()
       }
     }
   }
 
   private func act(
-    _ keeper: Keeper, _ model: inout RandomLifeModel, _ generator: inout SeededGenerator,
+    _ bridge: TestBridge, _ model: inout RandomLifeModel, _ generator: inout SeededGenerator,
     _ comment: Comment
   ) throws {
     let agent = Self.agents.randomElement(using: &generator) ?? ""
     let user = Self.users.randomElement(using: &generator) ?? ""
-    let team = keeper.configuration.team(user)
+    let team = bridge.configuration.team(user)
     switch Int.random(in: 0..<24, using: &generator) {
     case 0...16:
       let dataset = RandomLifeModel.Dataset(
         network: Self.networks.randomElement(using: &generator) ?? .home,
         // Around the preferred network's own time, where the decisions are.
         seconds: max(2, model.preferred?.seconds ?? 5) + .random(in: 0...4, using: &generator) - 2)
-      let counts = try keeper.announce(agent, dataset.network, at: dataset.seconds, user: user)
+      let counts = try bridge.announce(agent, dataset.network, at: dataset.seconds, user: user)
       #expect(counts.rejected.isEmpty == model.announce(agent, dataset, team: team), comment)
     case 17:
-      let counts = try keeper.say(.announce, agent, user: user)
+      let counts = try bridge.say(.announce, agent, user: user)
       #expect(counts.rejected.isEmpty == model.announce(agent, nil, team: team), comment)
     case 18, 19:
-      let counts = try keeper.say(.leave, agent, user: user)
+      let counts = try bridge.say(.leave, agent, user: user)
       #expect(counts.rejected.isEmpty == model.leave(agent, team: team), comment)
     case 20, 21:
       let kind = [InboundEventKind.heartbeat, .offline].randomElement(using: &generator)
-      let counts = try keeper.say(kind ?? .offline, agent, user: user)
+      let counts = try bridge.say(kind ?? .offline, agent, user: user)
       #expect(counts.rejected.isEmpty == model.hears(agent, team: team), comment)
     case 22:
-      try keeper.pass(Int.random(in: 0...40, using: &generator))
+      try bridge.pass(Int.random(in: 0...40, using: &generator))
     default:
       let isThere = model.stored[agent] != nil
-      let isRemoved = try keeper.removeCredential(of: agent)
+      let isRemoved = try bridge.removeCredential(of: agent)
       #expect(isRemoved == isThere, comment)
       model.removeCredential(agent)
       model.settleClaims()
     }
   }
 
-  private func compare(_ keeper: Keeper, _ model: RandomLifeModel, _ comment: Comment) throws {
+  private func compare(_ bridge: TestBridge, _ model: RandomLifeModel, _ comment: Comment) throws {
     #expect(
-      try keeper.preferred() == model.preferred.map { try $0.network.dataset(at: $0.seconds) },
+      try bridge.preferred() == model.preferred.map { try $0.network.dataset(at: $0.seconds) },
       comment)
     for agent in Self.agents {
-      let credential = try keeper.credential(agent)
+      let credential = try bridge.credential(agent)
       #expect(
         credential?.dataset
           == (try model.stored[agent].map { try $0.network.dataset(at: $0.seconds) }),
@@ -111,17 +111,17 @@ struct RandomLifeTests {
       #expect((credential?.followsPreferred ?? false) == model.members.contains(agent), comment)
       if let credential { #expect(credential.team == model.owners[agent], comment) }
       #expect(
-        (try keeper.router(agent)?.isPresent ?? false) == model.present.contains(agent), comment)
+        (try bridge.router(agent)?.isPresent ?? false) == model.present.contains(agent), comment)
     }
   }
 
-  private func randomMessage(_ keeper: Keeper, _ generator: inout SeededGenerator) throws
+  private func randomMessage(_ bridge: TestBridge, _ generator: inout SeededGenerator) throws
     -> IncomingMessage
   {
     let agent = Self.agents.randomElement(using: &generator) ?? ""
     let user = Self.users.randomElement(using: &generator) ?? ""
     if Int.random(in: 0..<4, using: &generator) == 0 {
-      return try randomRequest(keeper, agent, user, &generator)
+      return try randomRequest(bridge, agent, user, &generator)
     }
     var fields: [String: Any] = [:]
     if Bool.random(using: &generator) {
@@ -138,24 +138,24 @@ struct RandomLifeTests {
       if Bool.random(using: &generator) { fields["access_point"] = "ap-1" }
     default: break
     }
-    return try keeper.message(kind, agent, user: user, fields)
+    return try bridge.message(kind, agent, user: user, fields)
   }
 
   private func randomRequest(
-    _ keeper: Keeper, _ agent: String, _ user: String, _ generator: inout SeededGenerator
+    _ bridge: TestBridge, _ agent: String, _ user: String, _ generator: inout SeededGenerator
   ) throws -> IncomingMessage {
     let network = Self.networks.randomElement(using: &generator) ?? .home
     let dataset = try network.dataset(at: .random(in: 1...6, using: &generator)).hex
     switch Int.random(in: 0..<6, using: &generator) {
     case 0...2:
-      return try keeper.request(
+      return try bridge.request(
         "credentials/store", user: user, ["border_agent_id": agent, "dataset": dataset])
     case 3:
-      return try keeper.request("credentials/delete", user: user, ["border_agent_id": agent])
+      return try bridge.request("credentials/delete", user: user, ["border_agent_id": agent])
     case 4:
-      return try keeper.request(
+      return try bridge.request(
         "preferred/set", user: user, ["ext_pan_id": network.extendedPANID])
-    default: return try keeper.request("preferred/set", user: user, ["dataset": dataset])
+    default: return try bridge.request("preferred/set", user: user, ["dataset": dataset])
     }
   }
 }

@@ -26,48 +26,48 @@ struct RecordedKeyTests {
     + "FDC86EED9E1CDC94051098162D709F499D11F20F06AF116C93A10304686F6D650102715504101BFC"
     + "ECC152F62B43590612CCFCDF48BB0C0402A0F7F8"
 
-  let keeper: Keeper
+  let bridge: TestBridge
 
   init() throws {
-    keeper = try Keeper()
+    bridge = try TestBridge()
     for router in [Self.leader, Self.second, Self.third] { try report(router, Self.home) }
   }
 
   private func report(_ router: String, _ dataset: String) throws {
-    try keeper.say(.dataset, router, user: "otbr-\(router.prefix(4))", ["dataset": dataset])
+    try bridge.say(.dataset, router, user: "otbr-\(router.prefix(4))", ["dataset": dataset])
   }
 
   @Test("The others stay right, and one alert names both sides")
   func island() throws {
-    let before = try keeper.preferred()
+    let before = try bridge.preferred()
     try report(Self.leader, Self.invented)
-    try keeper.pass(30)
-    #expect(try keeper.preferred() == before)
+    try bridge.pass(30)
+    #expect(try bridge.preferred() == before)
     for router in [Self.second, Self.third] {
-      #expect(try keeper.router(router)?.preferred == "match")
+      #expect(try bridge.router(router)?.preferred == "match")
       try report(router, Self.home)
     }
-    let alerts = try keeper.firing().filter { !$0.hasPrefix("Plaintext") }
+    let alerts = try bridge.firing().filter { !$0.hasPrefix("Plaintext") }
     #expect(alerts == ["PreferredKeyDisputed"])
-    let facts = try #require(try keeper.alert(.preferredKeyDisputed)).facts
+    let facts = try #require(try bridge.alert(.preferredKeyDisputed)).facts
     for router in [Self.leader, Self.second, Self.third] { #expect(facts.summary.contains(router)) }
     #expect(facts.differs?.prefix(1) == ["network_key"])
     #expect(facts.summary.contains("timestamp 12") && facts.summary.contains("timestamp 2"))
 
     // Disabled, given the current dataset, enabled again.
     try report(Self.leader, Self.home)
-    #expect(try keeper.alert(.preferredKeyDisputed)?.phase == .resolved)
-    #expect(try keeper.router(Self.leader)?.preferred == "match")
-    #expect(try keeper.preferred() == before)
+    #expect(try bridge.alert(.preferredKeyDisputed)?.phase == .resolved)
+    #expect(try bridge.router(Self.leader)?.preferred == "match")
+    #expect(try bridge.preferred() == before)
   }
 
   @Test("When a second router of another login has the invented keys, the network has them")
   func rotation() throws {
     try report(Self.leader, Self.invented)
     try report(Self.second, Self.invented)
-    #expect(try keeper.preferred() == OperationalDataset(hex: Self.invented))
-    try keeper.pass(30)
-    #expect(try keeper.router(Self.third)?.preferred == "mismatch")
-    #expect(try keeper.firing().contains("StaleDataset \(Self.third)"))
+    #expect(try bridge.preferred() == OperationalDataset(hex: Self.invented))
+    try bridge.pass(30)
+    #expect(try bridge.router(Self.third)?.preferred == "mismatch")
+    #expect(try bridge.firing().contains("StaleDataset \(Self.third)"))
   }
 }

@@ -10,12 +10,12 @@ import ThreadDataset
 
 /// What must hold between the tables after any transaction, counted from the rows themselves.
 struct Recount {
-  let keeper: Keeper
+  let bridge: TestBridge
   let comment: Comment
 
   func check(sourceLocation: SourceLocation = #_sourceLocation) throws {
-    for home in try keeper.database.read({ try HomeLedger.all($0) }) {
-      let routers = try keeper.database.read {
+    for home in try bridge.database.read({ try HomeLedger.all($0) }) {
+      let routers = try bridge.database.read {
         try RouterLedger.page(home: home.id, after: 0, limit: 1_000_000, $0)
       }
       #expect(home.routers == routers.count, comment, sourceLocation: sourceLocation)
@@ -35,7 +35,7 @@ struct Recount {
       expected[network, default: (0, 0)].online += router.isOnline ? 1 : 0
     }
     if let preferred = home.preferred { expected[preferred, default: (0, 0)].routers += 0 }
-    let stored = try keeper.database.read { try NetworkLedger.all(home: home.id, $0) }
+    let stored = try bridge.database.read { try NetworkLedger.all(home: home.id, $0) }
     #expect(
       Set(stored.map(\.network)) == Set(expected.keys), comment, sourceLocation: sourceLocation)
     for network in stored {
@@ -50,10 +50,10 @@ struct Recount {
   private func check(
     _ router: RouterRecord, _ home: HomeRecord, _ sourceLocation: SourceLocation
   ) throws {
-    let (credential, preferred) = try keeper.database.read {
+    let (credential, preferred) = try bridge.database.read {
       (
-        try keeper.store.credential(of: router.agent, in: home.name, $0),
-        try keeper.store.preferredNetwork(of: home.name, $0)
+        try bridge.store.credential(of: router.agent, in: home.name, $0),
+        try bridge.store.preferredNetwork(of: home.name, $0)
       )
     }
     #expect(
@@ -81,7 +81,7 @@ struct Recount {
   private func alerts(
     _ home: HomeRecord, _ routers: [RouterRecord], _ sourceLocation: SourceLocation
   ) throws {
-    let active = try keeper.database.read { try AlertLedger.active($0) }
+    let active = try bridge.database.read { try AlertLedger.active($0) }
       .filter { $0.home == home.id && AlertName.ofRouters.contains($0.name) }
     var bits: [String: Int64] = [:]
     for alert in active { bits[alert.subject, default: 0] |= 1 << alert.name.number }

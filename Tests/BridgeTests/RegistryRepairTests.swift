@@ -14,32 +14,32 @@ import ThreadDataset
 struct RegistryRepairTests {
   private static let offline = "BorderRouterOffline \(Agent.attic)"
 
-  let keeper: Keeper
+  let bridge: TestBridge
 
   init() throws {
-    keeper = try Keeper()
-    try keeper.announce(Agent.living, .home, at: 1, ["name": "Living room"])
-    try keeper.announce(Agent.attic, .home, at: 1, ["name": "Attic"])
-    try keeper.say(.offline, Agent.attic)
-    try keeper.pass(31)
-    #expect(try keeper.firing().contains(Self.offline))
+    bridge = try TestBridge()
+    try bridge.announce(Agent.living, .home, at: 1, ["name": "Living room"])
+    try bridge.announce(Agent.attic, .home, at: 1, ["name": "Attic"])
+    try bridge.say(.offline, Agent.attic)
+    try bridge.pass(31)
+    #expect(try bridge.firing().contains(Self.offline))
   }
 
   private func damage(_ tables: String...) throws {
     for table in tables {
-      try DamagedPage.root(of: table, in: keeper.temporary.location.databasePath)
+      try DamagedPage.root(of: table, in: bridge.temporary.location.databasePath)
     }
   }
 
   private func repair() throws -> RegistryRepair.Outcome {
-    try RegistryRepair(configuration: keeper.configuration, store: keeper.store)
-      .run(now: keeper.clock.now())
+    try RegistryRepair(configuration: bridge.configuration, store: bridge.store)
+      .run(now: bridge.clock.now())
   }
 
   @Test("Where nothing is damaged, nothing is made anew")
   func sound() throws {
     #expect(try repair() == .sound)
-    #expect(try keeper.router(Agent.living)?.name == "Living room")
+    #expect(try bridge.router(Agent.living)?.name == "Living room")
   }
 
   @Test(
@@ -49,57 +49,57 @@ struct RegistryRepairTests {
       ("event", ["event"]),
     ])
   func madeAnew(table: String, tables: [String]) throws {
-    let lastEvent = try keeper.database.read { try EventLedger.lastID($0) }
+    let lastEvent = try bridge.database.read { try EventLedger.lastID($0) }
     try damage(table)
     #expect(try repair() == .madeAnew(tables))
-    #expect(try keeper.database.damagedTables() == [])
-    #expect(try keeper.home().routers == 2)
-    #expect(try keeper.network(.home)?.routers == 2)
-    #expect(try keeper.network(.home)?.name == "home")
-    #expect(try keeper.router(Agent.living)?.network == keeper.network(.home)?.network)
-    #expect(try keeper.credential(Agent.living) != nil)
-    #expect(try keeper.database.read { try EventLedger.lastID($0) } > lastEvent)
-    #expect(try keeper.firing().contains("StoreDamaged"))
+    #expect(try bridge.database.damagedTables() == [])
+    #expect(try bridge.home().routers == 2)
+    #expect(try bridge.network(.home)?.routers == 2)
+    #expect(try bridge.network(.home)?.name == "home")
+    #expect(try bridge.router(Agent.living)?.network == bridge.network(.home)?.network)
+    #expect(try bridge.credential(Agent.living) != nil)
+    #expect(try bridge.database.read { try EventLedger.lastID($0) } > lastEvent)
+    #expect(try bridge.firing().contains("StoreDamaged"))
 
-    try keeper.announce(Agent.living, .home, at: 1, ["name": "Living room"])
-    try keeper.say(.heartbeat, Agent.living)
-    try keeper.say(.offline, Agent.attic)
-    try keeper.pass(0)
-    try keeper.pass(31)
-    #expect(try keeper.router(Agent.living)?.name == "Living room")
-    #expect(try Set(keeper.firing()).isSuperset(of: [Self.offline, "StoreDamaged"]))
-    #expect(try keeper.temporary.keychain.verify().matchesManifest)
+    try bridge.announce(Agent.living, .home, at: 1, ["name": "Living room"])
+    try bridge.say(.heartbeat, Agent.living)
+    try bridge.say(.offline, Agent.attic)
+    try bridge.pass(0)
+    try bridge.pass(31)
+    #expect(try bridge.router(Agent.living)?.name == "Living room")
+    #expect(try Set(bridge.firing()).isSuperset(of: [Self.offline, "StoreDamaged"]))
+    #expect(try bridge.temporary.keychain.verify().matchesManifest)
   }
 
   @Test("Routers that cannot be read come back from their sealed credentials")
   func unreadableRouters() throws {
-    try keeper.temporary.reopen {
-      try DamagedPage.root(of: "router", in: keeper.temporary.location.databasePath)
+    try bridge.temporary.reopen {
+      try DamagedPage.root(of: "router", in: bridge.temporary.location.databasePath)
     }
     #expect(try repair() == .madeAnew(["alert", "network", "router"]))
-    let router = try #require(try keeper.router(Agent.living))
+    let router = try #require(try bridge.router(Agent.living))
     #expect(router.name == nil)
     #expect(router.isPresent && router.credential == .stored)
-    #expect(try keeper.home().routers == 2)
-    try keeper.restart()
-    #expect(try keeper.say(.heartbeat, Agent.living).rejected.isEmpty)
+    #expect(try bridge.home().routers == 2)
+    try bridge.restart()
+    #expect(try bridge.say(.heartbeat, Agent.living).rejected.isEmpty)
   }
 
   @Test("Members whose rows cannot be read are members again, also those that are behind")
   func members() throws {
     let home = try #require(ExtendedPANID(hex: SampleNetwork.home.extendedPANID))
-    try keeper.announce(Agent.living, SampleNetwork.home.with { $0.channel = 20 }, at: 2)
-    try keeper.announce(Agent.garage, .guest, at: 1)
-    try keeper.temporary.reopen {
-      try DamagedPage.root(of: "router", in: keeper.temporary.location.databasePath)
+    try bridge.announce(Agent.living, SampleNetwork.home.with { $0.channel = 20 }, at: 2)
+    try bridge.announce(Agent.garage, .guest, at: 1)
+    try bridge.temporary.reopen {
+      try DamagedPage.root(of: "router", in: bridge.temporary.location.databasePath)
     }
     #expect(try repair() == .madeAnew(["alert", "network", "router"]))
-    #expect(try keeper.router(Agent.living)?.memberOf == home)
-    #expect(try keeper.router(Agent.attic)?.memberOf == home)
-    #expect(try keeper.router(Agent.garage)?.memberOf == nil)
-    for agent in [Agent.living, Agent.attic] { try keeper.announce(agent, .guest, at: 1) }
-    try keeper.pass(31)
-    let facts = try #require(try keeper.alert(.homeMoved)).facts
+    #expect(try bridge.router(Agent.living)?.memberOf == home)
+    #expect(try bridge.router(Agent.attic)?.memberOf == home)
+    #expect(try bridge.router(Agent.garage)?.memberOf == nil)
+    for agent in [Agent.living, Agent.attic] { try bridge.announce(agent, .guest, at: 1) }
+    try bridge.pass(31)
+    let facts = try #require(try bridge.alert(.homeMoved)).facts
     #expect(facts.summary.hasPrefix("all 2 border routers of the preferred network home"))
   }
 
@@ -111,19 +111,19 @@ struct RegistryRepairTests {
   func unrepairable(table: String) throws {
     try damage("router", table)
     #expect(try repair() == .unrepairable([table, "router"].sorted()))
-    #expect(try keeper.database.damagedTables() == [table, "router"].sorted())
+    #expect(try bridge.database.damagedTables() == [table, "router"].sorted())
   }
 
   @Test("At the start, damaged tables are made anew before anything is read")
   func atTheStart() throws {
     let log = RecordingLog()
-    try keeper.temporary.reopen {
-      try DamagedPage.root(of: "alert", in: keeper.temporary.location.databasePath)
+    try bridge.temporary.reopen {
+      try DamagedPage.root(of: "alert", in: bridge.temporary.location.databasePath)
     }
     _ = try BridgeStart.prepareRepairing(
-      keeper.configuration, store: keeper.store, now: keeper.clock.now(), logger: log.logger)
-    #expect(try keeper.firing().contains("StoreDamaged"))
-    #expect(try keeper.router(Agent.living)?.name == "Living room")
+      bridge.configuration, store: bridge.store, now: bridge.clock.now(), logger: log.logger)
+    #expect(try bridge.firing().contains("StoreDamaged"))
+    #expect(try bridge.router(Agent.living)?.name == "Living room")
   }
 
   @Test("At the start, damage of sealed tables ends with words that name them")
@@ -131,7 +131,7 @@ struct RegistryRepairTests {
     try damage("items")
     let error = try #require(throws: KeychainError.self) {
       _ = try BridgeStart.prepareRepairing(
-        keeper.configuration, store: keeper.store, now: keeper.clock.now(),
+        bridge.configuration, store: bridge.store, now: bridge.clock.now(),
         logger: RecordingLog().logger)
     }
     #expect(error.message.contains("is damaged (items)"))
@@ -141,6 +141,6 @@ struct RegistryRepairTests {
   @Test("A message that meets a damaged page of the items is not rejected: the batch fails")
   func notRejected() throws {
     try damage("items")
-    #expect(throws: (any Error).self) { try keeper.announce(Agent.garage, .home, at: 1) }
+    #expect(throws: (any Error).self) { try bridge.announce(Agent.garage, .home, at: 1) }
   }
 }

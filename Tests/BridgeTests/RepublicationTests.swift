@@ -9,17 +9,17 @@ import Testing
 
 @Suite("Everything is published again")
 struct RepublicationTests {
-  let keeper: Keeper
+  let bridge: TestBridge
   let outbox: Outbox
 
   init() throws {
-    keeper = try Keeper()
-    outbox = try keeper.outbox()
+    bridge = try TestBridge()
+    outbox = try bridge.outbox()
     for number in 0..<70 {
-      try keeper.announce(Fleet.agent(number), number < 60 ? .home : .guest, at: 1)
+      try bridge.announce(Fleet.agent(number), number < 60 ? .home : .guest, at: 1)
     }
-    try keeper.say(.leave, Fleet.agent(3))
-    for _ in 0..<2 { try keeper.pass(60) }
+    try bridge.say(.leave, Fleet.agent(3))
+    for _ in 0..<2 { try bridge.pass(60) }
     _ = try outbox.drain()
   }
 
@@ -38,12 +38,12 @@ struct RepublicationTests {
 
   @Test("Many networks are walked in steps, too")
   func manyNetworks() throws {
-    let keeper = try Keeper()
+    let bridge = try TestBridge()
     for number in 0..<70 {
       let network = SampleNetwork.guest.with { $0.extendedPANID = Fleet.agent(number) }
-      try keeper.announce(Fleet.agent(number), network, at: 1)
+      try bridge.announce(Fleet.agent(number), network, at: 1)
     }
-    let outbox = try keeper.outbox()
+    let outbox = try bridge.outbox()
     _ = try outbox.drain()
     outbox.republishAll()
     var networks: Set<String> = []
@@ -83,10 +83,10 @@ struct RepublicationTests {
 
   @Test("The topics below a base topic that a home gave up are emptied")
   func clear() throws {
-    keeper.configuration.topics = BaseTopics([.init(name: "home", base: "new/base")])
-    let retired = try keeper.start()
+    bridge.configuration.topics = BaseTopics([.init(name: "home", base: "new/base")])
+    let retired = try bridge.start()
     #expect(retired.map(\.base) == ["threadkeeper"])
-    let outbox = try keeper.outbox()
+    let outbox = try bridge.outbox()
     _ = try outbox.drain()
     for old in retired { outbox.clear(base: old.base, of: old.home) }
     let all = try outbox.drain()
@@ -95,8 +95,8 @@ struct RepublicationTests {
     #expect(all.count == 151 + 5)
     #expect(topics(all).contains("threadkeeper/bridge/state"))
     #expect(!outbox.isWalking)
-    try keeper.settleBases()
-    #expect(try keeper.start().isEmpty)
+    try bridge.settleBases()
+    #expect(try bridge.start().isEmpty)
   }
 
   @Test("Emptying that a lost connection interrupts is done again", arguments: [1, 100, 155, 156])
@@ -115,17 +115,17 @@ struct RepublicationTests {
 
   @Test("A base topic that another home took over keeps what is the daemon's own there")
   func takenOver() throws {
-    let keeper = try Keeper(homes: [
+    let bridge = try TestBridge(homes: [
       .init(name: "home", base: "threadkeeper"), .init(name: "cabin", base: "lets/cabin"),
     ])
-    try keeper.announce(Agent.living, .home, at: 1)
-    try keeper.announce(Agent.attic, .home, at: 1, base: "lets/cabin")
-    keeper.configuration.topics = BaseTopics([
+    try bridge.announce(Agent.living, .home, at: 1)
+    try bridge.announce(Agent.attic, .home, at: 1, base: "lets/cabin")
+    bridge.configuration.topics = BaseTopics([
       .init(name: "home", base: "lets/cabin"), .init(name: "cabin", base: "threadkeeper"),
     ])
-    let retired = try keeper.start()
+    let retired = try bridge.start()
     #expect(Set(retired.map(\.base)) == ["threadkeeper", "lets/cabin"])
-    let outbox = try keeper.outbox()
+    let outbox = try bridge.outbox()
     for old in retired { outbox.clear(base: old.base, of: old.home) }
     outbox.republishAll()
     var view = RetainedView()
@@ -147,8 +147,8 @@ struct RepublicationTests {
     arguments: [1, 2, 3, .random(in: 0 ... .max)] as [UInt64])
   func convergence(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
-    let keeper = try Keeper()
-    var outbox = try keeper.outbox()
+    let bridge = try TestBridge()
+    var outbox = try bridge.outbox()
     var view = RetainedView()
     let agents = (0..<6).map { Fleet.agent($0) }
     for _ in 0..<200 {
@@ -156,11 +156,11 @@ struct RepublicationTests {
       switch Int.random(in: 0..<10, using: &generator) {
       case 0...3:
         let network: SampleNetwork = Bool.random(using: &generator) ? .home : .guest
-        try keeper.announce(agent, network, at: .random(in: 1...5, using: &generator))
-      case 4, 5: try keeper.say(.leave, agent)
+        try bridge.announce(agent, network, at: .random(in: 1...5, using: &generator))
+      case 4, 5: try bridge.say(.leave, agent)
       case 6:
-        try keeper.say(Bool.random(using: &generator) ? .offline : .heartbeat, agent)
-      case 7: try keeper.pass(Int.random(in: 0...40, using: &generator))
+        try bridge.say(Bool.random(using: &generator) ? .offline : .heartbeat, agent)
+      case 7: try bridge.pass(Int.random(in: 0...40, using: &generator))
       case 8:
         // A lost connection: the broker may have taken a part of what was on its way.
         let lost = try outbox.next(10)
@@ -172,10 +172,10 @@ struct RepublicationTests {
         // A restart of the daemon, with or without the mark on disk.
         let mark = outbox.published
         if Bool.random(using: &generator) {
-          try keeper.database.write { try EventLedger.setPublished(mark, $0) }
+          try bridge.database.write { try EventLedger.setPublished(mark, $0) }
         }
-        try keeper.restart()
-        outbox = try keeper.outbox()
+        try bridge.restart()
+        outbox = try bridge.outbox()
       }
       for publication in try outbox.next(Int.random(in: 0...12, using: &generator)) {
         view.take(publication)
@@ -183,10 +183,10 @@ struct RepublicationTests {
       }
     }
     // The last walk of the checks, then everything that is left.
-    for _ in 0..<3 { try keeper.pass() }
+    for _ in 0..<3 { try bridge.pass() }
     for publication in try outbox.drain() { view.take(publication) }
     view.take(Publication(topic: "threadkeeper/bridge/alerts", payload: [], retain: true))
-    let expected = try keeper.republished()
+    let expected = try bridge.republished()
     let topics = Set(view.retained.keys).symmetricDifference(expected.keys)
     #expect(topics.isEmpty, "seed \(seed)")
     for (topic, payload) in expected {

@@ -16,94 +16,94 @@ import ThreadRequests
 
 @Suite("A request that fails does not fail its batch")
 struct RequestFailureTests {
-  private let keeper: Keeper
+  private let bridge: TestBridge
 
   private struct Unforeseen: Error {}
 
   init() throws {
-    keeper = try Keeper {
+    bridge = try TestBridge {
       $0.isApprover = { $0 == "anna" }
       $0.approversMustSign = false
     }
-    keeper.configuration.requests.sealer = FailingSealer()
-    try keeper.announce(Agent.living, .home, at: 1, user: "hub")
-    _ = try keeper.takeEvents()
+    bridge.configuration.requests.sealer = FailingSealer()
+    try bridge.announce(Agent.living, .home, at: 1, user: "hub")
+    _ = try bridge.takeEvents()
   }
 
   private func announcement(_ agent: String, _ network: SampleNetwork) throws -> IncomingMessage {
-    try keeper.message(
+    try bridge.message(
       .announce, agent, user: "hub", ["dataset": try network.dataset(at: 1).hex])
   }
 
   private func onlyID() throws -> String {
-    let waiting = try keeper.database.read {
-      try ConsentLedger(keeper.temporary.keychain).pending(
-        now: keeper.clock.now().milliseconds, $0)
+    let waiting = try bridge.database.read {
+      try ConsentLedger(bridge.temporary.keychain).pending(
+        now: bridge.clock.now().milliseconds, $0)
     }
     return try #require(waiting.first).id.description
   }
 
   @Test("The events beside it are stored, and who asked is told `store`")
   func batch() throws {
-    let counts = try keeper.receive([
+    let counts = try bridge.receive([
       announcement(Agent.attic, .home),
-      keeper.request("credentials/get", user: "hub", ["border_agent_id": Agent.living]),
+      bridge.request("credentials/get", user: "hub", ["border_agent_id": Agent.living]),
       announcement(Agent.garage, .guest),
     ])
-    #expect(keeper.published.map(\.code) == ["store"])
+    #expect(bridge.published.map(\.code) == ["store"])
     #expect(counts.requestsRefused == 1 && counts.requestsAnswered == 0)
-    #expect(try keeper.credential(Agent.attic) != nil)
-    #expect(try keeper.credential(Agent.garage) != nil)
-    try Recount(keeper: keeper, comment: "after the batch").check()
+    #expect(try bridge.credential(Agent.attic) != nil)
+    #expect(try bridge.credential(Agent.garage) != nil)
+    try Recount(bridge: bridge, comment: "after the batch").check()
   }
 
   @Test("An answer that fails after the consent: the decision stands, and the requester is told")
   func settled() throws {
-    try keeper.receive([keeper.request("preferred/get", user: "tablet")])
+    try bridge.receive([bridge.request("preferred/get", user: "tablet")])
     let id = try onlyID()
-    let counts = try keeper.receive([
-      keeper.request("consent/approve", ["id": id]), announcement(Agent.attic, .home),
+    let counts = try bridge.receive([
+      bridge.request("consent/approve", ["id": id]), announcement(Agent.attic, .home),
     ])
-    #expect(keeper.published.map(\.code) == ["store", nil])
-    #expect(keeper.published.first?.publication.topic.contains("/out/tablet/") == true)
+    #expect(bridge.published.map(\.code) == ["store", nil])
+    #expect(bridge.published.first?.publication.topic.contains("/out/tablet/") == true)
     #expect(counts.requestsRefused == 1 && counts.requestsAnswered == 1)
-    #expect(try keeper.credential(Agent.attic) != nil)
-    #expect(try keeper.takeNames().contains("consent_approved"))
+    #expect(try bridge.credential(Agent.attic) != nil)
+    #expect(try bridge.takeNames().contains("consent_approved"))
   }
 
   @Test("What it had done is undone, in the store and in the counts")
   func undone() throws {
     let log = RecordingLog()
-    var reader = MessageReader(topics: keeper.configuration.topics)
+    var reader = MessageReader(topics: bridge.configuration.topics)
     let messages = try [
       announcement(Agent.attic, .guest), announcement(Agent.garage, .guest),
       announcement("0011223344556677", .home),
     ]
-    let (_, outcome) = try keeper.transaction { batch in
-      try batch.apply(reader.read(messages[0]), keeper.sealed)
+    let (_, outcome) = try bridge.transaction { batch in
+      try batch.apply(reader.read(messages[0]), bridge.sealed)
       let error = #expect(throws: AnswerFailure.self) {
         try batch.step {
-          try batch.apply(reader.read(messages[1]), keeper.sealed)
+          try batch.apply(reader.read(messages[1]), bridge.sealed)
           throw Unforeseen()
         }
       }
       #expect(error?.code == "store")
-      try batch.apply(reader.read(messages[2]), keeper.sealed)
+      try batch.apply(reader.read(messages[2]), bridge.sealed)
     }
     #expect(outcome.counts.received == 2)
     outcome.news.log(to: log.logger)
-    #expect(try keeper.router(Agent.garage) == nil)
-    #expect(try keeper.credential(Agent.garage) == nil)
+    #expect(try bridge.router(Agent.garage) == nil)
+    #expect(try bridge.credential(Agent.garage) == nil)
     #expect(!log.lines.contains { $0.contains(Agent.garage) })
     #expect(log.lines.contains { $0.contains("a request failed") })
-    let ids = try keeper.takeEvents().map(\.id)
+    let ids = try bridge.takeEvents().map(\.id)
     #expect(ids == Array((ids.first ?? 0)..<(ids.first ?? 0) + Int64(ids.count)))
-    try Recount(keeper: keeper, comment: "after a step that was undone").check()
+    try Recount(bridge: bridge, comment: "after a step that was undone").check()
   }
 
   @Test("What a refusal had noted stays, and the store's own failures are everybody's")
   func passed() throws {
-    _ = try keeper.transaction { batch in
+    _ = try bridge.transaction { batch in
       #expect(throws: AnswerFailure.self) {
         try batch.step {
           batch.outcome.counts.duplicates += 1
@@ -119,12 +119,12 @@ struct RequestFailureTests {
 
   @Test("An answer that no envelope can hold is too_large at once, and nobody is asked about it")
   func tooLarge() throws {
-    try keeper.useEnrolments()
-    try keeper.enroll("tablet", Identity().keys)
-    try keeper.receive((0..<300).map { try announcement(agent($0), .home) })
-    #expect(try keeper.ask(.nearbyNetworks, user: "tablet").code == "too_large")
-    #expect(try !keeper.takeNames().contains("consent_requested"))
-    try keeper.receive([keeper.request("preferred/get", user: "tablet")])
+    try bridge.useEnrolments()
+    try bridge.enroll("tablet", Identity().keys)
+    try bridge.receive((0..<300).map { try announcement(agent($0), .home) })
+    #expect(try bridge.ask(.nearbyNetworks, user: "tablet").code == "too_large")
+    #expect(try !bridge.takeNames().contains("consent_requested"))
+    try bridge.receive([bridge.request("preferred/get", user: "tablet")])
     #expect(try onlyID().hasPrefix("c-"))
   }
 
@@ -134,26 +134,26 @@ struct RequestFailureTests {
 
   @Test("What has grown too large while a person thought is too_large, and the batch goes on")
   func grown() throws {
-    try keeper.useEnrolments()
-    try keeper.enroll("tablet", Identity().keys)
-    try keeper.receive([keeper.request("networks/nearby", user: "tablet")])
-    try keeper.receive((0..<300).map { try announcement(agent($0), .home) })
-    try keeper.receive([
-      keeper.request("consent/approve", ["id": onlyID()]), announcement(Agent.attic, .home),
+    try bridge.useEnrolments()
+    try bridge.enroll("tablet", Identity().keys)
+    try bridge.receive([bridge.request("networks/nearby", user: "tablet")])
+    try bridge.receive((0..<300).map { try announcement(agent($0), .home) })
+    try bridge.receive([
+      bridge.request("consent/approve", ["id": onlyID()]), announcement(Agent.attic, .home),
     ])
-    #expect(keeper.published.map(\.code) == ["too_large", nil])
-    #expect(try keeper.credential(Agent.attic) != nil)
+    #expect(bridge.published.map(\.code) == ["too_large", nil])
+    #expect(try bridge.credential(Agent.attic) != nil)
   }
 
   @Test("A question is in the log, however many routers the batch has")
   func news() throws {
     let log = RecordingLog()
-    var reader = MessageReader(topics: keeper.configuration.topics)
+    var reader = MessageReader(topics: bridge.configuration.topics)
     let messages = try (0..<20).map { try announcement(agent($0), .home) }
-    let request = try keeper.request("preferred/get", user: "tablet")
-    let (_, outcome) = try keeper.transaction { batch in
-      for message in messages { try batch.apply(reader.read(message), keeper.sealed) }
-      try batch.apply(reader.read(request), keeper.sealed)
+    let request = try bridge.request("preferred/get", user: "tablet")
+    let (_, outcome) = try bridge.transaction { batch in
+      for message in messages { try batch.apply(reader.read(message), bridge.sealed) }
+      try batch.apply(reader.read(request), bridge.sealed)
     }
     outcome.news.log(to: log.logger)
     #expect(log.lines.filter { $0.hasPrefix("border router announced") }.count == 10)

@@ -74,14 +74,16 @@ private final class TestGate: ConsentGate, Sendable {
 
 @Suite("What is put into requests: keys and consent")
 struct RequestPartsTests {
-  private func keeper(_ seals: TestSeals = TestSeals(enrolled: ["anna", "bob"])) throws -> Keeper {
-    let keeper = try Keeper {
+  private func bridge(_ seals: TestSeals = TestSeals(enrolled: ["anna", "bob"])) throws
+    -> TestBridge
+  {
+    let bridge = try TestBridge {
       $0.requests.gate = TestGate()
       $0.requests.sealer = seals
       $0.requests.opener = seals
     }
-    try keeper.announce(Agent.living, .home, at: 1)
-    return keeper
+    try bridge.announce(Agent.living, .home, at: 1)
+    return bridge
   }
 
   private func body(_ answered: Answered) throws -> AnswerData {
@@ -92,21 +94,21 @@ struct RequestPartsTests {
 
   @Test("A secret is sealed for the user and the topic that it is published on")
   func sealed() throws {
-    let keeper = try keeper()
-    var message = try keeper.request("credentials/get", ["border_agent_id": Agent.living])
+    let bridge = try bridge()
+    var message = try bridge.request("credentials/get", ["border_agent_id": Agent.living])
     message.responseTopic = "threadkeeper/out/anna/x"
-    try keeper.receive([message])
-    let answered = try #require(keeper.published.first)
+    try bridge.receive([message])
+    let answered = try #require(bridge.published.first)
     #expect(answered.data?.sealed?.kid == "anna threadkeeper/out/anna/x")
     #expect(answered.data?.credentials == nil)
     #expect(
       try body(answered).credentials?.first?.dataset == SampleNetwork.home.dataset(at: 1))
-    #expect(try keeper.ask(.listCredentials).data?.sealed == nil)
+    #expect(try bridge.ask(.listCredentials).data?.sealed == nil)
   }
 
   @Test("A sealed request is opened for its topic only, and makes no plaintext alert")
   func opened() throws {
-    let keeper = try keeper()
+    let bridge = try bridge()
     let inner = try JSONSerialization.data(withJSONObject: [
       "transaction": "inner", "border_agent_id": Agent.attic,
       "dataset": try SampleNetwork.guest.dataset(at: 1).hex,
@@ -120,72 +122,72 @@ struct RequestPartsTests {
         ] as [String: Any]
       ]
     }
-    let moved = try keeper.ask(.storeCredentials, user: "bob", envelope("anna \(topic)"))
+    let moved = try bridge.ask(.storeCredentials, user: "bob", envelope("anna \(topic)"))
     #expect(moved.code == "not_authorized")
-    #expect(try keeper.credential(Agent.attic) == nil)
-    let stored = try keeper.ask(.storeCredentials, user: "bob", envelope("bob \(topic)"))
+    #expect(try bridge.credential(Agent.attic) == nil)
+    let stored = try bridge.ask(.storeCredentials, user: "bob", envelope("bob \(topic)"))
     #expect(stored.data?.change == .stored)
     #expect(stored.answer.transaction == "inner")
-    try keeper.pass(40)
+    try bridge.pass(40)
     #expect(
-      try keeper.firing().contains { $0.hasPrefix("Plaintext") && $0.hasSuffix("bob") } == false)
+      try bridge.firing().contains { $0.hasPrefix("Plaintext") && $0.hasSuffix("bob") } == false)
   }
 
   @Test("Whose requests must be sealed is not believed in clear")
   func mustSeal() throws {
-    let keeper = try keeper(TestSeals(mustSeal: ["bob"]))
-    let refused = try keeper.ask(.ping, user: "bob")
+    let bridge = try bridge(TestSeals(mustSeal: ["bob"]))
+    let refused = try bridge.ask(.ping, user: "bob")
     #expect(refused.code == "not_authorized")
     #expect(refused.answer.error?.field == "sealed")
-    #expect(try keeper.ask(.ping).code == nil)
+    #expect(try bridge.ask(.ping).code == nil)
   }
 
   @Test("Agreed by another user, the one who asked is answered where it asked")
   func agreed() throws {
-    let keeper = try keeper()
-    var message = try keeper.request("preferred/get", user: "bob", ["transaction": "t"])
+    let bridge = try bridge()
+    var message = try bridge.request("preferred/get", user: "bob", ["transaction": "t"])
     message.responseTopic = "threadkeeper/out/bob/x"
     message.correlationData = [1, 2]
-    try keeper.receive([message])
-    #expect(keeper.published.isEmpty)
-    try keeper.receive([
-      try keeper.request("consent/approve", ["id": "c-1", "transaction": "a"])
+    try bridge.receive([message])
+    #expect(bridge.published.isEmpty)
+    try bridge.receive([
+      try bridge.request("consent/approve", ["id": "c-1", "transaction": "a"])
     ])
-    #expect(keeper.published.count == 2)
-    let answered = try #require(keeper.published.first)
+    #expect(bridge.published.count == 2)
+    let answered = try #require(bridge.published.first)
     #expect(answered.publication.topic == "threadkeeper/out/bob/x")
     #expect(answered.publication.correlationData == [1, 2])
     #expect(answered.answer.transaction == "t")
     #expect(try body(answered).credentials?.first?.networkName == "home")
-    #expect(keeper.published.last?.answer.transaction == "a")
-    #expect(try keeper.ask(.approveConsent, ["id": "c-1"]).code == "stale_id")
+    #expect(bridge.published.last?.answer.transaction == "a")
+    #expect(try bridge.ask(.approveConsent, ["id": "c-1"]).code == "stale_id")
   }
 
   @Test("Denied, the one who asked is told so")
   func denied() throws {
-    let keeper = try keeper()
-    try keeper.receive([try keeper.request("preferred/get", user: "bob", ["transaction": "t"])])
-    try keeper.receive([try keeper.request("consent/deny", ["id": "c-1"])])
-    #expect(keeper.published.first?.code == "consent_denied")
-    #expect(keeper.published.first?.answer.transaction == "t")
-    #expect(keeper.counts.requestsRefused == 1)
+    let bridge = try bridge()
+    try bridge.receive([try bridge.request("preferred/get", user: "bob", ["transaction": "t"])])
+    try bridge.receive([try bridge.request("consent/deny", ["id": "c-1"])])
+    #expect(bridge.published.first?.code == "consent_denied")
+    #expect(bridge.published.first?.answer.transaction == "t")
+    #expect(bridge.counts.requestsRefused == 1)
   }
 
   @Test("What is told is what is stored when somebody agrees")
   func lateness() throws {
-    let keeper = try keeper()
-    try keeper.receive([try keeper.request("preferred/get", user: "bob")])
-    try keeper.announce(Agent.living, .home, at: 2)
-    try keeper.receive([try keeper.request("consent/approve", ["id": "c-1"])])
-    let answered = try #require(keeper.published.first)
+    let bridge = try bridge()
+    try bridge.receive([try bridge.request("preferred/get", user: "bob")])
+    try bridge.announce(Agent.living, .home, at: 2)
+    try bridge.receive([try bridge.request("consent/approve", ["id": "c-1"])])
+    let answered = try #require(bridge.published.first)
     #expect(try body(answered).credentials?.first?.activeTimestamp == 2)
   }
 
   @Test("A caller on the socket waits, and is answered in clear when the daemon's user agrees")
   func caller() async throws {
-    let keeper = try keeper()
+    let bridge = try bridge()
     let service = try RequestService(
-      keeper.configuration, keychain: keeper.temporary.keychain, clock: keeper.clock)
+      bridge.configuration, keychain: bridge.temporary.keychain, clock: bridge.clock)
     var request = ThreadRequest(.getPreferred)
     request.transaction = "t"
     guard
@@ -216,37 +218,37 @@ struct RequestPartsTests {
 struct CatchUpTests {
   @Test("The preferred network and the routers are as the store has them after a start")
   func catchUp() throws {
-    let keeper = try Keeper()
-    try keeper.announce(Agent.living, .home, at: 1)
-    try keeper.announce(Agent.attic, .home, at: 1)
-    try keeper.announce(Agent.garage, .home, at: 1)
-    try keeper.database.write { tx in
+    let bridge = try TestBridge()
+    try bridge.announce(Agent.living, .home, at: 1)
+    try bridge.announce(Agent.attic, .home, at: 1)
+    try bridge.announce(Agent.garage, .home, at: 1)
+    try bridge.database.write { tx in
       for command in ["attic", "garage"] {
         var request = ThreadRequest(command == "attic" ? .storeCredentials : .deleteCredentials)
         request.agent = BorderAgentID(hex: command == "attic" ? Agent.attic : Agent.garage)
         request.dataset = try SampleNetwork.guest.dataset(at: 9)
         _ = try CredentialService(
-          store: keeper.store, gate: NobodyConsents(), registry: NoRegistry(),
+          store: bridge.store, gate: NobodyConsents(), registry: NoRegistry(),
           context: RequestContext(requester: .systemUser(1), team: "anna", home: "home"), tx
         ).answer(request)
       }
     }
-    #expect(try keeper.home().preferredName == "home")
-    try keeper.restart()
-    try keeper.pass(1)
-    try keeper.pass(1)
-    #expect(try keeper.home().preferredName == "guest-thread")
-    let attic = try #require(try keeper.router(Agent.attic))
+    #expect(try bridge.home().preferredName == "home")
+    try bridge.restart()
+    try bridge.pass(1)
+    try bridge.pass(1)
+    #expect(try bridge.home().preferredName == "guest-thread")
+    let attic = try #require(try bridge.router(Agent.attic))
     #expect(attic.networkName == "guest-thread" && attic.activeSeconds == 9)
     #expect(attic.preferred == "match")
-    #expect(try keeper.router(Agent.living)?.preferred == "mismatch")
-    #expect(try keeper.router(Agent.garage)?.credential == .missing)
-    #expect(try keeper.network(.home)?.routers == 1)
-    #expect(try keeper.network(.guest)?.routers == 1)
+    #expect(try bridge.router(Agent.living)?.preferred == "mismatch")
+    #expect(try bridge.router(Agent.garage)?.credential == .missing)
+    #expect(try bridge.network(.home)?.routers == 1)
+    #expect(try bridge.network(.guest)?.routers == 1)
     // And nothing more is said by the next start.
-    _ = try keeper.takeEvents()
-    try keeper.restart()
-    try keeper.pass(1)
-    #expect(try keeper.takeEvents().isEmpty)
+    _ = try bridge.takeEvents()
+    try bridge.restart()
+    try bridge.pass(1)
+    #expect(try bridge.takeEvents().isEmpty)
   }
 }

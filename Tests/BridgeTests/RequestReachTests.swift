@@ -14,69 +14,69 @@ import ThreadRequests
 
 @Suite("What requests come to, and what they do not")
 struct RequestReachTests {
-  let keeper: Keeper
+  let bridge: TestBridge
 
-  init() throws { keeper = try Keeper() }
+  init() throws { bridge = try TestBridge() }
 
   @Test("Two teams cannot touch each other's credentials")
   func teams() throws {
-    try keeper.announce(Agent.living, .home, at: 1)
+    try bridge.announce(Agent.living, .home, at: 1)
     #expect(
-      try keeper.storeCredentials(Agent.living, .guest, at: 9, user: "bob").code == "not_authorized"
+      try bridge.storeCredentials(Agent.living, .guest, at: 9, user: "bob").code == "not_authorized"
     )
     let agent = ["border_agent_id": Agent.living]
-    #expect(try keeper.ask(.deleteCredentials, user: "bob", agent).code == "not_authorized")
-    #expect(try keeper.ask(.listCredentials, user: "bob").data?.credentials == [])
+    #expect(try bridge.ask(.deleteCredentials, user: "bob", agent).code == "not_authorized")
+    #expect(try bridge.ask(.listCredentials, user: "bob").data?.credentials == [])
     #expect(
-      try keeper.ask(.setPreferred, user: "bob", ["ext_pan_id": "1111111122222222"]).code
+      try bridge.ask(.setPreferred, user: "bob", ["ext_pan_id": "1111111122222222"]).code
         == "not_authorized")
-    #expect(try keeper.credential(Agent.living)?.dataset == SampleNetwork.home.dataset(at: 1))
-    #expect(try keeper.storeCredentials(Agent.attic, .guest, at: 1, user: "bob").code == nil)
-    #expect(try keeper.ask(.deleteCredentials, ["border_agent_id": Agent.attic]).code != nil)
+    #expect(try bridge.credential(Agent.living)?.dataset == SampleNetwork.home.dataset(at: 1))
+    #expect(try bridge.storeCredentials(Agent.attic, .guest, at: 1, user: "bob").code == nil)
+    #expect(try bridge.ask(.deleteCredentials, ["border_agent_id": Agent.attic]).code != nil)
   }
 
   @Test("Users of one team share what they store")
   func sharedTeam() throws {
-    let keeper = try Keeper(teams: ["anna": "family", "anton": "family"])
-    try keeper.announce(Agent.living, .home, at: 1, user: "anna")
+    let bridge = try TestBridge(teams: ["anna": "family", "anton": "family"])
+    try bridge.announce(Agent.living, .home, at: 1, user: "anna")
     #expect(
-      try keeper.ask(.listCredentials, user: "anton").data?.credentials?.count == 1)
+      try bridge.ask(.listCredentials, user: "anton").data?.credentials?.count == 1)
     #expect(
-      try keeper.ask(.deleteCredentials, user: "anton", ["border_agent_id": Agent.living]).code
+      try bridge.ask(.deleteCredentials, user: "anton", ["border_agent_id": Agent.living]).code
         == nil)
   }
 
   @Test("A request is about the home of its topic")
   func homes() throws {
-    let keeper = try Keeper(homes: [
+    let bridge = try TestBridge(homes: [
       .init(name: "home", base: "threadkeeper"), .init(name: "cabin", base: "cabin"),
     ])
-    try keeper.announce(Agent.living, .home, at: 1)
-    #expect(try keeper.ask(.listCredentials).data?.credentials?.count == 1)
-    let cabin = try keeper.ask(.listCredentials, base: "cabin")
+    try bridge.announce(Agent.living, .home, at: 1)
+    #expect(try bridge.ask(.listCredentials).data?.credentials?.count == 1)
+    let cabin = try bridge.ask(.listCredentials, base: "cabin")
     #expect(cabin.data?.credentials == [])
     #expect(cabin.publication.topic == "cabin/out/anna/response/credentials/list")
   }
 
   @Test("The lists are what is published, and hold no secret")
   func lists() throws {
-    try keeper.announce(Agent.living, .home, at: 1, ["name": "Living room"])
-    try keeper.say(.offline, Agent.living)
-    try keeper.pass(40)
-    let routers = try #require(try keeper.ask(.listRouters).data?.routers)
+    try bridge.announce(Agent.living, .home, at: 1, ["name": "Living room"])
+    try bridge.say(.offline, Agent.living)
+    try bridge.pass(40)
+    let routers = try #require(try bridge.ask(.listRouters).data?.routers)
     #expect(routers.first?["name"]?.text == "Living room")
     #expect(routers.first?["availability"]?.text == "offline")
-    let networks = try #require(try keeper.ask(.listNetworks).data?.networks)
+    let networks = try #require(try bridge.ask(.listNetworks).data?.networks)
     #expect(networks.first?["preferred"]?.bool == true)
-    let alerts = try #require(try keeper.ask(.listAlerts).data?.alerts)
+    let alerts = try #require(try bridge.ask(.listAlerts).data?.alerts)
     #expect(alerts.contains { $0["alertname"]?.text == "BorderRouterOffline" })
   }
 
   @Test("No answer holds a secret in clear, whatever is asked")
   func secrecy() throws {
-    try keeper.announce(Agent.living, .home, at: 1)
+    try bridge.announce(Agent.living, .home, at: 1)
     for command in RequestCommand.allCases where command != .deleteCredentials {
-      let answered = try keeper.ask(
+      let answered = try bridge.ask(
         command,
         [
           "border_agent_id": Agent.living, "ext_pan_id": "1111111122222222", "id": "c-1",
@@ -91,7 +91,7 @@ struct RequestReachTests {
 
   @Test("Garbage on request topics: an answer or a rejection for each, and nothing is changed")
   func garbage() throws {
-    try keeper.announce(Agent.living, .home, at: 1)
+    try bridge.announce(Agent.living, .home, at: 1)
     var generator = SeededGenerator(seed: 4)
     let fields = [
       "transaction", "border_agent_id", "dataset", "ext_pan_id", "id", "scope", "home", "sealed",
@@ -121,11 +121,11 @@ struct RequestReachTests {
         topic: "threadkeeper/in/bob/request/\(names.randomElement(using: &generator) ?? "")",
         payload: payload)
       message.correlationData = (0..<9).map { _ in UInt8.random(in: 0...255, using: &generator) }
-      try keeper.receive([message])
-      #expect(keeper.published.count == 1)
-      #expect(keeper.published.first?.publication.topic.hasPrefix("threadkeeper/out/bob/") == true)
+      try bridge.receive([message])
+      #expect(bridge.published.count == 1)
+      #expect(bridge.published.first?.publication.topic.hasPrefix("threadkeeper/out/bob/") == true)
     }
-    #expect(try keeper.credential(Agent.living)?.dataset == SampleNetwork.home.dataset(at: 1))
-    #expect(try keeper.preferred() == SampleNetwork.home.dataset(at: 1))
+    #expect(try bridge.credential(Agent.living)?.dataset == SampleNetwork.home.dataset(at: 1))
+    #expect(try bridge.preferred() == SampleNetwork.home.dataset(at: 1))
   }
 }

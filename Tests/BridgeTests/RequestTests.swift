@@ -15,29 +15,29 @@ import ThreadRequests
 /// Requests from the broker, among events, on a real store.
 @Suite("Requests")
 struct RequestTests {
-  let keeper: Keeper
+  let bridge: TestBridge
 
-  init() throws { keeper = try Keeper() }
+  init() throws { bridge = try TestBridge() }
 
   @Test("A request is answered on the user's own topic, not retained, for thirty seconds")
   func answer() throws {
-    let answered = try keeper.ask(.ping, ["transaction": "r-17"])
+    let answered = try bridge.ask(.ping, ["transaction": "r-17"])
     #expect(answered.publication.topic == "threadkeeper/out/anna/response/ping")
     #expect(!answered.publication.retain)
     #expect(answered.publication.qos == 1)
     #expect(answered.answer.transaction == "r-17")
     #expect(answered.data?.version == "test")
-    #expect(answered.data?.time == keeper.clock.now().description)
-    #expect(keeper.counts.requestsAnswered == 1)
-    #expect(try keeper.takeEvents().isEmpty)
+    #expect(answered.data?.time == bridge.clock.now().description)
+    #expect(bridge.counts.requestsAnswered == 1)
+    #expect(try bridge.takeEvents().isEmpty)
   }
 
   @Test(
     "Every command has an answer",
     arguments: RequestCommand.allCases)
   func everyCommand(_ command: RequestCommand) throws {
-    try keeper.announce(Agent.living, .home, at: 1)
-    let answered = try keeper.ask(
+    try bridge.announce(Agent.living, .home, at: 1)
+    let answered = try bridge.ask(
       command,
       [
         "border_agent_id": Agent.living, "dataset": try SampleNetwork.home.dataset(at: 1).hex,
@@ -62,19 +62,19 @@ struct RequestTests {
   @Test("Correlation Data is echoed byte by byte, with and without an error")
   func correlation() throws {
     for command in ["ping", "credentials/get", "party"] {
-      var message = try keeper.request(command)
+      var message = try bridge.request(command)
       message.correlationData = [0, 0xFF, 7]
-      try keeper.receive([message])
-      #expect(keeper.published.first?.publication.correlationData == [0, 0xFF, 7])
+      try bridge.receive([message])
+      #expect(bridge.published.first?.publication.correlationData == [0, 0xFF, 7])
     }
   }
 
   @Test("A Response Topic of the user's own is honoured")
   func responseTopic() throws {
-    var message = try keeper.request("ping")
+    var message = try bridge.request("ping")
     message.responseTopic = "threadkeeper/out/anna/session 7/a"
-    try keeper.receive([message])
-    #expect(keeper.published.first?.publication.topic == "threadkeeper/out/anna/session 7/a")
+    try bridge.receive([message])
+    #expect(bridge.published.first?.publication.topic == "threadkeeper/out/anna/session 7/a")
   }
 
   @Test(
@@ -88,18 +88,18 @@ struct RequestTests {
       "threadkeeper/in/anna/announce",
     ])
   func foreignTopic(_ topic: String) throws {
-    var message = try keeper.request("ping")
+    var message = try bridge.request("ping")
     message.responseTopic = topic
-    try keeper.receive([message])
-    #expect(keeper.published.first?.publication.topic == "threadkeeper/out/anna/response/ping")
+    try bridge.receive([message])
+    #expect(bridge.published.first?.publication.topic == "threadkeeper/out/anna/response/ping")
   }
 
   @Test("Names that only look the same are not the same user's")
   func lookalike() throws {
-    var message = try keeper.request("ping", user: "caf\u{E9}")
+    var message = try bridge.request("ping", user: "caf\u{E9}")
     message.responseTopic = "threadkeeper/out/cafe\u{301}/x"
-    try keeper.receive([message])
-    let topic = try #require(keeper.published.first).publication.topic
+    try bridge.receive([message])
+    let topic = try #require(bridge.published.first).publication.topic
     #expect(topic.hasBytes(of: "threadkeeper/out/caf\u{E9}/response/ping"))
   }
 
@@ -110,8 +110,8 @@ struct RequestTests {
       ("a//b", "unknown"), ("../x", "unknown"), (String(repeating: "x", count: 999), "unknown"),
       ("é", "unknown"), ("$SYS", "unknown"),
     ] {
-      try keeper.receive([try keeper.request(name)])
-      let answered = try #require(keeper.published.first)
+      try bridge.receive([try bridge.request(name)])
+      let answered = try #require(bridge.published.first)
       #expect(answered.code == "unsupported")
       #expect(answered.publication.topic == "threadkeeper/out/anna/response/\(topic)")
     }
@@ -119,30 +119,30 @@ struct RequestTests {
 
   @Test("A request that has expired is not acted upon; an answer lives no longer than its request")
   func expiry() throws {
-    var message = try keeper.request(
+    var message = try bridge.request(
       "credentials/store",
       ["border_agent_id": Agent.living, "dataset": try SampleNetwork.home.dataset(at: 1).hex])
     message.messageExpiry = 0
-    try keeper.receive([message])
-    #expect(keeper.published.first?.code == "expired")
-    #expect(try keeper.credential(Agent.living) == nil)
+    try bridge.receive([message])
+    #expect(bridge.published.first?.code == "expired")
+    #expect(try bridge.credential(Agent.living) == nil)
     for (expiry, left) in [(UInt32(5), UInt32(5)), (600, 30)] {
       message.messageExpiry = expiry
-      try keeper.receive([message])
+      try bridge.receive([message])
       let queue = AnswerQueue()
-      queue.add(keeper.answers, now: keeper.clock.now())
-      #expect(queue.next(9, connection: 1, now: keeper.clock.now()).first?.messageExpiry == left)
+      queue.add(bridge.answers, now: bridge.clock.now())
+      #expect(queue.next(9, connection: 1, now: bridge.clock.now()).first?.messageExpiry == left)
     }
-    #expect(try keeper.credential(Agent.living) != nil)
+    #expect(try bridge.credential(Agent.living) != nil)
   }
 
   @Test("A retained request is rejected as every retained message is")
   func retained() throws {
-    var message = try keeper.request("ping")
+    var message = try bridge.request("ping")
     message.isRetained = true
-    try keeper.receive([message])
-    #expect(keeper.answers.isEmpty)
-    #expect(keeper.counts.retained == 1)
+    try bridge.receive([message])
+    #expect(bridge.answers.isEmpty)
+    #expect(bridge.counts.retained == 1)
   }
 
   @Test("What cannot be read is answered with a code, and the transaction where it can be found")
@@ -166,20 +166,20 @@ struct RequestTests {
       ),
     ]
     for (command, payload, code, transaction) in cases {
-      try keeper.receive([
+      try bridge.receive([
         IncomingMessage(topic: "threadkeeper/in/anna/request/\(command)", payload: payload)
       ])
-      #expect(keeper.published.first?.code == code)
-      #expect(keeper.published.first?.answer.transaction == transaction)
-      #expect(keeper.counts.requestsRefused == 1)
-      #expect(keeper.counts.rejected.isEmpty)
+      #expect(bridge.published.first?.code == code)
+      #expect(bridge.published.first?.answer.transaction == transaction)
+      #expect(bridge.counts.requestsRefused == 1)
+      #expect(bridge.counts.rejected.isEmpty)
     }
   }
 
   @Test("Every dataset that is not sound has its code, its TLV and its place")
   func vectors() throws {
     for vector in try DatasetVectors.all() where vector.expect != "complete" {
-      let answered = try keeper.ask(.checkPreferred, ["dataset": vector.hex])
+      let answered = try bridge.ask(.checkPreferred, ["dataset": vector.hex])
       #expect(
         answered.code == (vector.expect == "pending" ? "incomplete_dataset" : vector.expect))
       #expect(answered.answer.error?.field == "dataset")

@@ -46,7 +46,7 @@ extension Outbox {
   }
 }
 
-extension Keeper {
+extension TestBridge {
   func outbox(_ monitor: BridgeMonitor = BridgeMonitor()) throws -> Outbox {
     try Outbox(
       database: database, topics: configuration.topics,

@@ -8,125 +8,125 @@ import Testing
 
 @Suite("SSID changes")
 struct SSIDTests {
-  let keeper: Keeper
+  let bridge: TestBridge
 
   init() throws {
-    keeper = try Keeper()
-    try keeper.announce(Agent.living, .home, at: 1, ["access_point": "ap-3"])
-    _ = try keeper.takeEvents()
+    bridge = try TestBridge()
+    try bridge.announce(Agent.living, .home, at: 1, ["access_point": "ap-3"])
+    _ = try bridge.takeEvents()
   }
 
   @Test("The first SSID is remembered; there is nothing that it could have changed from")
   func first() throws {
-    try keeper.say(.ssid, Agent.living, ["ssid": "cellar"])
-    #expect(try keeper.router(Agent.living)?.ssid == "cellar")
-    #expect(try keeper.takeNames().isEmpty)
+    try bridge.say(.ssid, Agent.living, ["ssid": "cellar"])
+    #expect(try bridge.router(Agent.living)?.ssid == "cellar")
+    #expect(try bridge.takeNames().isEmpty)
   }
 
   @Test("A change is told with the check against the preferred network")
   func change() throws {
-    try keeper.say(.ssid, Agent.living, ["ssid": "cellar"])
-    _ = try keeper.takeEvents()
-    try keeper.say(.ssid, Agent.living, ["ssid": "attic"])
-    let event = try #require(try keeper.takeEvents().first)
+    try bridge.say(.ssid, Agent.living, ["ssid": "cellar"])
+    _ = try bridge.takeEvents()
+    try bridge.say(.ssid, Agent.living, ["ssid": "attic"])
+    let event = try #require(try bridge.takeEvents().first)
     #expect(event.types == .ssidChanged)
     #expect(event.detail.ssid == "attic")
     #expect(event.detail.previousSSID == "cellar")
     #expect(event.detail.preferred == "match")
-    #expect(try keeper.router(Agent.living)?.ssid == "attic")
+    #expect(try bridge.router(Agent.living)?.ssid == "attic")
   }
 
   @Test("Who knows the old name says so, and the first report is a change already")
   func named() throws {
-    try keeper.say(.ssid, Agent.living, ["ssid": "attic", "previous_ssid": "cellar"])
-    #expect(try keeper.takeNames() == ["ssid_changed"])
+    try bridge.say(.ssid, Agent.living, ["ssid": "attic", "previous_ssid": "cellar"])
+    #expect(try bridge.takeNames() == ["ssid_changed"])
   }
 
   @Test("The same SSID again is no change")
   func again() throws {
     for _ in 0..<3 {
-      try keeper.say(.ssid, Agent.living, ["ssid": "attic", "previous_ssid": "cellar"])
+      try bridge.say(.ssid, Agent.living, ["ssid": "attic", "previous_ssid": "cellar"])
     }
-    try keeper.say(.ssid, Agent.living, ["ssid": "attic"])
-    #expect(try keeper.takeNames() == ["ssid_changed"])
+    try bridge.say(.ssid, Agent.living, ["ssid": "attic"])
+    #expect(try bridge.takeNames() == ["ssid_changed"])
   }
 
   @Test("On the wrong network the alert names the change as what brought it up")
   func trigger() throws {
-    try keeper.announce(Agent.attic, .guest, at: 1)
-    try keeper.say(.ssid, Agent.attic, ["ssid": "a", "previous_ssid": "b"])
-    let event = try #require(try keeper.takeEvents().last { $0.types == .ssidChanged })
+    try bridge.announce(Agent.attic, .guest, at: 1)
+    try bridge.say(.ssid, Agent.attic, ["ssid": "a", "previous_ssid": "b"])
+    let event = try #require(try bridge.takeEvents().last { $0.types == .ssidChanged })
     #expect(event.detail.preferred == "mismatch")
-    #expect(try keeper.alert(.preferredNetworkMismatch, Agent.attic) != nil)
+    #expect(try bridge.alert(.preferredNetworkMismatch, Agent.attic) != nil)
   }
 
   @Test("The access point stands for all routers that named it")
   func accessPoint() throws {
-    try keeper.announce(Agent.attic, .home, at: 1, ["access_point": "ap-3"])
-    try keeper.announce(Agent.garage, .home, at: 1, ["access_point": "ap-4"])
-    _ = try keeper.takeEvents()
-    try keeper.say(
+    try bridge.announce(Agent.attic, .home, at: 1, ["access_point": "ap-3"])
+    try bridge.announce(Agent.garage, .home, at: 1, ["access_point": "ap-4"])
+    _ = try bridge.takeEvents()
+    try bridge.say(
       .ssid, "", ["access_point": "ap-3", "ssid": "attic", "previous_ssid": "cellar"])
-    #expect(try keeper.router(Agent.living)?.ssid == "attic")
-    #expect(try keeper.router(Agent.attic)?.ssid == "attic")
-    #expect(try keeper.router(Agent.garage)?.ssid == nil)
-    #expect(try keeper.takeNames() == ["ssid_changed", "ssid_changed"])
+    #expect(try bridge.router(Agent.living)?.ssid == "attic")
+    #expect(try bridge.router(Agent.attic)?.ssid == "attic")
+    #expect(try bridge.router(Agent.garage)?.ssid == nil)
+    #expect(try bridge.takeNames() == ["ssid_changed", "ssid_changed"])
   }
 
   @Test("An access point that no router named is not found, nor one whose router left")
   func unknownAccessPoint() throws {
     #expect(
-      try keeper.say(.ssid, "", ["access_point": "ap-9", "ssid": "a"]).rejected == ["not_found": 1])
-    try keeper.say(.leave, Agent.living)
+      try bridge.say(.ssid, "", ["access_point": "ap-9", "ssid": "a"]).rejected == ["not_found": 1])
+    try bridge.say(.leave, Agent.living)
     #expect(
-      try keeper.say(.ssid, "", ["access_point": "ap-3", "ssid": "a"]).rejected == ["not_found": 1])
+      try bridge.say(.ssid, "", ["access_point": "ap-3", "ssid": "a"]).rejected == ["not_found": 1])
     #expect(
-      try keeper.say(.ssid, Agent.living, ["ssid": "a"]).rejected == ["not_found": 1])
+      try bridge.say(.ssid, Agent.living, ["ssid": "a"]).rejected == ["not_found": 1])
   }
 
   @Test("A Wi-Fi watcher with a login of its own may tell, and becomes owner of nothing")
   func watcher() throws {
-    try keeper.say(.ssid, Agent.living, user: "wifi", ["ssid": "a", "previous_ssid": "b"])
-    #expect(try keeper.takeNames() == ["ssid_changed"])
-    #expect(try keeper.router(Agent.living)?.user == "anna")
-    #expect(try keeper.credential(Agent.living)?.team == "anna")
+    try bridge.say(.ssid, Agent.living, user: "wifi", ["ssid": "a", "previous_ssid": "b"])
+    #expect(try bridge.takeNames() == ["ssid_changed"])
+    #expect(try bridge.router(Agent.living)?.user == "anna")
+    #expect(try bridge.credential(Agent.living)?.team == "anna")
   }
 
   @Test(
     "One damaged credential does not keep the change from the other routers of the access point")
   func damagedNeighbour() throws {
-    try keeper.announce(Agent.attic, .home, at: 1, ["access_point": "ap-3"])
-    try keeper.damageCredential(of: Agent.living)
-    _ = try keeper.takeEvents()
-    try keeper.say(
+    try bridge.announce(Agent.attic, .home, at: 1, ["access_point": "ap-3"])
+    try bridge.damageCredential(of: Agent.living)
+    _ = try bridge.takeEvents()
+    try bridge.say(
       .ssid, "", ["access_point": "ap-3", "ssid": "attic", "previous_ssid": "cellar"])
-    #expect(try keeper.router(Agent.attic)?.ssid == "attic")
+    #expect(try bridge.router(Agent.attic)?.ssid == "attic")
   }
 
   @Test("By access point only routers of the sender's team are touched, whoever announced it")
   func otherTeam() throws {
-    try keeper.announce(Agent.attic, .home, at: 1, user: "mallory", ["access_point": "ap-3"])
-    try keeper.say(.ssid, "", user: "mallory", ["access_point": "ap-3", "ssid": "evil"])
-    #expect(try keeper.router(Agent.living)?.ssid == nil)
-    #expect(try keeper.router(Agent.attic)?.ssid == "evil")
+    try bridge.announce(Agent.attic, .home, at: 1, user: "mallory", ["access_point": "ap-3"])
+    try bridge.say(.ssid, "", user: "mallory", ["access_point": "ap-3", "ssid": "evil"])
+    #expect(try bridge.router(Agent.living)?.ssid == nil)
+    #expect(try bridge.router(Agent.attic)?.ssid == "evil")
     #expect(
-      try keeper.say(.ssid, "", user: "eve", ["access_point": "ap-3", "ssid": "evil"]).rejected
+      try bridge.say(.ssid, "", user: "eve", ["access_point": "ap-3", "ssid": "evil"]).rejected
         == ["not_found": 1])
   }
 
   @Test("Sixteen routers of an access point follow; with one more the event is rejected by name")
   func atMostSixteen() throws {
     func announce(_ number: Int) throws {
-      try keeper.announce(
+      try bridge.announce(
         "a1b2c3d4" + String(10_000_000 + number), .home, at: 1, ["access_point": "ap-16"])
     }
     for number in 1...16 { try announce(number) }
-    #expect(try keeper.say(.ssid, "", ["access_point": "ap-16", "ssid": "a"]).rejected.isEmpty)
-    #expect(try keeper.router("a1b2c3d410000016")?.ssid == "a")
+    #expect(try bridge.say(.ssid, "", ["access_point": "ap-16", "ssid": "a"]).rejected.isEmpty)
+    #expect(try bridge.router("a1b2c3d410000016")?.ssid == "a")
     try announce(17)
     #expect(
-      try keeper.say(.ssid, "", ["access_point": "ap-16", "ssid": "b"]).rejected
+      try bridge.say(.ssid, "", ["access_point": "ap-16", "ssid": "b"]).rejected
         == ["too_many_routers": 1])
-    #expect(try keeper.router("a1b2c3d410000016")?.ssid == "a")
+    #expect(try bridge.router("a1b2c3d410000016")?.ssid == "a")
   }
 }

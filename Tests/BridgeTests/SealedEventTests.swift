@@ -13,11 +13,11 @@ import Testing
 
 @Suite("Events in envelopes")
 struct SealedEventTests {
-  private let keeper: Keeper
+  private let bridge: TestBridge
   private let anna: Identity
 
   init() throws {
-    keeper = try Keeper(teams: ["anna": "family", "ben": "family"])
+    bridge = try TestBridge(teams: ["anna": "family", "ben": "family"])
     anna = try Identity()
   }
 
@@ -28,10 +28,10 @@ struct SealedEventTests {
     let client = EnrolledClient(
       home: "home", user: user, keys: (identity ?? anna).keys, trust: trust, enrolledAt: 0,
       enrolledBy: "test")
-    try keeper.database.write { _ = try keeper.enrolments.enroll(client, $0) }
+    try bridge.database.write { _ = try bridge.enrolments.enroll(client, $0) }
   }
 
-  private var now: Int64 { keeper.clock.now().milliseconds / 1000 }
+  private var now: Int64 { bridge.clock.now().milliseconds / 1000 }
 
   /// An event of this kind, sealed by the user itself unless a test says otherwise.
   private func sealed(
@@ -44,7 +44,7 @@ struct SealedEventTests {
     let topic = "threadkeeper/in/\(user)/\(kind.rawValue)"
     let envelope = try Envelope.seal(
       Array(JSONSerialization.data(withJSONObject: fields)),
-      to: recipient ?? keeper.identity.keys, from: signer ?? anna,
+      to: recipient ?? bridge.identity.keys, from: signer ?? anna,
       at: .init(
         topic: signedTopic ?? topic, order: seq.map { .sequence($0) } ?? .identifier("x"), now: now,
         lifetime: seq == nil ? 30 : nil))
@@ -64,30 +64,30 @@ struct SealedEventTests {
   }
 
   private func code(_ message: IncomingMessage) throws -> String? {
-    _ = try keeper.takeEvents()
-    try keeper.receive([message])
-    return try keeper.takeEvents().first { $0.types.contains(.messageRejected) }?.detail.code
+    _ = try bridge.takeEvents()
+    try bridge.receive([message])
+    return try bridge.takeEvents().first { $0.types.contains(.messageRejected) }?.detail.code
   }
 
   @Test("A sealed announcement does what a plain one does, and no key came in clear")
   func announce() throws {
     try enroll()
-    try keeper.receive([announcement(seq: 1, outside: ["border_agent_id": Agent.living])])
+    try bridge.receive([announcement(seq: 1, outside: ["border_agent_id": Agent.living])])
     #expect(
-      try keeper.takeNames() == ["router_announced", "dataset_stored", "preferred_changed"])
-    #expect(try keeper.credential(Agent.living)?.team == "family")
-    #expect(try keeper.router(Agent.living)?.name == "Living room")
-    try keeper.pass(60)
-    #expect(try keeper.firing() == [])
+      try bridge.takeNames() == ["router_announced", "dataset_stored", "preferred_changed"])
+    #expect(try bridge.credential(Agent.living)?.team == "family")
+    #expect(try bridge.router(Agent.living)?.name == "Living room")
+    try bridge.pass(60)
+    #expect(try bridge.firing() == [])
   }
 
   @Test("A user of whom only signed events count is refused in clear; another is not")
   func trust() throws {
     try enroll(trust: .broker)
-    #expect(try code(try keeper.message(.announce, Agent.living)) == nil)
+    #expect(try code(try bridge.message(.announce, Agent.living)) == nil)
     try enroll()
-    #expect(try code(try keeper.message(.heartbeat, Agent.living)) == "not_sealed")
-    #expect(try code(try keeper.message(.heartbeat, Agent.living, user: "ben")) == nil)
+    #expect(try code(try bridge.message(.heartbeat, Agent.living)) == "not_sealed")
+    #expect(try code(try bridge.message(.heartbeat, Agent.living, user: "ben")) == nil)
     #expect(try code(try sealed(.heartbeat, seq: 1)) == nil)
   }
 
@@ -96,9 +96,9 @@ struct SealedEventTests {
     #expect(try code(try announcement(seq: 1)) == "not_enrolled")
     try enroll()
     #expect(try code(try announcement(seq: 2)) == nil)
-    try keeper.database.write { _ = try keeper.enrolments.revoke("anna", in: "home", $0) }
+    try bridge.database.write { _ = try bridge.enrolments.revoke("anna", in: "home", $0) }
     #expect(try code(try announcement(seq: 3)) == "not_enrolled")
-    #expect(try code(try keeper.message(.heartbeat, Agent.living, user: "anna")) == "not_sealed")
+    #expect(try code(try bridge.message(.heartbeat, Agent.living, user: "anna")) == "not_sealed")
     // Whoever was enrolled before does not come back with what it said then.
     try enroll()
     #expect(try code(try announcement(seq: 1)) == "out_of_order")
@@ -119,26 +119,26 @@ struct SealedEventTests {
         == "wrong_topic")
     #expect(try code(try sealed(.leave, seq: nil)) == "missing_field")
     #expect(
-      try code(try keeper.message(.announce, Agent.living, ["sealed": "text"])) == "not_an_envelope"
+      try code(try bridge.message(.announce, Agent.living, ["sealed": "text"])) == "not_an_envelope"
     )
     #expect(
       try code(
-        try keeper.message(
+        try bridge.message(
           .announce, Agent.living, ["sealed": ["v": 2, "typ": "sealed", "ct": "AAAA"]]))
         == "unsupported_version")
     let early = try announcement(seq: 1)
-    keeper.clock.advance(seconds: -3_600)
+    bridge.clock.advance(seconds: -3_600)
     #expect(try code(early) == "not_yet_valid")
-    keeper.clock.advance(seconds: 3_600)
+    bridge.clock.advance(seconds: 3_600)
     // What an envelope holds is judged like any other event.
     #expect(
       try code(try sealed(.announce, seq: 1, ["dataset": "0e08"])) == "truncated")
     #expect(try code(try sealed(.announce, seq: 2, ["sealed": ["v": 1]])) == "unsupported")
 
     let bad = try announcement(seq: 3, by: stranger)
-    let counts = try keeper.receive([bad, try announcement(seq: 3), bad])
+    let counts = try bridge.receive([bad, try announcement(seq: 3), bad])
     #expect(counts.rejected == ["unknown_issuer": 2])
-    #expect(try keeper.credential(Agent.living) != nil)
+    #expect(try bridge.credential(Agent.living) != nil)
   }
 
   @Test("Each refusal of an envelope is published under the name that it has there")
@@ -171,60 +171,60 @@ struct SealedEventTests {
     try enroll()
     let first = try announcement(seq: 1)
     let leave = try sealed(.leave, seq: 3)
-    try keeper.receive([first, announcement(.home, at: 2, seq: 2), leave])
-    #expect(try keeper.receive([leave, first]).duplicates == 2)
-    #expect(try keeper.credential(Agent.living) == nil)
+    try bridge.receive([first, announcement(.home, at: 2, seq: 2), leave])
+    #expect(try bridge.receive([leave, first]).duplicates == 2)
+    #expect(try bridge.credential(Agent.living) == nil)
     // The window of the router begins anew with another user of the team; that of the signer does not.
-    try keeper.announce(Agent.living, .home, at: 3, user: "ben")
-    #expect(try keeper.receive([leave, first]).duplicates == 2)
-    #expect(try keeper.credential(Agent.living) != nil)
-    try keeper.restart()
-    #expect(try keeper.receive([leave]).duplicates == 1)
-    try keeper.receive([try sealed(.heartbeat, seq: 500)])
+    try bridge.announce(Agent.living, .home, at: 3, user: "ben")
+    #expect(try bridge.receive([leave, first]).duplicates == 2)
+    #expect(try bridge.credential(Agent.living) != nil)
+    try bridge.restart()
+    #expect(try bridge.receive([leave]).duplicates == 1)
+    try bridge.receive([try sealed(.heartbeat, seq: 500)])
     #expect(try code(leave) == "out_of_order")
   }
 
   @Test("A sealed SSID cannot be sent again either")
   func ssid() throws {
     try enroll()
-    try keeper.receive([try announcement(seq: 1)])
+    try bridge.receive([try announcement(seq: 1)])
     let old = try sealed(.ssid, seq: 2, ["ssid": "old"])
     let message = try sealed(.ssid, seq: 3, ["ssid": "new"])
-    try keeper.receive([old, message])
-    #expect(try keeper.receive([old]).duplicates == 1)
-    #expect(try keeper.router(Agent.living)?.ssid == "new")
+    try bridge.receive([old, message])
+    #expect(try bridge.receive([old]).duplicates == 1)
+    #expect(try bridge.router(Agent.living)?.ssid == "new")
   }
 
   @Test("Any byte of a sealed event can be altered without anything but a rejection")
   func altered() throws {
     try enroll()
     let message = try sealed(.leave, seq: 2)
-    try keeper.receive([try announcement(seq: 1)])
+    try bridge.receive([try announcement(seq: 1)])
     for position in stride(from: 0, to: message.payload.count, by: 3) {
       var payload = message.payload
       payload[position] ^= 0x02
-      try keeper.receive([IncomingMessage(topic: message.topic, payload: payload)])
-      #expect(try keeper.credential(Agent.living) != nil, "byte \(position)")
+      try bridge.receive([IncomingMessage(topic: message.topic, payload: payload)])
+      #expect(try bridge.credential(Agent.living) != nil, "byte \(position)")
     }
-    try keeper.receive([message])
-    #expect(try keeper.credential(Agent.living) == nil)
+    try bridge.receive([message])
+    #expect(try bridge.credential(Agent.living) == nil)
   }
 
   @Test("Once only signed events count, the alert about keys in clear ends")
   func plaintextEnds() throws {
-    try keeper.announce(Agent.living, .home, at: 1)
-    try keeper.pass(60)
-    #expect(try keeper.firing() == ["PlaintextCredentials anna"])
+    try bridge.announce(Agent.living, .home, at: 1)
+    try bridge.pass(60)
+    #expect(try bridge.firing() == ["PlaintextCredentials anna"])
     try enroll(trust: .broker)
-    try keeper.receive([try announcement(at: 2, seq: 1)])
-    #expect(try keeper.firing() == ["PlaintextCredentials anna"])
+    try bridge.receive([try announcement(at: 2, seq: 1)])
+    #expect(try bridge.firing() == ["PlaintextCredentials anna"])
     try enroll()
-    try keeper.receive([try announcement(at: 3, seq: 2)])
-    #expect(try keeper.firing() == [])
+    try bridge.receive([try announcement(at: 3, seq: 2)])
+    #expect(try bridge.firing() == [])
   }
 
   private func damageItems() throws {
-    _ = try keeper.database.write {
+    _ = try bridge.database.write {
       try $0.execute("UPDATE items SET secret = zeroblob(length(secret))")
     }
   }
@@ -233,9 +233,9 @@ struct SealedEventTests {
   func damaged() throws {
     try enroll(trust: .broker)
     try damageItems()
-    #expect(try code(try keeper.message(.announce, Agent.living)) == "damaged_enrolment")
+    #expect(try code(try bridge.message(.announce, Agent.living)) == "damaged_enrolment")
     #expect(try code(try announcement(seq: 1)) == "damaged_enrolment")
-    #expect(try code(try keeper.message(.announce, Agent.attic, user: "ben")) == nil)
+    #expect(try code(try bridge.message(.announce, Agent.attic, user: "ben")) == nil)
     try enroll()
     #expect(try code(try announcement(seq: 1)) == nil)
   }
@@ -243,16 +243,16 @@ struct SealedEventTests {
   @Test("The daemon's keys are made when they are needed, and damaged ones stop nothing else")
   func keys() throws {
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-    let enrolments = ClientEnrolmentStore(keeper.temporary.keychain)
-    try KeeperIdentity.load(enrolments, logger: logger)
+    let enrolments = ClientEnrolmentStore(bridge.temporary.keychain)
+    try DaemonIdentity.load(enrolments, logger: logger)
     #expect(enrolments.identity == nil)
-    let made = try keeper.database.write { try enrolments.makeIdentity($0) }
-    let others = ClientEnrolmentStore(keeper.temporary.keychain)
-    try KeeperIdentity.load(others, logger: logger)
+    let made = try bridge.database.write { try enrolments.makeIdentity($0) }
+    let others = ClientEnrolmentStore(bridge.temporary.keychain)
+    try DaemonIdentity.load(others, logger: logger)
     #expect(others.identity?.keys == made.keys)
     try damageItems()
-    let damaged = ClientEnrolmentStore(keeper.temporary.keychain)
-    try KeeperIdentity.load(damaged, logger: logger)
+    let damaged = ClientEnrolmentStore(bridge.temporary.keychain)
+    try DaemonIdentity.load(damaged, logger: logger)
     #expect(damaged.identity == nil)
   }
 
@@ -260,14 +260,14 @@ struct SealedEventTests {
   func noKeys() throws {
     try enroll(trust: .broker)
     let message = try announcement(seq: 1)
-    var reader = MessageReader(topics: keeper.configuration.topics)
-    let counts = try keeper.transaction { batch in
-      for message in [message, try keeper.message(.announce, Agent.attic)] {
+    var reader = MessageReader(topics: bridge.configuration.topics)
+    let counts = try bridge.transaction { batch in
+      for message in [message, try bridge.message(.announce, Agent.attic)] {
         try batch.apply(
-          reader.read(message), SealedIntake(enrolments: keeper.enrolments, identity: nil))
+          reader.read(message), SealedIntake(enrolments: bridge.enrolments, identity: nil))
       }
     }.outcome.counts
     #expect(counts.rejected == ["unsupported": 1])
-    #expect(try keeper.router(Agent.attic)?.isPresent == true)
+    #expect(try bridge.router(Agent.attic)?.isPresent == true)
   }
 }

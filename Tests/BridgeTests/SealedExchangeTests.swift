@@ -16,17 +16,17 @@ struct SealedExchangeTests {
   private let response = "threadkeeper/out/phone/response/preferred/get"
   private let store: TemporaryStore
   private let enrolments: ClientEnrolmentStore
-  private let keeper: Identity
+  private let daemonIdentity: Identity
   private let phone: Identity
   private let exchange: SealedExchange
 
   init() throws {
     store = try TemporaryStore()
     enrolments = ClientEnrolmentStore(store.keychain)
-    keeper = try Identity()
+    daemonIdentity = try Identity()
     phone = try Identity()
     try store.keychain.database.migrate(BridgeSchema.component, BridgeSchema.migrations)
-    exchange = SealedExchange(enrolments, identity: keeper, replays: SealedRequestLedger())
+    exchange = SealedExchange(enrolments, identity: daemonIdentity, replays: SealedRequestLedger())
   }
 
   private func enroll(_ trust: EnrolledClient.Trust = .broker) throws {
@@ -44,7 +44,7 @@ struct SealedExchangeTests {
     _ order: Envelope.Order = .identifier("r-1"), at time: Int64 = now, topic: String? = nil
   ) throws -> [UInt8] {
     try Envelope.seal(
-      Array(#"{"transaction":"r-1"}"#.utf8), to: keeper.keys, from: phone,
+      Array(#"{"transaction":"r-1"}"#.utf8), to: daemonIdentity.keys, from: phone,
       at: .init(topic: topic ?? request, order: order, now: time, lifetime: 30))
   }
 
@@ -88,18 +88,18 @@ struct SealedExchangeTests {
     try enroll()
     let envelope = try seal()
     let opened = try Envelope.open(
-      envelope, with: phone, from: [keeper.keys], topic: response, now: Self.now)
+      envelope, with: phone, from: [daemonIdentity.keys], topic: response, now: Self.now)
     #expect(opened.body == body)
     #expect(opened.expiresAt == Self.now + 30)
     #expect(opened.order == .identifier("r-1"))
     for unfit in [nil, "", String(repeating: "a", count: 129)] {
       let other = try Envelope.open(
-        seal(unfit), with: phone, from: [keeper.keys], topic: response, now: Self.now)
+        seal(unfit), with: phone, from: [daemonIdentity.keys], topic: response, now: Self.now)
       #expect(other.order != .identifier(unfit ?? ""))
     }
     #expect(throws: EnvelopeRefusal.unknownKeyID) {
       try Envelope.open(
-        envelope, with: try Identity(), from: [keeper.keys], topic: response, now: Self.now)
+        envelope, with: try Identity(), from: [daemonIdentity.keys], topic: response, now: Self.now)
     }
     #expect(try seal() != envelope)
   }

@@ -8,15 +8,15 @@ import ThreadDataset
 
 @Suite("Numbers of sealed events")
 struct SealedOrderLimitTests {
-  private let keeper: Keeper
+  private let bridge: TestBridge
 
-  init() throws { keeper = try Keeper() }
+  init() throws { bridge = try TestBridge() }
 
   private func take(
     _ sequence: UInt64, _ subject: String, user: String = "anna", most: Int = 3
   ) throws -> SequenceWindow.Verdict {
-    let home = try keeper.home()
-    return try keeper.database.write {
+    let home = try bridge.home()
+    return try bridge.database.write {
       try SealedOrderLedger.take(
         sequence,
         of: .init(home: home.id, user: user, issuer: [1], subject: .accessPoint(subject)),
@@ -27,7 +27,7 @@ struct SealedOrderLimitTests {
   @Test("A signer has so many, and what was forgotten cannot be repeated")
   func limit() throws {
     for number: UInt64 in 1...10 { #expect(try take(number * 10, "ap \(number)") == .news) }
-    let rows = try keeper.database.read {
+    let rows = try bridge.database.read {
       try $0.first("SELECT count(*) FROM sealed_order") { $0.integer(0) }
     }
     #expect(rows == 3)

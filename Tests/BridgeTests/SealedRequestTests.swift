@@ -9,34 +9,34 @@ import Testing
 
 @Suite("Sealed requests count once")
 struct SealedRequestTests {
-  private let keeper: Keeper
+  private let bridge: TestBridge
   private let phone: Identity
 
   private struct Failed: Error {}
 
   init() throws {
-    keeper = try Keeper(teams: ["hub": "phone"])
+    bridge = try TestBridge(teams: ["hub": "phone"])
     phone = try Identity()
-    try keeper.useEnrolments()
-    try keeper.enroll("phone", phone.keys, .signed)
+    try bridge.useEnrolments()
+    try bridge.enroll("phone", phone.keys, .signed)
   }
 
   private func restart() throws {
-    try keeper.restart()
-    _ = try keeper.database.read { try keeper.enrolments.loadIdentity($0) }
-    try keeper.useEnrolments()
+    try bridge.restart()
+    _ = try bridge.database.read { try bridge.enrolments.loadIdentity($0) }
+    try bridge.useEnrolments()
   }
 
   private func ping(by signer: Identity? = nil, on topic: String? = nil) throws -> IncomingMessage {
-    var message = try keeper.sealedRequest("ping", user: "phone", by: signer ?? phone)
+    var message = try bridge.sealedRequest("ping", user: "phone", by: signer ?? phone)
     if let topic { message.topic = topic }
     return message
   }
 
   /// The codes of what is answered; nil for one that is fulfilled.
   private func codes(_ messages: IncomingMessage...) throws -> [String?] {
-    try keeper.receive(messages)
-    return keeper.published.map(\.code)
+    try bridge.receive(messages)
+    return bridge.published.map(\.code)
   }
 
   @Test("Repeated in the same batch, in the next one, or after a restart: it has come")
@@ -46,9 +46,9 @@ struct SealedRequestTests {
     #expect(try codes(message) == ["replayed"])
     try restart()
     #expect(try codes(message) == ["replayed"])
-    keeper.clock.advance(seconds: 90)
+    bridge.clock.advance(seconds: 90)
     #expect(try codes(message) == ["expired"])
-    keeper.clock.advance(seconds: -80)
+    bridge.clock.advance(seconds: -80)
     #expect(try codes(message) == ["replayed"])
   }
 
@@ -63,9 +63,9 @@ struct SealedRequestTests {
   func rolledBack() throws {
     let message = try ping()
     #expect(throws: Failed.self) {
-      _ = try keeper.transaction { batch in
-        var reader = MessageReader(topics: keeper.configuration.topics)
-        try batch.apply(reader.read(message), keeper.sealed)
+      _ = try bridge.transaction { batch in
+        var reader = MessageReader(topics: bridge.configuration.topics)
+        try batch.apply(reader.read(message), bridge.sealed)
         #expect(batch.outcome.counts.requestsAnswered == 1)
         throw Failed()
       }
@@ -75,13 +75,13 @@ struct SealedRequestTests {
 
   @Test("A request whose fulfilment failed has been answered, and does not count again")
   func failed() throws {
-    try keeper.announce(Agent.living, .home, at: 1, user: "hub")
-    let message = try keeper.sealedRequest(
+    try bridge.announce(Agent.living, .home, at: 1, user: "hub")
+    let message = try bridge.sealedRequest(
       "credentials/get", user: "phone", by: phone, ["border_agent_id": Agent.living])
-    let sealer = keeper.configuration.requests.sealer
-    keeper.configuration.requests.sealer = FailingSealer()
+    let sealer = bridge.configuration.requests.sealer
+    bridge.configuration.requests.sealer = FailingSealer()
     #expect(try codes(message) == ["store"])
-    keeper.configuration.requests.sealer = sealer
+    bridge.configuration.requests.sealer = sealer
     #expect(try codes(message) == ["replayed"])
   }
 

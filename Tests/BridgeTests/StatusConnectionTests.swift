@@ -12,30 +12,30 @@ import Testing
 /// The connection's handler, told what a client would tell it.
 @Suite("The connection that speaks")
 struct StatusConnectionTests {
-  let keeper: Keeper
+  let bridge: TestBridge
   let monitor = BridgeMonitor()
   let outbox: Outbox
   let status: StatusConnection
 
   init() throws {
-    keeper = try Keeper()
-    try keeper.announce(Agent.living, .home, at: 1)
-    (outbox, status) = try Self.connection(of: keeper, monitor)
+    bridge = try TestBridge()
+    try bridge.announce(Agent.living, .home, at: 1)
+    (outbox, status) = try Self.connection(of: bridge, monitor)
     _ = try outbox.drain()
   }
 
-  private static func connection(of keeper: Keeper, _ monitor: BridgeMonitor) throws
+  private static func connection(of bridge: TestBridge, _ monitor: BridgeMonitor) throws
     -> (Outbox, StatusConnection)
   {
-    let overview = AlertsOverviewSource(topics: keeper.configuration.topics, monitor: monitor)
-    let outbox = try keeper.outbox(monitor)
+    let overview = AlertsOverviewSource(topics: bridge.configuration.topics, monitor: monitor)
+    let outbox = try bridge.outbox(monitor)
     let status = StatusConnection(
       outbox: outbox, pace: PublicationPace(fullBatch: 500, portion: 10), monitor: monitor,
       reports: BridgeReports(
-        database: keeper.database, configuration: keeper.configuration, instanceID: "instance",
-        identity: { nil }, overview: overview, consents: keeper.consentOverviews, monitor: monitor,
-        startedAt: keeper.clock.now()),
-      topics: keeper.configuration.topics, clock: keeper.clock,
+        database: bridge.database, configuration: bridge.configuration, instanceID: "instance",
+        identity: { nil }, overview: overview, consents: bridge.consentOverviews, monitor: monitor,
+        startedAt: bridge.clock.now()),
+      topics: bridge.configuration.topics, clock: bridge.clock,
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     return (outbox, status)
   }
@@ -66,8 +66,8 @@ struct StatusConnectionTests {
   }
 
   private func pass(_ seconds: Int) -> [Publication] {
-    keeper.clock.advance(seconds: seconds)
-    status.periodic(now: keeper.clock.now())
+    bridge.clock.advance(seconds: seconds)
+    status.periodic(now: bridge.clock.now())
     return take()
   }
 
@@ -120,7 +120,7 @@ struct StatusConnectionTests {
 
   @Test("No more is handed out than was asked for, the urgent first")
   func limits() throws {
-    try keeper.announce(Agent.attic, .home, at: 1)
+    try bridge.announce(Agent.attic, .home, at: 1)
     status.connected(
       MosquittoSession(sessionPresent: true, protocolVersion: .v5, publishWindow: 20))
     #expect(status.publications(upTo: 1).map(\.topic) == ["threadkeeper/bridge/state"])
@@ -144,7 +144,7 @@ struct StatusConnectionTests {
     #expect(first["follow_members"] as? String == "same_network")
     #expect((first["preferred_network"] as? [String: String])?["network_name"] == "home")
     #expect(!pass(1).contains { $0.topic == "threadkeeper/bridge/info" })
-    try keeper.announce(Agent.attic, .guest, at: 1)
+    try bridge.announce(Agent.attic, .guest, at: 1)
     let next = try #require(pass(1).first { $0.topic == "threadkeeper/bridge/info" }).object
     #expect(next["routers"] as? Int == 2)
     #expect(next["networks"] as? Int == 2)
@@ -162,14 +162,14 @@ struct StatusConnectionTests {
     monitor.update { $0.isIntakeConnected = true }
     let running = try #require(pass(1).first { $0.topic == topic })
     #expect(running.object["intake"] as? String == "running")
-    monitor.count(keeper.counts)
+    monitor.count(bridge.counts)
     let counted = try #require(pass(60).first { $0.topic == topic })
     #expect(counted.object["messages_received"] as? Int == 1)
   }
 
   @Test("Refused publications are counted, and do not hold the mark back")
   func refused() throws {
-    try keeper.announce(Agent.attic, .home, at: 1)
+    try bridge.announce(Agent.attic, .home, at: 1)
     status.connected(
       MosquittoSession(sessionPresent: true, protocolVersion: .v5, publishWindow: 20))
     var count: Int64 = 0
@@ -183,7 +183,7 @@ struct StatusConnectionTests {
     #expect(monitor.snapshot.refusals?.isByAccess == true)
     disconnect()
     #expect(monitor.snapshot.refusals == nil)
-    #expect(try outbox.published == keeper.database.read { try EventLedger.lastID($0) })
+    #expect(try outbox.published == bridge.database.read { try EventLedger.lastID($0) })
   }
 
   @Test("When the access list lets the daemon speak again, everything is told anew, and that once")
@@ -245,7 +245,7 @@ struct StatusConnectionTests {
   @Test("It is told as an alert that no row holds, with the reason, and resolved")
   func storeProblem() throws {
     _ = connect()
-    monitor.storeFailed("the disk is full", at: keeper.clock.now(), inBatch: true)
+    monitor.storeFailed("the disk is full", at: bridge.clock.now(), inBatch: true)
     let raised = pass(1)
     let alert = try #require(raised.first { $0.topic == storeAlertTopic })
     #expect(alert.retain && alert.messageExpiry == nil)
@@ -261,7 +261,7 @@ struct StatusConnectionTests {
     #expect(health.object["reason"] as? String == "the disk is full")
     #expect(!pass(1).contains { $0.topic == storeAlertTopic })
 
-    monitor.storeWorks(at: keeper.clock.now(), inBatch: true)
+    monitor.storeWorks(at: bridge.clock.now(), inBatch: true)
     let resolved = pass(1)
     let end = try #require(resolved.first { $0.topic == storeAlertTopic })
     #expect(end.object["status"] as? String == "resolved")
@@ -276,7 +276,7 @@ struct StatusConnectionTests {
   @Test("It goes on firing over a new connection, and is not raised again")
   func storeProblemOverConnections() throws {
     _ = connect()
-    monitor.storeFailed("the disk is full", at: keeper.clock.now(), inBatch: true)
+    monitor.storeFailed("the disk is full", at: bridge.clock.now(), inBatch: true)
     _ = pass(1)
     disconnect()
     let all = connect(sessionPresent: false)
@@ -288,10 +288,10 @@ struct StatusConnectionTests {
   @Test("What ended while nobody was connected is told with the next connection")
   func storeProblemEndsUnheard() throws {
     _ = connect()
-    monitor.storeFailed("the disk is full", at: keeper.clock.now(), inBatch: true)
+    monitor.storeFailed("the disk is full", at: bridge.clock.now(), inBatch: true)
     _ = pass(1)
     disconnect()
-    monitor.storeWorks(at: keeper.clock.now(), inBatch: true)
+    monitor.storeWorks(at: bridge.clock.now(), inBatch: true)
     for _ in 0..<2 {
       let all = connect()
       #expect(
@@ -301,7 +301,7 @@ struct StatusConnectionTests {
   }
 
   @Test("What a daemon before us left firing is taken from the broker at the start")
-  func storeProblemOfAnEarlierKeeper() {
+  func storeProblemOfAnEarlierDaemon() {
     #expect(connect().first { $0.topic == storeAlertTopic }?.payload == [])
   }
 }

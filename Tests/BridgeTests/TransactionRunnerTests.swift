@@ -12,16 +12,16 @@ import ThreadRequests
 
 @Suite("What follows from a transaction, whoever asked for it")
 struct TransactionRunnerTests {
-  private let keeper: Keeper
+  private let bridge: TestBridge
   private let monitor = BridgeMonitor()
   private let answers: AnswerQueue
   private let runner: TransactionRunner
 
   init() throws {
-    keeper = try Keeper()
-    try keeper.announce(Agent.living, .home, at: 1, user: "hub")
+    bridge = try TestBridge()
+    try bridge.announce(Agent.living, .home, at: 1, user: "hub")
     answers = AnswerQueue(monitor: monitor)
-    runner = keeper.runner(monitor, answers: answers)
+    runner = bridge.runner(monitor, answers: answers)
   }
 
   private struct Unexpected: Error {}
@@ -82,7 +82,7 @@ struct TransactionRunnerTests {
   @Test("An answer that nobody decided about in time is counted by the clock")
   func expired() async throws {
     let place = try ask()
-    keeper.clock.advance(seconds: 120)
+    bridge.clock.advance(seconds: 120)
     try runner.run { try $0.apply($0.consents.expire()) }
     #expect(await answers.callers.answer(at: place)?.error?.code == "consent_expired")
     #expect(monitor.snapshot.requestsRefused == 1)
@@ -92,35 +92,35 @@ struct TransactionRunnerTests {
   func failed() throws {
     let log = RecordingLog()
     let wakes = Mutex(0)
-    let runner = keeper.runner(monitor, answers: answers, logger: log.logger) {
+    let runner = bridge.runner(monitor, answers: answers, logger: log.logger) {
       wakes.withLock { $0 += 1 }
     }
-    var reader = MessageReader(topics: keeper.configuration.topics)
-    let message = try keeper.request("ping", user: "tablet")
+    var reader = MessageReader(topics: bridge.configuration.topics)
+    let message = try bridge.request("ping", user: "tablet")
     #expect(throws: Failed.self) {
       try runner.run { batch in
-        try batch.apply(reader.read(message), keeper.sealed)
+        try batch.apply(reader.read(message), bridge.sealed)
         batch.outcome.news.add(.info, "a line", [:])
         throw Failed()
       }
     }
     #expect(monitor.snapshot.received == 0 && monitor.snapshot.requestsAnswered == 0)
-    #expect(answers.next(10, connection: 1, now: keeper.clock.now()).isEmpty)
+    #expect(answers.next(10, connection: 1, now: bridge.clock.now()).isEmpty)
     #expect(log.lines.isEmpty && wakes.withLock { $0 } == 0)
-    try runner.run { try $0.apply(reader.read(message), keeper.sealed) }
+    try runner.run { try $0.apply(reader.read(message), bridge.sealed) }
     #expect(monitor.snapshot.received == 1 && monitor.snapshot.requestsAnswered == 1)
-    #expect(answers.next(10, connection: 1, now: keeper.clock.now()).count == 1)
+    #expect(answers.next(10, connection: 1, now: bridge.clock.now()).count == 1)
     #expect(wakes.withLock { $0 } == 1)
   }
 
   @Test("What is decided while the store is found altered is undone, unless it only reads")
   func altered() throws {
-    let message = try keeper.request("ping", user: "tablet")
-    var reader = MessageReader(topics: keeper.configuration.topics)
+    let message = try bridge.request("ping", user: "tablet")
+    var reader = MessageReader(topics: bridge.configuration.topics)
     #expect(throws: (any Error).self) {
       try runner.run { batch in
-        try batch.apply(reader.read(message), keeper.sealed)
-        keeper.store.keychain.noteFileDamaged()
+        try batch.apply(reader.read(message), bridge.sealed)
+        bridge.store.keychain.noteFileDamaged()
       }
     }
     #expect(monitor.snapshot.requestsAnswered == 0)
@@ -131,7 +131,7 @@ struct TransactionRunnerTests {
   @Test("A flood of messages does not take the lines of what a person or the clock does")
   func paced() throws {
     let log = RecordingLog()
-    let runner = keeper.runner(logger: log.logger)
+    let runner = bridge.runner(logger: log.logger)
     for number in 0..<5 {
       try runner.run(isPaced: true) { batch in
         for line in 0..<10 { batch.outcome.news.add(.info, "flood", ["\(number)": "\(line)"]) }
@@ -147,13 +147,13 @@ struct TransactionRunnerTests {
   @Test("Who made a change is in the audit; what follows has a bounded number of lines")
   func actor() throws {
     let log = RecordingLog()
-    let runner = keeper.runner(logger: log.logger)
+    let runner = bridge.runner(logger: log.logger)
     try runner.run(as: "somebody") { batch in
-      try keeper.store.keychain.note(.routerRemoved, "a test", in: batch.tx)
+      try bridge.store.keychain.note(.routerRemoved, "a test", in: batch.tx)
       for number in 0..<30 { batch.outcome.news.add(.info, "line", ["number": "\(number)"]) }
     }
     var actors: [String] = []
-    try keeper.temporary.keychain.forEachAuditRecord { record in
+    try bridge.temporary.keychain.forEachAuditRecord { record in
       if record.lines.contains(where: { $0.subject == "a test" }) { actors.append(record.actor) }
     }
     #expect(actors == ["somebody"])

@@ -6,10 +6,10 @@ import Testing
 @Suite("The access list")
 struct AccessListTests {
   private func list(
-    _ baseTopics: [String] = ["t"], keeper: String = "keeper",
+    _ baseTopics: [String] = ["t"], daemon: String = "keeper",
     _ change: (inout AccessList) -> Void = { _ in }
   ) throws -> [String] {
-    var list = AccessList(baseTopics: baseTopics, keepers: [keeper])
+    var list = AccessList(baseTopics: baseTopics, daemons: [daemon])
     change(&list)
     return try list.text().split(separator: "\n").map(String.init)
   }
@@ -62,7 +62,7 @@ struct AccessListTests {
       ("..", "directory"),
     ])
   func refusedNames(name: String, why: String) throws {
-    for role in [\AccessList.monitors, \.approvers, \.keepers] {
+    for role in [\AccessList.monitors, \.approvers, \.daemons] {
       let error = try #require(throws: AccessListError.self) {
         try list { $0[keyPath: role] = [name] }
       }
@@ -86,7 +86,7 @@ struct AccessListTests {
     arguments: [\AccessList.monitors, \.approvers, \.kept])
   func sameLogin(role: WritableKeyPath<AccessList, [String]> & Sendable) throws {
     let error = try #require(throws: AccessListError.self) {
-      try list(keeper: "tk") { $0[keyPath: role] = ["screen", "tk"] }
+      try list(daemon: "tk") { $0[keyPath: role] = ["screen", "tk"] }
     }
     #expect(error.message.contains("threadkeeper's own login"))
     #expect(

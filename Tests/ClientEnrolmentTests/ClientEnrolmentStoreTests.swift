@@ -127,13 +127,13 @@ struct ClientEnrolmentStoreTests {
   }
 
   @Test("The daemon's keys are made once")
-  func keeper() throws {
-    let identities = KeeperIdentityStore(keychain)
+  func daemon() throws {
+    let identities = DaemonIdentityStore(keychain)
     #expect(try keychain.database.read { try identities.find($0) } == nil)
     let made = try keychain.database.write { try identities.findOrMake($0) }
     #expect(try keychain.database.write { try identities.findOrMake($0) }.keys == made.keys)
     try store.reopen()
-    let again = KeeperIdentityStore(keychain)
+    let again = DaemonIdentityStore(keychain)
     #expect(try keychain.database.read { try again.find($0) }?.keys == made.keys)
   }
 }

@@ -16,7 +16,7 @@ final class Ledger {
 
   init() throws {
     var options = KeychainOptions()
-    options.auditor = "keeper"
+    options.auditor = "daemon"
     store = try TemporaryStore(options: options)
   }
 

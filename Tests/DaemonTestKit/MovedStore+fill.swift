@@ -12,7 +12,7 @@ extension MovedStore {
   }
 
   package static let all = [
-    "keeper_identity": 1, "client_enrolment": 2, "consent_grant": 1, "consent_pending": 1,
+    "daemon_identity": 1, "client_enrolment": 2, "consent_grant": 1, "consent_pending": 1,
     "consent_history": 1,
   ]
 

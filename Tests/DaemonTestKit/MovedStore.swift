@@ -149,6 +149,6 @@ package struct MovedStore {
   }
 
   package func keys() throws -> PublicIdentity? {
-    try keychain.database.read { try KeeperIdentityStore(keychain).find($0)?.keys }
+    try keychain.database.read { try DaemonIdentityStore(keychain).find($0)?.keys }
   }
 }

@@ -94,7 +94,7 @@ struct EmbeddedBrokerTests {
   @Test("Every login may do what is its own, and nothing else")
   func accessList() async throws {
     let broker = try TestBroker(logins: EmbeddedBrokerConfiguration.Login.home)
-    let keeper = try await TestSubscriber.start(broker, user: "threadkeeper", "#")
+    let daemon = try await TestSubscriber.start(broker, user: "threadkeeper", "#")
     let monitor = try await TestSubscriber.start(broker, user: "monitor", "#")
     let router = try await TestSubscriber.start(broker, user: "border-router", "#")
 
@@ -127,9 +127,9 @@ struct EmbeddedBrokerTests {
       ])
     #expect(asKeeper == [true, true, false])
 
-    try await keeper.wait { $0.count == 4 }
+    try await daemon.wait { $0.count == 4 }
     #expect(
-      Set(keeper.messages.map(\.topic)) == [
+      Set(daemon.messages.map(\.topic)) == [
         "threadkeeper/in/border-router/announce", "threadkeeper/bridge/state",
         "threadkeeper/out/border-router/x", "homeassistant/status",
       ])
@@ -137,7 +137,7 @@ struct EmbeddedBrokerTests {
     #expect(monitor.messages.map(\.topic) == ["threadkeeper/bridge/state"])
     try await router.wait { $0.count == 1 }
     #expect(router.messages.map(\.topic) == ["threadkeeper/out/border-router/x"])
-    for subscriber in [keeper, monitor, router] { try await subscriber.stop() }
+    for subscriber in [daemon, monitor, router] { try await subscriber.stop() }
   }
 
   @Test("Mosquitto's tools need no password on the command line")

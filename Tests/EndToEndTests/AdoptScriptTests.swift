@@ -11,13 +11,13 @@ import Testing
   "A router's script and messages that come more than once", .inTurns, .timeLimit(.minutes(30)))
 struct AdoptScriptTests {
   private let directory: TemporaryDirectory
-  private let keeper: Identity
+  private let daemonIdentity: Identity
   private static let agent = "a1b2c3d4e5f60705"
   private static let topic = "threadkeeper/out/script/dataset/set"
 
   init() throws {
     directory = try TemporaryDirectory()
-    keeper = try Identity()
+    daemonIdentity = try Identity()
   }
 
   private func file(_ name: String, _ text: String, isProgram: Bool = false) throws {
@@ -33,7 +33,7 @@ struct AdoptScriptTests {
   ) throws -> String {
     let body = #"{"border_agent_id":"\#(agent)","dataset":"\#(dataset)","id":"\#(id)"}"#
     let envelope = try Envelope.seal(
-      Array(body.utf8), to: try PublicIdentity(line: line), from: keeper,
+      Array(body.utf8), to: try PublicIdentity(line: line), from: daemonIdentity,
       at: Envelope.Place(
         topic: Self.topic, order: .identifier(id), now: Int64(Date().timeIntervalSince1970),
         lifetime: 300))
@@ -78,7 +78,7 @@ struct AdoptScriptTests {
       ],
       environment: [
         "PATH": "\(here):\(tools):/usr/bin:/bin", "HOME": here, "CLIENT_KEY": key,
-        "KEEPER_LINE": keeper.keys.line, "MQTT_USERNAME": "script", "ANSWER_SECONDS": "0",
+        "DAEMON_LINE": daemonIdentity.keys.line, "MQTT_USERNAME": "script", "ANSWER_SECONDS": "0",
       ])
     #expect(outcome.status == 69, "\(outcome.output)")
     #expect(outcome.output.contains("the dataset could not be published"))
@@ -146,7 +146,7 @@ struct AdoptScriptTests {
       "sealed-router/adopt.sh", ["--once", "--otbr", routers.url(0), agent],
       [
         "PATH": "\(directory.path):\(tools):/usr/bin:/bin", "HOME": directory.path,
-        "CLIENT_KEY": key, "KEEPER_LINE": keeper.keys.line, "MQTT_USERNAME": "script",
+        "CLIENT_KEY": key, "DAEMON_LINE": daemonIdentity.keys.line, "MQTT_USERNAME": "script",
         "ANSWER_SECONDS": "0", "REQUEST_SECONDS": "1", "ATTACH_SECONDS": "2",
       ])
     #expect(outcome.status == 69, "\(outcome.output)")

@@ -17,17 +17,17 @@ struct AdoptionScriptTests {
     try await place.approve("--always")
     try await scene.audience.until("the message") { !place.messages($0).isEmpty }
     // From here on the script speaks for the login, with a router and a key of its own.
-    let key = place.keeper.directory.file("router.key")
-    let made = try await place.keeper.clientKeygen(key)
+    let key = place.installation.directory.file("router.key")
+    let made = try await place.installation.clientKeygen(key)
     try await scene.publisher.publish([
       scene.router.says("dataset", place.home.hex(), to: scene.line)
     ])
     try await scene.audience.until("the first router") {
       $0.state(scene.router.state)?["preferred"] == "match"
     }
-    #expect(try await place.keeper.command("clients", "enroll", "script", made).status == 0)
+    #expect(try await place.installation.command("clients", "enroll", "script", made).status == 0)
     let agent = "a1b2c3d4e5f60703"
-    let active = place.keeper.directory.file("active")
+    let active = place.installation.directory.file("active")
     try Data("\(place.guest.hex())\n".utf8).write(to: URL(fileURLWithPath: active))
     let sealed = try await Program.example(
       "sealed-router/announce.sh", ["announce", agent, "Attic"],
@@ -84,7 +84,7 @@ struct AdoptionScriptTests {
 
   private func variables(_ scene: AdoptingHome.Scene, key: String) -> [String: String] {
     [
-      "HOME": place.keeper.directory.path, "CLIENT_KEY": key, "KEEPER_LINE": scene.line,
+      "HOME": place.installation.directory.path, "CLIENT_KEY": key, "DAEMON_LINE": scene.line,
       "MQTT_USERNAME": "script", "MQTT_HOST": "127.0.0.1", "MQTT_PORT": "\(place.broker.port)",
     ]
   }

@@ -10,7 +10,7 @@ import Testing
 struct AdoptionTests {
   private let place: AdoptingHome
   private var broker: TestBroker { place.broker }
-  private var keeper: Installation { place.keeper }
+  private var installation: Installation { place.installation }
   private var home: ThreadNetwork { place.home }
   private var guest: ThreadNetwork { place.guest }
 
@@ -37,14 +37,14 @@ struct AdoptionTests {
     try await place.approve()
     try await first.kill9()
 
-    let second = try await keeper.start()
+    let second = try await installation.start()
     try await audience.until("the message") {
       !place.messages($0).isEmpty && $0.state(scene.router.state)?["adoption"] == "sent"
     }
     let sent = audience.look(place.messages).count
-    #expect(try await keeper.dataset(of: scene.router.agent) == guest.hex())
+    #expect(try await installation.dataset(of: scene.router.agent) == guest.hex())
     try await second.kill9()
-    let third = try await keeper.start()
+    let third = try await installation.start()
     try await audience.until("the message again") { place.messages($0).count > sent }
     let bodies = try place.opened(scene)
     #expect(Set(bodies.compactMap { $0["id"]?.text }).count == 1)
@@ -82,12 +82,12 @@ struct AdoptionTests {
       needles.add("the PSKc of \(network.name)", network.pskc)
     }
     for daemon in [first, second, third] { #expect(needles.found(in: daemon.log).isEmpty) }
-    let audit = try await keeper.command("audit").output
+    let audit = try await installation.command("audit").output
     #expect(audit.contains("credentials_given dataset/set \"home-thread\""))
     #expect(needles.found(in: audit).isEmpty)
     #expect(try await third.stop() == .exit(0))
-    #expect(try needles.found(below: keeper.storePath).finds == [])
-    #expect(try keeper.verify().matchesManifest)
+    #expect(try needles.found(below: installation.storePath).finds == [])
+    #expect(try installation.verify().matchesManifest)
   }
 
   @Test("Who is not enrolled is named; enrolled and denied, that is said, and nothing was sent")
@@ -96,7 +96,7 @@ struct AdoptionTests {
     let unknown = try await place.failed("not_enrolled", scene)
     #expect(unknown["remedy"]?.text?.contains("clients enroll router") == true)
     #expect(unknown["router_name"] == nil && unknown["router"]?.text == scene.router.agent)
-    #expect(try await keeper.json("consent", "list")["pending"] == [])
+    #expect(try await installation.json("consent", "list")["pending"] == [])
     try await place.enroll(scene.router)
     let first = try #require(try await place.waiting()["id"]?.text)
     try await scene.audience.until("the alert's end") {
@@ -106,16 +106,16 @@ struct AdoptionTests {
     let other = try SealingLogin("router", scene.router.agent)
     try await place.enroll(other)
     try await eventually("another question") {
-      let list = try await keeper.json("consent", "list")["pending"]?.list
+      let list = try await installation.json("consent", "list")["pending"]?.list
       return list?.count == 1 && list?.first?["id"]?.text != first
     }
     let id = try #require(try await place.waiting()["id"]?.text)
-    #expect(try await keeper.command("consent", "deny", id).status == 0)
+    #expect(try await installation.command("consent", "deny", id).status == 0)
     _ = try await place.failed("denied", scene)
     try await scene.audience.until("the state") {
       $0.state(scene.router.state)?["adoption"] == "failed"
     }
-    #expect(try await keeper.dataset(of: scene.router.agent) == guest.hex())
+    #expect(try await installation.dataset(of: scene.router.agent) == guest.hex())
     #expect(scene.audience.look(place.messages).isEmpty)
     #expect(try await daemon.stop() == .exit(0))
   }
@@ -129,11 +129,11 @@ struct AdoptionTests {
     try await place.approve()
     let late = try await place.failed("timeout", scene)
     #expect(late["remedy"]?.text?.contains("out/router/dataset/set") == true)
-    #expect(try await keeper.dataset(of: scene.router.agent) == guest.hex())
+    #expect(try await installation.dataset(of: scene.router.agent) == guest.hex())
     #expect(try await first.stop() == .exit(0))
     // What follows must not run into it, however busy the machine is.
     try place.setTimeout(300)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let sent = scene.audience.look(place.messages).count
     // It ends, and comes back: a person is asked anew.
     try await scene.publisher.publish([
@@ -147,8 +147,8 @@ struct AdoptionTests {
       scene.router.says("dataset", third.hex(), to: scene.line)
     ])
     _ = try await place.failed("disagreement", scene)
-    #expect(try await keeper.dataset(of: scene.router.agent) == third.hex())
-    #expect(try await keeper.json("consent", "list")["pending"] == [])
+    #expect(try await installation.dataset(of: scene.router.agent) == third.hex())
+    #expect(try await installation.json("consent", "list")["pending"] == [])
     #expect(try await daemon.stop() == .exit(0))
   }
 }

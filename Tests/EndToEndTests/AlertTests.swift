@@ -9,9 +9,9 @@ struct AlertTests {
   @Test("Every alert about a router rises with its condition and resolves with it")
   func conditions() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker, hold: 0, more: "presence: {offline_after: 2}")
+    let installation = try Installation(broker, hold: 0, more: "presence: {offline_after: 2}")
     let audience = try await Audience.start(broker)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home")
     let known = try ThreadNetwork(
@@ -43,7 +43,7 @@ struct AlertTests {
     // The same age, other content; then older than what it had before.
     try await publisher.publish([one.changes(to: try home.hex(at: 5, channel: 26))])
     try await raised("DatasetConflict", one)
-    #expect(try await keeper.dataset(of: one.agent) == (try home.hex(at: 5)))
+    #expect(try await installation.dataset(of: one.agent) == (try home.hex(at: 5)))
     try await publisher.publish([one.changes(to: try home.hex(at: 4))])
     try await raised("StaleDataset", one)
     try await resolved("DatasetConflict", one)
@@ -57,7 +57,8 @@ struct AlertTests {
     try await publisher.publish([one.changes(to: try home.hex(at: 6, channel: 20))])
     try await resolved("WellKnownNetworkKey", one)
     #expect(
-      try await keeper.json("status")["preferred_networks"]?.list.first?["network_name"] == "home")
+      try await installation.json("status")["preferred_networks"]?.list.first?["network_name"]
+        == "home")
 
     // It says that it goes; it is silent.
     try await publisher.publish([hub.says("offline")])
@@ -71,17 +72,17 @@ struct AlertTests {
       $0.alerts("alert_raised", "BorderRouterOffline").count == 2
     }
     // Being off is not leaving.
-    #expect(try await keeper.dataset(of: hub.agent) == (try home.hex(at: 5)))
+    #expect(try await installation.dataset(of: hub.agent) == (try home.hex(at: 5)))
     #expect(try await daemon.stop() == .exit(0))
   }
 
   @Test("A changed SSID makes the daemon check the router, and the alert says what brought it up")
   func ssid() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(
+    let installation = try Installation(
       broker, hold: 0, more: "teams: {home: [border-router, watcher]}")
     let audience = try await Audience.start(broker)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home")
     let guests = try ThreadNetwork("guest-thread")
@@ -116,9 +117,9 @@ struct AlertTests {
     // Far longer than a life, however busy this machine is.
     let hold = 20
     let broker = try TestBroker()
-    let keeper = try Installation(broker, hold: hold)
+    let installation = try Installation(broker, hold: hold)
     let audience = try await Audience.start(broker)
-    var daemon = try await keeper.start()
+    var daemon = try await installation.start()
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home")
     let guests = try ThreadNetwork("guest-thread")
@@ -135,7 +136,7 @@ struct AlertTests {
       try await daemon.kill9()
       let started = ContinuousClock.now
       let told = audience.look { $0.messages.count }
-      daemon = try await keeper.start()
+      daemon = try await installation.start()
       // Long enough for one look at the clock, after which a running intake is told.
       try await audience.until("its health") { heard in
         heard.messages.dropFirst(told).contains {

@@ -9,14 +9,14 @@ struct AuditCommandTests {
   @Test("Who announced, deleted and restored is shown, followed, and checked")
   func audit() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker, hold: 0)
-    let daemon = try await keeper.start()
-    let followed = keeper.directory.file("followed")
+    let installation = try Installation(broker, hold: 0)
+    let daemon = try await installation.start()
+    let followed = installation.directory.file("followed")
     let follower = try ChildProcess(
       ThreadkeeperBinary.executable.path,
-      ["audit", "--follow", "--json", "--config", keeper.configuration],
-      environment: keeper.environment,
-      streams: (.nothing, .file(followed), .file(keeper.directory.file("follower.log"))))
+      ["audit", "--follow", "--json", "--config", installation.configuration],
+      environment: installation.environment,
+      streams: (.nothing, .file(followed), .file(installation.directory.file("follower.log"))))
     defer { follower.signal(SIGKILL) }
     let publisher = try await TestPublisher.start(broker)
     let dataset = try ThreadNetwork("home").hex()
@@ -32,40 +32,42 @@ struct AuditCommandTests {
         return actor.hasPrefix("mqtt user ") && line.contains("thread-network/home")
       }
     }
-    let shown = try await keeper.json("audit")
+    let shown = try await installation.json("audit")
     let added = shown.list.first { $0["actor"]?.text?.hasPrefix("mqtt user ") == true }
     #expect(added?["changes"]?.list.first?["action"] == "added")
-    let all = try await keeper.command("audit")
+    let all = try await installation.command("audit")
     #expect(all.status == 0 && all.output.contains("added genp thread-network/home"))
-    let agent = try #require(try await keeper.json("routers").list.first?["border_agent_id"]?.text)
+    let agent = try #require(
+      try await installation.json("routers").list.first?["border_agent_id"]?.text)
     try await daemon.stop()
-    #expect(try await keeper.command("credentials", "delete", agent).status == 0)
-    let last = try await keeper.json("audit", "--last", "1").list.first
+    #expect(try await installation.command("credentials", "delete", agent).status == 0)
+    let last = try await installation.json("audit", "--last", "1").list.first
     #expect(last?["actor"]?.text == "command of user \(getuid())")
     #expect(last?["changes"]?.list.first?["action"] == "deleted")
-    #expect(try await keeper.json("audit", "--verify")["records"] == last?["number"])
-    #expect(try await keeper.command("store", "verify").status == 0)
+    #expect(try await installation.json("audit", "--verify")["records"] == last?["number"])
+    #expect(try await installation.command("store", "verify").status == 0)
     let said = try String(contentsOfFile: followed, encoding: .utf8) + all.output
     #expect(!said.lowercased().contains(dataset.lowercased()))
 
     let number = try #require(last?["number"]?.number)
     _ = try Program.check(
-      "sqlite3", [keeper.storePath + "/store.sqlite3", "DELETE FROM audit WHERE id = \(number)"])
+      "sqlite3",
+      [installation.storePath + "/store.sqlite3", "DELETE FROM audit WHERE id = \(number)"])
     for command in [["audit", "--verify"], ["store", "verify"]] {
-      let cut = try await keeper.command(command[0], command[1])
+      let cut = try await installation.command(command[0], command[1])
       #expect(cut.status == 65 && cut.output.contains("cut off"), "\(command): \(cut.output)")
     }
   }
 
   @Test("Without changes it says so; a wrong number is a usage error")
   func nothing() async throws {
-    let keeper = try Installation(port: 1)
-    #expect(try await keeper.command("audit").status == 66)
-    #expect(try await keeper.command("init").status == 0)
-    #expect(try await keeper.command("audit", "--verify").status == 0)
-    #expect(try await keeper.command("audit", "--verify", "--follow").status == 64)
+    let installation = try Installation(port: 1)
+    #expect(try await installation.command("audit").status == 66)
+    #expect(try await installation.command("init").status == 0)
+    #expect(try await installation.command("audit", "--verify").status == 0)
+    #expect(try await installation.command("audit", "--verify", "--follow").status == 64)
     for last in ["--last=-1", "--last=0"] {
-      #expect(try await keeper.command("audit", last).status == 64)
+      #expect(try await installation.command("audit", last).status == 64)
     }
   }
 }

@@ -9,12 +9,12 @@ struct BackupCommandTests {
   @Test("A backup beside a running daemon is restored, and the daemon goes on from there")
   func backupAndRestore() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker, hold: 0)
-    let file = keeper.directory.file("monday.tkbackup")
-    let none = try await keeper.command("store", "backup", file)
+    let installation = try Installation(broker, hold: 0)
+    let file = installation.directory.file("monday.tkbackup")
+    let none = try await installation.command("store", "backup", file)
     #expect(none.status == 66 && none.error.contains("threadkeeper init"))
     let audience = try await Audience.start(broker)
-    var daemon = try await keeper.start()
+    var daemon = try await installation.start()
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home")
     let dataset = try home.hex()
@@ -25,112 +25,115 @@ struct BackupCommandTests {
     }
     let (hub, stray) = (BorderRouter(number: 1), BorderRouter(number: 2))
     try await announce(hub, "Hub")
-    try await eventually { try await keeper.json("status")["credentials"] == 1 }
+    try await eventually { try await installation.json("status")["credentials"] == 1 }
 
-    let made = try await keeper.json("store", "backup", file)
+    let made = try await installation.json("store", "backup", file)
     #expect((made["items"]?.number ?? 0) >= 1)
     #expect(made["not_included"]?.list.count == 2)
     let attributes = try FileManager.default.attributesOfItem(atPath: file)
     #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
     let bytes = try Data(contentsOf: URL(fileURLWithPath: file))
     #expect(bytes.range(of: Data(dataset.utf8)) == nil)
-    let again = try await keeper.command("store", "backup", file)
+    let again = try await installation.command("store", "backup", file)
     #expect(again.status == 73 && again.error.contains("--force"))
-    let forced = try await keeper.command("store", "backup", "--force", file)
+    let forced = try await installation.command("store", "backup", "--force", file)
     #expect(forced.status == 0 && forced.output.contains("store.key"))
 
     try await announce(stray, "Stray")
-    try await eventually { try await keeper.json("status")["credentials"] == 2 }
-    let busy = try await keeper.command("store", "restore", "--yes", file)
+    try await eventually { try await installation.json("status")["credentials"] == 2 }
+    let busy = try await installation.command("store", "restore", "--yes", file)
     #expect(busy.status == 75 && busy.error.contains("in use by threadkeeper"), "\(busy.error)")
-    #expect(try await keeper.command("store", "compact").status == 75)
+    #expect(try await installation.command("store", "compact").status == 75)
     try await daemon.stop()
-    let unasked = try await keeper.command("store", "restore", file)
+    let unasked = try await installation.command("store", "restore", file)
     #expect(unasked.status == 73 && unasked.error.contains("--yes"))
-    let restored = try await keeper.json("store", "restore", "--yes", file)
+    let restored = try await installation.json("store", "restore", "--yes", file)
     #expect(restored["replaced"] == true && (restored["changes_lost"]?.number ?? 0) > 0)
-    let status = try await keeper.json("status")
+    let status = try await installation.json("status")
     #expect(status["credentials"] == 1 && status["store"]?["condition"] == "healthy")
-    let sizes = try await keeper.json("store", "compact")
+    let sizes = try await installation.json("store", "compact")
     #expect((sizes["after"]?.number ?? 0) > 4096)
 
-    daemon = try await keeper.start()
+    daemon = try await installation.start()
     try await announce(stray, "Stray")
-    try await eventually { try await keeper.json("status")["credentials"] == 2 }
+    try await eventually { try await installation.json("status")["credentials"] == 2 }
     try await daemon.stop()
-    #expect(try keeper.verify().unreadable.isEmpty)
+    #expect(try installation.verify().unreadable.isEmpty)
     withExtendedLifetime(audience) {}
   }
 
   @Test("A restore says who has access again, though it was revoked since, and with whose password")
   func access() async throws {
-    let keeper = try Installation(port: 1, mqtt: ["username: keeper"])
-    #expect(try await keeper.command("init").status == 0)
-    let anna = try await keeper.clientKeygen(keeper.directory.file("anna.key"))
-    #expect(try await keeper.command("clients", "enroll", "anna", anna).status == 0)
+    let installation = try Installation(port: 1, mqtt: ["username: keeper"])
+    #expect(try await installation.command("init").status == 0)
+    let anna = try await installation.clientKeygen(installation.directory.file("anna.key"))
+    #expect(try await installation.command("clients", "enroll", "anna", anna).status == 0)
     let login = try await ThreadkeeperBinary.run(
-      ["login", "--password-stdin", "--no-validate", "--config", keeper.configuration],
-      input: .text("sesame-of-monday"), environment: keeper.environment)
+      ["login", "--password-stdin", "--no-validate", "--config", installation.configuration],
+      input: .text("sesame-of-monday"), environment: installation.environment)
     #expect(login.status == 0, "\(login.error)")
-    let file = keeper.directory.file("monday.tkbackup")
-    #expect(try await keeper.command("store", "backup", file).status == 0)
-    #expect(try await keeper.command("clients", "revoke", "anna").status == 0)
-    #expect(try await keeper.command("logout").status == 0)
+    let file = installation.directory.file("monday.tkbackup")
+    #expect(try await installation.command("store", "backup", file).status == 0)
+    #expect(try await installation.command("clients", "revoke", "anna").status == 0)
+    #expect(try await installation.command("logout").status == 0)
 
-    let told = try await keeper.command("store", "restore", "--yes", file)
+    let told = try await installation.command("store", "restore", "--yes", file)
     #expect(told.status == 0, "\(told.error)")
     #expect(told.output.contains("Revoke again who was revoked since"), "\(told.output)")
     #expect(told.output.contains("    anna, home home\n"), "\(told.output)")
     #expect(told.output.contains("    keeper at mqtt://127.0.0.1:1\n"), "\(told.output)")
     #expect(told.output.contains("  1 key slot\n    1: key_file\n"), "\(told.output)")
     // The generation has leapt with the first restore: it counts no changes any more.
-    let again = try await keeper.command("store", "restore", "--yes", file)
+    let again = try await installation.command("store", "restore", "--yes", file)
     #expect(again.output.contains("What was changed since 20"), "\(again.output)")
-    let audit = try await keeper.command("audit")
+    let audit = try await installation.command("audit")
     #expect(audit.output.contains("all changes since then are lost"), "\(audit.output)")
     #expect(!audit.output.contains("10000"), "\(audit.output)")
-    let report = try await keeper.json("store", "restore", "--yes", file)
+    let report = try await installation.json("store", "restore", "--yes", file)
     #expect(report["changes_lost"] == nil)
     #expect(report["access"]?["key_slots"]?.list.map { $0["kind"]?.text } == ["key_file"])
     #expect(report["backup_made"]?.text?.hasSuffix("Z") == true)
     #expect(report["access"]?["clients"]?.list.map { $0["user"]?.text } == ["anna"])
     #expect(report["access"]?["grants"] == [])
     #expect(report["access"]?["broker_logins"]?.list.first?["username"] == "keeper")
-    #expect(try await keeper.json("clients", "list")["clients"]?.list.count == 1)
+    #expect(try await installation.json("clients", "list")["clients"]?.list.count == 1)
   }
 
   @Test("What is no backup, or an altered one, is refused with words")
   func refusals() async throws {
-    let keeper = try Installation(port: 1)
-    #expect(try await keeper.command("init").status == 0)
-    let file = keeper.directory.file("backup")
-    #expect(try await keeper.command("store", "backup", file).status == 0)
+    let installation = try Installation(port: 1)
+    #expect(try await installation.command("init").status == 0)
+    let file = installation.directory.file("backup")
+    #expect(try await installation.command("store", "backup", file).status == 0)
     var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: file)))
     bytes[bytes.count / 2] ^= 1
     try Data(bytes).write(to: URL(fileURLWithPath: file))
-    let altered = try await keeper.command("store", "restore", "--yes", file)
+    let altered = try await installation.command("store", "restore", "--yes", file)
     #expect(altered.status == 65 && altered.error.contains("was altered or is damaged"))
-    let text = try await keeper.command("store", "restore", "--yes", keeper.configuration)
+    let text = try await installation.command(
+      "store", "restore", "--yes", installation.configuration)
     #expect(text.status == 65 && text.error.contains("no backup"))
-    let missing = try await keeper.command("store", "restore", "--yes", file + "-none")
+    let missing = try await installation.command("store", "restore", "--yes", file + "-none")
     #expect(missing.status == 66)
-    #expect(try keeper.verify().matchesManifest)
+    #expect(try installation.verify().matchesManifest)
   }
 
   @Test("A backup is restored with the passphrase, where the key file is lost")
   func passphrase() async throws {
-    let keeper = try Installation(port: 1)
-    #expect(try await keeper.command("init").status == 0)
-    let (file, right) = (keeper.directory.file("backup"), keeper.directory.file("right.txt"))
+    let installation = try Installation(port: 1)
+    #expect(try await installation.command("init").status == 0)
+    let (file, right) = (
+      installation.directory.file("backup"), installation.directory.file("right.txt")
+    )
     try Data("correct horse battery\n".utf8).write(to: URL(fileURLWithPath: right))
     chmod(right, 0o600)
-    #expect(try await keeper.command("keys", "add", "--passphrase-file", right).status == 0)
-    #expect(try await keeper.command("store", "backup", file).status == 0)
-    try FileManager.default.removeItem(atPath: keeper.directory.file("store.key"))
-    let closed = try await keeper.command("store", "restore", "--yes", file)
+    #expect(try await installation.command("keys", "add", "--passphrase-file", right).status == 0)
+    #expect(try await installation.command("store", "backup", file).status == 0)
+    try FileManager.default.removeItem(atPath: installation.directory.file("store.key"))
+    let closed = try await installation.command("store", "restore", "--yes", file)
     #expect(closed.error.contains("THREADKEEPER_STORE_PASSPHRASE_FILE"), "\(closed.error)")
     #expect(closed.status == 77, "\(closed.error)")
-    let restored = try await keeper.command(
+    let restored = try await installation.command(
       "store", "restore", "--yes", file,
       environment: ["THREADKEEPER_STORE_PASSPHRASE_FILE": right])
     #expect(restored.status == 0, "\(restored.error)")
@@ -142,42 +145,43 @@ struct BackupCommandTests {
   private func backupWithoutItsKeyFile() async throws -> (
     Installation, file: String, credentials: String
   ) {
-    let keeper = try Installation(port: nil)
-    #expect(try await keeper.command("init").status == 0)
-    let passphrase = keeper.directory.file("passphrase.txt")
+    let installation = try Installation(port: nil)
+    #expect(try await installation.command("init").status == 0)
+    let passphrase = installation.directory.file("passphrase.txt")
     try Data("\(Self.passphrase)\n".utf8).write(to: URL(fileURLWithPath: passphrase))
     chmod(passphrase, 0o600)
-    let credentials = keeper.directory.file("credentials")
+    let credentials = installation.directory.file("credentials")
     try FileManager.default.createDirectory(atPath: credentials, withIntermediateDirectories: true)
     try Data(String(repeating: "a1", count: 32).utf8)
       .write(to: URL(fileURLWithPath: credentials + "/store_key"))
     chmod(credentials + "/store_key", 0o400)
     #expect(
-      try await keeper.command(
+      try await installation.command(
         "keys", "add", "--systemd-credential", "store_key",
         environment: ["CREDENTIALS_DIRECTORY": credentials]
       ).status == 0)
-    #expect(try await keeper.command("keys", "add", "--passphrase-file", passphrase).status == 0)
-    let anna = try await keeper.clientKeygen(keeper.directory.file("anna.key"))
-    #expect(try await keeper.command("clients", "enroll", "anna", anna).status == 0)
-    let file = keeper.directory.file("monday.tkbackup")
-    #expect(try await keeper.command("store", "backup", file).status == 0)
-    try FileManager.default.removeItem(atPath: keeper.directory.file("store.key"))
-    return (keeper, file, credentials)
+    #expect(
+      try await installation.command("keys", "add", "--passphrase-file", passphrase).status == 0)
+    let anna = try await installation.clientKeygen(installation.directory.file("anna.key"))
+    #expect(try await installation.command("clients", "enroll", "anna", anna).status == 0)
+    let file = installation.directory.file("monday.tkbackup")
+    #expect(try await installation.command("store", "backup", file).status == 0)
+    try FileManager.default.removeItem(atPath: installation.directory.file("store.key"))
+    return (installation, file, credentials)
   }
 
   @Test("Without the key file a backup is opened as a store is: by a credential, by who is asked")
   func waysIn() async throws {
-    let (keeper, file, credentials) = try await backupWithoutItsKeyFile()
-    let nobody = try await keeper.command("store", "restore", "--yes", file)
+    let (installation, file, credentials) = try await backupWithoutItsKeyFile()
+    let nobody = try await installation.command("store", "restore", "--yes", file)
     #expect(nobody.status == 77 && nobody.error.contains("there is no key file"), "\(nobody.error)")
-    let service = try await keeper.command(
+    let service = try await installation.command(
       "store", "restore", "--yes", file, environment: ["CREDENTIALS_DIRECTORY": credentials])
     #expect(service.status == 0, "\(service.error)")
     for (typed, status) in [("another passphrase", Int32(77)), (Self.passphrase, 0)] {
       let session = try TerminalSession(
-        ["store", "restore", "--yes", file, "--config", keeper.configuration],
-        environment: keeper.environment)
+        ["store", "restore", "--yes", file, "--config", installation.configuration],
+        environment: installation.environment)
       try await session.until("Passphrase or recovery code")
       try await session.untilHidden()
       session.type(typed + "\n")
@@ -191,15 +195,15 @@ struct BackupCommandTests {
 
   @Test("Who names a passphrase means it: nothing else is tried, and nobody is asked")
   func namedPassphrase() async throws {
-    let (keeper, file, credentials) = try await backupWithoutItsKeyFile()
-    let wrong = try await keeper.command(
+    let (installation, file, credentials) = try await backupWithoutItsKeyFile()
+    let wrong = try await installation.command(
       "store", "restore", "--yes", file,
       environment: [
         "THREADKEEPER_STORE_PASSPHRASE": "another passphrase",
         "CREDENTIALS_DIRECTORY": credentials,
       ])
     #expect(wrong.status == 77 && wrong.error.contains("mistyped"), "\(wrong.error)")
-    let right = try await keeper.command(
+    let right = try await installation.command(
       "store", "restore", "--yes", file,
       environment: ["THREADKEEPER_STORE_PASSPHRASE": Self.passphrase])
     #expect(right.status == 0, "\(right.error)")

@@ -10,9 +10,9 @@ struct BadInputTests {
   @Test("Each is refused by name, without its payload, and what is good arrives")
   func refused() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker)
+    let installation = try Installation(broker)
     let audience = try await Audience.start(broker)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home")
     let vectors = try DatasetVectors.unsound.map {
@@ -53,16 +53,16 @@ struct BadInputTests {
       }
       #expect(line?.contains(" count=") == true, "\(code)")
     }
-    #expect(try await keeper.json("status")["routers"]?.number == Int64(all.count))
+    #expect(try await installation.json("status")["routers"]?.number == Int64(all.count))
     #expect(try await daemon.stop() == .exit(0))
   }
 
   @Test("Odd topics and odd user names are refused or kept as they are, and harm nobody")
   func topics() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker)
+    let installation = try Installation(broker)
     let audience = try await Audience.start(broker)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home")
     let body = "{\"border_agent_id\":\"a1b2c3d4e5f60718\",\"dataset\":\"\(try home.hex())\"}"
@@ -85,7 +85,7 @@ struct BadInputTests {
       #expect(events[index]["code"]?.text == code, "\(topic.prefix(40))")
       #expect(events[index]["topic"]?.text == String("threadkeeper/\(topic)".prefix(400)))
     }
-    #expect(try await keeper.json("routers").list.isEmpty)
+    #expect(try await installation.json("routers").list.isEmpty)
 
     let users = [
       "Küche", "a b", "日本", "$x", "user.name@example", "'; DROP TABLE router; --", "\"q\"", "%u",
@@ -101,16 +101,16 @@ struct BadInputTests {
         heard.state(BorderRouter(number: $0).topic)?["user"]?.text == users[$0]
       }
     }
-    #expect(try await keeper.json("status")["routers"]?.number == Int64(users.count))
+    #expect(try await installation.json("status")["routers"]?.number == Int64(users.count))
     #expect(try await daemon.stop() == .exit(0))
   }
 
   @Test("A thousand bad messages between good ones, again and again: memory stays flat")
   func memory() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(port: broker.port, logLevel: "info")
+    let installation = try Installation(port: broker.port, logLevel: "info")
     let audience = try await Audience.start(broker, "threadkeeper/bridge/event")
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home")
     let bad = BadMessage.all
@@ -140,7 +140,7 @@ struct BadInputTests {
     let after = daemon.residentBytes
     #expect(before > 1 << 20)
     #expect(after < before + 16 << 20, "from \(before >> 10) KiB to \(after >> 10) KiB")
-    let stored = try await keeper.json("credentials", "list").list
+    let stored = try await installation.json("credentials", "list").list
     #expect(stored.count == 50)
     #expect(stored.allSatisfy { $0["active_timestamp"] == 8 })
     #expect(try await daemon.stop() == .exit(0))
@@ -149,7 +149,7 @@ struct BadInputTests {
   @Test("Retained messages are ignored and counted, whether they lay there or come while it runs")
   func retained() async throws {
     let broker = try TestBroker(persistence: true, savesAtOnce: true)
-    let keeper = try Installation(broker)
+    let installation = try Installation(broker)
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home")
     let early = BorderRouter(number: 1, user: "early")
@@ -159,7 +159,7 @@ struct BadInputTests {
     lying.retain = true
     try await publisher.publish([lying])
     let audience = try await Audience.start(broker)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     try await audience.until("the first refusal") { $0.events("message_rejected").count == 1 }
     var flagged = live.announces(try home.hex())
     flagged.retain = true
@@ -170,7 +170,7 @@ struct BadInputTests {
     let events = audience.look { $0.events("message_rejected") }
     #expect(events.map { $0["code"] } == ["retained", "retained"])
     #expect(events.map { $0["user"] } == ["early", "live"])
-    #expect(try await keeper.json("routers").list.count == 1)
+    #expect(try await installation.json("routers").list.count == 1)
 
     // A new connection of the bridge tells its health anew.
     broker.stop()
@@ -180,7 +180,7 @@ struct BadInputTests {
       $0.state("threadkeeper/bridge/health")?["retained_ignored"]?.number ?? 0 >= 2
     }
     #expect(after.state("threadkeeper/bridge/health")?["messages_rejected"] == 0)
-    #expect(try await keeper.json("routers").list.count == 1)
+    #expect(try await installation.json("routers").list.count == 1)
     #expect(try await daemon.stop() == .exit(0))
   }
 }

@@ -11,17 +11,17 @@ struct BrokerAccessTests {
   @Test("A refused password is said, and tried again until the broker takes it")
   func wrongPassword() async throws {
     func login(_ password: String) -> [EmbeddedBrokerConfiguration.Login] {
-      [.init("threadkeeper", role: .keeper, password: password)]
+      [.init("threadkeeper", role: .daemon, password: password)]
     }
     let broker = try TestBroker(logins: login("another-one"))
-    let keeper = try Installation(
+    let installation = try Installation(
       broker, mqtt: ["username: threadkeeper", "password: not-the-right-one"])
-    let daemon = try keeper.launch()
+    let daemon = try installation.launch()
     try await eventually("words about the password") {
       daemon.log.contains("the broker refused the user name or password of `threadkeeper`")
     }
     try await eventually("status with the reason") {
-      let status = try await keeper.command("status", "--json")
+      let status = try await installation.command("status", "--json")
       return JSON(status.output)?["broker"]?["problem"]?.text?.contains("password") == true
     }
     // The broker learns the password that the daemon has.
@@ -29,7 +29,7 @@ struct BrokerAccessTests {
     let mended = try TestBroker(
       logins: login("not-the-right-one"),
       extraConfiguration: ["listener \(broker.port) 127.0.0.1"])
-    try await keeper.ready(daemon)
+    try await installation.ready(daemon)
     #expect(!daemon.log.contains("not-the-right-one"))
     #expect(!daemon.log.contains("another-one"))
     _ = mended
@@ -41,9 +41,9 @@ struct BrokerAccessTests {
   func accessList() async throws {
     let broker = try TestBroker(logins: EmbeddedBrokerConfiguration.Login.home)
     let password = try #require(broker.broker.password(of: "threadkeeper"))
-    let keeper = try Installation(
+    let installation = try Installation(
       broker, mqtt: ["username: threadkeeper", "password: '\(password)'"])
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let audience = try await Audience.start(broker, user: "monitor", "threadkeeper/#")
     let publisher = try await TestPublisher.start(broker, user: "border-router")
     let home = try ThreadNetwork("home")
@@ -69,20 +69,20 @@ struct BrokerAccessTests {
         .init("anna", role: .client, password: password), .init("monitor", role: .monitor),
         .init("border-router", role: .client),
       ], baseTopics: ["threadkeeper"])
-    let keeper = try Installation(broker, mqtt: ["username: anna", "password: \(password)"])
-    let daemon = try await keeper.start()
+    let installation = try Installation(broker, mqtt: ["username: anna", "password: \(password)"])
+    let daemon = try await installation.start()
     let audience = try await Audience.start(broker, user: "monitor", "threadkeeper/#")
     try await eventually("the refusals") {
-      let refused = try await keeper.json("status")["refused"]
+      let refused = try await installation.json("status")["refused"]
       return refused?["topics"]?.number ?? 0 >= 4
         && refused?["last_topic"]?.text?.hasPrefix("threadkeeper/bridge/") == true
         && refused?["problem"]?.text?.contains("access list") == true
         && refused?["remedy"]?.text?.contains("threadkeeper acl") == true
     }
-    let words = try await keeper.command("status").output
+    let words = try await installation.command("status").output
     #expect(words.contains("\nrefused ") && words.contains("`anna`"), "\(words)")
 
-    let list = try await keeper.command("acl", "--monitor", "monitor")
+    let list = try await installation.command("acl", "--monitor", "monitor")
     let observer = broker.observerLogin.map { "user \($0)\ntopic readwrite #\n" } ?? ""
     try Data((list.output + observer).utf8)
       .write(to: URL(fileURLWithPath: "\(broker.directory)/acl"))
@@ -97,9 +97,9 @@ struct BrokerAccessTests {
       return audience.look { $0.state("threadkeeper/bridge/state") == ["state": "online"] }
     }
     try await eventually("nothing in `status`") {
-      try await keeper.json("status")["refused"] == nil
+      try await installation.json("status")["refused"] == nil
     }
-    #expect(!(try await keeper.command("status").output.contains("refused")))
+    #expect(!(try await installation.command("status").output.contains("refused")))
     // Also what changes once in weeks.
     try await eventually("the overviews") {
       audience.look {
@@ -113,9 +113,9 @@ struct BrokerAccessTests {
   @Test("MQTT 3.1.1 works: state, sessions and stops")
   func oldProtocol() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker, mqtt: ["protocol: 3.1.1"], hold: 0)
+    let installation = try Installation(broker, mqtt: ["protocol: 3.1.1"], hold: 0)
     let audience = try await Audience.start(broker)
-    var daemon = try await keeper.start()
+    var daemon = try await installation.start()
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home")
     let router = BorderRouter(number: 1)
@@ -128,7 +128,7 @@ struct BrokerAccessTests {
     // The session is kept: this one waits for the next start.
     let second = BorderRouter(number: 2)
     try await publisher.publish([second.announces(try home.hex())])
-    daemon = try await keeper.start()
+    daemon = try await installation.start()
     try await audience.until("the second router") { $0.state(second.topic) != nil }
     #expect(audience.look { $0.alerts("alert_raised", "SessionLost").isEmpty })
     #expect(try await daemon.stop() == .exit(0))
@@ -146,13 +146,13 @@ struct BrokerAccessTests {
       "certfile \(certificates.server)", "keyfile \(certificates.serverKey)",
       "require_certificate true",
     ])
-    let keeper = try Installation(
+    let installation = try Installation(
       port: port,
       mqtt: [
         "tls:", "  ca_file: \(certificates.authority)", "  cert_file: \(certificates.client)",
         "  key_file: \(certificates.clientKey)",
       ])
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let audience = try await Audience.start(broker)
     let publisher = try await TestPublisher.start(broker)
     let router = BorderRouter(number: 1)

@@ -11,8 +11,8 @@ struct BrokerTests {
     "A broker that kept its state finds the bridge back, with everything that was sent meanwhile")
   func restartWithPersistence() async throws {
     let broker = try TestBroker(persistence: true, savesAtOnce: true)
-    let keeper = try Installation(broker)
-    let daemon = try await keeper.start()
+    let installation = try Installation(broker)
+    let daemon = try await installation.start()
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home")
     let first = BorderRouter(number: 1)
@@ -33,23 +33,24 @@ struct BrokerTests {
     }
     #expect(daemon.isRunning)
     #expect(audience.look { $0.alerts("alert_raised", "SessionLost").isEmpty })
-    #expect(try await keeper.json("alerts").list.allSatisfy { $0["alertname"] != "SessionLost" })
+    #expect(
+      try await installation.json("alerts").list.allSatisfy { $0["alertname"] != "SessionLost" })
     #expect(try await daemon.stop() == .exit(0))
   }
 
   @Test("What is sent while the daemon is down is waiting when it comes back")
   func downtime() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker)
-    let daemon = try await keeper.start()
+    let installation = try Installation(broker)
+    let daemon = try await installation.start()
     #expect(try await daemon.stop() == .exit(0))
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home")
     let routers = (1...1200).map { BorderRouter(number: $0) }
     try await publisher.publish(try routers.map { $0.announces(try home.hex()) })
-    let again = try await keeper.start()
+    let again = try await installation.start()
     try await eventually(within: .seconds(60), "all 1200 routers") {
-      try await keeper.json("status")["routers"] == 1200
+      try await installation.json("status")["routers"] == 1200
     }
     #expect(try await again.stop() == .exit(0))
   }
@@ -57,8 +58,8 @@ struct BrokerTests {
   @Test("A broker that forgot everything is told everything, and a lost session is an alert")
   func restartWithoutPersistence() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker, hold: 0)
-    let daemon = try await keeper.start()
+    let installation = try Installation(broker, hold: 0)
+    let daemon = try await installation.start()
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home")
     let guests = try ThreadNetwork("guest-thread")
@@ -104,7 +105,7 @@ struct BrokerTests {
 
     // The next connection that finds its session ends the alert.
     #expect(try await daemon.stop() == .exit(0))
-    let again = try await keeper.start()
+    let again = try await installation.start()
     try await audience.until("the alert's end") {
       !$0.alerts("alert_resolved", "SessionLost").isEmpty
     }
@@ -114,14 +115,14 @@ struct BrokerTests {
   @Test("Home Assistant's birth is answered with everything that is retained")
   func birth() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker)
+    let installation = try Installation(broker)
     let publisher = try await TestPublisher.start(broker)
     let router = BorderRouter(number: 1)
-    var daemon = try await keeper.start()
+    var daemon = try await installation.start()
     try await publisher.publish([router.announces(try ThreadNetwork("home").hex())])
-    try await eventually("the router") { try await keeper.json("status")["routers"] == 1 }
+    try await eventually("the router") { try await installation.json("status")["routers"] == 1 }
     #expect(try await daemon.stop() == .exit(0))
-    daemon = try await keeper.start()
+    daemon = try await installation.start()
     let audience = try await Audience.start(broker)
     try await audience.until("the retained router") { $0.state(router.topic) != nil }
     func times(_ heard: Audience.Heard) -> Int {
@@ -136,26 +137,26 @@ struct BrokerTests {
   @Test("A daemon that starts before its broker waits for it, in words")
   func brokerMissing() async throws {
     let broker = try TestBroker(persistence: true)
-    let keeper = try Installation(broker)
+    let installation = try Installation(broker)
     broker.stop()
-    let daemon = try keeper.launch()
+    let daemon = try installation.launch()
     try await eventually("words about the missing broker") {
       daemon.log.contains("nothing listens on 127.0.0.1:\(broker.port)")
     }
     try await eventually("status with the reason") {
-      let status = try await keeper.command("status", "--json")
+      let status = try await installation.command("status", "--json")
       return JSON(status.output)?["broker"]?["problem"]?.text?.contains("nothing listens") == true
     }
     try broker.start()
-    try await keeper.ready(daemon)
+    try await installation.ready(daemon)
     #expect(try await daemon.stop() == .exit(0))
   }
 
   @Test("A stop while nobody answers is a clean one")
   func stopWithoutAnswer() async throws {
     let hole = try BlackHole()
-    let keeper = try Installation(port: hole.port)
-    let daemon = try keeper.launch()
+    let installation = try Installation(port: hole.port)
+    let daemon = try installation.launch()
     try await eventually("an attempt to connect") { hole.isBeingCalled }
     #expect(try await daemon.stop() == .exit(0))
   }
@@ -163,16 +164,16 @@ struct BrokerTests {
   @Test("kill -9 leaves the last will, a clean stop its reason", arguments: [SIGTERM, SIGINT])
   func lastWill(signal: Int32) async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker)
+    let installation = try Installation(broker)
     let audience = try await Audience.start(broker)
     let topic = "threadkeeper/bridge/state"
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     try await audience.until("online") { $0.state(topic) == ["state": "online"] }
     try await daemon.kill9()
     try await audience.until("the last will") { $0.state(topic) == ["state": "offline"] }
-    #expect(try await keeper.json("status")["running"] == false)
+    #expect(try await installation.json("status")["running"] == false)
 
-    let again = try await keeper.start()
+    let again = try await installation.start()
     try await audience.until("online again") { $0.state(topic) == ["state": "online"] }
     #expect(try await again.stop(signal) == .exit(0))
     try await audience.until("the clean stop") {
@@ -195,9 +196,9 @@ struct BrokerTests {
     arguments: ["intake", "status"])
   func takeover(connection: String) async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker, mqtt: ["client_id: contested"])
+    let installation = try Installation(broker, mqtt: ["client_id: contested"])
     let audience = try await Audience.start(broker)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let other = broker.configuration(clientID: "contested-\(connection)")
     func connections() -> Int {
       daemon.log.components(separatedBy: "\(connection) connected").count - 1
@@ -222,10 +223,11 @@ struct BrokerTests {
     #expect(alert["remedy"]?.text?.contains("clientid_prefixes") == true)
     #expect(audience.look { $0.messages.allSatisfy { !$0.payload.text.contains("contested-") } })
     try await eventually("status with the reason") {
-      try await keeper.json("status")["intake"]?["reason"]?.text?.contains("same client id") == true
+      try await installation.json("status")["intake"]?["reason"]?.text?.contains("same client id")
+        == true
     }
-    #expect(try await keeper.command("status").output.contains("same client id"))
-    #expect(try await keeper.json("alerts").list.first?["alertname"] == "SessionTakenOver")
+    #expect(try await installation.command("status").output.contains("same client id"))
+    #expect(try await installation.json("alerts").list.first?["alertname"] == "SessionTakenOver")
 
     // Nothing is in its way any more: it comes back by itself, with a new session, as the other client has
     // ended the previous one.
@@ -246,8 +248,8 @@ struct BrokerTests {
   func cutConnections() async throws {
     let broker = try TestBroker()
     let relay = try Relay(to: broker.port)
-    let keeper = try Installation(port: relay.port)
-    let daemon = try await keeper.start()
+    let installation = try Installation(port: relay.port)
+    let daemon = try await installation.start()
     for cut in 1...40 where !daemon.log.contains("something on the way cuts connections") {
       try await eventually("the intake to be let in") {
         daemon.log.components(separatedBy: "intake connected").count > cut
@@ -260,7 +262,7 @@ struct BrokerTests {
       BorderRouter(number: 1).announces(try ThreadNetwork("home").hex())
     ])
     try await eventually(within: .seconds(120), "the router") {
-      try await keeper.json("status")["routers"] == 1
+      try await installation.json("status")["routers"] == 1
     }
     #expect(try await daemon.stop() == .exit(0))
   }
@@ -269,15 +271,15 @@ struct BrokerTests {
   @Test("Two daemons with the same client id: both stay, and at least one says so")
   func twins() async throws {
     let broker = try TestBroker()
-    let keepers = try (1...2).map { _ in try Installation(broker, mqtt: ["client_id: twin"]) }
-    let daemons = try keepers.map { try $0.launch() }
+    let installations = try (1...2).map { _ in try Installation(broker, mqtt: ["client_id: twin"]) }
+    let daemons = try installations.map { try $0.launch() }
     func contested() -> Int? {
       daemons.firstIndex { $0.log.contains("another client uses the same client id") }
     }
     try await eventually(within: .seconds(120), "a log to say so") { contested() != nil }
-    let keeper = keepers[try #require(contested())]
+    let installation = installations[try #require(contested())]
     try await eventually(within: .seconds(60), "its alert") {
-      try await keeper.json("alerts").list.contains { $0["alertname"] == "SessionTakenOver" }
+      try await installation.json("alerts").list.contains { $0["alertname"] == "SessionTakenOver" }
     }
     for daemon in daemons {
       #expect(daemon.isRunning)

@@ -62,29 +62,29 @@ struct ClientCommandTests {
   @Test("What one seals the other opens, once for this topic, and nobody else")
   func sealAndOpen() async throws {
     let (mine, line) = try await keygen("phone.key")
-    let (keeper, keeperLine) = try await keygen("keeper.key")
+    let (daemonKey, daemonLine) = try await keygen("keeper.key")
     let (_, strangerLine) = try await keygen("stranger.key")
     let body = #"{"status":"ok","data":{"network_name":"Zuhause 🏠"}}"#
     let sealed = try await client(
-      "seal", "--key", keeper, "--to", line, "--topic", topic, "--id", "r-17", input: body)
+      "seal", "--key", daemonKey, "--to", line, "--topic", topic, "--id", "r-17", input: body)
     #expect(sealed.status == 0, "\(sealed.error)")
     #expect(!sealed.output.contains("network_name"))
     let opened = try await client(
-      "open", "--key", mine, "--from", keeperLine, "--topic", topic, input: sealed.output)
+      "open", "--key", mine, "--from", daemonLine, "--topic", topic, input: sealed.output)
     #expect(opened.status == 0 && opened.output == body + "\n", "\(opened.error)")
     let wrapped = try await client(
-      "open", "--key", mine, "--from", keeperLine, "--topic", topic,
+      "open", "--key", mine, "--from", daemonLine, "--topic", topic,
       input: #"{"v":1,"sealed":\#(sealed.output)}"#)
     #expect(wrapped.output == body + "\n")
     let answer = try await client(
-      "open", "--key", mine, "--from", keeperLine, "--topic", topic,
+      "open", "--key", mine, "--from", daemonLine, "--topic", topic,
       input: #"{"v":1,"status":"ok","data":{"sealed":\#(sealed.output)},"transaction":"a"}"#)
     #expect(answer.output == body + "\n")
 
     for (arguments, code) in [
-      (["--key", keeper, "--from", keeperLine, "--topic", topic], "unknown_kid"),
+      (["--key", daemonKey, "--from", daemonLine, "--topic", topic], "unknown_kid"),
       (["--key", mine, "--from", strangerLine, "--topic", topic], "unknown_issuer"),
-      (["--key", mine, "--from", keeperLine, "--topic", "elsewhere"], "wrong_topic"),
+      (["--key", mine, "--from", daemonLine, "--topic", "elsewhere"], "wrong_topic"),
     ] {
       let refused = try await ThreadkeeperBinary.run(
         ["client", "open"] + arguments, input: .text(sealed.output))
@@ -92,7 +92,7 @@ struct ClientCommandTests {
       #expect(refused.output.isEmpty)
     }
     let event = try await client(
-      "seal", "--key", keeper, "--to", line, "--topic", topic, "--seq", "7", "--event",
+      "seal", "--key", daemonKey, "--to", line, "--topic", topic, "--seq", "7", "--event",
       input: body)
     #expect(event.output.hasPrefix(#"{"sealed":{"#))
   }

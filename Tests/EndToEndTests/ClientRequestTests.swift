@@ -11,13 +11,13 @@ import Testing
 struct ClientRequestTests {
   private let broker: TestBroker
   private let directory: TemporaryDirectory
-  private let keeper: Identity
+  private let daemonIdentity: Identity
   private let response = "threadkeeper/out/phone/response/preferred/get"
 
   init() throws {
     broker = try TestBroker()
     directory = try TemporaryDirectory()
-    keeper = try Identity()
+    daemonIdentity = try Identity()
   }
 
   /// Answers every request by what the test makes of it.
@@ -53,7 +53,7 @@ struct ClientRequestTests {
   ) throws -> String {
     String(
       decoding: try Envelope.seal(
-        Array(body.utf8), to: client, from: keeper,
+        Array(body.utf8), to: client, from: daemonIdentity,
         at: .init(
           topic: topic, order: .identifier(transaction), now: Int64(Date().timeIntervalSince1970),
           lifetime: 30)), as: UTF8.self)
@@ -76,10 +76,10 @@ struct ClientRequestTests {
     let phone = try PublicIdentity(line: try #require(JSON(made.output)?["line"]?.text))
     let opened = Mutex<[String]>([])
     let audience = try await Audience.start(broker)
-    let answerer = try await Answerer(broker) { [keeper, response] request in
+    let answerer = try await Answerer(broker) { [daemonIdentity, response] request in
       let envelope = try #require(JSONObjectText.value(of: "sealed", in: request.payload))
       let body = try Envelope.open(
-        envelope, with: keeper, from: [phone], topic: request.topic,
+        envelope, with: daemonIdentity, from: [phone], topic: request.topic,
         now: Int64(Date().timeIntervalSince1970)
       ).body
       opened.withLock { $0.append(String(decoding: body, as: UTF8.self)) }
@@ -94,21 +94,21 @@ struct ClientRequestTests {
         self.answer(request, #"{"v":1,"status":"ok","data":{"sealed":\#(data)}}"#),
       ]
     }
-    let line = keeper.keys.line
+    let line = daemonIdentity.keys.line
     let outcome = try await request(
-      "preferred/get", "--key", key, "--keeper", line, "--field", "home=home")
+      "preferred/get", "--key", key, "--daemon", line, "--field", "home=home")
     #expect(outcome.status == 0, "\(outcome.error)")
     #expect(outcome.output == "{\"dataset\":\"0e08abcdef\"}\n")
     let fields = JSON(opened.withLock { $0.first } ?? "")
     #expect(fields?["home"] == "home")
     #expect(fields?["transaction"] != nil)
     let piped = try await request(
-      "preferred/get", "--key", key, "--keeper", line, "--fields", "-", "--json",
+      "preferred/get", "--key", key, "--daemon", line, "--fields", "-", "--json",
       input: #" {"home":"cabin"} "#)
     #expect(JSON(piped.output)?["sealed"] == true, "\(piped.error)")
     #expect(JSON(opened.withLock { $0.last } ?? "")?["home"] == "cabin")
     let old = try await request(
-      "preferred/get", "--key", key, "--keeper", line, "--field", "home=attic")
+      "preferred/get", "--key", key, "--daemon", line, "--field", "home=attic")
     #expect(old.status == 65 && old.error.contains("replayed"), "\(old.error)")
     for message in audience.look({ $0.messages }) {
       let text = String(decoding: message.payload, as: UTF8.self)
@@ -124,11 +124,11 @@ struct ClientRequestTests {
     let answerer = try await Answerer(broker) { request in
       [self.answer(request, #"{"v":1,"status":"ok","data":{"dataset":"00"}}"#)]
     }
-    let line = keeper.keys.line
-    let forged = try await request("preferred/get", "--key", key, "--keeper", line)
+    let line = daemonIdentity.keys.line
+    let forged = try await request("preferred/get", "--key", key, "--daemon", line)
     #expect(forged.status == 65 && forged.error.contains("not_sealed"))
     #expect(forged.output.isEmpty)
-    #expect(try await request("ping", "--key", key, "--keeper", line).status == 0)
+    #expect(try await request("ping", "--key", key, "--daemon", line).status == 0)
     _ = answerer
   }
 

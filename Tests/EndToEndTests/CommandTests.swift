@@ -94,41 +94,41 @@ struct CommandTests {
   @Test("A key file of another store, and no key file, are refused with 77, in words")
   func wrongKey() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker)
+    let installation = try Installation(broker)
     let other = try Installation(broker)
-    for installation in [keeper, other] {
+    for installation in [installation, other] {
       #expect(try await installation.command("init").status == 0)
     }
-    let path = keeper.directory.file("store.key")
+    let path = installation.directory.file("store.key")
     let own = try Data(contentsOf: URL(fileURLWithPath: path))
     let strange = try Data(contentsOf: URL(fileURLWithPath: other.directory.file("store.key")))
     try strange.write(to: URL(fileURLWithPath: path))
-    let refused = try keeper.launch()
+    let refused = try installation.launch()
     #expect(try await refused.end() == .exit(77))
     #expect(refused.log.contains("no key slot of the store opens with the key file"))
-    #expect(try await keeper.command("status").status == 77)
+    #expect(try await installation.command("status").status == 77)
 
     try FileManager.default.removeItem(atPath: path)
-    let missing = try keeper.launch()
+    let missing = try installation.launch()
     #expect(try await missing.end() == .exit(77))
     #expect(missing.log.contains("there is no key file at"))
 
     // Others could read it: refused as well.
     try own.write(to: URL(fileURLWithPath: path))
     try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
-    let open = try keeper.launch()
+    let open = try installation.launch()
     #expect(try await open.end() == .exit(77))
     #expect(open.log.contains("chmod"))
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
-    #expect(try await (try await keeper.start()).stop() == .exit(0))
+    #expect(try await (try await installation.start()).stop() == .exit(0))
   }
 
   @Test("acl prints what a broker takes, and refuses names that would break it")
   func accessList() async throws {
-    let keeper = try Installation(
+    let installation = try Installation(
       port: 1883,
       more: "homes: {house: {base_topic: tk/house}, cabin: {base_topic: tk/cabin}}")
-    let outcome = try await keeper.command("acl", "--keeper", "tk", "--monitor", "dashboard")
+    let outcome = try await installation.command("acl", "--daemon", "tk", "--monitor", "dashboard")
     #expect(outcome.status == 0)
     for line in [
       "user tk", "topic readwrite tk/house/#", "topic readwrite tk/cabin/#", "user dashboard",
@@ -136,11 +136,11 @@ struct CommandTests {
     ] {
       #expect(outcome.output.split(separator: "\n").contains { $0 == line }, "\(line)")
     }
-    #expect(try await keeper.json("acl")["acl"]?.text?.contains("user threadkeeper") == true)
+    #expect(try await installation.json("acl")["acl"]?.text?.contains("user threadkeeper") == true)
     for name in ["a/b", "a+b", "#", ""] {
-      #expect(try await keeper.command("acl", "--keeper", name).status == 64, "\(name)")
+      #expect(try await installation.command("acl", "--daemon", name).status == 64, "\(name)")
     }
-    let both = try await keeper.command("acl", "--keeper", "tk", "--monitor", "tk")
+    let both = try await installation.command("acl", "--daemon", "tk", "--monitor", "tk")
     #expect(both.status == 64 && both.output == "", "\(both.output)")
   }
 }

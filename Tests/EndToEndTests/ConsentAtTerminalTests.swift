@@ -42,10 +42,10 @@ struct ConsentAtTerminalTests {
     try scene.check(granted, told: true)
 
     let grant = try #require(
-      try await scene.keeper.json("consent", "grants")["grants"]?.list.first)
+      try await scene.installation.json("consent", "grants")["grants"]?.list.first)
     #expect(grant["requester"]?.text == requester)
     let id = try #require(grant["id"]?.text)
-    #expect(try await scene.keeper.command("consent", "revoke", id).status == 0)
+    #expect(try await scene.installation.command("consent", "revoke", id).status == 0)
     let no = try scene.program()
     try await no.until(Self.prompt)
     no.type("\n")
@@ -59,9 +59,9 @@ struct ConsentAtTerminalTests {
   }
 
   /// As many grants as there may be, of others.
-  private func fillGrants(of keeper: Installation) throws {
+  private func fillGrants(of installation: Installation) throws {
     let keychain = try Keychain.open(
-      at: keeper.location, with: .keyFile(path: keeper.directory.file("store.key")))
+      at: installation.location, with: .keyFile(path: installation.directory.file("store.key")))
     defer { keychain.close() }
     let ledger = ConsentLedger(keychain)
     let network = ConsentNetwork(
@@ -80,9 +80,9 @@ struct ConsentAtTerminalTests {
 
   @Test("What the daemon refuses is said, and the same question asked again: once is not too late")
   func refused() async throws {
-    let scene = try await AskingHome.start { keeper in
-      #expect(try await keeper.command("init").status == 0)
-      try fillGrants(of: keeper)
+    let scene = try await AskingHome.start { installation in
+      #expect(try await installation.command("init").status == 0)
+      try fillGrants(of: installation)
     }
     let session = try scene.program()
     try await session.until(Self.prompt)
@@ -104,7 +104,7 @@ struct ConsentAtTerminalTests {
       let session = try scene.program()
       try await session.until(Self.prompt)
       session.type("onc")
-      #expect(try await scene.keeper.command("consent", verb, scene.question()).status == 0)
+      #expect(try await scene.installation.command("consent", verb, scene.question()).status == 0)
       #expect(try await session.end() == status)
       #expect(session.screen.contains("No answer is needed any more."))
       try scene.check(session, told: told)
@@ -124,7 +124,7 @@ struct ConsentAtTerminalTests {
       "/usr/bin/setsid", ["--wait", ThreadClientExampleTests.program, "preferred"],
       environment: scene.environment, streams: (.nothing, .nothing, .nothing))
     #expect(off.screen == "")
-    #expect(try await scene.keeper.command("consent", "deny", id).status == 0)
+    #expect(try await scene.installation.command("consent", "deny", id).status == 0)
     #expect(try await off.end() == 77)
     #expect(!off.screen.contains("Allow it?") && !off.screen.contains("Waiting"))
     try scene.check(off, told: false)
@@ -149,14 +149,14 @@ struct ConsentAtTerminalTests {
         "--reuid=61001", "--regid=61001", "--clear-groups", ThreadClientExampleTests.program,
         "preferred",
       ],
-      environment: scene.keeper.environment.merging([
+      environment: scene.installation.environment.merging([
         "THREADKEEPER_SOCKET": socket, "HOME": "/nonexistent",
       ]) { $1 })
     let id = try await scene.question()
     try await session.until("`threadkeeper consent approve \(id)`")
     #expect(session.screen.contains("Waiting for consent, up to 1"))
     #expect(!session.screen.contains("Allow it?") && !session.screen.contains("home-thread"))
-    #expect(try await scene.keeper.command("consent", "approve", id).status == 0)
+    #expect(try await scene.installation.command("consent", "approve", id).status == 0)
     #expect(try await session.end() == 0)
     try scene.check(session, told: true)
     #expect(try await scene.daemon.stop() == .exit(0))
@@ -172,7 +172,7 @@ struct ConsentAtTerminalTests {
       BorderRouter("a1b2c3d4e5f60719", base: "cabin").announces(try cabin.hex())
     ])
     try await eventually("the preferred network of the cabin") {
-      try await AskingHome.isPreferred(scene.keeper, in: "cabin")
+      try await AskingHome.isPreferred(scene.installation, in: "cabin")
     }
     // It waits for the first home, and there is no terminal.
     let other = try ChildProcess(
@@ -188,7 +188,7 @@ struct ConsentAtTerminalTests {
     #expect(try await session.end() == 0)
     #expect(session.screen.contains(try cabin.hex()))
     #expect(try await scene.question() == id, "the other one still waits")
-    #expect(try await scene.keeper.command("consent", "deny", id).status == 0)
+    #expect(try await scene.installation.command("consent", "deny", id).status == 0)
     #expect(other.wait() == .exit(77))
     #expect(try await scene.daemon.stop() == .exit(0))
   }
@@ -205,14 +205,15 @@ struct ConsentAtTerminalTests {
   @Test("In the background of a terminal that stops who writes there it writes nothing and goes on")
   func tostop() async throws {
     let scene = try await AskingHome.start()
-    let output = scene.keeper.directory.file("told")
+    let output = scene.installation.directory.file("told")
     let shell = try await scene.shell()
     // On a line of its own: of a command that is stopped the shell forgets what it has set.
     shell.type("stty tostop\n")
     try await shell.until("ready> ", count: 2)
     shell.type("'\(ThreadClientExampleTests.program)' preferred > '\(output)'\n")
     try await putIntoBackground(shell)
-    #expect(try await scene.keeper.command("consent", "approve", scene.question()).status == 0)
+    #expect(
+      try await scene.installation.command("consent", "approve", scene.question()).status == 0)
     try await scene.untilTold(in: output)
     #expect(!shell.screen.contains("No answer is needed"))
     shell.type("exit\n")
@@ -230,7 +231,7 @@ struct ConsentAtTerminalTests {
     let id = try await scene.question()
     shell.type(
       "'\(ThreadkeeperBinary.executable.path)' consent approve \(id)"
-        + " --config '\(scene.keeper.configuration)'\n")
+        + " --config '\(scene.installation.configuration)'\n")
     try await shell.until(try scene.home.hex())
     try await shell.until(#"gets "home-thread""#)
     #expect(try await scene.history().map { $0["outcome"] } == ["approved"])
@@ -242,7 +243,7 @@ struct ConsentAtTerminalTests {
   @Test("A terminal that is closed has said nothing: the program waits for somebody else")
   func hungUp() async throws {
     let scene = try await AskingHome.start()
-    let output = scene.keeper.directory.file("told")
+    let output = scene.installation.directory.file("told")
     let session = try TerminalSession(
       program: "/bin/sh",
       [
@@ -253,7 +254,7 @@ struct ConsentAtTerminalTests {
     try await session.until(Self.prompt)
     session.hangUp()
     let id = try await scene.question()
-    #expect(try await scene.keeper.command("consent", "approve", id).status == 0)
+    #expect(try await scene.installation.command("consent", "approve", id).status == 0)
     try await scene.untilTold(in: output)
     #expect(try await scene.history().map { $0["outcome"] } == ["approved"])
     #expect(try await scene.daemon.stop() == .exit(0))

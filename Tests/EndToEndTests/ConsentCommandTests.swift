@@ -13,10 +13,10 @@ struct ConsentCommandTests {
 
   /// Puts a request into a store that no daemon has open, as one that ended would have left it.
   private func leave(
-    in keeper: Installation, of user: String, _ networks: (String, String)...
+    in installation: Installation, of user: String, _ networks: (String, String)...
   ) throws -> String {
     let keychain = try Keychain.open(
-      at: keeper.location, with: .keyFile(path: keeper.directory.file("store.key")))
+      at: installation.location, with: .keyFile(path: installation.directory.file("store.key")))
     defer { keychain.close() }
     let subject = ConsentSubject(
       home: "home", command: "preferred/get",
@@ -41,98 +41,101 @@ struct ConsentCommandTests {
   private let home = ("1111111122222222", "home-thread")
 
   @Test("Without a daemon the store can be looked at, and nothing can be approved")
-  func withoutKeeper() async throws {
-    let keeper = try Installation(port: 1)
-    #expect(try await keeper.command("consent", "list").status == 66, "there is no store")
-    #expect(try await keeper.command("init").status == 0)
-    #expect(try await keeper.json("consent", "list") == ["pending": []])
-    #expect(try await keeper.json("consent", "grants") == ["grants": []])
-    #expect(try await keeper.json("consent", "history") == ["history": []])
-    #expect(try await keeper.command("consent", "list").output == "Nothing waits for consent.\n")
-    let id = try leave(in: keeper, of: "phone", home)
+  func withoutDaemon() async throws {
+    let installation = try Installation(port: 1)
+    #expect(try await installation.command("consent", "list").status == 66, "there is no store")
+    #expect(try await installation.command("init").status == 0)
+    #expect(try await installation.json("consent", "list") == ["pending": []])
+    #expect(try await installation.json("consent", "grants") == ["grants": []])
+    #expect(try await installation.json("consent", "history") == ["history": []])
     #expect(
-      try await keeper.json("consent", "list")["pending"]?.list.map { $0["id"] } == [.text(id)])
+      try await installation.command("consent", "list").output == "Nothing waits for consent.\n")
+    let id = try leave(in: installation, of: "phone", home)
+    #expect(
+      try await installation.json("consent", "list")["pending"]?.list.map { $0["id"] } == [
+        .text(id)
+      ])
     for verb in ["approve", "deny"] {
-      let refused = try await keeper.command("consent", verb, id)
+      let refused = try await installation.command("consent", verb, id)
       #expect(refused.status == 69 && refused.error.contains("no daemon runs"), "\(refused.error)")
     }
-    let revoked = try await keeper.command("consent", "revoke", "g-0123456789abcdef")
+    let revoked = try await installation.command("consent", "revoke", "g-0123456789abcdef")
     #expect(revoked.status == 66 && revoked.error.contains("no such grant"))
     for last in ["--last=-1", "--last=0"] {
-      #expect(try await keeper.command("consent", "history", last).status == 64)
+      #expect(try await installation.command("consent", "history", last).status == 64)
     }
   }
 
   @Test("A request that outlived a restart is listed, announced, approved, and is over then")
   func approve() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker)
-    #expect(try await keeper.command("init").status == 0)
-    let id = try leave(in: keeper, of: "phone", home)
+    let installation = try Installation(broker)
+    #expect(try await installation.command("init").status == 0)
+    let id = try leave(in: installation, of: "phone", home)
     let audience = try await Audience.start(broker)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     try await audience.until("bridge/consent names it") {
       $0.state(Self.topic)?["head"]?.text == id
     }
     #expect(audience.state(Self.topic)?["requester"] == "login phone (team phone)")
     #expect(audience.state(Self.topic)?["network_name"] == "home-thread")
 
-    let listed = try await keeper.json("consent", "list")["pending"]?.list.first
+    let listed = try await installation.json("consent", "list")["pending"]?.list.first
     #expect(listed?["id"]?.text == id && listed?["command"] == "preferred/get")
     #expect(
       listed?["networks"] == [["ext_pan_id": "1111111122222222", "network_name": "home-thread"]])
     #expect(
       listed?["reason"]?.text?.contains(#"would get the network key of "home-thread""#) == true)
-    let text = try await keeper.command("consent", "list").output
+    let text = try await installation.command("consent", "list").output
     #expect(
       text.contains("login phone (team phone)") && text.contains("threadkeeper consent deny \(id)"))
 
-    let unknown = try await keeper.command("consent", "approve", "c-0123456789abcdef")
+    let unknown = try await installation.command("consent", "approve", "c-0123456789abcdef")
     #expect(unknown.status == 66 && unknown.error.contains("consent list"), "\(unknown.error)")
-    let approved = try await keeper.json("consent", "approve", id, "--always")
+    let approved = try await installation.json("consent", "approve", id, "--always")
     let grant = try #require(approved["grant"]?.text)
     #expect(approved["outcome"] == "approved" && approved["scope"] == "always")
     try await audience.until("it is told") {
       $0.state(Self.topic)?["pending"] == 0
         && $0.events("consent_approved").first?["id"]?.text == id
     }
-    let again = try await keeper.command("consent", "approve", id)
+    let again = try await installation.command("consent", "approve", id)
     #expect(again.status == 66 && again.error.contains("approved already"))
-    #expect(try await keeper.command("consent", "deny", id).status == 66)
+    #expect(try await installation.command("consent", "deny", id).status == 66)
 
-    let grants = try await keeper.json("consent", "grants")["grants"]?.list
+    let grants = try await installation.json("consent", "grants")["grants"]?.list
     #expect(
       grants?.first?["id"]?.text == grant
         && grants?.first?["requester"] == "login phone (team phone)")
-    let revoked = try await keeper.command("consent", "revoke", grant)
+    let revoked = try await installation.command("consent", "revoke", grant)
     #expect(revoked.status == 0 && revoked.output.contains("asked about again"))
-    #expect(try await keeper.command("consent", "revoke", grant).status == 66)
-    #expect(try await keeper.json("consent", "grants") == ["grants": []])
-    let history = try await keeper.json("consent", "history")["history"]?.list
+    #expect(try await installation.command("consent", "revoke", grant).status == 66)
+    #expect(try await installation.json("consent", "grants") == ["grants": []])
+    let history = try await installation.json("consent", "history")["history"]?.list
     #expect(history?.map { $0["outcome"] } == ["revoked", "approved"])
     #expect(history?.last?["decided_by"]?.text == "uid \(geteuid()) (command line)")
-    let shown = try await keeper.command("consent", "history", "--last", "1").output
+    let shown = try await installation.command("consent", "history", "--last", "1").output
     #expect(shown.contains("revoked") && !shown.contains("approved"))
 
-    let actions = try await keeper.json("audit").list
+    let actions = try await installation.json("audit").list
       .filter { $0["actor"]?.text == "uid \(geteuid()) (command line)" }
       .flatMap { $0["changes"]?.list ?? [] }.compactMap { $0["action"]?.text }
     #expect(
       Set(actions).isSuperset(of: ["consent_approved", "consent_granted", "consent_revoked"]))
     try await daemon.stop()
-    let report = try keeper.verify()
+    let report = try installation.verify()
     #expect(report.matchesManifest && report.isWhole && report.unreadable.isEmpty)
   }
 
   @Test("Denied: it is told, and leaves no grant")
   func deny() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker)
-    #expect(try await keeper.command("init").status == 0)
-    let id = try leave(in: keeper, of: "phone", home)
+    let installation = try Installation(broker)
+    #expect(try await installation.command("init").status == 0)
+    let id = try leave(in: installation, of: "phone", home)
     let audience = try await Audience.start(broker)
-    let daemon = try await keeper.start()
-    let denied = try await keeper.command("consent", "deny", id)
+    let daemon = try await installation.start()
+    let denied = try await installation.command("consent", "deny", id)
     #expect(denied.status == 0)
     #expect(
       denied.output == #"login phone (team phone) does not get "home-thread" (1111111122222222)."#
@@ -140,30 +143,31 @@ struct ConsentCommandTests {
     try await audience.until("it is told") {
       $0.events("consent_denied").first?["decided_by"]?.text?.hasPrefix("uid ") == true
     }
-    #expect(try await keeper.command("consent", "approve", id).status == 66)
-    #expect(try await keeper.json("consent", "grants") == ["grants": []])
+    #expect(try await installation.command("consent", "approve", id).status == 66)
+    #expect(try await installation.json("consent", "grants") == ["grants": []])
     try await daemon.stop()
   }
 
   @Test("list --follow tells what waits, what comes and how it ends, over a restart of the daemon")
   func follow() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker)
-    #expect(try await keeper.command("init").status == 0)
-    let none = try await keeper.command("consent", "list", "--follow")
+    let installation = try Installation(broker)
+    #expect(try await installation.command("init").status == 0)
+    let none = try await installation.command("consent", "list", "--follow")
     #expect(none.status == 69 && none.error.contains("no daemon runs"))
     let other = ("3333333344444444", "attic")
     let ids = [
-      try leave(in: keeper, of: "phone", home), try leave(in: keeper, of: "tablet", home),
+      try leave(in: installation, of: "phone", home),
+      try leave(in: installation, of: "tablet", home),
     ]
-    let daemon = try await keeper.start()
-    let followed = keeper.directory.file("followed")
+    let daemon = try await installation.start()
+    let followed = installation.directory.file("followed")
     func follower(_ file: String, _ more: [String]) throws -> ChildProcess {
       try ChildProcess(
         ThreadkeeperBinary.executable.path,
-        ["consent", "list", "--follow", "--config", keeper.configuration] + more,
-        environment: keeper.environment,
-        streams: (.nothing, .file(file), .file(keeper.directory.file("follower.log"))))
+        ["consent", "list", "--follow", "--config", installation.configuration] + more,
+        environment: installation.environment,
+        streams: (.nothing, .file(file), .file(installation.directory.file("follower.log"))))
     }
     func text(_ file: String) -> String {
       (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
@@ -178,17 +182,17 @@ struct ConsentCommandTests {
     #expect(lines().map { $0["event"] } == ["asked", "asked"])
     #expect(lines().map { $0["id"]?.text } == ids)
     #expect(lines().first?["reason"]?.text?.contains("home-thread") == true)
-    #expect(try await keeper.command("consent", "approve", ids[0], "--always").status == 0)
+    #expect(try await installation.command("consent", "approve", ids[0], "--always").status == 0)
     try await eventually("its end") { lines().count == 3 }
     #expect(lines().last?["event"] == "approved" && lines().last?["id"]?.text == ids[0])
     #expect(lines().last?["scope"] == "always")
 
     #expect(try await daemon.stop() == .exit(0))
-    let third = try leave(in: keeper, of: "watch", other)
-    let next = try await keeper.start()
+    let third = try leave(in: installation, of: "watch", other)
+    let next = try await installation.start()
     try await eventually("the one that came") { lines().count == 4 }
     #expect(lines().last?["id"]?.text == third)
-    #expect(try await keeper.command("consent", "deny", third).status == 0)
+    #expect(try await installation.command("consent", "deny", third).status == 0)
     try await eventually("its end") { lines().count == 5 }
     #expect(lines().last?["event"] == "denied" && lines().last?["id"]?.text == third)
     try await eventually("the same as text") { text(followed + ".txt").contains("denied by uid") }
@@ -198,9 +202,9 @@ struct ConsentCommandTests {
     // It comes and is over while nobody looks.
     json.signal(SIGSTOP)
     #expect(try await next.stop() == .exit(0))
-    let fourth = try leave(in: keeper, of: "lamp", other)
-    let last = try await keeper.start()
-    #expect(try await keeper.command("consent", "deny", fourth).status == 0)
+    let fourth = try leave(in: installation, of: "lamp", other)
+    let last = try await installation.start()
+    #expect(try await installation.command("consent", "deny", fourth).status == 0)
     json.signal(SIGCONT)
     try await eventually("both at once") { lines().count == 7 }
     #expect(lines().suffix(2).map { $0["event"] } == ["asked", "denied"])
@@ -213,10 +217,10 @@ struct ConsentCommandTests {
 
   @Test("A hostile name moves no cursor")
   func hostileNames() async throws {
-    let keeper = try Installation(port: 1)
-    #expect(try await keeper.command("init").status == 0)
-    _ = try leave(in: keeper, of: "a\u{1B}[2J\u{202E}b", ("1111111122222222", "n\r\nx\u{7}"))
-    let text = try await keeper.command("consent", "list").output
+    let installation = try Installation(port: 1)
+    #expect(try await installation.command("init").status == 0)
+    _ = try leave(in: installation, of: "a\u{1B}[2J\u{202E}b", ("1111111122222222", "n\r\nx\u{7}"))
+    let text = try await installation.command("consent", "list").output
     for scalar in ["\u{1B}", "\u{202E}", "\r", "\u{7}"] { #expect(!text.contains(scalar)) }
     #expect(
       text.contains(#"login "a[2Jb" (team "a[2Jb")"#) && text.contains(#""nx" (1111111122222222)"#))

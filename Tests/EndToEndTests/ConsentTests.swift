@@ -13,7 +13,7 @@ import ThreadRequests
 struct ConsentTests {
   private struct Scene {
     let broker: TestBroker
-    let keeper: Installation
+    let installation: Installation
     let daemon: DaemonProcess
     let audience: Audience
     let home: ThreadNetwork
@@ -21,49 +21,51 @@ struct ConsentTests {
 
     /// Asks on the socket; returns when it is answered.
     func ask(_ command: String, _ fields: [String: String] = [:]) async throws -> ThreadAnswer {
-      try await ConsentTests.ask(command, fields, of: keeper)
+      try await ConsentTests.ask(command, fields, of: installation)
     }
 
     /// The id of the one request that waits.
     func waiting() async throws -> String {
-      try await eventually { try await keeper.json("consent", "list")["pending"]?.list.count == 1 }
+      try await eventually {
+        try await installation.json("consent", "list")["pending"]?.list.count == 1
+      }
       return try #require(
-        try await keeper.json("consent", "list")["pending"]?.list.first?["id"]?.text)
+        try await installation.json("consent", "list")["pending"]?.list.first?["id"]?.text)
     }
   }
 
   private static func ask(
-    _ command: String, _ fields: [String: String] = [:], of keeper: Installation
+    _ command: String, _ fields: [String: String] = [:], of installation: Installation
   ) async throws -> ThreadAnswer {
     var request: [String: Any] = fields
     request["v"] = 1
     request["command"] = command
     let bytes = try await DaemonCaller.ask(
       Array(try JSONSerialization.data(withJSONObject: request)),
-      at: keeper.storePath + "/daemon.sock", within: 150)
+      at: installation.storePath + "/daemon.sock", within: 150)
     let answer = try #require(bytes)
     return try #require(ThreadAnswer(json: answer))
   }
 
   private func scene(_ settings: String = "") async throws -> Scene {
     let broker = try TestBroker()
-    let keeper = try Installation(broker, hold: 0, more: settings)
+    let installation = try Installation(broker, hold: 0, more: settings)
     let audience = try await Audience.start(broker)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home-thread")
     let router = BorderRouter(number: 1)
     try await publisher.publish([router.announces(try home.hex())])
     try await audience.until("the router") { $0.state(router.topic)?["preferred"] == "match" }
     return Scene(
-      broker: broker, keeper: keeper, daemon: daemon, audience: audience, home: home,
+      broker: broker, installation: installation, daemon: daemon, audience: audience, home: home,
       publisher: publisher)
   }
 
   @Test("Approved: the answer comes then and not before, and nobody else hears it")
   func approved() async throws {
     let scene = try await scene()
-    let keeper = scene.keeper
+    let installation = scene.installation
     let preferred = try await scene.ask("preferred/available")
     #expect(preferred.data?.available == true, "that needs nobody")
     let answered = Answered()
@@ -80,7 +82,7 @@ struct ConsentTests {
     }
     #expect(!answered.isNoted, "nothing is told before")
     #expect(scene.daemon.log.contains("threadkeeper consent approve \(id)"))
-    #expect(try await keeper.command("consent", "approve", id).status == 0)
+    #expect(try await installation.command("consent", "approve", id).status == 0)
     let answer = try await asking.value
     #expect(answer.transaction == "r-17")
     #expect(try answer.result().credentials?.first?.dataset?.hex == (try scene.home.hex()))
@@ -94,7 +96,7 @@ struct ConsentTests {
     #expect(told.contains { $0.topic.hasSuffix("/bridge/consent") })
     for message in told { #expect(needles.found(in: Data(message.payload)) == []) }
     #expect(needles.found(in: scene.daemon.log) == [])
-    let audit = try await keeper.command("audit").output
+    let audit = try await installation.command("audit").output
     #expect(audit.contains("consent_approved \(id) preferred/get \"home-thread\""))
     #expect(audit.contains(") by \(id)"))
     #expect(needles.found(in: audit) == [])
@@ -112,23 +114,23 @@ struct ConsentTests {
   @Test("Denied, always and revoked")
   func decisions() async throws {
     let scene = try await scene()
-    let keeper = scene.keeper
+    let installation = scene.installation
     let network = ["ext_pan_id": scene.home.extendedPANID]
     async let refused = scene.ask("network/get", network)
-    #expect(try await keeper.command("consent", "deny", scene.waiting()).status == 0)
+    #expect(try await installation.command("consent", "deny", scene.waiting()).status == 0)
     #expect(try await refused.error?.code == "consent_denied")
     #expect(try await scene.ask("network/get", network).error?.exit == 77, "and so at once again")
 
     async let agreed = scene.ask("preferred/get")
-    let granted = try await keeper.json("consent", "approve", scene.waiting(), "--always")
+    let granted = try await installation.json("consent", "approve", scene.waiting(), "--always")
     #expect(try await agreed.status == .ok)
     #expect(
       try await scene.ask("preferred/get").data?.credentials?.first?.dataset?.hex
         == (try scene.home.hex()), "nobody is asked")
     let grant = try #require(granted["grant"]?.text)
-    #expect(try await keeper.command("consent", "revoke", grant).status == 0)
+    #expect(try await installation.command("consent", "revoke", grant).status == 0)
     async let again = scene.ask("preferred/get")
-    #expect(try await keeper.command("consent", "deny", scene.waiting()).status == 0)
+    #expect(try await installation.command("consent", "deny", scene.waiting()).status == 0)
     #expect(try await again.error?.code == "consent_denied")
     #expect(try await scene.daemon.stop() == .exit(0))
   }
@@ -136,22 +138,22 @@ struct ConsentTests {
   @Test("Who hangs up while a person thinks is given nothing, and nothing says it was")
   func hungUp() async throws {
     let scene = try await scene()
-    let keeper = scene.keeper
+    let installation = scene.installation
     for verb in [["approve"], ["approve", "--always"]] {
       let asking = Task { try await scene.ask("preferred/get") }
       let id = try await scene.waiting()
       asking.cancel()
       _ = await asking.result
-      let outcome = try await keeper.command(["consent", verb[0], id] + verb.dropFirst())
+      let outcome = try await installation.command(["consent", verb[0], id] + verb.dropFirst())
       #expect(outcome.status == 0)
       #expect(outcome.output.contains("has hung up"))
     }
-    let history = try await keeper.json("consent", "history")["history"]?.list
+    let history = try await installation.json("consent", "history")["history"]?.list
     #expect(history?.map { $0["outcome"]?.text } == ["approved", "approved"])
     #expect(history?.map { $0["given"] } == [false, false])
-    #expect(try await keeper.command("consent", "history").output.contains("not given"))
+    #expect(try await installation.command("consent", "history").output.contains("not given"))
     func audited() async throws -> [String] {
-      try await keeper.json("audit").list.flatMap { $0["changes"]?.list ?? [] }
+      try await installation.json("audit").list.flatMap { $0["changes"]?.list ?? [] }
         .compactMap { $0["action"]?.text }.filter { $0.hasPrefix("credentials_") }
     }
     #expect(try await audited() == ["credentials_not_given", "credentials_not_given"])
@@ -163,19 +165,19 @@ struct ConsentTests {
   @Test("A daemon that ends says so; the request waits for the next one to be decided")
   func restart() async throws {
     let scene = try await scene()
-    let keeper = scene.keeper
+    let installation = scene.installation
     async let first = scene.ask("preferred/get")
     let id = try await scene.waiting()
     #expect(try await scene.daemon.stop() == .exit(0))
     #expect(try await first.error?.code == "ending")
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     #expect(try await scene.waiting() == id)
     // Whether it comes before the approval or after: "always" answers it.
     async let second = scene.ask("preferred/get")
-    #expect(try await keeper.command("consent", "approve", id, "--always").status == 0)
+    #expect(try await installation.command("consent", "approve", id, "--always").status == 0)
     #expect(
       try await second.data?.credentials?.first?.dataset?.hex == (try scene.home.hex()))
-    let history = try await keeper.json("consent", "history")["history"]?.list
+    let history = try await installation.json("consent", "history")["history"]?.list
     #expect(history?.map { $0["id"]?.text } == [id], "one question, one decision")
     #expect(try await daemon.stop() == .exit(0))
   }
@@ -208,9 +210,9 @@ struct ConsentTests {
     #expect(
       try await asked.data?.credentials?.first?.dataset?.hex == (try scene.home.hex()))
     #expect(try await decide("anna", "deny") == "stale_id")
-    let history = try await scene.keeper.json("consent", "history")["history"]?.list
+    let history = try await scene.installation.json("consent", "history")["history"]?.list
     #expect(history?.map { $0["decided_by"] } == ["mqtt user anna"])
-    let audit = try await scene.keeper.json("audit").list
+    let audit = try await scene.installation.json("audit").list
       .filter { $0["actor"] == "mqtt user anna" }
       .flatMap { $0["changes"]?.list ?? [] }.compactMap { $0["action"]?.text }
     #expect(Set(audit).isSuperset(of: ["consent_approved", "credentials_given"]))
@@ -230,7 +232,7 @@ struct ConsentTests {
     let heard = try await subscriber.wait { !$0.isEmpty }
     let answer = try #require(heard.first)
     #expect(ThreadAnswer(json: answer.payload)?.error?.code == "not_enrolled")
-    #expect(try await scene.keeper.json("consent", "list") == ["pending": []])
+    #expect(try await scene.installation.json("consent", "list") == ["pending": []])
     #expect(try await scene.daemon.stop() == .exit(0))
   }
 }

@@ -16,17 +16,17 @@ struct EnrolmentTests {
   ]
 
   @Test("clients come and go without a daemon, and every refusal has words and a status")
-  func withoutKeeper() async throws {
-    let keeper = try Installation(port: nil)
-    #expect(try await keeper.command("init").status == 0)
+  func withoutDaemon() async throws {
+    let installation = try Installation(port: nil)
+    #expect(try await installation.command("init").status == 0)
     let router = try Identity().keys
-    #expect(try await keeper.command("clients", "list").output == "Nobody is enrolled.\n")
-    let enrolled = try await keeper.command(
+    #expect(try await installation.command("clients", "list").output == "Nobody is enrolled.\n")
+    let enrolled = try await installation.command(
       "clients", "enroll", "router", router.line, "--trust", "signed", "--label", "Attic")
     #expect(enrolled.status == 0 && enrolled.output.contains(router.fingerprint))
-    let own = try await keeper.json("clients", "fingerprint")
+    let own = try await installation.json("clients", "fingerprint")
     #expect(enrolled.output.contains(try #require(own["line"]?.text)))
-    let list = try await keeper.json("clients", "list")["clients"]?.list
+    let list = try await installation.json("clients", "list")["clients"]?.list
     #expect(list?.count == 1)
     #expect(list?.first?["user"] == "router")
     #expect(list?.first?["home"] == "home")
@@ -35,38 +35,41 @@ struct EnrolmentTests {
     #expect(list?.first?["line"]?.text == router.line)
     #expect(list?.first?["enrolled_by"]?.text == "command of user \(getuid())")
     #expect(
-      try await keeper.json("clients", "fingerprint", "router")["fingerprint"]?.text
+      try await installation.json("clients", "fingerprint", "router")["fingerprint"]?.text
         == router.fingerprint)
 
     #expect(
-      try await keeper.command("clients", "enroll", "router", String(router.line.dropLast())).status
+      try await installation.command("clients", "enroll", "router", String(router.line.dropLast()))
+        .status
         == 64)
     #expect(
-      try await keeper.command(
+      try await installation.command(
         "clients", "enroll", "router", try #require(own["line"]?.text)
       ).status == 64)
-    #expect(try await keeper.command("clients", "enroll", "a/b", router.line).status == 64)
+    #expect(try await installation.command("clients", "enroll", "a/b", router.line).status == 64)
     #expect(
-      try await keeper.command("clients", "enroll", "a", router.line, "--home", "none").status == 64
+      try await installation.command("clients", "enroll", "a", router.line, "--home", "none").status
+        == 64
     )
     #expect(
-      try await keeper.command("clients", "enroll", "a", router.line, "--trust", "blind").status
+      try await installation.command("clients", "enroll", "a", router.line, "--trust", "blind")
+        .status
         == 64)
-    #expect(try await keeper.command("clients", "revoke", "nobody").status == 66)
-    #expect(try await keeper.command("clients", "fingerprint", "nobody").status == 66)
-    #expect(try await keeper.command("clients", "revoke", "router").status == 0)
-    #expect(try await keeper.json("clients", "list")["clients"] == [])
+    #expect(try await installation.command("clients", "revoke", "nobody").status == 66)
+    #expect(try await installation.command("clients", "fingerprint", "nobody").status == 66)
+    #expect(try await installation.command("clients", "revoke", "router").status == 0)
+    #expect(try await installation.json("clients", "list")["clients"] == [])
 
-    let audit = try await keeper.command("audit")
+    let audit = try await installation.command("audit")
     #expect(audit.output.contains("client-enrolment/home router"))
     #expect(audit.output.contains("keeper-identity"))
-    #expect(try await keeper.command("store", "verify").status == 0)
+    #expect(try await installation.command("store", "verify").status == 0)
   }
 
   /// A router that seals what it says.
   private struct SealedRouter {
     let identity: Identity
-    let keeper: PublicIdentity
+    let daemon: PublicIdentity
     let user: String
     let agent: String
 
@@ -76,7 +79,7 @@ struct EnrolmentTests {
       let fields = fields.merging(["border_agent_id": agent]) { $1 }
       let own = "threadkeeper/in/\(user)/\(kind)"
       let envelope = try Envelope.seal(
-        Array(JSONEncoder().encode(fields)), to: keeper, from: identity,
+        Array(JSONEncoder().encode(fields)), to: daemon, from: identity,
         at: .init(
           topic: own, order: .sequence(seq), now: Int64(Date().timeIntervalSince1970)))
       return Publication(
@@ -88,10 +91,10 @@ struct EnrolmentTests {
   @Test("Where all publishers are enrolled, nobody on the broker ever sees a key")
   func nobodySees() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker, hold: 0)
+    let installation = try Installation(broker, hold: 0)
     let audience = try await Audience.start(broker)
-    let daemon = try await keeper.start()
-    let own = try await keeper.json("clients", "fingerprint")
+    let daemon = try await installation.start()
+    let own = try await installation.json("clients", "fingerprint")
     let line = try #require(own["line"]?.text)
     try await audience.until("the daemon's keys") {
       let info = $0.state("threadkeeper/bridge/info")
@@ -99,10 +102,10 @@ struct EnrolmentTests {
         && info?["fingerprint"]?.text == own["fingerprint"]?.text
     }
     let router = SealedRouter(
-      identity: try Identity(), keeper: try PublicIdentity(line: line), user: "router",
+      identity: try Identity(), daemon: try PublicIdentity(line: line), user: "router",
       agent: "a1b2c3d4e5f60701")
     #expect(
-      try await keeper.command(
+      try await installation.command(
         "clients", "enroll", "router", router.identity.keys.line, "--trust", "signed"
       ).status == 0)
 
@@ -126,23 +129,23 @@ struct EnrolmentTests {
     try await audience.until("the state") {
       $0.state("threadkeeper/router/\(router.agent)")?["active_timestamp"] == 2
     }
-    #expect(try await keeper.dataset(of: router.agent) == home.hex(at: 2, channel: 20))
+    #expect(try await installation.dataset(of: router.agent) == home.hex(at: 2, channel: 20))
 
     // A revocation counts from the next message on; and an old envelope is worth nothing afterwards.
-    #expect(try await keeper.command("clients", "revoke", "router").status == 0)
+    #expect(try await installation.command("clients", "revoke", "router").status == 0)
     try await publisher.publish([leave])
     try await audience.until("the refusal") { $0.events("message_rejected").count == 4 }
     #expect(
       audience.look { $0.events("message_rejected").last?["code"]?.text } == "not_enrolled")
     #expect(
-      try await keeper.command(
+      try await installation.command(
         "clients", "enroll", "router", router.identity.keys.line, "--trust", "signed"
       ).status == 0)
     try await publisher.publish([announcement, leave])
     try await audience.until("the leave") { $0.events("router_left").count == 1 }
     // Said again after a restart, it is a mere repetition.
     #expect(try await daemon.stop() == .exit(0))
-    let again = try await keeper.start()
+    let again = try await installation.start()
     try await publisher.publish([
       announcement, leave,
       try router.says("announce", 6, ["dataset": home.hex(at: 3, channel: 20)]),
@@ -162,9 +165,9 @@ struct EnrolmentTests {
     }
     #expect(try await again.stop() == .exit(0))
     #expect(needles.found(in: daemon.log + again.log) == [])
-    #expect(try needles.found(below: keeper.directory.path).finds == [])
+    #expect(try needles.found(below: installation.directory.path).finds == [])
     // Who enrolled and revoked is in the audit, with the number of the user who did it.
-    let audit = try await keeper.json("audit")
+    let audit = try await installation.json("audit")
     let changes = audit.list.filter { "\($0)".contains("client-enrolment/home") }
     #expect(changes.count == 3)
     #expect(changes.allSatisfy { $0["actor"]?.text == "command of user \(getuid())" })
@@ -173,21 +176,23 @@ struct EnrolmentTests {
   @Test("The example's router seals with a shell script")
   func script() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker, hold: 0)
+    let installation = try Installation(broker, hold: 0)
     let audience = try await Audience.start(broker)
-    let daemon = try await keeper.start()
-    let key = keeper.directory.file("router.key")
-    let made = try await keeper.clientKeygen(key)
+    let daemon = try await installation.start()
+    let key = installation.directory.file("router.key")
+    let made = try await installation.clientKeygen(key)
     #expect(
-      try await keeper.command("clients", "enroll", "attic", made, "--trust", "signed").status == 0)
+      try await installation.command("clients", "enroll", "attic", made, "--trust", "signed").status
+        == 0)
     Recorder.current?.allPublishersAreEnrolled()
     let home = try ThreadNetwork("home", networkKey: Self.key, pskc: Self.pskc)
     let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .appendingPathComponent("../../examples/sealed-router/announce.sh").standardized.path
     let tools = ThreadkeeperBinary.executable.deletingLastPathComponent().path
     let environment = [
-      "PATH": "\(tools):/usr/bin:/bin", "HOME": keeper.directory.path, "CLIENT_KEY": key,
-      "KEEPER_LINE": try #require(try await keeper.json("clients", "fingerprint")["line"]?.text),
+      "PATH": "\(tools):/usr/bin:/bin", "HOME": installation.directory.path, "CLIENT_KEY": key,
+      "DAEMON_LINE": try #require(
+        try await installation.json("clients", "fingerprint")["line"]?.text),
       "MQTT_USERNAME": "attic", "MQTT_HOST": "127.0.0.1", "MQTT_PORT": "\(broker.port)",
     ]
     func run(_ arguments: [String], _ input: String = "") throws -> Program.Result {
@@ -198,7 +203,7 @@ struct EnrolmentTests {
     let announced = try run(["announce", agent, "Attic"], try home.hex() + "\n")
     #expect(announced.status == 0, "\(announced.output)")
     try await audience.until("the router") { $0.events("router_announced").count == 1 }
-    #expect(try await keeper.dataset(of: agent) == home.hex())
+    #expect(try await installation.dataset(of: agent) == home.hex())
     #expect(audience.state("threadkeeper/router/\(agent)")?["name"] == "Attic")
     #expect(try run(["heartbeat", agent]).status == 0)
     #expect(try run(["leave", agent]).status == 0)

@@ -7,8 +7,9 @@ import Testing
 
 @Suite("Export and import of clients", .inTurns, .timeLimit(.minutes(30)))
 struct ExportAccessTests {
-  private func users(_ keeper: Installation) async throws -> [String] {
-    try await keeper.json("clients", "list")["clients"]?.list.compactMap { $0["user"]?.text } ?? []
+  private func users(_ installation: Installation) async throws -> [String] {
+    try await installation.json("clients", "list")["clients"]?.list.compactMap { $0["user"]?.text }
+      ?? []
   }
 
   @Test(
@@ -26,12 +27,15 @@ struct ExportAccessTests {
     _ = try await old.json("store", "export", "--passphrase-file", secret, file)
     #expect(try await old.command("clients", "revoke", "router").status == 0)
 
-    func take(_ keeper: Installation, _ options: String...) async throws
+    func take(_ installation: Installation, _ options: String...) async throws
       -> ThreadkeeperBinary.Outcome
     {
       try await ThreadkeeperBinary.run(
-        ["store", "import", "--passphrase-file", secret, "--config", keeper.configuration, file]
-          + options, environment: keeper.environment)
+        [
+          "store", "import", "--passphrase-file", secret, "--config", installation.configuration,
+          file,
+        ]
+          + options, environment: installation.environment)
     }
     let back = try await take(old, "--on-conflict", "replace")
     #expect(back.status == 0, "\(back.error)")

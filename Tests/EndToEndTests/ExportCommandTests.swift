@@ -10,8 +10,8 @@ import Testing
 @Suite("Export and import by command", .inTurns, .timeLimit(.minutes(30)))
 struct ExportCommandTests {
   /// Files of exports that are not in place.
-  private func drafts(_ keeper: Installation) throws -> [String] {
-    try FileManager.default.contentsOfDirectory(atPath: keeper.directory.file("."))
+  private func drafts(_ installation: Installation) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: installation.directory.file("."))
       .filter { $0.contains(".new-") }
   }
 
@@ -169,28 +169,29 @@ struct ExportCommandTests {
     "What is locked is exported when the daemon is unlocked; conflicts come whole over the socket")
   func locked() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker)
-    let (file, secret) = (keeper.directory.file("export"), try keeper.passphraseFile())
-    #expect(try await keeper.command("init").status == 0)
-    try fill(keeper, 6_000, accessible: .whenUnlocked)
-    let opening = try keeper.passphraseFile("the passphrase of the store")
-    let daemon = try await keeper.start()
-    #expect(try await keeper.command("keys", "add", "--passphrase-file", opening).status == 0)
-    #expect(try await keeper.command("lock").status == 0)
-    let refused = try await keeper.command("store", "export", "--passphrase-file", secret, file)
+    let installation = try Installation(broker)
+    let (file, secret) = (installation.directory.file("export"), try installation.passphraseFile())
+    #expect(try await installation.command("init").status == 0)
+    try fill(installation, 6_000, accessible: .whenUnlocked)
+    let opening = try installation.passphraseFile("the passphrase of the store")
+    let daemon = try await installation.start()
+    #expect(try await installation.command("keys", "add", "--passphrase-file", opening).status == 0)
+    #expect(try await installation.command("lock").status == 0)
+    let refused = try await installation.command(
+      "store", "export", "--passphrase-file", secret, file)
     #expect(refused.status == 77 && refused.error.contains("6000 items"), "\(refused.error)")
     #expect(refused.error.contains("threadkeeper unlock"))
     #expect(!FileManager.default.fileExists(atPath: file))
-    #expect(try drafts(keeper).isEmpty)
-    #expect(try await keeper.command("unlock", "--passphrase-file", opening).status == 0)
-    let made = try await keeper.json("store", "export", "--passphrase-file", secret, file)
+    #expect(try drafts(installation).isEmpty)
+    #expect(try await installation.command("unlock", "--passphrase-file", opening).status == 0)
+    let made = try await installation.json("store", "export", "--passphrase-file", secret, file)
     #expect(made["items"] == 6_000)
     #expect(try await daemon.stop() == .exit(0))
-    try change(keeper, with: .passphrase(Self.bytes("the passphrase of the store")))
-    let again = try await keeper.start()
-    #expect(try await keeper.command("unlock", "--passphrase-file", opening).status == 0)
+    try change(installation, with: .passphrase(Self.bytes("the passphrase of the store")))
+    let again = try await installation.start()
+    #expect(try await installation.command("unlock", "--passphrase-file", opening).status == 0)
     // More than an answer of the socket takes.
-    let conflict = try await keeper.command(
+    let conflict = try await installation.command(
       "store", "import", "--json", "--passphrase-file", secret, file)
     #expect(conflict.status == 73, "\(conflict.error)")
     #expect(JSON(conflict.output)?["conflicting"]?.list.count == 6_000)
@@ -253,10 +254,10 @@ struct ExportCommandTests {
     let file = old.directory.file("home.tkexport")
     #expect(try await old.command("init").status == 0)
     try fill(old, 12_000)
-    func session(_ keeper: Installation, _ arguments: String...) throws -> TerminalSession {
+    func session(_ installation: Installation, _ arguments: String...) throws -> TerminalSession {
       try TerminalSession(
-        ["store"] + arguments + ["--config", keeper.configuration, file],
-        environment: keeper.environment)
+        ["store"] + arguments + ["--config", installation.configuration, file],
+        environment: installation.environment)
     }
     func answer(_ session: TerminalSession, _ question: String, _ text: String) async throws {
       try await session.until(question)
@@ -335,10 +336,10 @@ struct ExportCommandTests {
   }
 
   private func fill(
-    _ keeper: Installation, _ count: Int, accessible: Accessibility = .afterFirstUnlock
+    _ installation: Installation, _ count: Int, accessible: Accessibility = .afterFirstUnlock
   ) throws {
     let keychain = try Keychain.open(
-      at: keeper.location, with: .keyFile(path: keeper.directory.file("store.key")))
+      at: installation.location, with: .keyFile(path: installation.directory.file("store.key")))
     defer { keychain.close() }
     try keychain.database.write { tx in
       for number in 0..<count {
@@ -354,10 +355,10 @@ struct ExportCommandTests {
   }
 
   /// Gives every item another secret.
-  private func change(_ keeper: Installation, with secret: KeySlotSecret? = nil) throws {
+  private func change(_ installation: Installation, with secret: KeySlotSecret? = nil) throws {
     let keychain = try Keychain.open(
-      at: keeper.location,
-      with: secret ?? .keyFile(path: keeper.directory.file("store.key")))
+      at: installation.location,
+      with: secret ?? .keyFile(path: installation.directory.file("store.key")))
     defer { keychain.close() }
     try keychain.database.write { tx in
       for item in try keychain.items(

@@ -25,15 +25,15 @@ struct ExportQuestionTests {
     "A signal at a question for the store ends the command without an answer, and the terminal is as it was",
     arguments: Question.allCases, Ending.allCases)
   func brokenOff(_ question: Question, _ ending: Ending) async throws {
-    let keeper = try Installation(port: nil)
-    let keyFile = keeper.directory.file("store.key")
-    #expect(try await keeper.command("init").status == 0)
-    try addLockedItem(keeper)
-    let opening = try keeper.passphraseFile("the passphrase of the store")
-    #expect(try await keeper.command("keys", "add", "--passphrase-file", opening).status == 0)
+    let installation = try Installation(port: nil)
+    let keyFile = installation.directory.file("store.key")
+    #expect(try await installation.command("init").status == 0)
+    try addLockedItem(installation)
+    let opening = try installation.passphraseFile("the passphrase of the store")
+    #expect(try await installation.command("keys", "add", "--passphrase-file", opening).status == 0)
     let environment = ["THREADKEEPER_STORE_PASSPHRASE_FILE": opening]
-    let (file, secret) = (keeper.directory.file("export"), try keeper.passphraseFile())
-    let made = try await keeper.command(
+    let (file, secret) = (installation.directory.file("export"), try installation.passphraseFile())
+    let made = try await installation.command(
       "store", "export", "--passphrase-file", secret, file, environment: environment)
     #expect(made.status == 0, "\(made.error)")
     if question == .store {
@@ -41,8 +41,8 @@ struct ExportQuestionTests {
     }
     for arguments in [["store", "export", file + "-2"], ["store", "import", file]] {
       let session = try TerminalSession(
-        arguments + ["--passphrase-file", secret, "--config", keeper.configuration],
-        environment: keeper.environment)
+        arguments + ["--passphrase-file", secret, "--config", installation.configuration],
+        environment: installation.environment)
       try await session.until("Passphrase or recovery code of the store: ")
       try await session.untilHidden()
       switch ending {
@@ -54,26 +54,27 @@ struct ExportQuestionTests {
       #expect(session.screen.contains("Stopped. Nothing was \(nothing)."), "\(session.screen)")
       #expect(session.isEchoing)
     }
-    let left = try FileManager.default.contentsOfDirectory(atPath: keeper.directory.file("."))
+    let left = try FileManager.default.contentsOfDirectory(atPath: installation.directory.file("."))
     #expect(!left.contains { $0.contains(".new-") || $0 == "export-2" }, "\(left)")
-    let audit = try await keeper.command("audit", "--json", environment: environment)
+    let audit = try await installation.command("audit", "--json", environment: environment)
     #expect(audit.status == 0 && !audit.output.contains("\"imported\""))
   }
 
   @Test("Without a daemon the store is unlocked at the terminal, for an export and an import")
   func unlocked() async throws {
-    let keeper = try Installation(port: nil)
-    #expect(try await keeper.command("init").status == 0)
-    try addLockedItem(keeper)
-    let opening = try keeper.passphraseFile("the passphrase of the store")
-    #expect(try await keeper.command("keys", "add", "--passphrase-file", opening).status == 0)
-    let file = keeper.directory.file("export")
+    let installation = try Installation(port: nil)
+    #expect(try await installation.command("init").status == 0)
+    try addLockedItem(installation)
+    let opening = try installation.passphraseFile("the passphrase of the store")
+    #expect(try await installation.command("keys", "add", "--passphrase-file", opening).status == 0)
+    let file = installation.directory.file("export")
     for (command, questions) in [
       ("export", ["Passphrase for the export: ", "The same again: "]),
       ("import", ["Passphrase of the export: "]),
     ] {
       let session = try TerminalSession(
-        ["store", command, file, "--config", keeper.configuration], environment: keeper.environment)
+        ["store", command, file, "--config", installation.configuration],
+        environment: installation.environment)
       for question in questions {
         try await session.until(question)
         try await session.untilHidden()
@@ -88,23 +89,24 @@ struct ExportQuestionTests {
   }
 
   @Test("A signal after the passphrase ends the command, also where the daemon says nothing")
-  func silentKeeper() async throws {
+  func silentDaemon() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker)
-    let (file, secret) = (keeper.directory.file("export"), try keeper.passphraseFile())
-    let daemon = try await keeper.start()
-    let made = try await keeper.command("store", "export", "--passphrase-file", secret, file)
+    let installation = try Installation(broker)
+    let (file, secret) = (installation.directory.file("export"), try installation.passphraseFile())
+    let daemon = try await installation.start()
+    let made = try await installation.command("store", "export", "--passphrase-file", secret, file)
     #expect(made.status == 0, "\(made.error)")
     // It takes calls, as the kernel does it, and has no time for them.
     try await daemon.suspend()
-    let socket = keeper.storePath + "/varlink.sock"
+    let socket = installation.storePath + "/varlink.sock"
     defer { daemon.signal(SIGCONT) }
     for (arguments, questions) in [
       (["export", file + "-2"], ["Passphrase for the export: ", "The same again: "]),
       (["import", file], ["Passphrase of the export: "]),
     ] {
       let session = try TerminalSession(
-        ["store"] + arguments + ["--config", keeper.configuration], environment: keeper.environment)
+        ["store"] + arguments + ["--config", installation.configuration],
+        environment: installation.environment)
       let before = try WaitingCalls.count(at: socket)
       for question in questions {
         try await session.until(question)
@@ -122,13 +124,13 @@ struct ExportQuestionTests {
     }
     daemon.signal(SIGCONT)
     #expect(try await daemon.stop() == .exit(0))
-    let left = try FileManager.default.contentsOfDirectory(atPath: keeper.directory.file("."))
+    let left = try FileManager.default.contentsOfDirectory(atPath: installation.directory.file("."))
     #expect(!left.contains { $0.contains(".new-") || $0 == "export-2" }, "\(left)")
   }
 
-  private func addLockedItem(_ keeper: Installation) throws {
+  private func addLockedItem(_ installation: Installation) throws {
     let keychain = try Keychain.open(
-      at: keeper.location, with: .keyFile(path: keeper.directory.file("store.key")))
+      at: installation.location, with: .keyFile(path: installation.directory.file("store.key")))
     defer { keychain.close() }
     try keychain.database.write { tx in
       _ = try keychain.add(

@@ -12,14 +12,14 @@ struct FloodTests {
   func events() async throws {
     let broker = try TestBroker(
       logins: [
-        .init("threadkeeper", role: .keeper), .init("monitor", role: .monitor),
+        .init("threadkeeper", role: .daemon), .init("monitor", role: .monitor),
         .init("border-router"), .init("mallory"),
       ], persistence: true)
     let password = try #require(broker.broker.password(of: "threadkeeper"))
-    let keeper = try Installation(
+    let installation = try Installation(
       broker, mqtt: ["username: threadkeeper", "password: '\(password)'"],
       more: "limits: {events_per_second: 10, events_burst: 50, routers_per_team: 20}")
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let audience = try await Audience.start(broker, user: "monitor", "threadkeeper/#")
     let network = try ThreadNetwork("home").hex()
     let mallory = try await TestPublisher.start(broker, user: "mallory")
@@ -36,7 +36,7 @@ struct FloodTests {
     try await audience.until("the count of all that was refused", within: .seconds(120)) {
       ($0.state("threadkeeper/bridge/health")?["messages_rejected"]?.number ?? 0) >= 1_900
     }
-    #expect(JSON(try await keeper.command("routers", "--json").output)?.list.count == 21)
+    #expect(JSON(try await installation.command("routers", "--json").output)?.list.count == 21)
     let lines = daemon.log.split(separator: "\n").count { $0.contains("border router announced") }
     #expect(lines <= 30, "\(lines) lines")
     #expect(try await daemon.stop() == .exit(0))
@@ -48,14 +48,14 @@ struct FloodTests {
   func madeUpIDs() async throws {
     let broker = try TestBroker(
       logins: [
-        .init("threadkeeper", role: .keeper), .init("monitor", role: .monitor),
+        .init("threadkeeper", role: .daemon), .init("monitor", role: .monitor),
         .init("border-router"), .init("mallory"),
       ], persistence: true)
     let password = try #require(broker.broker.password(of: "threadkeeper"))
-    let keeper = try Installation(
+    let installation = try Installation(
       broker, mqtt: ["username: threadkeeper", "password: '\(password)'"],
       more: "limits: {routers_per_team: 50}")
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let audience = try await Audience.start(broker, user: "monitor", "threadkeeper/#")
     let network = try ThreadNetwork("home").hex()
     let publisher = try await TestPublisher.start(broker, user: "border-router")
@@ -93,7 +93,7 @@ struct FloodTests {
     let rows = try Program.check(
       "sqlite3",
       [
-        keeper.storePath + "/store.sqlite3",
+        installation.storePath + "/store.sqlite3",
         "SELECT team, count(*) FROM router GROUP BY team; SELECT count(*) FROM items",
       ]
     ).split(separator: "\n").map(String.init)
@@ -102,7 +102,7 @@ struct FloodTests {
     // One for each id, and a few of the daemon's own.
     #expect((rows.last.flatMap { Int($0) } ?? 0) < 70, "\(rows)")
     // The owner of the honest team's router that left is still there.
-    let release = try await keeper.command("routers", "release", left.agent)
+    let release = try await installation.command("routers", "release", left.agent)
     #expect(release.status == 0, "\(release.output) \(release.error)")
   }
 }

@@ -20,22 +20,24 @@ struct HandbookTests {
     let hex = try Program.check("sh", ["-c", commands[0] + "printf %s \"$dataset\""])
 
     // `make run` uses .threadkeeper in the directory of the sources.
-    let keeper = try Installation(port: nil, hold: 0)
-    let state = keeper.directory.file(".threadkeeper")
-    let daemon = try keeper.launch(stateDirectory: state)
-    try await keeper.ready(daemon)
+    let installation = try Installation(port: nil, hold: 0)
+    let state = installation.directory.file(".threadkeeper")
+    let daemon = try installation.launch(stateDirectory: state)
+    try await installation.ready(daemon)
     func shell(_ script: String) throws {
-      try Program.check("sh", ["-c", "cd '\(keeper.directory.path)' && set -e\n\(script)"])
+      try Program.check("sh", ["-c", "cd '\(installation.directory.path)' && set -e\n\(script)"])
     }
     try shell(commands[0] + "printf " + commands[1])
-    try await eventually("the router") { try await keeper.json("status")["routers"] == 1 }
-    #expect(try await keeper.dataset(of: "a1b2c3d4e5f60718") == hex)
-    let alerts = try await keeper.json("alerts").list
+    try await eventually("the router") { try await installation.json("status")["routers"] == 1 }
+    #expect(try await installation.dataset(of: "a1b2c3d4e5f60718") == hex)
+    let alerts = try await installation.json("alerts").list
     #expect(alerts.contains { $0["alertname"] == "WellKnownNetworkKey" })
     try shell(commands[0] + "printf " + commands[2])
-    try await eventually("the leave") { try await keeper.json("status")["credentials"] == 0 }
+    try await eventually("the leave") { try await installation.json("status")["credentials"] == 0 }
     #expect(
-      try await keeper.json("alerts").list.allSatisfy { $0["alertname"] != "WellKnownNetworkKey" })
+      try await installation.json("alerts").list.allSatisfy {
+        $0["alertname"] != "WellKnownNetworkKey"
+      })
     #expect(try await daemon.stop() == .exit(0))
   }
 
@@ -43,16 +45,16 @@ struct HandbookTests {
   func script() async throws {
     let broker = try TestBroker(logins: EmbeddedBrokerConfiguration.Login.home)
     let password = try #require(broker.broker.password(of: "threadkeeper"))
-    let keeper = try Installation(
+    let installation = try Installation(
       broker, mqtt: ["username: threadkeeper", "password: '\(password)'"], hold: 0)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let audience = try await Audience.start(broker, user: "monitor", "threadkeeper/#")
     let script = Self.project.appendingPathComponent("examples/border-router.sh").path
     let environment = [
       "MQTT_USERNAME": "border-router",
       "MQTT_PASSWORD": try #require(broker.broker.password(of: "border-router")),
       "MQTT_HOST": "127.0.0.1", "MQTT_PORT": "\(broker.port)",
-      "STATE_DIRECTORY": keeper.directory.file("router"), "HOME": keeper.directory.path,
+      "STATE_DIRECTORY": installation.directory.file("router"), "HOME": installation.directory.path,
       "BORDER_AGENT_ID": "a1b2c3d4e5f60718",
     ]
     let home = try ThreadNetwork("home")
@@ -78,7 +80,7 @@ struct HandbookTests {
     try await audience.until("online") {
       $0.state("\(router.topic)/availability") == ["state": "online"]
     }
-    #expect(try await keeper.dataset(of: router.agent) == (try home.hex(at: 2, channel: 20)))
+    #expect(try await installation.dataset(of: router.agent) == (try home.hex(at: 2, channel: 20)))
     try says("leave")
     try await audience.until("the leave") { $0.latest[router.topic] == "" }
     #expect(audience.look { $0.events("message_rejected") } == [])

@@ -29,8 +29,8 @@ struct HomeAssistantTests {
   @Test("An alert that rose while Home Assistant was down is shown, and goes when it is resolved")
   func missedAlert() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker, hold: 0)
-    let daemon = try await keeper.start()
+    let installation = try Installation(broker, hold: 0)
+    let daemon = try await installation.start()
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home")
     let guests = try ThreadNetwork("guest-thread")
@@ -40,13 +40,13 @@ struct HomeAssistantTests {
     ])
     let name: JSON = "PreferredNetworkMismatch"
     try await eventually("the alert") {
-      try await keeper.json("alerts").list.contains { $0["alertname"] == name }
+      try await installation.json("alerts").list.contains { $0["alertname"] == name }
     }
 
     // Only now does Home Assistant start.
     let topic = try automation().topic
     let assistant = try await Audience.start(broker, topic)
-    let alerts = try await keeper.json("alerts").list
+    let alerts = try await installation.json("alerts").list
     let mismatch = try #require(alerts.first { $0["alertname"] == name })
     let fingerprint = try #require(mismatch["fingerprint"]?.text)
     try await assistant.until("every alert") { $0.latest.count >= alerts.count }
@@ -69,7 +69,7 @@ struct HomeAssistantTests {
     try await restarted.until("the retained alerts") { $0.latest.count >= alerts.count }
     let remaining = try notifications(restarted)
     #expect(remaining["threadkeeper_\(fingerprint)"] == nil)
-    #expect(remaining.count == (try await keeper.json("alerts").list.count))
+    #expect(remaining.count == (try await installation.json("alerts").list.count))
     #expect(try await daemon.stop() == .exit(0))
   }
 

@@ -9,18 +9,18 @@ struct HomeCommandTests {
   @Test("What looks at the store works beside the daemon and without it, and says the same")
   func looking() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker, hold: 0)
+    let installation = try Installation(broker, hold: 0)
     for command in ["status", "routers", "networks", "alerts"] {
-      let outcome = try await keeper.command(command)
+      let outcome = try await installation.command(command)
       #expect(outcome.status == 66, "\(command)")
       #expect(outcome.error.contains("there is no store"), "\(command)")
       #expect(outcome.error.contains("threadkeeper init"), "\(command)")
     }
     let audience = try await Audience.start(broker)
-    let daemon = try await keeper.start()
-    let empty = try await keeper.command("routers")
+    let daemon = try await installation.start()
+    let empty = try await installation.command("routers")
     #expect(empty.output == "No border router is listed. Each appears when it announces itself.\n")
-    #expect(try await keeper.json("routers") == [])
+    #expect(try await installation.json("routers") == [])
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home")
     let guests = try ThreadNetwork("guest-thread")
@@ -36,7 +36,7 @@ struct HomeCommandTests {
 
     var answers: [[JSON]] = []
     for isRunning in [true, false] {
-      let status = try await keeper.json("status")
+      let status = try await installation.json("status")
       #expect(status["running"] == .bool(isRunning))
       #expect(status["pid"]?.number == (isRunning ? Int64(daemon.identifier) : nil))
       #expect(status["routers"] == 2)
@@ -54,25 +54,26 @@ struct HomeCommandTests {
       #expect(status["preferred_networks"]?.list.first?["network_name"] == "home")
       var lists: [JSON] = []
       for command in [["routers"], ["networks"], ["alerts"], ["credentials", "list"]] {
-        let outcome = try await keeper.command(
+        let outcome = try await installation.command(
           command[0], command.count > 1 ? command[1] : "--json", "--json")
         lists.append(try #require(JSON(outcome.output), "\(command)"))
       }
       #expect(lists.map(\.list.count) == [2, 2, 2, 2])
       answers.append(lists)
-      let shown = try await keeper.command("status")
+      let shown = try await installation.command("status")
       #expect(shown.status == (isRunning ? 0 : 69))
       let text = shown.output
       #expect(text.contains("\nalerts       1 warning: PreferredNetworkMismatch\n"), "\(text)")
       #expect(text.contains("\n             1 info: PlaintextCredentials\n"), "\(text)")
       #expect(text.contains(isRunning ? "running as process \(daemon.identifier)" : "not running"))
-      #expect(try await keeper.command("routers").output.contains("Stray"))
-      #expect(try await keeper.command("networks").output.contains(guests.extendedPANID))
+      #expect(try await installation.command("routers").output.contains("Stray"))
+      #expect(try await installation.command("networks").output.contains(guests.extendedPANID))
       #expect(
-        try await keeper.command("alerts").output.contains("Stray is on guest-thread, not on"))
-      #expect(try await keeper.command("credentials", "list").output.contains(hub.agent))
-      #expect(try await keeper.dataset(of: hub.agent) == (try home.hex()))
-      #expect(try await keeper.command("store", "verify").status == 0)
+        try await installation.command("alerts").output.contains("Stray is on guest-thread, not on")
+      )
+      #expect(try await installation.command("credentials", "list").output.contains(hub.agent))
+      #expect(try await installation.dataset(of: hub.agent) == (try home.hex()))
+      #expect(try await installation.command("store", "verify").status == 0)
       if isRunning { #expect(try await daemon.stop() == .exit(0)) }
     }
     #expect(answers[0] == answers[1])
@@ -83,60 +84,60 @@ struct HomeCommandTests {
   @Test("Deleting works beside the daemon, which tells at once, and without it")
   func deleting() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker, hold: 0)
+    let installation = try Installation(broker, hold: 0)
     let audience = try await Audience.start(broker)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home")
     let router = BorderRouter(number: 1)
     try await publisher.publish([router.announces(try home.hex())])
     try await audience.until("the router") { $0.state(router.topic) != nil }
 
-    let beside = try await keeper.command("credentials", "delete", router.agent)
+    let beside = try await installation.command("credentials", "delete", router.agent)
     #expect(beside.status == 0, "\(beside.error)")
     try await audience.until("the deleted credentials") {
       $0.state(router.topic)?["credentials"] == "missing"
     }
-    let none = try await keeper.command("credentials", "delete", router.agent)
+    let none = try await installation.command("credentials", "delete", router.agent)
     #expect(none.status == 66)
     #expect(none.error.contains(router.agent))
     try await publisher.publish([router.announces(try home.hex())])
     try await audience.until("the router again") {
       $0.state(router.topic)?["credentials"] == "stored"
     }
-    #expect(try await keeper.dataset(of: router.agent) == (try home.hex()))
+    #expect(try await installation.dataset(of: router.agent) == (try home.hex()))
     // A second daemon is refused, and does the first one no harm.
-    let second = try keeper.launch()
+    let second = try installation.launch()
     #expect(try await second.end() == .exit(75))
     #expect(second.log.contains("process \(daemon.identifier)"))
     #expect(try await daemon.stop() == .exit(0))
 
-    let deleted = try await keeper.command("credentials", "delete", router.agent, "--json")
+    let deleted = try await installation.command("credentials", "delete", router.agent, "--json")
     #expect(deleted.status == 0)
     #expect(JSON(deleted.output) == ["deleted": .text(router.agent)])
-    #expect(try await keeper.command("credentials", "delete", router.agent).status == 66)
-    #expect(try await keeper.command("credentials", "get", router.agent).status == 66)
-    #expect(try await keeper.command("credentials", "get", "xyz").status == 64)
-    #expect(try await keeper.json("routers").list.first?["credentials"] == "missing")
+    #expect(try await installation.command("credentials", "delete", router.agent).status == 66)
+    #expect(try await installation.command("credentials", "get", router.agent).status == 66)
+    #expect(try await installation.command("credentials", "get", "xyz").status == 64)
+    #expect(try await installation.json("routers").list.first?["credentials"] == "missing")
 
     // The next run tells the broker, and that something is missing now.
-    let again = try await keeper.start()
+    let again = try await installation.start()
     try await audience.until("the missing credentials, told") {
       $0.state(router.topic)?["credentials"] == "missing"
         && !$0.alerts("alert_raised", "CredentialsMissing").isEmpty
     }
     #expect(try await again.stop() == .exit(0))
-    #expect(try keeper.verify().matchesManifest)
+    #expect(try installation.verify().matchesManifest)
   }
 
   @Test("Two homes, each with its own topics, routers and preferred network")
   func homes() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(
+    let installation = try Installation(
       broker, hold: 0,
       more: "homes: {house: {base_topic: tk/house}, cabin: {base_topic: tk/cabin}}")
     let audience = try await Audience.start(broker)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let publisher = try await TestPublisher.start(broker)
     let house = try ThreadNetwork("house-thread")
     let cabin = try ThreadNetwork("cabin-thread")
@@ -173,13 +174,13 @@ struct HomeCommandTests {
     #expect(audience.look { $0.latest["tk/house/router/\(strayed.agent)"] } == nil)
 
     // One id, two homes: the command has to know which.
-    #expect(try await keeper.command("credentials", "get", inHouse.agent).status == 64)
-    let shown = try await keeper.command(
+    #expect(try await installation.command("credentials", "get", inHouse.agent).status == 64)
+    let shown = try await installation.command(
       "credentials", "get", inHouse.agent, "--home", "cabin", "--show-secrets", "--json")
     #expect(JSON(shown.output)?["dataset"]?.text == (try cabin.hex()))
-    #expect(try await keeper.json("credentials", "list").list.count == 3)
-    #expect(try await keeper.json("status")["preferred_networks"]?.list.count == 2)
-    let status = try await keeper.command("status").output
+    #expect(try await installation.json("credentials", "list").list.count == 3)
+    #expect(try await installation.json("status")["preferred_networks"]?.list.count == 2)
+    let status = try await installation.command("status").output
     #expect(status.contains("house: house-thread ("), "\(status)")
     #expect(status.contains("cabin: cabin-thread ("), "\(status)")
 
@@ -198,9 +199,9 @@ struct HomeCommandTests {
   @Test("A home that moves to another base topic leaves nothing behind on the old one")
   func baseTopic() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker, mqtt: ["base_topic: old/place"], hold: 0)
+    let installation = try Installation(broker, mqtt: ["base_topic: old/place"], hold: 0)
     let audience = try await Audience.start(broker)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home")
     let router = BorderRouter("a1b2c3d4e5f60701", base: "old/place")
@@ -208,10 +209,10 @@ struct HomeCommandTests {
     try await audience.until("the router") { $0.state(router.topic) != nil }
     #expect(try await daemon.stop() == .exit(0))
 
-    let text = try String(contentsOfFile: keeper.configuration, encoding: .utf8)
+    let text = try String(contentsOfFile: installation.configuration, encoding: .utf8)
     try Data(text.replacingOccurrences(of: "old/place", with: "new/place").utf8)
-      .write(to: URL(fileURLWithPath: keeper.configuration))
-    let again = try await keeper.start()
+      .write(to: URL(fileURLWithPath: installation.configuration))
+    let again = try await installation.start()
     let moved = BorderRouter("a1b2c3d4e5f60701", base: "new/place")
     try await audience.until("everything at the new place, and nothing at the old one") { heard in
       heard.state(moved.topic)?["credentials"] == "stored"

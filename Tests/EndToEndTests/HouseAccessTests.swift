@@ -41,8 +41,8 @@ struct HouseAccessTests {
   @Test("A kept login does what it did, speaks for no router, and reads no key below `in`")
   func keptLogin() async throws {
     let broker = try await houseWithLogins()
-    let keeper = try Installation(port: broker.port, mqtt: broker.settings, hold: 0)
-    let daemon = try await keeper.start()
+    let installation = try Installation(port: broker.port, mqtt: broker.settings, hold: 0)
+    let daemon = try await installation.start()
     let everything = try await broker.audience("zigbee2mqtt")
     let inbound = try await broker.audience("zigbee2mqtt", "threadkeeper/in/#")
     let home = try await broker.audience("homeassistant")
@@ -86,7 +86,7 @@ struct HouseAccessTests {
           !$0.topic.hasPrefix("threadkeeper/in/") && !$0.topic.hasPrefix("threadkeeper/out/")
         }
       })
-    #expect(try await keeper.json("status")["refused"] == nil)
+    #expect(try await installation.json("status")["refused"] == nil)
     #expect(try await daemon.stop() == .exit(0))
   }
 
@@ -125,8 +125,8 @@ struct HouseAccessTests {
     let broker = try BrokerInUse(
       house: ["allow_anonymous true"], addition: addition, files: ["threadkeeper.acl": list],
       logins: ["threadkeeper", "hub", "homeassistant"])
-    let keeper = try Installation(port: broker.port, mqtt: broker.settings, hold: 0)
-    let daemon = try await keeper.start()
+    let installation = try Installation(port: broker.port, mqtt: broker.settings, hold: 0)
+    let daemon = try await installation.start()
     let everything = try await broker.audience(nil)
     let monitor = try await broker.audience("homeassistant", "threadkeeper/#")
     let anonymous = try await broker.publisher(nil)
@@ -200,10 +200,10 @@ struct HouseAccessTests {
         house: ["allow_anonymous false", "password_file $/passwords"],
         addition: try handbook.block(below: Self.withLogins, with: "acl_file /"),
         files: ["threadkeeper.acl": list], logins: ["threadkeeper", "anna", "hub"])
-      let keeper = try Installation(
+      let installation = try Installation(
         port: broker.port, mqtt: broker.settings,
         more: "consent: {approvers: [anna], approvers_trust: broker}")
-      let daemon = try await keeper.start()
+      let daemon = try await installation.start()
       let audience = try await broker.audience("anna")
       let anna = try await broker.publisher("anna")
       let own = "threadkeeper/in/anna"
@@ -231,17 +231,17 @@ struct HouseAccessTests {
 
   @Test("An approver that the settings do not name is a warning; what cannot be is wrong usage")
   func warnings() async throws {
-    let keeper = try Installation(port: 1883, more: "consent: {approvers: [anna]}")
-    let named = try await keeper.command("acl", "--approver", "anna")
+    let installation = try Installation(port: 1883, more: "consent: {approvers: [anna]}")
+    let named = try await installation.command("acl", "--approver", "anna")
     #expect(named.status == 0 && named.error == "", "\(named.error)")
-    let unnamed = try await keeper.command("acl", "--approver", "bob")
+    let unnamed = try await installation.command("acl", "--approver", "bob")
     #expect(unnamed.status == 0)
     #expect(unnamed.error.contains("`consent.approvers` does not name `bob`"), "\(unnamed.error)")
     for arguments in [
-      ["--keep", "tk", "--keeper", "tk"], ["--keep", "bob", "--approver", "bob"],
+      ["--keep", "tk", "--daemon", "tk"], ["--keep", "bob", "--approver", "bob"],
       ["--approver", "a/b"], ["--keep", "a:b"],
     ] {
-      let outcome = try await keeper.command(["acl"] + arguments)
+      let outcome = try await installation.command(["acl"] + arguments)
       #expect(outcome.status == 64 && outcome.output == "", "\(arguments)")
     }
   }

@@ -13,24 +13,24 @@ struct KeysAddQuestionTests {
   ]
   private static let answers = ["another way in", "another way in", "correct horse battery"]
 
-  private let keeper: Installation
+  private let installation: Installation
 
   init() async throws {
-    keeper = try Installation(port: nil)
-    let first = try keeper.passphraseFile(Self.answers[2])
-    #expect(try await keeper.command("init").status == 0)
-    #expect(try await keeper.command("keys", "add", "--passphrase-file", first).status == 0)
+    installation = try Installation(port: nil)
+    let first = try installation.passphraseFile(Self.answers[2])
+    #expect(try await installation.command("init").status == 0)
+    #expect(try await installation.command("keys", "add", "--passphrase-file", first).status == 0)
   }
 
   private func slots() async throws -> [Int64?] {
-    try await keeper.json("keys", "list")["slots"]?.list.map { $0["id"]?.number } ?? []
+    try await installation.json("keys", "list")["slots"]?.list.map { $0["id"]?.number } ?? []
   }
 
   /// Answers the first questions, and waits at the next one.
   private func session(answering count: Int) async throws -> TerminalSession {
     let session = try TerminalSession(
-      ["keys", "add", "--passphrase", "--config", keeper.configuration],
-      environment: keeper.environment)
+      ["keys", "add", "--passphrase", "--config", installation.configuration],
+      environment: installation.environment)
     for number in 0..<min(count + 1, Self.questions.count) {
       try await session.until(Self.questions[number])
       try await session.untilHidden()

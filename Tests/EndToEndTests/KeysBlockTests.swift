@@ -11,14 +11,14 @@ struct KeysBlockTests {
     "Passphrase or recovery code of the store: ",
   ]
 
-  private let keeper: Installation
+  private let installation: Installation
 
-  init() throws { keeper = try Installation(port: nil) }
+  init() throws { installation = try Installation(port: nil) }
 
   /// Runs a command at a terminal, and answers each of its questions with the same passphrase.
   private func play(_ arguments: [String]) async throws -> Int32 {
     let session = try TerminalSession(
-      arguments + ["--config", keeper.configuration], environment: keeper.environment)
+      arguments + ["--config", installation.configuration], environment: installation.environment)
     var answered = 0
     try await eventually(within: .seconds(120)) {
       let asked = Self.questions.map {
@@ -39,18 +39,18 @@ struct KeysBlockTests {
       .block(below: "Add and remove key slots", with: "threadkeeper keys list")
     let commands = block.split(separator: "\n").map { line in
       line.prefix { $0 != "#" }.split(separator: " ").dropFirst().map {
-        $0.replacingOccurrences(of: "/media/stick", with: keeper.directory.path + "/stick")
+        $0.replacingOccurrences(of: "/media/stick", with: installation.directory.path + "/stick")
       }
     }
     try #require(commands.count == 5)
     try FileManager.default.createDirectory(
-      atPath: keeper.directory.file("stick"), withIntermediateDirectories: false)
-    #expect(try await keeper.command("init").status == 0)
+      atPath: installation.directory.file("stick"), withIntermediateDirectories: false)
+    #expect(try await installation.command("init").status == 0)
     for command in commands {
       #expect(try await play(command) == 0, "\(command)")
     }
     // What was written down still opens the store, and the stick does not.
-    let slots = try await keeper.json("keys", "list")["slots"]?.list
+    let slots = try await installation.json("keys", "list")["slots"]?.list
     #expect(slots?.map { $0["kind"]?.text } == ["key_file", "passphrase", "recovery_code"])
     #expect(slots?.allSatisfy { $0["label"]?.text != "stick" } == true)
   }

@@ -12,8 +12,8 @@ struct KeysTests {
   private static let passphrase = "correct horse battery"
 
   /// Files with a passphrase that is right and one that is not.
-  private func passphrases(_ keeper: Installation) throws -> (right: String, wrong: String) {
-    let files = (keeper.directory.file("right.txt"), keeper.directory.file("wrong.txt"))
+  private func passphrases(_ installation: Installation) throws -> (right: String, wrong: String) {
+    let files = (installation.directory.file("right.txt"), installation.directory.file("wrong.txt"))
     for (path, text) in [(files.0, Self.passphrase), (files.1, "another passphrase")] {
       try Data("\(text)\n".utf8).write(to: URL(fileURLWithPath: path))
       chmod(path, 0o600)
@@ -31,30 +31,31 @@ struct KeysTests {
 
   @Test("without a daemon, slots come and go, and every refusal has words and a status")
   func slots() async throws {
-    let keeper = try Installation(port: nil)
-    #expect(try await keeper.command("init").status == 0)
-    let (right, wrong) = try passphrases(keeper)
-    let last = try await keeper.command("keys", "remove", "1")
+    let installation = try Installation(port: nil)
+    #expect(try await installation.command("init").status == 0)
+    let (right, wrong) = try passphrases(installation)
+    let last = try await installation.command("keys", "remove", "1")
     #expect(last.status == 64 && last.error.contains("the only key slot"))
-    let missing = try await keeper.command("keys", "remove", "9")
+    let missing = try await installation.command("keys", "remove", "9")
     #expect(missing.status == 66 && missing.error.contains("no key slot 9"))
-    #expect(try await keeper.command("keys", "add").status == 64)
+    #expect(try await installation.command("keys", "add").status == 64)
 
-    let spare = keeper.directory.file("spare.key")
-    let added = try await keeper.json("keys", "add", "--key-file", spare, "--label", "in the safe")
+    let spare = installation.directory.file("spare.key")
+    let added = try await installation.json(
+      "keys", "add", "--key-file", spare, "--label", "in the safe")
     #expect(added["slot"]?["id"] == 2)
     #expect(added["key_file_made"]?.text == spare)
-    let passphrase = try await keeper.command("keys", "add", "--passphrase-file", right)
+    let passphrase = try await installation.command("keys", "add", "--passphrase-file", right)
     #expect(passphrase.status == 0)
     expectSecret(passphrase)
     let opened = ["THREADKEEPER_STORE_PASSPHRASE_FILE": right]
     // With the key file it is open, but the code has to reach what the passphrase guards.
-    let locked = try await keeper.command("keys", "add", "--recovery-code")
+    let locked = try await installation.command("keys", "add", "--recovery-code")
     #expect(locked.status == 77 && locked.error.contains("locked"))
-    let made = try await keeper.command(
+    let made = try await installation.command(
       "keys", "add", "--recovery-code", "--json", environment: opened)
     let code = try #require(JSON(made.output)?["recovery_code"]?.text)
-    let list = try await keeper.json("keys", "list")["slots"]?.list
+    let list = try await installation.json("keys", "list")["slots"]?.list
     #expect(
       list?.compactMap { $0["kind"]?.text }
         == ["key_file", "key_file", "passphrase", "recovery_code"])
@@ -62,103 +63,106 @@ struct KeysTests {
       list?.compactMap { $0["opens"]?.text } == ["yes", "no", "not_tried", "not_tried"])
     #expect(list?.compactMap { $0["label"]?.text }.contains("in the safe") == true)
 
-    let own = try await keeper.command("keys", "remove", "1")
+    let own = try await installation.command("keys", "remove", "1")
     #expect(
       own.status == 64 && own.error.contains("the daemon opens the store with this key slot"),
       "\(own.error)")
 
     // Each way opens the store without the key file; each wrong one is answered.
-    try FileManager.default.removeItem(atPath: keeper.directory.file("store.key"))
-    let closed = try await keeper.command("routers")
+    try FileManager.default.removeItem(atPath: installation.directory.file("store.key"))
+    let closed = try await installation.command("routers")
     #expect(closed.status == 77 && closed.error.contains("there is no key file"))
     #expect(closed.error.contains("THREADKEEPER_STORE_PASSPHRASE_FILE"))
-    #expect(try await keeper.command("routers", environment: opened).status == 0)
+    #expect(try await installation.command("routers", environment: opened).status == 0)
     let typed = code.lowercased().filter { $0 != "-" }
     #expect(
-      try await keeper.command("routers", environment: ["THREADKEEPER_STORE_PASSPHRASE": typed])
-        .status == 0)
-    let refused = try await keeper.command(
+      try await installation.command(
+        "routers", environment: ["THREADKEEPER_STORE_PASSPHRASE": typed]
+      )
+      .status == 0)
+    let refused = try await installation.command(
       "routers", environment: ["THREADKEEPER_STORE_PASSPHRASE_FILE": wrong])
     #expect(refused.status == 77 && refused.error.contains("this passphrase: it is mistyped"))
     #expect(!refused.error.contains("THREADKEEPER_STORE_PASSPHRASE_FILE"))
     var mistyped = code
     mistyped.replaceSubrange(...mistyped.startIndex, with: code.hasPrefix("7") ? "8" : "7")
-    let wrongCode = try await keeper.command(
+    let wrongCode = try await installation.command(
       "routers", environment: ["THREADKEEPER_STORE_PASSPHRASE": mistyped])
     #expect(wrongCode.status == 77 && wrongCode.error.contains("group 1 is mistyped"))
 
     // The last passphrase, and what goes with it.
-    let kept = try await keeper.command("keys", "remove", "3", environment: opened)
+    let kept = try await installation.command("keys", "remove", "3", environment: opened)
     #expect(kept.status == 64 && kept.error.contains("the last passphrase"))
-    let gone = try await keeper.command("keys", "remove", "3", "--yes", environment: opened)
+    let gone = try await installation.command("keys", "remove", "3", "--yes", environment: opened)
     #expect(gone.status == 0)
-    #expect(try await keeper.command("routers", environment: opened).status == 77)
+    #expect(try await installation.command("routers", environment: opened).status == 77)
   }
 
   @Test("status asks a running daemon, and needs no key for that; without a daemon it needs one")
   func statusWithoutKey() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker)
-    #expect(try await keeper.command("init").status == 0)
-    let (right, _) = try passphrases(keeper)
+    let installation = try Installation(broker)
+    #expect(try await installation.command("init").status == 0)
+    let (right, _) = try passphrases(installation)
     let opened = ["THREADKEEPER_STORE_PASSPHRASE_FILE": right]
-    #expect(try await keeper.command("keys", "add", "--passphrase-file", right).status == 0)
+    #expect(try await installation.command("keys", "add", "--passphrase-file", right).status == 0)
     #expect(
-      try await keeper.command("keys", "remove", "1", "--yes", environment: opened).status == 0)
+      try await installation.command("keys", "remove", "1", "--yes", environment: opened).status
+        == 0)
     let daemon = try DaemonProcess(
-      ["run", "--config", keeper.configuration],
-      environment: keeper.environment.merging(opened) { $1 },
-      errorFile: keeper.directory.file("daemon.log"))
-    try await keeper.ready(daemon)
-    let status = try await keeper.command("status")
+      ["run", "--config", installation.configuration],
+      environment: installation.environment.merging(opened) { $1 },
+      errorFile: installation.directory.file("daemon.log"))
+    try await installation.ready(daemon)
+    let status = try await installation.command("status")
     #expect(status.status == 0, "\(status.error)")
     #expect(status.output.contains("running as process \(daemon.identifier)"), "\(status.output)")
     #expect(try await daemon.stop() == .exit(0))
-    let closed = try await keeper.command("status")
+    let closed = try await installation.command("status")
     #expect(closed.status == 77, "\(closed.output)")
-    #expect(try await keeper.command("status", environment: opened).status == 69)
+    #expect(try await installation.command("status", environment: opened).status == 69)
   }
 
   @Test("a credential of systemd opens the store by itself")
   func credential() async throws {
-    let keeper = try Installation(port: nil)
-    #expect(try await keeper.command("init").status == 0)
-    let credentials = keeper.directory.file("credentials")
+    let installation = try Installation(port: nil)
+    #expect(try await installation.command("init").status == 0)
+    let credentials = installation.directory.file("credentials")
     try FileManager.default.createDirectory(atPath: credentials, withIntermediateDirectories: true)
     try Data(String(repeating: "a1", count: 32).utf8)
       .write(to: URL(fileURLWithPath: credentials + "/store_key"))
     chmod(credentials + "/store_key", 0o400)
-    let none = try await keeper.command("keys", "add", "--systemd-credential", "store_key")
+    let none = try await installation.command("keys", "add", "--systemd-credential", "store_key")
     #expect(none.status == 77 && none.error.contains("CREDENTIALS_DIRECTORY"))
     let service = ["CREDENTIALS_DIRECTORY": credentials]
-    let other = try await keeper.command(
+    let other = try await installation.command(
       "keys", "add", "--systemd-credential", "other", environment: service)
     #expect(other.status == 77 && other.error.contains("no credential other"))
     #expect(
-      try await keeper.command(
+      try await installation.command(
         "keys", "add", "--systemd-credential", "store_key", environment: service
       ).status == 0)
-    try FileManager.default.removeItem(atPath: keeper.directory.file("store.key"))
-    #expect(try await keeper.command("routers", environment: service).status == 0)
-    #expect(try await keeper.command("routers").status == 77)
+    try FileManager.default.removeItem(atPath: installation.directory.file("store.key"))
+    #expect(try await installation.command("routers", environment: service).status == 0)
+    #expect(try await installation.command("routers").status == 77)
   }
 
   @Test("a locked daemon takes up every event, and gives its secrets only when it is unlocked")
   func lock() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker)
+    let installation = try Installation(broker)
     let audience = try await Audience.start(broker, "threadkeeper/bridge/#")
-    #expect(try await keeper.command("lock").status == 69)
-    #expect(try await keeper.command("unlock").status == 69)
-    let daemon = try await keeper.start()
-    let (right, wrong) = try passphrases(keeper)
+    #expect(try await installation.command("lock").status == 69)
+    #expect(try await installation.command("unlock").status == 69)
+    let daemon = try await installation.start()
+    let (right, wrong) = try passphrases(installation)
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home")
 
-    #expect(try await keeper.json("status")["store"]?["lock"] == "unlocked")
-    let little = try await keeper.command("lock")
+    #expect(try await installation.json("status")["store"]?["lock"] == "unlocked")
+    let little = try await installation.command("lock")
     #expect(little.status == 0 && little.output.contains("has no passphrase"))
-    let plain = try await keeper.command("keys", "add", "--recovery-code")
+    let plain = try await installation.command("keys", "add", "--recovery-code")
     #expect(plain.status == 77 && plain.output.isEmpty)
     #expect(plain.error.contains("`threadkeeper unlock`"))
     #expect(!plain.error.contains("its passphrase"))
@@ -167,26 +171,26 @@ struct KeysTests {
     try await audience.until("the first router, while locked") {
       $0.events("router_announced").contains { $0["border_agent_id"]?.text == first.agent }
     }
-    #expect(try await keeper.command("unlock").status == 0)
+    #expect(try await installation.command("unlock").status == 0)
 
-    #expect(try await keeper.command("keys", "add", "--passphrase-file", right).status == 0)
-    let locked = try await keeper.command("lock")
+    #expect(try await installation.command("keys", "add", "--passphrase-file", right).status == 0)
+    let locked = try await installation.command("lock")
     #expect(locked.status == 0 && !locked.output.contains("has no passphrase"))
-    #expect(try await keeper.json("status")["store"]?["lock"] == "locked")
+    #expect(try await installation.json("status")["store"]?["lock"] == "locked")
     let second = BorderRouter(number: 2)
     try await publisher.publish([second.announces(try home.hex())])
     try await audience.until("the second router, while locked") {
       $0.events("router_announced").contains { $0["border_agent_id"]?.text == second.agent }
     }
-    #expect(try await keeper.dataset(of: second.agent) != nil)
-    let refused = try await keeper.command("unlock", "--passphrase-file", wrong)
+    #expect(try await installation.dataset(of: second.agent) != nil)
+    let refused = try await installation.command("unlock", "--passphrase-file", wrong)
     #expect(refused.status == 77 && refused.error.contains("mistyped"))
-    let code = try await keeper.command("keys", "add", "--recovery-code")
+    let code = try await installation.command("keys", "add", "--recovery-code")
     #expect(code.status == 77 && code.error.contains("locked") && code.output.isEmpty)
-    let unlocked = try await keeper.command("unlock", "--passphrase-file", right)
+    let unlocked = try await installation.command("unlock", "--passphrase-file", right)
     #expect(unlocked.status == 0)
-    #expect(try await keeper.json("status")["store"]?["lock"] == "unlocked")
-    #expect(try await keeper.command("keys", "add", "--recovery-code").status == 0)
+    #expect(try await installation.json("status")["store"]?["lock"] == "unlocked")
+    #expect(try await installation.command("keys", "add", "--recovery-code").status == 0)
     #expect(try await daemon.stop() == .exit(0))
     for text in [daemon.log, refused.error, unlocked.output] {
       #expect(!text.contains(Self.passphrase) && !text.contains("another passphrase"))
@@ -197,10 +201,10 @@ struct KeysTests {
   @Test("a daemon locks after the time that is set")
   func idle() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker, variables: ["THREADKEEPER_STORE_LOCK_AFTER": "1"])
-    let daemon = try await keeper.start()
+    let installation = try Installation(broker, variables: ["THREADKEEPER_STORE_LOCK_AFTER": "1"])
+    let daemon = try await installation.start()
     try await eventually("the lock") {
-      try await keeper.json("status")["store"]?["lock"] == "locked"
+      try await installation.json("status")["store"]?["lock"] == "locked"
     }
     #expect(try await daemon.stop() == .exit(0))
     #expect(daemon.log.contains("nothing in it was used"))
@@ -209,9 +213,9 @@ struct KeysTests {
   /// Items as other programs have them, so that a rotation has something to do.
   private static let items = 12_000
 
-  private func fill(_ keeper: Installation) throws {
+  private func fill(_ installation: Installation) throws {
     let keychain = try Keychain.open(
-      at: keeper.location, with: .keyFile(path: keeper.directory.file("store.key")))
+      at: installation.location, with: .keyFile(path: installation.directory.file("store.key")))
     defer { keychain.close() }
     try keychain.database.write { tx in
       for number in 0..<Self.items {
@@ -241,21 +245,21 @@ struct KeysTests {
     "kill -9 in the middle of a rotation, again and again: it goes on by itself, nothing is lost")
   func rotation() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker)
-    #expect(try await keeper.command("init").status == 0)
-    try fill(keeper)
+    let installation = try Installation(broker)
+    #expect(try await installation.command("init").status == 0)
+    try fill(installation)
     let audience = try await Audience.start(broker, "threadkeeper/bridge/#")
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home")
-    var daemon = try await keeper.start()
+    var daemon = try await installation.start()
     var wasPending = 0
     for kill in 1...6 {
       let command = Command()
-      async let rotation: Void = command.run { try await keeper.command("keys", "rotate") }
+      async let rotation: Void = command.run { try await installation.command("keys", "rotate") }
       // On a busy machine it may be over before we look.
       try await eventually("the rotation to begin") {
         if command.isOver { return true }
-        return try await keeper.json("status")["store"]?["rotation_pending"] == true
+        return try await installation.json("status")["store"]?["rotation_pending"] == true
       }
       // Events go on meanwhile.
       let router = BorderRouter(number: kill)
@@ -267,40 +271,42 @@ struct KeysTests {
       }
       try await daemon.kill9()
       try await rotation
-      if try await keeper.json("status")["store"]?["rotation_pending"] == true { wasPending += 1 }
-      daemon = try await keeper.start()
+      if try await installation.json("status")["store"]?["rotation_pending"] == true {
+        wasPending += 1
+      }
+      daemon = try await installation.start()
       if kill.isMultiple(of: 3) {
         try await eventually("it to go on by itself") {
-          try await keeper.json("status")["store"]?["rotation_pending"] == false
+          try await installation.json("status")["store"]?["rotation_pending"] == false
         }
       }
     }
     #expect(wasPending > 0, "no kill came in the middle")
-    let last = try await keeper.command("keys", "rotate")
+    let last = try await installation.command("keys", "rotate")
     #expect(last.status == 0 && last.output.contains("have new keys"), "\(last.error)")
-    #expect(try await keeper.json("status")["store"]?["rotation_pending"] == false)
+    #expect(try await installation.json("status")["store"]?["rotation_pending"] == false)
     for number in 1...6 {
-      #expect(try await keeper.dataset(of: BorderRouter(number: number).agent) != nil)
+      #expect(try await installation.dataset(of: BorderRouter(number: number).agent) != nil)
     }
     #expect(try await daemon.stop() == .exit(0))
-    let report = try keeper.verify()
+    let report = try installation.verify()
     #expect(report.matchesManifest && report.unreadable.isEmpty && report.locked == 0)
     #expect(report.items >= Self.items + 6)
   }
 
   @Test("new root keys: the leaked key file of before opens nothing")
   func master() async throws {
-    let keeper = try Installation(port: nil)
-    #expect(try await keeper.command("init").status == 0)
-    try fill(keeper)
-    let (right, _) = try passphrases(keeper)
-    let leaked = keeper.directory.file("leaked.key")
-    #expect(try await keeper.command("keys", "add", "--key-file", leaked).status == 0)
-    #expect(try await keeper.command("keys", "add", "--passphrase-file", right).status == 0)
-    let asked = try await keeper.command(
+    let installation = try Installation(port: nil)
+    #expect(try await installation.command("init").status == 0)
+    try fill(installation)
+    let (right, _) = try passphrases(installation)
+    let leaked = installation.directory.file("leaked.key")
+    #expect(try await installation.command("keys", "add", "--key-file", leaked).status == 0)
+    #expect(try await installation.command("keys", "add", "--passphrase-file", right).status == 0)
+    let asked = try await installation.command(
       "keys", "rotate", "--master", environment: ["THREADKEEPER_STORE_PASSPHRASE_FILE": right])
     #expect(asked.status == 64 && asked.error.contains("2 (key_file)"), "\(asked.error)")
-    let done = try await keeper.command(
+    let done = try await installation.command(
       "keys", "rotate", "--master", "--yes", "--json",
       environment: ["THREADKEEPER_STORE_PASSPHRASE_FILE": right])
     #expect(done.status == 0, "\(done.error)")
@@ -308,10 +314,10 @@ struct KeysTests {
     #expect(JSON(done.output)?["removed"]?.list.count == 1)
     #expect(throws: KeychainError.self) {
       _ = try Keychain.open(
-        at: keeper.location, with: .keyFile(path: leaked), access: .readOnly)
+        at: installation.location, with: .keyFile(path: leaked), access: .readOnly)
     }
     let keychain = try Keychain.open(
-      at: keeper.location, with: try .passphrase(inFile: right), access: .readOnly)
+      at: installation.location, with: try .passphrase(inFile: right), access: .readOnly)
     #expect(try keychain.verify(.everything) == VerificationReport(items: Self.items))
   }
 }

@@ -24,7 +24,7 @@ struct KillTests {
   @Test("30 kills lose nothing that the broker took, and nothing happens twice")
   func kills() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker, hold: 0)
+    let installation = try Installation(broker, hold: 0)
     let audience = try await Audience.start(broker, "threadkeeper/bridge/#")
     let home = try ThreadNetwork("home")
     let guests = try ThreadNetwork("guest-thread")
@@ -33,7 +33,7 @@ struct KillTests {
       routers: (1...Self.routers).map { BorderRouter(number: $0, user: "user-\($0 % 7)") },
       wanderers: (1...Self.wanderers).map { BorderRouter(number: 0x1000 + $0, user: "wanderer") })
     // The first start makes the session on the broker; from here on nothing may be lost.
-    var daemon = try await keeper.start()
+    var daemon = try await installation.start()
     let publisher = try await TestPublisher.start(broker)
     try await publisher.publish(try load.announcements())
 
@@ -64,23 +64,23 @@ struct KillTests {
       }
       try #require(daemon.isRunning, "it ended by itself: \(daemon.log)")
       try await daemon.kill9()
-      daemon = try keeper.launch()
+      daemon = try installation.launch()
     }
     sent.withLock { $0.isDone = true }
     try await sending
     let rounds = sent.withLock { $0.rounds }
     #expect(rounds > 10, "there was hardly any load")
 
-    try await keeper.ready(daemon)
+    try await installation.ready(daemon)
     // One more message, and everything before it is through.
     let last = BorderRouter(number: 0x2000, user: "last")
     try await publisher.publish([last.announces(try home.hex())])
     try await audience.until("the last router", within: .seconds(60)) {
       $0.events("router_announced").contains { $0["border_agent_id"]?.text == last.agent }
     }
-    try await check(keeper, load, rounds: rounds, audience: audience)
+    try await check(installation, load, rounds: rounds, audience: audience)
     #expect(try await daemon.stop() == .exit(0))
-    let report = try keeper.verify()
+    let report = try installation.verify()
     #expect(report.matchesManifest)
     #expect(report.unreadable.isEmpty)
   }
@@ -90,28 +90,28 @@ struct KillTests {
     let rounds: UInt64 = 20
     let broker = try TestBroker()
     let relay = try Relay(to: broker.port)
-    let keeper = try Installation(port: relay.port, hold: 0)
+    let installation = try Installation(port: relay.port, hold: 0)
     let audience = try await Audience.start(broker)
     let load = Load(
       home: try ThreadNetwork("home"), guests: try ThreadNetwork("guest-thread"),
       routers: (1...8).map { BorderRouter(number: $0) },
       wanderers: (1...4).map { BorderRouter(number: 0x1000 + $0, user: "wanderer") })
-    var daemon = try await keeper.start()
+    var daemon = try await installation.start()
     let publisher = try await TestPublisher.start(broker)
     try await publisher.publish(try load.announcements())
     try await eventually("the announcements") {
-      try await keeper.json("status")["routers"] == 12
+      try await installation.json("status")["routers"] == 12
     }
 
     relay.stopListeningToIntake()
     for round in 1...rounds { try await publisher.publish(try load.round(round)) }
     func alerts() async throws -> [JSON] {
-      try await keeper.json("alerts", "--all").list.filter {
+      try await installation.json("alerts", "--all").list.filter {
         $0["alertname"] == "PreferredNetworkMismatch"
       }
     }
     try await eventually("all rounds to be stored") {
-      try await keeper.json("credentials", "list").list.contains {
+      try await installation.json("credentials", "list").list.contains {
         $0["border_agent_id"]?.text == load.routers.last?.agent
           && $0["active_timestamp"]?.number == Int64(1 + rounds)
       }
@@ -123,10 +123,12 @@ struct KillTests {
     let told = audience.look { $0.messages.count }
     try await daemon.kill9()
     relay.hangUp()
-    daemon = try await keeper.start()
+    daemon = try await installation.start()
     let last = BorderRouter(number: 0x2000, user: "last")
     try await publisher.publish([last.announces(try load.home.hex())])
-    try await eventually("the last router") { try await keeper.json("status")["routers"] == 13 }
+    try await eventually("the last router") {
+      try await installation.json("status")["routers"] == 13
+    }
     try await audience.until("the repetitions to be counted") { heard in
       heard.messages.dropFirst(told).contains {
         $0.topic == "threadkeeper/bridge/health"
@@ -141,10 +143,10 @@ struct KillTests {
   @Test("A clean stop in the middle of the load loses nothing either")
   func stopUnderLoad() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker, hold: 60)
+    let installation = try Installation(broker, hold: 60)
     let audience = try await Audience.start(broker, "threadkeeper/bridge/#")
     let home = try ThreadNetwork("home")
-    var daemon = try await keeper.start()
+    var daemon = try await installation.start()
     let publisher = try await TestPublisher.start(broker)
     for part in 1...3 {
       let routers = (1...1000).map { BorderRouter(number: part * 1000 + $0) }
@@ -155,21 +157,21 @@ struct KillTests {
       }
       #expect(try await daemon.stop() == .exit(0))
       _ = try await published
-      daemon = try await keeper.start()
+      daemon = try await installation.start()
     }
     try await eventually("all 3000 routers") {
-      try await keeper.json("status")["routers"] == 3000
+      try await installation.json("status")["routers"] == 3000
     }
-    let status = try await keeper.json("status")
+    let status = try await installation.json("status")
     #expect(status["credentials"] == 3000)
     #expect(status["store"]?["condition"] == "healthy")
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  private func check(_ keeper: Installation, _ load: Load, rounds: UInt64, audience: Audience)
+  private func check(_ installation: Installation, _ load: Load, rounds: UInt64, audience: Audience)
     async throws
   {
-    let status = try await keeper.json("status")
+    let status = try await installation.json("status")
     #expect(status["store"]?["condition"] == "healthy")
     #expect(status["routers"]?.number == Int64(Self.routers + Self.wanderers + 1))
     #expect(status["credentials"]?.number == Int64(Self.routers + Self.wanderers + 1))
@@ -177,18 +179,19 @@ struct KillTests {
     #expect(status["networks"] == (isAway ? 2 : 1))
 
     // 0 lost: every router has what it sent last.
-    let stored = try await keeper.json("credentials", "list").list
+    let stored = try await installation.json("credentials", "list").list
     for router in load.routers {
       let credential = stored.first { $0["border_agent_id"]?.text == router.agent }
       #expect(credential?["active_timestamp"]?.number == Int64(1 + rounds), "\(router.agent)")
     }
     #expect(
-      try await keeper.dataset(of: load.routers[0].agent) == (try load.home.hex(at: 1 + rounds)))
+      try await installation.dataset(of: load.routers[0].agent)
+        == (try load.home.hex(at: 1 + rounds)))
     for wanderer in load.wanderers {
       let network = stored.first { $0["border_agent_id"]?.text == wanderer.agent }?["network_name"]
       #expect(network == (isAway ? "guest-thread" : "home"))
     }
-    let networks = try await keeper.json("networks").list
+    let networks = try await installation.json("networks").list
     let away = networks.first { $0["network_name"] == "guest-thread" }?["routers"]?.number
     let atHome = networks.first { $0["network_name"] == "home" }?["routers"]?.number
     let settled = Int64(Self.routers + 1)
@@ -197,7 +200,7 @@ struct KillTests {
 
     // Nothing twice: every departure raises the alert, every return resolves it, and each of them
     // counts. A batch that was applied again would count again.
-    let alerts = try await keeper.json("alerts", "--all").list.filter {
+    let alerts = try await installation.json("alerts", "--all").list.filter {
       $0["alertname"] == "PreferredNetworkMismatch" && $0["seq"]?.number ?? 0 > 1
     }
     for wanderer in load.wanderers {

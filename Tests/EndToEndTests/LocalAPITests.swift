@@ -13,26 +13,27 @@ struct LocalAPITests {
   private static let get = VarlinkMethod<VarlinkNothing, Reply>(interface, "Get", for: .owner)
   private static let watch = VarlinkStream<VarlinkNothing, Reply>(interface, "Watch", for: .owner)
 
-  private func client(_ keeper: Installation) async throws -> VarlinkClient {
-    try #require(await VarlinkClient.connect(to: keeper.storePath + "/varlink.sock"))
+  private func client(_ installation: Installation) async throws -> VarlinkClient {
+    try #require(await VarlinkClient.connect(to: installation.storePath + "/varlink.sock"))
   }
 
   @Test("It says of the daemon what `threadkeeper status` says, and again when that has changed")
   func status() async throws {
-    let keeper = try Installation(TestBroker())
-    let daemon = try await keeper.start()
-    let client = try await client(keeper)
+    let installation = try Installation(TestBroker())
+    let daemon = try await installation.start()
+    let client = try await client(installation)
     // The command reads `run.json`, which follows within a quarter of a second.
     try await eventually("the same status") {
       try await client.call(Self.get, .init(), within: .seconds(60)).status
-        == keeper.json("status")
+        == installation.json("status")
     }
-    let replies = try client.replies(to: Self.watch, .init(), within: .seconds(240))
+    let replies = try client.replies(
+      to: Self.watch, .init(), firstWithin: .seconds(240), within: .seconds(240))
     var iterator = replies.makeAsyncIterator()
     let first = try #require(await iterator.next())
     #expect(first.status["store"]?["lock"] == "unlocked")
     #expect(first.status["pid"]?.number == Int64(daemon.identifier))
-    #expect(try await keeper.command("lock").status == 0)
+    #expect(try await installation.command("lock").status == 0)
     var last = first
     while last.status["store"]?["lock"] == "unlocked" {
       let next = try #require(await iterator.next())
@@ -44,16 +45,18 @@ struct LocalAPITests {
 
   @Test("It ends with the daemon, which does not wait for its clients, and leaves no socket")
   func end() async throws {
-    let keeper = try Installation(TestBroker())
-    let daemon = try await keeper.start()
-    let silent = try await client(keeper)
-    let watching = try await client(keeper)
-    var iterator = try watching.replies(to: Self.watch, .init(), within: .seconds(240))
-      .makeAsyncIterator()
+    let installation = try Installation(TestBroker())
+    let daemon = try await installation.start()
+    let silent = try await client(installation)
+    let watching = try await client(installation)
+    var iterator = try watching.replies(
+      to: Self.watch, .init(), firstWithin: .seconds(240), within: .seconds(240)
+    )
+    .makeAsyncIterator()
     _ = try await iterator.next()
     #expect(try await daemon.stop() == .exit(0))
     await #expect(throws: (any Error).self) { while try await iterator.next() != nil {} }
-    #expect(!FileManager.default.fileExists(atPath: keeper.storePath + "/varlink.sock"))
+    #expect(!FileManager.default.fileExists(atPath: installation.storePath + "/varlink.sock"))
     withExtendedLifetime(silent) {}
   }
 }

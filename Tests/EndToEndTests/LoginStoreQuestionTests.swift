@@ -9,16 +9,16 @@ struct LoginStoreQuestionTests {
   private static let password = "Sesame-9c1d-right"
 
   private let broker: PasswordBroker
-  private let keeper: Installation
+  private let installation: Installation
 
   init() throws {
     broker = try PasswordBroker("keeper", Self.password)
-    keeper = try Installation(broker.broker, mqtt: ["username: keeper"])
+    installation = try Installation(broker.broker, mqtt: ["username: keeper"])
   }
 
   private func atTerminal() throws -> TerminalSession {
     try TerminalSession(
-      ["login", "--config", keeper.configuration], environment: keeper.environment)
+      ["login", "--config", installation.configuration], environment: installation.environment)
   }
 
   private func answer(_ session: TerminalSession, _ text: String, count: Int = 1) async throws {
@@ -29,12 +29,12 @@ struct LoginStoreQuestionTests {
 
   @Test("What opens the store, mistyped, is no wrong password: nobody is asked for that again")
   func mistyped() async throws {
-    let opening = keeper.directory.file("opening")
+    let opening = installation.directory.file("opening")
     try Data("correct horse battery\n".utf8).write(to: URL(fileURLWithPath: opening))
     chmod(opening, 0o600)
-    #expect(try await keeper.command("init").status == 0)
-    #expect(try await keeper.command("keys", "add", "--passphrase-file", opening).status == 0)
-    try FileManager.default.removeItem(atPath: keeper.directory.file("store.key"))
+    #expect(try await installation.command("init").status == 0)
+    #expect(try await installation.command("keys", "add", "--passphrase-file", opening).status == 0)
+    try FileManager.default.removeItem(atPath: installation.directory.file("store.key"))
     let session = try atTerminal()
     // The broker is the one that judges a password.
     try await answer(session, "Sesame-wrong")
@@ -46,14 +46,14 @@ struct LoginStoreQuestionTests {
     #expect(session.isEchoing)
     #expect(session.screen.components(separatedBy: "Password of keeper").count == 3)
     #expect(session.screen.components(separatedBy: "Passphrase or recovery").count == 2)
-    let audit = try await keeper.command(
+    let audit = try await installation.command(
       "audit", "--json", environment: ["THREADKEEPER_STORE_PASSPHRASE_FILE": opening])
     #expect(audit.status == 0 && !audit.output.contains("inet"), "\(audit.output)")
   }
 
   @Test("A password that the running daemon's broker refuses is asked for again")
-  func besideKeeper() async throws {
-    let daemon = try keeper.launch()
+  func besideDaemon() async throws {
+    let daemon = try installation.launch()
     try await eventually("a refusal") { daemon.log.contains("BrokerAuthenticationFailed") }
     let session = try atTerminal()
     try await answer(session, "Sesame-wrong")

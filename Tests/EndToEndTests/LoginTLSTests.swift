@@ -16,67 +16,67 @@ struct LoginTLSTests {
     certificates = try TestCertificates()
     port = try UnusedPort.next()
     broker = try TestBroker(
-      logins: [.init("keeper", role: .keeper, password: Self.password)],
+      logins: [.init("keeper", role: .daemon, password: Self.password)],
       extraConfiguration: [
         "listener \(port) 127.0.0.1", "cafile \(certificates.authority)",
         "certfile \(certificates.server)", "keyfile \(certificates.serverKey)",
       ])
   }
 
-  private func keeper(authority: String? = nil) throws -> Installation {
+  private func installation(authority: String? = nil) throws -> Installation {
     try Installation(
       port: port,
       mqtt: ["username: keeper", "tls:", "  ca_file: \(authority ?? certificates.authority)"])
   }
 
-  private func login(_ password: String, _ keeper: Installation) async throws
+  private func login(_ password: String, _ installation: Installation) async throws
     -> ThreadkeeperBinary.Outcome
   {
     try await ThreadkeeperBinary.run(
-      ["login", "--password-stdin", "--json", "--config", keeper.configuration],
-      input: .text(password + "\n"), environment: keeper.environment)
+      ["login", "--password-stdin", "--json", "--config", installation.configuration],
+      input: .text(password + "\n"), environment: installation.environment)
   }
 
   @Test("Right: it is stored for TLS, and `run` gets in with it")
   func right() async throws {
-    let keeper = try keeper()
-    let answer = try await login(Self.password, keeper)
+    let installation = try installation()
+    let answer = try await login(Self.password, installation)
     #expect(answer.status == 0, "\(answer.error)")
     #expect(JSON(answer.output)?["stored"] == "added")
-    let daemon = try await keeper.start()
-    #expect(try await keeper.json("status")["login"]?["password_from"] == "keychain")
+    let daemon = try await installation.start()
+    #expect(try await installation.json("status")["login"]?["password_from"] == "keychain")
     #expect(try await daemon.stop() == .exit(0))
   }
 
   @Test("Wrong: 77, and nothing is stored")
   func wrong() async throws {
-    let keeper = try keeper()
-    let answer = try await login("Sesame-wrong", keeper)
+    let installation = try installation()
+    let answer = try await login("Sesame-wrong", installation)
     #expect(answer.status == 77)
-    #expect(!FileManager.default.fileExists(atPath: keeper.storePath))
+    #expect(!FileManager.default.fileExists(atPath: installation.storePath))
   }
 
   @Test("A broker that no known authority vouches for gets no password, and nothing is stored")
   func stranger() async throws {
-    let keeper = try keeper(authority: certificates.strangeAuthority)
-    let answer = try await login(Self.password, keeper)
+    let installation = try installation(authority: certificates.strangeAuthority)
+    let answer = try await login(Self.password, installation)
     #expect(answer.status == 69, "\(answer.error)")
     #expect(answer.error.contains("certificate"))
     #expect(!answer.error.contains(Self.password))
-    #expect(!FileManager.default.fileExists(atPath: keeper.storePath))
+    #expect(!FileManager.default.fileExists(atPath: installation.storePath))
   }
 
   @Test("What was given for TLS never goes out in clear, not even to the same host and port")
   func notInClear() async throws {
-    let keeper = try keeper()
-    #expect(try await login(Self.password, keeper).status == 0)
-    let settings = try String(contentsOfFile: keeper.configuration, encoding: .utf8)
+    let installation = try installation()
+    #expect(try await login(Self.password, installation).status == 0)
+    let settings = try String(contentsOfFile: installation.configuration, encoding: .utf8)
     let inClear = settings.split(separator: "\n").filter {
       !$0.contains("tls:") && !$0.contains("ca_file:")
     }
     try Data(inClear.joined(separator: "\n").utf8)
-      .write(to: URL(fileURLWithPath: keeper.configuration))
-    let status = try await keeper.json("status")
+      .write(to: URL(fileURLWithPath: installation.configuration))
+    let status = try await installation.json("status")
     #expect(status["login"]?["password_from"] == "none")
   }
 }

@@ -10,30 +10,32 @@ struct LoginTerminalTests {
   private static let other = "Sesame-7f20-other"
 
   private let broker: PasswordBroker
-  private let keeper: Installation
+  private let installation: Installation
 
   init() throws {
     broker = try PasswordBroker("keeper", Self.password)
-    keeper = try Installation(broker.broker, mqtt: ["username: keeper"])
+    installation = try Installation(broker.broker, mqtt: ["username: keeper"])
   }
 
   private func atTerminal(_ arguments: String..., errorFile: String? = nil) throws
     -> TerminalSession
   {
     try TerminalSession(
-      arguments + ["--config", keeper.configuration], environment: keeper.environment,
+      arguments + ["--config", installation.configuration], environment: installation.environment,
       errorFile: errorFile)
   }
 
   private func store(_ password: String) async throws {
     let answer = try await ThreadkeeperBinary.run(
-      ["login", "--password-stdin", "--config", keeper.configuration], input: .text(password),
-      environment: keeper.environment)
+      ["login", "--password-stdin", "--config", installation.configuration], input: .text(password),
+      environment: installation.environment)
     #expect(answer.status == 0, "\(answer.error)")
   }
 
   private var isStored: Bool {
-    get async throws { try await keeper.json("status")["login"]?["password_from"] == "keychain" }
+    get async throws {
+      try await installation.json("status")["login"]?["password_from"] == "keychain"
+    }
   }
 
   @Test("login hides what is typed, asks again after a wrong password, and stores the right one")
@@ -66,14 +68,14 @@ struct LoginTerminalTests {
       session.type("Sesame-wrong\n")
     }
     #expect(try await session.end() == 77)
-    #expect(!FileManager.default.fileExists(atPath: keeper.storePath))
+    #expect(!FileManager.default.fileExists(atPath: installation.storePath))
   }
 
   @Test("A name that the settings do not have is asked for, and shown")
   func name() async throws {
-    let keeper = try Installation(broker.broker)
+    let installation = try Installation(broker.broker)
     let session = try TerminalSession(
-      ["login", "--config", keeper.configuration], environment: keeper.environment)
+      ["login", "--config", installation.configuration], environment: installation.environment)
     try await session.until("User name at 127.0.0.1:\(broker.port): ")
     session.type("keeper\n")
     try await session.until("Password of keeper")
@@ -82,7 +84,7 @@ struct LoginTerminalTests {
     #expect(try await session.end() == 0)
     // The next time it is proposed.
     let again = try TerminalSession(
-      ["login", "--config", keeper.configuration], environment: keeper.environment)
+      ["login", "--config", installation.configuration], environment: installation.environment)
     try await again.until("(Enter: keeper)")
     again.type("\n")
     try await again.until("Password of keeper")
@@ -102,7 +104,7 @@ struct LoginTerminalTests {
     #expect(try await session.end() == 130)
     #expect(session.isEchoing)
     #expect(session.screen.contains("Nothing was stored"))
-    #expect(!FileManager.default.fileExists(atPath: keeper.storePath))
+    #expect(!FileManager.default.fileExists(atPath: installation.storePath))
   }
 
   enum Ending: CaseIterable {
@@ -113,12 +115,12 @@ struct LoginTerminalTests {
     "What opens the store is asked for once, and a signal ends that too", arguments: Ending.allCases
   )
   func storeQuestion(_ ending: Ending) async throws {
-    let opening = keeper.directory.file("opening")
+    let opening = installation.directory.file("opening")
     try Data("correct horse battery\n".utf8).write(to: URL(fileURLWithPath: opening))
     chmod(opening, 0o600)
-    #expect(try await keeper.command("init").status == 0)
-    #expect(try await keeper.command("keys", "add", "--passphrase-file", opening).status == 0)
-    try FileManager.default.removeItem(atPath: keeper.directory.file("store.key"))
+    #expect(try await installation.command("init").status == 0)
+    #expect(try await installation.command("keys", "add", "--passphrase-file", opening).status == 0)
+    try FileManager.default.removeItem(atPath: installation.directory.file("store.key"))
     for isBrokenOff in [true, false] {
       let session = try atTerminal("login")
       try await session.until("Password of keeper")
@@ -135,7 +137,7 @@ struct LoginTerminalTests {
       #expect(try await session.end() == (isBrokenOff ? 130 : 0), "\(session.screen)")
       #expect(session.isEchoing)
       #expect(session.screen.components(separatedBy: "Passphrase or recovery").count == 2)
-      let audit = try await keeper.command(
+      let audit = try await installation.command(
         "audit", "--json", environment: ["THREADKEEPER_STORE_PASSPHRASE_FILE": opening])
       #expect(audit.output.contains("inet") != isBrokenOff, "\(audit.output)")
     }
@@ -143,7 +145,7 @@ struct LoginTerminalTests {
 
   @Test("Who gives up while the daemon asks the broker finds nothing stored afterwards")
   func cancelledWhileTried() async throws {
-    let daemon = try keeper.launch()
+    let daemon = try installation.launch()
     try await eventually("a refusal") { daemon.log.contains("BrokerAuthenticationFailed") }
     let session = try atTerminal("login")
     try await session.until("Password of keeper")
@@ -168,9 +170,9 @@ struct LoginTerminalTests {
   @Test("run finds a stored password and asks nothing")
   func runFinds() async throws {
     try await store(Self.password)
-    let session = try atTerminal("run", errorFile: keeper.directory.file("run.log"))
+    let session = try atTerminal("run", errorFile: installation.directory.file("run.log"))
     try await eventually("the connection") {
-      let status = try await keeper.command("status", "--json")
+      let status = try await installation.command("status", "--json")
       return JSON(status.output)?["intake"]?["state"] == "running"
     }
     session.type("\u{3}")
@@ -182,7 +184,7 @@ struct LoginTerminalTests {
   func runAsks() async throws {
     try await store(Self.password)
     try broker.setPassword(of: "keeper", to: Self.other)
-    let log = keeper.directory.file("run.log")
+    let log = installation.directory.file("run.log")
     let session = try atTerminal("run", errorFile: log)
     try await session.until("Password of keeper")
     try await session.untilHidden()
@@ -192,7 +194,7 @@ struct LoginTerminalTests {
     session.type(Self.other + "\n")
     try await session.until("accepts it")
     try await eventually("the connection, and the alert's end") {
-      let status = try await keeper.json("status")
+      let status = try await installation.json("status")
       return status["intake"]?["state"] == "running" && status["alerts"] == 0
     }
     session.type("\u{3}")
@@ -201,20 +203,20 @@ struct LoginTerminalTests {
     let written = try String(contentsOfFile: log, encoding: .utf8)
     #expect(!(session.screen + written).contains("Sesame"))
     // The next run has it.
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     #expect(try await daemon.stop() == .exit(0))
   }
 
   @Test("run: Ctrl-C instead of an answer ends it with 77; Enter alone leaves it trying")
   func runDeclined() async throws {
-    var session = try atTerminal("run", errorFile: keeper.directory.file("run.log"))
+    var session = try atTerminal("run", errorFile: installation.directory.file("run.log"))
     try await session.until("Password of keeper")
     try await session.untilHidden()
     session.type("\u{3}")
     #expect(try await session.end() == 77)
     #expect(session.isEchoing)
 
-    session = try atTerminal("run", errorFile: keeper.directory.file("run.log"))
+    session = try atTerminal("run", errorFile: installation.directory.file("run.log"))
     try await session.until("Password of keeper")
     try await session.untilHidden()
     session.type("\n")
@@ -222,7 +224,7 @@ struct LoginTerminalTests {
     #expect(session.isEchoing)
     try await store(Self.password)
     try await eventually("the connection") {
-      try await keeper.json("status")["intake"]?["state"] == "running"
+      try await installation.json("status")["intake"]?["state"] == "running"
     }
     session.type("\u{3}")
     #expect(try await session.end() == 0)
@@ -230,7 +232,7 @@ struct LoginTerminalTests {
 
   @Test("run: a broker that is away judges no password, so none counts as wrong")
   func runWithoutBroker() async throws {
-    let session = try atTerminal("run", errorFile: keeper.directory.file("run.log"))
+    let session = try atTerminal("run", errorFile: installation.directory.file("run.log"))
     try await session.until("Password of keeper")
     broker.broker.stop()
     for count in 1...4 {
@@ -250,7 +252,7 @@ struct LoginTerminalTests {
 
   @Test("run: after three wrong ones it goes on trying, and says so")
   func runThreeWrong() async throws {
-    let session = try atTerminal("run", errorFile: keeper.directory.file("run.log"))
+    let session = try atTerminal("run", errorFile: installation.directory.file("run.log"))
     for count in 1...3 {
       try await session.until("Password of keeper", count: count)
       try await session.untilHidden()
@@ -265,7 +267,7 @@ struct LoginTerminalTests {
     "However a question is broken off, the terminal shows again what is typed",
     arguments: ["\u{1C}", "\u{3}"])
   func brokenOff(key: String) async throws {
-    let session = try atTerminal("run", errorFile: keeper.directory.file("run.log"))
+    let session = try atTerminal("run", errorFile: installation.directory.file("run.log"))
     try await session.until("Password of keeper")
     try await session.untilHidden()
     // Ctrl-Z does nothing.
@@ -288,15 +290,15 @@ struct LoginTerminalTests {
       End.key("\u{1C}"), .key("\u{3}"), .signal(SIGTERM), .signal(SIGHUP), .signal(SIGQUIT),
     ])
   func unlockBrokenOff(by end: End) async throws {
-    let keeper = try Installation(port: nil)
-    #expect(try await keeper.command("init").status == 0)
-    let file = keeper.directory.file("passphrase")
+    let installation = try Installation(port: nil)
+    #expect(try await installation.command("init").status == 0)
+    let file = installation.directory.file("passphrase")
     try Data("correct horse battery\n".utf8).write(to: URL(fileURLWithPath: file))
     chmod(file, 0o600)
-    #expect(try await keeper.command("keys", "add", "--passphrase-file", file).status == 0)
-    let daemon = try await keeper.start()
+    #expect(try await installation.command("keys", "add", "--passphrase-file", file).status == 0)
+    let daemon = try await installation.start()
     let session = try TerminalSession(
-      ["unlock", "--config", keeper.configuration], environment: keeper.environment)
+      ["unlock", "--config", installation.configuration], environment: installation.environment)
     try await session.until("Passphrase or recovery code")
     try await session.untilHidden()
     session.type("correct")
@@ -307,13 +309,13 @@ struct LoginTerminalTests {
     #expect(try await session.end() != 0)
     #expect(session.isEchoing)
     #expect(!session.screen.contains("correct"))
-    #expect(try await keeper.json("status")["store"]?["lock"] == "locked")
+    #expect(try await installation.json("status")["store"]?["lock"] == "locked")
     #expect(try await daemon.stop() == .exit(0))
   }
 
   @Test("run: a login from elsewhere takes the question away")
   func runAnsweredElsewhere() async throws {
-    let session = try atTerminal("run", errorFile: keeper.directory.file("run.log"))
+    let session = try atTerminal("run", errorFile: installation.directory.file("run.log"))
     try await session.until("Password of keeper")
     try await session.untilHidden()
     try await store(Self.password)

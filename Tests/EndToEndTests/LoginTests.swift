@@ -13,30 +13,30 @@ struct LoginTests {
   private static let other = "Sesame-7f20-other"
 
   private let broker: PasswordBroker
-  private let keeper: Installation
+  private let installation: Installation
 
   init() throws {
     broker = try PasswordBroker("keeper", Self.password)
-    keeper = try Installation(broker.broker, mqtt: ["username: keeper"])
+    installation = try Installation(broker.broker, mqtt: ["username: keeper"])
   }
 
   private func login(_ password: String, _ more: String...) async throws
     -> ThreadkeeperBinary.Outcome
   {
     try await ThreadkeeperBinary.run(
-      ["login", "--password-stdin", "--json", "--config", keeper.configuration] + more,
-      input: .text(password), environment: keeper.environment)
+      ["login", "--password-stdin", "--json", "--config", installation.configuration] + more,
+      input: .text(password), environment: installation.environment)
   }
 
   /// The login that `status` names, and where its password comes from.
-  private func status() async throws -> JSON? { try await keeper.json("status")["login"] }
+  private func status() async throws -> JSON? { try await installation.json("status")["login"] }
 
-  private func alerts() async throws -> [JSON] { try await keeper.json("alerts").list }
+  private func alerts() async throws -> [JSON] { try await installation.json("alerts").list }
 
   private func untilRefused(_ daemon: DaemonProcess) async throws {
     try await eventually("the alert") {
       // Before the first start there is no store yet.
-      let answer = try await keeper.command("alerts", "--json")
+      let answer = try await installation.command("alerts", "--json")
       return JSON(answer.output)?.list
         .contains { $0["alertname"] == "BrokerAuthenticationFailed" } == true
     }
@@ -46,7 +46,7 @@ struct LoginTests {
   private func hasNowhere(_ password: String, _ outputs: String...) throws {
     var needles = Needles()
     needles.add("the password", Array(password.utf8.prefix(16)))
-    #expect(try needles.found(below: keeper.directory.path).finds.isEmpty)
+    #expect(try needles.found(below: installation.directory.path).finds.isEmpty)
     for output in outputs { #expect(!output.contains(password)) }
   }
 
@@ -59,12 +59,12 @@ struct LoginTests {
     #expect(report["username"] == "keeper")
     #expect(report["stored"] == "added")
     #expect(report["validated"] == true)
-    #expect(report["keeper_running"] == false)
+    #expect(report["daemon_running"] == false)
     #expect(report["in_use"] == true)
     #expect(report["new_store"]?.text?.hasSuffix("/store") == true)
     #expect(try await status() == ["username": "keeper", "password_from": "keychain"])
 
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     #expect(try await alerts().isEmpty)
     #expect(try await status() == ["username": "keeper", "password_from": "keychain"])
     #expect(try await daemon.stop() == .exit(0))
@@ -72,7 +72,7 @@ struct LoginTests {
     try hasNowhere(Self.password, answer.output, answer.error, daemon.log)
     // Again: the same item.
     #expect(JSON(try await login(Self.password).output)?["stored"] == "updated")
-    #expect(try keeper.verify().matchesManifest)
+    #expect(try installation.verify().matchesManifest)
   }
 
   @Test("Wrong: 77, words without the password, and nothing is stored")
@@ -82,11 +82,11 @@ struct LoginTests {
     #expect(answer.output.isEmpty)
     #expect(answer.error.contains("refused the user name or password of `keeper`"))
     #expect(!answer.error.contains("Sesame"))
-    #expect(!FileManager.default.fileExists(atPath: keeper.storePath))
+    #expect(!FileManager.default.fileExists(atPath: installation.storePath))
     // A wrong one leaves the right one where it is.
     #expect(try await login(Self.password).status == 0)
     #expect(try await login("Sesame-wrong").status == 77)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     #expect(try await daemon.stop() == .exit(0))
   }
 
@@ -97,12 +97,12 @@ struct LoginTests {
     #expect(answer.status == 69)
     #expect(answer.error.contains("nothing listens on 127.0.0.1:\(broker.port)"))
     #expect(answer.error.contains("--no-validate"))
-    #expect(!FileManager.default.fileExists(atPath: keeper.storePath))
+    #expect(!FileManager.default.fileExists(atPath: installation.storePath))
     let stored = try await login(Self.password, "--no-validate")
     #expect(stored.status == 0, "\(stored.error)")
     #expect(JSON(stored.output)?["validated"] == false)
     try broker.broker.start()
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     #expect(try await daemon.stop() == .exit(0))
   }
 
@@ -114,7 +114,7 @@ struct LoginTests {
     let otherUser = try await login(Self.password, "--username", "somebody")
     #expect(otherUser.status == 64)
     #expect(otherUser.error.contains("keeper"))
-    let nobody = try await keeper.command("login")
+    let nobody = try await installation.command("login")
     #expect(nobody.status == 64)
     #expect(nobody.error.contains("--password-stdin"))
     let embedded = try Installation(port: nil)
@@ -123,10 +123,10 @@ struct LoginTests {
       #expect(answer.status == 78)
       #expect(answer.error.contains("mqtt.host"))
     }
-    let nothing = try await keeper.command("logout")
+    let nothing = try await installation.command("logout")
     #expect(nothing.status == 66)
     for command in ["login", "logout"] {
-      let help = try await keeper.command(command, "--help")
+      let help = try await installation.command(command, "--help")
       #expect(help.status == 0)
       #expect(help.output.contains("Examples:"))
     }
@@ -134,27 +134,27 @@ struct LoginTests {
 
   @Test("Without a name in the settings the stored one is used")
   func nameless() async throws {
-    let keeper = try Installation(broker.broker)
+    let installation = try Installation(broker.broker)
     func login(_ more: String...) async throws -> ThreadkeeperBinary.Outcome {
       try await ThreadkeeperBinary.run(
-        ["login", "--password-stdin", "--config", keeper.configuration] + more,
-        input: .text(Self.password), environment: keeper.environment)
+        ["login", "--password-stdin", "--config", installation.configuration] + more,
+        input: .text(Self.password), environment: installation.environment)
     }
     #expect(try await login().status == 64)
     #expect(try await login("--username", "keeper").status == 0)
     #expect(try await login().status == 0)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     #expect(try await daemon.stop() == .exit(0))
   }
 
   @Test("No password at the very start: the daemon stays, alerts, and takes the first right login")
   func none() async throws {
-    let daemon = try keeper.launch()
+    let daemon = try installation.launch()
     try await untilRefused(daemon)
     let alert = try #require(try await alerts().first)
     #expect(alert["severity"] == "critical")
     #expect(alert["remedy"]?.text?.contains("threadkeeper login") == true)
-    let problem = try await keeper.json("status")["broker"]?["problem"]?.text
+    let problem = try await installation.json("status")["broker"]?["problem"]?.text
     #expect(problem?.contains("wants a password") == true)
     try await eventually("the log") { daemon.log.contains("BrokerAuthenticationFailed") }
     let wrong = try await login("Sesame-wrong")
@@ -162,9 +162,9 @@ struct LoginTests {
     #expect(try await status()?["password_from"] == "none")
     let right = try await login(Self.password)
     #expect(right.status == 0, "\(right.error)")
-    #expect(JSON(right.output)?["keeper_running"] == true)
+    #expect(JSON(right.output)?["daemon_running"] == true)
     #expect(JSON(right.output)?["stored"] == "added")
-    try await keeper.ready(daemon)
+    try await installation.ready(daemon)
     try await eventually("the alert's end") { try await alerts().isEmpty }
     try hasNowhere(Self.password, daemon.log, right.output, right.error)
     #expect(try await daemon.stop() == .exit(0))
@@ -174,7 +174,7 @@ struct LoginTests {
   @Test("Changed while running: refused, alerted, and a new login resolves it at once")
   func changed() async throws {
     #expect(try await login(Self.password).status == 0)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     try broker.setPassword(of: "keeper", to: Self.other)
     try await untilRefused(daemon)
     #expect(try await login(Self.password).status == 77, "the old one is no good any more")
@@ -182,7 +182,7 @@ struct LoginTests {
     let updated = try await login(Self.other)
     #expect(updated.status == 0, "\(updated.error)")
     #expect(JSON(updated.output)?["stored"] == "updated")
-    try await keeper.ready(daemon)
+    try await installation.ready(daemon)
     // What nobody could hear is told now, in its order; the broker keeps the end of it.
     try await audience.until("the alert and its end") {
       !$0.alerts("alert_raised", "BrokerAuthenticationFailed").isEmpty
@@ -196,19 +196,19 @@ struct LoginTests {
     #expect(try await daemon.stop() == .exit(0))
     try hasNowhere(Self.other, daemon.log)
     // The next start has the new one.
-    let next = try await keeper.start()
+    let next = try await installation.start()
     #expect(try await next.stop() == .exit(0))
   }
 
   @Test("The user is removed, and comes back: the daemon goes on trying by itself")
   func removed() async throws {
     #expect(try await login(Self.password).status == 0)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     try broker.remove("keeper")
     try await untilRefused(daemon)
     #expect(try await login(Self.password).status == 77)
     try broker.setPassword(of: "keeper", to: Self.password)
-    try await keeper.ready(daemon)
+    try await installation.ready(daemon)
     try await eventually("the alert's end") { try await alerts().isEmpty }
     #expect(try await daemon.stop() == .exit(0))
     // Tried again and again, and said once for each of the two connections, if both came to hear it.
@@ -221,15 +221,16 @@ struct LoginTests {
 
   @Test(
     "Not reached while a daemon runs: 69, the old one stays; and a name that is none is refused")
-  func unreachableBesideKeeper() async throws {
+  func unreachableBesideDaemon() async throws {
     #expect(try await login(Self.password).status == 0)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     broker.broker.stop()
     #expect(try await login(Self.other).status == 69)
     let store = VarlinkMethod<[String: String], VarlinkNothing>(
       "io.threadkeeper.Login", "Store", for: .owner)
     let client = try #require(
-      try await VarlinkClient.connect(to: "\(keeper.storePath)/varlink.sock", within: .seconds(240))
+      try await VarlinkClient.connect(
+        to: "\(installation.storePath)/varlink.sock", within: .seconds(240))
     )
     for (fields, error) in [
       (["username": "a\0b", "password": "x"], "io.threadkeeper.Failed"),
@@ -244,63 +245,66 @@ struct LoginTests {
     }
     let answer = try await DaemonCaller.ask(
       Array(#"{"v":2,"command":"store/progress"}"#.utf8),
-      at: "\(keeper.storePath)/daemon.sock", within: 240)
+      at: "\(installation.storePath)/daemon.sock", within: 240)
     let text = String(decoding: try #require(answer), as: UTF8.self)
     #expect(JSON(text)?["error"]?["message"]?.text?.contains("version 2") == true, "\(text)")
     try broker.broker.start()
-    try await keeper.ready(daemon)
+    try await installation.ready(daemon)
     #expect(try await daemon.stop() == .exit(0))
   }
 
   @Test("logout deletes it; a running daemon loses it, and takes the next login")
   func logout() async throws {
     #expect(try await login(Self.password).status == 0)
-    let daemon = try await keeper.start()
-    let gone = try await keeper.json("logout")
+    let daemon = try await installation.start()
+    let gone = try await installation.json("logout")
     #expect(gone["deleted"] == .list(["keeper"]))
-    #expect(gone["keeper_running"] == true)
+    #expect(gone["daemon_running"] == true)
     try await untilRefused(daemon)
     #expect(try await status()?["password_from"] == "none")
-    #expect(try await keeper.command("logout").status == 66)
+    #expect(try await installation.command("logout").status == 66)
     #expect(try await login(Self.password).status == 0)
-    try await keeper.ready(daemon)
+    try await installation.ready(daemon)
     #expect(try await daemon.stop() == .exit(0))
-    #expect(try await keeper.json("logout")["keeper_running"] == false)
-    #expect(try keeper.verify().items == 0)
+    #expect(try await installation.json("logout")["daemon_running"] == false)
+    #expect(try installation.verify().items == 0)
   }
 
   @Test("A password in the settings wins, and that is said")
   func settingsWin() async throws {
-    let keeper = try Installation(
+    let installation = try Installation(
       broker.broker, mqtt: ["username: keeper", "password: '\(Self.password)'"])
     func login() async throws -> JSON? {
       let answer = try await ThreadkeeperBinary.run(
-        ["login", "--password-stdin", "--no-validate", "--json", "--config", keeper.configuration],
-        input: .text("Sesame-wrong"), environment: keeper.environment)
+        [
+          "login", "--password-stdin", "--no-validate", "--json", "--config",
+          installation.configuration,
+        ],
+        input: .text("Sesame-wrong"), environment: installation.environment)
       return JSON(answer.output)
     }
     #expect(try await login()?["in_use"] == false)
-    let daemon = try await keeper.start()
-    #expect(try await keeper.json("status")["login"]?["password_from"] == "settings")
+    let daemon = try await installation.start()
+    #expect(try await installation.json("status")["login"]?["password_from"] == "settings")
     #expect(try await login()?["in_use"] == false)
-    #expect(try await keeper.json("status")["broker"]?["state"] == "connected")
+    #expect(try await installation.json("status")["broker"]?["state"] == "connected")
     #expect(try await daemon.stop() == .exit(0))
     #expect(!daemon.log.contains("refused"))
   }
 
   @Test("A password that only the daemon's settings have wins, and is told to who has others")
-  func keepersSettingsWin() async throws {
-    let keeper = try Installation(
+  func daemonsSettingsWin() async throws {
+    let installation = try Installation(
       broker.broker, mqtt: ["username: keeper"],
       variables: ["THREADKEEPER_MQTT_PASSWORD": Self.password])
-    var environment = keeper.environment
+    var environment = installation.environment
     environment["THREADKEEPER_MQTT_PASSWORD"] = nil
     func run(_ arguments: String...) async throws -> ThreadkeeperBinary.Outcome {
       try await ThreadkeeperBinary.run(
-        arguments + ["--config", keeper.configuration], input: .text("Sesame-wrong"),
+        arguments + ["--config", installation.configuration], input: .text("Sesame-wrong"),
         environment: environment)
     }
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let login = try await run("login", "--password-stdin", "--no-validate", "--json")
     #expect(JSON(login.output)?["in_use"] == false, "\(login.error)")
     let words = try await run("login", "--password-stdin", "--no-validate").output
@@ -316,9 +320,9 @@ struct LoginTests {
   @Test("A running daemon replaces a login that was damaged behind its back")
   func damaged() async throws {
     #expect(try await login(Self.password).status == 0)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let database = try SQLiteDatabase(
-      path: "\(keeper.storePath)/store.sqlite3", access: .readWrite(create: false))
+      path: "\(installation.storePath)/store.sqlite3", access: .readWrite(create: false))
     let altered = try database.write {
       try $0.execute("UPDATE items SET secret = zeroblob(length(secret))")
     }
@@ -327,7 +331,7 @@ struct LoginTests {
     let again = try await login(Self.password)
     #expect(again.status == 0, "\(again.error)")
     #expect(JSON(again.output)?["stored"] == "updated")
-    #expect(JSON(again.output)?["keeper_running"] == true)
+    #expect(JSON(again.output)?["daemon_running"] == true)
     #expect(try await daemon.stop() == .exit(0))
   }
 
@@ -336,15 +340,15 @@ struct LoginTests {
     .enabled(if: geteuid() == 0, "only root can be another user"))
   func otherUser() async throws {
     #expect(try await login(Self.password).status == 0)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     // All but the store.
-    chmod(keeper.directory.path, 0o755)
-    chmod(keeper.configuration, 0o644)
+    chmod(installation.directory.path, 0o755)
+    chmod(installation.configuration, 0o644)
     let nobody = ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     for command in [["login", "--password-stdin"], ["logout"], ["keys", "list"], ["lock"]] {
       let answer = try await ThreadkeeperBinary.run(
-        command + ["--config", keeper.configuration], input: .text(""),
-        environment: keeper.environment, launcher: nobody)
+        command + ["--config", installation.configuration], input: .text(""),
+        environment: installation.environment, launcher: nobody)
       #expect(answer.status == 77, "\(command): \(answer.error)")
       #expect(answer.error.contains("sudo"))
     }
@@ -352,8 +356,8 @@ struct LoginTests {
   }
 
   @Test("A daemon that ends while it tries a login: the command goes on without it")
-  func keeperEnds() async throws {
-    let daemon = try keeper.launch()
+  func daemonEnds() async throws {
+    let daemon = try installation.launch()
     try await untilRefused(daemon)
     try broker.pause()
     async let answer = login(Self.password)
@@ -363,19 +367,21 @@ struct LoginTests {
     try broker.resume()
     let outcome = try await answer
     #expect(outcome.status == 0, "\(outcome.error)")
-    #expect(JSON(outcome.output)?["keeper_running"] == false)
-    #expect(try keeper.verify().items == 1)
+    #expect(JSON(outcome.output)?["daemon_running"] == false)
+    #expect(try installation.verify().items == 1)
   }
 
   @Test("A daemon of another broker is not given the password")
   func otherBroker() async throws {
     #expect(try await login(Self.password).status == 0)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let second = try PasswordBroker("keeper", Self.password)
     let answer = try await ThreadkeeperBinary.run(
-      ["login", "--password-stdin", "--config", keeper.configuration],
+      ["login", "--password-stdin", "--config", installation.configuration],
       input: .text(Self.password),
-      environment: keeper.environment.merging(["THREADKEEPER_MQTT_PORT": "\(second.port)"]) { $1 })
+      environment: installation.environment.merging(["THREADKEEPER_MQTT_PORT": "\(second.port)"]) {
+        $1
+      })
     #expect(answer.status == 78)
     #expect(answer.error.contains("127.0.0.1:\(second.port)"))
     #expect(try await daemon.stop() == .exit(0))
@@ -384,13 +390,13 @@ struct LoginTests {
   @Test("A killed daemon's socket keeps nobody from logging in, nor the next daemon from listening")
   func killed() async throws {
     #expect(try await login(Self.password).status == 0)
-    try await (try await keeper.start()).kill9()
-    #expect(FileManager.default.fileExists(atPath: "\(keeper.storePath)/daemon.sock"))
-    #expect(JSON(try await login(Self.password).output)?["keeper_running"] == false)
-    let daemon = try await keeper.start()
-    #expect(JSON(try await login(Self.password).output)?["keeper_running"] == true)
+    try await (try await installation.start()).kill9()
+    #expect(FileManager.default.fileExists(atPath: "\(installation.storePath)/daemon.sock"))
+    #expect(JSON(try await login(Self.password).output)?["daemon_running"] == false)
+    let daemon = try await installation.start()
+    #expect(JSON(try await login(Self.password).output)?["daemon_running"] == true)
     #expect(try await daemon.stop() == .exit(0))
-    #expect(!FileManager.default.fileExists(atPath: "\(keeper.storePath)/daemon.sock"))
+    #expect(!FileManager.default.fileExists(atPath: "\(installation.storePath)/daemon.sock"))
   }
 
   @Test("Several at once, and a daemon that starts among them: all of them end well, with one item")
@@ -398,13 +404,13 @@ struct LoginTests {
     #expect(try await login(Self.password).status == 0)
     let daemon = try await withThrowingTaskGroup(of: Int32.self) { group in
       for _ in 0..<4 { group.addTask { try await self.login(Self.password).status } }
-      let daemon = try await keeper.startPatiently()
+      let daemon = try await installation.startPatiently()
       for _ in 0..<2 { group.addTask { try await self.login(Self.password).status } }
       for try await status in group { #expect(status == 0) }
       return daemon
     }
     #expect(try await daemon.stop() == .exit(0))
-    #expect(try keeper.verify().items == 1)
+    #expect(try installation.verify().items == 1)
   }
 }
 

@@ -8,9 +8,9 @@ struct MainJobTests {
   @Test("An announcement becomes encrypted credentials and retained state")
   func announcement() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker)
+    let installation = try Installation(broker)
     let audience = try await Audience.start(broker)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home", channel: 15)
     let router = BorderRouter("a1b2c3d4e5f60718")
@@ -75,22 +75,22 @@ struct MainJobTests {
     }
     #expect(late.look { $0.latest["threadkeeper/bridge/event"] } == nil)
 
-    #expect(try await keeper.dataset(of: router.agent) == (try home.hex()))
-    let list = try await keeper.json("credentials", "list").list
+    #expect(try await installation.dataset(of: router.agent) == (try home.hex()))
+    let list = try await installation.json("credentials", "list").list
     #expect(list.count == 1)
     #expect(list.first?["border_agent_id"]?.text == router.agent)
     #expect(list.first?["network_name"] == "home")
     #expect(list.first?["dataset"] == nil)
     #expect(try await daemon.stop() == .exit(0))
-    #expect(try await keeper.dataset(of: router.agent) == (try home.hex()))
+    #expect(try await installation.dataset(of: router.agent) == (try home.hex()))
   }
 
   @Test("A router on another network raises an alert after the hold, and none before")
   func mismatch() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker, hold: 2)
+    let installation = try Installation(broker, hold: 2)
     let audience = try await Audience.start(broker)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home")
     let guests = try ThreadNetwork("guest-thread")
@@ -134,7 +134,9 @@ struct MainJobTests {
     #expect(alert["ends_at"] == .null)
     #expect(alert["seq"] == 1)
     #expect(
-      try await keeper.json("alerts").list.contains { $0["fingerprint"] == raised["fingerprint"] })
+      try await installation.json("alerts").list.contains {
+        $0["fingerprint"] == raised["fingerprint"]
+      })
 
     try await publisher.publish([stray.changes(to: try home.hex())])
     try await audience.until("the alert's end") {
@@ -145,7 +147,7 @@ struct MainJobTests {
     #expect(audience.state(topic)?["ends_at"] != .null)
     #expect(audience.look { $0.alerts("alert_raised", "PreferredNetworkMismatch").count } == 1)
     #expect(
-      try await keeper.json("alerts").list.allSatisfy {
+      try await installation.json("alerts").list.allSatisfy {
         $0["alertname"] != "PreferredNetworkMismatch"
       })
     #expect(try await daemon.stop() == .exit(0))

@@ -11,15 +11,15 @@ import Testing
 struct MasterKeyEndTests {
   private static let items = 30_000
 
-  private let keeper: Installation
+  private let installation: Installation
   private let broker: TestBroker
 
   init() async throws {
     broker = try TestBroker()
-    keeper = try Installation(broker)
-    #expect(try await keeper.command("init").status == 0)
+    installation = try Installation(broker)
+    #expect(try await installation.command("init").status == 0)
     let keychain = try Keychain.open(
-      at: keeper.location, with: .keyFile(path: keeper.directory.file("store.key")))
+      at: installation.location, with: .keyFile(path: installation.directory.file("store.key")))
     defer { keychain.close() }
     try keychain.database.write { tx in
       for number in 0..<Self.items {
@@ -40,13 +40,13 @@ struct MasterKeyEndTests {
     by end: (TerminalSession, DaemonProcess?) async throws -> Void
   ) async throws -> (screen: String, slot: Int64) {
     for attempt in 1...10 {
-      let daemon = isBeside ? try await keeper.start() : nil
-      let spare = keeper.directory.file("spare-\(attempt).key")
-      let added = try await keeper.json("keys", "add", "--key-file", spare)
+      let daemon = isBeside ? try await installation.start() : nil
+      let spare = installation.directory.file("spare-\(attempt).key")
+      let added = try await installation.json("keys", "add", "--key-file", spare)
       let slot = try #require(added["slot"]?["id"]?.number)
       let session = try TerminalSession(
-        ["keys", "rotate", "--master", "--yes", "--config", keeper.configuration],
-        environment: keeper.environment)
+        ["keys", "rotate", "--master", "--yes", "--config", installation.configuration],
+        environment: installation.environment)
       try await session.until("items")
       try await end(session, daemon)
       let found = try await session.end()
@@ -71,8 +71,8 @@ struct MasterKeyEndTests {
   }
 
   private func expectFinished() async throws {
-    #expect(try await keeper.command("keys", "rotate").status == 0)
-    #expect(try keeper.verify() == VerificationReport(items: Self.items))
+    #expect(try await installation.command("keys", "rotate").status == 0)
+    #expect(try installation.verify() == VerificationReport(items: Self.items))
   }
 
   @Test("Ctrl-C without a keeper: what is done already is told")
@@ -92,7 +92,7 @@ struct MasterKeyEndTests {
   }
 
   @Test("a daemon that ends by kill -9: what is done already is told with the failure")
-  func keeperEnds() async throws {
+  func daemonEnds() async throws {
     let ended = try await ended(with: 75, beside: true) { _, daemon in try await daemon?.kill9() }
     expectTold(ended)
     #expect(ended.screen.contains("the daemon has ended"), "\(ended.screen)")

@@ -7,37 +7,37 @@ import Testing
 /// What `keys rotate` is given, and what it asks for.
 @Suite("What keys rotate is given", .inTurns, .timeLimit(.minutes(30)))
 struct MasterKeyQuestionTests {
-  private let keeper: Installation
+  private let installation: Installation
   private let good: String
   private let other: String
   private let mistyped: String
 
   init() async throws {
-    keeper = try Installation(port: nil)
-    good = try keeper.passphraseFile("correct horse battery")
-    other = try keeper.passphraseFile("another way in")
-    mistyped = try keeper.passphraseFile("corect horse battery")
-    #expect(try await keeper.command("init").status == 0)
-    #expect(try await keeper.command("keys", "add", "--passphrase-file", good).status == 0)
+    installation = try Installation(port: nil)
+    good = try installation.passphraseFile("correct horse battery")
+    other = try installation.passphraseFile("another way in")
+    mistyped = try installation.passphraseFile("corect horse battery")
+    #expect(try await installation.command("init").status == 0)
+    #expect(try await installation.command("keys", "add", "--passphrase-file", good).status == 0)
   }
 
   private func slots() async throws -> [Int64?] {
-    try await keeper.json("keys", "list")["slots"]?.list.map { $0["id"]?.number } ?? []
+    try await installation.json("keys", "list")["slots"]?.list.map { $0["id"]?.number } ?? []
   }
 
   private func rotate(
     _ files: String..., environment: [String: String] = [:]
   ) async throws -> ThreadkeeperBinary.Outcome {
     try await ThreadkeeperBinary.run(
-      ["keys", "rotate", "--master", "--yes", "--config", keeper.configuration]
+      ["keys", "rotate", "--master", "--yes", "--config", installation.configuration]
         + files.flatMap { ["--passphrase-file", $0] },
-      environment: keeper.environment.merging(environment) { $1 })
+      environment: installation.environment.merging(environment) { $1 })
   }
 
   @Test("what was given to stay and opens nothing stops it, whatever --yes says")
   func mistypedSecret() async throws {
     #expect(
-      try await keeper.command(
+      try await installation.command(
         "keys", "add", "--passphrase-file", other,
         environment: ["THREADKEEPER_STORE_PASSPHRASE_FILE": good]
       ).status == 0)
@@ -57,7 +57,7 @@ struct MasterKeyQuestionTests {
 
   @Test("the key file of the settings is not lost because it cannot be read, or is another's")
   func unreadableKeyFile() async throws {
-    let keyFile = keeper.directory.file("store.key")
+    let keyFile = installation.directory.file("store.key")
     let environment = ["THREADKEEPER_STORE_PASSPHRASE_FILE": good]
     let before = try await slots()
     chmod(keyFile, 0o644)
@@ -82,23 +82,26 @@ struct MasterKeyQuestionTests {
   @Test("what is unlocked for a rotation without a daemon is noted", arguments: [false, true])
   func noted(isMaster: Bool) async throws {
     let session = try TerminalSession(
-      ["keys", "rotate"] + (isMaster ? ["--master"] : []) + ["--config", keeper.configuration],
-      environment: keeper.environment)
+      ["keys", "rotate"] + (isMaster ? ["--master"] : []) + [
+        "--config", installation.configuration,
+      ],
+      environment: installation.environment)
     try await session.until("Passphrase or recovery code")
     try await session.untilHidden()
     session.type("correct horse battery\n")
     #expect(try await session.end() == 0, "\(session.screen)")
-    let audit = try await keeper.command("audit", "--json")
+    let audit = try await installation.command("audit", "--json")
     #expect(audit.output.contains("\"unlocked\""), "\(audit.output)")
   }
 
   /// At the question for what is locked, and at the one for what opens the store.
   @Test("Ctrl-C at the passphrase: nothing is begun", arguments: [false, true])
   func brokenOff(hasNoKeyFile: Bool) async throws {
-    let keyFile = keeper.directory.file("store.key")
+    let keyFile = installation.directory.file("store.key")
     if hasNoKeyFile { try FileManager.default.moveItem(atPath: keyFile, toPath: keyFile + ".away") }
     let session = try TerminalSession(
-      ["keys", "rotate", "--config", keeper.configuration], environment: keeper.environment)
+      ["keys", "rotate", "--config", installation.configuration],
+      environment: installation.environment)
     try await session.until("Passphrase or recovery code")
     try await session.untilHidden()
     session.type("\u{3}")
@@ -106,9 +109,9 @@ struct MasterKeyQuestionTests {
     #expect(session.isEchoing && session.screen.contains("Stopped. Nothing is rotated."))
     #expect(!session.screen.contains("goes on"), "\(session.screen)")
     if hasNoKeyFile { try FileManager.default.moveItem(atPath: keyFile + ".away", toPath: keyFile) }
-    let audit = try await keeper.command("audit", "--json")
+    let audit = try await installation.command("audit", "--json")
     #expect(audit.status == 0 && audit.output.contains("key_slot_added"))
     #expect(!audit.output.contains("rotation_begun"), "\(audit.output)")
-    #expect(try await keeper.json("status")["store"]?["rotation_pending"] == false)
+    #expect(try await installation.json("status")["store"]?["rotation_pending"] == false)
   }
 }

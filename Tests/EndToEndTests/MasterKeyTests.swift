@@ -9,7 +9,7 @@ import Testing
 @Suite("New root keys", .inTurns, .timeLimit(.minutes(30)))
 struct MasterKeyTests {
   private let place: RotatingHome
-  private var keeper: Installation { place.keeper }
+  private var installation: Installation { place.installation }
   private var passphraseFile: String { place.passphraseFile }
   private var leaked: String { place.leaked }
   private var user: String { place.user }
@@ -20,29 +20,31 @@ struct MasterKeyTests {
   func locked() async throws {
     try place.fill(300)
     #expect(
-      try await keeper.command("keys", "add", "--passphrase-file", passphraseFile).status == 0)
-    let daemon = try await keeper.start()
-    #expect(try await keeper.json("status")["store"]?["lock"] == "locked")
-    let asked = try await keeper.command(
+      try await installation.command("keys", "add", "--passphrase-file", passphraseFile).status == 0
+    )
+    let daemon = try await installation.start()
+    #expect(try await installation.json("status")["store"]?["lock"] == "locked")
+    let asked = try await installation.command(
       "keys", "rotate", "--master", "--passphrase-file", passphraseFile)
     #expect(asked.status == 64 && asked.error.contains("2 (key_file)"), "\(asked.error)")
-    let done = try await keeper.command(
+    let done = try await installation.command(
       "keys", "rotate", "--master", "--yes", "--passphrase-file", passphraseFile)
     #expect(done.status == 0, "\(done.error)")
     #expect(done.output.contains("300 items have new keys"), "\(done.output)")
     #expect(done.output.contains("150 items are locked"), "\(done.output)")
     #expect(!done.output.contains("interrupted"))
-    #expect(try await keeper.json("status")["store"]?["lock"] == "locked")
+    #expect(try await installation.json("status")["store"]?["lock"] == "locked")
     #expect(throws: KeychainError.self) {
-      _ = try Keychain.open(at: keeper.location, with: .keyFile(path: leaked), access: .readOnly)
+      _ = try Keychain.open(
+        at: installation.location, with: .keyFile(path: leaked), access: .readOnly)
     }
     // Unlocked, it goes on with what was locked.
-    let unlocked = try await keeper.command("unlock", "--passphrase-file", passphraseFile)
+    let unlocked = try await installation.command("unlock", "--passphrase-file", passphraseFile)
     #expect(unlocked.status == 0)
     try await eventually("the rest of the items") {
       try await place.audit().filter { $0 == "keeper: rotation_finished" }.count == 2
     }
-    #expect(try await keeper.command("lock").status == 0)
+    #expect(try await installation.command("lock").status == 0)
     #expect(try await daemon.stop() == .exit(0))
     let found = try await place.audit()
     #expect(
@@ -51,26 +53,26 @@ struct MasterKeyTests {
         "keeper: rotation_finished", "\(user): unlocked", "keeper: rotation_finished",
         "\(user): locked",
       ], "\(found)")
-    #expect(try await keeper.command("audit", "--verify").status == 0)
+    #expect(try await installation.command("audit", "--verify").status == 0)
     let keychain = try Keychain.open(
-      at: keeper.location, with: try .passphrase(inFile: passphraseFile), access: .readOnly)
+      at: installation.location, with: try .passphrase(inFile: passphraseFile), access: .readOnly)
     #expect(try keychain.verify(.everything) == VerificationReport(items: 300))
   }
 
   @Test("what a command does through the daemon, the audit says of who gave it")
   func actors() async throws {
-    let daemon = try await keeper.start()
-    let spare = keeper.directory.file("spare.key")
-    #expect(try await keeper.command("keys", "add", "--key-file", spare).status == 0)
-    #expect(try await keeper.command("keys", "remove", "3").status == 0)
-    #expect(try await keeper.command("lock").status == 0)
-    #expect(try await keeper.command("unlock").status == 0)
-    #expect(try await keeper.command("keys", "rotate").status == 0)
+    let daemon = try await installation.start()
+    let spare = installation.directory.file("spare.key")
+    #expect(try await installation.command("keys", "add", "--key-file", spare).status == 0)
+    #expect(try await installation.command("keys", "remove", "3").status == 0)
+    #expect(try await installation.command("lock").status == 0)
+    #expect(try await installation.command("unlock").status == 0)
+    #expect(try await installation.command("keys", "rotate").status == 0)
     let login = try await ThreadkeeperBinary.run(
       [
         "login", "--username", "keeper", "--password-stdin", "--no-validate", "--config",
-        keeper.configuration,
-      ], input: .text("Sesame"), environment: keeper.environment)
+        installation.configuration,
+      ], input: .text("Sesame"), environment: installation.environment)
     #expect(login.status == 0, "\(login.error)")
     #expect(try await daemon.stop() == .exit(0))
     let found = try await place.audit()
@@ -91,11 +93,11 @@ struct MasterKeyTests {
   ) async throws -> [ThreadkeeperBinary.Outcome]? {
     let (begins, roots) = ("\(user): rotation_begun", "\(user): root_keys_renewed")
     let before = try await place.audit()
-    async let first = keeper.command("keys", "rotate")
+    async let first = installation.command("keys", "rotate")
     try await eventually("the rotation to begin") {
       try await place.audit().count(where: { $0 == begins }) > before.count { $0 == begins }
     }
-    async let master = keeper.command("keys", "rotate", "--master", "--yes")
+    async let master = installation.command("keys", "rotate", "--master", "--yes")
     try await eventually("the new roots") {
       try await place.audit().count(where: { $0 == roots }) > before.count { $0 == roots }
     }
@@ -112,21 +114,22 @@ struct MasterKeyTests {
   func underWay() async throws {
     try place.fill()
     for _ in 0..<10 {
-      let daemon = try await keeper.start()
+      let daemon = try await installation.start()
       try await place.untilRotated()
       let outcomes = try await rootsUnderWay { try await daemon.kill9() }
       #expect(throws: KeychainError.self) {
-        _ = try Keychain.open(at: keeper.location, with: .keyFile(path: leaked), access: .readOnly)
+        _ = try Keychain.open(
+          at: installation.location, with: .keyFile(path: leaked), access: .readOnly)
       }
-      let isPending = try await keeper.json("status")["store"]?["rotation_pending"] == true
+      let isPending = try await installation.json("status")["store"]?["rotation_pending"] == true
       guard let outcomes, isPending else { continue }
       // Its end came with the daemon's, or before it.
       for outcome in outcomes { #expect([0, 75].contains(outcome.status)) }
-      let again = try await keeper.start()
+      let again = try await installation.start()
       try await place.untilRotated()
       #expect(try await again.stop() == .exit(0))
-      #expect(try await keeper.command("audit", "--verify").status == 0)
-      #expect(try keeper.verify() == VerificationReport(items: RotatingHome.items))
+      #expect(try await installation.command("audit", "--verify").status == 0)
+      #expect(try installation.verify() == VerificationReport(items: RotatingHome.items))
       return
     }
     Issue.record("no daemon was killed in the middle")
@@ -135,7 +138,7 @@ struct MasterKeyTests {
   @Test("new roots in the middle of a rotation: both commands tell of all the items")
   func reportOfBoth() async throws {
     try place.fill()
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     var outcomes: [ThreadkeeperBinary.Outcome]?
     for _ in 0..<10 where outcomes == nil { outcomes = try await rootsUnderWay() }
     for outcome in try #require(outcomes, "no roots came in the middle") {
@@ -145,15 +148,16 @@ struct MasterKeyTests {
       #expect(!outcome.output.contains("interrupted"), "\(outcome.output)")
     }
     #expect(try await daemon.stop() == .exit(0))
-    #expect(try keeper.verify() == VerificationReport(items: RotatingHome.items))
+    #expect(try installation.verify() == VerificationReport(items: RotatingHome.items))
   }
 
   @Test("who follows the audit is shown the new roots, and what comes after them")
   func followed() async throws {
     let session = try TerminalSession(
-      ["audit", "--follow", "--config", keeper.configuration], environment: keeper.environment)
+      ["audit", "--follow", "--config", installation.configuration],
+      environment: installation.environment)
     try await session.until("key_slot_added")
-    #expect(try await keeper.command("keys", "rotate", "--master", "--yes").status == 0)
+    #expect(try await installation.command("keys", "rotate", "--master", "--yes").status == 0)
     try await session.until("root_keys_renewed")
     try await session.until("rotation_finished")
     session.type("\u{3}")
@@ -163,11 +167,12 @@ struct MasterKeyTests {
   @Test("at a terminal the passphrase is asked for")
   func asked() async throws {
     #expect(
-      try await keeper.command("keys", "add", "--passphrase-file", passphraseFile).status == 0)
-    let daemon = try await keeper.start()
+      try await installation.command("keys", "add", "--passphrase-file", passphraseFile).status == 0
+    )
+    let daemon = try await installation.start()
     let session = try TerminalSession(
-      ["keys", "rotate", "--master", "--yes", "--config", keeper.configuration],
-      environment: keeper.environment)
+      ["keys", "rotate", "--master", "--yes", "--config", installation.configuration],
+      environment: installation.environment)
     try await session.until("Passphrase or recovery code")
     try await session.untilHidden()
     session.type(RotatingHome.passphrase + "\n")
@@ -178,8 +183,8 @@ struct MasterKeyTests {
 
   @Test("items of a device that is gone are told, and deleted only where that is asked for")
   func deviceGone() async throws {
-    let keyFile = KeySlotSecret.keyFile(path: keeper.directory.file("store.key"))
-    let keychain = try Keychain.open(at: keeper.location, with: keyFile)
+    let keyFile = KeySlotSecret.keyFile(path: installation.directory.file("store.key"))
+    let keychain = try Keychain.open(at: installation.location, with: keyFile)
     try keychain.database.write { tx in
       _ = try keychain.add(
         NewItem(
@@ -188,25 +193,26 @@ struct MasterKeyTests {
           accessible: .whenUnlockedThisDeviceOnly), in: tx)
     }
     keychain.close()
-    try FileManager.default.removeItem(atPath: keeper.location.deviceKeyPath)
-    let wrong = try await keeper.command("keys", "rotate", "--delete-device-items")
+    try FileManager.default.removeItem(atPath: installation.location.deviceKeyPath)
+    let wrong = try await installation.command("keys", "rotate", "--delete-device-items")
     #expect(wrong.status == 64)
     #expect(
-      try await keeper.command("keys", "add", "--passphrase-file", passphraseFile).status == 0)
+      try await installation.command("keys", "add", "--passphrase-file", passphraseFile).status == 0
+    )
     let secret = ["--passphrase-file", passphraseFile]
-    let first = try await keeper.command(
+    let first = try await installation.command(
       "keys", "rotate", "--master", "--yes", secret[0], secret[1])
     #expect(first.status == 0, "\(first.error)")
     #expect(first.output.contains("1 items for this device only wait"), "\(first.output)")
-    let asked = try await keeper.command(
+    let asked = try await installation.command(
       "keys", "rotate", "--master", "--delete-device-items", secret[0], secret[1])
     #expect(asked.status == 64 && asked.error.contains("1 items"), "\(asked.error)")
-    let second = try await keeper.command(
+    let second = try await installation.command(
       "keys", "rotate", "--master", "--delete-device-items", "--yes", "--json", secret[0],
       secret[1])
     #expect(second.status == 0, "\(second.error)")
     #expect(JSON(second.output)?["deleted"]?.number == 1, "\(second.output)")
-    #expect(try keeper.verify() == VerificationReport(items: 0))
+    #expect(try installation.verify() == VerificationReport(items: 0))
     #expect(try await place.audit().contains("\(user): deleted"))
   }
 }

@@ -18,31 +18,31 @@ struct OpenFileLimitTests {
     "Where the limit is too low, the daemon does not start, says so, and makes nothing",
     arguments: [8, 14, 16, 18, 20, 24, 32, 44])
   func tooLow(limit: Int) async throws {
-    let keeper = try installation(limit)
-    let daemon = try keeper.launch()
+    let installation = try installation(limit)
+    let daemon = try installation.launch()
     #expect(try await daemon.end() == .exit(71))
     #expect(daemon.log.contains("more files, and needs"), "\(daemon.log)")
     #expect(daemon.log.contains("LimitNOFILE"))
-    #expect(!FileManager.default.fileExists(atPath: keeper.storePath))
+    #expect(!FileManager.default.fileExists(atPath: installation.storePath))
   }
 
   @Test("Where the limit is just high enough, the daemon works, and SIGTERM ends it")
   func enough() async throws {
-    let keeper = try installation(64)
-    let daemon = try await keeper.start()
-    #expect(try await keeper.json("status")["intake"]?["state"] == "running")
+    let installation = try installation(64)
+    let daemon = try await installation.start()
+    #expect(try await installation.json("status")["intake"]?["state"] == "running")
     #expect(try await daemon.stop() == .exit(0))
   }
 
   @Test("Where connections have taken all open files, SIGTERM ends the daemon all the same")
   func takenLater() async throws {
-    let keeper = try installation(64)
-    let daemon = try await keeper.start()
+    let installation = try installation(64)
+    let daemon = try await installation.start()
     var calls: [HalfCall] = []
     // The daemon closes a silent connection after 10 s, so new ones keep coming.
     while try openFiles(of: daemon) <= 58 {
       try #require(daemon.isRunning, "\(daemon.log)")
-      calls = calls.suffix(19) + [try HalfCall(keeper.storePath + "/daemon.sock")]
+      calls = calls.suffix(19) + [try HalfCall(installation.storePath + "/daemon.sock")]
       try await Task.sleep(for: .milliseconds(10))
     }
     #expect(try await daemon.stop() == .exit(0))

@@ -52,18 +52,19 @@ struct PhoneAppTests {
   @Test("It saves, loads once a person agrees, merges by border agent, and removes")
   func life() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker, hold: 0, more: "client_users: {\(geteuid()): phone}")
-    let daemon = try await keeper.start()
-    let list = CredentialList { [path = keeper.storePath] in
+    let installation = try Installation(
+      broker, hold: 0, more: "client_users: {\(geteuid()): phone}")
+    let daemon = try await installation.start()
+    let list = CredentialList { [path = installation.storePath] in
       THClient(configuration: .init(storeDirectory: path, asksOnTerminal: false))
     }
     func decide(_ verb: String) async throws {
       var id: String?
       try await eventually("a question") {
-        id = try await keeper.json("consent", "list")["pending"]?.list.first?["id"]?.text
+        id = try await installation.json("consent", "list")["pending"]?.list.first?["id"]?.text
         return id != nil
       }
-      #expect(try await keeper.command("consent", verb, id ?? "").status == 0)
+      #expect(try await installation.command("consent", verb, id ?? "").status == 0)
     }
     let kitchen = Data(hex: "00000000000000a1")
     let attic = Data(hex: "00000000000000a2")

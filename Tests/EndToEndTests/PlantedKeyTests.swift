@@ -22,10 +22,10 @@ struct PlantedKeyTests {
     needles.add("network key", Self.key)
     needles.add("PSKc", Self.pskc)
     let broker = try TestBroker()
-    let keeper = try Installation(
+    let installation = try Installation(
       port: broker.port, hold: 0, more: "  format: \(logFormat)", logLevel: "trace")
     let audience = try await Audience.start(broker)
-    var daemon = try await keeper.start()
+    var daemon = try await installation.start()
     var logs: [String] = []
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home", networkKey: Self.key, pskc: Self.pskc)
@@ -49,21 +49,21 @@ struct PlantedKeyTests {
         && $0.events("dataset_ignored").count == 2
         && !$0.alerts("alert_resolved", "PreferredNetworkMismatch").isEmpty
     }
-    try await look(for: needles, keeper, while: "it runs")
-    try await lookAtOutputs(for: needles, keeper, home: home, of: router)
+    try await look(for: needles, installation, while: "it runs")
+    try await lookAtOutputs(for: needles, installation, home: home, of: router)
 
     logs.append(daemon.log)
     try await daemon.kill9()
-    try await look(for: needles, keeper, while: "it lies there after kill -9")
-    daemon = try await keeper.start()
+    try await look(for: needles, installation, while: "it lies there after kill -9")
+    daemon = try await installation.start()
     try await publisher.publish([router.leaves, stray.announces(try home.hex(at: 3))])
     try await audience.until("the leave") { heard in
       heard.events("router_left").count == 1 && heard.state(stray.topic)?["active_timestamp"] == 3
     }
-    try await look(for: needles, keeper, while: "it runs after a leave")
+    try await look(for: needles, installation, while: "it runs after a leave")
     #expect(try await daemon.stop() == .exit(0))
     logs.append(daemon.log)
-    try await look(for: needles, keeper, while: "it is stopped")
+    try await look(for: needles, installation, while: "it is stopped")
 
     for log in logs {
       #expect(needles.found(in: log) == [])
@@ -147,15 +147,16 @@ struct PlantedKeyTests {
     ]
   }
 
-  private func look(for needles: Needles, _ keeper: Installation, while state: String) async throws
+  private func look(for needles: Needles, _ installation: Installation, while state: String)
+    async throws
   {
-    let (finds, files) = try needles.found(below: keeper.directory.path)
+    let (finds, files) = try needles.found(below: installation.directory.path)
     #expect(finds == [], "while \(state)")
     #expect(files >= 5, "while \(state): there were hardly any files to look at")
   }
 
   private func lookAtOutputs(
-    for needles: Needles, _ keeper: Installation, home: ThreadNetwork, of router: BorderRouter
+    for needles: Needles, _ installation: Installation, home: ThreadNetwork, of router: BorderRouter
   ) async throws {
     let commands = [
       ["status"], ["routers"], ["networks"], ["alerts"], ["alerts", "--all"],
@@ -164,12 +165,12 @@ struct PlantedKeyTests {
     for command in commands {
       for form in [[], ["--json"]] {
         let outcome = try await ThreadkeeperBinary.run(
-          command + form + ["--config", keeper.configuration])
+          command + form + ["--config", installation.configuration])
         #expect(outcome.status == 0, "\(command): \(outcome.error)")
         #expect(needles.found(in: outcome.output + outcome.error) == [], "\(command)")
       }
     }
-    let shown = try await keeper.command("credentials", "get", router.agent, "--show-secrets")
+    let shown = try await installation.command("credentials", "get", router.agent, "--show-secrets")
     #expect(!needles.found(in: shown.output).isEmpty)
     for command in ["decode", "compare"] {
       let arguments = command == "decode" ? ["-"] : ["-", try ThreadNetwork("other").hex()]

@@ -10,7 +10,7 @@ import Testing
 @Suite("Messages made to stop the intake", .inTurns, .timeLimit(.minutes(30)))
 struct PoisonTests {
   private static let logins: [EmbeddedBrokerConfiguration.Login] = [
-    .init("threadkeeper", role: .keeper), .init("monitor", role: .monitor),
+    .init("threadkeeper", role: .daemon), .init("monitor", role: .monitor),
     .init("border-router"), .init("mallory"),
   ]
 
@@ -24,9 +24,9 @@ struct PoisonTests {
   func accessPoint() async throws {
     let broker = try TestBroker(logins: Self.logins, persistence: true)
     let password = try #require(broker.broker.password(of: "threadkeeper"))
-    let keeper = try Installation(
+    let installation = try Installation(
       broker, mqtt: ["username: threadkeeper", "password: '\(password)'"])
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let audience = try await Audience.start(broker, user: "monitor", "threadkeeper/#")
     let network = try ThreadNetwork("home").hex()
     let own = BorderRouter(number: 1)
@@ -48,7 +48,7 @@ struct PoisonTests {
     let more = Task { _ = try? await mallory.publish((2_000..<6_000).map(ssid)) }
     #expect(try await daemon.stop() == .exit(0))
     await more.value
-    let again = try await keeper.start()
+    let again = try await installation.start()
     try await audience.until("the router as it was") { $0.state(own.topic)?["ssid"] == "mine" }
     #expect(try await again.stop() == .exit(0))
   }
@@ -57,12 +57,12 @@ struct PoisonTests {
   func poison() async throws {
     let broker = try TestBroker(logins: Self.logins, persistence: true)
     let password = try #require(broker.broker.password(of: "threadkeeper"))
-    let keeper = try Installation(
+    let installation = try Installation(
       broker, mqtt: ["username: threadkeeper", "password: '\(password)'"])
-    let first = try await keeper.start()
+    let first = try await installation.start()
     #expect(try await first.stop() == .exit(0))
     let database = try SQLiteDatabase(
-      path: "\(keeper.storePath)/store.sqlite3", access: .readWrite(create: false))
+      path: "\(installation.storePath)/store.sqlite3", access: .readWrite(create: false))
     try database.write {
       try $0.execute(
         """
@@ -81,7 +81,7 @@ struct PoisonTests {
     ])
     _ = try await publisher.publish((21...40).map { BorderRouter(number: $0).announces(network) })
     let audience = try await Audience.start(broker, user: "monitor", "threadkeeper/#")
-    let second = try await keeper.start()
+    let second = try await installation.start()
     try await audience.until("the rejection and the last router") { heard in
       heard.events("message_rejected").contains {
         $0["code"]?.text == "cannot_apply" && $0["user"]?.text == "mallory"
@@ -97,12 +97,12 @@ struct PoisonTests {
   func hanging() async throws {
     let broker = try TestBroker(logins: Self.logins, persistence: true)
     let password = try #require(broker.broker.password(of: "threadkeeper"))
-    let keeper = try Installation(
+    let installation = try Installation(
       broker, mqtt: ["username: threadkeeper", "password: '\(password)'"])
-    let first = try await keeper.start()
+    let first = try await installation.start()
     #expect(try await first.stop() == .exit(0))
     let database = try SQLiteDatabase(
-      path: "\(keeper.storePath)/store.sqlite3", access: .readWrite(create: false))
+      path: "\(installation.storePath)/store.sqlite3", access: .readWrite(create: false))
     // A statement that never ends.
     try database.write {
       try $0.execute(
@@ -129,7 +129,7 @@ struct PoisonTests {
     let audience = try await Audience.start(broker, user: "monitor", "threadkeeper/#")
     var kills = 0
     while !isRejected(audience), kills < 12 {
-      let daemon = try keeper.launch()
+      let daemon = try installation.launch()
       try await eventually("the daemon to hang, or the rejection") {
         try daemon.processorSeconds > 2 || isRejected(audience)
       }
@@ -146,7 +146,7 @@ struct PoisonTests {
     // Batches of fewer and fewer messages first, then the message alone three times.
     #expect((3...9).contains(kills), "\(kills) kills")
     #expect(isRejected(audience))
-    #expect(try await keeper.json("status")["routers"] == 49)
+    #expect(try await installation.json("status")["routers"] == 49)
   }
 
   private func isRejected(_ audience: Audience) -> Bool {

@@ -9,10 +9,10 @@ struct PreferredCommandTests {
   @Test("Shown, checked and set, beside the daemon and without one")
   func commands() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker, hold: 0)
+    let installation = try Installation(broker, hold: 0)
     let audience = try await Audience.start(broker)
-    let daemon = try await keeper.start()
-    #expect(try await keeper.command("preferred", "show").status == 66)
+    let daemon = try await installation.start()
+    #expect(try await installation.command("preferred", "show").status == 66)
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home")
     let guest = try ThreadNetwork("guest")
@@ -24,20 +24,20 @@ struct PreferredCommandTests {
       routers.allSatisfy { heard.state($0.topic)?["credentials"] == "stored" }
     }
 
-    let shown = try await keeper.json("preferred", "show")
+    let shown = try await installation.json("preferred", "show")
     #expect(shown["network_name"] == "home")
     #expect(shown["ext_pan_id"]?.text == home.extendedPANID)
     #expect(!shown.keys.contains("dataset"))
     #expect(
-      try await keeper.json("preferred", "show", "--show-secrets")["dataset"]?.text
+      try await installation.json("preferred", "show", "--show-secrets")["dataset"]?.text
         == (try home.hex()))
-    #expect(try await keeper.command("preferred", "check", home.hex(at: 9)).status == 0)
-    let other = try await keeper.command("preferred", "check", guest.hex())
+    #expect(try await installation.command("preferred", "check", home.hex(at: 9)).status == 0)
+    let other = try await installation.command("preferred", "check", guest.hex())
     #expect(other.status == 1)
     #expect(other.output.hasPrefix("mismatch: network_key"))
-    #expect(try await keeper.command("preferred", "check", "0e").status == 65)
+    #expect(try await installation.command("preferred", "check", "0e").status == 65)
 
-    let set = try await keeper.command("preferred", "set", guest.extendedPANID, "--json")
+    let set = try await installation.command("preferred", "set", guest.extendedPANID, "--json")
     #expect(JSON(set.output) == ["changed": true])
     try await audience.until("the routers, checked anew") {
       $0.state(routers[0].topic)?["preferred"] == "mismatch"
@@ -47,21 +47,21 @@ struct PreferredCommandTests {
     }
     #expect(audience.look { $0.events("preferred_changed").last?["network_name"] == "guest" })
     #expect(
-      JSON(try await keeper.command("preferred", "set", guest.extendedPANID, "--json").output)
+      JSON(try await installation.command("preferred", "set", guest.extendedPANID, "--json").output)
         == ["changed": false])
-    let unknown = try await keeper.command("preferred", "set", "0102030405060708")
+    let unknown = try await installation.command("preferred", "set", "0102030405060708")
     #expect(unknown.status == 66)
     #expect(try await daemon.stop() == .exit(0))
 
     let third = try ThreadNetwork("third")
-    #expect(try await keeper.command("preferred", "set", third.hex()).status == 0)
-    #expect(try await keeper.json("preferred", "show")["network_name"] == "third")
-    let again = try await keeper.start()
+    #expect(try await installation.command("preferred", "set", third.hex()).status == 0)
+    #expect(try await installation.json("preferred", "show")["network_name"] == "third")
+    let again = try await installation.start()
     try await audience.until("what was set meanwhile") {
       $0.events("preferred_changed").last?["network_name"] == "third"
         && $0.state(routers[1].topic)?["preferred"] == "mismatch"
     }
     #expect(try await again.stop() == .exit(0))
-    #expect(try keeper.verify().matchesManifest)
+    #expect(try installation.verify().matchesManifest)
   }
 }

@@ -9,10 +9,10 @@ struct PreferredHistoryCommandTests {
   @Test("Listed, chosen, forgotten and deleted, beside the daemon and without one, and audited")
   func commands() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker, hold: 0)
+    let installation = try Installation(broker, hold: 0)
     let audience = try await Audience.start(broker)
-    let daemon = try await keeper.start()
-    let empty = try await keeper.command("routers")
+    let daemon = try await installation.start()
+    let empty = try await installation.command("routers")
     #expect(empty.output == "No border router is listed. Each appears when it announces itself.\n")
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home")
@@ -21,12 +21,12 @@ struct PreferredHistoryCommandTests {
     try await publisher.publish([router.announces(try home.hex())])
     try await audience.until("the router") { $0.state(router.topic) != nil }
 
-    #expect(try await keeper.command("preferred", "set", guest.hex()).status == 0)
+    #expect(try await installation.command("preferred", "set", guest.hex()).status == 0)
     // At once: no background work has to come first.
-    #expect(try await keeper.json("routers").list.first?["preferred"] == "mismatch")
-    let history = try await keeper.json("preferred", "history").list
+    #expect(try await installation.json("routers").list.first?["preferred"] == "mismatch")
+    let history = try await installation.json("preferred", "history").list
     #expect(history.map { $0["network_name"]?.text } == ["home"])
-    let table = try await keeper.command("preferred", "history")
+    let table = try await installation.command("preferred", "history")
     for secret in [home.networkKey, home.pskc] {
       #expect(
         !table.output.lowercased().contains(secret.map { String(format: "%02x", $0) }.joined()))
@@ -38,23 +38,23 @@ struct PreferredHistoryCommandTests {
         .contains("`threadkeeper preferred set \(id)`") == true
     }
 
-    #expect(try await keeper.command("preferred", "set", "home").status == 0)
-    #expect(try await keeper.json("routers").list.first?["preferred"] == "match")
+    #expect(try await installation.command("preferred", "set", "home").status == 0)
+    #expect(try await installation.json("routers").list.first?["preferred"] == "match")
     #expect(
-      try await keeper.json("preferred", "history").list.map { $0["network_name"]?.text }
+      try await installation.json("preferred", "history").list.map { $0["network_name"]?.text }
         == ["guest"])
-    let unknown = try await keeper.command("preferred", "set", "nowhere")
+    let unknown = try await installation.command("preferred", "set", "nowhere")
     #expect(unknown.status == 66 && unknown.error.contains("preferred history"))
 
-    let refused = try await keeper.command("networks", "forget", home.extendedPANID)
+    let refused = try await installation.command("networks", "forget", home.extendedPANID)
     #expect(refused.status == 64 && refused.error.contains("preferred forget"))
-    let deleted = try await keeper.command("networks", "forget", guest.extendedPANID)
+    let deleted = try await installation.command("networks", "forget", guest.extendedPANID)
     #expect(deleted.status == 0 && deleted.output.contains("guest (\(guest.extendedPANID))"))
-    #expect(try await keeper.json("preferred", "history").list.isEmpty)
-    #expect(try await keeper.command("networks", "forget", guest.extendedPANID).status == 66)
-    #expect(try await keeper.command("networks", "forget", "guest").status == 64)
+    #expect(try await installation.json("preferred", "history").list.isEmpty)
+    #expect(try await installation.command("networks", "forget", guest.extendedPANID).status == 66)
+    #expect(try await installation.command("networks", "forget", "guest").status == 64)
 
-    let forgotten = try await keeper.command("preferred", "forget")
+    let forgotten = try await installation.command("preferred", "forget")
     #expect(forgotten.status == 0 && forgotten.output.contains("home is kept as p-"))
     try await publisher.publish([router.announces(try home.hex(at: 9))])
     try await audience.until("the newer dataset, and that nothing is preferred") {
@@ -63,40 +63,41 @@ struct PreferredHistoryCommandTests {
         && $0.alerts("alert_raised", "NoPreferredNetwork").first?["remedy"]?.text?
           .contains("preferred set") == true
     }
-    #expect(try await keeper.command("preferred", "show").status == 66)
+    #expect(try await installation.command("preferred", "show").status == 66)
     #expect(try await daemon.stop() == .exit(0))
 
-    #expect(try await keeper.command("preferred", "forget").status == 66)
-    #expect(try await keeper.command("preferred", "set", "home").status == 0)
-    #expect(try await keeper.json("preferred", "show")["active_timestamp"] == 9)
-    #expect(try await keeper.json("routers").list.first?["preferred"] == "match")
-    #expect(try await keeper.command("preferred", "forget").status == 0)
-    #expect(try await keeper.json("networks").list.first?["preferred"] == false)
-    #expect(try await keeper.command("networks", "forget", home.extendedPANID).status == 0)
-    let audit = try await keeper.command("audit")
+    #expect(try await installation.command("preferred", "forget").status == 66)
+    #expect(try await installation.command("preferred", "set", "home").status == 0)
+    #expect(try await installation.json("preferred", "show")["active_timestamp"] == 9)
+    #expect(try await installation.json("routers").list.first?["preferred"] == "match")
+    #expect(try await installation.command("preferred", "forget").status == 0)
+    #expect(try await installation.json("networks").list.first?["preferred"] == false)
+    #expect(try await installation.command("networks", "forget", home.extendedPANID).status == 0)
+    let audit = try await installation.command("audit")
     for service in ["thread-preferred/home", "thread-preferred-history/home"] {
       #expect(audit.output.contains(service))
     }
-    #expect(try keeper.verify().matchesManifest)
+    #expect(try installation.verify().matchesManifest)
   }
 
   @Test("Kept through a backup, and through an export to a new store")
   func kept() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker, hold: 0)
+    let installation = try Installation(broker, hold: 0)
     let home = try ThreadNetwork("home")
     let guest = try ThreadNetwork("guest")
-    #expect(try await keeper.command("init").status == 0)
+    #expect(try await installation.command("init").status == 0)
     for network in [home, guest] {
-      #expect(try await keeper.command("preferred", "set", network.hex()).status == 0)
+      #expect(try await installation.command("preferred", "set", network.hex()).status == 0)
     }
-    let history = try await keeper.command("preferred", "history", "--json").output
+    let history = try await installation.command("preferred", "history", "--json").output
     #expect(JSON(history)?.list.count == 1)
 
-    let file = keeper.directory.file("export")
-    let passphrase = try keeper.passphraseFile()
+    let file = installation.directory.file("export")
+    let passphrase = try installation.passphraseFile()
     #expect(
-      try await keeper.command("store", "export", file, "--passphrase-file", passphrase).status
+      try await installation.command("store", "export", file, "--passphrase-file", passphrase)
+        .status
         == 0)
     let other = try Installation(broker, hold: 0)
     #expect(try await other.command("init").status == 0)

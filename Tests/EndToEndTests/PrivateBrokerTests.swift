@@ -9,11 +9,11 @@ import Testing
 struct PrivateBrokerTests {
   @Test("Two daemons, each with a broker of its own; the printed commands work as they stand")
   func notice() async throws {
-    let keepers = try (1...2).map { _ in try Installation(port: nil, hold: 0) }
-    let daemons = [try await keepers[0].start(), try await keepers[1].start()]
+    let installations = try (1...2).map { _ in try Installation(port: nil, hold: 0) }
+    let daemons = [try await installations[0].start(), try await installations[1].start()]
     var ports: [JSON?] = []
-    for (keeper, daemon) in zip(keepers, daemons) {
-      let status = try await keeper.json("status")
+    for (installation, daemon) in zip(installations, daemons) {
+      let status = try await installation.json("status")
       #expect(status["broker"]?["embedded"] == true)
       #expect(status["broker"]?["state"] == "connected")
       ports.append(status["broker"]?["port"])
@@ -22,8 +22,8 @@ struct PrivateBrokerTests {
       let hex = try home.hex()
       try Program.check(
         "sh", ["-c", command.replacingOccurrences(of: "<TLVs in hex>", with: hex)])
-      try await eventually("the router") { try await keeper.json("status")["routers"] == 1 }
-      #expect(try await keeper.dataset(of: "a1b2c3d4e5f60718") == hex)
+      try await eventually("the router") { try await installation.json("status")["routers"] == 1 }
+      #expect(try await installation.dataset(of: "a1b2c3d4e5f60718") == hex)
       let watching = try #require(watchingCommand(in: daemon.log), "\(daemon.log)")
       let seen = try Program.check("sh", ["-c", watching + " -C 3 -W 20"])
       #expect(seen.contains("threadkeeper/"))
@@ -40,8 +40,8 @@ struct PrivateBrokerTests {
   @Test("A port that is taken is said, and nothing is left running")
   func portTaken() async throws {
     let other = try TestBroker()
-    let keeper = try Installation(port: nil, mqtt: ["port: \(other.port)"])
-    let daemon = try keeper.launch()
+    let installation = try Installation(port: nil, mqtt: ["port: \(other.port)"])
+    let daemon = try installation.launch()
     #expect(try await daemon.end() == .exit(69))
     #expect(daemon.log.contains("127.0.0.1:\(other.port)"))
     #expect(daemon.log.contains("another program"))
@@ -51,28 +51,31 @@ struct PrivateBrokerTests {
   @Test("The broker ends with the daemon, however that one ends, and keeps its port")
   func lifeTime() async throws {
     let port = try UnusedPort.next()
-    let keeper = try Installation(port: nil, mqtt: ["port: \(port)"], hold: 0)
+    let installation = try Installation(port: nil, mqtt: ["port: \(port)"], hold: 0)
     for _ in 1...2 {
-      let daemon = try await keeper.start()
+      let daemon = try await installation.start()
       let broker = try #require(brokerProcess(of: daemon))
       try await daemon.kill9()
       try await eventually("the broker's end") { !isAlive(broker) }
     }
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let broker = try #require(brokerProcess(of: daemon))
     #expect(try await daemon.stop() == .exit(0))
     #expect(!isAlive(broker))
     // Its sessions and what it retained are kept: no alert about a lost session.
-    let again = try await keeper.start()
+    let again = try await installation.start()
     #expect(
-      try await keeper.json("alerts", "--all").list.allSatisfy { $0["alertname"] != "SessionLost" })
+      try await installation.json("alerts", "--all").list.allSatisfy {
+        $0["alertname"] != "SessionLost"
+      })
     #expect(try await again.stop() == .exit(0))
   }
 
   @Test("A private broker that dies is started again")
   func brokerDies() async throws {
-    let keeper = try Installation(port: nil, mqtt: ["port: \(try UnusedPort.next())"], hold: 0)
-    let daemon = try await keeper.start()
+    let installation = try Installation(
+      port: nil, mqtt: ["port: \(try UnusedPort.next())"], hold: 0)
+    let daemon = try await installation.start()
     let broker = try #require(brokerProcess(of: daemon))
     Recorder.current?.brokersMayForget()
     kill(broker, SIGKILL)
@@ -82,11 +85,11 @@ struct PrivateBrokerTests {
     let command = try #require(publishingCommand(in: daemon.log))
     let home = try ThreadNetwork("home")
     let hex = try home.hex()
-    try await keeper.ready(daemon)
+    try await installation.ready(daemon)
     try await eventually("the router") {
       _ = try Program.run(
         "sh", ["-c", command.replacingOccurrences(of: "<TLVs in hex>", with: hex)])
-      return try await keeper.json("status")["routers"] == 1
+      return try await installation.json("status")["routers"] == 1
     }
     #expect(daemon.log.contains("private broker"))
     #expect(try await daemon.stop() == .exit(0))

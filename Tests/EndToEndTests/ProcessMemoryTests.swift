@@ -22,8 +22,8 @@ struct ProcessMemoryTests {
   @Test("Keys are locked into RAM, and no core is dumped", .enabled(if: mayLock))
   func hardened() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(port: broker.port, hold: 0)
-    let daemon = try await keeper.start()
+    let installation = try Installation(port: broker.port, hold: 0)
+    let daemon = try await installation.start()
     let files = "\(daemon.identifier)/"
     let core = try Self.words(after: "Max core file size", in: files + "limits")
     #expect(core.prefix(2) == ["0", "0"])

@@ -13,7 +13,7 @@ import ThreadRequests
 struct QuestionOfTheCallTests {
   private static let prompt = "Allow it? [once/always/no] "
 
-  private final class ScriptedKeeper: Sendable {
+  private final class ScriptedDaemon: Sendable {
     struct State {
       var transaction: String?
       var decisions: [RequestFields] = []
@@ -86,72 +86,72 @@ struct QuestionOfTheCallTests {
       transactions: transactions, reason: reason)
   }
 
-  private func program(of keeper: ScriptedKeeper) throws -> TerminalSession {
+  private func program(of installation: ScriptedDaemon) throws -> TerminalSession {
     try TerminalSession(
       program: ThreadClientExampleTests.program, ["preferred"],
       environment: [
-        "PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "THREADKEEPER_SOCKET": keeper.path,
+        "PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "THREADKEEPER_SOCKET": installation.path,
         "THREADKEEPER_NETWORK_HOME": "cabin",
       ])
   }
 
   @Test("Of several that ask the same, the person is asked what this call waits for, and no other")
   func own() async throws {
-    let keeper = try ScriptedKeeper { decisions, transaction in
+    let installation = try ScriptedDaemon { decisions, transaction in
       let other = Self.question("c-other", "somebody's", reason: "another would get it")
       guard decisions == 0 else { return [other] }
       return [
         Self.question("c-own", "joined", transaction, reason: "this one would get it"), other,
       ]
     }
-    let session = try program(of: keeper)
+    let session = try program(of: installation)
     try await session.until(Self.prompt)
     #expect(session.screen.contains("this one would get it"))
     session.type("always\n")
-    try await eventually("the decision") { keeper.decisions.count == 1 }
-    keeper.answer()
+    try await eventually("the decision") { installation.decisions.count == 1 }
+    installation.answer()
     #expect(try await session.end() == 77)
     #expect(!session.screen.contains("another would get it"))
-    let decision = try #require(keeper.decisions.first)
+    let decision = try #require(installation.decisions.first)
     #expect(decision.command == "consent/approve" && decision.id == "c-own")
     #expect(decision.scope == "always" && decision.asKeeper == true && decision.home == "cabin")
   }
 
   @Test("A decision for which the daemon has no time is brought again, without a question")
   func busy() async throws {
-    let keeper = try ScriptedKeeper { decisions, transaction in
+    let installation = try ScriptedDaemon { decisions, transaction in
       decisions > 1 ? [] : [Self.question("c-own", transaction, reason: "this one would get it")]
     } verdict: { number in
       number > 1
         ? ThreadAnswer(AnswerData()) : ThreadAnswer(AnswerFailure(.rateLimited, "too many"))
     }
-    let session = try program(of: keeper)
+    let session = try program(of: installation)
     try await session.until(Self.prompt)
     session.type("no\n")
-    try await eventually("the decision") { keeper.decisions.count == 2 }
-    keeper.answer()
+    try await eventually("the decision") { installation.decisions.count == 2 }
+    installation.answer()
     #expect(try await session.end() == 77)
-    #expect(keeper.decisions.map(\.command) == ["consent/deny", "consent/deny"])
+    #expect(installation.decisions.map(\.command) == ["consent/deny", "consent/deny"])
     #expect(session.screen.components(separatedBy: Self.prompt).count == 2)
   }
 
   @Test("While there is no answer the person is asked again, where another question waits for it")
   func again() async throws {
-    let keeper = try ScriptedKeeper { decisions, transaction in
+    let installation = try ScriptedDaemon { decisions, transaction in
       // The first one is still shown when it is decided already.
       [Self.question("c-1", transaction, reason: "the first would get it")]
         + (decisions == 0
           ? [] : [Self.question("c-2", transaction, reason: "the second would get it")])
     }
-    let session = try program(of: keeper)
+    let session = try program(of: installation)
     try await session.until(Self.prompt)
     session.type("once\n")
     try await session.until("the second would get it")
     try await session.until(Self.prompt, count: 2)
     session.type("once\n")
-    try await eventually("the decisions") { keeper.decisions.count == 2 }
-    keeper.answer()
+    try await eventually("the decisions") { installation.decisions.count == 2 }
+    installation.answer()
     #expect(try await session.end() == 77)
-    #expect(keeper.decisions.map(\.id) == ["c-1", "c-2"])
+    #expect(installation.decisions.map(\.id) == ["c-1", "c-2"])
   }
 }

@@ -14,15 +14,16 @@ struct RESTAdoptionTests {
   @Test("A router that is not the leader adopts; its neighbours stay, and never see the key")
   func neighbours() async throws {
     let audience = try await Audience.start(place.broker)
-    let daemon = try await place.keeper.start()
+    let daemon = try await place.installation.start()
     let routers = try await ThreadRouters(3)
-    let line = try #require(try await place.keeper.json("clients", "fingerprint")["line"]?.text)
-    let key = place.keeper.directory.file("router.key")
-    let made = try await place.keeper.clientKeygen(key)
-    #expect(try await place.keeper.command("clients", "enroll", "router", made).status == 0)
+    let line = try #require(
+      try await place.installation.json("clients", "fingerprint")["line"]?.text)
+    let key = place.installation.directory.file("router.key")
+    let made = try await place.installation.clientKeygen(key)
+    #expect(try await place.installation.command("clients", "enroll", "router", made).status == 0)
     Recorder.current?.allPublishersAreEnrolled()
     var variables = [
-      "HOME": place.keeper.directory.path, "CLIENT_KEY": key, "KEEPER_LINE": line,
+      "HOME": place.installation.directory.path, "CLIENT_KEY": key, "DAEMON_LINE": line,
       "MQTT_USERNAME": "router", "MQTT_HOST": "127.0.0.1", "MQTT_PORT": "\(place.broker.port)",
       "REQUEST_SECONDS": "5",
     ]
@@ -36,7 +37,8 @@ struct RESTAdoptionTests {
       "border-router.sh", ["announce", "--otbr", routers.url(0)], variables)
     #expect(hub.status == 0, "\(hub.output)")
     let watch = try WatchScript(
-      "sealed-router/watch.sh", ["--otbr", routers.url(2)], in: place.keeper.directory, variables)
+      "sealed-router/watch.sh", ["--otbr", routers.url(2)], in: place.installation.directory,
+      variables)
     let topic = "threadkeeper/router/\(agent)"
     try await audience.until("the mismatch") { $0.state(topic)?["preferred"] == "mismatch" }
     #expect(try routers.get(2, "/node/state") == "router")

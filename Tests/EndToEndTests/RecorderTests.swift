@@ -20,7 +20,7 @@ struct RecorderTests {
     defer { recorder.end() }
     try await recorder.observe {
       let broker = try TestBroker(
-        logins: hasLogins ? [.init("keeper", role: .keeper), .init("anna")] : [])
+        logins: hasLogins ? [.init("keeper", role: .daemon), .init("anna")] : [])
       let home = try ThreadNetwork("home")
       try await recorder.ready()
       let publisher = try await TestPublisher.start(broker, user: hasLogins ? "keeper" : nil)
@@ -52,12 +52,13 @@ struct RecorderTests {
     let recorder = Recorder()
     defer { recorder.end() }
     try await recorder.observe {
-      let broker = try TestBroker(logins: [.init("keeper", role: .keeper)])
+      let broker = try TestBroker(logins: [.init("keeper", role: .daemon)])
       let password = try #require(broker.broker.password(of: "keeper"))
-      let keeper = try Installation(
+      let installation = try Installation(
         broker, mqtt: ["username: keeper", "password: \(password)"])
-      let daemon = try await keeper.start()
-      let key = try String(contentsOfFile: keeper.directory.file("store.key"), encoding: .utf8)
+      let daemon = try await installation.start()
+      let key = try String(
+        contentsOfFile: installation.directory.file("store.key"), encoding: .utf8)
       let publisher = try await TestPublisher.start(broker, user: "keeper")
       try await publisher.publish(
         [password, key.uppercased()].enumerated().map {
@@ -140,18 +141,18 @@ struct RecorderTests {
   }
 
   @Test("The broker of a daemon that was restarted is heard out, too")
-  func restartOfKeeper() async throws {
+  func restartOfDaemon() async throws {
     let isHeld = Mutex(false)
     let recorder = Recorder(beforeHearing: { while isHeld.withLock({ $0 }) { usleep(20_000) } })
     defer { recorder.end() }
     try await recorder.observe {
-      let keeper = try Installation(port: nil)
+      let installation = try Installation(port: nil)
       for _ in 1...2 {
-        let daemon = try await keeper.start()
+        let daemon = try await installation.start()
         #expect(try await daemon.stop() == .exit(0))
       }
-      let daemon = try await keeper.start()
-      let state = keeper.directory.file("state/broker")
+      let daemon = try await installation.start()
+      let state = installation.directory.file("state/broker")
       let port = try #require(
         UInt16(String(contentsOfFile: "\(state)/port", encoding: .utf8).filter(\.isNumber)))
       let logins = try String(contentsOfFile: "\(state)/logins", encoding: .utf8)

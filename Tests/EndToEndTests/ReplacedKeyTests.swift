@@ -15,18 +15,18 @@ struct ReplacedKeyTests {
   private static let topic = "threadkeeper/out/router/dataset/set"
 
   private let broker: TestBroker
-  private let keeper: Installation
+  private let installation: Installation
   private let home: ThreadNetwork
 
   init() throws {
     broker = try TestBroker(
       logins: [
-        .init("threadkeeper", role: .keeper), .init("monitor", role: .monitor),
+        .init("threadkeeper", role: .daemon), .init("monitor", role: .monitor),
         .init("hub", role: .client), .init("router", role: .client),
         .init("mallory", role: .client),
       ], baseTopics: ["threadkeeper"])
     let password = try #require(broker.broker.password(of: "threadkeeper"))
-    keeper = try Installation(
+    installation = try Installation(
       broker, mqtt: ["username: threadkeeper", "password: '\(password)'"], hold: 1,
       more: "preferred:\n  on_mismatch: adopt\n  adopt_timeout: 300\n")
     home = try ThreadNetwork("home-thread")
@@ -43,12 +43,13 @@ struct ReplacedKeyTests {
 
   @Test("After the key has changed, by an attack or by a person, a person is asked again")
   func asksAgain() async throws {
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let audience = try await Audience.start(broker, user: "monitor", "threadkeeper/#")
-    let line = try #require(try await keeper.json("clients", "fingerprint")["line"]?.text)
+    let line = try #require(try await installation.json("clients", "fingerprint")["line"]?.text)
     let router = try SealingLogin("router", "a1b2c3d4e5f60702")
     #expect(
-      try await keeper.command("clients", "enroll", "router", router.identity.keys.line).status == 0
+      try await installation.command("clients", "enroll", "router", router.identity.keys.line)
+        .status == 0
     )
     let received = try await TestSubscriber.start(broker, user: "router", Self.topic)
     func delivered() throws -> [String] {
@@ -64,7 +65,8 @@ struct ReplacedKeyTests {
     let guest = try ThreadNetwork("guest-thread").hex()
     try await say(as: "router", [router.says("announce", guest, to: line)])
     #expect(
-      try await keeper.command("consent", "approve", waiting(besides: []), "--always").status == 0)
+      try await installation.command("consent", "approve", waiting(besides: []), "--always").status
+        == 0)
     try await eventually("the first delivery") { try delivered() == [home.hex(at: 5)] }
     try await say(as: "router", [router.says("dataset", home.hex(at: 5), to: line)])
     try await audience.until("the router is on it") {
@@ -90,14 +92,14 @@ struct ReplacedKeyTests {
     // The same by a person's word: also a key that a person chose is another one than "always" was said for.
     // Older than what the router has, as after an attack: it does not follow by itself.
     let chosen = try dataset(key: 0xAB, at: 3)
-    let file = keeper.directory.file("chosen")
+    let file = installation.directory.file("chosen")
     try Data(chosen.utf8).write(to: URL(fileURLWithPath: file))
-    #expect(try await keeper.command("preferred", "set", "@\(file)").status == 0)
+    #expect(try await installation.command("preferred", "set", "@\(file)").status == 0)
     let questions = try await changedQuestions()
     #expect(try delivered() == [home.hex(at: 5)], "nothing was delivered without a person")
     #expect(
-      try await keeper.json("consent", "grants")["grants"]?.list.first?["asks_again"] == true)
-    #expect(try await keeper.command("consent", "approve", questions).status == 0)
+      try await installation.json("consent", "grants")["grants"]?.list.first?["asks_again"] == true)
+    #expect(try await installation.command("consent", "approve", questions).status == 0)
     try await eventually("the delivery that was agreed to") { try delivered().last == chosen }
     #expect(try !delivered().contains(evil))
     #expect(try await daemon.stop() == .exit(0))
@@ -133,7 +135,7 @@ struct ReplacedKeyTests {
   private func waiting(where fits: @escaping (JSON) -> Bool) async throws -> String {
     var found: [JSON] = []
     try await eventually("a question") {
-      found = try await keeper.json("consent", "list")["pending"]?.list.filter(fits) ?? []
+      found = try await installation.json("consent", "list")["pending"]?.list.filter(fits) ?? []
       return found.count == 1
     }
     return try #require(found.first?["id"]?.text)

@@ -56,7 +56,7 @@ struct RequestTests {
 
   private struct Scene {
     let broker: TestBroker
-    let keeper: Installation
+    let installation: Installation
     let daemon: DaemonProcess
     let audience: Audience
     let anna: Asker
@@ -65,17 +65,17 @@ struct RequestTests {
 
   private func scene() async throws -> Scene {
     let broker = try TestBroker(logins: [
-      .init("keeper", role: .keeper), .init("everything", role: .keeper),
+      .init("keeper", role: .daemon), .init("everything", role: .daemon),
       .init("anna", role: .client), .init("bob", role: .client),
     ])
-    let keeper = try Installation(
+    let installation = try Installation(
       broker,
       mqtt: ["username: keeper", "password: \(broker.broker.password(of: "keeper") ?? "")"],
       hold: 0)
     let audience = try await Audience.start(broker, user: "everything")
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     return Scene(
-      broker: broker, keeper: keeper, daemon: daemon, audience: audience,
+      broker: broker, installation: installation, daemon: daemon, audience: audience,
       anna: try await Asker(broker, "anna"), bob: try await Asker(broker, "bob"))
   }
 
@@ -93,7 +93,7 @@ struct RequestTests {
     try await scene.audience.until("the event, with who did it") {
       $0.events("dataset_stored").last?["user"] == "anna"
     }
-    #expect(try await scene.keeper.dataset(of: agent) == (try home.hex()))
+    #expect(try await scene.installation.dataset(of: agent) == (try home.hex()))
     let list = try await scene.anna.ask("credentials/list").answer
     #expect(list.data?.credentials?.map(\.networkName) == ["home"])
     #expect(list.data?.isSecret == false)
@@ -111,14 +111,14 @@ struct RequestTests {
       let refused = try await scene.bob.ask(command, ["border_agent_id": agent])
       #expect(refused.answer.error?.code == "not_enrolled")
     }
-    #expect(try await scene.keeper.dataset(of: agent) == (try home.hex()))
+    #expect(try await scene.installation.dataset(of: agent) == (try home.hex()))
     #expect(
       try await scene.anna.ask("credentials/delete", ["border_agent_id": agent]).answer.data?
         .deleted == true)
-    #expect(try await scene.keeper.command("credentials", "get", agent).status == 66)
+    #expect(try await scene.installation.command("credentials", "get", agent).status == 66)
     #expect(try await scene.anna.ask("preferred/available").answer.data?.available == true)
     #expect(try await scene.daemon.stop() == .exit(0))
-    #expect(try scene.keeper.verify().matchesManifest)
+    #expect(try scene.installation.verify().matchesManifest)
   }
 
   @Test("Response Topic, Correlation Data and expiry, as the broker carries them")
@@ -212,7 +212,7 @@ struct RequestTests {
     try await scene.bob.publisher.publish(garbage)
     #expect(try await scene.anna.ask("ping").answer.status == .ok)
     #expect(scene.daemon.isRunning)
-    #expect(try await scene.keeper.dataset(of: router.agent) == (try home.hex()))
+    #expect(try await scene.installation.dataset(of: router.agent) == (try home.hex()))
     #expect(try await scene.daemon.stop() == .exit(0))
     let said = scene.audience.look { $0.messages.filter { !$0.topic.contains("/in/") } }
     #expect(said.count > 50)

@@ -8,9 +8,9 @@ struct RouterChangeTests {
   @Test("A member that drifts away raises the alert and takes the preferred network nowhere")
   func drift() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker)
+    let installation = try Installation(broker)
     let audience = try await Audience.start(broker)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home")
     let other = try ThreadNetwork("elsewhere")
@@ -24,9 +24,9 @@ struct RouterChangeTests {
     let updated = try #require(audience.look { $0.events("dataset_updated") }.first)
     #expect(updated["previous_ext_pan_id"]?.text == home.extendedPANID)
     #expect(updated["ext_pan_id"]?.text == other.extendedPANID)
-    #expect(try await keeper.dataset(of: router.agent) == (try other.hex(at: 1)))
+    #expect(try await installation.dataset(of: router.agent) == (try other.hex(at: 1)))
     #expect(
-      try await keeper.json("status")["preferred_networks"]?.list.first?["ext_pan_id"]?.text
+      try await installation.json("status")["preferred_networks"]?.list.first?["ext_pan_id"]?.text
         == home.extendedPANID)
     #expect(audience.look { $0.events("preferred_changed").count } == 1)
     let network = audience.state("threadkeeper/network/\(home.extendedPANID)")
@@ -38,9 +38,9 @@ struct RouterChangeTests {
   @Test("The preferred network follows a member's newer dataset, and nobody is alarmed")
   func migration() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker, hold: 60)
+    let installation = try Installation(broker, hold: 60)
     let audience = try await Audience.start(broker)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home")
     let routers = (1...3).map { BorderRouter(number: $0) }
@@ -69,9 +69,9 @@ struct RouterChangeTests {
   @Test("A router that leaves takes its credentials, topics and alerts along")
   func leaving() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker, hold: 0)
+    let installation = try Installation(broker, hold: 0)
     let audience = try await Audience.start(broker)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home")
     let guests = try ThreadNetwork("guest-thread")
@@ -93,11 +93,12 @@ struct RouterChangeTests {
         && !heard.alerts("alert_resolved", "PreferredNetworkMismatch").isEmpty
         && heard.events("router_left").count == 1
     }
-    let refused = try await keeper.command("credentials", "get", stray.agent)
+    let refused = try await installation.command("credentials", "get", stray.agent)
     #expect(refused.status == 66)
-    #expect(try await keeper.json("credentials", "list").list.count == 1)
+    #expect(try await installation.json("credentials", "list").list.count == 1)
     #expect(
-      try await keeper.json("routers").list.map { $0["border_agent_id"]?.text } == [hub.agent])
+      try await installation.json("routers").list.map { $0["border_agent_id"]?.text } == [hub.agent]
+    )
 
     // On the broker nothing is left of it for those who come later.
     let late = try await Audience.start(broker)
@@ -109,7 +110,7 @@ struct RouterChangeTests {
     try await audience.until("the last one's leave") { $0.events("router_left").count == 2 }
     let last = audience.look { $0.events("router_left") }.last
     #expect(last?["message"]?.text?.contains("stays preferred") == true)
-    let status = try await keeper.json("status")
+    let status = try await installation.json("status")
     #expect(status["routers"] == 0)
     #expect(status["credentials"] == 0)
     #expect(status["preferred_networks"]?.list.count == 1)
@@ -119,10 +120,10 @@ struct RouterChangeTests {
   @Test("A router that belongs to another team is refused by name, and nothing changes")
   func ownership() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(
+    let installation = try Installation(
       broker, more: "teams: {installers: [hub-kitchen, hub-attic]}")
     let audience = try await Audience.start(broker)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home")
     let kitchen = BorderRouter("a1b2c3d4e5f60701", user: "hub-kitchen")
@@ -139,7 +140,7 @@ struct RouterChangeTests {
     }
     #expect(
       audience.look { $0.events("message_rejected").allSatisfy { $0["code"] == "not_authorized" } })
-    #expect(try await keeper.dataset(of: kitchen.agent) == (try home.hex()))
+    #expect(try await installation.dataset(of: kitchen.agent) == (try home.hex()))
 
     try await publisher.publish([colleague.changes(to: try home.hex(at: 2))])
     try await audience.until("the colleague's update, and an alert about a login that is in use") {
@@ -147,7 +148,7 @@ struct RouterChangeTests {
         && $0.alerts("alert_raised", "PlaintextCredentials").contains { $0["user"] == "hub-attic" }
     }
     #expect(
-      try await keeper.json("alerts").list.map { $0["user"] } == ["hub-attic"],
+      try await installation.json("alerts").list.map { $0["user"] } == ["hub-attic"],
       "alerts about logins that speak for no router")
 
     // An id goes on belonging to its team when the router has left, and when its credentials are
@@ -158,11 +159,11 @@ struct RouterChangeTests {
     try await publisher.publish([kitchen.announces(try home.hex(at: 3))])
     try await audience.until("it is back") { $0.state(kitchen.topic)?["active_timestamp"] == 3 }
     #expect(try await daemon.stop() == .exit(0))
-    #expect(try await keeper.command("credentials", "delete", kitchen.agent).status == 0)
-    let again = try await keeper.start()
+    #expect(try await installation.command("credentials", "delete", kitchen.agent).status == 0)
+    let again = try await installation.start()
     try await publisher.publish([stranger.announces(try home.hex(at: 9))])
     try await audience.until("the sixth refusal") { $0.events("message_rejected").count == 6 }
-    #expect(try await keeper.json("credentials", "list").list.isEmpty)
+    #expect(try await installation.json("credentials", "list").list.isEmpty)
     #expect(try await again.stop() == .exit(0))
   }
 }

@@ -11,7 +11,7 @@ struct RoutersCommandTests {
   /// A broker with logins and an access list, and a daemon on it.
   private struct Scene {
     let broker: TestBroker
-    let keeper: Installation
+    let installation: Installation
     let audience: Audience
     let wrong: TestPublisher
     let right: TestPublisher
@@ -19,11 +19,11 @@ struct RoutersCommandTests {
 
     init() async throws {
       broker = try TestBroker(logins: [
-        .init("threadkeeper", role: .keeper), .init("monitor", role: .monitor),
+        .init("threadkeeper", role: .daemon), .init("monitor", role: .monitor),
         .init("old-hub"), .init("new-hub"),
       ])
       let password = try #require(broker.broker.password(of: "threadkeeper"))
-      keeper = try Installation(
+      installation = try Installation(
         broker, mqtt: ["username: threadkeeper", "password: '\(password)'"], hold: 0)
       audience = try await Audience.start(broker, user: "monitor", "threadkeeper/#")
       wrong = try await TestPublisher.start(broker, user: "old-hub")
@@ -53,14 +53,14 @@ struct RoutersCommandTests {
   @Test("A transferred id is taken from the right login, and refused from the wrong one")
   func transfer() async throws {
     let scene = try await Scene()
-    let daemon = try await scene.keeper.start()
+    let daemon = try await scene.installation.start()
     try await scene.announced()
     let agent = scene.oldRouter.agent
     let advice = try await scene.refused(1)
     #expect(advice.contains("`threadkeeper routers transfer \(agent) new-hub`"), "\(advice)")
     #expect(advice.contains("`threadkeeper routers release \(agent)`"), "\(advice)")
 
-    let moved = try await scene.keeper.command("routers", "transfer", agent, "new-hub")
+    let moved = try await scene.installation.command("routers", "transfer", agent, "new-hub")
     #expect(moved.status == 0, "\(moved.error)")
     #expect(moved.output.contains("belongs to the team `new-hub` now"), "\(moved.output)")
     #expect(moved.output.contains("The stored dataset, with its network key, is handed to"))
@@ -75,10 +75,10 @@ struct RoutersCommandTests {
     try await scene.audience.until("the old login's rejection") {
       $0.events("message_rejected").count == 2
     }
-    #expect(try await scene.keeper.dataset(of: agent) == (try scene.home.hex(at: 2)))
-    let again = try await scene.keeper.json("routers", "transfer", agent, "new-hub")
+    #expect(try await scene.installation.dataset(of: agent) == (try scene.home.hex(at: 2)))
+    let again = try await scene.installation.json("routers", "transfer", agent, "new-hub")
     #expect(again["changed"] == false && again["team"] == "new-hub")
-    let audit = try await scene.keeper.command("audit")
+    let audit = try await scene.installation.command("audit")
     #expect(
       audit.output.contains(
         "command of user \(getuid())  router_transferred \(agent) home home from old-hub to new-hub"
@@ -91,32 +91,32 @@ struct RoutersCommandTests {
   @Test("Without a daemon an id is transferred in the store, and counts at the next start")
   func transferWithoutDaemon() async throws {
     let scene = try await Scene()
-    let daemon = try await scene.keeper.start()
+    let daemon = try await scene.installation.start()
     try await scene.announced()
     #expect(try await daemon.stop() == .exit(0))
     let agent = scene.oldRouter.agent
-    let moved = try await scene.keeper.json("routers", "transfer", agent, "new-hub")
+    let moved = try await scene.installation.json("routers", "transfer", agent, "new-hub")
     #expect(moved["previous_team"] == "old-hub" && moved["credentials"] == true)
-    #expect(try await scene.keeper.json("credentials", "get", agent)["team"] == "new-hub")
-    let again = try await scene.keeper.start()
+    #expect(try await scene.installation.json("credentials", "get", agent)["team"] == "new-hub")
+    let again = try await scene.installation.start()
     try await scene.right.publish([scene.newRouter.changes(to: try scene.home.hex(at: 2))])
     try await scene.audience.until("the new login's dataset") {
       $0.state(scene.newRouter.topic)?["active_timestamp"] == 2
     }
     #expect(scene.audience.look { $0.events("message_rejected").isEmpty })
     #expect(try await again.stop() == .exit(0))
-    let report = try scene.keeper.verify()
+    let report = try scene.installation.verify()
     #expect(report == VerificationReport(items: report.items))
   }
 
   @Test("A released id is taken by the next login that announces it")
   func release() async throws {
     let scene = try await Scene()
-    let daemon = try await scene.keeper.start()
+    let daemon = try await scene.installation.start()
     try await scene.announced()
     _ = try await scene.refused(1)
     let agent = scene.oldRouter.agent
-    let released = try await scene.keeper.command("routers", "release", agent)
+    let released = try await scene.installation.command("routers", "release", agent)
     #expect(released.status == 0, "\(released.error)")
     #expect(released.output.contains("does not belong to the team `old-hub` any more"))
     try await scene.audience.until("the router without credentials") {
@@ -127,16 +127,16 @@ struct RoutersCommandTests {
       $0.state(scene.newRouter.topic)?["credentials"] == "stored"
         && $0.state(scene.newRouter.topic)?["user"] == "new-hub"
     }
-    #expect(try await scene.keeper.json("credentials", "get", agent)["team"] == "new-hub")
+    #expect(try await scene.installation.json("credentials", "get", agent)["team"] == "new-hub")
     #expect(try await daemon.stop() == .exit(0))
-    #expect(try await scene.keeper.command("routers", "release", agent).status == 0)
-    #expect(try await scene.keeper.command("routers", "release", agent).status == 66)
+    #expect(try await scene.installation.command("routers", "release", agent).status == 0)
+    #expect(try await scene.installation.command("routers", "release", agent).status == 66)
   }
 
   @Test("A removed ghost is gone from the broker's topics, and its alerts resolve")
   func remove() async throws {
     let scene = try await Scene()
-    let daemon = try await scene.keeper.start()
+    let daemon = try await scene.installation.start()
     try await scene.announced()
     let ghost = BorderRouter(number: 2, user: "old-hub")
     let guest = try ThreadNetwork("guest-thread")
@@ -145,7 +145,7 @@ struct RoutersCommandTests {
       !$0.alerts("alert_raised", "BorderRouterOffline").isEmpty
         && !$0.alerts("alert_raised", "PreferredNetworkMismatch").isEmpty
     }
-    let removed = try await scene.keeper.command("routers", "remove", ghost.agent)
+    let removed = try await scene.installation.command("routers", "remove", ghost.agent)
     #expect(removed.status == 0, "\(removed.error)")
     #expect(removed.output == "\(ghost.agent) is removed, and so are its credentials.\n")
     let gone = [
@@ -161,34 +161,34 @@ struct RoutersCommandTests {
     try await late.until("what is retained") { $0.state(scene.oldRouter.topic) != nil }
     #expect(late.look { heard in gone.allSatisfy { heard.latest[$0] == nil } })
     #expect(
-      try await scene.keeper.json("routers").list.map { $0["border_agent_id"]?.text }
+      try await scene.installation.json("routers").list.map { $0["border_agent_id"]?.text }
         == [scene.oldRouter.agent])
-    #expect(try await scene.keeper.command("credentials", "get", ghost.agent).status == 66)
-    #expect(try await scene.keeper.command("routers", "remove", ghost.agent).status == 66)
+    #expect(try await scene.installation.command("credentials", "get", ghost.agent).status == 66)
+    #expect(try await scene.installation.command("routers", "remove", ghost.agent).status == 66)
     #expect(try await daemon.stop() == .exit(0))
 
     // Without a daemon, the next one empties the topics.
     let other = scene.oldRouter
-    #expect(try await scene.keeper.json("routers", "remove", other.agent)["changed"] == true)
-    let again = try await scene.keeper.start()
+    #expect(try await scene.installation.json("routers", "remove", other.agent)["changed"] == true)
+    let again = try await scene.installation.start()
     try await scene.audience.until("the other one's topics") { $0.latest[other.topic] == "" }
-    #expect(try await scene.keeper.json("routers") == [])
+    #expect(try await scene.installation.json("routers") == [])
     #expect(try await again.stop() == .exit(0))
   }
 
   @Test("Unknown ids end with 66, wrong arguments and teams without users with 64")
   func failures() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker, more: "teams: {crew: [hub], nobody: []}")
-    let daemon = try await keeper.start()
+    let installation = try Installation(broker, more: "teams: {crew: [hub], nobody: []}")
+    let daemon = try await installation.start()
     let publisher = try await TestPublisher.start(broker)
     let router = BorderRouter(number: 1, user: "other")
     try await publisher.publish([router.announces(try ThreadNetwork("home").hex())])
-    try await eventually("the router") { !(try await keeper.json("routers").list.isEmpty) }
+    try await eventually("the router") { !(try await installation.json("routers").list.isEmpty) }
     for isRunning in [true, false] {
       let unknown = "00000000000000ff"
       for command in [["transfer", unknown, "hub2"], ["release", unknown], ["remove", unknown]] {
-        let outcome = try await keeper.command(["routers"] + command)
+        let outcome = try await installation.command(["routers"] + command)
         #expect(outcome.status == 66, "\(command): \(outcome.error)")
         #expect(outcome.error.contains(unknown), "\(command): \(outcome.error)")
       }
@@ -198,10 +198,10 @@ struct RoutersCommandTests {
         ["transfer", router.agent, "a/b"], ["transfer", router.agent, "threadkeeper.internal"],
         ["remove", router.agent, "--home", "elsewhere"],
       ] {
-        let outcome = try await keeper.command(["routers"] + command)
+        let outcome = try await installation.command(["routers"] + command)
         #expect(outcome.status == 64, "\(command): \(outcome.error)")
       }
-      let hint = try await keeper.command("routers", "transfer", router.agent, "hub")
+      let hint = try await installation.command("routers", "transfer", router.agent, "hub")
       #expect(hint.error.contains("the login `hub` speaks for the team `crew`"), "\(hint.error)")
       if isRunning { #expect(try await daemon.stop() == .exit(0)) }
     }

@@ -56,7 +56,7 @@ struct ScriptMannersTests {
       "/bin/sh", [Self.path(script)] + arguments,
       environment: [
         "PATH": "\(directory.path):/usr/bin:/bin", "HOME": directory.path, "TMPDIR": temporary,
-        "KEEPER_LINE": "tk1:none", "MQTT_USERNAME": "script", "MQTT_CAFILE": "/none.pem",
+        "DAEMON_LINE": "tk1:none", "MQTT_USERNAME": "script", "MQTT_CAFILE": "/none.pem",
         "MQTT_PASSWORD_FILE": directory.file("password"), "ANSWER_SECONDS": "0",
       ])
     let number = directory.file("number")
@@ -93,10 +93,10 @@ struct ScriptMannersTests {
     let text = try String(contentsOfFile: streams.0, encoding: .utf8)
     #expect(text.hasPrefix("Usage: "))
     #expect(try String(contentsOfFile: streams.1, encoding: .utf8) == "")
-    for given in [[:], ["KEEPER_LINE": "tk1:none"], ["MQTT_USERNAME": "script"]] {
+    for given in [[:], ["DAEMON_LINE": "tk1:none"], ["MQTT_USERNAME": "script"]] {
       let outcome = try await Program.example(
         script, arguments,
-        given.merging(["KEEPER_LINE": "", "MQTT_USERNAME": "", "HOME": directory.path]) { mine, _ in
+        given.merging(["DAEMON_LINE": "", "MQTT_USERNAME": "", "HOME": directory.path]) { mine, _ in
           mine
         })
       #expect(outcome.status == 78)

@@ -12,7 +12,7 @@ import Testing
 struct SealedConsentTests {
   private let place: SealedHome
   private var broker: TestBroker { place.broker }
-  private var keeper: Installation { place.keeper }
+  private var installation: Installation { place.installation }
   private var home: ThreadNetwork { place.home }
   private var dataset: String { place.dataset }
 
@@ -23,7 +23,7 @@ struct SealedConsentTests {
     let scene = try await place.start()
     let phone = try Identity()
     #expect(
-      try await keeper.command(
+      try await installation.command(
         "clients", "enroll", "phone", phone.keys.line, "--trust", "signed"
       ).status == 0)
     let answers = try await TestSubscriber.start(broker, "threadkeeper/out/phone/response/ping")
@@ -46,7 +46,7 @@ struct SealedConsentTests {
     try await scene.publisher.publish([request, request])
     #expect(try await codes(2) == [nil, "replayed"])
     #expect(try await scene.daemon.stop() == .exit(0))
-    let again = try await keeper.start()
+    let again = try await installation.start()
     try await scene.publisher.publish([request, early, early])
     #expect(try await codes(5) == [nil, "replayed", "replayed", nil, "replayed"])
     #expect(try await again.stop() == .exit(0))
@@ -57,8 +57,8 @@ struct SealedConsentTests {
     let scene = try await place.start()
     #expect(scene.daemon.log.contains("an approver is not enrolled, and decides nothing"))
     let key = try await place.enrollPhone()
-    let own = keeper.directory.file("anna.key")
-    let anna = try await keeper.clientKeygen(own)
+    let own = installation.directory.file("anna.key")
+    let anna = try await installation.clientKeygen(own)
     async let first = place.request("preferred/get", key: key, line: scene.line)
     let id = try await place.waiting()
     func approve(_ line: String?) async throws -> ThreadkeeperBinary.Outcome {
@@ -67,13 +67,13 @@ struct SealedConsentTests {
     }
     let early = try await approve(scene.line)
     #expect(early.status == 77 && early.error.contains("not_enrolled"), "\(early.error)")
-    #expect(try await keeper.command("clients", "enroll", "anna", anna).status == 0)
+    #expect(try await installation.command("clients", "enroll", "anna", anna).status == 0)
     let plain = try await approve(nil)
     #expect(plain.status == 77 && plain.error.contains("not_authorized"), "\(plain.error)")
     #expect(try await approve(scene.line).status == 0)
     #expect(try await first.status == 0)
     #expect(
-      try await keeper.json("consent", "history")["history"]?.list.first?["decided_by"]
+      try await installation.json("consent", "history")["history"]?.list.first?["decided_by"]
         == "mqtt user anna")
     #expect(try await scene.daemon.stop() == .exit(0))
   }
@@ -98,55 +98,59 @@ struct SealedConsentTests {
   func keys() async throws {
     let scene = try await place.start()
     let key = try await place.enrollPhone()
-    let phone = try #require(try await keeper.json("clients", "fingerprint", "phone")["line"]?.text)
+    let phone = try #require(
+      try await installation.json("clients", "fingerprint", "phone")["line"]?.text)
     let fingerprint = try PublicIdentity(line: phone).fingerprint
 
     async let first = place.request("preferred/get", key: key, line: scene.line)
     let id = try await place.waiting()
-    let pending = try await keeper.json("consent", "list")["pending"]?.list.first
+    let pending = try await installation.json("consent", "list")["pending"]?.list.first
     #expect(pending?["fingerprint"]?.text == fingerprint)
-    #expect(try await keeper.command("consent", "list").output.contains(fingerprint))
+    #expect(try await installation.command("consent", "list").output.contains(fingerprint))
     try await scene.audience.until("it is told") {
       $0.state("threadkeeper/bridge/consent")?["fingerprint"]?.text == fingerprint
         && $0.events("consent_requested").first?["fingerprint"]?.text == fingerprint
     }
     #expect(scene.daemon.log.contains(fingerprint))
-    #expect(try await keeper.command("clients", "revoke", "phone").status == 0)
+    #expect(try await installation.command("clients", "revoke", "phone").status == 0)
     let told = try await first
     #expect(told.status == 77 && told.output.isEmpty, "\(told.error)")
     #expect(told.error.contains("not_enrolled"), "\(told.error)")
-    #expect(try await keeper.command("consent", "approve", id).status == 66)
+    #expect(try await installation.command("consent", "approve", id).status == 66)
 
-    #expect(try await keeper.command("clients", "enroll", "phone", phone).status == 0)
+    #expect(try await installation.command("clients", "enroll", "phone", phone).status == 0)
     async let second = place.request("preferred/get", key: key, line: scene.line)
-    #expect(try await keeper.command("consent", "approve", place.waiting(), "--always").status == 0)
+    #expect(
+      try await installation.command("consent", "approve", place.waiting(), "--always").status == 0)
     #expect(try await second.status == 0)
-    let grants = try await keeper.json("consent", "grants")["grants"]?.list
+    let grants = try await installation.json("consent", "grants")["grants"]?.list
     #expect(grants?.map { $0["fingerprint"]?.text } == [fingerprint])
-    #expect(try await keeper.command("consent", "grants").output.contains(fingerprint))
+    #expect(try await installation.command("consent", "grants").output.contains(fingerprint))
     let other = try Identity().keys.line
-    #expect(try await keeper.command("clients", "enroll", "phone", other).status == 0)
-    #expect(try await keeper.json("consent", "grants") == ["grants": []])
+    #expect(try await installation.command("clients", "enroll", "phone", other).status == 0)
+    #expect(try await installation.json("consent", "grants") == ["grants": []])
     #expect(try await scene.daemon.stop() == .exit(0))
   }
 
   @Test("Approved: the answer opens and matches; denied: it says so; on the broker there is no key")
   func asked() async throws {
     let scene = try await place.start()
-    let key = keeper.directory.file("phone.key")
+    let key = installation.directory.file("phone.key")
     let made = try await ThreadkeeperBinary.run("client", "keygen", "--out", key, "--json")
     let phone = try #require(JSON(made.output)?["line"]?.text)
 
     // Nobody is asked for somebody to whom nothing could be told.
     let early = try await place.request("preferred/get", key: key, line: scene.line)
     #expect(early.status != 0 && early.error.contains("not_enrolled"), "\(early.error)")
-    #expect(try await keeper.json("consent", "list")["pending"] == [])
+    #expect(try await installation.json("consent", "list")["pending"] == [])
     #expect(
-      try await keeper.command("clients", "enroll", "phone", phone, "--trust", "signed").status
+      try await installation.command("clients", "enroll", "phone", phone, "--trust", "signed")
+        .status
         == 0)
 
     async let first = place.request("preferred/get", key: key, line: scene.line)
-    #expect(try await keeper.command("consent", "approve", try await place.waiting()).status == 0)
+    #expect(
+      try await installation.command("consent", "approve", try await place.waiting()).status == 0)
     let told = try await first
     #expect(told.status == 0, "\(told.error)")
     let record = JSON(told.output)?["credentials"]?.list.first
@@ -155,7 +159,8 @@ struct SealedConsentTests {
 
     async let second = place.request(
       "network/get", key: key, line: scene.line, "--field", "ext_pan_id=\(home.extendedPANID)")
-    #expect(try await keeper.command("consent", "deny", try await place.waiting()).status == 0)
+    #expect(
+      try await installation.command("consent", "deny", try await place.waiting()).status == 0)
     let denied = try await second
     #expect(denied.status != 0 && denied.output.isEmpty)
     #expect(denied.error.contains("consent_denied"), "\(denied.error)")
@@ -168,7 +173,7 @@ struct SealedConsentTests {
     needles.add("the network key", home.networkKey)
     needles.add("the PSKc", home.pskc)
     #expect(needles.found(in: scene.daemon.log).isEmpty)
-    let audit = try await keeper.command("audit").output
+    let audit = try await installation.command("audit").output
     #expect(audit.contains("credentials_given") && audit.contains("consent_denied"))
     #expect(needles.found(in: audit).isEmpty)
     #expect(try await scene.daemon.stop() == .exit(0))
@@ -181,13 +186,13 @@ struct SealedConsentTests {
     let session = try TerminalSession(
       [
         "client", "request", "preferred/get", "--username", "phone", "--host", "127.0.0.1",
-        "--port", "\(broker.port)", "--key", key, "--keeper", scene.line,
-      ], environment: keeper.environment)
+        "--port", "\(broker.port)", "--key", key, "--daemon", scene.line,
+      ], environment: installation.environment)
     let id = try await place.waiting()
     try await session.until("`threadkeeper consent approve \(id)`, by the daemon's user")
     #expect(session.screen.contains("Waiting for consent, up to 1"))
     #expect(!session.screen.contains("home-thread"), "nothing is told before")
-    #expect(try await keeper.command("consent", "approve", id).status == 0)
+    #expect(try await installation.command("consent", "approve", id).status == 0)
     #expect(try await session.end() == 0)
     #expect(session.screen.contains(dataset))
     #expect(try await scene.daemon.stop() == .exit(0))

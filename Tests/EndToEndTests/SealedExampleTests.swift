@@ -16,25 +16,27 @@ struct SealedExampleTests {
   ) async throws -> Program.Result {
     try await Program.example(
       "automation/\(name)", by: program, arguments,
-      variables.merging(["HOME": place.keeper.directory.path]) { $1 })
+      variables.merging(["HOME": place.installation.directory.path]) { $1 })
   }
 
   @Test("The example in shell gets the dataset once somebody agrees, and 77 when somebody does not")
   func shell() async throws {
     let scene = try await place.start()
     let variables = [
-      "KEEPER_LINE": scene.line, "MQTT_USERNAME": "phone",
+      "DAEMON_LINE": scene.line, "MQTT_USERNAME": "phone",
       "CLIENT_KEY": try await place.enrollPhone(),
       "MQTT_HOST": "127.0.0.1", "MQTT_PORT": "\(place.broker.port)",
     ]
     async let first = example("/bin/sh", "preferred-dataset.sh", [], variables)
     #expect(
-      try await place.keeper.command("consent", "approve", try await place.waiting()).status == 0)
+      try await place.installation.command("consent", "approve", try await place.waiting()).status
+        == 0)
     let told = try await first
     #expect(told.status == 0 && told.output.contains(place.dataset), "\(told.output)")
     async let second = example("/bin/sh", "preferred-dataset.sh", [], variables)
     #expect(
-      try await place.keeper.command("consent", "deny", try await place.waiting()).status == 0)
+      try await place.installation.command("consent", "deny", try await place.waiting()).status == 0
+    )
     let denied = try await second
     #expect(denied.status == 77, "\(denied.output)")
     let wrong = try await example("/bin/sh", "preferred-dataset.sh", ["party"], variables)
@@ -50,19 +52,21 @@ struct SealedExampleTests {
   func python() async throws {
     let scene = try await place.start()
     let options = [
-      "--keeper", scene.line, "--username", "phone", "--key", try await place.enrollPhone(),
+      "--daemon", scene.line, "--username", "phone", "--key", try await place.enrollPhone(),
       "--host", "127.0.0.1", "--port", "\(place.broker.port)",
     ]
     async let first = example("/usr/bin/python3", "networks.py", options)
     #expect(
-      try await place.keeper.command("consent", "approve", try await place.waiting()).status == 0)
+      try await place.installation.command("consent", "approve", try await place.waiting()).status
+        == 0)
     let told = try await first
     #expect(told.status == 0 && told.output.contains("home-thread"), "\(told.output)")
     #expect(!told.output.contains(place.dataset))
     async let second = example(
       "/usr/bin/python3", "networks.py", options + [place.home.extendedPANID, "--dataset"])
     #expect(
-      try await place.keeper.command("consent", "approve", try await place.waiting()).status == 0)
+      try await place.installation.command("consent", "approve", try await place.waiting()).status
+        == 0)
     let shown = try await second
     #expect(shown.output.contains(place.dataset), "\(shown.output)")
     #expect(try await scene.daemon.stop() == .exit(0))

@@ -17,8 +17,8 @@ struct SessionTheftTests {
   @Test("A read-only login that connects with client ids made of what is published gets no session")
   func theft() async throws {
     let broker = try TestBroker(logins: EmbeddedBrokerConfiguration.Login.home, persistence: true)
-    let keeper = try installation(broker)
-    let daemon = try await keeper.start()
+    let installation = try installation(broker)
+    let daemon = try await installation.start()
     let audience = try await Audience.start(broker, user: "monitor", "threadkeeper/#")
     try await audience.until("the id of the store") {
       $0.state("threadkeeper/bridge/info")?["instance_id"]?.text != nil
@@ -43,7 +43,7 @@ struct SessionTheftTests {
       try await thief.stop()
     }
 
-    let second = try await keeper.start()
+    let second = try await installation.start()
     try await audience.until("the router that announced itself meanwhile") {
       $0.state(router.topic)?["credentials"] == "stored"
     }
@@ -54,13 +54,13 @@ struct SessionTheftTests {
   @Test("What waits for the client id of an earlier version is taken in, and that session ended")
   func upgrade() async throws {
     let broker = try TestBroker(logins: EmbeddedBrokerConfiguration.Login.home, persistence: true)
-    let keeper = try installation(broker)
-    let first = try await keeper.start()
-    let storeID = try #require(try await keeper.json("status")["store"]?["id"]?.text)
+    let installation = try installation(broker)
+    let first = try await installation.start()
+    let storeID = try #require(try await installation.json("status")["store"]?["id"]?.text)
     #expect(try await first.stop() == .exit(0))
     // As an earlier version leaves it.
     let database = try SQLiteDatabase(
-      path: "\(keeper.storePath)/store.sqlite3", access: .readWrite(create: false))
+      path: "\(installation.storePath)/store.sqlite3", access: .readWrite(create: false))
     try database.write { try $0.execute("UPDATE outbox SET former_session = 1") }
     database.close()
     var former = broker.configuration(
@@ -75,13 +75,13 @@ struct SessionTheftTests {
     let outcomes = try await publisher.publish(routers.map { $0.announces(network) })
     #expect(outcomes.allSatisfy { $0 == .delivered })
 
-    let second = try keeper.launch()
+    let second = try installation.launch()
     try await eventually("all routers") {
       guard second.isRunning else { throw DaemonProcess.Unexpected(description: second.log) }
-      let list = try await keeper.command("routers", "--json")
+      let list = try await installation.command("routers", "--json")
       return list.status == 0 && JSON(list.output)?.list.count == 300
     }
-    try await keeper.ready(second)
+    try await installation.ready(second)
     try await eventually("the end of the session") {
       second.log.contains("what waited for the client id of an earlier version is taken in")
     }
@@ -109,9 +109,9 @@ struct SessionTheftTests {
     let router = BorderRouter(number: 1)
     let publisher = try await TestPublisher.start(broker, user: "border-router")
     _ = try await publisher.publish([router.announces(try ThreadNetwork("home").hex())])
-    for keeper in [one, other] {
+    for installation in [one, other] {
       try await eventually("the router in both stores") {
-        try await keeper.command("credentials", "get", router.agent).status == 0
+        try await installation.command("credentials", "get", router.agent).status == 0
       }
     }
     #expect(!(first.log + second.log).contains("disconnected"))

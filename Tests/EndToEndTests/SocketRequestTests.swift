@@ -11,38 +11,38 @@ import ThreadRequests
 @Suite("Requests over the socket", .inTurns, .timeLimit(.minutes(30)))
 struct SocketRequestTests {
   private func ask(
-    _ keeper: Installation, _ command: String, v: Int = 1, _ more: [String: Any] = [:]
+    _ installation: Installation, _ command: String, v: Int = 1, _ more: [String: Any] = [:]
   ) async throws -> ThreadAnswer {
     let body = more.merging(["v": v, "command": command]) { first, _ in first }
     return try await ask(
-      keeper, Array(try JSONSerialization.data(withJSONObject: body)))
+      installation, Array(try JSONSerialization.data(withJSONObject: body)))
   }
 
-  private func ask(_ keeper: Installation, _ bytes: [UInt8]) async throws -> ThreadAnswer {
+  private func ask(_ installation: Installation, _ bytes: [UInt8]) async throws -> ThreadAnswer {
     let answer = try await DaemonCaller.ask(
-      bytes, at: keeper.storePath + "/daemon.sock", within: 30)
+      bytes, at: installation.storePath + "/daemon.sock", within: 30)
     return try #require(answer.flatMap { ThreadAnswer(json: $0) })
   }
 
   @Test("Stored, told with its secret, and deleted, in the team of who calls; said on the broker")
   func life() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker)
+    let installation = try Installation(broker)
     let audience = try await Audience.start(broker)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let home = try ThreadNetwork("home")
     let agent = "a1b2c3d4e5f60718"
     let stored = try await ask(
-      keeper, "credentials/store",
+      installation, "credentials/store",
       ["border_agent_id": agent, "dataset": try home.hex(), "transaction": "t"])
     #expect(stored.data?.change == .stored)
     #expect(stored.transaction == "t")
     try await audience.until("the event") { !$0.events("dataset_stored").isEmpty }
-    let got = try await ask(keeper, "credentials/get", ["border_agent_id": agent])
+    let got = try await ask(installation, "credentials/get", ["border_agent_id": agent])
     #expect(got.data?.credentials?.first?.dataset?.hex == (try home.hex()))
-    let list = try await ask(keeper, "credentials/list")
+    let list = try await ask(installation, "credentials/list")
     #expect(list.data?.credentials?.first?.dataset?.hex == (try home.hex()))
-    #expect(try await ask(keeper, "preferred/available").data?.available == true)
+    #expect(try await ask(installation, "preferred/available").data?.available == true)
 
     // Another team's credentials are out of reach, but for who keeps the store and says so.
     let publisher = try await TestPublisher.start(broker)
@@ -50,17 +50,18 @@ struct SocketRequestTests {
     try await publisher.publish([other.announces(try home.hex())])
     try await audience.until("the other router") { $0.state(other.topic) != nil }
     let delete: [String: Any] = ["border_agent_id": other.agent]
-    #expect(try await ask(keeper, "credentials/delete", delete).error?.known == .notAuthorized)
-    #expect(try await ask(keeper, "credentials/get", delete).error?.known == .notFound)
+    #expect(
+      try await ask(installation, "credentials/delete", delete).error?.known == .notAuthorized)
+    #expect(try await ask(installation, "credentials/get", delete).error?.known == .notFound)
     let deleted = try await ask(
-      keeper, "credentials/delete", delete.merging(["as_keeper": true]) { $1 })
+      installation, "credentials/delete", delete.merging(["as_keeper": true]) { $1 })
     #expect(deleted.data?.deleted == true)
     let again = try await ask(
-      keeper, "credentials/delete", delete.merging(["as_keeper": true]) { $1 })
+      installation, "credentials/delete", delete.merging(["as_keeper": true]) { $1 })
     #expect(again.error?.known == .notFound)
     #expect(again.error?.exit == 66)
     #expect(try await daemon.stop() == .exit(0))
-    let audit = try await keeper.command("audit")
+    let audit = try await installation.command("audit")
     #expect(audit.output.contains("uid \(geteuid())"))
   }
 
@@ -68,23 +69,24 @@ struct SocketRequestTests {
     "A decision that names another home than the question's is stale, the daemon's own user's too")
   func homeOfDecision() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(
+    let installation = try Installation(
       broker, hold: 0, more: "homes: {home: {base_topic: threadkeeper}, cabin: {base_topic: cabin}}"
     )
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let dataset = try ThreadNetwork("home-thread").hex()
-    #expect(try await ask(keeper, "preferred/set", ["dataset": dataset]).status == .ok)
-    async let answer = ask(keeper, "preferred/get")
+    #expect(try await ask(installation, "preferred/set", ["dataset": dataset]).status == .ok)
+    async let answer = ask(installation, "preferred/get")
     var id: String?
     try await eventually("the question") {
-      id = try await ask(keeper, "consent/pending").data?.pending?.first?.id
+      id = try await ask(installation, "consent/pending").data?.pending?.first?.id
       return id != nil
     }
     let decision: [String: Any] = ["id": try #require(id), "as_keeper": true]
     let elsewhere = try await ask(
-      keeper, "consent/approve", decision.merging(["home": "cabin"]) { $1 })
+      installation, "consent/approve", decision.merging(["home": "cabin"]) { $1 })
     #expect(elsewhere.error?.known == .staleID && elsewhere.error?.field == "id")
-    let here = try await ask(keeper, "consent/approve", decision.merging(["home": "home"]) { $1 })
+    let here = try await ask(
+      installation, "consent/approve", decision.merging(["home": "home"]) { $1 })
     #expect(here.status == .ok)
     #expect(try await answer.data?.credentials?.first?.dataset?.hex == dataset)
     #expect(try await daemon.stop() == .exit(0))
@@ -93,16 +95,17 @@ struct SocketRequestTests {
   @Test("What is wrong is an answer with a code, and the daemon goes on")
   func wrong() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker)
-    let daemon = try await keeper.start()
-    #expect(try await ask(keeper, "ping", v: 2).error?.known == .unsupported)
-    #expect(try await ask(keeper, "ping", ["home": "nowhere"]).error?.field == "home")
-    #expect(try await ask(keeper, "ping", ["transaction": 7]).error?.field == "transaction")
+    let installation = try Installation(broker)
+    let daemon = try await installation.start()
+    #expect(try await ask(installation, "ping", v: 2).error?.known == .unsupported)
+    #expect(try await ask(installation, "ping", ["home": "nowhere"]).error?.field == "home")
+    #expect(try await ask(installation, "ping", ["transaction": 7]).error?.field == "transaction")
     #expect(
-      try await ask(keeper, "credentials/get", ["border_agent_id": "x"]).error?.known
+      try await ask(installation, "credentials/get", ["border_agent_id": "x"]).error?.known
         == .invalidPayload)
     #expect(
-      try await ask(keeper, "preferred/check", ["dataset": "0e08"]).error?.ofDataset == .truncated)
+      try await ask(installation, "preferred/check", ["dataset": "0e08"]).error?.ofDataset
+        == .truncated)
     var generator = SeededGenerator(seed: 9)
     for _ in 0..<100 {
       var bytes = Array(
@@ -111,9 +114,9 @@ struct SocketRequestTests {
         bytes[Int.random(in: 0..<bytes.count, using: &generator)] = .random(
           in: 0...255, using: &generator)
       }
-      _ = try await DaemonCaller.ask(bytes, at: keeper.storePath + "/daemon.sock", within: 30)
+      _ = try await DaemonCaller.ask(bytes, at: installation.storePath + "/daemon.sock", within: 30)
     }
-    #expect(try await ask(keeper, "ping").status == .ok)
+    #expect(try await ask(installation, "ping").status == .ok)
     #expect(try await daemon.stop() == .exit(0))
   }
 }

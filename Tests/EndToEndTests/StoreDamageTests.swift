@@ -25,7 +25,7 @@ struct StoreDamageTests {
     let lines = scene.daemon.log.split(separator: "\n").filter { $0.contains("cannot be read") }
     #expect(lines.count <= 2, "\(lines)")
     #expect(try await scene.daemon.stop() == .exit(0))
-    #expect(try scene.keeper.verify().unreadable.isEmpty)
+    #expect(try scene.installation.verify().unreadable.isEmpty)
   }
 
   @Test(
@@ -35,14 +35,14 @@ struct StoreDamageTests {
     let scene = try await Scene.start()
     #expect(try await scene.daemon.stop() == .exit(0))
     try DamagedPage.root(of: table, in: scene.database)
-    let daemon = try scene.keeper.launch()
+    let daemon = try scene.installation.launch()
     // The start may not need the table; a router that is new does.
     try await scene.publish(BorderRouter(number: 2))
     try await eventually("the table to be made anew") {
       daemon.log.contains("were made anew")
     }
     try await scene.serves()
-    #expect(try await scene.keeper.dataset(of: scene.router.agent) == scene.home.hex())
+    #expect(try await scene.installation.dataset(of: scene.router.agent) == scene.home.hex())
     #expect(try await daemon.stop() == .exit(0))
   }
 
@@ -56,12 +56,12 @@ struct StoreDamageTests {
       scene.daemon.log.components(separatedBy: "is damaged (items)").count <= 4,
       "\(scene.daemon.log)")
     // A page that SQLite cannot read tells nothing about what lies in it.
-    let list = try await scene.keeper.command("credentials", "list")
+    let list = try await scene.installation.command("credentials", "list")
     #expect([65, 74].contains(list.status))
     #expect(list.error.contains("damaged") || list.error.contains("malformed"))
     #expect(try await scene.daemon.stop() == .exit(0))
     // At the next start it stands still again, or does not open the store at all.
-    let again = try scene.keeper.launch()
+    let again = try scene.installation.launch()
     try await eventually("the damage to be logged") { again.log.contains("damaged") }
     #expect(again.log.contains("restore"))
   }
@@ -69,8 +69,8 @@ struct StoreDamageTests {
   @Test("A store that is deleted takes no message, and goes on when it is put back")
   func deleted() async throws {
     let scene = try await Scene.start()
-    let away = scene.keeper.directory.file("away")
-    try FileManager.default.moveItem(atPath: scene.keeper.storePath, toPath: away)
+    let away = scene.installation.directory.file("away")
+    try FileManager.default.moveItem(atPath: scene.installation.storePath, toPath: away)
     let later = BorderRouter(number: 2)
     try await scene.publish(later)
     try await scene.audience.until("health with the reason, and the alert") { heard in
@@ -78,30 +78,30 @@ struct StoreDamageTests {
         && heard.state(Self.health)?["reason"]?.text?.contains("deleted or replaced") == true
         && !heard.alerts("alert_raised", "StoreReadOnly").isEmpty
     }
-    let status = try await scene.keeper.command("status")
+    let status = try await scene.installation.command("status")
     #expect(status.status != 0 && status.error.contains("no store"), "\(status)")
     #expect(scene.audience.look { $0.state(later.topic) == nil })
 
-    try FileManager.default.moveItem(atPath: away, toPath: scene.keeper.storePath)
+    try FileManager.default.moveItem(atPath: away, toPath: scene.installation.storePath)
     try await scene.audience.until("what has waited", within: .seconds(120)) {
       $0.state(later.topic) != nil && !$0.alerts("alert_resolved", "StoreReadOnly").isEmpty
     }
     try await scene.serves()
     #expect(try await scene.daemon.stop() == .exit(0))
-    #expect(try scene.keeper.verify().matchesManifest)
+    #expect(try scene.installation.verify().matchesManifest)
   }
 
   @Test("A store that is replaced by a copy takes no message, and reading commands say so")
   func replaced() async throws {
     let scene = try await Scene.start()
-    let copy = scene.keeper.directory.file("copy")
+    let copy = scene.installation.directory.file("copy")
     try FileManager.default.copyItem(atPath: scene.database, toPath: copy)
     try FileManager.default.removeItem(atPath: scene.database)
     try FileManager.default.moveItem(atPath: copy, toPath: scene.database)
     try await scene.publish(BorderRouter(number: 2))
     try await scene.stopped(saying: "deleted or replaced")
     try await eventually("status with the reason") {
-      try await scene.keeper.json("status")["intake"]?["reason"]?.text?
+      try await scene.installation.json("status")["intake"]?["reason"]?.text?
         .contains("deleted or replaced") == true
     }
     #expect(try await scene.daemon.stop() == .exit(0))
@@ -111,21 +111,21 @@ struct StoreDamageTests {
 /// A daemon with one router, and a listener.
 private struct Scene {
   let broker: TestBroker
-  let keeper: Installation
+  let installation: Installation
   let audience: Audience
   let publisher: TestPublisher
   let daemon: DaemonProcess
   let home: ThreadNetwork
   let router = BorderRouter(number: 1)
 
-  var database: String { keeper.location.databasePath }
+  var database: String { installation.location.databasePath }
 
   static func start() async throws -> Scene {
     let broker = try TestBroker()
-    let keeper = try Installation(broker)
+    let installation = try Installation(broker)
     let scene = Scene(
-      broker: broker, keeper: keeper, audience: try await Audience.start(broker),
-      publisher: try await TestPublisher.start(broker), daemon: try await keeper.start(),
+      broker: broker, installation: installation, audience: try await Audience.start(broker),
+      publisher: try await TestPublisher.start(broker), daemon: try await installation.start(),
       home: try ThreadNetwork("home"))
     try await scene.publish(scene.router)
     try await scene.audience.until("the first router") { $0.state(scene.router.topic) != nil }
@@ -155,7 +155,9 @@ private struct Scene {
     try await audience.until("health") {
       $0.state("threadkeeper/bridge/health")?["intake"] == "running"
     }
-    let routers = try await keeper.json("routers").list.compactMap { $0["border_agent_id"]?.text }
+    let routers = try await installation.json("routers").list.compactMap {
+      $0["border_agent_id"]?.text
+    }
     #expect(Set(routers).isSuperset(of: [router.agent, new.agent]))
   }
 

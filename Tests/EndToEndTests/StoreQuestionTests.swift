@@ -12,23 +12,23 @@ struct StoreQuestionTests {
     case key, signal
   }
 
-  private let keeper: Installation
+  private let installation: Installation
   private let backup: String
 
   /// Only its passphrase opens the store.
   init() async throws {
-    keeper = try Installation(port: nil)
-    backup = keeper.directory.file("store.tkbackup")
-    let file = keeper.directory.file("passphrase.txt")
+    installation = try Installation(port: nil)
+    backup = installation.directory.file("store.tkbackup")
+    let file = installation.directory.file("passphrase.txt")
     try Data("correct horse battery\n".utf8).write(to: URL(fileURLWithPath: file))
     chmod(file, 0o600)
-    #expect(try await keeper.command("init").status == 0)
-    #expect(try await keeper.command("keys", "add", "--passphrase-file", file).status == 0)
-    #expect(try await keeper.command("store", "backup", backup).status == 0)
+    #expect(try await installation.command("init").status == 0)
+    #expect(try await installation.command("keys", "add", "--passphrase-file", file).status == 0)
+    #expect(try await installation.command("store", "backup", backup).status == 0)
   }
 
   private func moveKeyFile(back: Bool = false) throws {
-    let here = keeper.directory.file("store.key")
+    let here = installation.directory.file("store.key")
     let away = here + ".away"
     try FileManager.default.moveItem(
       atPath: back ? away : here, toPath: back ? here : away)
@@ -39,7 +39,7 @@ struct StoreQuestionTests {
     _ location: SourceLocation = #_sourceLocation
   ) async throws {
     let session = try TerminalSession(
-      arguments + ["--config", keeper.configuration], environment: keeper.environment)
+      arguments + ["--config", installation.configuration], environment: installation.environment)
     try await session.until("Passphrase or recovery code")
     try await session.untilHidden()
     switch end {
@@ -58,14 +58,15 @@ struct StoreQuestionTests {
     try await expectStopped(
       ["keys", "remove", "1", "--yes"], by: end, saying: "Nothing was removed.")
     try moveKeyFile(back: true)
-    #expect(try await keeper.json("keys", "list")["slots"]?.list.count == 2)
+    #expect(try await installation.json("keys", "list")["slots"]?.list.count == 2)
   }
 
   @Test("keys remove: with the answer it is removed")
   func removed() async throws {
     try moveKeyFile()
     let session = try TerminalSession(
-      ["keys", "remove", "1", "--config", keeper.configuration], environment: keeper.environment)
+      ["keys", "remove", "1", "--config", installation.configuration],
+      environment: installation.environment)
     try await session.until("Passphrase or recovery code")
     try await session.untilHidden()
     session.type("correct horse battery\n")
@@ -75,9 +76,9 @@ struct StoreQuestionTests {
 
   @Test("unlock: nothing is unlocked", arguments: End.allCases)
   func unlock(by end: End) async throws {
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     try await expectStopped(["unlock"], by: end, saying: "Nothing was unlocked.")
-    #expect(try await keeper.json("status")["store"]?["lock"] == "locked")
+    #expect(try await installation.json("status")["store"]?["lock"] == "locked")
     #expect(try await daemon.stop() == .exit(0))
   }
 
@@ -85,7 +86,7 @@ struct StoreQuestionTests {
   func master(by end: End) async throws {
     try await expectStopped(
       ["keys", "rotate", "--master", "--yes"], by: end, saying: "Nothing was changed.")
-    #expect(try await keeper.json("keys", "list")["slots"]?.list.count == 2)
+    #expect(try await installation.json("keys", "list")["slots"]?.list.count == 2)
   }
 
   @Test("every other command that opens the store: nothing is changed", arguments: End.allCases)

@@ -16,10 +16,10 @@ struct StoreTroubleTests {
     let directory = try TemporaryDirectory()
     let disk = try PrivateMount(in: directory, megabytes: 24)
     let broker = try TestBroker()
-    let keeper = try Installation(
+    let installation = try Installation(
       broker, storePath: "\(disk.path)/store", launcher: disk.launcher)
     let audience = try await Audience.start(broker)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home")
     let first = BorderRouter(number: 1)
@@ -34,14 +34,14 @@ struct StoreTroubleTests {
         && heard.state(Self.health)?["reason"]?.text?.contains("is full") == true
         && !heard.alerts("alert_raised", "StoreReadOnly").isEmpty
     }
-    try await says("is full", audience, keeper, daemon)
+    try await says("is full", audience, installation, daemon)
 
     try disk.empty()
-    try await resumed(audience, keeper)
+    try await resumed(audience, installation)
     try await eventually(within: .seconds(60), "all 2000 routers") {
-      try await keeper.json("status")["routers"] == 2000
+      try await installation.json("status")["routers"] == 2000
     }
-    #expect(try await keeper.json("status")["store"]?["condition"] == "healthy")
+    #expect(try await installation.json("status")["store"]?["condition"] == "healthy")
     #expect(try await daemon.stop() == .exit(0))
   }
 
@@ -51,9 +51,9 @@ struct StoreTroubleTests {
   )
   func readOnly() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker)
+    let installation = try Installation(broker)
     let audience = try await Audience.start(broker)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home")
     let first = BorderRouter(number: 1)
@@ -61,7 +61,7 @@ struct StoreTroubleTests {
     try await audience.until("the first router") { $0.state(first.topic) != nil }
 
     let frozen = try ["store.sqlite3", "store.sqlite3-wal"].map {
-      try FrozenFile("\(keeper.storePath)/\($0)")
+      try FrozenFile("\(installation.storePath)/\($0)")
     }
     let routers = (2...20).map { BorderRouter(number: $0) }
     try await publisher.publish(try routers.map { $0.announces(try home.hex()) })
@@ -70,13 +70,15 @@ struct StoreTroubleTests {
         && heard.state(Self.health)?["reason"]?.text?.contains("cannot be written") == true
         && !heard.alerts("alert_raised", "StoreReadOnly").isEmpty
     }
-    try await says("cannot be written", audience, keeper, daemon)
+    try await says("cannot be written", audience, installation, daemon)
 
     for file in frozen { try file.thaw() }
-    try await resumed(audience, keeper)
-    try await eventually("all 20 routers") { try await keeper.json("status")["routers"] == 20 }
+    try await resumed(audience, installation)
+    try await eventually("all 20 routers") {
+      try await installation.json("status")["routers"] == 20
+    }
     #expect(try await daemon.stop() == .exit(0))
-    #expect(try keeper.verify().matchesManifest)
+    #expect(try installation.verify().matchesManifest)
   }
 
   @Test(
@@ -86,9 +88,10 @@ struct StoreTroubleTests {
   func diskFails(_ fault: FailingFiles.Fault) async throws {
     let disk = try FailingFiles()
     let broker = try TestBroker()
-    let keeper = try Installation(broker, storePath: disk.storePath, variables: disk.variables)
+    let installation = try Installation(
+      broker, storePath: disk.storePath, variables: disk.variables)
     let audience = try await Audience.start(broker)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home")
     let first = BorderRouter(number: 1)
@@ -97,7 +100,7 @@ struct StoreTroubleTests {
 
     try disk.begin(fault)
     // What it has in memory it need not read.
-    if fault == .reads { try DamagedPage.dropCaches(of: keeper.location.databasePath) }
+    if fault == .reads { try DamagedPage.dropCaches(of: installation.location.databasePath) }
     let routers = (2...20).map { BorderRouter(number: $0) }
     try await publisher.publish(try routers.map { $0.announces(try home.hex()) })
     let reason = fault == .readOnly ? "cannot be written" : "check it"
@@ -108,19 +111,21 @@ struct StoreTroubleTests {
     }
     if fault == .reads {
       // A command cannot read the store either.
-      let status = try await keeper.command("status")
+      let status = try await installation.command("status")
       #expect(status.status == 74, "\(status)")
       #expect(status.error.contains("the disk failed while opening the store"), "\(status.error)")
       #expect(daemon.log.contains(reason))
     } else {
-      try await says(reason, audience, keeper, daemon)
+      try await says(reason, audience, installation, daemon)
     }
 
     try disk.end(fault)
-    try await resumed(audience, keeper)
-    try await eventually("all 20 routers") { try await keeper.json("status")["routers"] == 20 }
+    try await resumed(audience, installation)
+    try await eventually("all 20 routers") {
+      try await installation.json("status")["routers"] == 20
+    }
     #expect(try await daemon.stop() == .exit(0))
-    #expect(try keeper.verify().matchesManifest)
+    #expect(try installation.verify().matchesManifest)
   }
 
   @Test(
@@ -130,72 +135,72 @@ struct StoreTroubleTests {
     let directory = try TemporaryDirectory()
     let disk = try PrivateMount(in: directory, megabytes: 24)
     let broker = try TestBroker()
-    let keeper = try Installation(
+    let installation = try Installation(
       broker, storePath: "\(disk.path)/store", launcher: disk.launcher)
-    #expect(try await (try await keeper.start()).stop() == .exit(0))
+    #expect(try await (try await installation.start()).stop() == .exit(0))
     try disk.run("mount -o remount,ro '\(disk.path)'")
-    let refused = try keeper.launch()
+    let refused = try installation.launch()
     #expect(try await refused.end() == .exit(74))
     #expect(refused.log.contains("/disk/store/store.lock: Read-only file system"))
     try disk.run("mount -o remount,rw '\(disk.path)'")
-    #expect(try await (try await keeper.start()).stop() == .exit(0))
+    #expect(try await (try await installation.start()).stop() == .exit(0))
   }
 
   @Test("An old copy in the store's place: nothing is taken, and that is said until it is accepted")
   func rolledBack() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker)
+    let installation = try Installation(broker)
     let audience = try await Audience.start(broker)
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home")
     let first = BorderRouter(number: 1)
     let second = BorderRouter(number: 2)
     let third = BorderRouter(number: 3)
-    var daemon = try await keeper.start()
+    var daemon = try await installation.start()
     try await publisher.publish([first.announces(try home.hex())])
     try await audience.until("the first router") { $0.state(first.topic) != nil }
     #expect(try await daemon.stop() == .exit(0))
-    let copy = keeper.directory.file("copy")
-    try FileManager.default.copyItem(atPath: keeper.storePath, toPath: copy)
-    daemon = try await keeper.start()
+    let copy = installation.directory.file("copy")
+    try FileManager.default.copyItem(atPath: installation.storePath, toPath: copy)
+    daemon = try await installation.start()
     try await publisher.publish([second.announces(try home.hex())])
     try await audience.until("the second router") { $0.state(second.topic) != nil }
     #expect(try await daemon.stop() == .exit(0))
-    try FileManager.default.removeItem(atPath: keeper.storePath)
-    try FileManager.default.copyItem(atPath: copy, toPath: keeper.storePath)
+    try FileManager.default.removeItem(atPath: installation.storePath)
+    try FileManager.default.copyItem(atPath: copy, toPath: installation.storePath)
 
-    daemon = try keeper.launch()
+    daemon = try installation.launch()
     try await audience.until("health with the reason, and the alert") { heard in
       heard.state(Self.health)?["intake"] == "backing_off"
         && heard.state(Self.health)?["reason"]?.text?.contains("older than its anchor") == true
         && !heard.alerts("alert_raised", "StoreReadOnly").isEmpty
     }
-    try await says("older than its anchor", audience, keeper, daemon)
+    try await says("older than its anchor", audience, installation, daemon)
     try await publisher.publish([third.announces(try home.hex())])
-    let status = try await keeper.json("status")
+    let status = try await installation.json("status")
     #expect(status["store"]?["condition"]?.text?.contains("older than its anchor") == true)
     // However often it tries, it goes on standing still.
     try await eventually("three more attempts") {
       daemon.log.components(separatedBy: "intake disconnected").count > 4
     }
     #expect(audience.look { $0.alerts("alert_resolved", "StoreReadOnly").isEmpty })
-    #expect(try await keeper.json("status")["routers"] == 1)
+    #expect(try await installation.json("status")["routers"] == 1)
     #expect(try await daemon.stop() == .exit(0))
 
-    let accepted = try await keeper.command("store", "accept-rollback")
+    let accepted = try await installation.command("store", "accept-rollback")
     #expect(accepted.status == 0, "\(accepted.error)")
-    daemon = try await keeper.start()
+    daemon = try await installation.start()
     try await audience.until("the third router, which has waited") { $0.state(third.topic) != nil }
     let topic = try #require(
       audience.look { $0.alerts("alert_raised", "StoreReadOnly") }.first?["fingerprint"]?.text)
     #expect(audience.look { $0.latest["threadkeeper/alert/\(topic)"] } == "", "it fires for ever")
     #expect(try await daemon.stop() == .exit(0))
-    #expect(try keeper.verify().matchesManifest)
+    #expect(try installation.verify().matchesManifest)
   }
 
   /// Everyone who could ask is told the same.
   private func says(
-    _ words: String, _ audience: Audience, _ keeper: Installation, _ daemon: DaemonProcess
+    _ words: String, _ audience: Audience, _ installation: Installation, _ daemon: DaemonProcess
   ) async throws {
     try await audience.until("alert and overview") { heard in
       heard.state("threadkeeper/bridge/alerts")?["critical"] == 1
@@ -212,13 +217,13 @@ struct StoreTroubleTests {
     #expect(overview?["alerts"]?.list.first?["alertname"] == "StoreReadOnly")
     #expect(daemon.log.contains(words))
     try await eventually("status with the reason") {
-      let intake = try await keeper.json("status")["intake"]
+      let intake = try await installation.json("status")["intake"]
       return intake?["state"] == "backing_off" && intake?["reason"]?.text?.contains(words) == true
     }
     #expect(audience.state("threadkeeper/bridge/state") == ["state": "online"])
   }
 
-  private func resumed(_ audience: Audience, _ keeper: Installation) async throws {
+  private func resumed(_ audience: Audience, _ installation: Installation) async throws {
     try await audience.until("intake to run again, and the alert's end", within: .seconds(60)) {
       $0.state(Self.health)?["intake"] == "running"
         && !$0.alerts("alert_resolved", "StoreReadOnly").isEmpty
@@ -226,7 +231,7 @@ struct StoreTroubleTests {
     }
     #expect(audience.look { $0.alerts("alert_raised", "StoreReadOnly").count } == 1)
     try await eventually("status without the reason") {
-      try await keeper.json("status")["intake"]?["state"] == "running"
+      try await installation.json("status")["intake"]?["state"] == "running"
     }
   }
 }

@@ -11,34 +11,34 @@ struct TeamCheckTests {
   )
   func teamMadeLater() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker, hold: 0)
+    let installation = try Installation(broker, hold: 0)
     let audience = try await Audience.start(broker)
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home")
     let router = BorderRouter(number: 1, user: "hub")
     let other = BorderRouter(number: 2, user: "other")
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     try await publisher.publish([router.announces(try home.hex()), other.announces(try home.hex())])
     try await audience.until("both routers") {
       $0.state(router.topic) != nil && $0.state(other.topic) != nil
     }
-    let teams = try await keeper.json("status")["teams"]
+    let teams = try await installation.json("status")["teams"]
     #expect(teams?["empty"] == [] && teams?["abandoned_ids"] == [])
     #expect(!daemon.log.contains("nobody speaks for"))
     #expect(try await daemon.stop() == .exit(0))
 
-    let settings = try String(contentsOfFile: keeper.configuration, encoding: .utf8)
+    let settings = try String(contentsOfFile: installation.configuration, encoding: .utf8)
     try Data((settings + "\nteams: {crew: [hub, attic], nobody: []}\n").utf8)
-      .write(to: URL(fileURLWithPath: keeper.configuration))
-    let again = try await keeper.start()
+      .write(to: URL(fileURLWithPath: installation.configuration))
+    let again = try await installation.start()
     #expect(again.log.contains("border agent ids belong to a team that nobody speaks for"))
     #expect(again.log.contains("threadkeeper routers transfer \(router.agent) TEAM"))
     #expect(again.log.contains("no user belongs to a team of the settings"))
-    let status = try await keeper.command("status").output
+    let status = try await installation.command("status").output
     #expect(
       status.contains("\nowners       \(router.agent) belongs to the team `hub`"), "\(status)")
     #expect(status.contains("\nteams        no user belongs to the team `nobody`"), "\(status)")
-    let found = try await keeper.json("status")["teams"]
+    let found = try await installation.json("status")["teams"]
     #expect(found?["empty"] == ["nobody"])
     #expect(
       found?["abandoned_ids"]
@@ -49,12 +49,12 @@ struct TeamCheckTests {
       heard.events("message_rejected").last?["message"]?.text?
         .contains("`threadkeeper routers transfer \(router.agent) crew`") == true
     }
-    #expect(try await keeper.command("routers", "transfer", router.agent, "crew").status == 0)
+    #expect(try await installation.command("routers", "transfer", router.agent, "crew").status == 0)
     try await publisher.publish([router.changes(to: try home.hex(at: 2))])
     try await audience.until("the router's dataset") {
       $0.state(router.topic)?["active_timestamp"] == 2
     }
-    #expect(try await keeper.json("status")["teams"]?["abandoned_ids"] == [])
+    #expect(try await installation.json("status")["teams"]?["abandoned_ids"] == [])
     #expect(try await again.stop() == .exit(0))
   }
 }

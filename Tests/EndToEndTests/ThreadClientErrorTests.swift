@@ -13,19 +13,19 @@ struct ThreadClientErrorTests {
 
   private struct Scene {
     let broker: TestBroker
-    let keeper: Installation
+    let installation: Installation
     let daemon: DaemonProcess
     let client: THClient
   }
 
   private func scene() async throws -> Scene {
     let broker = try TestBroker()
-    let keeper = try Installation(broker, hold: 0, more: "client_users: {\(geteuid()): hub}")
-    let daemon = try await keeper.start()
+    let installation = try Installation(broker, hold: 0, more: "client_users: {\(geteuid()): hub}")
+    let daemon = try await installation.start()
     return Scene(
-      broker: broker, keeper: keeper, daemon: daemon,
+      broker: broker, installation: installation, daemon: daemon,
       client: THClient(
-        configuration: .init(storeDirectory: keeper.storePath, asksOnTerminal: false)))
+        configuration: .init(storeDirectory: installation.storePath, asksOnTerminal: false)))
   }
 
   /// The error of a call with `await`.
@@ -79,10 +79,11 @@ struct ThreadClientErrorTests {
       async let refused = error(call)
       var id: String?
       try await eventually("a question") {
-        id = try await scene.keeper.json("consent", "list")["pending"]?.list.first?["id"]?.text
+        id = try await scene.installation.json("consent", "list")["pending"]?.list.first?["id"]?
+          .text
         return id != nil
       }
-      #expect(try await scene.keeper.command("consent", "deny", id ?? "").status == 0)
+      #expect(try await scene.installation.command("consent", "deny", id ?? "").status == 0)
       expect([await refused], .refused, "consent_denied")
     }
     // The same question again is refused without a person.
@@ -126,7 +127,7 @@ struct ThreadClientErrorTests {
     let publisher = try await TestPublisher.start(scene.broker)
     try await publisher.publish([other.announces(try ThreadNetwork("other").hex())])
     try await eventually("the other team's router") {
-      try await scene.keeper.json("routers").list.first?["credentials"] == "stored"
+      try await scene.installation.json("routers").list.first?["credentials"] == "stored"
     }
     let foreign = [
       await error {

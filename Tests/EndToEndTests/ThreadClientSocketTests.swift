@@ -10,7 +10,7 @@ import ThreadNetwork
 struct ThreadClientSocketTests {
   private let broker: TestBroker
   private let directory: TemporaryDirectory
-  private let keeper: Installation
+  private let installation: Installation
   private var socket: String { directory.file("run/client.sock") }
 
   init() throws {
@@ -20,7 +20,7 @@ struct ThreadClientSocketTests {
     chmod(directory.path, 0o711)
     let socket = directory.file("run/client.sock")
     let crowd = Self.crowd.map { "\($0): crowd" }.joined(separator: ", ")
-    keeper = try Installation(
+    installation = try Installation(
       broker, hold: 0,
       more: "clients: {socket: \(socket)}\nclient_users: {61001: one, 61002: two, \(crowd)}")
   }
@@ -30,7 +30,7 @@ struct ThreadClientSocketTests {
 
   @Test("On the socket for others there are requests, and nothing else")
   func commands() async throws {
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let mode = try FileManager.default.attributesOfItem(atPath: socket)[.posixPermissions]
     #expect((mode as? NSNumber)?.intValue == 0o666)
     for command in ["store/export", "store/progress", "no/such", ""] {
@@ -54,7 +54,7 @@ struct ThreadClientSocketTests {
     "A user who asks too often is told so, and nobody else is",
     .enabled(if: geteuid() == 0 && hasPython, "only root can be others, and it needs python3"))
   func tooOften() async throws {
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let program =
       Self.calls + """
         for command in sys.argv[2:]:
@@ -115,7 +115,7 @@ struct ThreadClientSocketTests {
     "However many connections of other users stay silent, a user gets through",
     .enabled(if: geteuid() == 0 && hasPython, "only root can be others, and it needs python3"))
   func silentUsers() async throws {
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     // Two users with all their places were enough to keep everybody out. Twelve have more than there are.
     let program =
       Self.calls + """
@@ -143,7 +143,7 @@ struct ThreadClientSocketTests {
     "Programs of other users speak for their teams, and strangers for none",
     .enabled(if: geteuid() == 0, "only root can be others"))
   func users() async throws {
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     func run(_ user: Int, _ arguments: String..., input: String = "") throws -> Program.Result {
       try Program.run(
         "setpriv",
@@ -179,7 +179,7 @@ struct ThreadClientSocketTests {
         "--reuid=61001", "--regid=61001", "--clear-groups", ThreadClientExampleTests.program,
         "list",
       ],
-      environment: ["THREADKEEPER_SOCKET": keeper.storePath + "/daemon.sock"])
+      environment: ["THREADKEEPER_SOCKET": installation.storePath + "/daemon.sock"])
     #expect(inside.status == 1)
     #expect(inside.output.contains("no access"))
     #expect(try await daemon.stop() == .exit(0))

@@ -11,8 +11,8 @@ struct ThreadClientTests {
   private static let agent = Data(hex: "00000000000000a1")
   private static let other = Data(hex: "00000000000000a2")
 
-  private func client(_ keeper: Installation) -> THClient {
-    THClient(configuration: .init(storeDirectory: keeper.storePath, confirmConsent: nil))
+  private func client(_ installation: Installation) -> THClient {
+    THClient(configuration: .init(storeDirectory: installation.storePath, confirmConsent: nil))
   }
 
   /// What a handler gets.
@@ -34,12 +34,12 @@ struct ThreadClientTests {
   @Test("Each call in both forms, through the socket; routers of the own team are active")
   func calls() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(
+    let installation = try Installation(
       broker, hold: 0,
       more: "teams: {hub: [border-router]}\nclient_users: {\(geteuid()): hub}")
     let audience = try await Audience.start(broker)
-    let daemon = try await keeper.start()
-    let client = client(keeper)
+    let daemon = try await installation.start()
+    let client = client(installation)
     let home = try ThreadNetwork("home")
     let guest = try ThreadNetwork("guest")
     let dataset = try Data(hex: home.hex())
@@ -118,61 +118,61 @@ struct ThreadClientTests {
   }
 
   /// Decides what waits for consent, as the daemon's owner does at a command line.
-  private func decide(_ verb: String, _ keeper: Installation) async throws {
+  private func decide(_ verb: String, _ installation: Installation) async throws {
     var id: String?
     try await eventually("a question") {
-      id = try await keeper.json("consent", "list")["pending"]?.list.first?["id"]?.text
+      id = try await installation.json("consent", "list")["pending"]?.list.first?["id"]?.text
       return id != nil
     }
-    #expect(try await keeper.command("consent", verb, id ?? "").status == 0)
+    #expect(try await installation.command("consent", verb, id ?? "").status == 0)
   }
 
   @Test(
     "What needs consent is told once the daemon's owner agrees, in both forms, and never before")
   func consent() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(
+    let installation = try Installation(
       broker, hold: 0, more: "client_users: {\(geteuid()): hub}")
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let router = BorderRouter(number: 7)
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home")
     let dataset = try Data(hex: home.hex())
     let network = Data(hex: home.extendedPANID)
     try await publisher.publish([router.announces(try home.hex())])
-    let client = client(keeper)
+    let client = client(installation)
     try await eventually("the network") { await client.isPreferredAvailable() }
     #expect(try await client.allCredentials().isEmpty)
     #expect(await client.isPreferred(forActiveOperationalDataset: dataset))
 
     async let preferred = client.preferredCredentials()
-    try await decide("approve", keeper)
+    try await decide("approve", installation)
     #expect(try await preferred.activeOperationalDataSet == dataset)
     async let ofNetwork = client.credentials(forExtendedPANID: network)
-    try await decide("approve", keeper)
+    try await decide("approve", installation)
     #expect(try await ofNetwork.networkKey == Data(home.networkKey))
     async let nearby = client.activeCredentialsForNearbyNetworks
-    try await decide("approve", keeper)
+    try await decide("approve", installation)
     #expect(try await nearby.map(\.borderAgentID) == [Data(hex: router.agent)])
 
     async let handed: (THCredentials?, (any Error)?) = outcome { done in
       client.retrievePreferredCredentials { done(($0, $1)) }
     }
-    try await decide("approve", keeper)
+    try await decide("approve", installation)
     #expect(await handed.0?.activeOperationalDataSet == dataset)
     async let handedNetwork: (THCredentials?, (any Error)?) = outcome { done in
       client.retrieveCredentials(forExtendedPANID: network) { done(($0, $1)) }
     }
-    try await decide("approve", keeper)
+    try await decide("approve", installation)
     #expect(await handedNetwork.0?.extendedPANID == network)
     async let handedNearby: (Set<THCredentials>?, (any Error)?) = outcome { done in
       client.retrieveActiveCredentialsForNearbyNetworks { done(($0, $1)) }
     }
-    try await decide("approve", keeper)
+    try await decide("approve", installation)
     #expect(await handedNearby.0?.count == 1)
 
     async let refused = code { _ = try await client.preferredCredentials() }
-    try await decide("deny", keeper)
+    try await decide("deny", installation)
     #expect(await refused == .refused)
     #expect(try await daemon.stop() == .exit(0))
   }
@@ -180,35 +180,35 @@ struct ThreadClientTests {
   @Test("What a program has stored by itself is there when a daemon runs, and the other way round")
   func ownStore() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker, hold: 0)
-    let first = try await keeper.start()
+    let installation = try Installation(broker, hold: 0)
+    let first = try await installation.start()
     let home = try Data(hex: ThreadNetwork("home").hex())
     let configuration = THClient.Configuration(
-      storeDirectory: keeper.storePath, keyFile: keeper.directory.file("store.key"),
-      anchorDirectory: keeper.directory.file("anchor"), confirmConsent: nil)
+      storeDirectory: installation.storePath, keyFile: installation.directory.file("store.key"),
+      anchorDirectory: installation.directory.file("anchor"), confirmConsent: nil)
     let client = THClient(configuration: configuration)
     try await client.storeCredentials(forBorderAgent: Self.agent, activeOperationalDataSet: home)
     #expect(try await first.stop() == .exit(0))
     try await client.storeCredentials(forBorderAgent: Self.other, activeOperationalDataSet: home)
     #expect(try await client.allCredentials().count == 2)
-    let second = try await keeper.start()
+    let second = try await installation.start()
     #expect(try await client.allCredentials().count == 2)
     #expect(try await client.allActiveCredentials().isEmpty)
     #expect(await client.isPreferred(forActiveOperationalDataset: home))
     #expect(try await second.stop() == .exit(0))
-    let report = try keeper.verify()
+    let report = try installation.verify()
     #expect(report.isWhole && report.matchesManifest && report.unreadable.isEmpty)
   }
 
   @Test("A daemon that is killed in the middle of a call: the next one answers it")
   func killed() async throws {
     let broker = try TestBroker()
-    let keeper = try Installation(broker, hold: 0)
-    let first = try await keeper.start()
+    let installation = try Installation(broker, hold: 0)
+    let first = try await installation.start()
     let home = try Data(hex: ThreadNetwork("home").hex())
     let client = THClient(
       configuration: .init(
-        socket: keeper.storePath + "/daemon.sock", confirmConsent: nil))
+        socket: installation.storePath + "/daemon.sock", confirmConsent: nil))
     #expect(try await client.allCredentials().isEmpty)
     // It takes the call, and does nothing with it.
     try await first.suspend()
@@ -217,10 +217,10 @@ struct ThreadClientTests {
         forBorderAgent: Self.agent, activeOperationalDataSet: home)
     }
     try await eventually("the call") {
-      try WaitingCalls.count(at: keeper.storePath + "/daemon.sock") == 1
+      try WaitingCalls.count(at: installation.storePath + "/daemon.sock") == 1
     }
     try await first.kill9()
-    let second = try await keeper.start()
+    let second = try await installation.start()
     try await call.value
     #expect(try await client.allCredentials().map(\.borderAgentID) == [Self.agent])
     #expect(try await second.stop() == .exit(0))

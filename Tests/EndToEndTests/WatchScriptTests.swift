@@ -8,13 +8,13 @@ import Testing
 @Suite("The example follows an OpenThread Border Router", .inTurns, .timeLimit(.minutes(30)))
 struct WatchScriptTests {
   private let broker: TestBroker
-  private let keeper: Installation
+  private let installation: Installation
   private let home: ThreadNetwork
   private let guest: ThreadNetwork
 
   init() throws {
     broker = try TestBroker()
-    keeper = try Installation(broker, hold: 1)
+    installation = try Installation(broker, hold: 1)
     home = try ThreadNetwork("home")
     guest = try ThreadNetwork("guest")
   }
@@ -22,7 +22,7 @@ struct WatchScriptTests {
   private func watch(_ routers: ThreadRouters, _ number: Int = 0) throws -> WatchScript {
     try WatchScript(
       "border-router.sh", ["watch-otbr", "--otbr", routers.url(number), "--name", "Attic"],
-      in: keeper.directory,
+      in: installation.directory,
       ["MQTT_USERNAME": "attic", "MQTT_PORT": "\(broker.port)"])
   }
 
@@ -31,7 +31,7 @@ struct WatchScriptTests {
   @Test("Where it is, its Thread state and its dataset are published as they change")
   func changes() async throws {
     let audience = try await Audience.start(broker)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let routers = try await ThreadRouters(2)
     let agent = try routers.order(0, "form", home.hex()).agent
     let watch = try watch(routers)
@@ -70,10 +70,10 @@ struct WatchScriptTests {
         $0["router"]?.text == agent && $0["summary"]?.text?.contains("detached since 2") == true
       }
     }
-    let table = try await keeper.command("routers").output
+    let table = try await installation.command("routers").output
     #expect(table.contains("detached") && table.contains(" on \(home.extendedPANID)"))
     #expect(
-      try await keeper.command("status").output.contains(
+      try await installation.command("status").output.contains(
         "1 detached, 1 not on the network that they are configured for"))
     try routers.order(0, "set", "never_attaches false")
     try await audience.until("attached again") {
@@ -89,7 +89,7 @@ struct WatchScriptTests {
   @Test("Refused, frozen and stopped are three things; none of them is a leave")
   func offline() async throws {
     let audience = try await Audience.start(broker)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let routers = try await ThreadRouters(1)
     let agent = try routers.order(0, "form", home.hex()).agent
     let watch = try watch(routers)
@@ -123,7 +123,7 @@ struct WatchScriptTests {
   @Test("After a factory reset the old id leaves, and the new one is announced")
   func reset() async throws {
     let audience = try await Audience.start(broker)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let routers = try await ThreadRouters(1)
     let old = try routers.order(0, "form", home.hex()).agent
     let watch = try watch(routers)
@@ -141,7 +141,8 @@ struct WatchScriptTests {
     try await audience.until("the third one") {
       $0.latest[topic(new)] == "" && $0.state(topic(third))?["thread_state"] == "leader"
     }
-    #expect(try await keeper.json("routers").list.map { $0["border_agent_id"]?.text } == [third])
+    #expect(
+      try await installation.json("routers").list.map { $0["border_agent_id"]?.text } == [third])
     #expect(watch.end() == .exit(143))
     #expect(try await daemon.stop() == .exit(0))
   }
@@ -151,7 +152,7 @@ struct WatchScriptTests {
   )
   func oldAgent() async throws {
     let audience = try await Audience.start(broker)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let routers = try await ThreadRouters(1)
     try routers.order(0, "set", "mode \"old\"")
     let address = try routers.order(0, "form", home.hex()).address
@@ -168,7 +169,7 @@ struct WatchScriptTests {
   @Test("A dataset that is rejected is said with its reason; the router is listed without it")
   func rejected() async throws {
     let audience = try await Audience.start(broker)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let routers = try await ThreadRouters(1)
     let agent = try routers.order(
       0, "partial", "000300000c0102123405100102030405060708090a0b0c0d0e0f10"
@@ -188,17 +189,17 @@ struct WatchScriptTests {
   @Test("A dataset that was refused for another reason than itself is published again")
   func refusedForAnotherReason() async throws {
     let audience = try await Audience.start(broker)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let routers = try await ThreadRouters(1)
     let agent = try routers.order(0, "form", home.hex()).agent
     let watch = try watch(routers)
     try await audience.until("the router") { $0.state(topic(agent))?["preferred"] == "match" }
-    #expect(try await keeper.command("routers", "transfer", agent, "hub").status == 0)
+    #expect(try await installation.command("routers", "transfer", agent, "hub").status == 0)
     try routers.order(0, "form", home.hex(at: 2, channel: 20))
     try await eventually("the refusal") {
       watch.output.contains("error: threadkeeper has rejected dataset (")
     }
-    #expect(try await keeper.command("routers", "transfer", agent, "attic").status == 0)
+    #expect(try await installation.command("routers", "transfer", agent, "attic").status == 0)
     try await audience.until("the changed dataset") { $0.state(topic(agent))?["channel"] == 20 }
     #expect(watch.end() == .exit(143))
     #expect(try await daemon.stop() == .exit(0))
@@ -207,7 +208,7 @@ struct WatchScriptTests {
   @Test("A router that answers without an address is frozen until it has one")
   func withoutAddress() async throws {
     let audience = try await Audience.start(broker)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let routers = try await ThreadRouters(1)
     let agent = try routers.order(0, "form", home.hex()).agent
     let paths = ["/node", "/node/ba-id", "/node/ext-address"]
@@ -224,20 +225,22 @@ struct WatchScriptTests {
   @Test("A sealed router is kept alive with sealed and signed messages only")
   func sealed() async throws {
     let audience = try await Audience.start(broker)
-    let daemon = try await keeper.start()
-    let key = keeper.directory.file("router.key")
-    let made = try await keeper.clientKeygen(key)
+    let daemon = try await installation.start()
+    let key = installation.directory.file("router.key")
+    let made = try await installation.clientKeygen(key)
     #expect(
-      try await keeper.command("clients", "enroll", "attic", made, "--trust", "signed").status == 0)
+      try await installation.command("clients", "enroll", "attic", made, "--trust", "signed").status
+        == 0)
     Recorder.current?.allPublishersAreEnrolled()
     let routers = try await ThreadRouters(1)
     let agent = try routers.order(0, "form", home.hex()).agent
     let watch = try WatchScript(
       "sealed-router/watch.sh", ["--otbr", routers.url(0), "--name", "Attic \"north\""],
-      in: keeper.directory,
+      in: installation.directory,
       [
         "MQTT_USERNAME": "attic", "MQTT_PORT": "\(broker.port)", "CLIENT_KEY": key,
-        "KEEPER_LINE": try #require(try await keeper.json("clients", "fingerprint")["line"]?.text),
+        "DAEMON_LINE": try #require(
+          try await installation.json("clients", "fingerprint")["line"]?.text),
       ])
     try await audience.until("the announcement") {
       $0.state(topic(agent))?["thread_state"] == "leader"
@@ -267,7 +270,7 @@ struct WatchScriptTests {
   @Test("Without the line to seal to, a sealed watcher sends nothing")
   func noLine() async throws {
     let outcome = try await Program.example(
-      "sealed-router/watch.sh", [], ["HOME": keeper.directory.path, "MQTT_USERNAME": "attic"])
-    #expect(outcome.status == 78 && outcome.output.contains("KEEPER_LINE"))
+      "sealed-router/watch.sh", [], ["HOME": installation.directory.path, "MQTT_USERNAME": "attic"])
+    #expect(outcome.status == 78 && outcome.output.contains("DAEMON_LINE"))
   }
 }

@@ -8,7 +8,7 @@ import Testing
 struct AttemptTests {
   @Test("A right login: nothing is wrong, whatever version is spoken")
   func right() async throws {
-    let broker = try TestBroker(logins: [.init("keeper", role: .keeper)])
+    let broker = try TestBroker(logins: [.init("keeper", role: .daemon)])
     var configuration = broker.configuration(clientID: "a", user: "keeper")
     for version in [MosquittoConfiguration.ProtocolVersion.v5, .v311] {
       configuration.protocolVersion = version
@@ -18,7 +18,7 @@ struct AttemptTests {
 
   @Test("A wrong one: refused, at the first attempt")
   func wrong() async throws {
-    let broker = try TestBroker(logins: [.init("keeper", role: .keeper)])
+    let broker = try TestBroker(logins: [.init("keeper", role: .daemon)])
     var configuration = broker.configuration(clientID: "a", user: "keeper")
     configuration.password = "not-the-password"
     let error = await MosquittoClient.attempt(configuration, within: .seconds(120))

@@ -33,7 +33,7 @@ struct ConnectionWordsTests {
     "A wrong password: the user is named, the password is not",
     arguments: [MosquittoConfiguration.ProtocolVersion.v5, .v311])
   func wrongPassword(version: MosquittoConfiguration.ProtocolVersion) async throws {
-    let broker = try TestBroker(logins: [.init("keeper", role: .keeper)])
+    let broker = try TestBroker(logins: [.init("keeper", role: .daemon)])
     var configuration = broker.configuration(clientID: "a", user: "keeper")
     configuration.protocolVersion = version
     configuration.password = "not-the-password"
@@ -45,7 +45,7 @@ struct ConnectionWordsTests {
 
   @Test("No user name where one is wanted: the settings are named")
   func noUser() async throws {
-    let broker = try TestBroker(logins: [.init("keeper", role: .keeper)])
+    let broker = try TestBroker(logins: [.init("keeper", role: .daemon)])
     let error = try await Self.failure(broker.configuration(clientID: "a"))
     #expect(error.reason == .credentials)
     #expect(error.message.contains("set `mqtt.username` and `mqtt.password`"))

@@ -7,14 +7,14 @@ import Testing
 @testable import SealedEnvelope
 
 @Suite struct EnvelopeTests {
-  private let keeper: Identity
+  private let daemon: Identity
   private let router: Identity
   private let topic = "threadkeeper/in/router/announce"
   private let body = Array(#"{"border_agent_id":"a1b2c3d4e5f60718","dataset":"0e08aa"}"#.utf8)
   private let now: Int64 = 1_800_000_000
 
   init() throws {
-    keeper = try Identity()
+    daemon = try Identity()
     router = try Identity()
   }
 
@@ -24,7 +24,7 @@ import Testing
     lifetime: Int64? = nil
   ) throws -> [UInt8] {
     try Envelope.seal(
-      body ?? self.body, to: (recipient ?? keeper).keys, from: sender ?? router,
+      body ?? self.body, to: (recipient ?? daemon).keys, from: sender ?? router,
       at: Envelope.Place(
         topic: topic ?? self.topic, order: order, now: now ?? self.now, lifetime: lifetime))
   }
@@ -33,7 +33,7 @@ import Testing
     _ bytes: [UInt8], with reader: Identity? = nil, now: Int64? = nil
   ) throws -> OpenedEnvelope {
     try Envelope.open(
-      bytes, with: reader ?? keeper, from: [router.keys], topic: topic, now: now ?? self.now)
+      bytes, with: reader ?? daemon, from: [router.keys], topic: topic, now: now ?? self.now)
   }
 
   private func refusal(_ bytes: [UInt8], now: Int64? = nil) -> EnvelopeRefusal? {
@@ -47,13 +47,13 @@ import Testing
 
   /// An envelope around claims of the test's own.
   private func sealed(claims: String, signer: Identity? = nil) throws -> [UInt8] {
-    try Envelope.seal(signed: Array(claims.utf8), to: keeper.keys, from: signer ?? router)
+    try Envelope.seal(signed: Array(claims.utf8), to: daemon.keys, from: signer ?? router)
   }
 
   private func claims(
     aud: String? = nil, iss: String? = nil, rest: String = #""seq":1,"#, body: String = "{}"
   ) -> String {
-    #"{"aud":"\#(aud ?? keeper.keys.sealingHash)","iss":"\#(iss ?? router.keys.signingHash)","#
+    #"{"aud":"\#(aud ?? daemon.keys.sealingHash)","iss":"\#(iss ?? router.keys.signingHash)","#
       + #""topic":"\#(topic)",\#(rest)"iat":\#(now),"body":\#(body)}"#
   }
 
@@ -76,7 +76,7 @@ import Testing
     #expect(object["v"] as? Int == 1)
     #expect(object["typ"] as? String == "sealed")
     #expect(object["alg"] as? String == "x25519-xsalsa20-poly1305-seal")
-    let hash = try BLAKE2b.hash256(keeper.keys.sealingKey)
+    let hash = try BLAKE2b.hash256(daemon.keys.sealingKey)
     #expect(object["kid"] as? String == hash.prefix(8).map { String(format: "%02x", $0) }.joined())
   }
 
@@ -100,7 +100,7 @@ import Testing
     func resealed(_ signed: [UInt8]) throws -> [UInt8] {
       try Envelope.seal(
         inside: Array(#"{"signed":"\#(Base64.encode(signed))","sig":"\#(signature)"}"#.utf8),
-        to: keeper.keys)
+        to: daemon.keys)
     }
     #expect(try open(resealed(signed)).body == body)
     for position in signed.indices {
@@ -134,7 +134,7 @@ import Testing
     #expect(refusal(try altered("v", 2)) == .unsupportedVersion)
     #expect(refusal(try altered("alg", "none")) == .unsupportedAlgorithm)
     #expect(refusal(try altered("kid", "0123456789abcdef")) == .unknownKeyID)
-    #expect(refusal(try altered("kid", keeper.keys.keyID.uppercased())) == .unknownKeyID)
+    #expect(refusal(try altered("kid", daemon.keys.keyID.uppercased())) == .unknownKeyID)
     #expect(refusal(try altered("ct", "AAAA")) == .cannotOpen)
     #expect(refusal(try altered("ct", "no base64")) == .notAnEnvelope)
     #expect(refusal([UInt8](repeating: 0x20, count: Envelope.limit + 1)) == .tooLarge)
@@ -146,7 +146,7 @@ import Testing
     #expect(refusal(bytes) == .unknownKeyID)
     // The same, but says that it is for the daemon.
     let text = String(decoding: bytes, as: UTF8.self)
-      .replacingOccurrences(of: stranger.keys.keyID, with: keeper.keys.keyID)
+      .replacingOccurrences(of: stranger.keys.keyID, with: daemon.keys.keyID)
     #expect(refusal(Array(text.utf8)) == .cannotOpen)
   }
 
@@ -162,7 +162,7 @@ import Testing
     let signature = Base64.encode(try router.signing.sign(signed))
     let bytes = try Envelope.seal(
       inside: Array(#"{"signed":"\#(Base64.encode(signed))","sig":"\#(signature)"}"#.utf8),
-      to: keeper.keys)
+      to: daemon.keys)
     #expect(refusal(bytes) == .badSignature)
   }
 
@@ -248,10 +248,10 @@ import Testing
       let order: Envelope.Order =
         Bool.random() ? .sequence(generator.next()) : .identifier("x" + text())
       let bytes = try Envelope.seal(
-        Array(body), to: keeper.keys, from: router,
+        Array(body), to: daemon.keys, from: router,
         at: .init(topic: topic, order: order, now: now, lifetime: 30))
       let opened = try Envelope.open(
-        bytes, with: keeper, from: [keeper.keys, router.keys], topic: topic, now: now)
+        bytes, with: daemon, from: [daemon.keys, router.keys], topic: topic, now: now)
       #expect(opened.body == Array(body))
       #expect(opened.order == order)
     }

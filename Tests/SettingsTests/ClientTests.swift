@@ -10,17 +10,17 @@ struct ClientTests {
     let settings = try #require(result.settings)
     #expect(result.problems == [])
     #expect(settings.clientUsers == [0: "hub", 1234: "phone", 1235: "phone"])
-    #expect(settings.team(ofUID: 0, keeper: 7) == "hub")
-    #expect(settings.team(ofUID: 1234, keeper: 7) == "phone")
-    #expect(settings.team(ofUID: 1236, keeper: 7) == nil)
+    #expect(settings.team(ofUID: 0, daemon: 7) == "hub")
+    #expect(settings.team(ofUID: 1234, daemon: 7) == "phone")
+    #expect(settings.team(ofUID: 1236, daemon: 7) == nil)
   }
 
   @Test("The daemon's own user and root are teams of their own, which no login can be")
   func own() throws {
     let settings = try #require(try load("").settings)
-    #expect(settings.team(ofUID: 7, keeper: 7) == "uid/7")
-    #expect(settings.team(ofUID: 0, keeper: 7) == "uid/0")
-    #expect(settings.team(ofUID: 8, keeper: 7) == nil)
+    #expect(settings.team(ofUID: 7, daemon: 7) == "uid/7")
+    #expect(settings.team(ofUID: 0, daemon: 7) == "uid/0")
+    #expect(settings.team(ofUID: 8, daemon: 7) == nil)
     #expect(try problems("teams: {uid/7: [a]}").count == 1)
     #expect(try problems("client_users: {0: uid/7}").count == 1)
   }
@@ -32,7 +32,7 @@ struct ClientTests {
     let shared = try #require(
       try load("client_users: {1: hub}\nteams: {hub: [hub, b]}").settings)
     #expect(shared.team(ofUser: "hub") == "hub")
-    #expect(shared.team(ofUser: "b") == shared.team(ofUID: 1, keeper: 7))
+    #expect(shared.team(ofUser: "b") == shared.team(ofUID: 1, daemon: 7))
   }
 
   @Test("What is no user and no team is said with its place, all at once")

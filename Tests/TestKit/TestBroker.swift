@@ -36,7 +36,7 @@ package final class TestBroker: Sendable {
       EmbeddedBrokerConfiguration(
         directory: directory, port: try UnusedPort.next(), baseTopics: baseTopics,
         persistence: persistence,
-        logins: logins + (observerLogin.map { [.init($0, role: .keeper)] } ?? []),
+        logins: logins + (observerLogin.map { [.init($0, role: .daemon)] } ?? []),
         receiveMaximum: receiveMaximum,
         extraConfiguration: (savesAtOnce
           ? ["autosave_on_changes true", "autosave_interval 1"] : [])

@@ -8,7 +8,7 @@
 #   threadkeeper client keygen
 # and once where the daemon is:
 #   threadkeeper clients enroll LOGIN tk1:… --trust signed
-#   threadkeeper clients fingerprint | head -1       # the daemon's line, for KEEPER_LINE
+#   threadkeeper clients fingerprint | head -1       # the daemon's line, for DAEMON_LINE
 set -eu
 
 usage() {
@@ -16,7 +16,7 @@ usage() {
 Usage: preferred-dataset.sh
 
 Variables
-  KEEPER_LINE         the daemon's enrolment line
+  DAEMON_LINE         the daemon's enrolment line
   MQTT_USERNAME       the login that is enrolled
   CLIENT_KEY          its key file; ~/.config/threadkeeper/client.key unless given
   MQTT_PASSWORD_FILE  a file with the password, if it has one
@@ -39,10 +39,10 @@ fail() {
 
 case ${1:-} in -h | --help) usage && exit 0 ;; esac
 [ $# -eq 0 ] || { usage >&2 && exit 64; }
-[ -n "${KEEPER_LINE:-}" ] || fail 78 'KEEPER_LINE, the line of the daemon, is not set; see --help'
+[ -n "${DAEMON_LINE:-}" ] || fail 78 'DAEMON_LINE, the line of the daemon, is not set; see --help'
 [ -n "${MQTT_USERNAME:-}" ] || fail 78 'MQTT_USERNAME, the login that is enrolled, is not set; see --help'
 
-set -- client request preferred/get --keeper "$KEEPER_LINE" --username "$MQTT_USERNAME" \
+set -- client request preferred/get --daemon "$DAEMON_LINE" --username "$MQTT_USERNAME" \
   --host "${MQTT_HOST:-localhost}" --base-topic "${BASE_TOPIC:-threadkeeper}"
 [ -z "${MQTT_PORT:-}" ] || set -- "$@" --port "$MQTT_PORT"
 [ -z "${CLIENT_KEY:-}" ] || set -- "$@" --key "$CLIENT_KEY"

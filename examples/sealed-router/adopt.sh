@@ -26,7 +26,7 @@ Usage: adopt.sh [--once] [--otbr URL] ID
   SHOW        one that prints the dataset that the router uses, in hex
 
 Variables
-  KEEPER_LINE, CLIENT_KEY, MQTT_USERNAME, MQTT_PASSWORD_FILE, MQTT_HOST, MQTT_PORT, MQTT_CAFILE and
+  DAEMON_LINE, CLIENT_KEY, MQTT_USERNAME, MQTT_PASSWORD_FILE, MQTT_HOST, MQTT_PORT, MQTT_CAFILE and
   BASE_TOPIC as in border-router.sh --help
   REQUEST_SECONDS     10    for one request to the router
   ATTACH_SECONDS      90    for the router to be attached on the new network; else it is put back
@@ -36,7 +36,7 @@ Exit status
   69 otherwise, so that systemd starts it again
 
 Example
-  KEEPER_LINE=tk1:... CLIENT_KEY=/etc/threadkeeper/router.key MQTT_USERNAME=hub \
+  DAEMON_LINE=tk1:... CLIENT_KEY=/etc/threadkeeper/router.key MQTT_USERNAME=hub \
     adopt.sh a1b2c3d4e5f60718
 END
 }
@@ -63,7 +63,7 @@ while :; do
 done
 case $# in 1 | 3) ;; *) usage >&2 && exit 64 ;; esac
 id=$1 set_command=${2:-} show_command=${3:-}
-[ -n "${KEEPER_LINE:-}" ] || fail 78 "KEEPER_LINE, threadkeeper's enrolment line, is not set; see --help"
+[ -n "${DAEMON_LINE:-}" ] || fail 78 "DAEMON_LINE, threadkeeper's enrolment line, is not set; see --help"
 [ -n "${MQTT_USERNAME:-}" ] || fail 78 'MQTT_USERNAME, the login of the router, is not set; see --help'
 case $id in '' | *[!0-9A-Fa-f]*) fail 65 'a border agent id has 16 or 32 hex digits' ;; esac
 id=$(printf '%s' "$id" | tr '[:upper:]' '[:lower:]')
@@ -265,7 +265,7 @@ listener=$!
   while IFS= read -r payload; do
     trap '' TERM INT HUP
     body=$(printf '%s' "$payload" \
-      | threadkeeper client open --key "$key" --from "$KEEPER_LINE" --topic "$topic") || continue
+      | threadkeeper client open --key "$key" --from "$DAEMON_LINE" --topic "$topic") || continue
     # One login may speak for several routers.
     if [ "$(field border_agent_id)" != "$id" ]; then continue; fi
     # A message may come more than once: it is set once.

@@ -16,7 +16,7 @@ Usage: announce.sh announce|dataset|leave|heartbeat|offline ID [NAME] [< DATASET
   DATASET  its TLVs in hex, on standard input; of announce and dataset
 
 Variables
-  KEEPER_LINE, CLIENT_KEY, MQTT_USERNAME and the others of border-router.sh --help
+  DAEMON_LINE, CLIENT_KEY, MQTT_USERNAME and the others of border-router.sh --help
 
 Example
   sudo ot-ctl dataset active -x | announce.sh announce a1b2c3d4e5f60718 'Living room'

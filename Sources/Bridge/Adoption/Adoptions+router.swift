@@ -34,12 +34,14 @@ extension Adoptions {
       let (user, key) = try sealer.addressee(of: router, counting, in: home)
       now = AdoptionSituation(preferred: preferred, reported: reported, user: user, key: key)
     }
-    let effects = machine.handle(
-      .checked(
-        AdoptionCheck(
-          isEnabled: isEnabled, check: check, before: counting.map(AdoptionSituation.init),
-          now: now, isRaised: try router.adoption == nil && isRaised(), isSSIDNew: isSSIDNew)))
-    return try apply(effects, &machine, to: &router, in: home)
+    let found = AdoptionCheck(
+      isEnabled: isEnabled, check: check, before: counting.map(AdoptionSituation.init),
+      now: now, isRaised: try router.adoption == nil && isRaised(), isSSIDNew: isSSIDNew)
+    // The row of a router that was lost and made again has no state, while the sealed record may be there.
+    if router.adoption == nil, AdoptionDecision(nil, found) == .begin {
+      machine = try self.machine(of: router, in: home)
+    }
+    return try apply(machine.handle(.checked(found)), &machine, to: &router, in: home)
   }
 
   /// The alert of its mismatch was raised.

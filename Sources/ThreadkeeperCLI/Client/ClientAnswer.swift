@@ -35,7 +35,7 @@ struct ClientAnswer {
   ///   - needsSeal: whether data that is not sealed is refused: anybody on the broker could have said it.
   init(
     _ payload: [UInt8], to transaction: String,
-    keys: (own: Identity, keeper: PublicIdentity)?, topic: String, needsSeal: Bool
+    keys: (own: Identity, daemon: PublicIdentity)?, topic: String, needsSeal: Bool
   ) throws(CommandFailure) {
     guard payload.count <= 1 << 20, JSONObjectText.isAtMost(16, deep: payload),
       let form = try? JSONDecoder().decode(Form.self, from: Data(payload)), form.v == 1
@@ -53,11 +53,11 @@ struct ClientAnswer {
     }
     guard let keys else {
       throw CommandFailure(
-        .usage, "the answer is sealed", remedy: "give the daemon's line with --keeper")
+        .usage, "the answer is sealed", remedy: "give the daemon's line with --daemon")
     }
     do throws(EnvelopeRefusal) {
       let opened = try Envelope.open(
-        envelope, with: keys.own, from: [keys.keeper], topic: topic,
+        envelope, with: keys.own, from: [keys.daemon], topic: topic,
         now: Int64(Date().timeIntervalSince1970))
       guard opened.order == .identifier(transaction) else { throw .replayed }
       self.data = opened.body

@@ -15,7 +15,7 @@ import ThreadkeeperDaemon
 
 /// Asks the daemon over the broker: seals and signs where the daemon's key is known, and opens the answer.
 struct ClientExchange: Sendable {
-  typealias Keys = (own: Identity, keeper: PublicIdentity)
+  typealias Keys = (own: Identity, daemon: PublicIdentity)
 
   /// With a look at what waits, after the time of the request itself.
   private static let patience = Duration.seconds(3)
@@ -96,7 +96,7 @@ struct ClientExchange: Sendable {
     defer { wipe(&request) }
     do throws(SealingError) {
       let envelope = try Envelope.seal(
-        request, to: keys.keeper, from: keys.own,
+        request, to: keys.daemon, from: keys.own,
         at: .init(
           topic: topic, order: .identifier(transaction), now: Int64(Date().timeIntervalSince1970),
           lifetime: Envelope.requestLifetime))

@@ -23,7 +23,7 @@ struct ClientOpenCommand: ParsableCommand {
 
       Examples:
         mosquitto_sub -C 1 -t threadkeeper/out/phone/response/preferred/get |
-          threadkeeper client open --from "$KEEPER" \\
+          threadkeeper client open --from "$DAEMON_LINE" \\
             --topic threadkeeper/out/phone/response/preferred/get
       """)
 

@@ -26,11 +26,11 @@ struct ClientRequestCommand: AsyncParsableCommand {
       Examples:
         threadkeeper client request ping --username phone
         threadkeeper client request preferred/get --username phone \\
-          --keeper "$KEEPER" --host broker.local --password-file ~/.mqtt
+          --daemon "$DAEMON_LINE" --host broker.local --password-file ~/.mqtt
         threadkeeper client request network/get --username phone \\
-          --field ext_pan_id=1111111122222222 --keeper "$KEEPER"
+          --field ext_pan_id=1111111122222222 --daemon "$DAEMON_LINE"
         threadkeeper client request preferred/check --username phone \\
-          --keeper "$KEEPER" --fields - < dataset.json
+          --daemon "$DAEMON_LINE" --fields - < dataset.json
       """)
 
   /// Questions whose answers hold keys.
@@ -50,7 +50,7 @@ struct ClientRequestCommand: AsyncParsableCommand {
   var fields: String?
 
   @Option(help: ArgumentHelp("The daemon's enrolment line.", valueName: "line"))
-  var keeper: String?
+  var daemon: String?
 
   @OptionGroup var key: ClientKeyOption
 
@@ -92,8 +92,8 @@ struct ClientRequestCommand: AsyncParsableCommand {
   }
 
   private func identities() throws -> ClientExchange.Keys? {
-    guard let keeper else { return nil }
-    return (try key.file().read(), try .argument(keeper, whose: "--keeper"))
+    guard let daemon else { return nil }
+    return (try key.file().read(), try .argument(daemon, whose: "--daemon"))
   }
 
   private func readFields() throws -> [UInt8] {

@@ -22,7 +22,7 @@ struct ClientSealCommand: ParsableCommand {
       is new.
 
       Examples:
-        threadkeeper client seal --to "$KEEPER" \\
+        threadkeeper client seal --to "$DAEMON_LINE" \\
           --topic threadkeeper/in/router/announce \\
           --seq "$(date +%s%3N)" --event < event.json |
           mosquitto_pub -q 1 -t threadkeeper/in/router/announce -s

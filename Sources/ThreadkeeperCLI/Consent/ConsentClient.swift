@@ -62,14 +62,14 @@ struct ConsentClient: Sendable {
     try await fromDaemon { try await ask(method, request) }
   }
 
-  /// Only a daemon has somebody waiting.
+  /// For what only a daemon can do: without one no request waits.
   private func fromDaemon<Reply: Sendable>(
     _ ask: () async throws -> Reply?
   ) async throws -> Reply {
     let none = CommandFailure(
       .unavailable, "no daemon runs, so nothing waits for consent",
       remedy: "`threadkeeper run` starts one; the program has to ask again then")
-    return try await DaemonClient(settings: settings).running(orFail: none, ask)
+    return try await DaemonClient(settings: settings).askRunning(orFail: none, ask)
   }
 
   private func perform<Request: Encodable & Sendable, Reply: Decodable & Sendable>(

@@ -34,9 +34,12 @@ extension DaemonClient {
     _ method: VarlinkStream<Parameters, Reply>, _ parameters: Parameters,
     firstWithin limit: Duration = .seconds(60), each: (Reply) async throws -> Void
   ) async throws -> Reply? {
-    try await with(within: limit) {
+    let deadline = ContinuousClock.now + limit
+    return try await with(within: limit) {
       var last: Reply?
-      for try await reply in try $0.replies(to: method, parameters, firstWithin: limit) {
+      for try await reply in try $0.replies(
+        to: method, parameters, firstWithin: deadline - .now)
+      {
         try await each(reply)
         last = reply
       }

@@ -73,7 +73,7 @@ struct DaemonClient: Sendable {
   /// - Parameters:
   ///   - ask: nil when no daemon listens.
   ///   - none: thrown when none runs.
-  func running<R: Sendable>(
+  func askRunning<R: Sendable>(
     orFail none: CommandFailure, _ ask: () async throws -> R?
   ) async throws -> R {
     try await Self.orStore(isRepeatable: true, daemon: ask) {

@@ -35,7 +35,7 @@ struct DemoStage {
       EmbeddedBrokerConfiguration(
         directory: directory + "/broker", persistence: false,
         logins: [
-          .init("threadkeeper", role: .keeper), .init("monitor", role: .monitor),
+          .init("threadkeeper", role: .daemon), .init("monitor", role: .monitor),
         ] + DemoStory.routers.map { .init($0) }))
     do {
       try broker.start()

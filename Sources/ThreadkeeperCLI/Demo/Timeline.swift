@@ -32,9 +32,9 @@ final class Timeline: Sendable {
     else { return }
     let words = event.words.printable
     switch event.eventType {
-    case "alert_raised": line("keeper", style.red(words))
-    case "alert_resolved": line("keeper", style.green(words))
-    default: line("keeper", words)
+    case "alert_raised": line("daemon", style.red(words))
+    case "alert_resolved": line("daemon", style.green(words))
+    default: line("daemon", words)
     }
   }
 

@@ -40,8 +40,9 @@ struct StoreClient: Sendable {
   private func askRunningDaemon<Request: Encodable & Sendable>(
     _ method: VarlinkMethod<Request, StoreReport>, _ request: Request, orSay words: String
   ) async throws -> StoreReport {
-    try await DaemonClient(settings: settings).running(orFail: CommandFailure(.unavailable, words))
-    {
+    try await DaemonClient(settings: settings).askRunning(
+      orFail: CommandFailure(.unavailable, words)
+    ) {
       try await ask(method, request)
     }
   }

@@ -74,7 +74,7 @@ struct LoginCommand: AsyncParsableCommand {
     /// `added` or `updated`.
     let stored: String
     let validated: Bool
-    let keeperRunning: Bool
+    let daemonRunning: Bool
     /// False while the settings have a password, which wins; those of the daemon, if one runs.
     let inUse: Bool
     let newStore: String?
@@ -86,7 +86,7 @@ struct LoginCommand: AsyncParsableCommand {
       username = login.username
       stored = result.change
       validated = isValidated
-      keeperRunning = result.isDaemonRunning
+      daemonRunning = result.isDaemonRunning
       inUse = result.isInUse
       newStore = result.madeStore ? client.settings.store.path : nil
     }
@@ -103,9 +103,9 @@ struct LoginCommand: AsyncParsableCommand {
             + settings.store.keyFile)
       }
       if !inUse {
-        let whose = keeperRunning ? "the running daemon's settings" : "the settings"
+        let whose = daemonRunning ? "the running daemon's settings" : "the settings"
         lines.append("`mqtt.password` in \(whose) wins over it: remove that to use this one.")
-      } else if keeperRunning {
+      } else if daemonRunning {
         lines.append("The running daemon goes on with it.")
       }
       return lines.map { $0 + "\n" }.joined()

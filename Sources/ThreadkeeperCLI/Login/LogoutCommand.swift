@@ -26,7 +26,7 @@ struct LogoutCommand: AsyncParsableCommand {
     let broker: String
     /// User names.
     let deleted: [String]
-    let keeperRunning: Bool
+    let daemonRunning: Bool
   }
 
   func run() async throws {
@@ -37,7 +37,7 @@ struct LogoutCommand: AsyncParsableCommand {
     let deleted = try await client.delete()
     guard !deleted.users.isEmpty else { throw nothing(client) }
     let report = Report(
-      broker: "\(client.address)", deleted: deleted.users, keeperRunning: deleted.isDaemonRunning)
+      broker: "\(client.address)", deleted: deleted.users, daemonRunning: deleted.isDaemonRunning)
     let users = deleted.users.map(\.printable).joined(separator: ", ")
     let whose = deleted.isDaemonRunning ? "The running daemon's settings" : "The settings"
     let note = deleted.wasInUse ? "" : "\(whose) still have one, in `mqtt.password`.\n"

@@ -42,14 +42,14 @@ struct RunCommand: AsyncParsableCommand {
     // few file descriptors: so before the store and the broker take theirs.
     DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) {}
     try await Task.sleep(for: .milliseconds(5))
-    let keeper = try Daemon.start(
+    let daemon = try Daemon.start(
       settings, ask: StoreSecret.askNow, logger: .init(settings.log))
-    defer { keeper.end() }
-    if let broker = keeper.embeddedBroker {
+    defer { daemon.end() }
+    if let broker = daemon.embeddedBroker {
       try StandardStream.error.write(
         EmbeddedBrokerNotice(broker: broker, settings: settings).text)
     }
-    try await keeper.run(prompt: TerminalLoginPrompt())
+    try await daemon.run(prompt: TerminalLoginPrompt())
   }
 }
 

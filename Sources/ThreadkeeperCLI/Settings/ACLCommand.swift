@@ -24,7 +24,7 @@ struct ACLCommand: ParsableCommand {
       """)
 
   @Option(help: "The broker's login of threadkeeper itself.")
-  var keeper: String?
+  var daemon: String?
 
   @Option(
     help: ArgumentHelp(
@@ -64,7 +64,7 @@ struct ACLCommand: ParsableCommand {
     let settings = try options.load()
     var list = AccessList(
       baseTopics: settings.homes.map(\.baseTopic),
-      keepers: [keeper ?? settings.mqtt.username ?? "threadkeeper"])
+      daemons: [daemon ?? settings.mqtt.username ?? "threadkeeper"])
     list.monitors = monitor
     list.approvers = approver
     list.kept = keep

@@ -135,7 +135,7 @@ package struct Daemon {
   ) throws -> Keychain {
     var options = KeychainOptions()
     options.upkeep = .deferred
-    options.auditor = "keeper"
+    options.auditor = "daemon"
     guard !OpenStore.exists(settings) else {
       return try OpenStore.forWriting(settings, options: options, ask: ask)
     }

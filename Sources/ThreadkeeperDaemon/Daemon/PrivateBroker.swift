@@ -12,7 +12,7 @@ import Settings
   import Foundation
 #endif
 
-/// The broker that comes with the keeper: started before it, and again whenever it dies.
+/// The broker that comes with the daemon: started before it, and again whenever it dies.
 struct PrivateBroker: Service {
   /// A broker that dies sooner than this after its start is not started again at once.
   private static let pause = Duration.seconds(2)

@@ -101,7 +101,7 @@ package struct ExportService {
     }
     // A store that has decided nothing has shown its keys at most.
     plan.givesWay = { item, differs in
-      guard KeeperIdentityStore.isOnlyShown(item) else { return false }
+      guard DaemonIdentityStore.isOnlyShown(item) else { return false }
       // The same keys may have been used since they were exported.
       if differs.contains("secret") { access.replacesKeys = true }
       return true
@@ -115,7 +115,7 @@ package struct ExportService {
       items.wrote(item)
       guard ImportedAccess(item.itemClass, item.attributes) != nil else { return }
       // Keys that nobody has used decide nothing here either.
-      if KeeperIdentityStore.isOnlyShown(item) { showsKeys = true } else { takesOver = true }
+      if DaemonIdentityStore.isOnlyShown(item) { showsKeys = true } else { takesOver = true }
     }
     plan.removed = { items.removed($0) }
     plan.willWrite = { [keychain] in

@@ -7,7 +7,7 @@ import ThreadCredentialStore
 
 /// What an import brings that decides who may have credentials.
 package enum ImportedAccess: String, Codable, CaseIterable, Sendable {
-  case identity = "keeper_identity"
+  case identity = "daemon_identity"
   case enrolment = "client_enrolment"
   /// That a client's keys count no more.
   case revocation = "client_revocation"
@@ -34,7 +34,7 @@ package enum ImportedAccess: String, Codable, CaseIterable, Sendable {
     let service = attributes[.service]?.string ?? ""
     switch service {
     case _ where itemClass != .genericPassword: self = .unknown
-    case KeeperIdentityStore.service: self = .identity
+    case DaemonIdentityStore.service: self = .identity
     case ConsentLedger.Service.grant.rawValue:
       if case .systemUser? = Self.grant(attributes)?.requester.identity {
         self = .localGrant

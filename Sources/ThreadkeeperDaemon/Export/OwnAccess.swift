@@ -25,7 +25,7 @@ struct OwnAccess {
   /// that concerns no user of the broker.
   static func isDecided(_ enrolments: ClientEnrolmentStore, _ tx: ReadTransaction) throws -> Bool {
     let keychain = enrolments.keychain
-    return try KeeperIdentityStore(keychain).isUsed(tx)
+    return try DaemonIdentityStore(keychain).isUsed(tx)
       || ConsentLedger(keychain).hasDecidedForBroker(tx) || enrolments.hasAny(tx)
   }
 

@@ -8,10 +8,15 @@ package struct CommandFailure: Error, Sendable, Equatable {
   package let message: String
   /// What the person can do.
   package let remedy: String?
+  /// Of `io.threadkeeper.Failed`, where it is another one than that of the status.
+  package let code: String?
 
-  package init(_ status: ExitStatus, _ message: String, remedy: String? = nil) {
+  package init(
+    _ status: ExitStatus, _ message: String, remedy: String? = nil, code: String? = nil
+  ) {
     self.status = status
     self.message = message
     self.remedy = remedy
+    self.code = code
   }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import VarlinkSocket
+
 extension StoreSecret {
   /// Characters of a new passphrase, at least.
   private static let leastCharacters = 8
@@ -12,10 +14,14 @@ extension StoreSecret {
     switch kind {
     case .passphrase where value.count < Self.leastCharacters:
       throw CommandFailure(
-        .badInput, "a passphrase has at least \(Self.leastCharacters) characters")
+        .badInput, "a passphrase has at least \(Self.leastCharacters) characters",
+        code: VarlinkError.invalidCode)
     case .keyFile where !value.hasPrefix("/"):
-      throw CommandFailure(.badInput, "the path of a key file begins with /")
-    case .keyFile, .passphrase, .systemdCredential, .recoveryCode, .passphraseOrCode: break
+      throw CommandFailure(
+        .badInput, "the path of a key file begins with /", code: VarlinkError.invalidCode)
+    case .passphraseOrCode:
+      throw CommandFailure(.usage, "a new key slot is of a passphrase or of a recovery code")
+    case .keyFile, .passphrase, .systemdCredential, .recoveryCode: break
     }
   }
 }

@@ -11,6 +11,8 @@ extension VarlinkError {
   package static let tooManyConnections = VarlinkError(
     "\(VarlinkInterface.threadkeeper.name).TooManyConnections")
 
+  /// A parameter has a value that it cannot have.
+  package static let invalidCode = "invalid_payload"
   /// Whoever asks may not have it; of a login: the broker refuses it.
   package static let refusedCode = "refused"
   /// The daemon ends before it has done what it was asked for.
@@ -24,7 +26,8 @@ extension VarlinkError {
   /// - Parameter code: nil is that of the exit status.
   init(_ failure: CommandFailure, code: String? = nil) {
     var parameters: [String: Value] = [
-      "code": .string(code ?? failure.status.code), "message": .string(failure.message),
+      "code": .string(code ?? failure.code ?? failure.status.code),
+      "message": .string(failure.message),
       "exit": .int(Int(failure.status.rawValue)),
     ]
     parameters["help"] = failure.remedy.map { .string($0) }
@@ -60,7 +63,8 @@ extension VarlinkError {
       return CommandFailure(status ?? .software, message, remedy: parameters["help"]?.string)
     case Self.tooManyConnections.name:
       return CommandFailure(
-        .temporary, "the running daemon has too many connections open", remedy: "try again")
+        .temporary, "the running daemon has too many connections or streams open",
+        remedy: "try again, or end a command that follows something")
     case Self.permissionDenied.name:
       return CommandFailure(
         .notPermitted, "the running daemon does not take this from this user",
@@ -78,14 +82,14 @@ extension ExitStatus {
   /// The code of `io.threadkeeper.Failed` that goes with it.
   fileprivate var code: String {
     switch self {
-    case .usage, .badInput: "invalid_payload"
+    case .usage: VarlinkError.invalidCode
     case .noInput: "not_found"
     case .notPermitted: VarlinkError.refusedCode
     case .unavailable: "unavailable"
     case .configuration: "conflict"
     case .temporary: VarlinkError.endingCode
     case .software: "internal"
-    case .system, .cannotCreate, .inputOutput: VarlinkError.storeCode
+    case .badInput, .system, .cannotCreate, .inputOutput: VarlinkError.storeCode
     }
   }
 }

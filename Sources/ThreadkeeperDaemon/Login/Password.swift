@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import SodiumCrypto
+import VarlinkSocket
 
 /// Passwords as MQTT takes them: 1 to 65,535 bytes (MQTT 5.0, section 3.1.3.6), here of UTF-8
 /// without a zero byte.
@@ -8,14 +9,17 @@ package enum Password {
   package static let limit = 65_535
 
   package static func checked(_ bytes: ArraySlice<UInt8>) throws(CommandFailure) -> SecretBytes {
-    guard !bytes.isEmpty else { throw CommandFailure(.badInput, "the password is empty") }
+    guard !bytes.isEmpty else {
+      throw CommandFailure(.badInput, "the password is empty", code: VarlinkError.invalidCode)
+    }
     guard bytes.count <= limit else { throw tooLong }
     guard !bytes.contains(0), String(validating: bytes, as: UTF8.self) != nil else {
-      throw CommandFailure(.badInput, "the password is not UTF-8, or has a zero byte")
+      throw CommandFailure(
+        .badInput, "the password is not UTF-8, or has a zero byte", code: VarlinkError.invalidCode)
     }
     return SecretBytes(copying: bytes)
   }
 
   package static let tooLong = CommandFailure(
-    .badInput, "the password has more than \(limit) bytes")
+    .badInput, "the password has more than \(limit) bytes", code: VarlinkError.invalidCode)
 }

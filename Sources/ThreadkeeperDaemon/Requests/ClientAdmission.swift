@@ -14,7 +14,7 @@ struct ClientAdmission: Sendable {
   let team: @Sendable (UInt32) -> String?
   /// How many items the store has: what a list costs depends on it.
   let items: @Sendable () -> Int
-  var keeper: UInt32 = geteuid()
+  var owner: UInt32 = geteuid()
   var clock: any Clock = SystemClock()
   /// Called for each that is refused.
   var refused: @Sendable () -> Void = {}
@@ -66,7 +66,7 @@ struct ClientAdmission: Sendable {
   private func verdict(
     on user: UInt32, price: Int, work: Int = 0
   ) -> RequestLimiter.Verdict {
-    guard user != keeper, user != 0 else { return .allowed }
+    guard user != owner, user != 0 else { return .allowed }
     return limiter.judge("\(user)", price: price, work: work, now: clock.now())
   }
 

@@ -31,7 +31,7 @@ extension DaemonRequest {
 
   package var bytes: [UInt8] { get throws { try Array(JSONEncoder().encode(self)) } }
 
-  /// In the keeper: what comes of it, or why nothing does.
+  /// In the daemon: what comes of it, or why nothing does.
   package func answer(_ work: () throws -> Report) -> [UInt8] {
     let answer: Answer
     do {

@@ -92,7 +92,7 @@ extension RuntimeRecord.Refused {
       problem: cut(refusals.problem, to: 300),
       remedy: refusals.isByAccess
         ? "Nobody hears of it. Put what `threadkeeper acl` prints into the broker's access list; "
-          + "`--keeper` names this login."
+          + "`--daemon` names this login."
         : "If that does not say why, the broker's log may.")
   }
 }

@@ -10,7 +10,7 @@ final class ServerConnections: Sendable {
     var connections: [Int: ServerConnection] = [:]
     /// Connections of each user whose threads have not ended, those among them that have lost their place.
     var unfinished: [UInt32: Int] = [:]
-    /// Of each user, so many.
+    /// Open streams of each user.
     var streams: [UInt32: Int] = [:]
     var isEnding = false
   }

@@ -27,7 +27,7 @@ package struct VarlinkLimits: Sendable {
   package static var owner: VarlinkLimits {
     var limits = VarlinkLimits()
     limits.placesPerUser = 16
-    limits.streamsPerUser = 8
+    limits.streamsPerUser = 7
     limits.places = 16
     return limits
   }

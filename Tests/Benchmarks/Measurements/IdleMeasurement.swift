@@ -17,28 +17,28 @@ struct IdleMeasurement {
   func run() throws -> [Figure] {
     let broker = try workspace.startBroker()
     defer { broker.stop(removingFiles: true) }
-    let keeper = try KeeperProcess(workspace, port: broker.port)
-    defer { keeper.stop() }
-    try fill(keeper, port: broker.port)
+    let daemon = try DaemonProcess(workspace, port: broker.port)
+    defer { daemon.stop() }
+    try fill(daemon, port: broker.port)
 
     Progress.say("start: \(size.starts) times")
     let relay = try ConnackRelay(to: broker.port)
-    keeper.port = relay.port
+    daemon.port = relay.port
     var first: [Double] = []
     var both: [Double] = []
     for _ in 0..<size.starts {
       relay.reset()
-      let child = try keeper.launch()
+      let child = try daemon.launch()
       let answers = try relay.waitForAnswers(2)
       first.append(Double(answers[0] - child.startedAt) / 1e6)
       both.append(Double(answers[1] - child.startedAt) / 1e6)
-      keeper.stop()
+      daemon.stop()
     }
-    keeper.port = broker.port
-    try keeper.start()
+    daemon.port = broker.port
+    try daemon.start()
     Progress.say("memory: five quiet seconds")
     sleep(5)
-    let memory = keeper.residentMemory / 1e6
+    let memory = daemon.residentMemory / 1e6
     return [
       Figure(
         "exec to CONNACK, both connections", both.median, unit: .milliseconds,
@@ -52,14 +52,14 @@ struct IdleMeasurement {
     ]
   }
 
-  private func fill(_ keeper: KeeperProcess, port: UInt16) throws {
-    try keeper.start()
-    keeper.routers = Int64(Self.routers) + 1
+  private func fill(_ daemon: DaemonProcess, port: UInt16) throws {
+    try daemon.start()
+    daemon.routers = Int64(Self.routers) + 1
     _ = try Helper(program: workspace.helper, port: port).publish(
-      Fleet().packets(.first, 0..<Self.routers, marker: Self.routers, base: KeeperProcess.base),
+      Fleet().packets(.first, 0..<Self.routers, marker: Self.routers, base: DaemonProcess.base),
       from: workspace.fresh("packets"))
-    _ = try keeper.waitForRouters()
-    try keeper.waitForQuiet()
-    keeper.stop()
+    _ = try daemon.waitForRouters()
+    try daemon.waitForQuiet()
+    daemon.stop()
   }
 }

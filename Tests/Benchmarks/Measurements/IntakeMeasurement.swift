@@ -31,7 +31,7 @@ struct IntakeMeasurement {
 
   /// What was measured of one pair, round by round.
   struct Samples {
-    var keeper: [Double] = []
+    var daemon: [Double] = []
     var bare: [Double] = []
     /// Microseconds of processor time that the daemon used for a message.
     var cost: [Double] = []
@@ -50,12 +50,12 @@ struct IntakeMeasurement {
           let pair = try stage.measure(kind, way)
           samples["\(way) \(kind)", default: Samples()].add(pair)
           Progress.say(
-            "  \(way), \(kind.words): daemon \(Int(pair.keeper))/s, bare \(Int(pair.bare))/s, "
-              + "ratio \((pair.keeper / pair.bare).formatted(2))")
+            "  \(way), \(kind.words): daemon \(Int(pair.daemon))/s, bare \(Int(pair.bare))/s, "
+              + "ratio \((pair.daemon / pair.bare).formatted(2))")
         }
       }
-      memory.append(stage.keeper.residentMemory)
-      stage.keeper.stop()
+      memory.append(stage.daemon.residentMemory)
+      stage.daemon.stop()
     }
     return figures(samples, memory: memory)
   }
@@ -65,20 +65,20 @@ struct IntakeMeasurement {
     for way in ways {
       for kind in Fleet.Kind.allCases {
         guard let one = samples["\(way) \(kind)"] else { continue }
-        let ratios = zip(one.keeper, one.bare).map { $0 / $1 }
+        let ratios = zip(one.daemon, one.bare).map { $0 / $1 }
         figures.append(
           Figure(
             "\(way): \(kind.words)", ratios.median, unit: .ratio, goal: .atLeast(way.goal(kind)),
             samples: ratios,
-            note: "daemon \(Int(one.keeper.median))/s, bare \(Int(one.bare.median))/s, "
+            note: "daemon \(Int(one.daemon.median))/s, bare \(Int(one.bare.median))/s, "
               + "\(one.cost.median.formatted(1)) µs of processor a message"))
       }
     }
     if let first = samples["\(Delivery.live) \(Fleet.Kind.first)"] {
       figures.append(
         Figure(
-          "live: first announcements a second", first.keeper.median, unit: .perSecond,
-          goal: .atLeast(Self.floor), samples: first.keeper, note: "on two quiet cores"))
+          "live: first announcements a second", first.daemon.median, unit: .perSecond,
+          goal: .atLeast(Self.floor), samples: first.daemon, note: "on two quiet cores"))
     }
     figures.append(
       Figure(
@@ -90,7 +90,7 @@ struct IntakeMeasurement {
 
 extension IntakeMeasurement.Samples {
   mutating func add(_ pair: IntakeStage.Pair) {
-    keeper.append(pair.keeper)
+    daemon.append(pair.daemon)
     bare.append(pair.bare)
     cost.append(pair.cost)
   }

@@ -6,7 +6,7 @@ import CBareSubscriber
 struct IntakeStage {
   /// Messages a second of both, and what the daemon's share cost.
   struct Pair {
-    var keeper: Double
+    var daemon: Double
     var bare: Double
     /// Microseconds of processor time a message.
     var cost: Double
@@ -15,7 +15,7 @@ struct IntakeStage {
   /// As long as the daemon's, so that the broker has the same bytes to move.
   private static let bareBase = "bare-counter"
 
-  let keeper: KeeperProcess
+  let daemon: DaemonProcess
   private let helper: Helper
   private let fleet = Fleet()
   private let messages: Int
@@ -25,12 +25,12 @@ struct IntakeStage {
   private var isBareFirst = false
 
   init(workspace: Workspace, port: UInt16, messages: Int) throws {
-    keeper = try KeeperProcess(workspace, port: port)
+    daemon = try DaemonProcess(workspace, port: port)
     helper = Helper(program: workspace.helper, port: port)
     file = workspace.fresh("packets")
     self.messages = messages
     // Both sessions are known to the broker before the first message.
-    try keeper.start()
+    try daemon.start()
     _ = try helper.finish(helper.subscribe(Self.bareBase, expecting: 0))
   }
 
@@ -40,35 +40,35 @@ struct IntakeStage {
     if kind == .first { nextRouter += messages }
     let marker = nextRouter
     nextRouter += 1
-    let load = fleet.packets(kind, numbers, marker: marker, base: KeeperProcess.base)
+    let load = fleet.packets(kind, numbers, marker: marker, base: DaemonProcess.base)
     let bareLoad = fleet.packets(kind, numbers, marker: marker, base: Self.bareBase)
     isBareFirst.toggle()
     var bare = isBareFirst ? try measureBare(bareLoad, way) : 0
-    keeper.routers += kind == .first ? Int64(messages) + 1 : 1
-    let (rate, cost) = try measureKeeper(load, way)
+    daemon.routers += kind == .first ? Int64(messages) + 1 : 1
+    let (rate, cost) = try measureDaemon(load, way)
     if bare == 0 { bare = try measureBare(bareLoad, way) }
-    return Pair(keeper: rate, bare: bare, cost: cost)
+    return Pair(daemon: rate, bare: bare, cost: cost)
   }
 
-  private func measureKeeper(_ load: PublishPackets, _ way: Delivery) throws
+  private func measureDaemon(_ load: PublishPackets, _ way: Delivery) throws
     -> (rate: Double, cost: Double)
   {
     let begin: Int64
     var used: Double
     switch way {
     case .live:
-      used = keeper.processorTime
+      used = daemon.processorTime
       begin = try helper.publish(load, from: file).begin
     case .backlog:
-      keeper.stop()
+      daemon.stop()
       _ = try helper.publish(load, from: file)
-      begin = try keeper.start()
+      begin = try daemon.start()
       used = 0
     }
-    let end = try keeper.waitForRouters()
-    used = keeper.processorTime - used
+    let end = try daemon.waitForRouters()
+    used = daemon.processorTime - used
     // What it still has to say is not to burden the next measurement.
-    try keeper.waitForQuiet()
+    try daemon.waitForQuiet()
     return (Self.rate(load, begin, end), used / Double(load.count) * 1e6)
   }
 

@@ -18,15 +18,15 @@ struct LatencyMeasurement {
     Progress.say("latency: \(size.events) events")
     let broker = try workspace.startBroker()
     defer { broker.stop(removingFiles: true) }
-    let keeper = try KeeperProcess(workspace, port: broker.port)
-    try keeper.start()
-    defer { keeper.stop() }
-    let disk = try DiskProbe(path: "\(keeper.directory)/fsync")
+    let daemon = try DaemonProcess(workspace, port: broker.port)
+    try daemon.start()
+    defer { daemon.stop() }
+    let disk = try DiskProbe(path: "\(daemon.directory)/fsync")
     let watcher = StateWatcher()
     let client = MosquittoClient(
       MosquittoConfiguration(
         host: "127.0.0.1", port: broker.port, clientID: "bench-latency", cleanStart: true,
-        subscriptions: [.init("\(KeeperProcess.base)/router/+")]), handler: watcher)
+        subscriptions: [.init("\(DaemonProcess.base)/router/+")]), handler: watcher)
     let running = Task { try await client.run() }
     defer { client.stop() }
     try watcher.waitForSubscription()

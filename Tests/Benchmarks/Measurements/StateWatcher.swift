@@ -27,11 +27,11 @@ final class StateWatcher: MosquittoHandler {
     -> Double
   {
     let event = Publication(
-      topic: "\(KeeperProcess.base)/in/\(Fleet.user)/announce",
+      topic: "\(DaemonProcess.base)/in/\(Fleet.user)/announce",
       payload: Array(fleet.announcement(router, name: name).utf8))
     state.withLock {
       $0.outbox = [event]
-      $0.topic = "\(KeeperProcess.base)/router/\(Fleet.agent(router))"
+      $0.topic = "\(DaemonProcess.base)/router/\(Fleet.agent(router))"
       $0.name = "\"name\":\"\(name)\""
     }
     let begin = bare_now()

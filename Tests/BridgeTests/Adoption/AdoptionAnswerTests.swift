@@ -13,7 +13,7 @@ import ThreadDataset
 @Suite("What a person's answer about a router comes to")
 struct AdoptionAnswerTests {
   private let scene: AdoptionScene
-  private var keeper: Keeper { scene.keeper }
+  private var bridge: TestBridge { scene.bridge }
 
   init() throws {
     scene = try AdoptionScene()
@@ -26,21 +26,21 @@ struct AdoptionAnswerTests {
     #expect(try scene.failure?.reason == "denied")
     #expect(try scene.state?.published == "failed")
     try scene.restart()
-    try keeper.pass(300)
+    try bridge.pass(300)
     #expect(try scene.waiting().isEmpty && scene.failure?.reason == "denied")
     // The first SSID is only remembered, another one is a change.
-    try keeper.say(.ssid, Agent.living, ["ssid": "a"])
-    try keeper.pass(1)
+    try bridge.say(.ssid, Agent.living, ["ssid": "a"])
+    try bridge.pass(1)
     #expect(try scene.waiting().isEmpty)
-    try keeper.say(.ssid, Agent.living, ["ssid": "b"])
-    try keeper.pass(1)
+    try bridge.say(.ssid, Agent.living, ["ssid": "b"])
+    try bridge.pass(1)
     #expect(try scene.waiting().count == 1 && scene.failure == nil)
-    try keeper.pass(120)
+    try bridge.pass(120)
     #expect(try scene.failure?.reason == "expired")
     // It ended, and comes back.
-    try keeper.announce(Agent.living, .home, at: 5)
+    try bridge.announce(Agent.living, .home, at: 5)
     #expect(try scene.failure == nil)
-    try keeper.announce(Agent.living, .guest, at: 1)
+    try bridge.announce(Agent.living, .guest, at: 1)
     try scene.raised()
     #expect(try scene.waiting().count == 1)
   }
@@ -48,14 +48,14 @@ struct AdoptionAnswerTests {
   @Test("After no, nobody is asked for 120 seconds, however long the question had waited")
   func quietAfterwards() throws {
     try scene.raised()
-    try keeper.pass(100)
+    try bridge.pass(100)
     try scene.desk.deny(try #require(try scene.waiting().first).id.description, by: 0)
-    for ssid in ["a", "b"] { try keeper.say(.ssid, Agent.living, ["ssid": ssid]) }
-    try keeper.pass(1)
+    for ssid in ["a", "b"] { try bridge.say(.ssid, Agent.living, ["ssid": ssid]) }
+    try bridge.pass(1)
     #expect(try scene.state == .due)
-    try keeper.pass(118)
+    try bridge.pass(118)
     #expect(try scene.waiting().isEmpty)
-    try keeper.pass(1)
+    try bridge.pass(1)
     #expect(try scene.waiting().count == 1)
   }
 
@@ -63,21 +63,21 @@ struct AdoptionAnswerTests {
   func words() throws {
     try scene.raised()
     #expect(
-      try keeper.alert(.preferredNetworkMismatch, Agent.living)?.facts.remedy
+      try bridge.alert(.preferredNetworkMismatch, Agent.living)?.facts.remedy
         .contains("threadkeeper consent list") == true)
     func counts() throws -> [AlertName.Severity: Int] {
-      let home = try keeper.home().id
-      return try keeper.database.read { try AlertLedger.countsBySeverity(home: home, $0) }
+      let home = try bridge.home().id
+      return try bridge.database.read { try AlertLedger.countsBySeverity(home: home, $0) }
     }
     let before = try counts()
     try scene.desk.deny(try #require(try scene.waiting().first).id.description, by: 0)
     #expect(try scene.failure?.reason == "denied")
     #expect(try counts()[.warning] == before[.warning])
     #expect(try counts()[.info] == (before[.info] ?? 0) + 1)
-    let alert = try #require(try keeper.alert(.adoptionFailed, Agent.living))
+    let alert = try #require(try bridge.alert(.adoptionFailed, Agent.living))
     #expect(alert.state(home: "home").severity == .info)
     #expect(
-      try keeper.alert(.preferredNetworkMismatch, Agent.living)?.facts.remedy
+      try bridge.alert(.preferredNetworkMismatch, Agent.living)?.facts.remedy
         .contains("in its own app or page") == true)
   }
 
@@ -89,15 +89,15 @@ struct AdoptionAnswerTests {
       try #require(try scene.waiting().first).id.description, .once, by: 0)
     #expect(past.given == false && past.obstacle == .changed)
     var told: [String] = []
-    try keeper.temporary.keychain.forEachAuditRecord { record in
+    try bridge.temporary.keychain.forEachAuditRecord { record in
       told += record.lines.filter { $0.action == .credentialsNotGiven }.map(\.subject)
     }
     #expect(told.count == 1 && told.first?.hasSuffix("what was asked for has changed") == true)
     #expect(try scene.given().isEmpty)
-    try keeper.pass(1)
+    try bridge.pass(1)
     try scene.desk.approve(
       try #require(try scene.waiting().first).id.description, .once, by: 0)
-    try keeper.pass(1)
+    try bridge.pass(1)
     #expect(try scene.given().count == 1)
   }
 }

@@ -14,7 +14,7 @@ import ThreadDataset
 @Suite("A person agrees to one key of one login")
 struct AdoptionKeyTests {
   private let scene: AdoptionScene
-  private var keeper: Keeper { scene.keeper }
+  private var bridge: TestBridge { scene.bridge }
   private let guest: OperationalDataset
 
   init() throws {
@@ -32,13 +32,13 @@ struct AdoptionKeyTests {
     let first = try #require(try scene.waiting().first)
     let other = try Identity()
     try scene.changeKey(other)
-    try keeper.pass(1)
+    try bridge.pass(1)
     #expect(try fingerprints() == [other.keys.fingerprint])
     #expect(try scene.waiting().first?.id != first.id && scene.state == .asked)
     #expect(try scene.failure == nil)
     try scene.approve()
-    try keeper.pass(1)
-    #expect(try scene.adoption?.key == other.keys.fingerprint && keeper.delivered.count == 1)
+    try bridge.pass(1)
+    #expect(try scene.adoption?.key == other.keys.fingerprint && bridge.delivered.count == 1)
   }
 
   @Test("Another key that no command has announced is none that was agreed to, either")
@@ -47,8 +47,8 @@ struct AdoptionKeyTests {
     try scene.enroll(Identity())
     try scene.approve()
     #expect(try scene.state == .due && scene.stored == guest)
-    try keeper.pass(1)
-    #expect(keeper.delivered.isEmpty)
+    try bridge.pass(1)
+    #expect(bridge.delivered.isEmpty)
     #expect(try scene.waiting().count == 1)
   }
 
@@ -56,13 +56,13 @@ struct AdoptionKeyTests {
   func revokedAsked() throws {
     try scene.raised()
     try scene.revoke()
-    try keeper.pass(1)
+    try bridge.pass(1)
     #expect(try scene.waiting().isEmpty && scene.adoption == nil)
     #expect(try scene.failure?.reason == "not_enrolled")
-    try keeper.pass(300)
+    try bridge.pass(300)
     #expect(try scene.failure?.reason == "not_enrolled")
     try scene.changeKey(Identity())
-    try keeper.pass(1)
+    try bridge.pass(1)
     #expect(try scene.waiting().count == 1 && scene.failure == nil)
   }
 
@@ -70,15 +70,15 @@ struct AdoptionKeyTests {
   func revokedSent() throws {
     try scene.sent()
     try scene.revoke()
-    try keeper.pass(1)
+    try bridge.pass(1)
     let facts = try #require(try scene.failure)
     #expect(facts.reason == "not_enrolled" && facts.remedy.contains("clients enroll anna"))
     #expect(try scene.adoption == nil && scene.stored == guest)
-    keeper.connection = 2
-    try keeper.pass(1)
-    #expect(keeper.delivered.count == 1)
+    bridge.connection = 2
+    try bridge.pass(1)
+    #expect(bridge.delivered.count == 1)
     try scene.changeKey(Identity())
-    try keeper.pass(1)
+    try bridge.pass(1)
     #expect(try scene.waiting().count == 1 && scene.failure == nil)
   }
 
@@ -86,10 +86,10 @@ struct AdoptionKeyTests {
   func otherKeySent() throws {
     try scene.sent()
     try scene.changeKey(Identity())
-    keeper.connection = 2
-    try keeper.pass(1)
-    #expect(keeper.delivered.count == 1)
-    try keeper.pass(1)
+    bridge.connection = 2
+    try bridge.pass(1)
+    #expect(bridge.delivered.count == 1)
+    try bridge.pass(1)
     #expect(try scene.waiting().count == 1 && scene.state == .asked)
   }
 
@@ -104,26 +104,26 @@ struct AdoptionKeyTests {
         try scene.desk.deny(try #require(try scene.waiting().first).id.description, by: 0)
       case .expired:
         try scene.raised()
-        try keeper.pass(130)
+        try bridge.pass(130)
       case .timeout:
         try scene.sent()
-        try keeper.pass(400)
+        try bridge.pass(400)
       default:
         try scene.sent()
         let other = SampleNetwork.guest.with { $0.extendedPANID = "5555555566666666" }
-        try keeper.announce(Agent.living, other, at: 1)
+        try bridge.announce(Agent.living, other, at: 1)
       }
     }
     try fail()
     #expect(try scene.state == state)
-    try keeper.pass(1)
+    try bridge.pass(1)
     #expect(try scene.state == state)
     try scene.changeKey(Identity())
-    try keeper.pass(1)
-    try keeper.pass(1)
+    try bridge.pass(1)
+    try bridge.pass(1)
     #expect(try scene.state == .asked && scene.failure == nil)
     try scene.revoke()
-    try keeper.pass(1)
+    try bridge.pass(1)
     #expect(try scene.failure?.reason == "not_enrolled")
   }
 
@@ -132,35 +132,35 @@ struct AdoptionKeyTests {
     try scene.raised()
     /// As after a start that could not read the daemon's own.
     func loseKeys() {
-      keeper.configuration.requests.sealer = EnrolledExchange(
-        ClientEnrolmentStore(keeper.temporary.keychain))
+      bridge.configuration.requests.sealer = EnrolledExchange(
+        ClientEnrolmentStore(bridge.temporary.keychain))
     }
     loseKeys()
-    try keeper.pass(1)
+    try bridge.pass(1)
     let facts = try #require(try scene.failure)
     #expect(facts.reason == "damaged_enrolment")
     #expect(facts.remedy.contains("store verify") && !facts.remedy.contains("keygen"))
     try scene.revoke()
     loseKeys()
-    try keeper.pass(1)
+    try bridge.pass(1)
     #expect(try scene.failure?.reason == "not_enrolled")
     try scene.enroll()
     try scene.knowKeys()
-    try keeper.pass(1)
+    try bridge.pass(1)
     #expect(try scene.waiting().count == 1 && scene.failure == nil)
   }
 
   @Test("A command without a daemon, which knows no keys, leaves a question as it is")
-  func withoutKeeper() throws {
+  func withoutDaemon() throws {
     try scene.raised()
     let question = try #require(try scene.waiting().first)
-    keeper.configuration.requests.sealer = NobodyIsEnrolled()
-    try keeper.prefer(.home)
-    _ = try keeper.ask(
+    bridge.configuration.requests.sealer = NobodyIsEnrolled()
+    try bridge.prefer(.home)
+    _ = try bridge.ask(
       .storeCredentials, ["border_agent_id": Agent.living, "dataset": guest.hex])
     #expect(try scene.state == .asked)
     try scene.knowKeys()
-    try keeper.pass(1)
+    try bridge.pass(1)
     #expect(try scene.waiting().map(\.id) == [question.id])
   }
 }

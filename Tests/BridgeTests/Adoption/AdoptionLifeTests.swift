@@ -55,9 +55,9 @@ struct AdoptionLifeTests {
       try act(life)
       // What the clock would do within two seconds, walks included.
       repeat {
-        try life.scene.keeper.pass(1)
-      } while try life.scene.keeper.home().reevaluateAfter != nil
-      try life.scene.keeper.pass(1)
+        try life.scene.bridge.pass(1)
+      } while try life.scene.bridge.home().reevaluateAfter != nil
+      try life.scene.bridge.pass(1)
       for agent in Self.agents { try check(agent, life, comment) }
       try checkQuestions(life, comment)
       // Nothing is sent without somebody's word, and nothing twice by the same, but for "always".
@@ -69,18 +69,18 @@ struct AdoptionLifeTests {
   }
 
   private func act(_ life: Life) throws {
-    let keeper = life.scene.keeper
+    let bridge = life.scene.bridge
     let agent = life.pick(Self.agents)
     switch Int.random(in: 0..<20, using: &life.generator) {
     case 0...4:
       let dataset = try life.dataset()
-      try keeper.say(.announce, agent, ["dataset": dataset.hex])
+      try bridge.say(.announce, agent, ["dataset": dataset.hex])
       life.said[agent, default: []].insert(dataset)
-    case 5: try keeper.say(.announce, agent)
-    case 6: try keeper.say(.leave, agent)
+    case 5: try bridge.say(.announce, agent)
+    case 6: try bridge.say(.leave, agent)
     case 7:
-      try keeper.say(life.pick([.heartbeat, .offline]), agent, user: life.pick(["anna", "ben"]))
-    case 8: try keeper.say(.ssid, agent, ["ssid": life.pick(["a", "b"])])
+      try bridge.say(life.pick([.heartbeat, .offline]), agent, user: life.pick(["anna", "ben"]))
+    case 8: try bridge.say(.ssid, agent, ["ssid": life.pick(["a", "b"])])
     case 9...11:
       guard let id = try life.scene.waiting().first?.id.description else { break }
       let scope: ConsentScope = life.pick([.once, .once, .once, .always])
@@ -89,23 +89,23 @@ struct AdoptionLifeTests {
     case 12:
       guard let id = try life.scene.waiting().last?.id.description else { break }
       try life.scene.desk.deny(id, by: 0)
-    case 13: try keeper.pass(life.pick([30, 130, 320]))
+    case 13: try bridge.pass(life.pick([30, 130, 320]))
     case 14: try life.scene.restart()
     case 15:
-      keeper.configuration.adoptTimeout = life.pick([nil, 300, 300])
+      bridge.configuration.adoptTimeout = life.pick([nil, 300, 300])
       try life.scene.restart()
     case 16:
       let dataset = try life.dataset()
-      _ = try keeper.ask(
+      _ = try bridge.ask(
         .storeCredentials, ["border_agent_id": agent, "dataset": dataset.hex])
       life.said[agent, default: []].insert(dataset)
     case 17:
       var request = ThreadRequest(.setPreferred)
       request.dataset = try life.dataset()
-      _ = try keeper.command(request).result()
-    case 18: _ = try keeper.removeCredential(of: agent)
+      _ = try bridge.command(request).result()
+    case 18: _ = try bridge.removeCredential(of: agent)
     default:
-      keeper.connection = life.pick([nil, 1, 2])
+      bridge.connection = life.pick([nil, 1, 2])
       if Bool.random(using: &life.generator) {
         try life.scene.revoke()
       } else {
@@ -115,13 +115,13 @@ struct AdoptionLifeTests {
   }
 
   private func check(_ name: String, _ life: Life, _ comment: Comment) throws {
-    let keeper = life.scene.keeper
+    let bridge = life.scene.bridge
     let agent = try agent(name)
-    let adoption = try keeper.database.read {
-      try keeper.store.adoption(of: agent, in: "home", $0)
+    let adoption = try bridge.database.read {
+      try bridge.store.adoption(of: agent, in: "home", $0)
     }
-    let credential = try keeper.credential(name)
-    let router = try keeper.router(name).flatMap { $0.isPresent ? $0 : nil }
+    let credential = try bridge.credential(name)
+    let router = try bridge.router(name).flatMap { $0.isPresent ? $0 : nil }
     let state = router?.adoption
     if let state { life.seen.insert(state) }
     switch state {
@@ -132,9 +132,9 @@ struct AdoptionLifeTests {
       #expect(adoption?.phase == .sent && credential?.dataset == adoption?.reported, comment)
       #expect(router?.network == adoption?.reported.extendedPANID, comment)
       // A home that has moved as a whole has one alert instead of one for each router.
-      let isMove = try keeper.home().movedTo != nil && keeper.home().movedTo == router?.network
-      let phase = try keeper.alert(.preferredNetworkMismatch, name)?.phase
-      let firing = try keeper.firing()
+      let isMove = try bridge.home().movedTo != nil && bridge.home().movedTo == router?.network
+      let phase = try bridge.alert(.preferredNetworkMismatch, name)?.phase
+      let firing = try bridge.firing()
       #expect(phase != .resolved || isMove, "\(comment), firing \(firing)")
     default: #expect(adoption?.phase == .over, comment)
     }
@@ -143,18 +143,18 @@ struct AdoptionLifeTests {
       #expect(life.said[name]?.contains(credential.dataset) == true, comment)
       #expect(router == nil || router?.network == credential.dataset.extendedPANID, comment)
     }
-    let isFiring = try keeper.alert(.adoptionFailed, name)?.phase == .firing
+    let isFiring = try bridge.alert(.adoptionFailed, name)?.phase == .firing
     #expect(isFiring == (state?.hasFailed == true), comment)
-    if keeper.configuration.adoptTimeout == nil { #expect(state == nil, comment) }
+    if bridge.configuration.adoptTimeout == nil { #expect(state == nil, comment) }
   }
 
   /// What waits is what some router waits for.
   private func checkQuestions(_ life: Life, _ comment: Comment) throws {
-    let keeper = life.scene.keeper
+    let bridge = life.scene.bridge
     for question in try life.scene.waiting() {
       let agent = try #require(question.subject.router?.agent)
-      let adoption = try keeper.database.read {
-        try keeper.store.adoption(of: agent, in: "home", $0)
+      let adoption = try bridge.database.read {
+        try bridge.store.adoption(of: agent, in: "home", $0)
       }
       #expect(adoption?.consent == question.id.description, comment)
     }

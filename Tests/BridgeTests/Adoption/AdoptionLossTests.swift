@@ -13,7 +13,7 @@ import ThreadDataset
 @Suite("What ends an adoption without the router's word")
 struct AdoptionLossTests {
   private let scene: AdoptionScene
-  private var keeper: Keeper { scene.keeper }
+  private var bridge: TestBridge { scene.bridge }
   private var home: OperationalDataset { scene.home }
   private var guest: OperationalDataset { scene.guest }
 
@@ -23,13 +23,13 @@ struct AdoptionLossTests {
     "A router that leaves takes its adoption along, and so does one whose credentials are deleted")
   func gone() throws {
     try scene.sent()
-    try keeper.say(.leave, Agent.living)
+    try bridge.say(.leave, Agent.living)
     #expect(try scene.adoption == nil && scene.stored == nil)
-    try keeper.announce(Agent.living, .guest, at: 1)
+    try bridge.announce(Agent.living, .guest, at: 1)
     try scene.sent()
-    #expect(try keeper.removeCredential(of: Agent.living))
+    #expect(try bridge.removeCredential(of: Agent.living))
     #expect(try scene.adoption == nil && scene.state == nil)
-    try keeper.pass(400)
+    try bridge.pass(400)
     #expect(try scene.stored == nil && scene.failure == nil)
   }
 
@@ -38,12 +38,12 @@ struct AdoptionLossTests {
     try scene.sent()
     let other = try SampleNetwork.guest.with { $0.extendedPANID = "5555555566666666" }.dataset(
       at: 1)
-    _ = try keeper.ask(
+    _ = try bridge.ask(
       .storeCredentials, ["border_agent_id": Agent.living, "dataset": other.hex]
     ).answer.result()
-    #expect(try keeper.preferred() == home)
+    #expect(try bridge.preferred() == home)
     #expect(try scene.stored == other && scene.adoption == nil)
-    try keeper.pass(400)
+    try bridge.pass(400)
     #expect(try scene.stored == other)
   }
 
@@ -51,54 +51,55 @@ struct AdoptionLossTests {
   func rowWithoutRecord() throws {
     try scene.raised()
     // Somebody who can write the registry, but not under the seal.
-    try keeper.database.write { try $0.execute("UPDATE router SET adoption = 'sent'") }
-    try keeper.pass(1)
-    #expect(keeper.delivered.isEmpty)
+    try bridge.database.write { try $0.execute("UPDATE router SET adoption = 'sent'") }
+    try bridge.pass(1)
+    #expect(bridge.delivered.isEmpty)
     #expect(try scene.stored == guest && scene.state == .due)
   }
 
   @Test(
     "A damaged record sends nothing and holds nobody up; a person is asked anew",
-    arguments: Keeper.DamagedColumn.allCases)
-  func damaged(column: Keeper.DamagedColumn) throws {
-    try keeper.announce(Agent.garage, .guest, at: 1)
+    arguments: TestBridge.DamagedColumn.allCases)
+  func damaged(column: TestBridge.DamagedColumn) throws {
+    try bridge.announce(Agent.garage, .guest, at: 1)
     try scene.raised()
     for _ in 0..<2 { try scene.approve() }
-    try keeper.pass(1)
-    #expect(keeper.delivered.count == 2)
-    try keeper.damageAdoption(of: Agent.living, column)
-    keeper.connection = 2
-    try keeper.pass(1)
+    try bridge.pass(1)
+    #expect(bridge.delivered.count == 2)
+    try bridge.damageAdoption(of: Agent.living, column)
+    bridge.connection = 2
+    try bridge.pass(1)
     #expect(try scene.opened().last?.body["border_agent_id"] as? String == Agent.garage)
-    #expect(try keeper.router(Agent.garage)?.adoption == .sent)
-    try keeper.pass(1)
-    #expect(try keeper.delivered.count == 3 && scene.state == .asked)
+    #expect(try bridge.router(Agent.garage)?.adoption == .sent)
+    try bridge.pass(1)
+    #expect(try bridge.delivered.count == 3 && scene.state == .asked)
     #expect(try scene.adoption?.phase == .asked && scene.failure == nil)
     try scene.approve()
-    try keeper.pass(1)
-    try keeper.announce(Agent.living, .home, at: 5)
+    try bridge.pass(1)
+    try bridge.announce(Agent.living, .home, at: 5)
     #expect(try scene.state == nil && scene.adoption == nil)
     try scene.restart()
-    #expect(keeper.temporary.keychain.condition == .healthy)
-    #expect(try keeper.temporary.keychain.verify(.everything).unreadable.isEmpty)
+    #expect(bridge.temporary.keychain.condition == .healthy)
+    #expect(try bridge.temporary.keychain.verify(.everything).unreadable.isEmpty)
   }
 
   @Test(
-    "A damaged record goes with what ends the adoption", arguments: Keeper.DamagedColumn.allCases)
-  func damagedEnd(column: Keeper.DamagedColumn) throws {
+    "A damaged record goes with what ends the adoption",
+    arguments: TestBridge.DamagedColumn.allCases)
+  func damagedEnd(column: TestBridge.DamagedColumn) throws {
     try scene.sent()
-    try keeper.damageAdoption(of: Agent.living, column)
-    #expect(try keeper.announce(Agent.living, .home, at: 5).rejected.isEmpty)
+    try bridge.damageAdoption(of: Agent.living, column)
+    #expect(try bridge.announce(Agent.living, .home, at: 5).rejected.isEmpty)
     #expect(try scene.state == nil && scene.adoption == nil && scene.stored == home)
-    try keeper.announce(Agent.living, .guest, at: 1)
+    try bridge.announce(Agent.living, .guest, at: 1)
     try scene.sent()
-    try keeper.damageAdoption(of: Agent.living, column)
-    #expect(try keeper.removeCredential(of: Agent.living))
+    try bridge.damageAdoption(of: Agent.living, column)
+    #expect(try bridge.removeCredential(of: Agent.living))
     #expect(try scene.state == nil && scene.adoption == nil)
-    try keeper.announce(Agent.living, .guest, at: 1)
+    try bridge.announce(Agent.living, .guest, at: 1)
     try scene.sent()
-    try keeper.damageAdoption(of: Agent.living, column)
-    #expect(try keeper.say(.leave, Agent.living).rejected.isEmpty)
+    try bridge.damageAdoption(of: Agent.living, column)
+    #expect(try bridge.say(.leave, Agent.living).rejected.isEmpty)
     #expect(try scene.adoption == nil)
   }
 }

@@ -78,6 +78,15 @@ struct AdoptionMachineTests {
     #expect(machine == AdoptionMachine(.due, nil))
   }
 
+  @Test(
+    "A router whose row was lost begins with the end of what is stored",
+    arguments: [AdoptionState.asked, .agreed, .sent])
+  func forgotten(state: AdoptionState) {
+    var machine = AdoptionMachine(nil, scene.machine(state).record)
+    #expect(machine.handle(.checked(scene.check(isRaised: true))) == scene.ending(state))
+    #expect(machine == AdoptionMachine(.due, nil))
+  }
+
   @Test("A sent adoption that is not awaited any more restarts")
   func notAwaited() {
     var machine = scene.machine(.sent)
@@ -232,6 +241,19 @@ struct AdoptionMachineTests {
       let approved = decide(&machine, .approved)
       #expect(denied == [] && approved == [.noteNotGiven(scene.consent)])
       #expect(machine == scene.machine(state))
+    }
+  }
+
+  @Test("A decision about another question counts for nothing")
+  func decidedForAnother() {
+    var machine = scene.machine(.asked)
+    for (outcome, effects) in [
+      (ConsentRecord.Outcome.denied, []), (.expired, []), (.approved, [.noteNotGiven("c-other")]),
+    ] as [(ConsentRecord.Outcome, [AdoptionEffect])] {
+      #expect(
+        machine.handle(.decided(outcome, consent: "c-other", isEnabled: true, target: nil))
+          == effects)
+      #expect(machine == scene.machine(.asked))
     }
   }
 }

@@ -13,7 +13,7 @@ import ThreadDataset
 @Suite("When a person is asked about a router, and when not")
 struct AdoptionQuestionTests {
   private let scene: AdoptionScene
-  private var keeper: Keeper { scene.keeper }
+  private var bridge: TestBridge { scene.bridge }
   private var home: OperationalDataset { scene.home }
   private var guest: OperationalDataset { scene.guest }
 
@@ -21,17 +21,17 @@ struct AdoptionQuestionTests {
 
   @Test("Another SSID asks at once, without the hold")
   func ssid() throws {
-    try keeper.say(.ssid, Agent.living, ["ssid": "b", "previous_ssid": "a"])
-    try keeper.pass(1)
+    try bridge.say(.ssid, Agent.living, ["ssid": "b", "previous_ssid": "a"])
+    try bridge.pass(1)
     #expect(try scene.waiting().count == 1)
   }
 
   @Test("Where alerts are not held, nothing is waited for")
   func noHold() throws {
-    keeper.configuration.alertsHold = 0
-    try keeper.announce(Agent.garage, .guest, at: 1)
-    try keeper.pass(1)
-    #expect(try keeper.router(Agent.garage)?.adoption == .asked)
+    bridge.configuration.alertsHold = 0
+    try bridge.announce(Agent.garage, .guest, at: 1)
+    try bridge.pass(1)
+    #expect(try bridge.router(Agent.garage)?.adoption == .asked)
   }
 
   @Test("Another preferred network makes a question, and what was sent, void; it is asked anew")
@@ -39,24 +39,24 @@ struct AdoptionQuestionTests {
     let other = SampleNetwork.home.with { $0.extendedPANID = "7777777788888888" }
     try scene.raised()
     let first = try #require(try scene.waiting().first)
-    try keeper.prefer(other)
-    try keeper.pass(1)
-    try keeper.pass(1)
+    try bridge.prefer(other)
+    try bridge.pass(1)
+    try bridge.pass(1)
     let second = try #require(try scene.waiting().first)
     #expect(second.id != first.id && second.subject.onlyNetwork?.description == other.extendedPANID)
     #expect(throws: ConsentRefusal.self) {
       try scene.desk.approve(first.id.description, .once, by: 0)
     }
     try scene.approve()
-    try keeper.pass(1)
+    try bridge.pass(1)
     #expect(try scene.adoption?.preferred == other.dataset(at: 5))
-    try keeper.prefer(.home)
-    try keeper.pass(1)
+    try bridge.prefer(.home)
+    try bridge.pass(1)
     #expect(try scene.adoption?.preferred != other.dataset(at: 5))
-    try keeper.pass(1)
+    try bridge.pass(1)
     #expect(try scene.waiting().first?.subject.onlyNetwork?.description == "1111111122222222")
     // The question is withdrawn at once, before anybody can agree to it.
-    try keeper.prefer(other)
+    try bridge.prefer(other)
     #expect(try scene.waiting().isEmpty)
     #expect(try scene.stored == guest && scene.state == .due)
   }
@@ -70,10 +70,10 @@ struct AdoptionQuestionTests {
     #expect(facts.reason == "not_enrolled" && facts.user == "anna")
     #expect(facts.remedy.contains("threadkeeper clients enroll anna"))
     try scene.restart()
-    try scene.keeper.pass(1)
+    try scene.bridge.pass(1)
     #expect(try scene.failure?.reason == "not_enrolled")
     try scene.enroll()
-    try scene.keeper.pass(1)
+    try scene.bridge.pass(1)
     #expect(try scene.waiting().count == 1 && scene.failure == nil)
   }
 
@@ -81,12 +81,12 @@ struct AdoptionQuestionTests {
   func always() throws {
     try scene.raised()
     try scene.approve(.always)
-    try keeper.announce(Agent.garage, .guest, at: 1)
+    try bridge.announce(Agent.garage, .guest, at: 1)
     try scene.raised()
     #expect(try scene.waiting().isEmpty)
-    #expect(try keeper.router(Agent.garage)?.adoption == .agreed)
-    try keeper.pass(1)
-    #expect(try keeper.router(Agent.garage)?.adoption == .sent)
+    #expect(try bridge.router(Agent.garage)?.adoption == .agreed)
+    try bridge.pass(1)
+    #expect(try bridge.router(Agent.garage)?.adoption == .sent)
     #expect(
       try Set(scene.opened().compactMap { $0.body["border_agent_id"] as? String })
         == [Agent.living, Agent.garage])
@@ -95,7 +95,7 @@ struct AdoptionQuestionTests {
 
   @Test("Two routers of one login are two questions")
   func twoRouters() throws {
-    try keeper.announce(Agent.garage, .guest, at: 1)
+    try bridge.announce(Agent.garage, .guest, at: 1)
     try scene.raised()
     #expect(try Set(scene.waiting().map { $0.subject.router?.agent.description }).count == 2)
     try scene.approve()
@@ -105,40 +105,40 @@ struct AdoptionQuestionTests {
   @Test("Of many routers of one login, those are asked about that may wait, and then the next")
   func many() throws {
     let agents = (1...7).map { "a1b2c3d4e5f6000\($0)" }
-    for agent in agents { try keeper.announce(agent, .guest, at: 1) }
+    for agent in agents { try bridge.announce(agent, .guest, at: 1) }
     try scene.raised()
     #expect(try scene.waiting().count == 5)
-    #expect(try agents.filter { try keeper.router($0)?.adoption == .due }.count == 3)
+    #expect(try agents.filter { try bridge.router($0)?.adoption == .due }.count == 3)
     try scene.approve()
-    try keeper.pass(1)
+    try bridge.pass(1)
     #expect(try scene.waiting().count == 5)
-    #expect(try agents.filter { try keeper.router($0)?.adoption == .due }.count == 2)
+    #expect(try agents.filter { try bridge.router($0)?.adoption == .due }.count == 2)
   }
 
   @Test("Neither the login nor its team approves it over MQTT; another approver does")
   func approvers() throws {
-    keeper.configuration.approversMustSign = false
-    keeper.configuration.isApprover = { ["anna", "ben", "carol"].contains($0) }
+    bridge.configuration.approversMustSign = false
+    bridge.configuration.isApprover = { ["anna", "ben", "carol"].contains($0) }
     try scene.raised()
     let id = try #require(try scene.waiting().first).id.description
     for user in ["anna", "ben"] {
       #expect(
-        try keeper.ask(.approveConsent, user: user, ["id": id, "scope": "once"]).code
+        try bridge.ask(.approveConsent, user: user, ["id": id, "scope": "once"]).code
           == "not_authorized")
     }
     #expect(try scene.state == .asked)
     #expect(
-      try keeper.ask(.approveConsent, user: "carol", ["id": id, "scope": "once"]).code == nil)
+      try bridge.ask(.approveConsent, user: "carol", ["id": id, "scope": "once"]).code == nil)
     #expect(try scene.state == .agreed && scene.adoption?.preferred == home)
   }
 
   @Test("A router that is away is asked about when it is back")
   func away() throws {
-    try keeper.say(.offline, Agent.living)
+    try bridge.say(.offline, Agent.living)
     try scene.raised()
     #expect(try scene.waiting().isEmpty && scene.state == .due)
-    try keeper.say(.heartbeat, Agent.living)
-    try keeper.pass(1)
+    try bridge.say(.heartbeat, Agent.living)
+    try bridge.pass(1)
     #expect(try scene.waiting().count == 1)
   }
 
@@ -146,31 +146,31 @@ struct AdoptionQuestionTests {
   func enrolledWhileAway() throws {
     let scene = try AdoptionScene(isEnrolled: false)
     try scene.raised()
-    try scene.keeper.say(.offline, Agent.living)
-    try scene.keeper.pass(1)
+    try scene.bridge.say(.offline, Agent.living)
+    try scene.bridge.pass(1)
     #expect(try scene.failure?.reason == "not_enrolled")
     try scene.enroll()
-    try scene.keeper.pass(1)
+    try scene.bridge.pass(1)
     #expect(try scene.failure == nil && scene.state == .due && scene.waiting().isEmpty)
-    try scene.keeper.say(.heartbeat, Agent.living)
-    try scene.keeper.pass(1)
+    try scene.bridge.say(.heartbeat, Agent.living)
+    try scene.bridge.pass(1)
     #expect(try scene.waiting().count == 1)
   }
 
   @Test("What is asked about its routers takes none of the places of a login's own requests")
   func ownRequests() throws {
-    for number in 1...7 { try keeper.announce("a1b2c3d4e5f6000\(number)", .guest, at: 1) }
+    for number in 1...7 { try bridge.announce("a1b2c3d4e5f6000\(number)", .guest, at: 1) }
     try scene.raised()
     #expect(try scene.waiting().count == 5)
-    let ledger = ConsentLedger(keeper.temporary.keychain)
+    let ledger = ConsentLedger(bridge.temporary.keychain)
     let subject = ConsentSubject(
       home: "home", command: "preferred/get",
       networks: [ConsentNetwork(id: try #require(home.extendedPANID), name: "home")])
-    try keeper.database.write {
+    try bridge.database.write {
       _ = try ledger.ask(
         ConsentRequest(
           subject, by: ConsentRequester(.mqttUser("anna"), team: "family"), reply: .socket),
-        now: keeper.clock.now().milliseconds, $0)
+        now: bridge.clock.now().milliseconds, $0)
     }
     #expect(try scene.waiting().count == 6)
   }

@@ -17,7 +17,7 @@ import ThreadRequests
 
 /// A home with a preferred network, and a router of anna's that is on another one.
 final class AdoptionScene {
-  let keeper: Keeper
+  let bridge: TestBridge
   let anna: Identity
   /// What is preferred.
   let home: OperationalDataset
@@ -28,24 +28,24 @@ final class AdoptionScene {
 
   /// - Parameter isEnrolled: whether anna's keys are known.
   init(isEnrolled: Bool = true) throws {
-    keeper = try Keeper(teams: ["anna": "family", "ben": "family"]) { $0.adoptTimeout = 300 }
+    bridge = try TestBridge(teams: ["anna": "family", "ben": "family"]) { $0.adoptTimeout = 300 }
     anna = try Identity()
     home = try SampleNetwork.home.dataset(at: 5)
     guest = try SampleNetwork.guest.dataset(at: 1)
     try knowKeys()
     if isEnrolled { try enroll() }
-    try keeper.announce(Agent.attic, .home, at: 5, user: "hub")
-    try keeper.announce(Self.router, .guest, at: 1, ["name": "Living room"])
+    try bridge.announce(Agent.attic, .home, at: 5, user: "hub")
+    try bridge.announce(Self.router, .guest, at: 1, ["name": "Living room"])
   }
 
   /// What a process does at its start.
   func knowKeys() throws {
-    try keeper.database.write { _ = try keeper.enrolments.makeIdentity($0) }
-    keeper.configuration.requests.sealer = EnrolledExchange(keeper.enrolments)
+    try bridge.database.write { _ = try bridge.enrolments.makeIdentity($0) }
+    bridge.configuration.requests.sealer = EnrolledExchange(bridge.enrolments)
   }
 
   func restart() throws {
-    try keeper.restart()
+    try bridge.restart()
     try knowKeys()
   }
 
@@ -54,7 +54,7 @@ final class AdoptionScene {
       home: "home", user: "anna", keys: (identity ?? anna).keys, trust: .broker, enrolledAt: 0,
       enrolledBy: "test"
     )
-    try keeper.database.write { _ = try keeper.enrolments.enroll(client, $0) }
+    try bridge.database.write { _ = try bridge.enrolments.enroll(client, $0) }
   }
 
   /// `clients enroll` with another key of anna's: what waited for the one before ends.
@@ -68,31 +68,31 @@ final class AdoptionScene {
 
   /// `clients revoke`.
   func revoke() throws {
-    try keeper.database.write { _ = try keeper.enrolments.revoke("anna", in: "home", $0) }
+    try bridge.database.write { _ = try bridge.enrolments.revoke("anna", in: "home", $0) }
     try endConsent()
   }
 
   private func endConsent() throws {
-    try keeper.database.write {
-      try ConsentLedger(keeper.temporary.keychain).end(
-        of: .mqttUser("anna"), in: "home", by: "test", now: keeper.clock.now().milliseconds, $0)
+    try bridge.database.write {
+      try ConsentLedger(bridge.temporary.keychain).end(
+        of: .mqttUser("anna"), in: "home", by: "test", now: bridge.clock.now().milliseconds, $0)
     }
   }
 
   /// Until the mismatch is raised, and somebody is asked.
   func raised() throws {
-    try keeper.pass(30)
-    try keeper.pass(1)
+    try bridge.pass(30)
+    try bridge.pass(1)
   }
 
   var desk: ConsentDesk {
-    ConsentDesk(keeper.runner())
+    ConsentDesk(bridge.runner())
   }
 
   func waiting() throws -> [PendingConsent] {
-    try keeper.database.read {
-      try ConsentLedger(keeper.temporary.keychain).pending(
-        now: keeper.clock.now().milliseconds, $0)
+    try bridge.database.read {
+      try ConsentLedger(bridge.temporary.keychain).pending(
+        now: bridge.clock.now().milliseconds, $0)
     }
   }
 
@@ -104,13 +104,13 @@ final class AdoptionScene {
   func sent() throws {
     try raised()
     try approve()
-    try keeper.pass(1)
+    try bridge.pass(1)
   }
 
-  var state: AdoptionState? { get throws { try keeper.router(Self.router)?.adoption } }
+  var state: AdoptionState? { get throws { try bridge.router(Self.router)?.adoption } }
   var failure: AlertFacts? {
     get throws {
-      guard let alert = try keeper.alert(.adoptionFailed, Self.router), alert.phase == .firing
+      guard let alert = try bridge.alert(.adoptionFailed, Self.router), alert.phase == .firing
       else {
         return nil
       }
@@ -119,15 +119,15 @@ final class AdoptionScene {
   }
 
   var isMismatchFiring: Bool {
-    get throws { try keeper.alert(.preferredNetworkMismatch, Self.router)?.phase == .firing }
+    get throws { try bridge.alert(.preferredNetworkMismatch, Self.router)?.phase == .firing }
   }
 
-  var stored: OperationalDataset? { get throws { try keeper.credential(Self.router)?.dataset } }
+  var stored: OperationalDataset? { get throws { try bridge.credential(Self.router)?.dataset } }
 
   var adoption: Adoption? {
     get throws {
-      try keeper.database.read {
-        try keeper.store.adoption(of: try agent(Self.router), in: "home", $0)
+      try bridge.database.read {
+        try bridge.store.adoption(of: try agent(Self.router), in: "home", $0)
       }
     }
   }
@@ -135,7 +135,7 @@ final class AdoptionScene {
   /// By whose word something was ever sent.
   var adoptionsSent: [String] {
     get throws {
-      sentConsents += try keeper.takeEvents().filter { $0.types.contains(.datasetSent) }
+      sentConsents += try bridge.takeEvents().filter { $0.types.contains(.datasetSent) }
         .compactMap(\.detail.consent)
       return sentConsents
     }
@@ -143,15 +143,15 @@ final class AdoptionScene {
 
   /// What the router finds in the messages that it was sent.
   func opened() throws -> [(body: [String: Any], publication: Publication)] {
-    try keeper.delivered.map { publication in
+    try bridge.delivered.map { publication in
       let payload = try #require(
         try JSONSerialization.jsonObject(with: Data(publication.payload)) as? [String: Any])
       #expect(payload["v"] as? Int == 1)
       let envelope = try JSONSerialization.data(withJSONObject: try #require(payload["sealed"]))
-      let keys = try #require(keeper.enrolments.identity).keys
+      let keys = try #require(bridge.enrolments.identity).keys
       let opened = try Envelope.open(
         Array(envelope), with: anna, from: [keys], topic: publication.topic,
-        now: keeper.clock.now().milliseconds / 1_000)
+        now: bridge.clock.now().milliseconds / 1_000)
       let body = try #require(
         try JSONSerialization.jsonObject(with: Data(opened.body)) as? [String: Any])
       return (body, publication)
@@ -161,14 +161,14 @@ final class AdoptionScene {
   /// What the audit says of credentials that were given.
   func given() throws -> [String] {
     var subjects: [String] = []
-    try keeper.temporary.keychain.forEachAuditRecord { record in
+    try bridge.temporary.keychain.forEachAuditRecord { record in
       subjects += record.lines.filter { $0.action == .credentialsGiven }.map(\.subject)
     }
     return subjects
   }
 }
 
-extension Keeper {
+extension TestBridge {
   /// `threadkeeper preferred set`.
   func prefer(_ network: SampleNetwork) throws {
     var request = ThreadRequest(.setPreferred)

@@ -17,7 +17,7 @@ import ThreadRequests
 @Suite("The preferred credentials of a router that has not confirmed them go to one key only")
 struct AdoptionSecrecyTests {
   private let scene: AdoptionScene
-  private var keeper: Keeper { scene.keeper }
+  private var bridge: TestBridge { scene.bridge }
   private var home: OperationalDataset { scene.home }
   private var guest: OperationalDataset { scene.guest }
   private let ben: Identity
@@ -25,7 +25,7 @@ struct AdoptionSecrecyTests {
   init() throws {
     scene = try AdoptionScene()
     ben = try Identity()
-    try keeper.enroll("ben", ben.keys)
+    try bridge.enroll("ben", ben.keys)
     try scene.sent()
   }
 
@@ -33,13 +33,13 @@ struct AdoptionSecrecyTests {
   private func told(
     _ command: RequestCommand, _ user: String, _ identity: Identity
   ) throws -> AnswerData {
-    let answered = try keeper.ask(command, user: user, ["border_agent_id": Agent.living])
+    let answered = try bridge.ask(command, user: user, ["border_agent_id": Agent.living])
     let data = try answered.answer.result()
     guard let sealed = data.sealed else { return data }
     let opened = try Envelope.open(
       Array(try JSONEncoder().encode(sealed)), with: identity,
-      from: [try #require(keeper.enrolments.identity).keys], topic: answered.publication.topic,
-      now: keeper.clock.now().milliseconds / 1_000)
+      from: [try #require(bridge.enrolments.identity).keys], topic: answered.publication.topic,
+      now: bridge.clock.now().milliseconds / 1_000)
     return try JSONDecoder().decode(AnswerData.self, from: Data(opened.body))
   }
 
@@ -47,14 +47,14 @@ struct AdoptionSecrecyTests {
   private func toldOnSocket(
     _ command: RequestCommand, gate: (any ConsentGate & Sendable)? = nil
   ) throws -> [CredentialRecord] {
-    var configuration = keeper.configuration
+    var configuration = bridge.configuration
     configuration.requests.gate = gate
     var request = ThreadRequest(command)
     request.agent = BorderAgentID(hex: Agent.living)
     let service = try RequestService(
-      configuration, keychain: keeper.temporary.keychain, clock: keeper.clock)
+      configuration, keychain: bridge.temporary.keychain, clock: bridge.clock)
     let outcome = service.answer(request, from: .systemUser(1001), team: "family")
-    guard case .answer(let answer) = outcome else { throw Keeper.NoAnswer() }
+    guard case .answer(let answer) = outcome else { throw TestBridge.NoAnswer() }
     return try #require(try answer.result().credentials)
   }
 
@@ -84,7 +84,7 @@ struct AdoptionSecrecyTests {
 
   @Test("Who may be told of the preferred network hears nothing of a router that is not on it yet")
   func consented() throws {
-    try keeper.say(.offline, Agent.attic, user: "hub")
+    try bridge.say(.offline, Agent.attic, user: "hub")
     let preferred = try toldOnSocket(.getPreferred, gate: EverybodyConsents())
     #expect(preferred.map(\.agent?.description) == [Agent.attic])
     let nearby = try toldOnSocket(.nearbyNetworks, gate: EverybodyConsents())
@@ -95,35 +95,35 @@ struct AdoptionSecrecyTests {
   @Test("What a member has said before does not take the preferred network along")
   func member() throws {
     // It belongs to the preferred network, which a person then sets to another dataset of it.
-    try keeper.announce(Agent.living, .home, at: 5)
+    try bridge.announce(Agent.living, .home, at: 5)
     let chosen = SampleNetwork.home.with { $0.channel = 20 }
     var request = ThreadRequest(.setPreferred)
     request.dataset = try chosen.dataset(at: 3)
-    _ = try keeper.command(request).result()
-    try keeper.pass(1)
+    _ = try bridge.command(request).result()
+    try bridge.pass(1)
     try scene.raised()
     let question = try #require(
       try scene.waiting().first { $0.subject.router?.agent.description == Agent.living })
     try scene.desk.approve(question.id.description, .once, by: 0)
-    try keeper.pass(1)
-    try keeper.announce(Agent.living, .home, at: 9)
+    try bridge.pass(1)
+    try bridge.announce(Agent.living, .home, at: 9)
     #expect(try scene.state == .sent && scene.stored == SampleNetwork.home.dataset(at: 9))
-    #expect(try keeper.preferred() == chosen.dataset(at: 3))
-    try keeper.pass(1)
+    #expect(try bridge.preferred() == chosen.dataset(at: 3))
+    try bridge.pass(1)
     #expect(try scene.state == .sent)
-    try keeper.announce(Agent.living, chosen, at: 3)
+    try bridge.announce(Agent.living, chosen, at: 3)
     #expect(try scene.state == nil && scene.stored == chosen.dataset(at: 3))
     #expect(try !scene.isMismatchFiring)
   }
 
   @Test("The owner's word counts: the preferred credentials, stored for it, end the wait")
   func storedByOwner() throws {
-    let change = try keeper.ask(
+    let change = try bridge.ask(
       .storeCredentials, ["border_agent_id": Agent.living, "dataset": home.hex]
     ).answer.result()
     #expect(change.change == .updated && change.preferred == .match)
     #expect(try scene.state == nil && scene.adoption == nil && !scene.isMismatchFiring)
-    try keeper.pass(400)
+    try bridge.pass(400)
     #expect(try scene.stored == home && scene.failure == nil)
   }
 }

@@ -14,7 +14,7 @@ import ThreadDataset
 @Suite("What a person has agreed to is called sent when it is sent")
 struct AdoptionSendingTests {
   private let scene: AdoptionScene
-  private var keeper: Keeper { scene.keeper }
+  private var bridge: TestBridge { scene.bridge }
 
   init() throws {
     scene = try AdoptionScene()
@@ -23,7 +23,7 @@ struct AdoptionSendingTests {
 
   private func notGiven() throws -> Int {
     var count = 0
-    try keeper.temporary.keychain.forEachAuditRecord { record in
+    try bridge.temporary.keychain.forEachAuditRecord { record in
       count += record.lines.count { $0.action == .credentialsNotGiven }
     }
     return count
@@ -31,109 +31,109 @@ struct AdoptionSendingTests {
 
   @Test("Agreed while the broker is away: it waits, and the router's time begins when it is sent")
   func brokerAway() throws {
-    keeper.connection = nil
+    bridge.connection = nil
     try scene.approve()
-    try keeper.pass(400)
-    #expect(try scene.state == .agreed && scene.failure == nil && keeper.delivered.isEmpty)
+    try bridge.pass(400)
+    #expect(try scene.state == .agreed && scene.failure == nil && bridge.delivered.isEmpty)
     #expect(try scene.adoptionsSent.isEmpty && scene.given().isEmpty)
     try scene.restart()
-    try keeper.pass(400)
+    try bridge.pass(400)
     #expect(try scene.state == .agreed && scene.failure == nil)
-    keeper.connection = 1
-    try keeper.pass(1)
-    #expect(try scene.state == .sent && keeper.delivered.count == 1)
+    bridge.connection = 1
+    try bridge.pass(1)
+    #expect(try scene.state == .sent && bridge.delivered.count == 1)
     #expect(try scene.adoptionsSent.count == 1 && scene.given().count == 1)
-    try keeper.pass(298)
+    try bridge.pass(298)
     #expect(try scene.state == .sent)
-    try keeper.pass(3)
+    try bridge.pass(3)
     #expect(try scene.failure?.reason == "timeout")
   }
 
   @Test("What ends it before it is sent is said in the audit: nothing was given", arguments: 0..<4)
   func endedBefore(end: Int) throws {
-    keeper.connection = nil
+    bridge.connection = nil
     try scene.approve()
     #expect(try scene.state == .agreed)
     switch end {
     case 0: try scene.revoke()
-    case 1: try keeper.prefer(SampleNetwork.home.with { $0.extendedPANID = "7777777788888888" })
-    case 2: keeper.configuration.adoptTimeout = nil
-    default: try keeper.announce(Agent.living, .home, at: 5)
+    case 1: try bridge.prefer(SampleNetwork.home.with { $0.extendedPANID = "7777777788888888" })
+    case 2: bridge.configuration.adoptTimeout = nil
+    default: try bridge.announce(Agent.living, .home, at: 5)
     }
-    keeper.connection = 1
-    try keeper.pass(1)
-    try keeper.pass(1)
-    #expect(try keeper.delivered.isEmpty && scene.given().isEmpty && notGiven() == 1)
+    bridge.connection = 1
+    try bridge.pass(1)
+    try bridge.pass(1)
+    #expect(try bridge.delivered.isEmpty && scene.given().isEmpty && notGiven() == 1)
     #expect(try scene.state == [.notEnrolled, .asked, nil, nil][end])
   }
 
   @Test("Another dataset of the router before it is sent is another question")
   func reported() throws {
-    keeper.connection = nil
+    bridge.connection = nil
     try scene.approve()
-    try keeper.announce(Agent.living, SampleNetwork.guest.with { $0.channel = 20 }, at: 2)
-    keeper.connection = 1
-    try keeper.pass(1)
-    #expect(try scene.state == .asked && keeper.delivered.isEmpty && notGiven() == 1)
+    try bridge.announce(Agent.living, SampleNetwork.guest.with { $0.channel = 20 }, at: 2)
+    bridge.connection = 1
+    try bridge.pass(1)
+    #expect(try scene.state == .asked && bridge.delivered.isEmpty && notGiven() == 1)
   }
 
   @Test("`always` that is taken back before anything is sent counts no more")
   func grantRevoked() throws {
     try scene.approve(.always)
-    try keeper.announce(Agent.garage, .guest, at: 1)
-    keeper.connection = nil
+    try bridge.announce(Agent.garage, .guest, at: 1)
+    bridge.connection = nil
     try scene.raised()
-    #expect(try keeper.router(Agent.garage)?.adoption == .agreed)
-    let grant = try keeper.database.read {
-      try #require(try ConsentLedger(keeper.temporary.keychain).grants($0).first)
+    #expect(try bridge.router(Agent.garage)?.adoption == .agreed)
+    let grant = try bridge.database.read {
+      try #require(try ConsentLedger(bridge.temporary.keychain).grants($0).first)
     }
     try scene.desk.revoke(grant.id.description, by: 0)
-    keeper.connection = 1
-    for _ in 0..<2 { try keeper.pass(1) }
-    #expect(try keeper.router(Agent.garage)?.adoption == .asked)
+    bridge.connection = 1
+    for _ in 0..<2 { try bridge.pass(1) }
+    #expect(try bridge.router(Agent.garage)?.adoption == .asked)
   }
 
   @Test("The same for the router that a person was asked about")
   func ownGrantRevoked() throws {
-    keeper.connection = nil
+    bridge.connection = nil
     try scene.approve(.always)
     #expect(try scene.state == .agreed)
-    let grant = try keeper.database.read {
-      try #require(try ConsentLedger(keeper.temporary.keychain).grants($0).first)
+    let grant = try bridge.database.read {
+      try #require(try ConsentLedger(bridge.temporary.keychain).grants($0).first)
     }
     try scene.desk.revoke(grant.id.description, by: 0)
-    keeper.connection = 1
-    for _ in 0..<2 { try keeper.pass(1) }
-    #expect(try scene.state == .asked && keeper.delivered.isEmpty && notGiven() == 1)
+    bridge.connection = 1
+    for _ in 0..<2 { try bridge.pass(1) }
+    #expect(try scene.state == .asked && bridge.delivered.isEmpty && notGiven() == 1)
   }
 
   @Test("What the broker never answered to is sent again, and the router's time begins then")
   func unanswered() throws {
     try scene.approve()
-    keeper.isAcknowledging = false
-    try keeper.pass(1)
-    #expect(try scene.state == .sent && keeper.delivered.count == 1)
-    keeper.connection = nil
-    try keeper.pass(400)
+    bridge.isAcknowledging = false
+    try bridge.pass(1)
+    #expect(try scene.state == .sent && bridge.delivered.count == 1)
+    bridge.connection = nil
+    try bridge.pass(400)
     #expect(try scene.state == .sent && scene.failure == nil)
-    (keeper.isAcknowledging, keeper.connection) = (true, 2)
-    try keeper.pass(1)
-    #expect(keeper.delivered.count == 2)
-    try keeper.pass(298)
+    (bridge.isAcknowledging, bridge.connection) = (true, 2)
+    try bridge.pass(1)
+    #expect(bridge.delivered.count == 2)
+    try bridge.pass(298)
     #expect(try scene.state == .sent)
-    try keeper.pass(3)
+    try bridge.pass(3)
     #expect(try scene.failure?.reason == "timeout")
   }
 
   @Test(
     "A daemon that was away longer than the router's time sends it once more before that is over")
-  func keeperAway() throws {
+  func daemonAway() throws {
     try scene.approve()
-    try keeper.pass(1)
+    try bridge.pass(1)
     try scene.restart()
-    try keeper.pass(400)
-    #expect(try scene.state == .sent && scene.failure == nil && keeper.delivered.count == 2)
-    try keeper.pass(301)
+    try bridge.pass(400)
+    #expect(try scene.state == .sent && scene.failure == nil && bridge.delivered.count == 2)
+    try bridge.pass(301)
     #expect(try scene.failure?.reason == "timeout")
   }
 
@@ -143,19 +143,19 @@ struct AdoptionSendingTests {
     for isProcess in [true, false] {
       let scene = try AdoptionScene()
       try scene.raised()
-      let keeper = scene.keeper
+      let bridge = scene.bridge
       try scene.approve(.always)
-      keeper.isAcknowledging = isProcess
-      try keeper.pass(1)
-      #expect(try scene.state == .sent && keeper.delivered.count == 1)
-      let grant = try keeper.database.read {
-        try #require(try ConsentLedger(keeper.temporary.keychain).grants($0).first)
+      bridge.isAcknowledging = isProcess
+      try bridge.pass(1)
+      #expect(try scene.state == .sent && bridge.delivered.count == 1)
+      let grant = try bridge.database.read {
+        try #require(try ConsentLedger(bridge.temporary.keychain).grants($0).first)
       }
       try scene.desk.revoke(grant.id.description, by: 0)
-      if isProcess { try scene.restart() } else { keeper.connection = 2 }
-      try keeper.pass(400)
-      try keeper.pass(1)
-      #expect(try scene.state == .asked && keeper.delivered.count == 1, "\(isProcess)")
+      if isProcess { try scene.restart() } else { bridge.connection = 2 }
+      try bridge.pass(400)
+      try bridge.pass(1)
+      #expect(try scene.state == .asked && bridge.delivered.count == 1, "\(isProcess)")
     }
   }
 
@@ -164,18 +164,18 @@ struct AdoptionSendingTests {
   )
   func refused() throws {
     try scene.approve()
-    keeper.isAcknowledging = false
-    try keeper.pass(1)
-    try keeper.pass(200)
-    #expect(keeper.delivered.count == 1)
-    keeper.isAcknowledging = true
-    keeper.answerQueue.deliveries.becomeDue()
-    try keeper.pass(1)
-    #expect(keeper.delivered.count == 2)
-    keeper.answerQueue.deliveries.becomeDue()
-    try keeper.pass(298)
-    #expect(try scene.state == .sent && keeper.delivered.count == 2)
-    try keeper.pass(3)
+    bridge.isAcknowledging = false
+    try bridge.pass(1)
+    try bridge.pass(200)
+    #expect(bridge.delivered.count == 1)
+    bridge.isAcknowledging = true
+    bridge.answerQueue.deliveries.becomeDue()
+    try bridge.pass(1)
+    #expect(bridge.delivered.count == 2)
+    bridge.answerQueue.deliveries.becomeDue()
+    try bridge.pass(298)
+    #expect(try scene.state == .sent && bridge.delivered.count == 2)
+    try bridge.pass(3)
     #expect(try scene.failure?.reason == "timeout")
   }
 
@@ -184,39 +184,39 @@ struct AdoptionSendingTests {
     try scene.approve()
     let other = Answer.publication(
       Publication(topic: "threadkeeper/out/x/response/ping", payload: [1]),
-      expires: keeper.clock.now().adding(seconds: 3_600))
-    keeper.answerQueue.add(
-      Array(repeating: other, count: AnswerQueue.most), now: keeper.clock.now())
-    keeper.isTaking = false
-    try keeper.pass(1)
+      expires: bridge.clock.now().adding(seconds: 3_600))
+    bridge.answerQueue.add(
+      Array(repeating: other, count: AnswerQueue.most), now: bridge.clock.now())
+    bridge.isTaking = false
+    try bridge.pass(1)
     let deadline = try scene.adoption?.deadline
-    for _ in 0..<20 { try keeper.pass(1) }
+    for _ in 0..<20 { try bridge.pass(1) }
     #expect(try scene.state == .sent && scene.adoption?.deadline == deadline)
-    try keeper.pass(200)
+    try bridge.pass(200)
     #expect(try scene.adoption?.deadline != deadline)
   }
 
   /// Sent on a connection that is lost before it has taken the message.
   private func lose() throws {
     try scene.approve()
-    keeper.isTaking = false
-    try keeper.pass(1)
+    bridge.isTaking = false
+    try bridge.pass(1)
     #expect(try scene.state == .sent)
-    keeper.connection = nil
+    bridge.connection = nil
   }
 
   @Test("A message that its connection did not take any more does not count as sent by the time")
   func lost() throws {
     try lose()
-    try keeper.pass(400)
+    try bridge.pass(400)
     #expect(try scene.state == .sent && scene.failure == nil)
-    keeper.isTaking = true
-    keeper.connection = 2
-    try keeper.pass(1)
-    #expect(keeper.delivered.count == 1)
-    try keeper.pass(299)
+    bridge.isTaking = true
+    bridge.connection = 2
+    try bridge.pass(1)
+    #expect(bridge.delivered.count == 1)
+    try bridge.pass(299)
     #expect(try scene.state == .sent)
-    try keeper.pass(2)
+    try bridge.pass(2)
     #expect(try scene.failure?.reason == "timeout")
   }
 
@@ -224,9 +224,9 @@ struct AdoptionSendingTests {
   func takenBack() throws {
     try lose()
     try scene.revoke()
-    keeper.isTaking = true
-    keeper.connection = 2
-    try keeper.pass(1)
-    #expect(try keeper.delivered.isEmpty && scene.failure?.reason == "not_enrolled")
+    bridge.isTaking = true
+    bridge.connection = 2
+    try bridge.pass(1)
+    #expect(try bridge.delivered.isEmpty && scene.failure?.reason == "not_enrolled")
   }
 }

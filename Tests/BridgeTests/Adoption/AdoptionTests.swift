@@ -12,7 +12,7 @@ import ThreadDataset
 @Suite("A router is given the preferred network's credentials")
 struct AdoptionTests {
   private let scene: AdoptionScene
-  private var keeper: Keeper { scene.keeper }
+  private var bridge: TestBridge { scene.bridge }
   private var home: OperationalDataset { scene.home }
   private var guest: OperationalDataset { scene.guest }
 
@@ -20,10 +20,10 @@ struct AdoptionTests {
 
   @Test("Nobody is asked before the mismatch is raised, and then once")
   func askedOnce() throws {
-    try keeper.pass(29)
+    try bridge.pass(29)
     #expect(try scene.waiting().isEmpty && scene.state == nil)
-    try keeper.pass(1)
-    try keeper.pass(1)
+    try bridge.pass(1)
+    try bridge.pass(1)
     let question = try #require(try scene.waiting().first)
     #expect(try scene.state == .asked)
     #expect(question.requester.description == "login anna (team family)")
@@ -36,46 +36,46 @@ struct AdoptionTests {
         #"\#(Agent.living) "Living room" is on "guest-thread"; give it the credentials of "home"?"#)
     )
     for _ in 0..<3 {
-      try keeper.announce(Agent.living, .guest, at: 1)
+      try bridge.announce(Agent.living, .guest, at: 1)
       try scene.restart()
-      try keeper.pass(1)
+      try bridge.pass(1)
     }
     #expect(try scene.waiting().map(\.id) == [question.id])
     #expect(try scene.isMismatchFiring)
     #expect(try scene.failure == nil)
     #expect(try scene.stored == guest)
-    #expect(keeper.delivered.isEmpty)
+    #expect(bridge.delivered.isEmpty)
   }
 
   @Test("With `alert` nobody is asked, and what was under way when it was set is undone")
   func switchedOff() throws {
     try scene.sent()
-    keeper.configuration.adoptTimeout = nil
+    bridge.configuration.adoptTimeout = nil
     try scene.restart()
-    try keeper.pass(1)
+    try bridge.pass(1)
     #expect(try scene.state == nil)
     #expect(try scene.stored == guest)
     #expect(try scene.adoption == nil)
     #expect(try scene.isMismatchFiring)
-    try keeper.pass(300)
+    try bridge.pass(300)
     #expect(try scene.waiting().isEmpty)
-    keeper.configuration.adoptTimeout = 300
+    bridge.configuration.adoptTimeout = 300
     try scene.restart()
-    try keeper.pass(1)
+    try bridge.pass(1)
     #expect(try scene.waiting().count == 1, "a mismatch of before is asked about, too")
   }
 
   @Test("Agreed: kept for it, sealed and sent; the router says so, and all is well")
   func adopted() throws {
     try scene.raised()
-    _ = try keeper.takeEvents()
+    _ = try bridge.takeEvents()
     try scene.approve()
-    let approval = try keeper.takeEvents()
-    #expect(Keeper.names(approval).filter { $0 != "alert_updated" } == ["consent_approved"])
+    let approval = try bridge.takeEvents()
+    #expect(TestBridge.names(approval).filter { $0 != "alert_updated" } == ["consent_approved"])
     #expect(approval.contains { $0.types.contains(.consentApproved) && $0.router != nil })
     #expect(try scene.state?.published == "agreed" && scene.given().isEmpty)
-    try keeper.pass(1)
-    let event = try #require(try keeper.takeEvents().first { $0.types.contains(.datasetSent) })
+    try bridge.pass(1)
+    let event = try #require(try bridge.takeEvents().first { $0.types.contains(.datasetSent) })
     #expect(event.user == "anna" && event.detail.networkName == "home")
     #expect(event.detail.consent?.hasPrefix("c-") == true)
     #expect(try scene.state == .sent)
@@ -88,23 +88,23 @@ struct AdoptionTests {
     #expect(message.body["dataset"] as? String == home.hex)
     #expect(message.body["id"] as? String == (try scene.adoption?.id))
     // The router has not said so yet.
-    let state = try #require(try keeper.router(Agent.living)).state(home: "home")
+    let state = try #require(try bridge.router(Agent.living)).state(home: "home")
     #expect(state.adoption == "sent" && state.preferred == "mismatch")
     #expect(state.networkName == "guest-thread")
     #expect(try scene.isMismatchFiring)
-    #expect(try keeper.network(.home)?.routers == 1 && keeper.network(.guest)?.routers == 1)
+    #expect(try bridge.network(.home)?.routers == 1 && bridge.network(.guest)?.routers == 1)
 
-    try keeper.announce(Agent.living, .home, at: 5)
+    try bridge.announce(Agent.living, .home, at: 5)
     #expect(
-      try keeper.takeNames().filter { $0 != "alert_updated" }
+      try bridge.takeNames().filter { $0 != "alert_updated" }
         == ["dataset_updated", "alert_resolved"])
     #expect(try scene.state == nil && scene.adoption == nil && scene.failure == nil)
     #expect(try scene.stored == home)
-    #expect(try keeper.credential(Agent.living)?.followsPreferred == true)
+    #expect(try bridge.credential(Agent.living)?.followsPreferred == true)
     #expect(try !scene.isMismatchFiring)
-    try keeper.pass(600)
-    #expect(try scene.waiting().isEmpty && keeper.delivered.count == 1)
-    try Recount(keeper: keeper, comment: "adopted").check()
+    try bridge.pass(600)
+    #expect(try scene.waiting().isEmpty && bridge.delivered.count == 1)
+    try Recount(bridge: bridge, comment: "adopted").check()
     #expect(try scene.given().count == 1)
     #expect(try scene.given().first?.contains(#"dataset/set "home" (1111111122222222)"#) == true)
   }
@@ -112,23 +112,23 @@ struct AdoptionTests {
   @Test("What it said before is no answer yet; something else is a disagreement, and is stored")
   func reports() throws {
     try scene.sent()
-    try keeper.announce(Agent.living, .guest, at: 1)
-    try keeper.say(.announce, Agent.living)
-    try keeper.say(.heartbeat, Agent.living)
+    try bridge.announce(Agent.living, .guest, at: 1)
+    try bridge.say(.announce, Agent.living)
+    try bridge.say(.heartbeat, Agent.living)
     #expect(try scene.state == .sent && scene.stored == guest)
     let other = SampleNetwork.guest.with { $0.extendedPANID = "5555555566666666" }
-    try keeper.announce(Agent.living, other, at: 1)
+    try bridge.announce(Agent.living, other, at: 1)
     #expect(try scene.state == .disagreement)
     #expect(try scene.stored == other.dataset(at: 1))
     #expect(try scene.failure?.reason == "disagreement")
     #expect(try scene.isMismatchFiring)
-    try keeper.announce(Agent.living, other, at: 1)
+    try bridge.announce(Agent.living, other, at: 1)
     try scene.restart()
-    try keeper.pass(1)
+    try bridge.pass(1)
     #expect(try scene.waiting().isEmpty, "nobody is asked about just that")
     // Another one is news, and the alert of before goes with the new question.
-    try keeper.announce(Agent.living, .guest, at: 1)
-    try keeper.pass(1)
+    try bridge.announce(Agent.living, .guest, at: 1)
+    try bridge.pass(1)
     #expect(try scene.waiting().count == 1)
     #expect(try scene.failure == nil && scene.state == .asked)
   }
@@ -136,28 +136,28 @@ struct AdoptionTests {
   @Test("A report that is not stored by the usual rules leaves what was stored before")
   func disagreementOfOld() throws {
     try scene.sent()
-    try keeper.announce(Agent.living, SampleNetwork.guest.with { $0.channel = 20 }, at: 1)
+    try bridge.announce(Agent.living, SampleNetwork.guest.with { $0.channel = 20 }, at: 1)
     #expect(try scene.stored == guest)
-    #expect(try keeper.router(Agent.living)?.credential == .conflict)
+    #expect(try bridge.router(Agent.living)?.credential == .conflict)
     #expect(try scene.failure?.reason == "disagreement")
   }
 
   @Test("Time is up: what the router has said is stored as before, and it is said")
   func timeout() throws {
     try scene.sent()
-    try keeper.pass(299)
+    try bridge.pass(299)
     #expect(try scene.state == .sent)
-    try keeper.pass(1)
+    try bridge.pass(1)
     #expect(try scene.state == .timeout && scene.stored == guest)
     let facts = try #require(try scene.failure)
     #expect(facts.reason == "timeout")
     #expect(facts.remedy.contains("out/anna/dataset/set"))
     #expect(try scene.isMismatchFiring)
     try scene.restart()
-    try keeper.pass(300)
+    try bridge.pass(300)
     #expect(try scene.waiting().isEmpty && scene.state == .timeout)
     // Too late is not too late for the router itself.
-    try keeper.announce(Agent.living, .home, at: 5)
+    try bridge.announce(Agent.living, .home, at: 5)
     #expect(try scene.failure == nil && scene.state == nil && !scene.isMismatchFiring)
     #expect(try scene.adoption == nil)
   }
@@ -165,30 +165,30 @@ struct AdoptionTests {
   @Test("A daemon that was away hears what waited for it before it says that time is up")
   func answeredMeanwhile() throws {
     try scene.sent()
-    keeper.listeningSince = nil
-    try keeper.pass(400)
+    bridge.listeningSince = nil
+    try bridge.pass(400)
     #expect(try scene.state == .sent)
-    keeper.listeningSince = keeper.clock.now()
-    try keeper.pass(9)
-    #expect(try scene.state == .sent && keeper.delivered.count == 1)
-    try keeper.announce(Agent.living, .home, at: 5)
+    bridge.listeningSince = bridge.clock.now()
+    try bridge.pass(9)
+    #expect(try scene.state == .sent && bridge.delivered.count == 1)
+    try bridge.announce(Agent.living, .home, at: 5)
     #expect(try scene.state == nil && scene.failure == nil)
-    #expect(try keeper.alert(.adoptionFailed, Agent.living) == nil)
+    #expect(try bridge.alert(.adoptionFailed, Agent.living) == nil)
   }
 
   @Test("It is sent again to another connection and by another process, as the same message")
   func again() throws {
-    keeper.connection = nil
+    bridge.connection = nil
     try scene.sent()
-    #expect(keeper.delivered.isEmpty, "there is nobody to hand it to")
-    keeper.connection = 1
-    try keeper.pass(1)
-    try keeper.pass(1)
-    #expect(keeper.delivered.count == 1)
-    keeper.connection = 2
-    try keeper.pass(1)
+    #expect(bridge.delivered.isEmpty, "there is nobody to hand it to")
+    bridge.connection = 1
+    try bridge.pass(1)
+    try bridge.pass(1)
+    #expect(bridge.delivered.count == 1)
+    bridge.connection = 2
+    try bridge.pass(1)
     try scene.restart()
-    try keeper.pass(1)
+    try bridge.pass(1)
     let all = try scene.opened()
     #expect(all.count == 3)
     #expect(Set(all.compactMap { $0.body["id"] as? String }).count == 1)

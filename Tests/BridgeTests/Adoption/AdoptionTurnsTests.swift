@@ -11,7 +11,7 @@ import Testing
 @Suite("Several logins of one team speak for one router")
 struct AdoptionTurnsTests {
   private let scene: AdoptionScene
-  private var keeper: Keeper { scene.keeper }
+  private var bridge: TestBridge { scene.bridge }
 
   init() throws {
     scene = try AdoptionScene()
@@ -20,23 +20,23 @@ struct AdoptionTurnsTests {
   @Test("Logins of one team that take turns are asked about once, and one of them is told")
   func turns() throws {
     let ben = try Identity()
-    try keeper.enroll("ben", ben.keys)
+    try bridge.enroll("ben", ben.keys)
     try scene.raised()
     let question = try #require(try scene.waiting().first)
     func takeTurns() throws {
       for user in ["ben", "anna", "ben"] {
-        try keeper.say(.heartbeat, Agent.living, user: user)
-        try keeper.announce(Agent.living, .guest, at: 1, user: user)
-        try keeper.pass(1)
+        try bridge.say(.heartbeat, Agent.living, user: user)
+        try bridge.announce(Agent.living, .guest, at: 1, user: user)
+        try bridge.pass(1)
       }
     }
     try takeTurns()
     #expect(try scene.waiting().map(\.id) == [question.id])
     try scene.approve()
     try takeTurns()
-    #expect(keeper.delivered.map(\.topic) == ["threadkeeper/out/anna/dataset/set"])
+    #expect(bridge.delivered.map(\.topic) == ["threadkeeper/out/anna/dataset/set"])
     #expect(try scene.state == .sent && scene.waiting().isEmpty)
-    try keeper.pass(300)
+    try bridge.pass(300)
     let facts = try #require(try scene.failure)
     #expect(facts.reason == "timeout" && facts.user == "anna")
     #expect(facts.remedy.contains("out/anna/dataset/set"))
@@ -45,22 +45,22 @@ struct AdoptionTurnsTests {
     #expect(try scene.failure?.remedy.contains("out/anna/dataset/set") == true)
     // It is another's turn when the one that was asked about has no key.
     try scene.revoke()
-    try keeper.pass(1)
-    try keeper.pass(1)
+    try bridge.pass(1)
+    try bridge.pass(1)
     #expect(try scene.waiting().map(\.requester.fingerprint) == [ben.keys.fingerprint])
   }
 
   @Test("After no, and after nobody has decided, turns ask nobody again", arguments: [true, false])
   func turnsAfterwards(isDenied: Bool) throws {
-    try keeper.enroll("ben", Identity().keys)
+    try bridge.enroll("ben", Identity().keys)
     try scene.raised()
     if isDenied {
       try scene.desk.deny(try #require(try scene.waiting().first).id.description, by: 0)
     }
-    try keeper.pass(130)
+    try bridge.pass(130)
     for user in ["ben", "anna", "ben"] {
-      try keeper.announce(Agent.living, .guest, at: 1, user: user)
-      try keeper.pass(130)
+      try bridge.announce(Agent.living, .guest, at: 1, user: user)
+      try bridge.pass(130)
       #expect(try scene.waiting().isEmpty)
       #expect(try scene.state == (isDenied ? .denied : .expired))
     }

@@ -9,14 +9,14 @@ import Testing
 /// Where routers are given the credentials of the preferred network.
 struct AdoptingHome: Sendable {
   let broker: TestBroker
-  let keeper: Installation
+  let installation: Installation
   let home: ThreadNetwork
   let guest: ThreadNetwork
   private static let topic = "threadkeeper/out/router/dataset/set"
 
   init() throws {
     broker = try TestBroker()
-    keeper = try Installation(
+    installation = try Installation(
       broker, hold: 1, more: "preferred:\n  on_mismatch: adopt\n  adopt_timeout: 300\n")
     home = try ThreadNetwork("home-thread")
     guest = try ThreadNetwork("guest-thread")
@@ -36,8 +36,8 @@ struct AdoptingHome: Sendable {
   func start(isEnrolled: Bool = true) async throws -> (Scene, DaemonProcess) {
     let audience = try await Audience.start(broker)
     let publisher = try await TestPublisher.start(broker)
-    let daemon = try await keeper.start()
-    let line = try #require(try await keeper.json("clients", "fingerprint")["line"]?.text)
+    let daemon = try await installation.start()
+    let line = try #require(try await installation.json("clients", "fingerprint")["line"]?.text)
     let hub = try SealingLogin("hub", "a1b2c3d4e5f60701")
     let router = try SealingLogin("router", "a1b2c3d4e5f60702")
     try await enroll(hub)
@@ -60,14 +60,14 @@ struct AdoptingHome: Sendable {
 
   /// For the daemon that is started next.
   func setTimeout(_ seconds: Int) throws {
-    let settings = try String(contentsOfFile: keeper.configuration, encoding: .utf8)
+    let settings = try String(contentsOfFile: installation.configuration, encoding: .utf8)
     let line = try #require(settings.firstRange(of: /adopt_timeout: [0-9]+/))
     try Data(settings.replacingCharacters(in: line, with: "adopt_timeout: \(seconds)").utf8)
-      .write(to: URL(fileURLWithPath: keeper.configuration))
+      .write(to: URL(fileURLWithPath: installation.configuration))
   }
 
   func enroll(_ speaker: SealingLogin) async throws {
-    let outcome = try await keeper.command(
+    let outcome = try await installation.command(
       "clients", "enroll", speaker.user, speaker.identity.keys.line)
     #expect(outcome.status == 0, "\(outcome.error)")
   }
@@ -75,16 +75,16 @@ struct AdoptingHome: Sendable {
   /// The one request that waits.
   func waiting() async throws -> JSON {
     try await eventually("a request that waits") {
-      try await keeper.json("consent", "list")["pending"]?.list.count == 1
+      try await installation.json("consent", "list")["pending"]?.list.count == 1
     }
-    return try #require(try await keeper.json("consent", "list")["pending"]?.list.first)
+    return try #require(try await installation.json("consent", "list")["pending"]?.list.first)
   }
 
   /// Approves it.
   func approve(_ more: String...) async throws {
     let id = try #require(try await waiting()["id"]?.text)
-    let arguments = ["consent", "approve", id] + more + ["--config", keeper.configuration]
-    let outcome = try await ThreadkeeperBinary.run(arguments, environment: keeper.environment)
+    let arguments = ["consent", "approve", id] + more + ["--config", installation.configuration]
+    let outcome = try await ThreadkeeperBinary.run(arguments, environment: installation.environment)
     #expect(outcome.status == 0, "\(outcome.error)")
   }
 

@@ -9,7 +9,7 @@ struct AskingHome: Sendable {
   static let agent = "a1b2c3d4e5f60718"
 
   let broker: TestBroker
-  let keeper: Installation
+  let installation: Installation
   let daemon: DaemonProcess
   let home: ThreadNetwork
 
@@ -38,11 +38,11 @@ struct AskingHome: Sendable {
   }
 
   var environment: [String: String] {
-    keeper.environment.merging(["THREADKEEPER_STORE_PATH": keeper.storePath]) { $1 }
+    installation.environment.merging(["THREADKEEPER_STORE_PATH": installation.storePath]) { $1 }
   }
 
   func waiting() async throws -> [JSON] {
-    try await keeper.json("consent", "list")["pending"]?.list ?? []
+    try await installation.json("consent", "list")["pending"]?.list ?? []
   }
 
   /// The id of the one question that waits.
@@ -52,7 +52,7 @@ struct AskingHome: Sendable {
   }
 
   func history() async throws -> [JSON] {
-    try await keeper.json("consent", "history")["history"]?.list ?? []
+    try await installation.json("consent", "history")["history"]?.list ?? []
   }
 
   func check(_ session: TerminalSession, told: Bool) throws {
@@ -68,23 +68,23 @@ struct AskingHome: Sendable {
     prepare: (Installation) async throws -> Void = { _ in }
   ) async throws -> AskingHome {
     let broker = try TestBroker()
-    let keeper = try Installation(broker, hold: 0, more: settings)
-    try await prepare(keeper)
-    let daemon = try await keeper.start()
+    let installation = try Installation(broker, hold: 0, more: settings)
+    try await prepare(installation)
+    let daemon = try await installation.start()
     let home = try ThreadNetwork("home-thread")
     let publisher = try await TestPublisher.start(broker)
     try await publisher.publish([BorderRouter(agent).announces(try home.hex())])
     try await eventually("the preferred network") {
-      try await isPreferred(keeper, in: name)
+      try await isPreferred(installation, in: name)
     }
-    return AskingHome(broker: broker, keeper: keeper, daemon: daemon, home: home)
+    return AskingHome(broker: broker, installation: installation, daemon: daemon, home: home)
   }
 
-  static func isPreferred(_ keeper: Installation, in home: String?) async throws -> Bool {
+  static func isPreferred(_ installation: Installation, in home: String?) async throws -> Bool {
     let named = home.map { ["--home", $0] } ?? []
     let shown = try await ThreadkeeperBinary.run(
-      ["preferred", "show", "--config", keeper.configuration] + named,
-      environment: keeper.environment)
+      ["preferred", "show", "--config", installation.configuration] + named,
+      environment: installation.environment)
     return shown.status == 0
   }
 }

@@ -15,7 +15,7 @@ final class PasswordBroker: Sendable {
   init(_ user: String, _ password: String) throws {
     Recorder.current?.note("the password of \(user)", password)
     broker = try TestBroker(
-      logins: [.init("monitor", role: .monitor), .init(user, role: .keeper, password: password)],
+      logins: [.init("monitor", role: .monitor), .init(user, role: .daemon, password: password)],
       persistence: true)
   }
 

@@ -12,7 +12,7 @@ struct RotatingHome: Sendable {
   /// So many that a rotation takes longer than it takes to look at it.
   static let items = 30_000
 
-  let keeper: Installation
+  let installation: Installation
   /// Not added yet.
   let passphraseFile: String
   let leaked: String
@@ -22,17 +22,17 @@ struct RotatingHome: Sendable {
 
   init() async throws {
     broker = try TestBroker()
-    keeper = try Installation(broker)
-    passphraseFile = try keeper.passphraseFile(Self.passphrase)
-    leaked = keeper.directory.file("leaked.key")
-    #expect(try await keeper.command("init").status == 0)
-    #expect(try await keeper.command("keys", "add", "--key-file", leaked).status == 0)
+    installation = try Installation(broker)
+    passphraseFile = try installation.passphraseFile(Self.passphrase)
+    leaked = installation.directory.file("leaked.key")
+    #expect(try await installation.command("init").status == 0)
+    #expect(try await installation.command("keys", "add", "--key-file", leaked).status == 0)
   }
 
   /// Adds items of both kinds.
   func fill(_ count: Int = Self.items) throws {
     let keychain = try Keychain.open(
-      at: keeper.location, with: .keyFile(path: keeper.directory.file("store.key")))
+      at: installation.location, with: .keyFile(path: installation.directory.file("store.key")))
     defer { keychain.close() }
     try keychain.database.write { tx in
       for number in 0..<count {
@@ -48,7 +48,7 @@ struct RotatingHome: Sendable {
 
   /// Every change that the audit has, as `actor: action`.
   func audit() async throws -> [String] {
-    let outcome = try await keeper.command("audit", "--last", "1000", "--json")
+    let outcome = try await installation.command("audit", "--last", "1000", "--json")
     let records = try #require(JSON(outcome.output)).list
     return records.flatMap { record in
       (record["changes"]?.list ?? []).map {
@@ -59,7 +59,7 @@ struct RotatingHome: Sendable {
 
   func untilRotated() async throws {
     try await eventually("the rotation to end") {
-      try await keeper.json("status")["store"]?["rotation_pending"] == false
+      try await installation.json("status")["store"]?["rotation_pending"] == false
     }
   }
 }

@@ -9,7 +9,7 @@ import Testing
 /// Where all who publish are enrolled, and a phone may ask for credentials.
 struct SealedHome: Sendable {
   let broker: TestBroker
-  let keeper: Installation
+  let installation: Installation
   let home: ThreadNetwork
   let dataset: String
   private let agent = "a1b2c3d4e5f60701"
@@ -26,7 +26,7 @@ struct SealedHome: Sendable {
   init() throws {
     Recorder.current?.allPublishersAreEnrolled()
     broker = try TestBroker()
-    keeper = try Installation(broker, hold: 0, more: "consent:\n  approvers: [anna]")
+    installation = try Installation(broker, hold: 0, more: "consent:\n  approvers: [anna]")
     home = try ThreadNetwork("home-thread")
     dataset = try home.hex()
   }
@@ -35,17 +35,17 @@ struct SealedHome: Sendable {
   func start() async throws -> Scene {
     let audience = try await Audience.start(broker)
     let publisher = try await TestPublisher.start(broker)
-    let daemon = try await keeper.start()
+    let daemon = try await installation.start()
     let line = try await announced(audience, publisher)
     return Scene(audience: audience, publisher: publisher, daemon: daemon, line: line)
   }
 
   /// The daemon's line, with a router enrolled that has announced itself.
   private func announced(_ audience: Audience, _ publisher: TestPublisher) async throws -> String {
-    let line = try #require(try await keeper.json("clients", "fingerprint")["line"]?.text)
+    let line = try #require(try await installation.json("clients", "fingerprint")["line"]?.text)
     let router = try SealingLogin("router", agent)
     #expect(
-      try await keeper.command(
+      try await installation.command(
         "clients", "enroll", router.user, router.identity.keys.line, "--trust", "signed"
       ).status == 0)
     try await publisher.publish([router.says("announce", dataset, to: line)])
@@ -63,25 +63,26 @@ struct SealedHome: Sendable {
       [
         "client", "request", command, "--username", user, "--host", "127.0.0.1", "--port",
         "\(broker.port)", "--key", key,
-      ] + (line.map { ["--keeper", $0] } ?? []) + more, input: .text(""),
-      environment: ["HOME": keeper.directory.path])
+      ] + (line.map { ["--daemon", $0] } ?? []) + more, input: .text(""),
+      environment: ["HOME": installation.directory.path])
   }
 
   /// The id of the one request that waits.
   func waiting() async throws -> String {
     try await eventually("a request that waits") {
-      try await keeper.json("consent", "list")["pending"]?.list.count == 1
+      try await installation.json("consent", "list")["pending"]?.list.count == 1
     }
     return try #require(
-      try await keeper.json("consent", "list")["pending"]?.list.first?["id"]?.text)
+      try await installation.json("consent", "list")["pending"]?.list.first?["id"]?.text)
   }
 
   /// The phone is enrolled; returns its key file.
   func enrollPhone() async throws -> String {
-    let key = keeper.directory.file("phone.key")
-    let line = try await keeper.clientKeygen(key)
+    let key = installation.directory.file("phone.key")
+    let line = try await installation.clientKeygen(key)
     #expect(
-      try await keeper.command("clients", "enroll", "phone", line, "--trust", "signed").status == 0)
+      try await installation.command("clients", "enroll", "phone", line, "--trust", "signed").status
+        == 0)
     return key
   }
 }

@@ -158,34 +158,34 @@ struct ConsentWatchTests {
 
   @Test("The history is asked for when its revision is another one, and each time without one")
   func revisions() async throws {
-    let keeper = Mutex(Daemon())
+    let daemon = Mutex(Daemon())
     let told = Mutex<[String]>([])
     var follower = ConsentFollower(
-      history: { _ in try keeper.withLock { try $0.askHistory() } },
+      history: { _ in try daemon.withLock { try $0.askHistory() } },
       show: { news in told.withLock { $0 += heads([news]) } })
     /// - Returns: how often the history was asked for.
     func look(_ change: (inout Daemon) -> Void = { _ in }) async throws -> Int {
-      let before = keeper.withLock {
+      let before = daemon.withLock {
         change(&$0)
         return $0.historiesAsked
       }
       try await follower.begin()
-      try await follower.look(at: keeper.withLock { $0.list })
-      return keeper.withLock { $0.historiesAsked } - before
+      try await follower.look(at: daemon.withLock { $0.list })
+      return daemon.withLock { $0.historiesAsked } - before
     }
-    keeper.withLock { $0.revision = "1" }
+    daemon.withLock { $0.revision = "1" }
     #expect(try await look() == 2, "also that of before")
     for _ in 0..<3 { #expect(try await look() == 0) }
     #expect(try await look { $0.pending = [question("a")] } == 0, "nothing is decided by it")
     // The answer breaks off: it is asked for again.
-    keeper.withLock {
+    daemon.withLock {
       $0.revision = "2"
       $0.pending = []
       $0.history = [decision("a", "approved")]
       $0.isBroken = true
     }
     await #expect(throws: CommandFailure.self) {
-      try await follower.look(at: keeper.withLock { $0.list })
+      try await follower.look(at: daemon.withLock { $0.list })
     }
     #expect(try await look { $0.isBroken = false } == 1)
     #expect(told.withLock { $0 } == ["a asked", "a approved"])

@@ -6,7 +6,7 @@ import ThreadkeeperDaemon
 @testable import ThreadkeeperCLI
 
 @Suite("A command and the daemon that has the store")
-struct RunningKeeperTests {
+struct DaemonClientTests {
   @Test("A store that another has is tried for, and a daemon that ends in the middle asked again")
   func orStore() async throws {
     let locked = CommandFailure(.temporary, "locked")

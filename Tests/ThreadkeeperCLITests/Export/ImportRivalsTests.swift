@@ -185,7 +185,7 @@ struct ImportRivalsTests {
   }
 
   @Test("A conflict as an earlier daemon names it is understood")
-  func earlierKeeper() throws {
+  func earlierDaemon() throws {
     let bytes = Data(#"{"item":"genp mail berta (own)","differs":["secret"]}"#.utf8)
     let read = try JSONDecoder().decode(ImportConflict.self, from: bytes)
     #expect(read == ImportConflict(item: "genp mail berta (own)", differs: ["secret"]))

@@ -8,7 +8,7 @@ import Testing
 @testable import ThreadkeeperDaemon
 
 @Suite struct RotationReportTests {
-  @Test func aFailureEndsTheSameBesideAKeeper() throws {
+  @Test func aFailureEndsTheSameBesideADaemon() throws {
     for error in [
       KeychainError(.decode, "the store is not what its manifest says"),
       KeychainError(.notAvailable, "another renews them", isTemporary: true),

@@ -18,11 +18,11 @@ struct ExportTests {
     let router = ImportList.Access(what: .enrolment, name: "router \"\n🔑, home home")
     let list = try ImportList()
     #expect(list.read().lines.isEmpty)
-    let keepers = try ImportList(openAs: list.passed)
-    try keepers.add(.stayedOut(router))
-    try keepers.add(.takenOver(router))
-    for conflict in conflicts { try keepers.add(.conflict(conflict)) }
-    try keepers.flush()
+    let daemons = try ImportList(openAs: list.passed)
+    try daemons.add(.stayedOut(router))
+    try daemons.add(.takenOver(router))
+    for conflict in conflicts { try daemons.add(.conflict(conflict)) }
+    try daemons.flush()
     let content = list.read()
     #expect(content.unread == 0)
     let read = content.lines
@@ -49,7 +49,7 @@ struct ExportTests {
   }
 
   @Test("Lines of a daemon of another version are read as far as they are known, and fail nothing")
-  func otherKeeper() throws {
+  func otherDaemon() throws {
     let list = try ImportList()
     let text = """
       {"item":"genp mail anna (own)","differs":["secret"]}
@@ -79,7 +79,7 @@ struct ExportTests {
     """
 
   @Test("What a daemon of an earlier version says of an import is understood")
-  func earlierKeeper() throws {
+  func earlierDaemon() throws {
     let outcome = try JSONDecoder().decode(ImportOutcome.self, from: Data(Self.earlier.utf8))
     #expect(outcome.imported && outcome.added == 2)
     #expect(outcome.stayedOut.isEmpty && outcome.takenOver.isEmpty && !outcome.replacesKeys)

@@ -34,7 +34,7 @@ struct ImportedAccessItemTests {
     #expect(outcome.imported && outcome.added == 0)
     #expect(
       outcome.stayedOut == [
-        "keeper_identity": 1, "client_enrolment": 2, "unknown": 1, "router_adoption": 1,
+        "daemon_identity": 1, "client_enrolment": 2, "unknown": 1, "router_adoption": 1,
       ])
     #expect(
       lines == [

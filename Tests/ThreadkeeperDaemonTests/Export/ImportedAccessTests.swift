@@ -32,7 +32,7 @@ struct ImportedAccessTests {
     #expect(outcome.stayedOut == never && outcome.added == 4 && outcome.imported)
     #expect(trial.takenOver == outcome.takenOver)
     #expect(
-      outcome.takenOver == ["keeper_identity": 1, "client_enrolment": 2, "consent_grant": 1])
+      outcome.takenOver == ["daemon_identity": 1, "client_enrolment": 2, "consent_grant": 1])
     #expect(
       lines.map(\.takenOver?.name)
         == [
@@ -134,14 +134,14 @@ struct ImportedAccessTests {
     let path = try old.export()
     let third = try MovedStore()
     let (first, names) = try third.take(path)
-    #expect(first.takenOver == ["keeper_identity": 1, "client_revocation": 2])
+    #expect(first.takenOver == ["daemon_identity": 1, "client_revocation": 2])
     #expect(names.compactMap(\.takenOver?.what) == [.revocation, .revocation])
     let revoked = try third.keychain.database.read { try third.enrolments.all($0).clients }
     #expect(revoked.map(\.user) == ["lamp", "router"] && revoked.allSatisfy(\.isRevoked))
     let (outcome, lines) = try new.take(path, .replace)
     #expect(
       outcome.stayedOut == [
-        "keeper_identity": 1, "client_revocation": 1, "client_revocation_enrolled_here": 1,
+        "daemon_identity": 1, "client_revocation": 1, "client_revocation_enrolled_here": 1,
       ])
     #expect(lines.contains(.stayedOut(.init(what: .revocation, name: "lamp, home home"))))
     #expect(

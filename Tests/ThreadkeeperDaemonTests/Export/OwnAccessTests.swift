@@ -64,7 +64,7 @@ struct OwnAccessTests {
     #expect(try new.keys() == old.keys())
     try new.revokeGrants()
     let isUsed = try new.keychain.database.read {
-      try KeeperIdentityStore(new.keychain).isUsed($0)
+      try DaemonIdentityStore(new.keychain).isUsed($0)
     }
     #expect(isUsed)
   }
@@ -73,7 +73,7 @@ struct OwnAccessTests {
   func cameAlone() throws {
     try old.showKeys()
     let first = try new.take(try old.export("first")).outcome
-    #expect(first.added == 1 && first.takenOver == ["keeper_identity": 1])
+    #expect(first.added == 1 && first.takenOver == ["daemon_identity": 1])
     let keys = try #require(try old.keys())
     #expect(try new.keys() == keys && new.enrolments.identity?.keys == keys)
     let isDecided = try new.keychain.database.read { try OwnAccess.isDecided(new.enrolments, $0) }
@@ -85,7 +85,7 @@ struct OwnAccessTests {
     let second = try new.take(path).outcome
     for outcome in [trial, second] {
       #expect(
-        outcome.takenOver == ["keeper_identity": 1, "client_enrolment": 2, "consent_grant": 1])
+        outcome.takenOver == ["daemon_identity": 1, "client_enrolment": 2, "consent_grant": 1])
       // They are the same keys, which have been used since.
       #expect(outcome.replaced == 1 && outcome.conflicts == 0 && !outcome.replacesKeys)
     }

@@ -4,16 +4,18 @@ import DaemonTestKit
 import KeychainCore
 import TestKit
 import Testing
+import VarlinkSocket
 
 @testable import ThreadkeeperDaemon
 
-@Suite("A new way into the store, whoever asks for it")
+@Suite("What a new key slot may be made of")
 struct NewSecretTests {
   @Test(
-    "A short passphrase and a relative path are refused, and nothing is added",
+    "A short passphrase, a relative path and an open kind are refused, and nothing is added",
     arguments: [
       StoreSecret(kind: .passphrase, value: "seven c"),
       StoreSecret(kind: .keyFile, value: "store-2.key"),
+      StoreSecret(kind: .passphraseOrCode, value: "long enough"),
     ])
   func refused(secret: StoreSecret) throws {
     var options = KeychainOptions()
@@ -22,11 +24,11 @@ struct NewSecretTests {
     let actions = StoreActions(
       keychain: store.keychain, settings: MovedStore.settings(store), actor: nil, notes: nil)
     let failure = #expect(throws: CommandFailure.self) { try actions.add(.init(secret: secret)) }
-    #expect(failure?.status == .badInput)
+    #expect(failure.map(VarlinkError.init(failing:))?.code == "invalid_payload")
     #expect(try store.keychain.slots().count == 1)
   }
 
-  @Test("Of eight characters, or from the root, is enough")
+  @Test("A passphrase of eight characters and an absolute path are taken")
   func taken() throws {
     try StoreSecret(kind: .passphrase, value: "eight ch").checkAsNew()
     try StoreSecret(kind: .keyFile, value: "/media/stick/store.key").checkAsNew()

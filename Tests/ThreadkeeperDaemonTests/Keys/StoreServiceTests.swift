@@ -20,12 +20,12 @@ struct StoreServiceTests {
   ) async throws -> StoreReport {
     var pair: [Int32] = [-1, -1]
     #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
-    let (command, keeper) = (
+    let (command, daemon) = (
       try DaemonConnection(pair[0]), try DaemonConnection(pair[1], takesDescriptors: true)
     )
     let deadline = ContinuousClock.now + .seconds(60)
     try command.send(try request.bytes, passing: files, by: deadline)
-    let bytes = try #require(await service.answer(try keeper.receive(by: deadline), keeper))
+    let bytes = try #require(await service.answer(try daemon.receive(by: deadline), daemon))
     // The command waits until here.
     return try withExtendedLifetime(command) { try StoreAnswer.result(Data(bytes)) }
   }

@@ -16,7 +16,8 @@ struct FailedTests {
     "Whatever is thrown has its code and its exit status",
     arguments: [
       (CommandFailure(.usage, "no"), "invalid_payload", 64),
-      (CommandFailure(.badInput, "no"), "invalid_payload", 65),
+      (CommandFailure(.badInput, "no", code: "invalid_payload"), "invalid_payload", 65),
+      (KeychainError(.decode, "damaged"), "store", 65),
       (CommandFailure(.noInput, "no"), "not_found", 66),
       (CommandFailure(.configuration, "no"), "conflict", 78),
       (CommandFailure(.temporary, "no"), "ending", 75), (CancellationError(), "ending", 75),

@@ -16,7 +16,7 @@ struct ClientAdmissionTests {
 
   init() {
     var door = ClientAdmission(team: { $0 < 2_000 ? "team" : nil })
-    door.keeper = 998
+    door.owner = 998
     door.clock = clock
     self.door = door
   }
@@ -83,7 +83,7 @@ struct ClientAdmissionTests {
   func counted() {
     let count = Mutex(0)
     var door = ClientAdmission(team: { _ in "team" }, refused: { count.withLock { $0 += 1 } })
-    door.keeper = 998
+    door.owner = 998
     door.clock = clock
     for _ in 0..<100 { _ = door.judge(1_001) }
     _ = door.refusal(of: .listCredentials, by: 1_001)

@@ -10,7 +10,7 @@ import ThreadRequests
 @testable import ThreadkeeperDaemon
 
 @Suite("What commands and the daemon say to each other")
-struct KeeperAnswerTests {
+struct DaemonAnswerFormTests {
   private func object(_ bytes: [UInt8]) throws -> NSDictionary {
     try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? NSDictionary)
   }

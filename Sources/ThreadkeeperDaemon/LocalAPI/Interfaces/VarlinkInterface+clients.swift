@@ -13,7 +13,7 @@ extension VarlinkInterface {
     type Client (
       home: string,
       user: string,
-      # `broker`: what the user sends in clear counts too. `signed`: only what it has signed.
+      # `broker`: what the user sends as plaintext counts too. `signed`: only what it has signed.
       trust: (broker, signed),
       label: string,
       fingerprint: string,
@@ -49,7 +49,7 @@ extension VarlinkInterface {
       daemon: ?Keys
     )
 
-    # Revokes the keys of a user, who is not believed in clear afterwards either. With `forgets` the user is one that
+    # Revokes the keys of a user, whose plaintext does not count afterwards either. With `forgets` the user is one that
     # was never enrolled. Fails with `not_found`.
     method Revoke(home: string, user: string, forgets: ?bool) -> ()
 

@@ -17,7 +17,7 @@ extension VarlinkInterface {
     # for people, `help` is what they can do. `exit` is the exit status that a command ends with, one of sysexits.h.
     error Failed (code: string, message: string, help: ?string, exit: int)
 
-    # This user, or all users together, have too many connections open.
+    # This user, or all users together, have too many connections or streams open.
     error TooManyConnections ()
 
     """)

@@ -19,7 +19,7 @@ struct Answered {
   var code: String? { answer.error?.code }
 }
 
-extension Keeper {
+extension TestBridge {
   func request(
     _ command: String, user: String = "anna", base: String = "threadkeeper",
     _ fields: [String: Any] = [:]

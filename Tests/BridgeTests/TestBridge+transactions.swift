@@ -8,7 +8,7 @@ extension Logger {
   static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 }
 
-extension Keeper {
+extension TestBridge {
   /// What runs the transactions of the bridge's parts.
   ///
   /// - Parameter wakes: called when there is something to publish.

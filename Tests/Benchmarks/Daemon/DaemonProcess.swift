@@ -6,7 +6,7 @@ import SQLiteDatabase
 
 /// The real daemon with a store of its own, watched from outside: what is in its database is
 /// committed.
-final class KeeperProcess {
+final class DaemonProcess {
   static let base = "threadkeeper"
 
   let program: String
@@ -19,8 +19,8 @@ final class KeeperProcess {
   private var database: SQLiteDatabase?
 
   init(_ workspace: Workspace, port: UInt16) throws {
-    program = try workspace.keeper
-    directory = workspace.fresh("keeper")
+    program = try workspace.daemon
+    directory = workspace.fresh("daemon")
     self.port = port
     try FileManager.default.createDirectory(
       atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

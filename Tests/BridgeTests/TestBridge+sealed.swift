@@ -7,7 +7,7 @@ import Testing
 
 @testable import Bridge
 
-extension Keeper {
+extension TestBridge {
   /// Seals and opens with the enrolments of now, as the bridge does from its start on.
   func useEnrolments() throws {
     _ = try database.write { try enrolments.makeIdentity($0) }

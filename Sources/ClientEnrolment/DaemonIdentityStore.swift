@@ -7,7 +7,7 @@ import SodiumCrypto
 
 /// The daemon's own keys: clients seal to them, and believe what they sign. One pair of pairs for the
 /// store, whatever homes it has.
-package struct KeeperIdentityStore: Sendable {
+package struct DaemonIdentityStore: Sendable {
   package static let service = "keeper-identity"
 
   private let keychain: Keychain

@@ -8,7 +8,7 @@ import ThreadCredentialStore
 
 @testable import Bridge
 
-extension Keeper {
+extension TestBridge {
   /// A sealed part of an item.
   enum DamagedColumn: String, CaseIterable, Sendable {
     case metadata, secret

@@ -4,16 +4,16 @@ import BridgeProtocol
 
 @testable import Bridge
 
-extension Keeper {
+extension TestBridge {
   /// With two routers at home, and nothing that is still to be told.
-  static func settled() throws -> Keeper {
-    let keeper = try Keeper()
-    try keeper.announce(Agent.living, .home, at: 5)
-    try keeper.announce(Agent.attic, .home, at: 5)
+  static func settled() throws -> TestBridge {
+    let bridge = try TestBridge()
+    try bridge.announce(Agent.living, .home, at: 5)
+    try bridge.announce(Agent.attic, .home, at: 5)
     // The alert about unsealed keys is the same in all tests.
-    try keeper.pass(30)
-    _ = try keeper.takeEvents()
-    return keeper
+    try bridge.pass(30)
+    _ = try bridge.takeEvents()
+    return bridge
   }
 
   /// The words for alerts since the last call.

@@ -6,7 +6,7 @@ import Logging
 
 /// The daemon's own keys at its start. They are made when somebody first needs them, by `clients`: a store
 /// that is to take up that of another daemon should have none.
-enum KeeperIdentity {
+enum DaemonIdentity {
   /// Without them the rest of the daemon works: what is sealed is then refused, and said.
   static func load(_ enrolments: ClientEnrolmentStore, logger: Logger) throws {
     do {

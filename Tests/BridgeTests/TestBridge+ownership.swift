@@ -4,7 +4,7 @@ import ThreadDataset
 
 @testable import Bridge
 
-extension Keeper {
+extension TestBridge {
   var ownership: OwnershipService { OwnershipService(runner()) }
 
   @discardableResult

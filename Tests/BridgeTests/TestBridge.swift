@@ -16,7 +16,7 @@ import ThreadDataset
 
 /// The bridge without its connections: a real store, messages as the broker delivers them, and a clock
 /// that is turned by hand.
-final class Keeper {
+final class TestBridge {
   let temporary: TemporaryStore
   let clock = ManualClock()
   var configuration: BridgeConfiguration
@@ -36,7 +36,7 @@ final class Keeper {
     teams: [String: String] = [:], change: (inout BridgeConfiguration) -> Void = { _ in }
   ) throws {
     var options = KeychainOptions()
-    options.auditor = "keeper"
+    options.auditor = "daemon"
     options.now = { [clock] in clock.now().milliseconds * 1_000 }
     temporary = try TemporaryStore(options: options)
     identity = try Identity()
