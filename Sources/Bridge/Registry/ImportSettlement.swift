@@ -45,77 +45,45 @@ package struct ImportSettlement: Sendable {
       // The preferred network first: routers are checked against it.
       for record in try HomeLedger.all(tx) {
         let home = try batch.home(record.id)
-        try batch.showImportedPreferred(in: home, former: former[record.name])
+        try showPreferred(of: home, former: former[record.name], batch)
         try store.settleImportedHistory(of: record.name, tx)
       }
       for credential in imported.credentials {
-        try batch.showImportedCredential(credential)
+        try show(credential, batch)
       }
       try RouterLedger.setOwnersCursor(0, tx)
     }
   }
-}
 
-extension BatchApplier {
-  /// The mirror in the registry follows the sealed item, and every router is checked anew.
+  /// The mirror in the registry follows the sealed item, and every router is checked again.
   ///
   /// A mark of membership that comes in is that of another store: a router is a member here when it has
   /// the keys of the preferred network of this store.
-  fileprivate func showImportedPreferred(
-    in home: HomeContext, former: OperationalDataset?
+  private func showPreferred(
+    of home: HomeContext, former: OperationalDataset?, _ batch: BatchApplier
   ) throws {
-    guard let preferred = try preferredNetwork(of: home) else { return }
-    try store.recheckMembers(of: preferred, in: home.record.name, tx)
+    let record = home.record
+    guard let preferred = try batch.preferredNetwork(of: home) else { return }
+    try store.recheckMembers(of: preferred, in: record.name, batch.tx)
     var kept: String?
     if let former, !former.isSameNetwork(as: preferred) {
-      kept = try store.keep(former, in: home.record.name, tx)
+      kept = try store.keep(former, in: record.name, batch.tx)
     }
-    try preferredIsSet(
-      PreferredChange(from: former, to: preferred, cause: .imported, formerID: kept), by: nil,
-      in: home)
+    let change = PreferredChange(from: former, to: preferred, cause: .imported, formerID: kept)
+    try batch.apply([.preferred(change, by: nil, home: record.id)])
     let isNew = former.map { !$0.isSameNetwork(as: preferred) } ?? false
-    guard isNew || home.record.preferred != preferred.extendedPANID else { return }
-    noteNetworkShown(home.record.preferred, in: home)
-    var record = EventRecord(time: now, types: .preferredChanged, home: home.record.id)
-    record.network = preferred.extendedPANID
-    try append(record)
+    guard isNew || record.preferred != preferred.extendedPANID else { return }
+    batch.noteNetworkShown(record.preferred, in: home)
+    var event = EventRecord(time: batch.now, types: .preferredChanged, home: record.id)
+    event.network = preferred.extendedPANID
+    try batch.apply([.event(event)])
   }
 
-  fileprivate func showImportedCredential(_ credential: ImportedItems.Credential) throws {
+  private func show(_ credential: ImportedItems.Credential, _ batch: BatchApplier) throws {
     // A home that the settings do not name has no registry.
-    guard let home = servedHomes.first(where: { $0.record.name == credential.home }),
-      let stored = try RouterLedger.find(credential.agent, home: home.record.id, tx)
-    else { return }
-    guard stored.isPresent else {
-      var router = stored
-      let team = try store.team(of: stored.agent, in: home.record.name, tx)
-      router.credential = team == nil ? .missing : .stored
-      return try RouterLedger.update(router, tx)
+    guard let home = batch.servedHomes.first(where: { $0.record.name == credential.home }) else {
+      return
     }
-    guard let dataset = try readableDataset(of: credential.agent, home: home) else {
-      return try showRemovedCredential(of: stored, home)
-    }
-    var router = stored
-    router.credential = .stored
-    router.describe(dataset, at: now)
-    var record = EventRecord(time: now, types: .datasetStored, home: home.record.id)
-    record.router = router.agent
-    record.network = dataset.extendedPANID
-    record.detail.networkName = dataset.networkName
-    try finish(
-      router, stored: stored, dataset: dataset, record: record, trigger: "imported", home: home)
-  }
-
-  /// It went because the import says that the id is another team's.
-  private func showRemovedCredential(of stored: RouterRecord, _ home: HomeContext) throws {
-    // A dataset that is damaged is still there.
-    guard try store.team(of: stored.agent, in: home.record.name, tx) == nil else { return }
-    var router = stored
-    router.credential = .missing
-    router.forgetDataset()
-    var record = EventRecord(time: now, home: home.record.id)
-    record.router = router.agent
-    try finish(
-      router, stored: stored, dataset: nil, record: record, trigger: "imported", home: home)
+    try batch.apply(batch.routers.imported(credential.agent, in: home.record))
   }
 }

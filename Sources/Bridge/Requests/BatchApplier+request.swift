@@ -57,22 +57,23 @@ extension BatchApplier {
     to request: ThreadRequest, _ context: RequestContext
   ) throws -> (CredentialService.Reply, granted: GrantedDisclosure?) {
     let gate = LedgerConsentGate(consents, configuration)
+    let registry = RequestRegistry(ownership, homes: homeRecords)
     let reply: Result<CredentialService.Reply, AnswerFailure>
     do {
-      reply = .success(try service(context, gate).answer(request))
+      reply = .success(try service(context, gate, registry).answer(request))
     } catch let failure as AnswerFailure {
       reply = .failure(failure)
     }
-    try apply(gate.effects)
+    try apply(gate.effects + registry.effects)
     return (try reply.get(), gate.granted)
   }
 
-  func service(_ context: RequestContext, _ gate: LedgerConsentGate) -> CredentialService {
+  func service(
+    _ context: RequestContext, _ gate: LedgerConsentGate, _ registry: RequestRegistry
+  ) -> CredentialService {
     let other = configuration.requests.gate.map { $0 as any ConsentGate }
     return CredentialService(
-      store: store, gate: other ?? gate,
-      registry: BatchRegistry(batch: self),
-      context: context, tx)
+      store: store, gate: other ?? gate, registry: registry, context: context, tx)
   }
 
   private func opened(_ inbound: InboundRequest, home: String) throws -> RequestFields {

@@ -35,7 +35,11 @@ extension BatchApplier {
     let context = context(of: one)
     let transaction = one.question.request.transaction
     try checkKey(context)
-    let data = try service(context, LedgerConsentGate(consents, configuration)).answer(to: one)
+    // It only reads: nothing follows but the answer.
+    let data = try service(
+      context, LedgerConsentGate(consents, configuration),
+      RequestRegistry(ownership, homes: homeRecords)
+    ).answer(to: one)
     switch context.reply {
     case .topic: try answer(data, context, transaction)
     case .caller:

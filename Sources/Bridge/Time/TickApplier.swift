@@ -73,10 +73,7 @@ struct TickApplier {
       after: cursor, limit: Self.presenceStep, before: batch.now.adding(seconds: -limit), batch.tx)
     cursor = last ?? 0
     for stored in silent {
-      var router = stored
-      router.takeOffline(.silent, now: batch.now)
-      try batch.finishUnchangedDataset(
-        router, stored: stored, trigger: "silence", home: batch.home(stored.home))
+      try batch.apply([.router(batch.routers.silence(of: stored))])
     }
   }
 
@@ -84,94 +81,5 @@ struct TickApplier {
   private func reevaluate(_ home: HomeContext) throws {
     guard let cursor = home.record.reevaluateAfter, !home.isPreferredNew else { return }
     try batch.recheckRouters(in: home, after: cursor)
-  }
-}
-
-extension BatchApplier {
-  /// Routers that are checked in one transaction.
-  private static let recheckStep = 200
-
-  /// Checks the next routers of a home against the preferred network as it is now.
-  func recheckRouters(in home: HomeContext, after cursor: Int64) throws {
-    let routers = try RouterLedger.page(
-      home: home.record.id, after: cursor, limit: Self.recheckStep, tx)
-    for router in routers { try reevaluate(router, home: home) }
-    let isDone = routers.count < Self.recheckStep
-    try HomeLedger.setReevaluation(after: isDone ? nil : routers.last?.id, of: home.record.id, tx)
-  }
-
-  /// Checks one router against the preferred network as it is now.
-  func reevaluate(_ stored: RouterRecord, home: HomeContext) throws {
-    let preferred = try preferredNetwork(of: home)
-    let credential = try readableCredential(of: stored.agent, home: home)
-    if let credential {
-      let follows = Membership.follows(
-        wasMember: credential.followsPreferred, dataset: credential.dataset, preferred: preferred)
-      if follows != credential.followsPreferred {
-        try store.update(credential, followsPreferred: follows, tx)
-      }
-    }
-    if let changed = try caughtUp(stored, credential, home: home) {
-      var record = EventRecord(time: now, home: home.record.id)
-      record.router = stored.agent
-      return try finish(
-        changed, stored: stored, dataset: credential?.dataset, record: record,
-        trigger: "preferred_changed", home: home)
-    }
-    var router = stored
-    let dataset = credential?.dataset
-    let check = PreferredCheck(dataset, of: router, preferred: preferred)
-    router.preferred = check.name
-    if check == .match, router.memberOf != preferred?.extendedPANID {
-      router.memberOf = preferred?.extendedPANID
-      home.needsMoveLook = true
-    }
-    try checkAdoption(of: &router, check, dataset, isSSIDNew: false, home: home)
-    if router.preferred != stored.preferred || router.adoption != stored.adoption {
-      var record = EventRecord(time: now, home: home.record.id)
-      record.router = router.agent
-      router.generation = try append(record)
-    }
-    let wanted = RouterAlertConditions(
-      router: router, check: check, dataset: dataset, preferred: preferred,
-      trigger: "preferred_changed",
-      addressee: try adoptions.addressee(ofFailed: router, in: home.record.name),
-      currentName: try currentNetworkName(of: router, home: home),
-      isToldOfHome: try isToldOfHome(router, dataset, home: home)
-    ).wanted
-    try setAlerts(wanted, of: &router, home: home)
-    if router != stored { try RouterLedger.update(router, tx) }
-  }
-
-  /// The router as the store has it, when a program has changed that while no daemon ran; nil when it
-  /// is as the registry says, or damaged.
-  private func caughtUp(
-    _ stored: RouterRecord, _ credential: ThreadCredential?, home: HomeContext
-  ) throws -> RouterRecord? {
-    var router = stored
-    if let dataset = credential?.dataset {
-      guard
-        dataset.extendedPANID != stored.network || dataset.networkName != stored.networkName
-          || dataset.activeTimestamp?.seconds != stored.activeSeconds
-          || dataset.channel.map({ Int($0.number) }) != stored.channel
-          || dataset.panID.map(Int.init) != stored.panID
-      else { return nil }
-      router.credential = .stored
-      router.describe(dataset, at: now)
-      return router
-    }
-    guard stored.network != nil, try !holdsCredential(stored.agent, home: home) else { return nil }
-    router.credential = .missing
-    router.forgetDataset()
-    return router
-  }
-
-  /// Whether credentials are stored for a router, also damaged ones.
-  private func holdsCredential(_ agent: BorderAgentID, home: HomeContext) throws -> Bool {
-    do {
-      return try store.team(of: agent, in: home.record.name, tx) != nil
-    } catch let error as KeychainError where error.isItemDamaged {
-      return true
-    }
   }
 }

@@ -21,7 +21,13 @@ extension BatchApplier {
         try preferredIsSet(change, by: who, in: self.home(home))
       case .checkKeys(let home): try self.home(home).needsKeyLook = true
       case .router(let change): try write(change)
-      case .unlist(let router, let event): try unlist(router, event, home: home(router.home))
+      case .unlist(let router, let event): try unlist(router, event)
+      case .routerCame(let home): noteRouter(in: try self.home(home), change: 1)
+      case .routersChanged(let home): try self.home(home).hasChangedRouters = true
+      case .keysReported(let dataset, let home): try noteKeys(dataset, home: self.home(home))
+      case .network(let network, let home, let isGone):
+        try write(network, home: home, isGone: isGone)
+      case .duplicate: countDuplicate()
       case .delete(let id): try apply(ownership.delete(id))
       case .routerGone(let user, let home): try plaintextEnded(of: user, home: self.home(home))
       case .routerForgotten: outcome.counts.forgotten += 1
@@ -29,14 +35,15 @@ extension BatchApplier {
     }
   }
 
-  private func write(_ change: RouterChange) throws {
-    let home = try home(change.stored.home)
-    var router = change.router
-    if change.endsAdoption { try apply(adoptions.end(&router, in: home.record.name)) }
-    try finish(
-      router, stored: change.stored,
-      dataset: try readableDataset(of: change.stored.agent, home: home), record: change.event,
-      trigger: change.trigger, home: home)
+  private func write(_ changed: NetworkRecord, home: Int64, isGone: Bool) throws {
+    var (network, event) = (changed, EventRecord(time: now, home: home))
+    event.network = network.network
+    network.generation = try append(event)
+    if isGone {
+      try NetworkLedger.delete(network.network, home: home, tx)
+    } else {
+      try NetworkLedger.save(network, home: home, tx)
+    }
   }
 
   private func publish(_ question: PendingConsent) throws {

@@ -63,10 +63,15 @@ final class BatchApplier {
     Ownership(configuration: configuration, store: store, now: now, tx: tx)
   }
 
+  var routers: Routers { Routers(configuration: configuration, store: store, now: now, tx: tx) }
+
   /// The homes that the settings name, for work that is not about one message.
   var servedHomes: [HomeContext] {
     configuration.topics.homes.compactMap { homes[$0.name] }
   }
+
+  /// By name.
+  var homeRecords: [String: HomeRecord] { homes.mapValues(\.record) }
 
   func home(named name: String) throws -> HomeContext {
     guard let home = homes[name] else { throw LedgerError(table: "home", column: "name") }
@@ -162,9 +167,8 @@ final class BatchApplier {
   func finish() throws {
     try settlePreferred()
     try followRaisedMismatches()
-    var networks = progress.networks
-    try networks.apply(to: self)
-    progress.networks = networks
+    try apply(progress.networks.effects(preferred: { try preferredNetwork(of: home($0)) }, tx))
+    progress.networks = NetworkChanges()
     for home in homes.values where home.needsLook {
       if home.routersChange != 0 {
         try HomeLedger.addRouters(home.routersChange, to: home.record.id, tx)

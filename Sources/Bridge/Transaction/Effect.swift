@@ -34,6 +34,16 @@ enum Effect {
   case unlist(RouterRecord, EventRecord)
   /// What is left of a removed id goes.
   case delete(Ownership.Removal)
+  /// A router came to its home.
+  case routerCame(home: Int64)
+  /// Something changed that an alert of the home may be about.
+  case routersChanged(home: Int64)
+  /// A request has stored credentials, perhaps with other keys of the preferred network.
+  case keysReported(OperationalDataset, home: Int64)
+  /// A network is written, or gone where no router is on it. Its id is that of a network that has changed.
+  case network(NetworkRecord, home: Int64, isGone: Bool)
+  /// The event repeats an earlier one.
+  case duplicate
   /// A user may speak for no router any more.
   case routerGone(ofUser: String, home: Int64)
   /// A router that left long ago is forgotten: counted, and logged for the whole batch.
@@ -46,29 +56,4 @@ enum LogLine {
   case notGiven(ConsentRecord, ConsentObstacle)
   /// What a router was asked about has changed.
   case adoptionChanged(BorderAgentID)
-}
-
-/// A change of a router that leaves its dataset as it is.
-struct RouterChange {
-  var router: RouterRecord
-  /// As it is in its row.
-  let stored: RouterRecord
-  /// What the router's alerts name as the reason.
-  let trigger: String
-  /// Whether its adoption has no meaning any more.
-  let endsAdoption: Bool
-  /// What is published about it; without a type, only its state.
-  var event: EventRecord
-
-  init(
-    _ router: RouterRecord, stored: RouterRecord, trigger: String, endsAdoption: Bool = false,
-    now: WireTime
-  ) {
-    self.router = router
-    self.stored = stored
-    self.trigger = trigger
-    self.endsAdoption = endsAdoption
-    event = EventRecord(time: now, home: stored.home)
-    event.router = stored.agent
-  }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BridgeProtocol
+import SQLiteDatabase
 import ThreadDataset
 
 /// Collects what a batch changes of networks, so that a network is written once however many routers
@@ -57,20 +58,21 @@ struct NetworkChanges {
     changes[Key(home: home, network: network)]?.routers ?? 0
   }
 
-  mutating func apply(to batch: BatchApplier) throws {
-    for (key, change) in changes {
-      let home = try batch.home(key.home)
+  /// What has become of the networks.
+  ///
+  /// - Parameter preferred: the preferred network of a home.
+  func effects(
+    preferred: (Int64) throws -> OperationalDataset?, _ tx: ReadTransaction
+  ) throws -> [Effect] {
+    try changes.map { key, change in
       var record =
-        try NetworkLedger.find(key.network, home: key.home, batch.tx)
+        try NetworkLedger.find(key.network, home: key.home, tx)
         ?? NetworkRecord(
           network: key.network, name: "", channel: nil, panID: nil, activeSeconds: nil, routers: 0,
           online: 0, generation: 0)
       record.routers = max(0, record.routers + change.routers)
       record.online = max(0, record.online + change.online)
-      var event = EventRecord(time: batch.now, home: key.home)
-      event.network = key.network
-      record.generation = try batch.append(event)
-      let preferred = try batch.preferredNetwork(of: home)
+      let preferred = try preferred(key.home)
       let isPreferred = preferred?.extendedPANID == key.network
       if isPreferred, let preferred {
         // Anybody can name an Extended PAN ID that is on the air: of the preferred network only its own
@@ -79,13 +81,8 @@ struct NetworkChanges {
       } else if let dataset = change.dataset {
         record.describe(dataset)
       }
-      if record.routers == 0, !isPreferred {
-        try NetworkLedger.delete(key.network, home: key.home, batch.tx)
-      } else {
-        try NetworkLedger.save(record, home: key.home, batch.tx)
-      }
+      return .network(record, home: key.home, isGone: record.routers == 0 && !isPreferred)
     }
-    changes.removeAll()
   }
 }
 

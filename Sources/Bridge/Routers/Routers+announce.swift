@@ -5,25 +5,9 @@ import ThreadCredentialStore
 import ThreadDataset
 
 /// `announce` and `dataset`: the router is here, and this is what it runs on.
-extension BatchApplier {
-  /// A login that makes up border routers fills neither the disk nor everybody's lists.
-  private func checkRoom(for user: String, _ stored: RouterRecord?, home: HomeContext) throws {
-    if let effects = try ownership.makeRoom(
-      for: configuration.team(user), stored, in: home.record)
-    {
-      return try apply(effects)
-    }
-    throw Rejection(
-      .tooManyRouters, field: "border_agent_id",
-      message: "this team has \(configuration.routersPerTeam) border agent ids already (setting "
-        + "`limits.routers_per_team`); publish `leave` for routers that are gone")
-  }
-
-  func applyAnnounce(
-    _ event: InboundEvent, to ordered: RouterRecord, stored: RouterRecord?,
-    credential: ThreadCredential?, user: String, home: HomeContext
-  ) throws {
-    try checkRoom(for: user, stored, home: home)
+extension Routers {
+  /// The router as its event describes it, without the dataset.
+  func announced(_ event: InboundEvent, by user: String, _ ordered: RouterRecord) -> RouterRecord {
     var router = ordered
     router.team = configuration.team(user)
     router.name = event.name ?? router.name
@@ -34,37 +18,49 @@ extension BatchApplier {
     router.isPresent = true
     router.takeThreadReport(of: event, now: now)
     router.lastSeen = now
+    return router
+  }
 
-    var record = EventRecord(time: now, home: home.record.id)
+  /// Stores what the router reports.
+  ///
+  /// - Parameters:
+  ///   - announced: see `announced`, with its adoption in line with the report.
+  ///   - stored: its row as it was.
+  ///   - credential: what was stored for it.
+  ///   - report: whether the router was sent the preferred credentials, and uses them.
+  /// - Returns: what is stored for it now, and what follows.
+  func announce(
+    _ event: InboundEvent, by user: String, _ announced: RouterRecord, stored: RouterRecord?,
+    over credential: ThreadCredential?, preferred: OperationalDataset?, report: AdoptionReport?,
+    in home: HomeRecord
+  ) throws -> (dataset: OperationalDataset?, effects: [Effect]) {
+    var router = announced
+    var effects: [Effect] = []
+    var record = EventRecord(time: now, home: home.id)
     record.router = router.agent
     record.user = user
     if stored?.isPresent != true {
       record.types.insert(.routerAnnounced)
-      noteRouter(in: home, change: 1)
+      effects.append(.routerCame(home: home.id))
     }
-    if event.dataset != nil, !event.wasSealed { try plaintextSeen(from: user, home: home) }
-    let report = try adoptions.judge(
-      event.dataset, of: &router, preferred: preferredNetwork(of: home), in: home.record.name)
     var current = credential?.dataset
     if let incoming = event.dataset {
       let isTaken =
-        try report == .confirmed || report == .configured
-        || returns(to: incoming, from: current, home: home)
+        report == .confirmed || report == .configured
+        || returns(to: incoming, from: current, preferred: preferred)
       let change =
         isTaken
         ? DatasetDecision(stored: current, confirmed: incoming)
         : DatasetDecision(stored: current, incoming: incoming)
       let moved = try ReportedDataset(
-        incoming, of: router.agent, in: home.record.name, team: configuration.team(user),
-        change: change
-      ).save(over: credential, preferred: preferredNetwork(of: home), in: store, tx)
+        incoming, of: router.agent, in: home.name, team: configuration.team(user), change: change
+      ).save(over: credential, preferred: preferred, in: store, tx)
       if let moved {
-        try preferredIsSet(moved, by: router.displayName, in: home)
+        effects.append(.preferred(moved, by: router.displayName, home: home.id))
         record.types.insert(.preferredChanged)
       }
       describe(incoming, change, over: credential, router: &router, record: &record)
       if change.isStored { current = incoming }
-      try adoptions.note(report, of: router, reported: current, in: home.record.name)
     } else if let current {
       // Only a registry that has lost the router knows less than the store.
       if router.network == nil {
@@ -74,25 +70,28 @@ extension BatchApplier {
     } else {
       router.credential = .missing
     }
-    try finish(
-      router, stored: stored, dataset: current, record: record, trigger: event.kind.rawValue,
-      home: home)
+    var change = RouterChange(router, stored: stored, trigger: event.kind.rawValue, now: now)
+    change.dataset = .known(current)
+    change.event = record
+    effects.append(.router(change))
     if let stored, stored.isPresent, !BrokerUser.isSame(stored.user, user) {
-      try plaintextEnded(of: stored.user, home: home)
+      effects.append(.routerGone(ofUser: stored.user, home: home.id))
     }
+    return (current, effects)
   }
 
   /// Whether a router that had other parameters than the preferred network uses the preferred ones now,
   /// which may be older.
   private func returns(
-    to incoming: OperationalDataset, from current: OperationalDataset?, home: HomeContext
-  ) throws -> Bool {
-    guard let current, let preferred = try preferredNetwork(of: home) else { return false }
+    to incoming: OperationalDataset, from current: OperationalDataset?,
+    preferred: OperationalDataset?
+  ) -> Bool {
+    guard let current, let preferred else { return false }
     return incoming.essentialDifferences(from: preferred).isEmpty
       && !current.essentialDifferences(from: preferred).isEmpty
   }
 
-  /// What is shown of a dataset, and said about it.
+  /// What is shown of a dataset, and published about it.
   private func describe(
     _ incoming: OperationalDataset, _ change: DatasetDecision, over credential: ThreadCredential?,
     router: inout RouterRecord, record: inout EventRecord

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ThreadCredentialStore
+
+/// `leave`: the router left the Thread network. Its credentials go, and what was published about it is taken back.
+extension Routers {
+  /// - Parameters:
+  ///   - known: its row, where it is listed.
+  ///   - ordered: its row, with the event's number taken note of.
+  ///   - owner: the team that the id belongs to.
+  func leave(
+    _ known: RouterRecord?, ordered: RouterRecord, credential: ThreadCredential?, owner: String?,
+    in home: HomeRecord
+  ) throws -> [Effect] {
+    if let credential { try store.delete(credential, tx) }
+    guard let router = known else {
+      let effects: [Effect] = credential == nil ? [.duplicate] : []
+      // A row without an id is not stored: then there is no number to remember either.
+      guard ordered.id != 0 else { return effects }
+      var gone = ordered
+      if credential != nil {
+        gone.credential = .missing
+        gone.lastSeen = now
+      }
+      try RouterLedger.update(gone, tx)
+      return effects
+    }
+    if ordered.order.isEmpty, owner == nil {
+      try RouterLedger.delete(router, tx)
+    } else {
+      var gone = RouterRecord(
+        absent: router.agent, home: home.id, user: ordered.user,
+        team: owner ?? configuration.team(ordered.user), credential: .missing, since: now)
+      gone.id = router.id
+      gone.order = ordered.order
+      try RouterLedger.update(gone, tx)
+    }
+    var record = EventRecord(time: now, home: home.id)
+    record.user = ordered.user
+    return [.unlist(router, record)]
+      + Set([router.user, ordered.user]).map { .routerGone(ofUser: $0, home: home.id) }
+  }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import KeychainCore
+import ThreadCredentialStore
+import ThreadDataset
+
+/// From a checked event to the components that it concerns.
+extension BatchApplier {
+  func apply(_ event: InboundEvent, user: String, home: HomeContext) throws {
+    switch event.subject {
+    case .accessPoint(let accessPoint):
+      let behind = try routers.behind(accessPoint, of: user, in: home.record)
+      var damage: KeychainError?
+      for router in behind {
+        do {
+          try applySSID(event, to: router, home: home)
+        } catch let error as KeychainError where error.isItemDamaged {
+          // The other routers of this access point have nothing to do with it.
+          damage = error
+        }
+      }
+      if let damage { throw damage }
+    case .router(let agent):
+      let stored = try RouterLedger.find(agent, home: home.record.id, tx)
+      try apply(event, of: agent, stored: stored, user: user, home: home)
+    }
+  }
+
+  private func apply(
+    _ event: InboundEvent, of agent: BorderAgentID, stored: RouterRecord?, user: String,
+    home: HomeContext
+  ) throws {
+    let known = stored.flatMap { $0.isPresent ? $0 : nil }
+    switch event.kind {
+    case .ssid:
+      // A Wi-Fi watcher is often not the router and has a login of its own: it may say what the SSID
+      // is, which changes no credentials.
+      guard let known else { throw Rejection.unknownRouter }
+      try applySSID(event, to: known, home: home)
+    case .announce, .dataset, .leave:
+      let credential = try store.credential(of: agent, in: home.record.name, tx)
+      // An id continues to belong to its team when its credentials were deleted.
+      let owner = try credential?.team ?? store.formerOwner(of: agent, in: home.record.name, tx)
+      guard let ordered = try admit(event, of: agent, stored, user, owner: owner, home: home)
+      else { return }
+      if event.kind == .leave {
+        try apply(
+          routers.leave(
+            known, ordered: ordered, credential: credential, owner: owner, in: home.record))
+      } else {
+        try announce(
+          event, ordered, stored: stored, over: credential, user: user, home: home)
+      }
+    case .heartbeat, .offline:
+      guard let known else { throw Rejection.unknownRouter }
+      let owner = try store.owner(of: agent, in: home.record.name, tx)
+      guard let ordered = try admit(event, of: agent, known, user, owner: owner, home: home),
+        var change = try routers.presence(event, of: ordered, stored: known)
+      else { return }
+      if event.kind == .heartbeat {
+        try adoptions.judgeHeartbeat(
+          of: &change.router, preferred: preferredNetwork(of: home), in: home.record.name)
+      }
+      try apply([.router(change)])
+    }
+  }
+
+  /// Whether the user may say it, and whether it is news.
+  ///
+  /// - Returns: the router with the event's number taken note of; nil for a repetition.
+  private func admit(
+    _ event: InboundEvent, of agent: BorderAgentID, _ stored: RouterRecord?, _ user: String,
+    owner: String?, home: HomeContext
+  ) throws -> RouterRecord? {
+    try routers.authorize(user, of: agent, owner: owner, in: home.record)
+    let ordered = try routers.inOrder(
+      event, stored: stored, agent: agent, user: user, in: home.record)
+    if ordered == nil { countDuplicate() }
+    return ordered
+  }
+
+  private func announce(
+    _ event: InboundEvent, _ ordered: RouterRecord, stored: RouterRecord?,
+    over credential: ThreadCredential?, user: String, home: HomeContext
+  ) throws {
+    let room = try ownership.makeRoom(for: configuration.team(user), stored, in: home.record)
+    guard let room else { throw Rejection.tooManyRouters(most: configuration.routersPerTeam) }
+    try apply(room)
+    if event.dataset != nil, !event.wasSealed { try plaintextSeen(from: user, home: home) }
+    var router = routers.announced(event, by: user, ordered)
+    let preferred = try preferredNetwork(of: home)
+    let report = try adoptions.judge(
+      event.dataset, of: &router, preferred: preferred, in: home.record.name)
+    let (dataset, effects) = try routers.announce(
+      event, by: user, router, stored: stored, over: credential, preferred: preferred,
+      report: report, in: home.record)
+    try adoptions.note(report, of: router, reported: dataset, in: home.record.name)
+    try apply(effects)
+  }
+
+  private func applySSID(_ event: InboundEvent, to router: RouterRecord, home: HomeContext) throws {
+    try apply(
+      routers.ssid(event, of: router, in: home.record) { try preferredNetwork(of: home) })
+  }
+}
