@@ -94,9 +94,9 @@ struct RegistryRepair {
     _ lost: Set<String>, _ routers: [RouterRecord], _ batch: BatchApplier
   ) throws {
     if lost.contains("router") {
-      try batch.insertRouters(routers)
+      try insert(routers, batch)
     } else if lost.contains("network") {
-      for router in routers { try batch.countNetwork(of: router) }
+      for router in routers { try countNetwork(of: router, batch) }
     }
     for home in batch.servedHomes {
       home.needsLook = true
@@ -108,56 +108,54 @@ struct RegistryRepair {
       try batch.setAlert(.storeDamaged, .storeDamaged(lost.sorted()), in: home)
     }
   }
-}
 
-extension BatchApplier {
   /// Puts routers into a table that is new: those that could be read, and those of which credentials
   /// are stored.
-  fileprivate func insertRouters(_ readable: [RouterRecord]) throws {
+  private func insert(_ readable: [RouterRecord], _ batch: BatchApplier) throws {
     var known: [Int64: Set<BorderAgentID>] = [:]
     for router in readable where known[router.home, default: []].insert(router.agent).inserted {
-      try insert(router)
+      try insert(router, batch)
     }
-    for home in servedHomes {
-      let credentials = try store.all(in: home.record.name, of: nil, limit: nil, tx)
+    for home in batch.servedHomes {
+      let credentials = try store.all(in: home.record.name, of: nil, limit: nil, batch.tx)
       for credential in credentials.readable
       where known[home.record.id, default: []].insert(credential.agent).inserted {
         // Its next message names its login.
         var router = RouterRecord(
-          home: home.record.id, agent: credential.agent, user: credential.team, now: now)
+          home: home.record.id, agent: credential.agent, user: credential.team, now: batch.now)
         router.credential = .stored
-        router.describe(credential.dataset, at: now)
+        router.describe(credential.dataset, at: batch.now)
         if credential.followsPreferred { router.memberOf = credential.dataset.extendedPANID }
-        try insert(router)
+        try insert(router, batch)
       }
       for agent in credentials.damaged
       where known[home.record.id, default: []].insert(agent).inserted {
-        let team = try? store.team(of: agent, in: home.record.name, tx)
+        let team = try? store.team(of: agent, in: home.record.name, batch.tx)
         try insert(
-          RouterRecord(home: home.record.id, agent: agent, user: team ?? "", now: now))
+          RouterRecord(home: home.record.id, agent: agent, user: team ?? "", now: batch.now), batch)
       }
     }
   }
 
-  private func insert(_ stored: RouterRecord) throws {
-    guard let home = try? self.home(stored.home) else { return }
+  private func insert(_ stored: RouterRecord, _ batch: BatchApplier) throws {
+    guard let home = try? batch.home(stored.home) else { return }
     var router = stored
     // The walk that follows raises again what still holds.
     router.alerts = 0
     if router.isPresent {
-      var record = EventRecord(time: now, home: router.home)
+      var record = EventRecord(time: batch.now, home: router.home)
       record.router = router.agent
-      router.generation = try append(record)
-      noteRouter(in: home, change: 1)
-      try countNetwork(of: router)
+      router.generation = try batch.append(record)
+      batch.noteRouter(in: home, change: 1)
+      try countNetwork(of: router, batch)
     }
-    try RouterLedger.insert(router, tx)
+    try RouterLedger.insert(router, batch.tx)
   }
 
-  fileprivate func countNetwork(of router: RouterRecord) throws {
-    guard router.isPresent, let home = try? self.home(router.home) else { return }
-    noteNetwork(
+  private func countNetwork(of router: RouterRecord, _ batch: BatchApplier) throws {
+    guard router.isPresent, let home = try? batch.home(router.home) else { return }
+    batch.noteNetwork(
       in: home, from: nil, to: router.contribution,
-      dataset: try readableDataset(of: router.agent, home: home))
+      dataset: try batch.readableDataset(of: router.agent, home: home))
   }
 }

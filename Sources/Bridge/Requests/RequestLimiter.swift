@@ -87,7 +87,7 @@ package final class RequestLimiter: Sendable {
   /// Lists by an index end after as many entries as an answer can hold. The others look at all items, or at all of a
   /// network, which may be all.
   private static let scans: [String: Scan] = {
-    let most = BatchApplier.mostEntries + 1
+    let most = Requests.mostEntries + 1
     let list = Scan(price: priceOfList, most: most)
     let all: [RequestCommand: Scan] = [
       .listCredentials: Scan(price: priceOfList, most: .max),

@@ -55,12 +55,14 @@ package final class RequestService: Sendable {
       context.listsSecrets = true
       context.version = transactions.configuration.version
       let reply = try transactions.run(at: now, writes: request.command.writes) { batch in
-        let (reply, granted) = try batch.reply(to: request, context)
-        if granted != nil, !isThere() {
+        let fulfilled = try batch.requests.reply(to: request, context)
+        try batch.apply(fulfilled.effects)
+        let reply = try fulfilled.result.get()
+        if fulfilled.granted != nil, !isThere() {
           throw AnswerFailure(.expired, "nobody waits for the answer any more")
         }
-        if case .data = reply { try batch.consents.noteDisclosure(granted) }
-        if case .decided(let settled) = reply { try batch.answer(settled) }
+        if case .data = reply { try batch.consents.noteDisclosure(fulfilled.granted) }
+        if case .decided(let settled) = reply { try batch.apply([.settled(settled)]) }
         if case .waiting(let id) = reply {
           expected = callers.expect(
             id, request.transaction, isOwnUser: requester.isDaemonUser, isThere: isThere)

@@ -15,6 +15,14 @@ extension BatchApplier {
         try publish(ended.record)
         try settleAdoption(ended.record)
         try answer(ended.settled(now))
+      case .settled(let settled): try answer(settled)
+      case .answer(let answer, let isRefusal):
+        outcome.answers.append(answer)
+        if isRefusal {
+          outcome.counts.requestsRefused += 1
+        } else {
+          outcome.counts.requestsAnswered += 1
+        }
       case .send(let message): outcome.adoptionMessages.append(message)
       case .alert(let name, let facts, let home): try setAlert(name, facts, in: self.home(home))
       case .preferred(let change, let who, let home):
@@ -22,6 +30,8 @@ extension BatchApplier {
       case .checkKeys(let home): try self.home(home).needsKeyLook = true
       case .router(let change): try write(change)
       case .unlist(let router, let event): try unlist(router, event)
+      case .plaintextSeen(let user, let home):
+        try plaintextSeen(from: user, home: self.home(named: home))
       case .routerCame(let home): noteRouter(in: try self.home(home), change: 1)
       case .routersChanged(let home): try self.home(home).hasChangedRouters = true
       case .keysReported(let dataset, let home): try noteKeys(dataset, home: self.home(home))

@@ -65,13 +65,16 @@ final class BatchApplier {
 
   var routers: Routers { Routers(configuration: configuration, store: store, now: now, tx: tx) }
 
+  var requests: Requests {
+    Requests(
+      configuration: configuration, consents: consents, ownership: ownership,
+      homes: homes.mapValues(\.record))
+  }
+
   /// The homes that the settings name, for work that is not about one message.
   var servedHomes: [HomeContext] {
     configuration.topics.homes.compactMap { homes[$0.name] }
   }
-
-  /// By name.
-  var homeRecords: [String: HomeRecord] { homes.mapValues(\.record) }
 
   func home(named name: String) throws -> HomeContext {
     guard let home = homes[name] else { throw LedgerError(table: "home", column: "name") }

@@ -2,6 +2,7 @@
 
 import BridgeProtocol
 import ConsentLedger
+import CredentialService
 import ThreadCredentialStore
 import ThreadDataset
 
@@ -15,6 +16,10 @@ enum Effect {
   case question(PendingConsent)
   /// A question waits no more: event, log, what it means for a router, and the answers that it owes.
   case ended(EndedConsent)
+  /// A person's decision settles these questions: the answers that they owe.
+  case settled([SettledConsent])
+  /// To a client; counted as one of the requests that were answered, or refused.
+  case answer(Answer, isRefusal: Bool)
   /// To a router that is to use the preferred network.
   case send(AdoptionMessage)
   /// The condition of an alert of a home holds, or, without facts, does not.
@@ -34,13 +39,15 @@ enum Effect {
   case unlist(RouterRecord, EventRecord)
   /// What is left of a removed id goes.
   case delete(Ownership.Removal)
+  /// A user has sent a dataset unsealed.
+  case plaintextSeen(user: String, home: String)
   /// A router came to its home.
   case routerCame(home: Int64)
   /// Something changed that an alert of the home may be about.
   case routersChanged(home: Int64)
   /// A request has stored credentials, perhaps with other keys of the preferred network.
   case keysReported(OperationalDataset, home: Int64)
-  /// A network is written, or gone where no router is on it. Its id is that of a network that has changed.
+  /// A network is written, or deleted where no router is on it, and its topic is published again.
   case network(NetworkRecord, home: Int64, isGone: Bool)
   /// The event repeats an earlier one.
   case duplicate
