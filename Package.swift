@@ -42,7 +42,6 @@ let package = Package(
     .target(name: "SQLiteDatabase", dependencies: ["CLibSQLite"]),
     .target(name: "MosquittoClient", dependencies: ["CLibMosquitto"]),
     .target(name: "VarlinkSocket"),
-    .target(name: "DaemonSocket", dependencies: ["VarlinkSocket"]),
     .target(name: "StatePlaces"),
     .target(name: "PersonAtTerminal"),
     .target(name: "BrokerAccess"),
@@ -56,6 +55,9 @@ let package = Package(
     .target(name: "BridgeProtocol", dependencies: ["SodiumCrypto", "ThreadDataset"]),
     .target(name: "SealedEnvelope", dependencies: ["SodiumCrypto"]),
     .target(name: "ThreadRequests", dependencies: ["ThreadDataset"]),
+
+    // What the local API has of that.
+    .target(name: "LocalRequests", dependencies: ["ThreadRequests", "VarlinkSocket"]),
 
     // Floor 3: the rules of Keychain Services, and the module for other programs; Thread credentials, the broker's password, the keys
     // of enrolled clients, and who may have which credentials, as keychain items.
@@ -102,14 +104,15 @@ let package = Package(
     .target(
       name: "ThreadNetwork",
       dependencies: [
-        "CredentialService", "DaemonSocket", "KeychainCore", "PersonAtTerminal", "SQLiteDatabase",
-        "StatePlaces", "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
+        "CredentialService", "KeychainCore", "LocalRequests", "PersonAtTerminal",
+        "SQLiteDatabase", "StatePlaces", "ThreadCredentialStore", "ThreadDataset",
+        "ThreadRequests", "VarlinkSocket",
       ], swiftSettings: librarySettings),
     .target(
       name: "ThreadkeeperDaemon",
       dependencies: [
         "Bridge", "BridgeProtocol", "BrokerLoginStore", "ClientEnrolment", "ConsentLedger",
-        "CredentialService", "DaemonSocket", "EmbeddedBroker", "KeychainCore", "MosquittoClient",
+        "CredentialService", "EmbeddedBroker", "KeychainCore", "LocalRequests", "MosquittoClient",
         "SQLiteDatabase", "SealedEnvelope", "Settings", "SodiumCrypto", "ThreadCredentialStore",
         "ThreadDataset", "ThreadRequests", "VarlinkSocket",
         .product(name: "Logging", package: "swift-log"),
@@ -119,9 +122,8 @@ let package = Package(
       name: "ThreadkeeperCLI",
       dependencies: [
         "Bridge", "BridgeProtocol", "BrokerAccess", "BrokerLoginStore", "ClientEnrolment",
-        "ConsentLedger", "CredentialService", "DaemonSocket", "EmbeddedBroker", "KeychainCore",
-        "LogFormat",
-        "MosquittoClient", "SealedEnvelope", "Settings", "SodiumCrypto", "StatePlaces",
+        "ConsentLedger", "CredentialService", "EmbeddedBroker", "KeychainCore", "LocalRequests",
+        "LogFormat", "MosquittoClient", "SealedEnvelope", "Settings", "SodiumCrypto", "StatePlaces",
         "ThreadCredentialStore", "ThreadDataset", "ThreadRequests", "ThreadkeeperDaemon",
         "VarlinkSocket",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -179,7 +181,9 @@ let package = Package(
     .testTarget(name: "SQLiteDatabaseTests", dependencies: ["SQLiteDatabase", "TestKit"]),
     .testTarget(name: "MosquittoClientTests", dependencies: ["MosquittoClient", "TestKit"]),
     .testTarget(name: "VarlinkSocketTests", dependencies: ["TestKit", "VarlinkSocket"]),
-    .testTarget(name: "DaemonSocketTests", dependencies: ["DaemonSocket", "TestKit"]),
+    .testTarget(
+      name: "LocalRequestsTests",
+      dependencies: ["LocalRequests", "ThreadRequests", "VarlinkSocket"]),
     .testTarget(name: "BrokerAccessTests", dependencies: ["BrokerAccess"]),
     .testTarget(name: "EmbeddedBrokerTests", dependencies: ["EmbeddedBroker", "TestKit"]),
     .testTarget(name: "YAMLReaderTests", dependencies: ["YAMLReader"]),
@@ -208,8 +212,8 @@ let package = Package(
     .testTarget(
       name: "ThreadNetworkTests",
       dependencies: [
-        "DaemonSocket", "KeychainCore", "SQLiteDatabase", "TestKit", "ThreadCredentialStore",
-        "ThreadDataset", "ThreadNetwork", "ThreadRequests",
+        "KeychainCore", "LocalRequests", "SQLiteDatabase", "TestKit", "ThreadCredentialStore",
+        "ThreadDataset", "ThreadNetwork", "ThreadRequests", "VarlinkSocket",
       ]),
     .testTarget(
       name: "ThreadCredentialStoreTests",
@@ -260,11 +264,10 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "BridgeProtocol", "ConsentLedger", "DaemonSocket", "EmbeddedBroker",
-        "KeychainClientExample",
-        "KeychainCore", "MosquittoClient", "SQLiteDatabase", "SealedEnvelope", "TestKit",
-        "ThreadClientExample",
-        "ThreadDataset", "ThreadNetwork", "ThreadRequests", "YAMLReader", "threadkeeper",
+        "BridgeProtocol", "ConsentLedger", "EmbeddedBroker", "KeychainClientExample",
+        "KeychainCore", "LocalRequests", "MosquittoClient", "SQLiteDatabase", "SealedEnvelope",
+        "TestKit", "ThreadClientExample", "ThreadDataset", "ThreadNetwork", "ThreadRequests",
+        "VarlinkSocket", "YAMLReader", "threadkeeper",
       ]),
   ],
   swiftLanguageModes: [.v6]

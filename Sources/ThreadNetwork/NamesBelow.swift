@@ -4,20 +4,18 @@
 // finds this module in any build that it shares with it, but not the C libraries underneath. See the
 // same in the module Security, also about the compiler's warning. Three modules have a type of their
 // own name, so no name in them can be told from here: the files that need them import them likewise.
-@_implementationOnly import DaemonSocket
 @_implementationOnly import KeychainCore
 @_implementationOnly import PersonAtTerminal
 @_implementationOnly import StatePlaces
 @_implementationOnly import ThreadDataset
 @_implementationOnly import ThreadRequests
+@_implementationOnly import VarlinkSocket
 
 typealias AnswerCode = ThreadRequests.AnswerCode
 typealias AnswerData = ThreadRequests.AnswerData
 typealias AnswerFailure = ThreadRequests.AnswerFailure
 typealias BorderAgentID = ThreadDataset.BorderAgentID
 typealias CredentialRecord = ThreadRequests.CredentialRecord
-typealias DaemonCaller = DaemonSocket.DaemonCaller
-typealias DaemonSocketError = DaemonSocket.DaemonSocketError
 typealias DatasetError = ThreadDataset.DatasetError
 typealias ExtendedPANID = ThreadDataset.ExtendedPANID
 typealias FilePath = StatePlaces.FilePath
@@ -27,15 +25,15 @@ typealias Keychain = KeychainCore.Keychain
 typealias KeychainError = KeychainCore.KeychainError
 typealias KeychainOptions = KeychainCore.KeychainOptions
 typealias OperationalDataset = ThreadDataset.OperationalDataset
-typealias OwnThread = DaemonSocket.OwnThread
+typealias OwnThread = VarlinkSocket.OwnThread
 typealias RequestCommand = ThreadRequests.RequestCommand
 typealias ProgramName = ThreadRequests.ProgramName
 typealias QuestionWithdrawal = PersonAtTerminal.QuestionWithdrawal
 typealias ShownName = PersonAtTerminal.ShownName
+typealias SocketError = VarlinkSocket.SocketError
 typealias StateDirectory = StatePlaces.StateDirectory
 typealias SystemPlaces = StatePlaces.SystemPlaces
 typealias StoreLocation = KeychainCore.StoreLocation
 typealias TerminalConsent = PersonAtTerminal.TerminalConsent
-typealias ThreadAnswer = ThreadRequests.ThreadAnswer
 typealias ThreadRequest = ThreadRequests.ThreadRequest
 typealias WaitingQuestion = ThreadRequests.WaitingQuestion

@@ -15,7 +15,7 @@ package struct RequestFields: Codable, Hashable, Sendable {
   /// On the socket: the home that it is about; the first one of the settings unless said.
   package var home: String?
   /// On the socket, by the daemon's own user and root: whatever team it belongs to.
-  package var asKeeper: Bool?
+  package var asAdministrator: Bool?
   /// Any text, which the answer repeats.
   package var transaction: String?
   package var borderAgentID: String?
@@ -35,7 +35,7 @@ package struct RequestFields: Codable, Hashable, Sendable {
 
   enum CodingKeys: String, CodingKey {
     case v, command, home, transaction
-    case asKeeper = "as_keeper"
+    case asAdministrator = "as_administrator"
     case borderAgentID = "border_agent_id"
     case dataset
     case extendedPANID = "ext_pan_id"
@@ -98,7 +98,7 @@ extension AnswerFailure {
       switch field {
       case RequestFields.CodingKeys.sealed.stringValue: "an envelope"
       case RequestFields.CodingKeys.v.stringValue: "a whole number"
-      case RequestFields.CodingKeys.asKeeper.stringValue: "true or false"
+      case RequestFields.CodingKeys.asAdministrator.stringValue: "true or false"
       default: "a text"
       }
     self.init(.invalidPayload, field: field, "expected \(expected)")

@@ -268,9 +268,9 @@ struct ConsentLedgerTests {
         "mqtt user anna credentialsGiven \(what) login phone (team phone) by \(grant)",
       ])
     #expect(lines.count == 6)
-    #expect(lines[3].hasPrefix("keeper consentDenied c-"))
-    #expect(lines[4].hasPrefix("keeper consentExpired c-"))
-    #expect(lines[5] == "keeper consentRevoked \(grant) \(what) login phone (team phone) (always)")
+    #expect(lines[3].hasPrefix("daemon consentDenied c-"))
+    #expect(lines[4].hasPrefix("daemon consentExpired c-"))
+    #expect(lines[5] == "daemon consentRevoked \(grant) \(what) login phone (team phone) (always)")
     #expect(try keychain.auditProblem() == nil)
   }
 
@@ -309,7 +309,7 @@ struct ConsentLedgerTests {
       try tx.execute(
         """
         UPDATE items SET metadata =
-          CAST(substr(metadata, 1, length(metadata) - 1) || x'00' AS BLOB)
+          CAST(substr(metadata, 1, length(metadata) - 8) || zeroblob(8) AS BLOB)
         """)
     }
     #expect(try !ledger.isGranted())

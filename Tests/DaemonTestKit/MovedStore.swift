@@ -13,7 +13,7 @@ import ThreadkeeperDaemon
 
 /// A store that is exported and imported, with those who may have what is in it.
 package struct MovedStore {
-  package static let secret = StoreSecret(kind: .passphrase, value: "correct horse")
+  package static let secret = "correct horse"
 
   package let store: TemporaryStore
   package let enrolments: ClientEnrolmentStore
@@ -46,25 +46,24 @@ package struct MovedStore {
   /// - Returns: the path of the export.
   package func export(_ name: String = "export") throws -> String {
     let draft = try ExportDraft(store.path + "/" + name, replacing: true)
-    var request = StoreRequest(command: .exportItems, secret: Self.secret)
-    request.file = draft.path
-    _ = try service.answer(request, [draft.descriptor])
+    _ = try service.export(.init(passphrase: Self.secret, file: draft.path), to: draft.descriptor)
     try draft.place()
     return draft.path
   }
 
   package func take(
     _ path: String, _ onConflict: ItemImport.OnConflict = .refuse, isTrial: Bool = false,
-    with secret: StoreSecret = MovedStore.secret
+    with secret: String = MovedStore.secret
   ) throws -> (outcome: ImportOutcome, lines: [ImportList.Line]) {
     let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
     defer { try? file.close() }
-    let list = try ImportList()
-    var request = StoreRequest(command: .importItems, secret: secret)
-    (request.file, request.onConflict, request.isTrial) = (path, onConflict, isTrial)
-    let report = try service.answer(request, [file.fileDescriptor, list.passed])
-    guard let outcome = report.imported else { throw Unexpected() }
-    return (outcome, list.read().lines)
+    var lines: [ImportList.Line] = []
+    var service = self.service
+    service.named = { lines.append($0) }
+    let request = StoreMethods.Import(
+      passphrase: secret, file: path, onConflict: onConflict, dryRun: isTrial)
+    let outcome = try service.take(request, from: file.fileDescriptor)
+    return (outcome, lines)
   }
 
   package struct Unexpected: Error {}

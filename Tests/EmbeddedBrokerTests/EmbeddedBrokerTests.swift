@@ -119,13 +119,13 @@ struct EmbeddedBrokerTests {
         "homeassistant/device/x/config",
       ])
     #expect(asMonitor == [false, false, true, false])
-    let asKeeper = try await publish(
+    let asAdministrator = try await publish(
       as: "threadkeeper",
       [
         "threadkeeper/bridge/state", "threadkeeper/out/border-router/x",
         "homeassistant/status",
       ])
-    #expect(asKeeper == [true, true, false])
+    #expect(asAdministrator == [true, true, false])
 
     try await daemon.wait { $0.count == 4 }
     #expect(

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import DaemonSocket
 import Foundation
 import KeychainCore
 import SQLiteDatabase
 import TestKit
 import Testing
+import VarlinkSocket
 
 @Suite("The broker's password", .inTurns, .timeLimit(.minutes(30)))
 struct LoginTests {
@@ -243,11 +243,6 @@ struct LoginTests {
       }
       #expect(refusal?.name == error)
     }
-    let answer = try await DaemonCaller.ask(
-      Array(#"{"v":2,"command":"store/progress"}"#.utf8),
-      at: "\(installation.storePath)/daemon.sock", within: 240)
-    let text = String(decoding: try #require(answer), as: UTF8.self)
-    #expect(JSON(text)?["error"]?["message"]?.text?.contains("version 2") == true, "\(text)")
     try broker.broker.start()
     try await installation.ready(daemon)
     #expect(try await daemon.stop() == .exit(0))
@@ -391,12 +386,12 @@ struct LoginTests {
   func killed() async throws {
     #expect(try await login(Self.password).status == 0)
     try await (try await installation.start()).kill9()
-    #expect(FileManager.default.fileExists(atPath: "\(installation.storePath)/daemon.sock"))
+    #expect(FileManager.default.fileExists(atPath: "\(installation.storePath)/varlink.sock"))
     #expect(JSON(try await login(Self.password).output)?["daemon_running"] == false)
     let daemon = try await installation.start()
     #expect(JSON(try await login(Self.password).output)?["daemon_running"] == true)
     #expect(try await daemon.stop() == .exit(0))
-    #expect(!FileManager.default.fileExists(atPath: "\(installation.storePath)/daemon.sock"))
+    #expect(!FileManager.default.fileExists(atPath: "\(installation.storePath)/varlink.sock"))
   }
 
   @Test("Several at once, and a daemon that starts among them: all of them end well, with one item")

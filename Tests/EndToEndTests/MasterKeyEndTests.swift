@@ -75,7 +75,7 @@ struct MasterKeyEndTests {
     #expect(try installation.verify() == VerificationReport(items: Self.items))
   }
 
-  @Test("Ctrl-C without a keeper: what is done already is told")
+  @Test("Ctrl-C without a daemon: what is done already is told")
   func stopped() async throws {
     let ended = try await ended(with: 130, beside: false) { session, _ in session.type("\u{3}") }
     expectTold(ended)
@@ -83,7 +83,7 @@ struct MasterKeyEndTests {
     try await expectFinished()
   }
 
-  @Test("Ctrl-C beside a keeper: what is done already is told")
+  @Test("Ctrl-C beside a daemon: what is done already is told")
   func stoppedBeside() async throws {
     let ended = try await ended(with: 130, beside: true) { session, _ in session.type("\u{3}") }
     expectTold(ended)

@@ -4,7 +4,7 @@ import Foundation
 import TestKit
 import Testing
 
-@testable import DaemonSocket
+@testable import VarlinkSocket
 
 @Suite("The daemon with few open files", .inTurns, .timeLimit(.minutes(30)))
 struct OpenFileLimitTests {
@@ -42,7 +42,7 @@ struct OpenFileLimitTests {
     // The daemon closes a silent connection after 10 s, so new ones keep coming.
     while try openFiles(of: daemon) <= 58 {
       try #require(daemon.isRunning, "\(daemon.log)")
-      calls = calls.suffix(19) + [try HalfCall(installation.storePath + "/daemon.sock")]
+      calls = calls.suffix(19) + [try HalfCall(installation.storePath + "/varlink.sock")]
       try await Task.sleep(for: .milliseconds(10))
     }
     #expect(try await daemon.stop() == .exit(0))
@@ -53,7 +53,7 @@ struct OpenFileLimitTests {
     try FileManager.default.contentsOfDirectory(atPath: "/proc/\(daemon.identifier)/fd").count
   }
 
-  /// A connection that has passed two open files with the beginning of a request, or found no room to wait in.
+  /// A connection that has sent the beginning of a call, or found no room to wait in.
   private final class HalfCall: Sendable {
     private let descriptor: Int32
 
@@ -62,10 +62,10 @@ struct OpenFileLimitTests {
       descriptor = try SocketAddress.makeSocket(path)
       _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
       guard address.withAddress({ connect(descriptor, $0, $1) }) == 0 || errno == EAGAIN else {
-        throw DaemonSocketError.system("connect", path)
+        throw SocketError.system("connect", path)
       }
-      let beginning: [UInt8] = [0, 0, 0, 9]
-      _ = beginning.withUnsafeBytes { PassedDescriptors.send($0, [0, 0], to: descriptor) }
+      let beginning = Array("{\"method\":".utf8)
+      _ = send(descriptor, beginning, beginning.count, Int32(MSG_NOSIGNAL))
     }
 
     deinit { close(descriptor) }

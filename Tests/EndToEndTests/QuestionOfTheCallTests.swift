@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import DaemonSocket
 import Foundation
+import LocalRequests
 import Synchronization
 import TestKit
 import Testing
 import ThreadRequests
+import VarlinkSocket
 
 /// A program at a terminal, and a daemon of the test's own: what else waits, and which decision is
 /// refused, a real one leaves to chance.
@@ -23,7 +24,7 @@ struct QuestionOfTheCallTests {
     let path: String
     private let directory: TemporaryDirectory
     private let state = Mutex(State())
-    private let listener = Mutex<DaemonListener?>(nil)
+    private let listener = Mutex<VarlinkServer?>(nil)
     /// What waits after so many decisions, for the transaction of the call.
     private let waiting: @Sendable (_ decisions: Int, _ transaction: String) -> [WaitingQuestion]
     /// What is answered to each decision, by its number.
@@ -37,10 +38,25 @@ struct QuestionOfTheCallTests {
       path = directory.file("client.sock")
       self.waiting = waiting
       self.verdict = verdict
-      let listener = try DaemonListener(path: path) { [weak self] bytes, _ in
-        guard let self, let fields = try? RequestFields(json: bytes) else { return [] }
-        return await self.answer(fields).json
-      }
+      let endpoints = RequestMethods.interfaces.flatMap { RequestMethods.methods(of: $0) }
+        .map { command, method in
+          method.answered { [weak self] parameters, _ in
+            var fields = parameters.fields
+            fields.command = command.rawValue
+            let answer = await self?.answer(fields)
+            do throws(AnswerFailure) {
+              return try answer?.result() ?? AnswerData()
+            } catch {
+              throw VarlinkError(error)
+            }
+          }
+        }
+      let listener = try VarlinkServer(
+        path: path,
+        service: VarlinkService(
+          .init(vendor: "a", product: "a", version: "1", url: ""),
+          interfaces: RequestMethods.interfaces, endpoints: endpoints,
+          failure: { _ in VarlinkError("io.threadkeeper.Failed") }))
       self.listener.withLock { $0 = listener }
     }
 
@@ -114,7 +130,8 @@ struct QuestionOfTheCallTests {
     #expect(!session.screen.contains("another would get it"))
     let decision = try #require(installation.decisions.first)
     #expect(decision.command == "consent/approve" && decision.id == "c-own")
-    #expect(decision.scope == "always" && decision.asKeeper == true && decision.home == "cabin")
+    #expect(
+      decision.scope == "always" && decision.asAdministrator == true && decision.home == "cabin")
   }
 
   @Test("A decision for which the daemon has no time is brought again, without a question")

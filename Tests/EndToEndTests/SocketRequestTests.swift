@@ -1,27 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import DaemonSocket
 import Foundation
 import TestKit
 import Testing
 import ThreadDataset
 import ThreadRequests
+import VarlinkSocket
 
 /// The same requests over the socket of a real daemon.
 @Suite("Requests over the socket", .inTurns, .timeLimit(.minutes(30)))
 struct SocketRequestTests {
   private func ask(
-    _ installation: Installation, _ command: String, v: Int = 1, _ more: [String: Any] = [:]
+    _ installation: Installation, _ command: String, _ fields: [String: JSONValue] = [:]
   ) async throws -> ThreadAnswer {
-    let body = more.merging(["v": v, "command": command]) { first, _ in first }
-    return try await ask(
-      installation, Array(try JSONSerialization.data(withJSONObject: body)))
-  }
-
-  private func ask(_ installation: Installation, _ bytes: [UInt8]) async throws -> ThreadAnswer {
-    let answer = try await DaemonCaller.ask(
-      bytes, at: installation.storePath + "/daemon.sock", within: 30)
-    return try #require(answer.flatMap { ThreadAnswer(json: $0) })
+    try await SocketRequest.ask(command, fields, at: installation.storePath + "/varlink.sock")
   }
 
   @Test("Stored, told with its secret, and deleted, in the team of who calls; said on the broker")
@@ -34,11 +26,10 @@ struct SocketRequestTests {
     let agent = "a1b2c3d4e5f60718"
     let stored = try await ask(
       installation, "credentials/store",
-      ["border_agent_id": agent, "dataset": try home.hex(), "transaction": "t"])
+      ["border_agent_id": .text(agent), "dataset": .text(try home.hex())])
     #expect(stored.data?.change == .stored)
-    #expect(stored.transaction == "t")
     try await audience.until("the event") { !$0.events("dataset_stored").isEmpty }
-    let got = try await ask(installation, "credentials/get", ["border_agent_id": agent])
+    let got = try await ask(installation, "credentials/get", ["border_agent_id": .text(agent)])
     #expect(got.data?.credentials?.first?.dataset?.hex == (try home.hex()))
     let list = try await ask(installation, "credentials/list")
     #expect(list.data?.credentials?.first?.dataset?.hex == (try home.hex()))
@@ -49,15 +40,15 @@ struct SocketRequestTests {
     let other = BorderRouter(number: 7)
     try await publisher.publish([other.announces(try home.hex())])
     try await audience.until("the other router") { $0.state(other.topic) != nil }
-    let delete: [String: Any] = ["border_agent_id": other.agent]
+    let delete: [String: JSONValue] = ["border_agent_id": .text(other.agent)]
     #expect(
       try await ask(installation, "credentials/delete", delete).error?.known == .notAuthorized)
     #expect(try await ask(installation, "credentials/get", delete).error?.known == .notFound)
     let deleted = try await ask(
-      installation, "credentials/delete", delete.merging(["as_keeper": true]) { $1 })
+      installation, "credentials/delete", delete.merging(["administrator": true]) { $1 })
     #expect(deleted.data?.deleted == true)
     let again = try await ask(
-      installation, "credentials/delete", delete.merging(["as_keeper": true]) { $1 })
+      installation, "credentials/delete", delete.merging(["administrator": true]) { $1 })
     #expect(again.error?.known == .notFound)
     #expect(again.error?.exit == 66)
     #expect(try await daemon.stop() == .exit(0))
@@ -74,14 +65,14 @@ struct SocketRequestTests {
     )
     let daemon = try await installation.start()
     let dataset = try ThreadNetwork("home-thread").hex()
-    #expect(try await ask(installation, "preferred/set", ["dataset": dataset]).status == .ok)
+    #expect(try await ask(installation, "preferred/set", ["dataset": .text(dataset)]).status == .ok)
     async let answer = ask(installation, "preferred/get")
     var id: String?
     try await eventually("the question") {
       id = try await ask(installation, "consent/pending").data?.pending?.first?.id
       return id != nil
     }
-    let decision: [String: Any] = ["id": try #require(id), "as_keeper": true]
+    let decision: [String: JSONValue] = ["id": .text(try #require(id)), "administrator": true]
     let elsewhere = try await ask(
       installation, "consent/approve", decision.merging(["home": "cabin"]) { $1 })
     #expect(elsewhere.error?.known == .staleID && elsewhere.error?.field == "id")
@@ -92,31 +83,27 @@ struct SocketRequestTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("What is wrong is an answer with a code, and the daemon goes on")
+  @Test("What is wrong is an error with a code, and the daemon goes on")
   func wrong() async throws {
     let broker = try TestBroker()
     let installation = try Installation(broker)
     let daemon = try await installation.start()
-    #expect(try await ask(installation, "ping", v: 2).error?.known == .unsupported)
-    #expect(try await ask(installation, "ping", ["home": "nowhere"]).error?.field == "home")
-    #expect(try await ask(installation, "ping", ["transaction": 7]).error?.field == "transaction")
+    let list = "credentials/list"
+    #expect(try await ask(installation, list, ["home": "nowhere"]).error?.field == "home")
+    let refusal = await #expect(throws: VarlinkError.self) {
+      let client = try await VarlinkClient.connect(to: installation.storePath + "/varlink.sock")
+      let method = VarlinkMethod<[String: Int], AnswerData>(
+        "io.threadkeeper.Credentials", "List", for: .team)
+      return try await client?.call(method, ["home": 7], within: .seconds(240))
+    }
+    #expect(refusal?.parameters["parameter"] == .string("home"))
     #expect(
       try await ask(installation, "credentials/get", ["border_agent_id": "x"]).error?.known
         == .invalidPayload)
     #expect(
       try await ask(installation, "preferred/check", ["dataset": "0e08"]).error?.ofDataset
         == .truncated)
-    var generator = SeededGenerator(seed: 9)
-    for _ in 0..<100 {
-      var bytes = Array(
-        #"{"v":1,"command":"credentials/get","border_agent_id":"a1b2c3d4e5f60718"}"#.utf8)
-      for _ in 0..<3 {
-        bytes[Int.random(in: 0..<bytes.count, using: &generator)] = .random(
-          in: 0...255, using: &generator)
-      }
-      _ = try await DaemonCaller.ask(bytes, at: installation.storePath + "/daemon.sock", within: 30)
-    }
-    #expect(try await ask(installation, "ping").status == .ok)
+    #expect(try await ask(installation, list).status == .ok)
     #expect(try await daemon.stop() == .exit(0))
   }
 }

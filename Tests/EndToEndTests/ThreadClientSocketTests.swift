@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import DaemonSocket
 import Foundation
+import LocalRequests
 import TestKit
 import Testing
 import ThreadNetwork
+import VarlinkSocket
 
 @Suite("The socket for programs of other users", .inTurns, .timeLimit(.minutes(30)))
 struct ThreadClientSocketTests {
@@ -33,16 +34,22 @@ struct ThreadClientSocketTests {
     let daemon = try await installation.start()
     let mode = try FileManager.default.attributesOfItem(atPath: socket)[.posixPermissions]
     #expect((mode as? NSNumber)?.intValue == 0o666)
-    for command in ["store/export", "store/progress", "no/such", ""] {
-      let request = "{\"v\":1,\"command\":\"\(command)\",\"broker\":\"mqtt://127.0.0.1\"}"
-      let bytes = try await DaemonCaller.ask(Array(request.utf8), at: socket, within: 60)
-      let answer = JSON(String(decoding: bytes ?? [], as: UTF8.self))
-      #expect(answer?["status"] == "error")
-      #expect(answer?["error"]?["code"] == "unsupported")
-    }
-    for request in ["", "{", "null", "[]", "{\"v\":1}"] {
-      let bytes = try await DaemonCaller.ask(Array(request.utf8), at: socket, within: 60)
-      #expect(JSON(String(decoding: bytes ?? [], as: UTF8.self))?["status"] == "error")
+    let connection = try #require(try await VarlinkClient.connect(to: socket))
+    struct Information: Decodable { let interfaces: [String] }
+    let question = VarlinkMethod<VarlinkNothing, Information>(
+      "org.varlink.service", "GetInfo", for: .admitted)
+    let interfaces = try await connection.call(question, VarlinkNothing()).interfaces
+    #expect(
+      interfaces == ["org.varlink.service", "io.threadkeeper"]
+        + RequestMethods.interfaces.map(\.name))
+    for name in ["Store.Lock", "Store.Export", "Consent.Approve", "Keys.List", "Status.Get"] {
+      let parts = name.split(separator: ".")
+      let method = VarlinkMethod<VarlinkNothing, VarlinkNothing>(
+        "io.threadkeeper.\(parts[0])", "\(parts[1])", for: .owner)
+      let error = await #expect(throws: VarlinkError.self) {
+        try await connection.call(method, VarlinkNothing(), within: .seconds(240))
+      }
+      #expect(error?.name == "org.varlink.service.InterfaceNotFound")
     }
     let client = THClient(configuration: .init(socket: socket))
     #expect(try await client.allCredentials().isEmpty)
@@ -68,46 +75,45 @@ struct ThreadClientSocketTests {
       ).output.split(separator: "\n")
     }
     // Ten lists at once cost what fifty requests do.
-    let lists = [String](repeating: "credentials/list", count: 200)
+    let lists = [String](repeating: "Credentials.List", count: 200)
     let told = try run(61_001, lists)
     #expect(told.count == 200)
     #expect(Set(told).isSubset(of: ["ok", "rate_limited", "nothing"]))
     #expect(told.prefix(10).allSatisfy { $0 == "ok" })
     #expect(told.contains("rate_limited"))
-    #expect(try run(61_002, ["ping"]) == ["ok"])
+    #expect(try run(61_002, ["Preferred.IsAvailable"]) == ["ok"])
     #expect(try run(0, lists).allSatisfy { $0 == "ok" })
     #expect(try await daemon.stop() == .exit(0))
   }
 
   private static let hasPython = access("/usr/bin/python3", X_OK) == 0
 
-  /// Python that calls the socket: `connect()`, and `ask(command)` for the code of the answer, or "nothing".
+  /// Python that calls the socket: `connect()`, and `ask(method)` for the code of the answer, or "nothing".
   private static let calls = """
-    import json, os, socket, struct, sys
-    def take(call, count):
-      bytes = b""
-      while len(bytes) < count:
-        part = call.recv(count - len(bytes))
-        if not part:
-          raise ConnectionError
-        bytes += part
-      return bytes
+    import json, os, socket, sys
     def connect():
       call = socket.socket(socket.AF_UNIX)
       call.connect(sys.argv[1])
       return call
-    def ask(command):
+    def ask(method):
       call = connect()
-      request = json.dumps({"v": 1, "command": command}).encode()
       try:
-        call.sendall(struct.pack(">I", len(request)) + request)
+        call.sendall(json.dumps({"method": "io.threadkeeper." + method}).encode() + b"\\0")
       except ConnectionError:
         pass
+      answer = b""
       try:
-        answer = json.loads(take(call, struct.unpack(">I", take(call, 4))[0]))
-        return answer.get("error", {}).get("code", "ok")
+        while not answer.endswith(b"\\0"):
+          part = call.recv(65536)
+          if not part:
+            return "nothing"
+          answer += part
       except ConnectionError:
         return "nothing"
+      answer = json.loads(answer[:-1])
+      if "error" in answer:
+        return answer["parameters"].get("code", answer["error"])
+      return "ok"
 
     """
 
@@ -128,7 +134,7 @@ struct ThreadClientSocketTests {
           silent += [connect() for _ in range(8)]
         for user in [61001, 61002, int(sys.argv[2])]:
           become(user)
-          print([ask("ping") for _ in range(3)])
+          print([ask("Preferred.IsAvailable") for _ in range(3)])
         """
     let answers = try Program.check(
       "/usr/bin/python3",
@@ -179,7 +185,7 @@ struct ThreadClientSocketTests {
         "--reuid=61001", "--regid=61001", "--clear-groups", ThreadClientExampleTests.program,
         "list",
       ],
-      environment: ["THREADKEEPER_SOCKET": installation.storePath + "/daemon.sock"])
+      environment: ["THREADKEEPER_SOCKET": installation.storePath + "/varlink.sock"])
     #expect(inside.status == 1)
     #expect(inside.output.contains("no access"))
     #expect(try await daemon.stop() == .exit(0))

@@ -188,7 +188,8 @@ struct ThreadCredentialStoreTests {
     _ = try write { tx in
       try tx.execute(
         """
-        UPDATE items SET secret = CAST(substr(secret, 1, 40) || x'00' || substr(secret, 42) AS BLOB)
+        UPDATE items
+         SET secret = CAST(substr(secret, 1, 40) || zeroblob(8) || substr(secret, 49) AS BLOB)
          WHERE id = (SELECT min(id) FROM items)
         """)
     }

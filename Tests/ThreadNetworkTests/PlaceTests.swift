@@ -19,7 +19,7 @@ struct PlaceTests {
     let dataset = try SampleNetwork.home.bytes()
     try await place.client().storeCredentials(
       forBorderAgent: Agents.attic, activeOperationalDataSet: dataset)
-    let daemon = try FakeKeeper { fields, _ in
+    let daemon = try FakeDaemon { fields, _ in
       fields.command == "preferred/available"
         ? Array("{\"v\":1,\"status\":\"ok\",\"data\":{\"available\":true}}".utf8)
         : ThreadAnswer(AnswerData(credentials: [])).json
@@ -48,7 +48,7 @@ struct PlaceTests {
       atPath: machine.directory, withIntermediateDirectories: false)
     var configuration = place.configuration()
     configuration.machine = machine
-    let link = KeeperLink(configuration, patience: .milliseconds(300))
+    let link = DaemonLink(configuration, patience: .milliseconds(300))
     var request = ThreadRequest(.storeCredentials)
     request.agent = BorderAgentID(hex: "0000000000000001")
     request.dataset = try SampleNetwork.home.dataset(at: 1)
@@ -78,10 +78,10 @@ struct PlaceTests {
     configuration.machine = machine(in: place, socket: path)
     try FileManager.default.createDirectory(
       atPath: place.directory.file("machine"), withIntermediateDirectories: false)
-    let link = KeeperLink(configuration, patience: .seconds(60))
+    let link = DaemonLink(configuration, patience: .seconds(60))
     async let answer = link.ask(ThreadRequest(.isPreferredAvailable))
     try await Task.sleep(for: .milliseconds(200))
-    let daemon = try FakeKeeper(at: path) { _, _ in
+    let daemon = try FakeDaemon(at: path) { _, _ in
       Array("{\"v\":1,\"status\":\"ok\",\"data\":{\"available\":true}}".utf8)
     }
     #expect(try await answer.available == true)

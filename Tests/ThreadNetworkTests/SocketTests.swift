@@ -13,20 +13,21 @@ struct SocketTests {
   @Test(
     "What is no answer is said to be none, and nothing is true because of it",
     arguments: [
-      "", "{", "[]", "null", "{}", "{\"v\":1}", "{\"v\":2,\"status\":\"ok\",\"data\":{}}",
-      "{\"v\":1,\"status\":\"ok\",\"data\":{}}", "{\"v\":1,\"status\":\"ok\",\"data\":7}",
-      "{\"v\":1,\"status\":\"ok\",\"data\":{\"available\":\"yes\",\"credentials\":{}}}",
-      "{\"v\":1,\"status\":\"ok\",\"data\":{\"credentials\":[{}],\"result\":\"maybe\"}}",
-      "{\"v\":1,\"status\":\"ok\",\"data\":{\"credentials\":[{\"ext_pan_id\":\"1111111122222222\","
+      "", "{", "[]", "null", "{}", "{\"v\":1}", "{\"parameters\":{}}", "{\"parameters\":7}",
+      "{\"error\":7}", "{\"error\":\"io.threadkeeper.Failed\"}",
+      "{\"error\":\"of.another.Service\"}",
+      "{\"parameters\":{\"available\":\"yes\",\"credentials\":{}}}",
+      "{\"parameters\":{\"credentials\":[{}],\"result\":\"maybe\"}}",
+      "{\"parameters\":{\"credentials\":[{\"ext_pan_id\":\"1111111122222222\","
         + "\"network_name\":\"a\",\"active\":true,\"dataset\":\"00\"}]}}",
       // One that keeps its secret to itself.
-      "{\"v\":1,\"status\":\"ok\",\"data\":{\"credentials\":[{\"ext_pan_id\":\"1111111122222222\","
+      "{\"parameters\":{\"credentials\":[{\"ext_pan_id\":\"1111111122222222\","
         + "\"network_name\":\"a\",\"active\":true}]}}",
-      "{\"v\":1,\"status\":\"error\"}", "\u{0}\u{1}\u{2}", String(repeating: "[", count: 10_000),
+      "\u{0}\u{1}\u{2}", String(repeating: "[", count: 10_000),
     ])
   func garbage(_ answer: String) async throws {
-    let keeper = try FakeKeeper { _, _ in Array(answer.utf8) }
-    let client = keeper.client
+    let daemon = try FakeDaemon { _, _ in Array(answer.utf8) }
+    let client = daemon.client
     let dataset = try SampleNetwork.home.bytes()
     let calls: [() async throws -> Void] = [
       { _ = try await client.allCredentials() },
@@ -41,18 +42,18 @@ struct SocketTests {
     #expect(await !client.isPreferred(forActiveOperationalDataset: dataset))
   }
 
-  @Test("A request says its version, command and home, and no more than it needs")
+  @Test("A call has its method and home, and no more than it needs")
   func request() async throws {
-    let keeper = try FakeKeeper { _, _ in ThreadAnswer(AnswerData(credentials: [])).json }
-    var configuration = keeper.configuration
+    let daemon = try FakeDaemon { _, _ in ThreadAnswer(AnswerData(credentials: [])).json }
+    var configuration = daemon.configuration
     configuration.home = "cabin"
     let client = THClient(configuration: configuration)
     #expect(try await client.allCredentials() == [])
     try await client.storeCredentials(
       forBorderAgent: Agents.kitchen, activeOperationalDataSet: SampleNetwork.home.bytes())
-    let requests = keeper.requests
+    let requests = daemon.requests
     #expect(requests.map(\.command) == ["credentials/list", "credentials/store"])
-    #expect(requests.allSatisfy { $0.v == 1 && $0.home == "cabin" })
+    #expect(requests.allSatisfy { $0.home == "cabin" })
     #expect(requests[0].dataset == nil && requests[0].borderAgentID == nil)
     #expect(requests[1].borderAgentID == "0000000000000001")
     #expect(requests[1].dataset == (try SampleNetwork.home.dataset(at: 1).hex))
@@ -60,25 +61,25 @@ struct SocketTests {
 
   @Test("A call that a person decides about has a transaction that no other call has")
   func transactions() async throws {
-    let keeper = try FakeKeeper { _, _ in
+    let daemon = try FakeDaemon { _, _ in
       ThreadAnswer(AnswerFailure(.consentDenied, "a person has refused it")).json
     }
-    for _ in 1...2 { _ = await failure { _ = try await keeper.client.preferredCredentials() } }
-    let transactions = keeper.requests.compactMap(\.transaction)
+    for _ in 1...2 { _ = await failure { _ = try await daemon.client.preferredCredentials() } }
+    let transactions = daemon.requests.compactMap(\.transaction)
     #expect(transactions.count == 2 && Set(transactions).count == 2)
   }
 
   @Test("Without a preferred network the error is 9, which apps read so, and too many calls are 17")
   func appCodes() async throws {
-    let keeper = try FakeKeeper { request, _ in
+    let daemon = try FakeDaemon { request, _ in
       let isPreferred = request.command == RequestCommand.getPreferred.rawValue
       let code: AnswerCode = isPreferred ? .notFound : .rateLimited
       return ThreadAnswer(AnswerFailure(code, "the words")).json
     }
-    let none = await failure { _ = try await keeper.client.preferredCredentials() }
+    let none = await failure { _ = try await daemon.client.preferredCredentials() }
     #expect(none?.code == 9 && none?.reason == .noPreferredNetwork)
     #expect(none?.answerCode == "not_found")
-    let flooded = await failure { _ = try await keeper.client.allCredentials() }
+    let flooded = await failure { _ = try await daemon.client.allCredentials() }
     #expect(flooded?.code == 17 && flooded?.reason == .busy)
   }
 
@@ -94,18 +95,18 @@ struct SocketTests {
       .tooLarge: .busy, .ending: .interrupted, .store: .storeFailure,
     ]
     for code in AnswerCode.allCases {
-      let keeper = try FakeKeeper { _, _ in
+      let daemon = try FakeDaemon { _, _ in
         ThreadAnswer(AnswerFailure(code, "the words", help: "the help")).json
       }
       // A daemon that ends is asked again, for this long.
-      let link = KeeperLink(
-        keeper.configuration, patience: code == .ending ? .zero : .seconds(600))
+      let link = DaemonLink(
+        daemon.configuration, patience: code == .ending ? .zero : .seconds(600))
       let error = await failure { _ = try await link.credentials(.listCredentials) }
       #expect(error?.reason == expected[code], "\(code)")
       #expect(error?.answerCode == code.rawValue)
       #expect(error?.localizedDescription.contains("the words; the help") == true)
     }
-    let unknown = try FakeKeeper { _, _ in
+    let unknown = try FakeDaemon { _, _ in
       var failure = AnswerFailure(.store, "the words")
       failure.code = "of_a_later_version"
       return ThreadAnswer(failure).json
@@ -120,7 +121,7 @@ struct SocketTests {
     let place = try OwnPlace()
     var configuration = place.configuration()
     configuration.socket = try place.makeSocketDirectory()
-    let link = KeeperLink(configuration, patience: .zero)
+    let link = DaemonLink(configuration, patience: .zero)
     let error = await failure { _ = try await link.credentials(.listCredentials) }
     #expect(error?.reason == .unavailable)
     #expect(error?.localizedDescription.contains(try place.makeSocketDirectory()) == true)
@@ -129,22 +130,22 @@ struct SocketTests {
 
   @Test("Who listens where others can write is told nothing")
   func stranger() async throws {
-    let keeper = try FakeKeeper { _, _ in [] }
-    chmod((keeper.path as NSString).deletingLastPathComponent, 0o777)
-    let error = await failure { _ = try await keeper.client.allCredentials() }
+    let daemon = try FakeDaemon { _, _ in [] }
+    chmod((daemon.path as NSString).deletingLastPathComponent, 0o777)
+    let error = await failure { _ = try await daemon.client.allCredentials() }
     #expect(error?.reason == .untrusted)
-    #expect(keeper.requests.isEmpty)
+    #expect(daemon.requests.isEmpty)
   }
 
   @Test(
     "A daemon that ends in the middle is waited for, and asked again; a delete it has done is done")
   func ends() async throws {
-    let broken = try BrokenKeeper(breaking: 1) { _ in
+    let broken = try BrokenDaemon(breaking: 1) { _ in
       ThreadAnswer(AnswerFailure(.notFound, "no such router")).json
     }
     try await broken.client.deleteCredentials(forBorderAgent: Agents.kitchen)
     #expect(broken.calls == 2)
-    let ending = try BrokenKeeper(breaking: 0) { number in
+    let ending = try BrokenDaemon(breaking: 0) { number in
       number == 0
         ? ThreadAnswer(AnswerFailure(.ending, "it ends")).json
         : ThreadAnswer(AnswerData(credentials: [])).json
@@ -155,7 +156,7 @@ struct SocketTests {
 
   @Test("Where a person is asked, a call that broke off is not made again")
   func endsWhileAsking() async throws {
-    let broken = try BrokenKeeper(breaking: 1) { _ in
+    let broken = try BrokenDaemon(breaking: 1) { _ in
       ThreadAnswer(AnswerData(credentials: [])).json
     }
     let error = await failure { _ = try await broken.client.preferredCredentials() }
@@ -166,18 +167,18 @@ struct SocketTests {
   @Test("A call whose task is cancelled ends at once; one that is cancelled before asks nobody")
   func cancelled() async throws {
     let hasCome = Mutex(false)
-    let keeper = try FakeKeeper { _, _ in
+    let daemon = try FakeDaemon { _, _ in
       hasCome.withLock { $0 = true }
       try? await Task.sleep(for: .seconds(240))
       return []
     }
-    let client = keeper.client
+    let client = daemon.client
     let dataset = try SampleNetwork.home.bytes()
     let call = Task { try await client.preferredCredentials() }
     try await eventually("the call") { hasCome.withLock { $0 } }
     call.cancel()
     await #expect(throws: CancellationError.self) { try await call.value }
-    #expect(keeper.requests.count == 1)
+    #expect(daemon.requests.count == 1)
 
     let late = Task {
       while !Task.isCancelled { await Task.yield() }
@@ -186,6 +187,6 @@ struct SocketTests {
     }
     late.cancel()
     #expect(await !late.value)
-    #expect(keeper.requests.count == 1)
+    #expect(daemon.requests.count == 1)
   }
 }

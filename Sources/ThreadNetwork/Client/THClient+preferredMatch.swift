@@ -23,6 +23,6 @@ extension THClient {
   public func preferredMatch(
     forActiveOperationalDataset activeOperationalDataSet: Data
   ) async throws -> THPreferredMatch {
-    try await keeper.match(activeOperationalDataSet)
+    try await daemon.match(activeOperationalDataSet)
   }
 }

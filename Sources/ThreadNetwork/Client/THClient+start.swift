@@ -3,7 +3,7 @@
 extension THClient {
   func start<R: Sendable>(
     _ completion: @escaping @Sendable (R?, (any Error)?) -> Void,
-    _ call: @escaping @Sendable (KeeperLink) async throws -> R
+    _ call: @escaping @Sendable (DaemonLink) async throws -> R
   ) {
     run(call) { result in
       switch result {
@@ -15,7 +15,7 @@ extension THClient {
 
   func start(
     _ completion: @escaping @Sendable ((any Error)?) -> Void,
-    _ call: @escaping @Sendable (KeeperLink) async throws -> Void
+    _ call: @escaping @Sendable (DaemonLink) async throws -> Void
   ) {
     run(call) { result in
       switch result {
@@ -28,19 +28,19 @@ extension THClient {
   /// What can't be answered is false.
   func start(
     _ completion: @escaping @Sendable (Bool) -> Void,
-    _ call: @escaping @Sendable (KeeperLink) async throws -> Bool
+    _ call: @escaping @Sendable (DaemonLink) async throws -> Bool
   ) {
     run(call) { completion((try? $0.get()) ?? false) }
   }
 
   private func run<R: Sendable>(
-    _ call: @escaping @Sendable (KeeperLink) async throws -> R,
+    _ call: @escaping @Sendable (DaemonLink) async throws -> R,
     then end: @escaping @Sendable (Result<R, any Error>) -> Void
   ) {
     let task = Task {
       let result: Result<R, any Error>
       do {
-        result = .success(try await call(keeper))
+        result = .success(try await call(daemon))
       } catch {
         result = .failure(error)
       }

@@ -22,18 +22,18 @@ import Foundation
 /// A border router is named by its *Border Agent ID*: 8 bytes (the MAC extended address) or 16
 /// bytes. 16 bytes that end in eight zero bytes mean the same as the first eight.
 open class THClient: NSObject, @unchecked Sendable {
-  let keeper: KeeperLink
+  let daemon: DaemonLink
 
   /// A client of the daemon, or of the store, that the environment of the program names.
   public override init() {
-    keeper = KeeperLink(Configuration())
+    daemon = DaemonLink(Configuration())
   }
 
   /// A client of a daemon or a store of the program's choice. Linux only.
   ///
   /// - Parameter configuration: what is not said in it comes from the environment.
   public init(configuration: Configuration) {
-    keeper = KeeperLink(configuration)
+    daemon = DaemonLink(configuration)
   }
 
   // MARK: Own credentials

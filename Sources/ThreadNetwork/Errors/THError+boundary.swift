@@ -63,7 +63,7 @@ extension THError {
   }
 
   /// What the way to the daemon comes to.
-  convenience init(_ error: DaemonSocketError, at path: String) {
+  convenience init(_ error: SocketError, at path: String) {
     switch error.reason {
     case .stranger:
       self.init(

@@ -27,18 +27,21 @@ extension DaemonClient {
   /// Calls a stream of the running daemon, for as long as it lasts.
   ///
   /// - Parameters:
-  ///   - limit: the most time until the first reply.
+  ///   - limit: the most time for the connection, and then until the first reply.
+  ///   - preparation: what is called before on the same connection.
   ///   - each: gets every reply. What it throws ends the stream.
   /// - Returns: the last reply; nil when no daemon listens.
   func follow<Parameters: Encodable & Sendable, Reply: Decodable & Sendable>(
     _ method: VarlinkStream<Parameters, Reply>, _ parameters: Parameters,
-    firstWithin limit: Duration = .seconds(60), each: (Reply) async throws -> Void
+    firstWithin limit: Duration = .seconds(60),
+    after preparation: (VarlinkClient) async throws -> Void = { _ in },
+    each: (Reply) async throws -> Void
   ) async throws -> Reply? {
-    let deadline = ContinuousClock.now + limit
-    return try await with(within: limit) {
+    try await with(within: limit) {
+      try await preparation($0)
       var last: Reply?
       for try await reply in try $0.replies(
-        to: method, parameters, firstWithin: deadline - .now)
+        to: method, parameters, firstWithin: limit)
       {
         try await each(reply)
         last = reply

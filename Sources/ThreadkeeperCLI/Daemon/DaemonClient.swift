@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import DaemonSocket
 import KeychainCore
 import Settings
 import ThreadkeeperDaemon
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import VarlinkSocket
 
 /// The daemon that runs on a store, for commands that have something for it.
 struct DaemonClient: Sendable {
@@ -26,30 +20,6 @@ struct DaemonClient: Sendable {
 
   /// Nobody waits for the answer any more. What was asked for may be done, or not.
   struct LeftOpen: Error {}
-
-  /// - Returns: nil when none listens.
-  /// - Throws: `CommandFailure`, among them what the daemon answers; `Ended`; `LeftOpen`, or
-  ///   `CancellationError` when nothing was asked yet.
-  func ask<Request: DaemonRequest>(
-    _ request: Request, passing descriptors: [Int32] = [], within seconds: Int
-  ) async throws -> Request.Report? {
-    try await ask(request.bytes, passing: descriptors, within: seconds)
-      .map { try Request.Answer.result($0) }
-  }
-
-  /// The bytes of the answer to those of a request, with open files for the daemon.
-  func ask(
-    _ request: [UInt8], passing descriptors: [Int32] = [], within seconds: Int
-  ) async throws -> Data? {
-    do {
-      return try await DaemonCaller.ask(
-        request, passing: descriptors, at: DaemonSockets.path(settings), within: seconds,
-        actingForOwner: true
-      ).map { Data($0) }
-    } catch let error as SocketError {
-      throw Self.failure(error)
-    }
-  }
 
   static func failure(_ error: SocketError) -> any Error {
     switch error.reason {

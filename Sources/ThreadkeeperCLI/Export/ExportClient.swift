@@ -4,106 +4,148 @@ import ClientEnrolment
 import KeychainCore
 import Settings
 import ThreadkeeperDaemon
+import VarlinkSocket
 
-/// Has an export or an import done: by the daemon that holds the store, which gets the open files, or without one
-/// in the store itself.
+/// Has an export or an import done: by the daemon that holds the store, which sends or gets the bytes of the file, or
+/// without one in the store itself.
 struct ExportClient: Sendable {
-  /// Seconds, for a store of millions on a slow machine.
-  private static let patience = 24 * 3_600
-  private static let pause = Duration.milliseconds(250)
+  /// Until the first word of the daemon: others may be before this one, each with a store of millions.
+  private static let timeout = Duration.seconds(24 * 3_600)
 
   let settings: Settings
   /// What the line on a terminal says.
   let words: String
 
   /// The store, where no daemon has it; nil where one does.
-  func openHere(_ command: StoreRequest.Command) async throws -> Keychain? {
-    try await StoreClient(settings: settings).openHere {
-      try command == .importItems || $0.lockedForExport() > 0
-    }
+  ///
+  /// - Parameter needsAll: whether what is locked is asked for, too.
+  func openHere(
+    _ needsAll: @escaping @Sendable (Keychain) throws -> Bool
+  ) async throws -> Keychain? {
+    try await StoreClient(settings: settings).openHere(needsAll)
   }
 
-  /// - Parameter keychain: from `openHere`.
-  func perform(
-    _ request: StoreRequest, _ files: [Int32], in keychain: Keychain?
-  ) async throws -> StoreReport {
+  /// - Parameters:
+  ///   - draft: an empty one. All of it is on the disk when this returns.
+  ///   - keychain: from `openHere`.
+  func export(
+    _ request: StoreMethods.Export, to draft: ExportDraft, in keychain: Keychain?
+  ) async throws -> ExportOutcome {
+    let descriptor = draft.descriptor
     if let keychain {
-      return try await SystemThread.run { try workHere(request, files, in: keychain, $0) }
+      return try await workHere(in: keychain) { try $0.export(request, to: descriptor) }
     }
-    guard let report = try await askShowingProgress(request, files) else {
-      throw CommandFailure(
-        .temporary, "the running daemon has ended before it was asked", remedy: "try again")
+    let line = ProgressLine(words)
+    defer { line.end() }
+    let file = try DraftWriter(descriptor, path: draft.path)
+    let last = try await askDaemon(orSay: "export again") {
+      try await $0.follow(StoreMethods.export, request, firstWithin: Self.timeout) { step in
+        line.show(step.progress)
+        if let data = step.data { try file.append(data) }
+      }
     }
-    return report
+    guard let outcome = last.exported else { throw DaemonAnswerForm.unreadable }
+    guard try await file.finish() == outcome.bytes else { throw DaemonAnswerForm.unreadable }
+    return outcome
+  }
+
+  /// - Parameters:
+  ///   - file: it stays open.
+  ///   - keychain: from `openHere`.
+  func importItems(
+    _ request: StoreMethods.Import, from file: Int32, in keychain: Keychain?
+  ) async throws -> (ImportOutcome, ImportList) {
+    if let keychain {
+      return try await workHere(in: keychain) { service in
+        var service = service
+        var names = ImportList()
+        service.named = { names.lines.append($0) }
+        let outcome = try service.take(request, from: file)
+        return (outcome, names)
+      }
+    }
+    let line = ProgressLine(words)
+    defer { line.end() }
+    let export = try ExportFile(file, path: request.file)
+    var names = ImportList()
+    let last = try await askDaemon(
+      orSay: "it has taken in all or nothing: import again, what is here already stays as it is"
+    ) {
+      try await $0.follow(
+        StoreMethods.importItems, request, firstWithin: Self.timeout,
+        after: { try await upload(export, $0) }
+      ) {
+        step in
+        line.show(step.progress)
+        if let named = step.names { names.append(named) }
+      }
+    }
+    guard let outcome = last.imported else { throw DaemonAnswerForm.unreadable }
+    return (outcome, names)
   }
 
   // MARK: The daemon
 
-  private func askShowingProgress(
-    _ request: StoreRequest, _ files: [Int32]
-  ) async throws -> StoreReport? {
-    guard StandardStream.error.isTerminal else { return try await ask(request, files) }
-    let line = Task { await showProgress() }
-    do {
-      let report = try await ask(request, files)
-      line.cancel()
-      await line.value
-      return report
-    } catch {
-      line.cancel()
-      await line.value
-      throw error
-    }
-  }
+  /// The most time in which the daemon writes a piece to its disk.
+  private static let uploadTimeout = Duration.seconds(60)
 
-  private func ask(_ request: StoreRequest, _ files: [Int32]) async throws -> StoreReport? {
+  private func askDaemon(
+    orSay remedy: String, _ ask: (DaemonClient) async throws -> ExchangeStep?
+  ) async throws -> ExchangeStep {
     do {
-      return try await DaemonClient(settings: settings).ask(
-        request, passing: files, within: Self.patience)
+      if let last = try await ask(DaemonClient(settings: settings)) { return last }
     } catch is DaemonClient.Ended {
       throw CommandFailure(
-        .temporary, "the running daemon has ended before it answered",
-        remedy: request.command == .importItems
-          ? "it has taken in all or nothing: import again, what is here already stays as it is"
-          : "export again")
+        .temporary, "the running daemon has ended before it answered", remedy: remedy)
     }
+    throw CommandFailure(
+      .temporary, "the running daemon has ended before it was asked", remedy: "try again")
   }
 
-  private func showProgress() async {
-    let line = ProgressLine(words)
-    while !Task.isCancelled {
-      if let progress = try? await progress(within: 5)?.progress {
-        line.show(UInt64(progress.done), of: UInt64(progress.total))
-      }
-      do { try await Task.sleep(for: Self.pause) } catch { break }
+  /// Changes nothing in the store, so it leaves nothing in doubt.
+  private func upload(_ file: ExportFile, _ client: VarlinkClient) async throws {
+    do {
+      // An empty file, too: what is wrong with it the daemon says.
+      var piece = try file.next(StoreMethods.pieceLength)
+      repeat {
+        _ = try await client.call(
+          StoreMethods.upload, StoreMethods.Piece(piece), within: Self.uploadTimeout)
+        piece = try file.next(StoreMethods.pieceLength)
+      } while !piece.isEmpty
+    } catch let error as SocketError where error.reason == .abandoned {
+      throw CancellationError()
+    } catch let error as KeychainError {
+      throw CommandFailure(exchanging: error)
     }
-    line.end()
-  }
-
-  /// Nil when no daemon listens.
-  private func progress(within seconds: Int) async throws -> StoreReport? {
-    try await DaemonClient(settings: settings).ask(
-      StoreRequest(command: .progress), within: seconds)
   }
 
   // MARK: Here
 
-  private func workHere(
-    _ request: StoreRequest, _ files: [Int32], in keychain: Keychain, _ isStopped: StopFlag
-  ) throws -> StoreReport {
-    let line = ProgressLine(words)
-    defer { line.end() }
-    let service = ExportService(
-      keychain: keychain, settings: settings, enrolments: ClientEnrolmentStore(keychain)
-    ) { done, total in
-      guard !isStopped.isUp else { throw KeychainError(.userCanceled, "it was stopped") }
-      line.show(UInt64(done), of: UInt64(total))
+  private func workHere<R: Sendable>(
+    in keychain: Keychain, _ work: @escaping @Sendable (ExportService) throws -> R
+  ) async throws -> R {
+    try await SystemThread.run { [settings, words] isStopped in
+      let line = ProgressLine(words)
+      defer { line.end() }
+      let service = ExportService(
+        keychain: keychain, settings: settings, enrolments: ClientEnrolmentStore(keychain)
+      ) { done, total in
+        guard !isStopped.isUp else { throw KeychainError(.userCanceled, "it was stopped") }
+        line.show(UInt64(done), of: UInt64(total))
+      }
+      do {
+        return try work(service)
+      } catch {
+        if isStopped.isUp { throw CancellationError() }
+        throw error
+      }
     }
-    do {
-      return try service.answer(request, files)
-    } catch {
-      if isStopped.isUp { throw CancellationError() }
-      throw error
-    }
+  }
+}
+
+extension ProgressLine {
+  fileprivate func show(_ progress: ExchangeStep.Progress?) {
+    guard let progress else { return }
+    show(UInt64(clamping: progress.done), of: UInt64(clamping: progress.total))
   }
 }

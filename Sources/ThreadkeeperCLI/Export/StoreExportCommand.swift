@@ -69,14 +69,13 @@ struct StoreExportCommand: AsyncParsableCommand {
     // All in one: once signals were caught, they end nothing any more.
     let made = try await Interruptible.run(beforehand: "Nothing was written.") {
       let passphrase = if let given { given } else { try await ExportPassphrase.new() }
-      let keychain = try await client.openHere(.exportItems)
+      let keychain = try await client.openHere { try $0.lockedForExport() > 0 }
       defer { keychain?.close() }
       do {
         let draft = try ExportDraft(file, replacing: force)
-        var request = StoreRequest(command: .exportItems, secret: passphrase)
-        request.file = ExportPassphrase.absolute(file)
-        let report = try await client.perform(request, [draft.descriptor], in: keychain)
-        guard let made = report.exported else { throw DaemonAnswerForm.unreadable }
+        let made = try await client.export(
+          StoreMethods.Export(passphrase: passphrase, file: ExportPassphrase.absolute(file)),
+          to: draft, in: keychain)
         try draft.place()
         return made
       } catch let error as KeychainError {

@@ -68,7 +68,7 @@ struct StoreImportCommand: AsyncParsableCommand {
     let unread: Int
     let dryRun: Bool
 
-    init(_ outcome: ImportOutcome, _ list: ImportList.Content, dryRun: Bool) {
+    init(_ outcome: ImportOutcome, _ list: ImportList, dryRun: Bool) {
       self.outcome = outcome
       conflicts = list.lines.compactMap(\.conflict)
       stayedOut = list.lines.compactMap(\.stayedOut)
@@ -113,16 +113,13 @@ struct StoreImportCommand: AsyncParsableCommand {
     ) {
       // All in one: once signals were caught, they end nothing any more.
       let passphrase = if let given { given } else { try await ExportPassphrase.existing() }
-      let keychain = try await client.openHere(.importItems)
+      let keychain = try await client.openHere { _ in true }
       defer { keychain?.close() }
-      let list = try ImportList()
-      var request = StoreRequest(command: .importItems, secret: passphrase)
-      request.file = ExportPassphrase.absolute(file)
-      request.onConflict = onConflict
-      request.isTrial = dryRun
-      let report = try await client.perform(request, [descriptor, list.passed], in: keychain)
-      guard let outcome = report.imported else { throw DaemonAnswerForm.unreadable }
-      return Report(outcome, list.read(), dryRun: dryRun)
+      let request = StoreMethods.Import(
+        passphrase: passphrase, file: ExportPassphrase.absolute(file), onConflict: onConflict,
+        dryRun: dryRun)
+      let (outcome, names) = try await client.importItems(request, from: descriptor, in: keychain)
+      return Report(outcome, names, dryRun: dryRun)
     }
     try output.show(report, text: text(report))
     guard report.outcome.conflicts == 0 || onConflict != .refuse else {

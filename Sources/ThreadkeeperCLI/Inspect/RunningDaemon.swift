@@ -93,7 +93,7 @@ struct RunningDaemon: Equatable {
     let end = canonical.firstIndex(of: 0) ?? canonical.endIndex
     let directory = String(decoding: canonical[..<end].map { UInt8(bitPattern: $0) }, as: UTF8.self)
     var socket = stat()
-    guard lstat(directory + "/daemon.sock", &socket) == 0, socket.st_mode & S_IFMT == S_IFSOCK
+    guard lstat(directory + "/varlink.sock", &socket) == 0, socket.st_mode & S_IFMT == S_IFSOCK
     else { return nil }
     return (directory, socket.st_uid)
   }
@@ -117,13 +117,13 @@ struct RunningDaemon: Equatable {
     }
   }
 
-  /// The directories with a `daemon.sock` that somebody listens on.
+  /// The directories with a `varlink.sock` that somebody listens on.
   ///
   /// - Parameter table: `/proc/net/unix`, see proc_pid_net(5): number, references, protocol, flags, type,
   ///   state, inode, path.
   static func storePaths(in table: String) -> [String] {
     let acceptsConnections = "00010000"
-    let name = "/daemon.sock"
+    let name = "/varlink.sock"
     return Set(
       table.split(separator: "\n").compactMap { line -> String? in
         let fields = line.split(separator: " ", maxSplits: 7, omittingEmptySubsequences: true)

@@ -3,6 +3,7 @@
 import Bridge
 import CredentialService
 import Glibc
+import LocalRequests
 import Settings
 import ThreadRequests
 import ThreadkeeperDaemon
@@ -10,8 +11,7 @@ import ThreadkeeperDaemon
 /// Has a request fulfilled for a command, over every team: by the daemon that holds the store, or
 /// without one in the store itself.
 struct RequestClient: Sendable {
-  /// Seconds.
-  private static let patience = 60
+  private static let timeout = Duration.seconds(60)
 
   let settings: Settings
 
@@ -36,15 +36,10 @@ struct RequestClient: Sendable {
   }
 
   private func askDaemon(_ request: ThreadRequest) async throws -> AnswerData? {
-    var fields = request.fields
-    fields.v = ThreadAnswer.version
-    fields.command = request.command.rawValue
-    fields.asKeeper = true
-    guard
-      let bytes = try await DaemonClient(settings: settings).ask(
-        fields.json, within: Self.patience)
-    else { return nil }
-    guard let answer = ThreadAnswer(json: Array(bytes)) else { throw DaemonAnswerForm.unreadable }
-    return try answer.result()
+    guard let method = RequestMethods.method(request.command) else {
+      throw DaemonAnswerForm.unreadable
+    }
+    return try await DaemonClient(settings: settings).call(
+      method, RequestParameters(request, administrator: true), within: Self.timeout)
   }
 }

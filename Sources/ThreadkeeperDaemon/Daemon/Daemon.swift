@@ -78,9 +78,7 @@ package struct Daemon {
       settings, port: port, monitor: bridge.monitor, keychain: keychain, login: { logins.login })
     let store = StoreService(
       settings, enrolments: bridge.enrolments, logger: logger, record: recorder.write)
-    let sockets = DaemonSockets(
-      settings: settings, requests: RequestHandler(settings, requests: bridge.requests),
-      store: store, logger: logger)
+    let clients = ClientSocket(settings: settings, requests: bridge.requests, logger: logger)
     let localAPI = LocalAPISocket(
       settings, bridge: bridge, store: store, logins: logins, runtime: { recorder.current },
       logger: logger)
@@ -92,7 +90,7 @@ package struct Daemon {
           .init(service: recorder),
           .init(service: store),
           .init(service: logins),
-          .init(service: sockets),
+          .init(service: clients),
           .init(service: localAPI),
           .init(service: StoreVerification(keychain: keychain, logger: logger)),
         ],

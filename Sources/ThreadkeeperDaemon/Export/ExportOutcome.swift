@@ -2,7 +2,7 @@
 
 import KeychainCore
 
-/// What an export came to, for the socket and for scripts.
+/// What an export came to.
 package struct ExportOutcome: Codable, Sendable {
   package var storeID: String
   package var items: Int
@@ -13,7 +13,8 @@ package struct ExportOutcome: Codable, Sendable {
   package var notInExport: [String: Int]
 
   private enum CodingKeys: String, CodingKey {
-    case storeID, items, bytes, damaged
+    case storeID = "storeId"
+    case items, bytes, damaged
     case notInExport = "leftOut"
   }
 

@@ -18,47 +18,51 @@ package struct ExportService {
   let enrolments: ClientEnrolmentStore
   /// Who asks, where it is not this process's own user.
   var actor: String?
+  /// Gets what an import names, before anything is changed.
+  package var named: (ImportList.Line) -> Void
   /// Told how far it is; what it throws ends the work, and nothing has changed.
   var progress: (_ done: Int, _ total: Int) throws -> Void
 
   package init(
     keychain: Keychain, settings: Settings, enrolments: ClientEnrolmentStore, actor: String? = nil,
+    named: @escaping (ImportList.Line) -> Void = { _ in },
     progress: @escaping (_ done: Int, _ total: Int) throws -> Void
   ) {
     self.keychain = keychain
     self.settings = settings
     self.enrolments = enrolments
     self.actor = actor
+    self.named = named
     self.progress = progress
   }
 
-  /// - Parameter files: the file, and for an import the list of what it names.
-  package func answer(_ request: StoreRequest, _ files: [Int32]) throws -> StoreReport {
-    guard let secret = request.secret, secret.kind == .passphrase, let name = request.file,
-      let file = files.first
-    else { throw CommandFailure(.usage, "which file, and which passphrase?") }
-    let passphrase = SecretBytes(copying: secret.value.utf8)
+  /// - Parameter file: an empty one, which stays open.
+  /// - Throws: also where `progress` throws.
+  package func export(
+    _ request: StoreMethods.Export, to file: Int32
+  ) throws(CommandFailure) -> ExportOutcome {
     do {
-      switch request.command {
-      case .exportItems:
-        let report = try keychain.exportItems(
-          to: file, name: name, passphrase: passphrase, actor: actor, progress: progress)
-        return StoreReport(exported: ExportOutcome(report))
-      case .importItems:
-        let list = files.count > 1 ? try ImportList(openAs: files[1]) : nil
-        return StoreReport(
-          imported: try take(request, from: file, name: name, passphrase, list))
-      default:
-        throw CommandFailure(.software, "this is no export")
-      }
+      return ExportOutcome(
+        try keychain.exportItems(
+          to: file, name: request.file, passphrase: SecretBytes(copying: request.passphrase.utf8),
+          actor: actor, progress: progress))
+    } catch {
+      throw CommandFailure(exchanging: error)
+    }
+  }
+
+  /// - Parameter file: it stays open.
+  /// - Throws: `CommandFailure`; what `progress` throws.
+  package func take(_ request: StoreMethods.Import, from file: Int32) throws -> ImportOutcome {
+    do {
+      return try takeItems(request, from: file)
     } catch let error as KeychainError {
       throw CommandFailure(exchanging: error)
     }
   }
 
-  private func take(
-    _ request: StoreRequest, from file: Int32, name: String, _ passphrase: SecretBytes,
-    _ list: ImportList?
+  private func takeItems(
+    _ request: StoreMethods.Import, from file: Int32
   ) throws -> ImportOutcome {
     let configuration = BridgeConfiguration(settings)
     var items = ImportedItems()
@@ -73,7 +77,7 @@ package struct ExportService {
     var plan = ItemImport()
     plan.actor = actor
     plan.onConflict = request.onConflict ?? .refuse
-    plan.isTrial = request.isTrial == true
+    plan.isTrial = request.dryRun == true
     plan.objection = { item in
       items.see(item)
       if let home = ImportedAccess.home(of: item) { homes.insert(home) }
@@ -91,13 +95,13 @@ package struct ExportService {
       if what == .revocation, own?.hasEnrolled(item) == true { what = .revocationOfEnrolled }
       access.stayedOut[what, default: 0] += 1
       guard let name = ImportedAccess.name(of: item) else { return }
-      try list?.add(.stayedOut(.init(what: what, name: name)))
+      named(.stayedOut(.init(what: what, name: name)))
     }
     plan.comesIn = { item in
       guard let what = ImportedAccess(item) else { return }
       access.takenOver[what, default: 0] += 1
       guard let name = ImportedAccess.name(of: item) else { return }
-      try list?.add(.takenOver(.init(what: what, name: name)))
+      named(.takenOver(.init(what: what, name: name)))
     }
     // A store that has decided nothing has shown its keys at most.
     plan.givesWay = { item, differs in
@@ -110,7 +114,7 @@ package struct ExportService {
       try ThreadCredentialStore(keychain).rivals(of: item, tx)
         + BrokerLoginStore.rivals(of: item, in: keychain, tx)
     }
-    plan.found = { try list?.add(.conflict($0)) }
+    plan.found = { named(.conflict($0)) }
     plan.wrote = { item in
       items.wrote(item)
       guard ImportedAccess(item.itemClass, item.attributes) != nil else { return }
@@ -129,13 +133,10 @@ package struct ExportService {
       }
       try settlement.settle(items, former: former, tx)
     }
-    plan.progress = { done, total in
-      // The end of the first pass: nothing is written yet, and nothing more is named.
-      if done * 2 == total { try list?.flush() }
-      try progress(done, total)
-    }
+    plan.progress = progress
     let report = try keychain.importItems(
-      from: file, name: name, passphrase: passphrase, plan)
+      from: file, name: request.file, passphrase: SecretBytes(copying: request.passphrase.utf8),
+      plan)
     let unknown = items.homes.union(homes).subtracting(settings.homes.map(\.name))
     return ImportOutcome(report, access, unknownHomes: unknown.sorted())
   }

@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
 import KeychainCore
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
-/// What an import names one by one, a line of JSON each, on its way from the daemon to the command: there may be
-/// more of it than an answer takes. It lies in memory without a name (`shm_open`), as the names of items are
-/// sealed in the store.
-package final class ImportList {
+/// What an import names one by one.
+package struct ImportList: Equatable, Sendable {
   /// What is named.
-  package enum Line: Equatable {
+  package enum Line: Equatable, Sendable {
     case conflict(ImportConflict)
     /// It stays out.
     case stayedOut(Access)
@@ -22,110 +13,45 @@ package final class ImportList {
     case takenOver(Access)
   }
 
-  package struct Access: Codable, Equatable {
+  package struct Access: Codable, Equatable, Sendable {
     package let what: ImportedAccess
     /// What a person knows it by.
     package let name: String
   }
 
-  private let descriptor: Int32
-  private var waiting: [UInt8] = []
+  package var lines: [Line]
+  /// Lines that were not understood: a daemon of another version may name other things.
+  package var unread: Int
 
-  /// An empty one.
-  package init() throws(CommandFailure) {
-    let name = "/threadkeeper-\(getpid())-\(UInt64.random(in: 0 ... .max))"
-    descriptor = shm_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else {
-      throw CommandFailure(
-        .system, "there is no shared memory: \(String(cString: strerror(errno)))")
-    }
-    shm_unlink(name)
+  package init(lines: [Line] = [], unread: Int = 0) {
+    self.lines = lines
+    self.unread = unread
   }
 
-  /// That of a command, which keeps it.
-  ///
-  /// - Throws: `param` for what is no ordinary file, or cannot be written. A pipe or a socket that nobody empties
-  ///   would hold up the daemon.
-  package init(openAs descriptor: Int32) throws(KeychainError) {
-    var status = stat()
-    let flags = fcntl(descriptor, F_GETFL)
-    guard flags >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-      [O_WRONLY, O_RDWR].contains(flags & O_ACCMODE)
-    else {
-      throw KeychainError(
-        .param, "the list for the command is no ordinary file that can be written")
-    }
-    let own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
-    guard own >= 0 else { throw Self.failure() }
-    self.descriptor = own
-  }
-
-  deinit { close(descriptor) }
-
-  /// For the daemon.
-  package var passed: Int32 { descriptor }
-
-  package func add(_ line: Line) throws {
-    waiting += try JSONEncoder().encode(line)
-    waiting.append(0x0A)
-    if waiting.count > 1 << 16 { try flush() }
-  }
-
-  /// - Throws: `diskFull`, where shared memory is full, or `io`.
-  func flush() throws(KeychainError) {
-    var rest = waiting[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else {
-        throw Self.failure()
-      }
-      rest = rest.dropFirst(count)
-    }
-    waiting.removeAll()
-  }
-
-  private static func failure() -> KeychainError {
-    let code = errno
-    return KeychainError(
-      code == ENOSPC || code == EDQUOT ? .diskFull : .io,
-      "the list for the command cannot be passed: \(String(cString: strerror(code)))")
-  }
-
-  /// What comes out of it.
-  package struct Content {
-    package var lines: [Line] = []
-    /// Lines that were not understood: a daemon of another version may name other things.
-    package var unread = 0
-  }
-
-  /// All of them, from the first. It throws nothing: what the import has done is done.
-  package func read() -> Content {
-    var content = Content()
-    var bytes: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 1 << 16)
-    while true {
-      let count = piece.withUnsafeMutableBytes {
-        pread(descriptor, $0.baseAddress, $0.count, off_t(bytes.count))
-      }
-      if count < 0, errno == EINTR { continue }
-      // Nobody knows how much is missing.
-      if count < 0 { content.unread += 1 }
-      guard count > 0 else { break }
-      bytes += piece[..<count]
-    }
-    for line in bytes.split(separator: 0x0A) {
-      if let line = try? JSONDecoder().decode(Line.self, from: Data(line)) {
-        content.lines.append(line)
-      } else {
-        content.unread += 1
-      }
-    }
-    return content
+  package mutating func append(_ other: ImportList) {
+    lines += other.lines
+    unread += other.unread
   }
 }
 
-/// An object with the one member that says what it is. Daemons of earlier versions named conflicts only, as they are.
+/// The lines. It fails for none of them: what the import has done is done.
+extension ImportList: Codable {
+  private struct Known: Decodable {
+    let line: Line?
+
+    init(from decoder: any Decoder) { line = try? Line(from: decoder) }
+  }
+
+  package init(from decoder: any Decoder) throws {
+    let known = try [Known](from: decoder)
+    lines = known.compactMap(\.line)
+    unread = known.count - lines.count
+  }
+
+  package func encode(to encoder: any Encoder) throws { try lines.encode(to: encoder) }
+}
+
+/// An object with the one member that says what it is.
 extension ImportList.Line: Codable {
   private enum CodingKeys: String, CodingKey {
     case conflict
@@ -140,10 +66,8 @@ extension ImportList.Line: Codable {
       self = .conflict(conflict)
     } else if let item = try line.decodeIfPresent(ImportList.Access.self, forKey: .stayedOut) {
       self = .stayedOut(item)
-    } else if let item = try line.decodeIfPresent(ImportList.Access.self, forKey: .takenOver) {
-      self = .takenOver(item)
     } else {
-      self = .conflict(try ImportConflict(from: decoder))
+      self = .takenOver(try line.decode(ImportList.Access.self, forKey: .takenOver))
     }
   }
 
@@ -166,5 +90,15 @@ extension ImportList.Line {
   }
   package var takenOver: ImportList.Access? {
     if case .takenOver(let item) = self { item } else { nil }
+  }
+
+  /// Bytes of its texts.
+  var length: Int {
+    let texts =
+      switch self {
+      case .conflict(let conflict): [conflict.item] + conflict.differs + conflict.removes
+      case .stayedOut(let item), .takenOver(let item): [item.name]
+      }
+    return texts.reduce(64) { $0 + $1.utf8.count + 4 }
   }
 }

@@ -38,6 +38,13 @@ package struct ImportOutcome: Codable, Sendable {
   package var unknownHomes: [String]
   package var imported: Bool
 
+  private enum CodingKeys: String, CodingKey {
+    case storeID = "storeId"
+    case created, items, added, unchanged, kept, replaced, deleted, conflicts
+    case stayedOut = "leftOut"
+    case takenOver, replacesKeys, notInExport, damagedThere, unknownHomes, imported
+  }
+
   init(_ report: ImportReport, _ access: Access, unknownHomes: [String]) {
     storeID = report.store.description
     created = WireTime(milliseconds: report.created / 1_000).description
@@ -59,33 +66,5 @@ package struct ImportOutcome: Codable, Sendable {
 
   private static func names(_ counts: [ImportedAccess: Int]) -> [String: Int] {
     Dictionary(uniqueKeysWithValues: counts.map { ($0.key.rawValue, $0.value) })
-  }
-}
-
-extension ImportOutcome {
-  private enum CodingKeys: String, CodingKey {
-    case storeID, created, items, added, unchanged, kept, replaced, deleted, conflicts
-    case stayedOut = "leftOut"
-    case takenOver, replacesKeys, notInExport, damagedThere, unknownHomes, imported
-  }
-
-  /// A daemon of an earlier version does not say all of it, and what it has done is done.
-  package init(from decoder: any Decoder) throws {
-    let outcome = try decoder.container(keyedBy: CodingKeys.self)
-    func number(_ key: CodingKeys) throws -> Int { try outcome.decode(Int.self, forKey: key) }
-    func counts(_ key: CodingKeys) throws -> [String: Int] {
-      try outcome.decodeIfPresent([String: Int].self, forKey: key) ?? [:]
-    }
-    storeID = try outcome.decode(String.self, forKey: .storeID)
-    created = try outcome.decode(String.self, forKey: .created)
-    (items, added, unchanged) = try (number(.items), number(.added), number(.unchanged))
-    (kept, replaced) = try (number(.kept), number(.replaced))
-    deleted = try outcome.decodeIfPresent(Int.self, forKey: .deleted) ?? 0
-    (conflicts, damagedThere) = try (number(.conflicts), number(.damagedThere))
-    (stayedOut, takenOver) = try (counts(.stayedOut), counts(.takenOver))
-    replacesKeys = try outcome.decodeIfPresent(Bool.self, forKey: .replacesKeys) ?? false
-    notInExport = try counts(.notInExport)
-    unknownHomes = try outcome.decodeIfPresent([String].self, forKey: .unknownHomes) ?? []
-    imported = try outcome.decode(Bool.self, forKey: .imported)
   }
 }

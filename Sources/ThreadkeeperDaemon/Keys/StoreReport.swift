@@ -37,11 +37,6 @@ package struct StoreReport: Codable, Sendable {
     }
   }
 
-  package struct Progress: Codable, Sendable {
-    package var done: Int
-    package var total: Int
-  }
-
   package var slots: [Slot]?
   package var removed: [Slot]?
   /// Items for this device only that wait for their device key.
@@ -59,7 +54,4 @@ package struct StoreReport: Codable, Sendable {
   package var unlocked: Bool?
   /// Whether it takes a passphrase or a recovery code to reach it.
   package var guarded: Bool?
-  package var exported: ExportOutcome?
-  package var imported: ImportOutcome?
-  package var progress: Progress?
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ClientEnrolment
-import DaemonSocket
 import Dispatch
 import KeychainCore
 import Logging
@@ -18,12 +17,8 @@ final class StoreService: Service {
   let logger: Logger
   let rotation = Mutex(Rotating())
   let isEnding = Mutex(false)
-  /// Of an export or import that is under way.
-  let progress = Mutex<StoreReport.Progress?>(nil)
   /// A passphrase takes its time.
   let turns = HandlerQueue("store")
-  /// Exports and imports, which can take minutes.
-  private let exchanges = DispatchQueue(label: "threadkeeper.exchange")
   /// Whoever locks the store waits for none of them.
   let locking = HandlerQueue("lock")
   let notes: LockNotes
@@ -62,23 +57,5 @@ final class StoreService: Service {
       rotating.async { done.resume() }
     }
     await notes.end()
-  }
-
-  // MARK: Exports and imports, from the daemon's socket
-
-  /// - Parameter connection: it tells who asks, by what the kernel says.
-  /// - Returns: nil when it is no request of this kind.
-  func answer(_ bytes: [UInt8], _ connection: DaemonConnection) async -> [UInt8]? {
-    guard let request = StoreRequest(bytes: bytes) else { return nil }
-    // While an export itself has its turn.
-    guard request.command != .progress else {
-      return request.answer { StoreReport(progress: progress.withLock { $0 }) }
-    }
-    return await withTaskCancellationHandler {
-      await request.answer(on: exchanges) { [self] in try exchange(request, connection) }
-    } onCancel: {
-      // The listener ends, and waits for what is under way.
-      isEnding.withLock { $0 = true }
-    }
   }
 }

@@ -20,7 +20,11 @@ extension LocalAPISocket {
         RoutersHandler(settings, ownership: bridge.ownership),
         EnrolmentHandler(settings, enrolments: bridge.enrolments, logger: logger),
         ConsentHandler(keychain: keychain, consents: bridge.consents),
-        KeysHandler(service: store), StoreHandler(service: store), LoginHandler(service: logins),
-      ], logger: logger)
+        KeysHandler(service: store),
+        StoreHandler(
+          service: store,
+          exchange: ExchangeService(settings, enrolments: store.enrolments, logger: logger)),
+        LoginHandler(service: logins),
+      ] + RequestHandler.all(settings, requests: bridge.requests), logger: logger)
   }
 }

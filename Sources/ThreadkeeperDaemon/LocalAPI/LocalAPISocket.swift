@@ -11,37 +11,21 @@ package struct LocalAPISocket: Service {
   let handlers: [any LocalAPIHandler]
   let logger: Logger
 
-  /// Time between two attempts to make the socket: too few open files, or a directory that is not there yet, may pass.
-  private static let retryInterval = Duration.seconds(2)
-
   package static func path(_ settings: Settings) -> String { settings.store.path + "/varlink.sock" }
+
+  /// Of both sockets.
+  static let information = VarlinkService.Information(
+    vendor: "threadkeeper", product: "threadkeeper", version: threadkeeperVersion, url: "")
 
   var service: VarlinkService {
     VarlinkService(
-      .init(
-        vendor: "threadkeeper", product: "threadkeeper", version: threadkeeperVersion, url: ""),
-      interfaces: [.threadkeeper] + handlers.map(\.interface),
+      Self.information, interfaces: [.threadkeeper] + handlers.map(\.interface),
       endpoints: handlers.flatMap(\.endpoints), failure: { VarlinkError(failing: $0) })
   }
 
   package func run() async throws {
-    var server: VarlinkServer?
-    var failure: String?
-    while server == nil, !Task.isShuttingDownGracefully, !Task.isCancelled {
-      do {
-        server = try listen()
-      } catch {
-        if error.message != failure {
-          logger.warning(
-            "the local API cannot be reached; trying again",
-            metadata: ["reason": "\(error.message)"])
-        }
-        failure = error.message
-        try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.retryInterval) }
-      }
-    }
-    try? await gracefulShutdown()
-    await server?.finish()
+    await SocketLife(failure: "the local API cannot be reached", logger: logger)
+      .run { () throws(SocketError) -> VarlinkServer in try listen() }
   }
 
   private func listen() throws(SocketError) -> VarlinkServer {

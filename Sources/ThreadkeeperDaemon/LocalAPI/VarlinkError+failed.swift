@@ -46,7 +46,7 @@ extension VarlinkError {
     case let error as SocketError where error.reason == .tooLarge:
       self.init(
         CommandFailure(
-          .usage, "the answer is larger than a message of the running daemon may be",
+          .inputOutput, "the answer is larger than a message of the running daemon may be",
           remedy: "ask for less, where the command has a limit"), code: "too_large")
     case is CancellationError:
       self.init(CommandFailure(.temporary, "the daemon is ending"))

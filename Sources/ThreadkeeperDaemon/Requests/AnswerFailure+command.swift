@@ -25,11 +25,11 @@ extension AnswerFailure {
   }
 }
 
-extension ThreadAnswer {
+extension AnswerFailure {
   /// With the exit status that a command should end with.
-  var forCommand: ThreadAnswer {
-    var answer = self
-    answer.error?.exit = error?.commandFailure.status.rawValue
-    return answer
+  var forCommand: AnswerFailure {
+    var failure = self
+    failure.exit = commandFailure.status.rawValue
+    return failure
   }
 }

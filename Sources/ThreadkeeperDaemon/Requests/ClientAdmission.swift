@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
-import DaemonSocket
 import Glibc
+import LocalRequests
 import ThreadRequests
+import VarlinkSocket
 
 /// Who is heard on the daemon's second socket, and how often: as often as a user of the broker.
 ///
@@ -30,13 +31,28 @@ struct ClientAdmission: Sendable {
   }
 
   /// Before anything is read of what is asked.
-  func judge(_ user: UInt32) -> DaemonListener.Admission.Verdict {
+  func judge(_ user: UInt32) -> VarlinkVerdict {
     switch verdict(on: user, price: 1) {
     // Over MQTT a flood is answered now and then only. Here an answer costs less than a program that cannot tell
     // a flood from a daemon that ended.
     case .ignored, .refused: refuse(.tooManyRequests)
-    case .allowed: team(user) == nil ? refuse(Self.stranger) : .admitted
+    case .allowed:
+      team(user) == nil ? refuse(Self.stranger) : .admitted(isExempt(user) ? .owner : .team)
     }
+  }
+
+  /// A call that a connection has paid for.
+  private struct Paid: Sendable {}
+
+  /// Why a call is not looked at. The first one of a connection is paid with the connection.
+  func refusal(ofCallBy user: UInt32, _ connection: VarlinkSession) -> VarlinkError? {
+    guard connection.value(Paid.self) != nil else {
+      connection.keep(Paid())
+      return nil
+    }
+    guard verdict(on: user, price: 1) != .allowed else { return nil }
+    refused()
+    return VarlinkError(AnswerFailure.tooManyRequests.forCommand)
   }
 
   /// Why a request is not fulfilled that costs more than the call. Nil for one that is.
@@ -50,29 +66,18 @@ struct ClientAdmission: Sendable {
     return .tooManyRequests
   }
 
-  /// What is answered to what has not the form of a message.
-  static let complaint: @Sendable (DaemonSocketError) -> [UInt8] = { error in
-    ThreadAnswer(
-      AnswerFailure(error.reason == .tooLarge ? .tooLarge : .invalidPayload, error.message)
-    ).forCommand.json
-  }
-
-  /// What is answered to a call that finds no place.
-  static let noPlace = ThreadAnswer(
-    AnswerFailure(
-      .rateLimited, "too many calls of this user, or of all users, are open; wait for one of them")
-  ).forCommand.json
+  private func isExempt(_ user: UInt32) -> Bool { user == owner || user == 0 }
 
   private func verdict(
     on user: UInt32, price: Int, work: Int = 0
   ) -> RequestLimiter.Verdict {
-    guard user != owner, user != 0 else { return .allowed }
+    guard !isExempt(user) else { return .allowed }
     return limiter.judge("\(user)", price: price, work: work, now: clock.now())
   }
 
-  private func refuse(_ failure: AnswerFailure) -> DaemonListener.Admission.Verdict {
+  private func refuse(_ failure: AnswerFailure) -> VarlinkVerdict {
     refused()
-    return .refused(answer: ThreadAnswer(failure).forCommand.json)
+    return .refused(VarlinkError(failure.forCommand))
   }
 
   private static let stranger = AnswerFailure(

@@ -1,44 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import DaemonSocket
+import Bridge
 import Logging
+import ServiceLifecycle
 import Settings
-import ThreadRequests
+import VarlinkSocket
 
-/// The daemon's second socket: programs of other users bring requests there, and can bring nothing
-/// else. There is none unless the settings name it.
-struct ClientSocket {
+/// The daemon's second socket: programs of other users bring requests there, and can bring nothing else. There is none
+/// unless the settings name it.
+package struct ClientSocket: Service {
   let settings: Settings
-  let requests: RequestHandler
+  let requests: RequestService
+  let logger: Logger
 
-  static let noPrograms = "programs of other users cannot reach this daemon"
-
-  /// - Returns: nil where the settings name none.
-  func listen(logger: Logger) throws(DaemonSocketError) -> DaemonListener? {
-    guard let path = settings.clients.socket else { return nil }
-    let door = ClientAdmission(
+  private var admission: ClientAdmission {
+    ClientAdmission(
       team: { [settings] in settings.team(ofUID: $0) },
       items: { [requests] in requests.itemCount() },
-      refused: { [requests] in requests.refused() })
-    var admission = DaemonListener.Admission(
-      settings.clients.group.map { .group($0) } ?? .everybody
-    ) { door.judge($0) }
-    admission.complaint = ClientAdmission.complaint
-    admission.noPlace = ClientAdmission.noPlace
-    return try DaemonListener(
-      path: path, admission: admission,
-      onTrouble: { [logger] in
-        logger.warning("a program was not let in", metadata: ["reason": "\($0.message)"])
-      },
-      handler: { [requests, logger] bytes, connection in
-        logger.debug(
-          "a request on the socket", metadata: ["user": "\(connection.peer.user)"])
-        return await requests.answer(bytes, connection, door) ?? Self.unknown
-      })
+      refused: { [requests] in requests.countRefusal() })
   }
 
   /// What is not for other users is answered as if it were not there.
-  private static let unknown = ThreadAnswer(
-    AnswerFailure(.unsupported, "the daemon does not know this request")
-  ).forCommand.json
+  private func service(_ admission: ClientAdmission) -> VarlinkService {
+    let handlers = RequestHandler.all(settings, requests: requests, admission: admission)
+    return VarlinkService(
+      LocalAPISocket.information, interfaces: [.threadkeeper] + handlers.map(\.interface),
+      endpoints: handlers.flatMap(\.endpoints),
+      gate: { admission.refusal(ofCallBy: $0.peer.user, $0.session) },
+      failure: { VarlinkError(failing: $0) })
+  }
+
+  package func run() async throws {
+    guard let path = settings.clients.socket else {
+      try? await gracefulShutdown()
+      return
+    }
+    await SocketLife(failure: "programs of other users cannot reach this daemon", logger: logger)
+      .run { () throws(SocketError) -> VarlinkServer in try listen(path) }
+  }
+
+  private func listen(_ path: String) throws(SocketError) -> VarlinkServer {
+    let admission = self.admission
+    var limits = VarlinkLimits()
+    limits.noPlace = .tooManyConnections
+    return try VarlinkServer(
+      path: path, reach: settings.clients.group.map { .group($0) } ?? .everybody, limits: limits,
+      service: service(admission),
+      judge: { [logger] in
+        logger.debug("a connection of a program", metadata: ["user": "\($0.user)"])
+        return admission.judge($0.user)
+      },
+      onTrouble: { [logger] in
+        logger.warning("a program was not let in", metadata: ["reason": "\($0.message)"])
+      })
+  }
 }

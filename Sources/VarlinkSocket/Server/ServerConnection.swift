@@ -25,6 +25,8 @@ final class ServerConnection: Sendable {
     var isAnswering = false
     var isOneway = false
     var isEvicted = false
+    /// A call was refused: nothing is read after the reply to it.
+    var isRefused = false
     /// The server ends.
     var isFinishing = false
     var isClosed = false
@@ -89,8 +91,9 @@ final class ServerConnection: Sendable {
           silenceEnd = .now + owner.limits.silence
           isSilent = true
         }
+        if now.isRefused { return }
         if let message = try frames.next() {
-          try begin(VarlinkCall(reading: message))
+          try begin(message)
           isSilent = false
           continue
         }
@@ -149,8 +152,16 @@ final class ServerConnection: Sendable {
     writer?.resume()
   }
 
-  private func begin(_ call: VarlinkCall) throws(SocketError) {
+  private func begin(_ message: [UInt8]) throws(SocketError) {
     guard owner.beginCall(at: place) else { throw .closed }
+    // Before it is parsed: a flood costs as little as can be.
+    if let refusal = owner.service.refusal(ofCallBy: caller) {
+      return state.withLock {
+        $0.isRefused = true
+        put(refusal.encoded(), into: &$0)
+      }
+    }
+    let call = try VarlinkCall(reading: message)
     let isStream = call.kind == .more
     guard !isStream || owner.beginStream(of: caller.peer.user) else {
       guard let error = owner.limits.noPlace else { throw .closed }
@@ -214,6 +225,8 @@ final class ServerConnection: Sendable {
       _ = Glibc.send(socket, reply, reply.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
     }
     shutdown(socket, Int32(SHUT_RDWR))
+    // Before its task is cancelled, which asks why.
+    caller.session.end()
     let (writer, task) = state.withLock { state in
       state.isClosed = true
       defer { state.writer = nil }

@@ -26,9 +26,14 @@ package struct VarlinkCaller: Sendable {
   /// As the kernel has it.
   package let peer: SocketPeer
   package let access: VarlinkAccess
+  /// The connection that the call came over.
+  package let session: VarlinkSession
 
-  package init(peer: SocketPeer, access: VarlinkAccess) {
+  package init(
+    peer: SocketPeer, access: VarlinkAccess, session: VarlinkSession = VarlinkSession()
+  ) {
     self.peer = peer
     self.access = access
+    self.session = session
   }
 }

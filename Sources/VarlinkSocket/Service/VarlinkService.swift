@@ -19,19 +19,26 @@ package struct VarlinkService: Sendable {
 
   package let interfaces: [VarlinkInterface]
   package let endpoints: [VarlinkEndpoint]
+  private let gate: @Sendable (VarlinkCaller) -> VarlinkError?
   private let failure: @Sendable (any Error) -> VarlinkError
 
   /// - Parameters:
   ///   - interfaces: besides `org.varlink.service`.
+  ///   - gate: what a call is refused with before it is read, which ends its connection; nil: it is not.
   ///   - failure: what is answered when a handler throws something else than a `VarlinkError`.
   package init(
     _ information: Information, interfaces: [VarlinkInterface], endpoints: [VarlinkEndpoint],
+    gate: @escaping @Sendable (VarlinkCaller) -> VarlinkError? = { _ in nil },
     failure: @escaping @Sendable (any Error) -> VarlinkError
   ) {
     self.interfaces = [.service] + interfaces
     self.endpoints = Self.introspection(information, self.interfaces) + endpoints
+    self.gate = gate
     self.failure = failure
   }
+
+  /// Why the next call of a connection is not looked at.
+  func refusal(ofCallBy caller: VarlinkCaller) -> VarlinkError? { gate(caller) }
 
   /// - Parameter write: sends a reply that others follow.
   /// - Returns: the last reply, or the error.

@@ -14,7 +14,7 @@ final class OwnPlace: Sendable {
   init() throws { directory = try TemporaryDirectory() }
 
   var storePath: String { directory.file("store") }
-  var socketPath: String { storePath + "/daemon.sock" }
+  var socketPath: String { storePath + "/varlink.sock" }
 
   func configuration(
     team: String = "own", home: String? = nil,
@@ -34,7 +34,7 @@ final class OwnPlace: Sendable {
 
   /// A directory in which a socket is believed.
   func makeSocketDirectory() throws -> String {
-    let path = directory.file("keeper")
+    let path = directory.file("daemon")
     try FileManager.default.createDirectory(
       atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     return path + "/client.sock"

@@ -11,8 +11,8 @@ import Testing
 @Suite("What the commands say of an export and an import", .timeLimit(.minutes(30)))
 struct StoreImportTextTests {
   private static let outcome = """
-    {"storeID":"a","created":"2026-01-01T00:00:00Z","items":3,"added":2,"unchanged":1,"kept":0,"replaced":0,
-    "conflicts":0,"notInExport":{},"damagedThere":0,"unknownHomes":[],"imported":true}
+    {"storeId":"a","created":"2026-01-01T00:00:00Z","items":3,"added":2,"unchanged":1,"kept":0,"replaced":0,
+    "deleted":0,"conflicts":0,"leftOut":{},"takenOver":{},"replacesKeys":false,"notInExport":{},"damagedThere":0,"unknownHomes":[],"imported":true}
     """
 
   @Test("Lines of another version that cannot be read are counted, where there are any")

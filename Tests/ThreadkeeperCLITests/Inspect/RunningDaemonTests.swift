@@ -13,12 +13,12 @@ struct RunningDaemonTests {
   func table() {
     let table = """
       Num       RefCount Protocol Flags    Type St Inode Path
-      0000000000000000: 00000002 00000000 00010000 0001 01 101 /srv/a b/store/daemon.sock
-      0000000000000000: 00000003 00000000 00000000 0001 03 102 /srv/a b/store/daemon.sock
-      0000000000000000: 00000002 00000000 00010000 0001 01 103 /srv/c/daemon.sock
-      0000000000000000: 00000003 00000000 00000000 0001 03 104 /srv/d/daemon.sock
+      0000000000000000: 00000002 00000000 00010000 0001 01 101 /srv/a b/store/varlink.sock
+      0000000000000000: 00000003 00000000 00000000 0001 03 102 /srv/a b/store/varlink.sock
+      0000000000000000: 00000002 00000000 00010000 0001 01 103 /srv/c/varlink.sock
+      0000000000000000: 00000003 00000000 00000000 0001 03 104 /srv/d/varlink.sock
       0000000000000000: 00000002 00000000 00010000 0001 01 105 /run/other.sock
-      0000000000000000: 00000002 00000000 00010000 0001 01 106 @abstract/daemon.sock
+      0000000000000000: 00000002 00000000 00010000 0001 01 106 @abstract/varlink.sock
       0000000000000000: 00000002 00000000 00010000 0001 01 107
       """
     #expect(RunningDaemon.storePaths(in: table) == ["/srv/a b/store", "/srv/c"])
@@ -49,7 +49,7 @@ struct RunningDaemonTests {
     for store in stores {
       try FileManager.default.createDirectory(
         atPath: store, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-      try listen(Array("\(store)/daemon.sock".utf8))
+      try listen(Array("\(store)/varlink.sock".utf8))
     }
     let found = RunningDaemon.all(environment: ["THREADKEEPER_SYSTEM_ROOT": root])
     #expect(Set(found.map(\.storePath)) == Set(stores))
@@ -66,7 +66,7 @@ struct RunningDaemonTests {
       store = URL(fileURLWithPath: directory.path).resolvingSymlinksInPath().path + "/above/store"
       try FileManager.default.createDirectory(
         atPath: store, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-      try bind(store + "/daemon.sock")
+      try bind(store + "/varlink.sock")
     }
 
     private func bind(_ path: String) throws {
@@ -107,8 +107,8 @@ struct RunningDaemonTests {
 
     @Test("A link in the place of the socket is not believed")
     func linkedSocket() {
-      rename(store + "/daemon.sock", directory.file("real.sock"))
-      symlink(directory.file("real.sock"), store + "/daemon.sock")
+      rename(store + "/varlink.sock", directory.file("real.sock"))
+      symlink(directory.file("real.sock"), store + "/varlink.sock")
       #expect(RunningDaemon(at: store) == nil)
     }
 
@@ -116,7 +116,7 @@ struct RunningDaemonTests {
     func otherOwner() {
       chown(store, 65_534, 65_534)
       #expect(RunningDaemon(at: store) == nil)
-      lchown(store + "/daemon.sock", 65_534, 65_534)
+      lchown(store + "/varlink.sock", 65_534, 65_534)
       #expect(RunningDaemon(at: store)?.user == 65_534)
       chown((store as NSString).deletingLastPathComponent, 65_533, 65_533)
       #expect(RunningDaemon(at: store) == nil)

@@ -7,28 +7,47 @@ import TestKit
 import Testing
 
 @testable import ThreadkeeperDaemon
+@testable import VarlinkSocket
 
 @Suite("Export and import in the daemon", .timeLimit(.minutes(30)))
 struct ExportTests {
-  @Test("A list of any length comes to the command as it was")
+  @Test("What an import names comes to the command in replies that fit into a message")
   func list() throws {
     let conflicts = (0..<5_000).map {
       ImportConflict(item: "genp mail \"user\"\n\($0) 🔑 (own)", differs: ["secret", "labl"])
     }
     let router = ImportList.Access(what: .enrolment, name: "router \"\n🔑, home home")
-    let list = try ImportList()
-    #expect(list.read().lines.isEmpty)
-    let daemons = try ImportList(openAs: list.passed)
-    try daemons.add(.stayedOut(router))
-    try daemons.add(.takenOver(router))
-    for conflict in conflicts { try daemons.add(.conflict(conflict)) }
-    try daemons.flush()
-    let content = list.read()
-    #expect(content.unread == 0)
-    let read = content.lines
-    #expect(read.prefix(2) == [.stayedOut(router), .takenOver(router)])
-    #expect(read.dropFirst(2).compactMap(\.conflict) == conflicts)
-    #expect(read.count == conflicts.count + 2)
+    let long = ImportList.Access(what: .grant, name: String(repeating: "\u{1}", count: 70_000))
+    let lines =
+      [ImportList.Line.stayedOut(router), .stayedOut(long), .takenOver(router)]
+      + conflicts.map { ImportList.Line.conflict($0) }
+    let news = ExchangeNews()
+    for line in lines { news.add(line) }
+    var names = ImportList()
+    var replies = 0
+    while let step = news.next() {
+      let reply = try VarlinkReply<ExchangeStep>(parameters: step, continues: true).encoded()
+      #expect(reply.count <= VarlinkLimits.owner.message)
+      names.append(
+        try #require(VarlinkReply<ExchangeStep>(reading: reply).parameters.names))
+      replies += 1
+    }
+    #expect(names == ImportList(lines: lines))
+    #expect(replies > 5)
+  }
+
+  @Test("What an exchange comes to is the same after the way over the socket")
+  func outcomes() throws {
+    var report = ExportReport(store: StoreID.random())
+    report.items = 7
+    report.notInExport = [.whenUnlockedThisDeviceOnly: 2]
+    let step = ExchangeStep(data: Data([0, 255]), exported: ExportOutcome(report))
+    let read = try VarlinkReply<ExchangeStep>(
+      reading: VarlinkReply<ExchangeStep>(parameters: step, continues: false).encoded()
+    ).parameters
+    #expect(read.data == step.data)
+    #expect(read.exported?.storeID == report.store.description && read.exported?.items == 7)
+    #expect(read.exported?.notInExport == ["when_unlocked_this_device_only": 2])
   }
 
   @Test("A line that names nothing is refused")
@@ -50,58 +69,21 @@ struct ExportTests {
 
   @Test("Lines of a daemon of another version are read as far as they are known, and fail nothing")
   func otherDaemon() throws {
-    let list = try ImportList()
     let text = """
-      {"item":"genp mail anna (own)","differs":["secret"]}
-      {"conflict":{"item":"genp mail berta (own)","differs":["labl"],"removes":["genp mail c (own)"]}}
-      {"held":{"what":"client_role","name":"hub"}}
-      {"leftOut":{"what":"consent_grant","name":"hub"}}
-      no line at all
-
+      [{"conflict":{"item":"genp mail berta (own)","differs":["labl"],"removes":["genp mail c (own)"]}},
+      {"held":{"what":"client_role","name":"hub"}},
+      {"leftOut":{"what":"consent_grant","name":"hub"}},
+      "no line at all"]
       """
-    let bytes = Array(text.utf8)
-    #expect(bytes.withUnsafeBytes { write(list.passed, $0.baseAddress, $0.count) } == bytes.count)
-    let content = list.read()
-    #expect(content.unread == 2)
+    let names = try JSONDecoder().decode(ImportList.self, from: Data(text.utf8))
+    #expect(names.unread == 2)
     #expect(
-      content.lines == [
-        .conflict(.init(item: "genp mail anna (own)", differs: ["secret"])),
+      names.lines == [
         .conflict(
           .init(
             item: "genp mail berta (own)", differs: ["labl"], removes: ["genp mail c (own)"])),
         .stayedOut(.init(what: .grant, name: "hub")),
       ])
-  }
-
-  private static let earlier = """
-    {"storeID":"a","created":"2026-01-01T00:00:00Z","items":3,"added":2,"unchanged":1,"kept":0,"replaced":0,
-    "conflicts":0,"notInExport":{},"damagedThere":0,"unknownHomes":[],"imported":true}
-    """
-
-  @Test("What a daemon of an earlier version says of an import is understood")
-  func earlierDaemon() throws {
-    let outcome = try JSONDecoder().decode(ImportOutcome.self, from: Data(Self.earlier.utf8))
-    #expect(outcome.imported && outcome.added == 2)
-    #expect(outcome.stayedOut.isEmpty && outcome.takenOver.isEmpty && !outcome.replacesKeys)
-  }
-
-  @Test("A list that could hold up the daemon, or cannot be written, is refused")
-  func noList() throws {
-    let directory = try TemporaryDirectory()
-    let (fifo, file) = (directory.file("fifo"), directory.file("file"))
-    #expect(mkfifo(fifo, 0o600) == 0)
-    try Data("theirs".utf8).write(to: URL(fileURLWithPath: file))
-    var pair: [Int32] = [-1, -1]
-    #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
-    let refused = [open(fifo, O_RDWR), open(file, O_RDONLY), open("/dev/null", O_RDWR)] + pair
-    defer { for descriptor in refused { close(descriptor) } }
-    #expect(refused.allSatisfy { $0 >= 0 })
-    for descriptor in refused + [-1] {
-      #expect(throws: KeychainError.self) { try ImportList(openAs: descriptor) }
-    }
-    let written = open(file, O_WRONLY)
-    defer { close(written) }
-    _ = try ImportList(openAs: written)
   }
 
   @Test(
@@ -119,17 +101,17 @@ struct ExportTests {
     #expect(failure.status == exit && failure.message == "the words")
   }
 
-  @Test("What is asked of the daemon shows no passphrase, and comes as it was")
+  @Test("What is asked of the daemon shows no passphrase")
   func request() throws {
-    var request = StoreRequest(
-      command: .importItems, secret: StoreSecret(kind: .passphrase, value: "correct horse"))
-    request.file = "/media/home.tkexport"
-    request.onConflict = .replace
-    request.isTrial = true
-    #expect(!"\(request)".contains("horse") && !String(reflecting: request).contains("horse"))
-    let read = try JSONDecoder().decode(StoreRequest.self, from: Data(try request.bytes))
-    #expect(read.command == .importItems && read.onConflict == .replace && read.isTrial == true)
-    #expect(read.file == request.file && read.secret?.value == "correct horse")
+    let export = StoreMethods.Export(passphrase: "correct horse", file: "/media/home.tkexport")
+    let taken = StoreMethods.Import(passphrase: "correct horse", file: "/media/home.tkexport")
+    for text in ["\(export)", String(reflecting: export), "\(taken)", String(reflecting: taken)] {
+      #expect(!text.contains("horse"))
+    }
+    var dumped = ""
+    dump(export, to: &dumped)
+    dump(taken, to: &dumped)
+    #expect(!dumped.contains("horse"))
   }
 
   @Test("Every class that stays out has a name of its own, for scripts and for people")

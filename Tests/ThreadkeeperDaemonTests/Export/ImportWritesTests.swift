@@ -37,7 +37,7 @@ struct ImportWritesTests {
     #expect(!before.contains("home"))
     _ = try new.take(path, isTrial: true)
     #expect(throws: CommandFailure.self) {
-      try new.take(path, with: StoreSecret(kind: .passphrase, value: "mistyped"))
+      try new.take(path, with: "mistyped")
     }
     #expect(try tables() == before)
     let refused = MovedStore.item("mail")

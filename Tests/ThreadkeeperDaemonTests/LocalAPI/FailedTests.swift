@@ -23,7 +23,7 @@ struct FailedTests {
       (CommandFailure(.temporary, "no"), "ending", 75), (CancellationError(), "ending", 75),
       (KeychainError(.authFailed, "no"), "refused", 77),
       (ConsentRefusal(.staleID, "no"), "stale_id", 66),
-      (SocketError(.tooLarge, "no"), "too_large", 64), (Other(), "internal", 70),
+      (SocketError(.tooLarge, "no"), "too_large", 74), (Other(), "internal", 70),
     ] as [(any Error, String, Int)])
   func codes(error: any Error, code: String, exit: Int) {
     let answer = VarlinkError(failing: error)

@@ -3,6 +3,7 @@
 import Bridge
 import DaemonTestKit
 import Foundation
+import LocalRequests
 import Logging
 import MosquittoClient
 import TestKit
@@ -63,7 +64,9 @@ struct LocalAPITests {
     #expect(names.sorted() == interfaces.map { "\($0.name).varlink" }.sorted())
   }
 
-  @Test("Every method that is described is answered, and the other way round, for the owner alone")
+  @Test(
+    "Every method that is described is answered, and the other way round, for the owner alone, requests for teams"
+  )
   func methods() throws {
     let described = socket.service.interfaces.flatMap { interface in
       interface.methods.map { "\(interface.name).\($0)" }
@@ -72,7 +75,8 @@ struct LocalAPITests {
     #expect(described.sorted() == answered.sorted())
     for endpoint in socket.service.endpoints
     where endpoint.interface != VarlinkInterface.service.name {
-      #expect(endpoint.access == .owner)
+      let isRequest = RequestMethods.interfaces.contains { $0.name == endpoint.interface }
+      #expect(endpoint.access == (isRequest ? .team : .owner))
     }
   }
 }

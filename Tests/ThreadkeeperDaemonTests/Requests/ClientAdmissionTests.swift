@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
-import DaemonSocket
+import LocalRequests
 import Synchronization
 import TestKit
 import Testing
 import ThreadRequests
+import VarlinkSocket
 
 @testable import ThreadkeeperDaemon
 
@@ -27,8 +28,8 @@ struct ClientAdmissionTests {
     for _ in 0..<count {
       switch door.judge(user) {
       case .admitted: counts[0] += 1
-      case .refused(let answer):
-        #expect(ThreadAnswer(json: answer)?.error?.code == "rate_limited")
+      case .refused(let error):
+        #expect(AnswerFailure(error)?.code == "rate_limited")
         counts[1] += 1
       }
     }
@@ -54,7 +55,7 @@ struct ClientAdmissionTests {
   @Test("A list costs five, the call among them")
   func lists() {
     var told = 0
-    for _ in 0..<20 where door.judge(1_001) == .admitted {
+    for _ in 0..<20 where door.judge(1_001) == .admitted(.team) {
       if door.refusal(of: .listCredentials, by: 1_001) == nil { told += 1 }
     }
     #expect(told == 10)
@@ -64,19 +65,31 @@ struct ClientAdmissionTests {
     #expect(door.refusal(of: .ping, by: 1_001) == nil)
   }
 
+  @Test("The first call of a connection is paid with it; each other one costs one, whatever it is")
+  func callsOfConnection() {
+    #expect(door.judge(1_001) == .admitted(.team))
+    let connection = VarlinkSession()
+    let refusals = (0..<100).map { _ in door.refusal(ofCallBy: 1_001, connection) }
+    #expect(refusals.count { $0 == nil } == 50)
+    #expect(refusals.last??.name == "io.threadkeeper.Failed")
+    for user: UInt32 in [998, 0] {
+      #expect((0..<100).allSatisfy { _ in door.refusal(ofCallBy: user, connection) == nil })
+    }
+  }
+
   @Test("Who has no team is told so; in a flood, that there are too many calls")
   func strangers() {
     guard case .refused(let first) = door.judge(5_000) else {
       Issue.record("a stranger is let in")
       return
     }
-    #expect(ThreadAnswer(json: first)?.error?.code == "not_authorized")
+    #expect(AnswerFailure(first)?.code == "not_authorized")
     for _ in 1..<60 { _ = door.judge(5_000) }
     guard case .refused(let answer) = door.judge(5_000) else {
       Issue.record("a flood is let in")
       return
     }
-    #expect(ThreadAnswer(json: answer)?.error?.code == "rate_limited")
+    #expect(AnswerFailure(answer)?.code == "rate_limited")
   }
 
   @Test("Each that is refused is counted")

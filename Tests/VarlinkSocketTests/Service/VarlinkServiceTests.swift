@@ -62,6 +62,24 @@ struct VarlinkServiceTests {
     #expect((try await answer("org.example.sample.Owner", access: access) == none) == isOwner)
   }
 
+  @Test(
+    "What the gate refuses is refused whatever is called; what it keeps is of the connection")
+  func gate() throws {
+    let service = VarlinkService(
+      .init(vendor: "a", product: "a", version: "1", url: ""), interfaces: [], endpoints: [],
+      gate: { caller in
+        defer { caller.session.keep(true) }
+        return caller.session.value(Bool.self) == nil ? nil : VarlinkError("org.example.Late")
+      }, failure: { _ in VarlinkError("org.example.Failed") })
+    let peer = try #require(SocketPeer.ofThisProcess)
+    for _ in 1...2 {
+      let caller = VarlinkCaller(peer: peer, access: .owner)
+      for isRefused in [false, true, true] {
+        #expect((service.refusal(ofCallBy: caller) != nil) == isRefused)
+      }
+    }
+  }
+
   @Test("A service says what it is, and describes its interfaces")
   func introspection() async throws {
     #expect(

@@ -15,7 +15,16 @@ extension VarlinkInterface {
     # (not now, as the daemon is ending or busy: try again), `store` (the store cannot do it), `too_large` (the
     # reply does not fit into a message), `internal`. Methods may have codes of their own. `message` is one sentence
     # for people, `help` is what they can do. `exit` is the exit status that a command ends with, one of sysexits.h.
-    error Failed (code: string, message: string, help: ?string, exit: int)
+    # Of a request: `field` is the parameter, `tlv` and `offset` the place in a dataset.
+    error Failed (
+      code: string,
+      message: string,
+      help: ?string,
+      exit: int,
+      field: ?string,
+      tlv: ?string,
+      offset: ?int
+    )
 
     # This user, or all users together, have too many connections or streams open.
     error TooManyConnections ()

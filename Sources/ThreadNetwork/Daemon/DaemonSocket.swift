@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+@_implementationOnly import LocalRequests
+@_implementationOnly import VarlinkSocket
+
+/// The socket of a daemon, with a connection for each call. See docs/reference/local-api.md.
+struct DaemonSocket: Sendable {
+  /// A daemon does what it is asked for within some milliseconds, but for its disk.
+  private static let timeout = Duration.seconds(60)
+  /// A person has two minutes, and the daemon answers when they are over.
+  private static let personsTimeout = Duration.seconds(125)
+
+  let path: String
+  /// Whether a daemon of another user is meant, too.
+  var admitsOthers = false
+  /// Whether the person at this program's terminal may be told of a question that waits.
+  var usesTerminal = false
+
+  /// - Returns: nil when nobody listens there.
+  /// - Throws: `THError`, among them what the daemon answers; `CancellationError`.
+  func ask(_ request: ThreadRequest) async throws -> AnswerData? {
+    guard request.command.needsConsent, usesTerminal, TerminalConsent.isPossible else {
+      return try await exchange(request)
+    }
+    let person = Task { await ConsentAtTerminal(daemon: self, request: request).run() }
+    let answer: AnswerData?
+    do {
+      answer = try await exchange(request)
+    } catch {
+      await Self.end(person)
+      throw error
+    }
+    await Self.end(person)
+    return answer
+  }
+
+  /// Returns when the terminal is as it was before.
+  private static func end(_ person: Task<Void, Never>) async {
+    person.cancel()
+    await person.value
+  }
+
+  /// - Parameter asAdministrator: whether the daemon's own user, or root, speaks as such.
+  /// - Returns: nil when nobody listens there.
+  /// - Throws: `THError`, `CancellationError`.
+  func exchange(
+    _ request: ThreadRequest, asAdministrator: Bool? = nil
+  ) async throws -> AnswerData? {
+    guard let method = RequestMethods.method(request.command) else { throw DaemonLink.unreadable }
+    let timeout = request.command.needsConsent ? Self.personsTimeout : Self.timeout
+    let deadline = ContinuousClock.now + timeout
+    do {
+      let client = try await VarlinkClient.connect(
+        to: path, within: timeout, admittingOthers: admitsOthers)
+      guard let client else { return nil }
+      try Task.checkCancellation()
+      return try await client.call(
+        method, RequestParameters(request, administrator: asAdministrator),
+        within: deadline - .now)
+    } catch let error as SocketError {
+      if error.reason == .abandoned { throw CancellationError() }
+      throw THError(error, at: path)
+    } catch let error as VarlinkError {
+      guard let failure = AnswerFailure(error) else { throw DaemonLink.unreadable }
+      throw THError(failure, to: request.command)
+    }
+  }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import LocalRequests
+import Synchronization
+import TestKit
+import ThreadRequests
+
+@testable import ThreadNetwork
+@testable import VarlinkSocket
+
+/// A real socket with an answer of the test's choice behind it.
+final class FakeDaemon: Sendable {
+  let path: String
+  private let directory: TemporaryDirectory
+  private let seen = Mutex<[RequestFields]>([])
+  private let listener = Mutex<VarlinkServer?>(nil)
+
+  /// - Parameters:
+  ///   - path: nil for one in a directory of its own.
+  ///   - answer: gets the fields of the request, and how many came before it. See `AnswerMessage`.
+  init(
+    at path: String? = nil, _ answer: @escaping @Sendable (RequestFields, Int) async -> [UInt8]
+  ) throws {
+    directory = try TemporaryDirectory()
+    self.path = path ?? directory.file("client.sock")
+    let path = self.path
+    let endpoints = RequestMethods.interfaces.flatMap { RequestMethods.methods(of: $0) }
+      .map { command, method in
+        VarlinkEndpoint(
+          interface: method.interface, name: method.name, access: method.access, isStream: false
+        ) { [weak self] call, _, _ in
+          var fields = try call.parameters(RequestParameters.self).fields
+          fields.command = command.rawValue
+          let number = self?.add(fields) ?? 0
+          return AnswerMessage.bytes(await answer(fields, number))
+        }
+      }
+    var limits = VarlinkLimits.owner
+    (limits.silence, limits.sending) = (.seconds(600), .seconds(600))
+    let listener = try VarlinkServer(
+      path: path, limits: limits,
+      service: VarlinkService(
+        .init(vendor: "a", product: "a", version: "1", url: ""),
+        interfaces: RequestMethods.interfaces, endpoints: endpoints,
+        failure: { _ in VarlinkError("io.threadkeeper.Failed") }))
+    self.listener.withLock { $0 = listener }
+  }
+
+  deinit { stop() }
+
+  private func add(_ fields: RequestFields) -> Int {
+    seen.withLock {
+      $0.append(fields)
+      return $0.count - 1
+    }
+  }
+
+  func stop() { listener.withLock { $0?.stop() } }
+
+  var requests: [RequestFields] { seen.withLock { $0 } }
+
+  /// Whoever runs the tests may do so at a terminal, and is not asked there.
+  var configuration: THClient.Configuration {
+    THClient.Configuration(socket: path, asksOnTerminal: false)
+  }
+  var client: THClient { THClient(configuration: configuration) }
+}
