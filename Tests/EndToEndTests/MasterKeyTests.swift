@@ -42,7 +42,7 @@ struct MasterKeyTests {
     let unlocked = try await installation.command("unlock", "--passphrase-file", passphraseFile)
     #expect(unlocked.status == 0)
     try await eventually("the rest of the items") {
-      try await place.audit().filter { $0 == "keeper: rotation_finished" }.count == 2
+      try await place.audit().filter { $0 == "daemon: rotation_finished" }.count == 2
     }
     #expect(try await installation.command("lock").status == 0)
     #expect(try await daemon.stop() == .exit(0))
@@ -50,7 +50,7 @@ struct MasterKeyTests {
     #expect(
       found.suffix(7) == [
         "\(user): root_keys_renewed", "\(user): key_slot_removed", "\(user): rotation_begun",
-        "keeper: rotation_finished", "\(user): unlocked", "keeper: rotation_finished",
+        "daemon: rotation_finished", "\(user): unlocked", "daemon: rotation_finished",
         "\(user): locked",
       ], "\(found)")
     #expect(try await installation.command("audit", "--verify").status == 0)
@@ -77,11 +77,11 @@ struct MasterKeyTests {
     #expect(try await daemon.stop() == .exit(0))
     let found = try await place.audit()
     #expect(
-      found.filter { !$0.hasPrefix("keeper:") }.suffix(6) == [
+      found.filter { !$0.hasPrefix("daemon:") }.suffix(6) == [
         "\(user): key_slot_added", "\(user): key_slot_removed", "\(user): locked",
         "\(user): unlocked", "\(user): rotation_begun", "\(user): added",
       ], "\(found)")
-    #expect(found.contains("keeper: rotation_finished"))
+    #expect(found.contains("daemon: rotation_finished"))
   }
 
   /// Gives every item new keys, and while that is under way new roots.
@@ -104,7 +104,7 @@ struct MasterKeyTests {
     try await then()
     let outcomes = try await [first, master]
     let next = try await place.audit().dropFirst(before.count).first {
-      $0 == roots || $0 == "keeper: rotation_finished"
+      $0 == roots || $0 == "daemon: rotation_finished"
     }
     return next == roots ? outcomes : nil
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BridgeProtocol
-import ClientEnrolment
 import KeychainCore
 import SQLiteDatabase
 import ThreadCredentialStore
@@ -16,10 +15,7 @@ final class BatchApplier {
   let tx: WriteTransaction
   let now: WireTime
   var outcome = TransactionOutcome()
-  /// Most batches have no envelope.
-  lazy var decoder = InboundEventDecoder()
-  /// Who spoke last: nobody is enrolled or revoked within one transaction.
-  var lastSpeaker: (home: Int64, user: String, client: EnrolledClient?)?
+  let sealedEvents: SealedEvents
 
   private var homes: [String: HomeContext] = [:]
   private var homesByID: [Int64: HomeContext] = [:]
@@ -45,6 +41,7 @@ final class BatchApplier {
     self.store = store
     self.tx = tx
     self.now = now
+    sealedEvents = SealedEvents(configuration, now: now, tx)
     progress = Progress(lastEvent: try EventLedger.lastID(tx))
     for record in try HomeLedger.all(tx) {
       let home = HomeContext(record)

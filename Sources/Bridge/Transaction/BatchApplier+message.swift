@@ -22,26 +22,32 @@ extension BatchApplier {
       store.keychain.act(as: "mqtt user \(user)", in: tx)
       let isTaken = try rejecting(origin, event.subject) {
         let home = try home(named: origin.home)
-        try requireTrust(in: user, home: home, intake)
+        try sealedEvents.requireTrust(in: user, home: home.record, intake)
         try apply(event, user: user, home: home)
       }
       if isTaken { answer(nil, origin) }
     case .sealed(let message, let user, let origin):
       store.keychain.act(as: "mqtt user \(user)", in: tx)
-      var opened: InboundEvent?
-      let isOpened = try rejecting(origin) {
-        opened = try open(message, user: user, home: home(named: origin.home), intake)
+      var opened: SealedEvents.Opened?
+      _ = try rejecting(origin) {
+        opened = try sealedEvents.open(
+          message, user: user, home: home(named: origin.home).record, intake)
       }
-      guard let event = opened else {
-        if isOpened { answer(nil, origin) }
-        return
+      switch opened {
+      case nil: break
+      case .duplicate:
+        countDuplicate()
+        answer(nil, origin)
+      case .event(let event):
+        let isTaken = try rejecting(origin, event.subject) {
+          let home = try home(named: origin.home)
+          try apply(event, user: user, home: home)
+          if event.dataset != nil, try sealedEvents.isSigned(user, home: home.record, intake) {
+            try setAlert(.plaintextCredentials, about: user, nil, in: home)
+          }
+        }
+        if isTaken { answer(nil, origin) }
       }
-      let isTaken = try rejecting(origin, event.subject) {
-        let home = try home(named: origin.home)
-        try apply(event, user: user, home: home)
-        if event.dataset != nil { try signedSeen(from: user, home: home, intake) }
-      }
-      if isTaken { answer(nil, origin) }
     }
   }
 

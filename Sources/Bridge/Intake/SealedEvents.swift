@@ -3,24 +3,46 @@
 import BridgeProtocol
 import ClientEnrolment
 import KeychainCore
+import SQLiteDatabase
 import SealedEnvelope
 import SodiumCrypto
 
-/// Events in envelopes, and users of whom only those count.
-extension BatchApplier {
+/// Events in envelopes within one transaction, and users of whom only those count.
+final class SealedEvents {
+  /// What an envelope holds.
+  enum Opened {
+    case event(InboundEvent)
+    /// It was opened before.
+    case duplicate
+  }
+
+  private let configuration: BridgeConfiguration
+  private let now: WireTime
+  private let tx: WriteTransaction
+  /// Most batches have no envelope.
+  private lazy var decoder = InboundEventDecoder()
+  /// Who spoke last: nobody is enrolled or revoked within one transaction.
+  private var lastSpeaker: (home: Int64, user: String, client: EnrolledClient?)?
+
+  init(_ configuration: BridgeConfiguration, now: WireTime, _ tx: WriteTransaction) {
+    self.configuration = configuration
+    self.now = now
+    self.tx = tx
+  }
+
   /// A plain event, of whom the broker says that it is of this user.
-  func requireTrust(in user: String, home: HomeContext, _ intake: SealedIntake) throws {
-    guard try enrolled(user, home: home, intake)?.trust == .signed else { return }
+  func requireTrust(in user: String, home: HomeRecord, _ intake: SealedIntake) throws {
+    guard try isSigned(user, home: home, intake) else { return }
     throw Rejection(
       .notSealed,
       message: "this user is enrolled with the trust `signed`: its events have to be sealed; "
         + "`threadkeeper client seal` does it")
   }
 
-  /// What an envelope holds, of the user on whose topic it came. Nil for a repetition.
+  /// What an envelope holds, of the user on whose topic it came.
   func open(
-    _ message: InboundMessage.Sealed, user: String, home: HomeContext, _ intake: SealedIntake
-  ) throws -> InboundEvent? {
+    _ message: InboundMessage.Sealed, user: String, home: HomeRecord, _ intake: SealedIntake
+  ) throws -> Opened {
     guard let client = try enrolled(user, home: home, intake), !client.isRevoked else {
       throw Rejection(
         .notEnrolled, field: "sealed",
@@ -47,24 +69,23 @@ extension BatchApplier {
     var body = opened.body
     defer { wipe(&body) }
     let event = try decoder.decode(body, inside: message.event, sequence: sequence)
-    return try isNews(event, sequence, issuer: client.keys, user: user, home: home) ? event : nil
+    return try isNews(event, sequence, issuer: client.keys, user: user, home: home)
+      ? .event(event) : .duplicate
   }
 
   /// The number of an envelope counts for its signer, whoever else speaks for the router meanwhile: else
   /// an old one could be sent again after that.
   private func isNews(
     _ event: InboundEvent, _ sequence: UInt64, issuer: PublicIdentity, user: String,
-    home: HomeContext
+    home: HomeRecord
   ) throws -> Bool {
     let key = SealedOrderLedger.Key(
-      home: home.record.id, user: user, issuer: issuer.signingKey, subject: event.subject)
+      home: home.id, user: user, issuer: issuer.signingKey, subject: event.subject)
     // Routers, and access points beside them.
     let most = 2 * configuration.routersPerTeam
     switch try SealedOrderLedger.take(sequence, of: key, most: most, tx) {
     case .news: return true
-    case .duplicate:
-      countDuplicate()
-      return false
+    case .duplicate: return false
     case .outOfOrder:
       throw Rejection(
         .outOfOrder, field: "seq",
@@ -73,21 +94,20 @@ extension BatchApplier {
     }
   }
 
-  /// Where only signed events count, there is nothing left that could come in clear.
-  func signedSeen(from user: String, home: HomeContext, _ intake: SealedIntake) throws {
-    guard try enrolled(user, home: home, intake)?.trust == .signed else { return }
-    try setAlert(.plaintextCredentials, about: user, nil, in: home)
+  /// Whether only signed events of a user count: then there is nothing left that could come as plaintext.
+  func isSigned(_ user: String, home: HomeRecord, _ intake: SealedIntake) throws -> Bool {
+    try enrolled(user, home: home, intake)?.trust == .signed
   }
 
-  private func enrolled(_ user: String, home: HomeContext, _ intake: SealedIntake) throws
+  private func enrolled(_ user: String, home: HomeRecord, _ intake: SealedIntake) throws
     -> EnrolledClient?
   {
-    if let last = lastSpeaker, last.home == home.record.id, BrokerUser.isSame(last.user, user) {
+    if let last = lastSpeaker, last.home == home.id, BrokerUser.isSame(last.user, user) {
       return last.client
     }
     do throws(KeychainError) {
-      let client = try intake.enrolments.remembered(user, in: home.record.name, tx)
-      lastSpeaker = (home.record.id, user, client)
+      let client = try intake.enrolments.remembered(user, in: home.name, tx)
+      lastSpeaker = (home.id, user, client)
       return client
     } catch {
       guard error.isItemDamaged else { throw error }
