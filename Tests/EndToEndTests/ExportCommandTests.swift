@@ -223,6 +223,25 @@ struct ExportCommandTests {
     Issue.record("no kill came in the middle")
   }
 
+  @Test("A file that is no export is refused before a running daemon gets it")
+  func wrongFile() async throws {
+    let installation = try Installation(try TestBroker())
+    let secret = try installation.passphraseFile()
+    let daemon = try await installation.start()
+    // More than the daemon takes in pieces, without a byte on the disk.
+    let huge = installation.directory.file("huge")
+    try Data().write(to: URL(fileURLWithPath: huge))
+    #expect(truncate(huge, 5 << 30) == 0)
+    let refused = try await installation.command(
+      "store", "import", "--passphrase-file", secret, huge)
+    #expect(refused.status == 65, "\(refused.error)")
+    #expect(refused.error.contains("huge is no export of a threadkeeper store"), "\(refused.error)")
+    try Data("TKEXPORT".utf8).write(to: URL(fileURLWithPath: huge))
+    let cut = try await installation.command("store", "import", "--passphrase-file", secret, huge)
+    #expect(cut.status == 65 && cut.error.contains("ends within its header"), "\(cut.error)")
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
   /// - Returns: whether the daemon was killed before it answered.
   private func killedWhileImporting(
     _ file: String, _ secret: String, _ new: Installation

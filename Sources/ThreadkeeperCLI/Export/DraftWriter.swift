@@ -11,24 +11,34 @@ import Synchronization
   import Foundation
 #endif
 
-/// Writes what a daemon sends of an export, on a thread of the system's. A slow disk holds up this writer and not the
-/// reader, of whom the daemon expects that it takes each piece in ten seconds: what waits is in memory meanwhile.
+/// Writes what a daemon sends of an export, on a thread of the system's. The daemon expects that each piece is taken
+/// within ten seconds, so a disk that is slow at times holds up the reader only when `room` bytes wait in memory.
 final class DraftWriter: Sendable {
   private struct State {
     var length = 0
+    /// Bytes that are not written yet.
+    var waiting = 0
+    /// Of `append`, which waits for room.
+    var appender: CheckedContinuation<Void, Never>?
     var failure: KeychainError?
   }
 
+  /// 80 pieces.
+  private static let room = 16 << 20
+
   private let path: String
   private let descriptor: Int32
+  private let room: Int
   private let queue = DispatchQueue(label: "threadkeeper.draft")
   private let state = Mutex(State())
 
   /// - Parameters:
   ///   - draft: its descriptor, which stays the caller's.
   ///   - path: for messages.
-  init(_ draft: Int32, path: String) throws(KeychainError) {
+  ///   - room: the most bytes that wait for the disk, beside the last piece.
+  init(_ draft: Int32, path: String, room: Int = room) throws(KeychainError) {
     self.path = path
+    self.room = room
     // It may be closed while a piece is still being written.
     descriptor = fcntl(draft, F_DUPFD_CLOEXEC, 0)
     guard descriptor >= 0 else { throw Self.failure(path) }
@@ -36,20 +46,39 @@ final class DraftWriter: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Does not wait for the disk.
+  /// Waits for the disk when more than `room` bytes wait. One call at a time.
   ///
   /// - Throws: what was wrong with an earlier piece: `diskFull`, `io`.
-  func append(_ bytes: Data) throws {
+  func append(_ bytes: Data) async throws {
     if let failure = state.withLock({ $0.failure }) { throw failure }
+    state.withLock { $0.waiting += bytes.count }
     queue.async { [self] in
-      guard state.withLock({ $0.failure == nil }) else { return }
-      do throws(KeychainError) {
-        try write(bytes)
-        state.withLock { $0.length += bytes.count }
-      } catch {
-        state.withLock { $0.failure = error }
+      var failure = state.withLock { $0.failure }
+      if failure == nil {
+        do throws(KeychainError) { try write(bytes) } catch { failure = error }
       }
+      wrote(bytes.count, failure)
     }
+    await withCheckedContinuation { appender in
+      let isFull = state.withLock { state in
+        guard state.waiting > room else { return false }
+        state.appender = appender
+        return true
+      }
+      if !isFull { appender.resume() }
+    }
+  }
+
+  private func wrote(_ count: Int, _ failure: KeychainError?) {
+    let appender = state.withLock { state in
+      state.waiting -= count
+      state.failure = failure
+      if failure == nil { state.length += count }
+      guard state.waiting <= room else { return nil as CheckedContinuation<Void, Never>? }
+      defer { state.appender = nil }
+      return state.appender
+    }
+    appender?.resume()
   }
 
   /// Returns when all of it is on the disk.

@@ -41,7 +41,7 @@ struct ExportClient: Sendable {
     let last = try await askDaemon(orSay: "export again") {
       try await $0.follow(StoreMethods.export, request, firstWithin: Self.timeout) { step in
         line.show(step.progress)
-        if let data = step.data { try file.append(data) }
+        if let data = step.data { try await file.append(data) }
       }
     }
     guard let outcome = last.exported else { throw DaemonAnswerForm.unreadable }
@@ -67,6 +67,8 @@ struct ExportClient: Sendable {
     let line = ProgressLine(words)
     defer { line.end() }
     let export = try ExportFile(file, path: request.file)
+    // Before gigabytes of something else go to the daemon.
+    do { try export.checkHeader() } catch { throw CommandFailure(exchanging: error) }
     var names = ImportList()
     let last = try await askDaemon(
       orSay: "it has taken in all or nothing: import again, what is here already stays as it is"

@@ -29,8 +29,19 @@ final class ExportFile {
     }
   }
 
+  /// - Throws: `decode` for what is no export; `io`.
+  func checkHeader() throws(KeychainError) {
+    try ItemImport.checkHeader(Array(try read(ItemImport.headerLength, at: 0)), path: path)
+  }
+
   /// The next bytes; none at the end.
   func next(_ most: Int) throws(KeychainError) -> Data {
+    let bytes = try read(most, at: offset)
+    offset += bytes.count
+    return bytes
+  }
+
+  private func read(_ most: Int, at offset: Int) throws(KeychainError) -> Data {
     var bytes = [UInt8](repeating: 0, count: most)
     var count = -1
     repeat {
@@ -39,7 +50,6 @@ final class ExportFile {
     guard count >= 0 else {
       throw KeychainError(.io, "can't read \(path): \(String(cString: strerror(errno)))")
     }
-    offset += count
     return Data(bytes.prefix(count))
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import KeychainCore
 import Synchronization
 
 /// How far an export or import is and what it names, on the way from the thread that does it to the task that sends
@@ -7,8 +8,8 @@ import Synchronization
 final class ExchangeNews: Sendable {
   /// From one progress that is sent to the next.
   private static let interval = Duration.milliseconds(100)
-  /// UTF-8 of the names in one reply, except where one alone has more. In JSON a byte takes six at most.
-  private static let namesLength = 64 << 10
+  /// UTF-8 of the names in one reply. In JSON a byte takes six at most, and a message has at most 512 KiB.
+  static let namesLength = 64 << 10
 
   private struct State {
     var progress: ExchangeStep.Progress?
@@ -42,7 +43,11 @@ final class ExchangeNews: Sendable {
     if isDue { arrived.yield() }
   }
 
-  func add(_ line: ImportList.Line) { state.withLock { $0.lines.append(line) } }
+  /// - Parameter line: its texts are cut where they do not fit into a reply.
+  func add(_ line: ImportList.Line) {
+    let line = line.length <= Self.namesLength ? line : line.cut(to: Self.namesLength)
+    state.withLock { $0.lines.append(line) }
+  }
 
   func finish() { arrived.finish() }
 
@@ -64,5 +69,35 @@ final class ExchangeNews: Sendable {
       if state.sent == state.lines.count { (state.lines, state.sent) = ([], 0) }
       return step.progress == nil && step.names == nil ? nil : step
     }
+  }
+}
+
+extension ImportList.Line {
+  /// The same with texts of so many bytes of UTF-8 together, each with a mark where it was cut.
+  fileprivate func cut(to length: Int) -> Self {
+    switch self {
+    case .conflict(let conflict):
+      let share = length / (2 + conflict.differs.count + conflict.removes.count)
+      return .conflict(
+        ImportConflict(
+          item: conflict.item.cut(to: share), differs: conflict.differs.map { $0.cut(to: share) },
+          removes: conflict.removes.map { $0.cut(to: share) }))
+    case .stayedOut(let item):
+      return .stayedOut(.init(what: item.what, name: item.name.cut(to: length / 2)))
+    case .takenOver(let item):
+      return .takenOver(.init(what: item.what, name: item.name.cut(to: length / 2)))
+    }
+  }
+}
+
+extension String {
+  fileprivate func cut(to length: Int) -> String {
+    guard utf8.count > length else { return self }
+    var text = ""
+    for scalar in unicodeScalars {
+      guard text.utf8.count + UTF8.width(scalar) <= length - 8 else { break }
+      text.unicodeScalars.append(scalar)
+    }
+    return text + "…"
   }
 }
