@@ -36,16 +36,17 @@ let package = Package(
       name: "CLibSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CLibYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     .target(name: "ThreadDataset"),
+    .target(name: "SystemThreads"),
 
     // Floor 1: one outside thing each.
     .target(name: "SodiumCrypto", dependencies: ["CLibSodium"]),
     .target(name: "SQLiteDatabase", dependencies: ["CLibSQLite"]),
-    .target(name: "MosquittoClient", dependencies: ["CLibMosquitto"]),
-    .target(name: "VarlinkSocket"),
+    .target(name: "MosquittoClient", dependencies: ["CLibMosquitto", "SystemThreads"]),
+    .target(name: "VarlinkSocket", dependencies: ["SystemThreads"]),
     .target(name: "StatePlaces"),
     .target(name: "PersonAtTerminal"),
     .target(name: "BrokerAccess"),
-    .target(name: "EmbeddedBroker", dependencies: ["BrokerAccess"]),
+    .target(name: "EmbeddedBroker", dependencies: ["BrokerAccess", "SystemThreads"]),
     .target(name: "YAMLReader", dependencies: ["CLibYAML"]),
     .target(name: "LogFormat", dependencies: [.product(name: "Logging", package: "swift-log")]),
 
@@ -105,7 +106,7 @@ let package = Package(
       name: "ThreadNetwork",
       dependencies: [
         "CredentialService", "KeychainCore", "LocalRequests", "PersonAtTerminal",
-        "SQLiteDatabase", "StatePlaces", "ThreadCredentialStore", "ThreadDataset",
+        "SQLiteDatabase", "StatePlaces", "SystemThreads", "ThreadCredentialStore", "ThreadDataset",
         "ThreadRequests", "VarlinkSocket",
       ], swiftSettings: librarySettings),
     .target(
@@ -113,8 +114,8 @@ let package = Package(
       dependencies: [
         "Bridge", "BridgeProtocol", "BrokerLoginStore", "ClientEnrolment", "ConsentLedger",
         "CredentialService", "EmbeddedBroker", "KeychainCore", "LocalRequests", "MosquittoClient",
-        "SQLiteDatabase", "SealedEnvelope", "Settings", "SodiumCrypto", "ThreadCredentialStore",
-        "ThreadDataset", "ThreadRequests", "VarlinkSocket",
+        "SQLiteDatabase", "SealedEnvelope", "Settings", "SodiumCrypto", "SystemThreads",
+        "ThreadCredentialStore", "ThreadDataset", "ThreadRequests", "VarlinkSocket",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
@@ -124,7 +125,8 @@ let package = Package(
         "Bridge", "BridgeProtocol", "BrokerAccess", "BrokerLoginStore", "ClientEnrolment",
         "ConsentLedger", "CredentialService", "EmbeddedBroker", "KeychainCore", "LocalRequests",
         "LogFormat", "MosquittoClient", "SealedEnvelope", "Settings", "SodiumCrypto", "StatePlaces",
-        "ThreadCredentialStore", "ThreadDataset", "ThreadRequests", "ThreadkeeperDaemon",
+        "SystemThreads", "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
+        "ThreadkeeperDaemon",
         "VarlinkSocket",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
@@ -177,10 +179,12 @@ let package = Package(
     .testTarget(
       name: "ThreadDatasetTests", dependencies: ["TestKit", "ThreadDataset"],
       resources: [.copy("Vectors")]),
+    .testTarget(name: "SystemThreadsTests", dependencies: ["SystemThreads"]),
     .testTarget(name: "SodiumCryptoTests", dependencies: ["SodiumCrypto", "TestKit"]),
     .testTarget(name: "SQLiteDatabaseTests", dependencies: ["SQLiteDatabase", "TestKit"]),
     .testTarget(name: "MosquittoClientTests", dependencies: ["MosquittoClient", "TestKit"]),
-    .testTarget(name: "VarlinkSocketTests", dependencies: ["TestKit", "VarlinkSocket"]),
+    .testTarget(
+      name: "VarlinkSocketTests", dependencies: ["SystemThreads", "TestKit", "VarlinkSocket"]),
     .testTarget(
       name: "LocalRequestsTests",
       dependencies: ["LocalRequests", "ThreadRequests", "VarlinkSocket"]),

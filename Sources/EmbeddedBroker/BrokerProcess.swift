@@ -3,6 +3,7 @@
 import Dispatch
 import Glibc
 import Synchronization
+import SystemThreads
 
 /// A child process with a thread that waits for its end.
 ///
@@ -32,7 +33,19 @@ final class BrokerProcess: Sendable {
   var status: Int32? { state.withLock { $0.status } }
 
   init(_ command: Command) throws(EmbeddedBrokerError) {
-    let code = Self.startThread { [self] in
+    do throws(SystemThreadError) {
+      try start(command).detach()
+    } catch {
+      throw .system("pthread_create", error.code)
+    }
+    started.wait()
+    let error = state.withLock { $0.spawnError }
+    guard error == 0 else { throw .system("starting `\(command.program)`", error) }
+  }
+
+  /// The thread that starts the child waits for its end, too.
+  private func start(_ command: Command) throws(SystemThreadError) -> SystemThread {
+    try SystemThread { [self] in
       let spawned = Self.spawn(command)
       state.withLock {
         $0.identifier = spawned.identifier
@@ -41,10 +54,6 @@ final class BrokerProcess: Sendable {
       started.signal()
       if spawned.error == 0 { waitForEnd(spawned.identifier) }
     }
-    guard code == 0 else { throw .system("pthread_create", code) }
-    started.wait()
-    let error = state.withLock { $0.spawnError }
-    guard error == 0 else { throw .system("starting `\(command.program)`", error) }
   }
 
   /// Calls `end` with the status once it has ended, also when it already has. One only.
@@ -132,29 +141,5 @@ final class BrokerProcess: Sendable {
     let copies: [UnsafeMutablePointer<CChar>?] = strings.map { strdup($0) } + [nil]
     defer { for copy in copies { free(copy) } }
     return body(copies)
-  }
-
-  private final class Body: Sendable {
-    let run: @Sendable () -> Void
-    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
-  }
-
-  /// A detached thread that takes no signals.
-  private static func startThread(_ body: @escaping @Sendable () -> Void) -> Int32 {
-    let box = Unmanaged.passRetained(Body(body))
-    var signals = sigset_t()
-    var before = sigset_t()
-    sigfillset(&signals)
-    pthread_sigmask(SIG_SETMASK, &signals, &before)
-    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-    var thread = pthread_t()
-    let code = pthread_create(
-      &thread, nil,
-      { argument in
-        if let argument { Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run() }
-        return nil
-      }, box.toOpaque())
-    if code == 0 { pthread_detach(thread) } else { box.release() }
-    return code
   }
 }

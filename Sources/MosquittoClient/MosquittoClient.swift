@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SystemThreads
+
 /// A client of one MQTT broker that never acknowledges what is not on disk.
 ///
 /// ```
@@ -29,18 +31,17 @@ package final class MosquittoClient: Sendable {
   ///
   /// - Throws: `MosquittoError` when the configuration can't work. May be called once.
   package func run() async throws {
-    let thread = ClientThread()
-    let end = await withTaskCancellationHandler {
-      await outcome(of: thread)
+    let (thread, end) = await withTaskCancellationHandler {
+      await runLoop()
     } onCancel: {
       stop()
     }
     switch end {
-    case .stopped: thread.join()
+    case .stopped: thread?.join()
     // It sits in a look-up that nothing can interrupt, and ends without calling the handler.
-    case .abandoned: thread.detach()
+    case .abandoned: thread?.detach()
     case .failed(let error):
-      thread.join()
+      thread?.join()
       throw error
     }
   }
@@ -69,19 +70,21 @@ package final class MosquittoClient: Sendable {
     mailbox.requestReconnect(configuration)
   }
 
-  private func outcome(of thread: ClientThread) async -> ClientMailbox.End {
-    await withCheckedContinuation { continuation in
+  private func runLoop() async -> (SystemThread?, ClientMailbox.End) {
+    var thread: SystemThread?
+    let end = await withCheckedContinuation { continuation in
       guard mailbox.start(finish: { continuation.resume(returning: $0) }) else {
         continuation.resume(returning: .failed(.runTwice))
         return
       }
-      do throws(MosquittoError) {
-        try thread.start { [mailbox, handler] in
+      do throws(SystemThreadError) {
+        thread = try SystemThread { [mailbox, handler] in
           ClientLoop(mailbox: mailbox, handler: handler).run()
         }
       } catch {
-        mailbox.finish(.failed(error))
+        mailbox.finish(.failed(.system("pthread_create", error.code)))
       }
     }
+    return (thread, end)
   }
 }

@@ -7,6 +7,7 @@
 @_implementationOnly import KeychainCore
 @_implementationOnly import PersonAtTerminal
 @_implementationOnly import StatePlaces
+@_implementationOnly import SystemThreads
 @_implementationOnly import ThreadDataset
 @_implementationOnly import ThreadRequests
 @_implementationOnly import VarlinkSocket
@@ -25,7 +26,7 @@ typealias Keychain = KeychainCore.Keychain
 typealias KeychainError = KeychainCore.KeychainError
 typealias KeychainOptions = KeychainCore.KeychainOptions
 typealias OperationalDataset = ThreadDataset.OperationalDataset
-typealias OwnThread = VarlinkSocket.OwnThread
+typealias SystemThread = SystemThreads.SystemThread
 typealias RequestCommand = ThreadRequests.RequestCommand
 typealias ProgramName = ThreadRequests.ProgramName
 typealias QuestionWithdrawal = PersonAtTerminal.QuestionWithdrawal

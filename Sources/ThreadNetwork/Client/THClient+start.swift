@@ -45,7 +45,7 @@ extension THClient {
         result = .failure(error)
       }
       // A handler may block, which a thread of Swift's must not. The client lives until it returns.
-      OwnThread.start {
+      SystemThread.run {
         end(result)
         withExtendedLifetime(self) {}
       }

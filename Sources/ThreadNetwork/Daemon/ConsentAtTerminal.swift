@@ -80,7 +80,7 @@ struct ConsentAtTerminal: Sendable {
     let withdrawal = QuestionWithdrawal()
     return await withTaskCancellationHandler {
       await withCheckedContinuation { done in
-        OwnThread.start {
+        SystemThread.run {
           done.resume(
             returning: TerminalConsent.choice(
               about: text, within: Self.patience, unless: withdrawal))

@@ -129,7 +129,7 @@ final class DaemonLink: Sendable {
     {
       return answer
     }
-    return try await OffThread.run { try store.answer(request) }
+    return try await AbandonableWork.result { try store.answer(request) }
   }
 
   private func daemon(at path: String, admitsOthers: Bool) -> DaemonSocket {

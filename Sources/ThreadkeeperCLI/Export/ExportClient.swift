@@ -126,7 +126,7 @@ struct ExportClient: Sendable {
   private func workHere<R: Sendable>(
     in keychain: Keychain, _ work: @escaping @Sendable (ExportService) throws -> R
   ) async throws -> R {
-    try await SystemThread.run { [settings, words] isStopped in
+    try await InterruptibleWork.result { [settings, words] isStopped in
       let line = ProgressLine(words)
       defer { line.end() }
       let service = ExportService(

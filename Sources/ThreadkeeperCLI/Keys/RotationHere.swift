@@ -11,7 +11,7 @@ struct RotationHere: Sendable {
 
   /// - Throws: `CancellationError` when the task was cancelled, and the rotation left at a step.
   func run(_ request: KeysMethods.Rotation) async throws -> StoreReport {
-    try await SystemThread.run { try work(request, $0) }
+    try await InterruptibleWork.result { try work(request, $0) }
   }
 
   private func work(_ request: KeysMethods.Rotation, _ isStopped: StopFlag) throws -> StoreReport {

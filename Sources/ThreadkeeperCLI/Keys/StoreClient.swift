@@ -117,7 +117,7 @@ struct StoreClient: Sendable {
     let keychain: Keychain? = try await DaemonClient.orStore(isRepeatable: true) {
       try await isDaemonThere() ? Optional(Keychain?.none) : nil
     } store: {
-      try await SystemThread.run { try open(until: $0, needsAll) }
+      try await InterruptibleWork.result { try open(until: $0, needsAll) }
     }
     guard !Task.isCancelled else {
       keychain?.close()

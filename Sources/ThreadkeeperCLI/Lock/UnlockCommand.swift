@@ -63,7 +63,7 @@ struct UnlockCommand: AsyncParsableCommand {
     guard now.guarded == true else {
       return StoreSecret(kind: .keyFile, value: client.settings.store.keyFile)
     }
-    let answer = try await SystemThread.run { try StoreSecret.ask("", until: $0) }
+    let answer = try await InterruptibleWork.result { try StoreSecret.ask("", until: $0) }
     guard let answer else { throw PassphraseInput.noTerminal }
     return StoreSecret(kind: .passphraseOrCode, value: answer.revealed)
   }

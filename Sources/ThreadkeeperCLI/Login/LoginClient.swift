@@ -67,7 +67,7 @@ struct LoginClient: Sendable {
       let keychain =
         try madeStore
         ? OpenStore.create(settings)
-        : await SystemThread.run { stop in
+        : await InterruptibleWork.result { stop in
           try OpenStore.forWriting(settings) { try StoreSecret.ask($0, until: stop) }
         }
       defer { keychain.close() }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
 import Glibc
+import SystemThreads
 import ThreadkeeperDaemon
 
 /// Questions to the person at this process's terminal.
@@ -23,13 +23,7 @@ package enum TerminalPrompt {
     guard let terminal = open() else { throw noTerminal }
     let line = try TerminalQuestion(on: terminal)
     return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        // A thread of the system's: a person takes longer than Swift's threads may wait.
-        DispatchQueue.global().async {
-          continuation.resume(
-            with: Result { try line.ask(question, isHidden: isHidden) })
-        }
-      }
+      try await SystemThread.result { try line.ask(question, isHidden: isHidden) }
     } onCancel: {
       line.end()
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
 import EmbeddedBroker
 import Logging
 import ServiceLifecycle
 import Settings
+import SystemThreads
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -98,19 +98,11 @@ struct PrivateBroker: Service {
 
   func stop() { broker.stop() }
 
-  /// On a thread of its own: it takes some hundredths of a second, and the pool has few threads.
   private func restart() async throws {
     let broker = broker
-    try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
-      DispatchQueue.global().async {
-        do {
-          broker.stop()
-          try broker.start()
-          done.resume()
-        } catch {
-          done.resume(throwing: error)
-        }
-      }
+    try await SystemThread.result {
+      broker.stop()
+      try broker.start()
     }
   }
 }

@@ -1,33 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
 import KeychainCore
 import Logging
 import ServiceLifecycle
+import SystemThreads
 
-/// Checks the whole store once, beside the work: nobody waits for it.
+/// Checks the whole store once, in the background.
 struct StoreVerification: Service {
   let keychain: Keychain
   let logger: Logger
 
   func run() async throws {
-    let keychain = keychain
-    let logger = logger
-    // A thread of its own: a million items take a second, and the pool has few threads.
-    await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
-      DispatchQueue.global(qos: .utility).async {
-        do {
-          let report = try keychain.verify()
-          if case .readOnly(let reason) = keychain.condition {
-            logger.critical("the store is not as it was left", metadata: ["reason": "\(reason)"])
-          } else {
-            logger.debug("the store is verified", metadata: ["items": "\(report.items)"])
-          }
-        } catch {
-          logger.error("the store could not be verified", metadata: ["reason": "\(error)"])
-        }
-        done.resume()
+    do {
+      // A million items take a second.
+      let report = try await SystemThread.result { [keychain] in try keychain.verify() }
+      if case .readOnly(let reason) = keychain.condition {
+        logger.critical("the store is not as it was left", metadata: ["reason": "\(reason)"])
+      } else {
+        logger.debug("the store is verified", metadata: ["items": "\(report.items)"])
       }
+    } catch {
+      logger.error("the store could not be verified", metadata: ["reason": "\(error)"])
     }
     try? await gracefulShutdown()
   }

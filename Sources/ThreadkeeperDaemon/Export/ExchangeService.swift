@@ -4,6 +4,7 @@ import ClientEnrolment
 import KeychainCore
 import Logging
 import Settings
+import SystemThreads
 import VarlinkSocket
 
 #if canImport(FoundationEssentials)
@@ -41,7 +42,7 @@ struct ExchangeService: Sendable {
   func export(
     _ request: StoreMethods.Export, for caller: VarlinkCaller, send: @escaping Send
   ) async throws -> ExchangeStep {
-    let file = try await OwnThread.result { [settings] in
+    let file = try await SystemThread.result { [settings] in
       try UnnamedFile(in: settings.store.path)
     }
     let outcome = try await perform(for: caller, send) { [logger] in
@@ -51,7 +52,8 @@ struct ExchangeService: Sendable {
         metadata: ["items": "\(outcome.items)", "user": "\(caller.peer.user)"])
       return outcome
     }
-    while let piece = try await OwnThread.result(of: { try file.read(StoreMethods.pieceLength) }) {
+    while let piece = try await SystemThread.result(of: { try file.read(StoreMethods.pieceLength) })
+    {
       try Task.checkCancellation()
       try await send(ExchangeStep(data: piece))
     }
@@ -62,7 +64,7 @@ struct ExchangeService: Sendable {
   ///
   /// - Returns: how many there are.
   func upload(_ piece: Data, from caller: VarlinkCaller) async throws -> Int {
-    try await OwnThread.result { [settings] in
+    try await SystemThread.result { [settings] in
       let upload: ImportUpload
       if let begun = caller.session.value(ImportUpload.self) {
         upload = begun

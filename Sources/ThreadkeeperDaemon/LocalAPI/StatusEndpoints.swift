@@ -3,6 +3,7 @@
 import Bridge
 import KeychainCore
 import Settings
+import SystemThreads
 import VarlinkSocket
 
 /// `io.threadkeeper.Status`: the report of `threadkeeper status`, made by the daemon itself.
@@ -36,7 +37,7 @@ package struct StatusEndpoints: LocalAPIHandler {
 
   /// Reads the disk, so not in one of Swift's threads.
   private func report() async throws -> Reply {
-    try await OwnThread.result {
+    try await SystemThread.result {
       Reply(status: try StatusReport(Registry(settings, keychain), runtime: runtime()))
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Synchronization
+import SystemThreads
 
 /// A client of a service on a Unix socket, with one connection. One call at a time: another one waits for its turn,
 /// and fails while a stream is open.
@@ -28,7 +29,7 @@ package final class VarlinkClient: Sendable {
     let deadline = ContinuousClock.now + limit
     let isAbandoned = Flag()
     let socket = try await withTaskCancellationHandler {
-      try await OwnThread.result(of: {
+      try await SystemThread.result(of: {
         try TrustedConnection.open(
           path, by: deadline, admittingOthers: admittingOthers, actingForOwner: actingForOwner
         ) { isAbandoned.isSet }
@@ -98,7 +99,7 @@ package final class VarlinkClient: Sendable {
   private func waiting<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
     do {
       return try await withTaskCancellationHandler {
-        try await OwnThread.result(of: body)
+        try await SystemThread.result(of: body)
       } onCancel: {
         connection.abort()
       }

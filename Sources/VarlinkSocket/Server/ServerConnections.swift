@@ -2,6 +2,7 @@
 
 import Glibc
 import Synchronization
+import SystemThreads
 
 /// The connections of a server, and who has which place.
 final class ServerConnections: Sendable {
@@ -46,7 +47,7 @@ final class ServerConnections: Sendable {
         let (connection, place) = admit(
           socket, VarlinkCaller(peer: peer, access: access), wakeup: wakeup)
       else { return refuse(socket, limits.noPlace) }
-      OwnThread.start { [self] in
+      SystemThread.run { [self] in
         connection.run()
         end(connection, at: place)
       }
@@ -122,7 +123,7 @@ final class ServerConnections: Sendable {
     }
     // Where it may take long not here, where all the others wait.
     guard passesDescriptors else { return close(socket) }
-    OwnThread.start { [self] in close(socket) }
+    SystemThread.run { [self] in close(socket) }
   }
 
   /// Closes a connection, with whatever is on its way there. See `PromptClose`.

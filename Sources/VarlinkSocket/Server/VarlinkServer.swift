@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import SystemThreads
 
 /// A service on a Unix socket.
 ///
@@ -36,7 +37,7 @@ package final class VarlinkServer: Sendable {
     loop = AcceptLoop(
       path: path, listener: listener, wakeup: wakeup, connections: connections,
       onTrouble: onTrouble)
-    OwnThread.start { [loop] in loop.run() }
+    SystemThread.run { [loop] in loop.run() }
   }
 
   deinit { stop() }

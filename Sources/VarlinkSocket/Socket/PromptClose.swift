@@ -2,6 +2,7 @@
 
 import Dispatch
 import Glibc
+import SystemThreads
 
 // glibc declares it for _GNU_SOURCE only, which Swift's module of it does not set.
 @_silgen_name("unshare")
@@ -20,13 +21,14 @@ package enum PromptClose {
   package static func close(_ descriptors: [Int32]) {
     guard !descriptors.isEmpty else { return }
     let (copied, closed) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-    let hasThread = OwnThread.startNew {
+    let thread = try? SystemThread {
       let isAlone = takeTable()
       copied.signal()
       // All that it may do with that table is to end.
       if isAlone { closed.wait() }
     }
-    if hasThread { copied.wait() }
+    thread?.detach()
+    if thread != nil { copied.wait() }
     for descriptor in descriptors { Glibc.close(descriptor) }
     closed.signal()
   }

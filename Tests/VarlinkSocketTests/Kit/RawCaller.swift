@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import SystemThreads
 import Testing
 
 @testable import VarlinkSocket
@@ -37,7 +38,7 @@ final class RawCaller: Sendable {
 
   /// The replies that come next; fewer when the connection ends before.
   func replies(_ count: Int) async throws -> [String] {
-    try await OwnThread.result { [socket] in
+    try await SystemThread.result { [socket] in
       var frames = VarlinkFrames(limit: 16 << 20)
       var replies: [String] = []
       while replies.count < count {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import SystemThreads
 import TestKit
 import Testing
 
@@ -189,7 +190,7 @@ struct HostileCallerTests {
       print(s.recv(1000))
       """
     try chmodAll(server.path)
-    let output = try await OwnThread.result { [path = server.path] in
+    let output = try await SystemThread.result { [path = server.path] in
       try Program.check("python3", ["-c", script, path, SampleServer.ping("b")])
     }
     #expect(output.contains("\"text\":\"b\""))
