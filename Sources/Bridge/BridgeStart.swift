@@ -60,44 +60,47 @@ enum BridgeStart {
       }
       // A program may have stored or deleted credentials while no daemon ran.
       try RouterLedger.setOwnersCursor(0, tx)
-      // Nobody waits for anything yet.
-      _ = try TransactionRunner.apply(configuration, store, now: now, tx) { batch in
-        try catchUp(batch)
-        try dropOrphans(batch)
+      // No request has been received yet, so no answer follows.
+      _ = try TransactionRunner.apply(configuration, store, now: now, tx) { transaction in
+        for home in transaction.context.servedHomes {
+          try transaction.apply(catchUp(home, transaction.context))
+        }
+        try transaction.apply(transaction.context.alerts.endOrphans())
       }
       return retiredBases(stored, configuration)
     }
   }
 
-  /// A program may have changed the preferred network while no daemon ran. Routers are looked at by
-  /// the walk that begins now.
-  private static func catchUp(_ batch: BatchApplier) throws {
-    for home in batch.servedHomes {
-      let dataset: OperationalDataset?
-      do {
-        dataset = try batch.preferredNetwork(of: home)
-      } catch is PreferredNetworkDamaged {
-        continue
-      }
-      guard
-        dataset?.extendedPANID != home.record.preferred
-          || dataset?.networkName != home.record.preferredName
-      else { continue }
-      let former = try batch.store.formerNetworks(of: home.record.name, batch.tx).first {
-        $0.network != nil && $0.network == home.record.preferred
-      }
-      try batch.preferredIsSet(
-        PreferredChange(
-          from: former?.dataset, to: dataset, cause: .owner, formerID: former?.id),
-        by: nil, in: home)
-      batch.noteNetworkShown(home.record.preferred, in: home)
-      guard former != nil, dataset?.extendedPANID != home.record.preferred else { continue }
-      var record = EventRecord(time: batch.now, types: .preferredChanged, home: home.record.id)
-      record.network = dataset?.extendedPANID
-      record.detail.networkName = dataset?.networkName
-      record.detail.previousExtendedPANID = home.record.preferred?.description
-      try batch.append(record)
+  /// A program may have changed the preferred network while no daemon ran. Routers are checked from the first one after a
+  /// start.
+  private static func catchUp(_ home: HomeContext, _ context: TransactionContext) throws -> [Effect]
+  {
+    let (dataset, record): (OperationalDataset?, HomeRecord)
+    do {
+      (dataset, record) = try (context.preferredNetwork(of: home), home.record)
+    } catch is PreferredNetworkDamaged {
+      return []
     }
+    guard
+      dataset?.extendedPANID != record.preferred || dataset?.networkName != record.preferredName
+    else { return [] }
+    let former = try context.store.formerNetworks(of: record.name, context.tx).first {
+      $0.network != nil && $0.network == record.preferred
+    }
+    var effects: [Effect] = [
+      .preferred(
+        PreferredChange(from: former?.dataset, to: dataset, cause: .owner, formerID: former?.id),
+        by: nil, home: record.id)
+    ]
+    if let preferred = record.preferred {
+      effects.append(.networkShown(preferred, home: record.id))
+    }
+    guard former != nil, dataset?.extendedPANID != record.preferred else { return effects }
+    var event = EventRecord(time: context.now, types: .preferredChanged, home: record.id)
+    event.network = dataset?.extendedPANID
+    event.detail.networkName = dataset?.networkName
+    event.detail.previousExtendedPANID = record.preferred?.description
+    return effects + [.event(event)]
   }
 
   /// Base topics that a home has no more, also because the home itself is no more in the settings.
@@ -112,27 +115,11 @@ enum BridgeStart {
     }
   }
 
-  /// Notes the base topics of now, once the broker holds nothing below the old ones.
+  /// Notes the current base topics, once the broker holds nothing below the old ones.
   static func settleBases(_ configuration: BridgeConfiguration, _ tx: WriteTransaction) throws {
     for record in try HomeLedger.all(tx) {
       let base = configuration.topics.base(of: record.name)
       if record.baseTopic != base { try HomeLedger.setBaseTopic(base, of: record.id, tx) }
     }
-  }
-
-  /// Alerts about routers that are gone, or about users that speak for none, would fire for ever.
-  private static func dropOrphans(_ batch: BatchApplier) throws {
-    for alert in try AlertLedger.active(batch.tx) where try isOrphan(alert, batch) {
-      try batch.end(alert)
-    }
-  }
-
-  private static func isOrphan(_ alert: AlertRecord, _ batch: BatchApplier) throws -> Bool {
-    if alert.name == .plaintextCredentials {
-      return try !RouterLedger.hasRouters(of: alert.subject, home: alert.home, batch.tx)
-    }
-    guard AlertName.ofRouters.contains(alert.name), let agent = BorderAgentID(hex: alert.subject)
-    else { return false }
-    return try RouterLedger.find(agent, home: alert.home, batch.tx)?.isPresent != true
   }
 }

@@ -54,14 +54,15 @@ package struct SettledConsent: Hashable, Sendable {
 
 /// Decides whether another team's credentials, or the preferred network's, may be told.
 ///
-/// It is asked, and told decisions, in the transaction of the request, and may live as long as that.
+/// It is asked, and given decisions, in the transaction of the request, and may live as long as that.
 package protocol ConsentGate {
   func judge(_ question: ConsentQuestion, _ tx: WriteTransaction) throws -> ConsentVerdict
 
-  /// - Returns: the questions that are settled by it.
+  /// Takes a person's decision. The questions that it settles are answered by whoever runs the transaction.
+  ///
   /// - Throws: `AnswerFailure` with `stale_id` when nothing of that id is pending, with
   ///   `not_authorized` when this requester may not decide it.
-  func settle(_ decision: ConsentDecision, _ tx: WriteTransaction) throws -> [SettledConsent]
+  func settle(_ decision: ConsentDecision, _ tx: WriteTransaction) throws
 
   /// What this requester itself waits for, in its home, oldest first. What the networks are is said
   /// only to who may decide it: before somebody agrees, nothing is told.
@@ -74,7 +75,7 @@ extension ConsentGate {
   ) throws -> [WaitingQuestion] { [] }
 }
 
-/// A daemon on which nobody can agree to anything.
+/// For a program without a daemon: nobody can agree to anything.
 package struct NobodyConsents: ConsentGate, Sendable {
   package init() {}
 
@@ -84,9 +85,7 @@ package struct NobodyConsents: ConsentGate, Sendable {
         .consentRequired, "a person must agree before this is told, and nobody can be asked"))
   }
 
-  package func settle(_ decision: ConsentDecision, _ tx: WriteTransaction) throws
-    -> [SettledConsent]
-  {
+  package func settle(_ decision: ConsentDecision, _ tx: WriteTransaction) throws {
     throw AnswerFailure(.staleID, field: "id", "nothing of this id is waiting for a decision")
   }
 }

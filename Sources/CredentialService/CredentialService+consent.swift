@@ -41,11 +41,11 @@ extension CredentialService {
     return AnswerData(credentials: records)
   }
 
-  func settle(_ request: ThreadRequest) throws -> [SettledConsent] {
+  func settle(_ request: ThreadRequest) throws {
     // Over MQTT the topic names the home. A program of this machine may leave it out.
     var home: String? = self.home
     if case .systemUser = context.requester, request.home == nil { home = nil }
-    return try gate.settle(
+    try gate.settle(
       ConsentDecision(
         id: request.id ?? "", approves: request.command == .approveConsent,
         scope: request.scope ?? .once, by: context.requester,

@@ -16,8 +16,8 @@ package struct CredentialService {
     case data(AnswerData)
     /// A person is asked first. Who asked is answered when the consent of this id is settled.
     case waiting(id: String)
-    /// A person's decision is taken, and these are settled by it. `answer(to:)` answers them.
-    case decided([SettledConsent])
+    /// A person's decision is taken.
+    case decided
   }
 
   package let store: ThreadCredentialStore
@@ -47,7 +47,9 @@ package struct CredentialService {
     }
     return try namingDamage {
       switch request.command {
-      case .approveConsent, .denyConsent: return .decided(try settle(request))
+      case .approveConsent, .denyConsent:
+        try settle(request)
+        return .decided
       case .getPreferred, .getNetwork, .nearbyNetworks: return try disclose(request)
       default: return .data(try perform(request))
       }

@@ -45,6 +45,18 @@ package struct ThreadCredentialStore: Sendable {
     return try Self.credential(from: found.item, found.secret, agent: agent, home: home)
   }
 
+  /// The same; nil also where it is damaged. For work that is not about one message and has to continue with the other
+  /// routers.
+  package func readableCredential(
+    of agent: BorderAgentID, in home: String, _ tx: ReadTransaction
+  ) throws -> ThreadCredential? {
+    do {
+      return try credential(of: agent, in: home, tx)
+    } catch let error as KeychainError where error.isItemDamaged {
+      return nil
+    }
+  }
+
   /// All credentials of a home, in the order in which they came.
   ///
   /// - Returns: the credentials, and the routers whose datasets are damaged. An item whose attributes

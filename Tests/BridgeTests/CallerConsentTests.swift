@@ -105,7 +105,7 @@ struct CallerConsentTests {
     #expect(await callers.answer(at: denied)?.error?.code == "consent_denied")
     let expired = try call(.nearbyNetworks)
     bridge.clock.advance(seconds: 120)
-    try bridge.runner(answers: answers).run { try $0.apply($0.consents.expire()) }
+    try bridge.runner(answers: answers).run { try $0.apply($0.context.consents.expire()) }
     #expect(await callers.answer(at: expired)?.error?.code == "consent_expired")
     #expect(try audited().isEmpty)
   }

@@ -68,7 +68,7 @@ struct ConsentKeyTests {
     var reader = MessageReader(topics: bridge.configuration.topics)
     let message = try bridge.request(preferred, user: "phone")
     let (_, outcome) = try bridge.transaction {
-      try $0.apply(reader.read(message), bridge.sealed)
+      try $0.messages.apply(reader.read(message), bridge.sealed)
     }
     outcome.news.log(to: log.logger)
     let fingerprint = old.keys.fingerprint

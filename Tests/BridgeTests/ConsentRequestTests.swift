@@ -202,9 +202,9 @@ struct ConsentRequestTests {
   }
 
   private func tick() throws -> TransactionOutcome {
-    try bridge.transaction { batch in
+    try bridge.transaction { transaction in
       var cursors = TickCursors()
-      try TickApplier(batch: batch, listeningSince: nil).apply(&cursors)
+      try TickApplier(transaction: transaction, listeningSince: nil).apply(&cursors)
     }.outcome
   }
 

@@ -38,12 +38,10 @@ struct ConsentTests {
       subject, by: ConsentRequester(.mqttUser(user), team: user),
       reply: .mqtt(
         responseTopic: "threadkeeper/out/\(user)/x", correlationData: nil, transaction: nil))
-    return try bridge.transaction { batch in
-      guard
-        case .pending(let pending, let isNew) = try batch.consents.ledger.ask(
-          question, now: batch.now.milliseconds, batch.tx)
-      else { throw Unexpected() }
-      if isNew { try batch.apply([.question(pending)]) }
+    return try bridge.transaction { transaction in
+      let (outcome, effects) = try transaction.context.consents.ask(question)
+      guard case .pending(let pending, _) = outcome else { throw Unexpected() }
+      try transaction.apply(effects)
       return pending
     }.result
   }

@@ -79,16 +79,16 @@ struct RequestFailureTests {
       announcement(Agent.attic, .guest), announcement(Agent.garage, .guest),
       announcement("0011223344556677", .home),
     ]
-    let (_, outcome) = try bridge.transaction { batch in
-      try batch.apply(reader.read(messages[0]), bridge.sealed)
+    let (_, outcome) = try bridge.transaction { transaction in
+      try transaction.messages.apply(reader.read(messages[0]), bridge.sealed)
       let error = #expect(throws: AnswerFailure.self) {
-        try batch.step {
-          try batch.apply(reader.read(messages[1]), bridge.sealed)
+        try TransactionStep(context: transaction.context, progress: transaction.progress).run {
+          try transaction.messages.apply(reader.read(messages[1]), bridge.sealed)
           throw Unforeseen()
         }
       }
       #expect(error?.code == "store")
-      try batch.apply(reader.read(messages[2]), bridge.sealed)
+      try transaction.messages.apply(reader.read(messages[2]), bridge.sealed)
     }
     #expect(outcome.counts.received == 2)
     outcome.news.log(to: log.logger)
@@ -103,16 +103,18 @@ struct RequestFailureTests {
 
   @Test("What a refusal had noted stays, and the store's own failures are everybody's")
   func passed() throws {
-    _ = try bridge.transaction { batch in
+    _ = try bridge.transaction { transaction in
       #expect(throws: AnswerFailure.self) {
-        try batch.step {
-          batch.outcome.counts.duplicates += 1
+        try TransactionStep(context: transaction.context, progress: transaction.progress).run {
+          transaction.progress.outcome.counts.duplicates += 1
           throw AnswerFailure(.conflict, "no")
         }
       }
-      #expect(batch.outcome.counts.duplicates == 1)
+      #expect(transaction.progress.outcome.counts.duplicates == 1)
       #expect(throws: SQLiteError.self) {
-        try batch.step { throw SQLiteError(kind: .full, message: "full") }
+        try TransactionStep(context: transaction.context, progress: transaction.progress).run {
+          throw SQLiteError(kind: .full, message: "full")
+        }
       }
     }
   }
@@ -151,9 +153,11 @@ struct RequestFailureTests {
     var reader = MessageReader(topics: bridge.configuration.topics)
     let messages = try (0..<20).map { try announcement(agent($0), .home) }
     let request = try bridge.request("preferred/get", user: "tablet")
-    let (_, outcome) = try bridge.transaction { batch in
-      for message in messages { try batch.apply(reader.read(message), bridge.sealed) }
-      try batch.apply(reader.read(request), bridge.sealed)
+    let (_, outcome) = try bridge.transaction { transaction in
+      for message in messages {
+        try transaction.messages.apply(reader.read(message), bridge.sealed)
+      }
+      try transaction.messages.apply(reader.read(request), bridge.sealed)
     }
     outcome.news.log(to: log.logger)
     #expect(log.lines.filter { $0.hasPrefix("border router announced") }.count == 10)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BridgeProtocol
+import ConsentLedger
 import CredentialService
 import Foundation
 import MosquittoClient
 import SQLiteDatabase
-import Synchronization
 import TestKit
 import Testing
 import ThreadDataset
@@ -48,42 +48,29 @@ private struct TestSeals: AnswerSealer, RequestOpener {
   }
 }
 
-/// Keeps questions until they are settled.
-private final class TestGate: ConsentGate, Sendable {
-  private let pending = Mutex<[String: ConsentQuestion]>([:])
-
-  func judge(_ question: ConsentQuestion, _ tx: WriteTransaction) throws -> ConsentVerdict {
-    pending.withLock {
-      let id = "c-\($0.count + 1)"
-      $0[id] = question
-      return .pending(id: id)
-    }
-  }
-
-  func settle(_ decision: ConsentDecision, _ tx: WriteTransaction) throws -> [SettledConsent] {
-    guard let question = pending.withLock({ $0.removeValue(forKey: decision.id) }) else {
-      throw AnswerFailure(.staleID, field: "id", "nothing waits")
-    }
-    return [
-      SettledConsent(
-        id: decision.id, question: question,
-        refusal: decision.approves ? nil : AnswerFailure(.consentDenied, "denied"))
-    ]
-  }
-}
-
 @Suite("What is put into requests: keys and consent")
 struct RequestPartsTests {
   private func bridge(_ seals: TestSeals = TestSeals(enrolled: ["anna", "bob"])) throws
     -> TestBridge
   {
     let bridge = try TestBridge {
-      $0.requests.gate = TestGate()
+      $0.isApprover = { $0 == "anna" }
+      $0.approversMustSign = false
       $0.requests.sealer = seals
       $0.requests.opener = seals
     }
     try bridge.announce(Agent.living, .home, at: 1)
     return bridge
+  }
+
+  /// The question that waits.
+  private func onlyID(_ bridge: TestBridge) throws -> String {
+    let ledger = ConsentLedger(bridge.temporary.keychain)
+    let waiting = try bridge.database.read {
+      try ledger.pending(now: bridge.clock.now().milliseconds, $0)
+    }
+    #expect(waiting.count == 1)
+    return try #require(waiting.first).id.description
   }
 
   private func body(_ answered: Answered) throws -> AnswerData {
@@ -150,8 +137,9 @@ struct RequestPartsTests {
     message.correlationData = [1, 2]
     try bridge.receive([message])
     #expect(bridge.published.isEmpty)
+    let id = try onlyID(bridge)
     try bridge.receive([
-      try bridge.request("consent/approve", ["id": "c-1", "transaction": "a"])
+      try bridge.request("consent/approve", ["id": id, "transaction": "a"])
     ])
     #expect(bridge.published.count == 2)
     let answered = try #require(bridge.published.first)
@@ -160,14 +148,14 @@ struct RequestPartsTests {
     #expect(answered.answer.transaction == "t")
     #expect(try body(answered).credentials?.first?.networkName == "home")
     #expect(bridge.published.last?.answer.transaction == "a")
-    #expect(try bridge.ask(.approveConsent, ["id": "c-1"]).code == "stale_id")
+    #expect(try bridge.ask(.approveConsent, ["id": id]).code == "stale_id")
   }
 
   @Test("Denied, the one who asked is told so")
   func denied() throws {
     let bridge = try bridge()
     try bridge.receive([try bridge.request("preferred/get", user: "bob", ["transaction": "t"])])
-    try bridge.receive([try bridge.request("consent/deny", ["id": "c-1"])])
+    try bridge.receive([try bridge.request("consent/deny", ["id": onlyID(bridge)])])
     #expect(bridge.published.first?.code == "consent_denied")
     #expect(bridge.published.first?.answer.transaction == "t")
     #expect(bridge.counts.requestsRefused == 1)
@@ -178,7 +166,7 @@ struct RequestPartsTests {
     let bridge = try bridge()
     try bridge.receive([try bridge.request("preferred/get", user: "bob")])
     try bridge.announce(Agent.living, .home, at: 2)
-    try bridge.receive([try bridge.request("consent/approve", ["id": "c-1"])])
+    try bridge.receive([try bridge.request("consent/approve", ["id": onlyID(bridge)])])
     let answered = try #require(bridge.published.first)
     #expect(try body(answered).credentials?.first?.activeTimestamp == 2)
   }
@@ -186,8 +174,7 @@ struct RequestPartsTests {
   @Test("A caller on the socket waits, and is answered in clear when the daemon's user agrees")
   func caller() async throws {
     let bridge = try bridge()
-    let service = try RequestService(
-      bridge.configuration, keychain: bridge.temporary.keychain, clock: bridge.clock)
+    let service = RequestService(bridge.runner())
     var request = ThreadRequest(.getPreferred)
     request.transaction = "t"
     guard
@@ -209,7 +196,7 @@ struct RequestPartsTests {
     }
     #expect(decided.status == .ok)
     let told = try #require(await answer)
-    #expect(told.transaction == "t")
+    #expect(told.transaction == nil, "each connection knows its own")
     #expect(told.data?.credentials?.first?.dataset == (try SampleNetwork.home.dataset(at: 1)))
   }
 }

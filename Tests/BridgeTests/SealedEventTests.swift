@@ -261,9 +261,9 @@ struct SealedEventTests {
     try enroll(trust: .broker)
     let message = try announcement(seq: 1)
     var reader = MessageReader(topics: bridge.configuration.topics)
-    let counts = try bridge.transaction { batch in
+    let counts = try bridge.transaction { transaction in
       for message in [message, try bridge.message(.announce, Agent.attic)] {
-        try batch.apply(
+        try transaction.messages.apply(
           reader.read(message), SealedIntake(enrolments: bridge.enrolments, identity: nil))
       }
     }.outcome.counts

@@ -63,10 +63,10 @@ struct SealedRequestTests {
   func rolledBack() throws {
     let message = try ping()
     #expect(throws: Failed.self) {
-      _ = try bridge.transaction { batch in
+      _ = try bridge.transaction { transaction in
         var reader = MessageReader(topics: bridge.configuration.topics)
-        try batch.apply(reader.read(message), bridge.sealed)
-        #expect(batch.outcome.counts.requestsAnswered == 1)
+        try transaction.messages.apply(reader.read(message), bridge.sealed)
+        #expect(transaction.progress.outcome.counts.requestsAnswered == 1)
         throw Failed()
       }
     }

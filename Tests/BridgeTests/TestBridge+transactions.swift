@@ -29,7 +29,7 @@ extension TestBridge {
 
   /// One transaction, and what would follow from it.
   func transaction<R>(
-    _ body: (BatchApplier) throws -> R
+    _ body: (BridgeTransaction) throws -> R
   ) throws -> (result: R, outcome: TransactionOutcome) {
     try database.write {
       try TransactionRunner.apply(configuration, store, now: clock.now(), $0, body)

@@ -75,8 +75,8 @@ final class TestBridge {
   @discardableResult
   func receive(_ messages: [IncomingMessage]) throws -> BatchCounts {
     var reader = MessageReader(topics: configuration.topics)
-    let (_, outcome) = try transaction { batch in
-      for message in messages { try batch.apply(reader.read(message), sealed) }
+    let (_, outcome) = try transaction { transaction in
+      for message in messages { try transaction.messages.apply(reader.read(message), sealed) }
     }
     (counts, answers) = (outcome.counts, outcome.answers)
     return counts
@@ -130,9 +130,9 @@ final class TestBridge {
   func pass(_ seconds: Int = 0) throws {
     clock.advance(seconds: seconds)
     let now = clock.now()
-    try runner(monitor, answers: answerQueue).run(at: now) { batch in
+    try runner(monitor, answers: answerQueue).run(at: now) { transaction in
       try TickApplier(
-        batch: batch, listeningSince: listeningSince, connection: connection,
+        transaction: transaction, listeningSince: listeningSince, connection: connection,
         deliveries: answerQueue.deliveries
       ).apply(&cursors)
     }

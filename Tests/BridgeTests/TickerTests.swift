@@ -105,9 +105,9 @@ struct TickerTests {
 
   @Test("A daemon that starts knows of no dropped message: an old alert ends")
   func droppedMessagesOfAnEarlierDaemon() throws {
-    _ = try bridge.transaction { batch in
-      let home = try #require(batch.servedHomes.first)
-      try batch.setAlert(.messagesDropped, .messagesDropped, in: home)
+    _ = try bridge.transaction { transaction in
+      let home = try #require(transaction.context.servedHomes.first).record.id
+      try transaction.apply([.alert(.messagesDropped, .messagesDropped, home: home)])
     }
     #expect(try bridge.firing() == ["MessagesDropped"])
     ticker.stop()

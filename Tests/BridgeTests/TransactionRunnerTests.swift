@@ -83,7 +83,7 @@ struct TransactionRunnerTests {
   func expired() async throws {
     let place = try ask()
     bridge.clock.advance(seconds: 120)
-    try runner.run { try $0.apply($0.consents.expire()) }
+    try runner.run { try $0.apply($0.context.consents.expire()) }
     #expect(await answers.callers.answer(at: place)?.error?.code == "consent_expired")
     #expect(monitor.snapshot.requestsRefused == 1)
   }
@@ -98,16 +98,16 @@ struct TransactionRunnerTests {
     var reader = MessageReader(topics: bridge.configuration.topics)
     let message = try bridge.request("ping", user: "tablet")
     #expect(throws: Failed.self) {
-      try runner.run { batch in
-        try batch.apply(reader.read(message), bridge.sealed)
-        batch.outcome.news.add(.info, "a line", [:])
+      try runner.run { transaction in
+        try transaction.messages.apply(reader.read(message), bridge.sealed)
+        transaction.progress.outcome.news.add(.info, "a line", [:])
         throw Failed()
       }
     }
     #expect(monitor.snapshot.received == 0 && monitor.snapshot.requestsAnswered == 0)
     #expect(answers.next(10, connection: 1, now: bridge.clock.now()).isEmpty)
     #expect(log.lines.isEmpty && wakes.withLock { $0 } == 0)
-    try runner.run { try $0.apply(reader.read(message), bridge.sealed) }
+    try runner.run { try $0.messages.apply(reader.read(message), bridge.sealed) }
     #expect(monitor.snapshot.received == 1 && monitor.snapshot.requestsAnswered == 1)
     #expect(answers.next(10, connection: 1, now: bridge.clock.now()).count == 1)
     #expect(wakes.withLock { $0 } == 1)
@@ -118,8 +118,8 @@ struct TransactionRunnerTests {
     let message = try bridge.request("ping", user: "tablet")
     var reader = MessageReader(topics: bridge.configuration.topics)
     #expect(throws: (any Error).self) {
-      try runner.run { batch in
-        try batch.apply(reader.read(message), bridge.sealed)
+      try runner.run { transaction in
+        try transaction.messages.apply(reader.read(message), bridge.sealed)
         bridge.store.keychain.noteFileDamaged()
       }
     }
@@ -133,13 +133,15 @@ struct TransactionRunnerTests {
     let log = RecordingLog()
     let runner = bridge.runner(logger: log.logger)
     for number in 0..<5 {
-      try runner.run(isPaced: true) { batch in
-        for line in 0..<10 { batch.outcome.news.add(.info, "flood", ["\(number)": "\(line)"]) }
+      try runner.run(isPaced: true) { transaction in
+        for line in 0..<10 {
+          transaction.progress.outcome.news.add(.info, "flood", ["\(number)": "\(line)"])
+        }
       }
     }
     #expect(log.lines.count { $0.hasPrefix("flood") } == 10)
-    try runner.run(isPaced: true) { $0.outcome.news.add(.error, "failure", [:]) }
-    try runner.run { $0.outcome.news.add(.info, "person", [:]) }
+    try runner.run(isPaced: true) { $0.progress.outcome.news.add(.error, "failure", [:]) }
+    try runner.run { $0.progress.outcome.news.add(.info, "person", [:]) }
     #expect(log.lines.contains { $0.hasPrefix("failure") })
     #expect(log.lines.contains { $0.hasPrefix("person") })
   }
@@ -148,9 +150,11 @@ struct TransactionRunnerTests {
   func actor() throws {
     let log = RecordingLog()
     let runner = bridge.runner(logger: log.logger)
-    try runner.run(as: "somebody") { batch in
-      try bridge.store.keychain.note(.routerRemoved, "a test", in: batch.tx)
-      for number in 0..<30 { batch.outcome.news.add(.info, "line", ["number": "\(number)"]) }
+    try runner.run(as: "somebody") { transaction in
+      try bridge.store.keychain.note(.routerRemoved, "a test", in: transaction.tx)
+      for number in 0..<30 {
+        transaction.progress.outcome.news.add(.info, "line", ["number": "\(number)"])
+      }
     }
     var actors: [String] = []
     try bridge.temporary.keychain.forEachAuditRecord { record in

@@ -12,22 +12,20 @@ import ThreadRequests
 private final class TestGate: ConsentGate {
   private let verdict: ConsentVerdict
   private let asked = Mutex<[ConsentQuestion]>([])
+  private let decided = Mutex<[ConsentDecision]>([])
 
   init(_ verdict: ConsentVerdict) { self.verdict = verdict }
 
   var questions: [ConsentQuestion] { asked.withLock { $0 } }
+  var decisions: [ConsentDecision] { decided.withLock { $0 } }
 
   func judge(_ question: ConsentQuestion, _ tx: WriteTransaction) -> ConsentVerdict {
     asked.withLock { $0.append(question) }
     return verdict
   }
 
-  func settle(_ decision: ConsentDecision, _ tx: WriteTransaction) throws -> [SettledConsent] {
-    questions.map {
-      SettledConsent(
-        id: decision.id, question: $0,
-        refusal: decision.approves ? nil : AnswerFailure(.consentDenied, "no"))
-    }
+  func settle(_ decision: ConsentDecision, _ tx: WriteTransaction) {
+    decided.withLock { $0.append(decision) }
   }
 }
 
@@ -207,13 +205,16 @@ struct ConsentTests {
     for (command, isAgreed) in [(RequestCommand.approveConsent, true), (.denyConsent, false)] {
       var decision = ThreadRequest(command)
       decision.id = "c-1"
-      guard case .decided(let settled) = try service.reply(decision, service.context()),
-        let one = settled.first
-      else {
-        Issue.record("nothing is settled")
+      guard case .decided = try service.reply(decision, service.context()) else {
+        Issue.record("nothing is decided")
         return
       }
-      #expect(one.question.context.requester == .mqttUser("bob"))
+      #expect(gate.decisions.last?.id == "c-1" && gate.decisions.last?.approves == isAgreed)
+      let question = try #require(gate.questions.first)
+      #expect(question.context.requester == .mqttUser("bob"))
+      let one = SettledConsent(
+        id: "c-1", question: question,
+        refusal: isAgreed ? nil : AnswerFailure(.consentDenied, "no"))
       if isAgreed {
         #expect(try service.answer(one).credentials?.first?.networkName == "home")
       } else {

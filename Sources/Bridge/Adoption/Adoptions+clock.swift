@@ -26,7 +26,7 @@ extension Adoptions {
   }
 
   /// - Parameter preferred: read only where the router's state needs it: it may be damaged.
-  func pass(
+  func tick(
     _ router: RouterRecord, preferred: () throws -> OperationalDataset?, _ link: Link,
     _ round: inout Round, in home: String
   ) throws -> [Effect] {

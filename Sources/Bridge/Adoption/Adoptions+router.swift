@@ -45,10 +45,14 @@ extension Adoptions {
   }
 
   /// The alert of its mismatch was raised.
-  func mismatchRaised(_ router: inout RouterRecord) {
+  func mismatchRaised(of agent: BorderAgentID, home: Int64) throws {
+    guard var router = try RouterLedger.find(agent, home: home, tx), router.isPresent,
+      router.adoption == nil
+    else { return }
     var machine = AdoptionMachine(router.adoption, nil)
     _ = machine.handle(.mismatchRaised)
     router.adoption = machine.state
+    try RouterLedger.update(router, tx)
   }
 
   /// Its router is gone, or another team's.

@@ -33,11 +33,7 @@ struct Adoptions {
 
   /// What is stored for a router; nil also where it is damaged.
   func dataset(of agent: BorderAgentID, in home: String) throws -> OperationalDataset? {
-    do {
-      return try store.credential(of: agent, in: home, tx)?.dataset
-    } catch let error as KeychainError where error.isItemDamaged {
-      return nil
-    }
+    try store.readableCredential(of: agent, in: home, tx)?.dataset
   }
 
   /// What is to be given to a router now; nil where it is not on another network.

@@ -4,7 +4,7 @@ import BridgeProtocol
 
 /// What has become of an alert.
 struct AlertChange {
-  /// What everybody is told.
+  /// What is published.
   struct News {
     /// `alertRaised`, `alertUpdated` or `alertResolved`.
     let type: OutboundEventTypes
@@ -13,6 +13,8 @@ struct AlertChange {
 
   /// Whether it is held or fires now.
   let isActive: Bool
-  /// Nil where there is nothing to say.
+  /// Nil where there is nothing to publish.
   var news: News?
+
+  var effects: [Effect] { news.map { [.alertChanged($0)] } ?? [] }
 }

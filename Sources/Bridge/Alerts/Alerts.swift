@@ -3,8 +3,8 @@
 import BridgeProtocol
 import SQLiteDatabase
 
-/// The alerts of all homes within one transaction: rows, and when they rise, change and end. What is to be said about it
-/// is returned.
+/// The alerts of all homes within one transaction: rows, and when they are raised, change and end. What follows is
+/// returned.
 struct Alerts {
   let tx: WriteTransaction
   let now: WireTime
@@ -34,19 +34,19 @@ struct Alerts {
     return try apply(transition, to: alert, wanted: wanted)
   }
 
-  /// Alerts whose conditions have lasted long enough.
-  func raiseDue(limit: Int) throws -> [AlertChange] {
-    try AlertLedger.due(heldBefore: now.adding(seconds: -hold), limit: limit, tx)
-      .map { try apply(.raise, to: $0) }
-  }
-
-  /// Notices that nothing was said about for as long as their definitions have it.
-  func endNotices(limit: Int) throws -> [AlertChange] {
-    try AlertName.notices.flatMap { name in
-      let deadline = now.adding(seconds: -(name.definition.noticeDuration ?? 0))
-      return try AlertLedger.firing(name, before: deadline, limit: limit, tx)
-        .map { try apply(.resolve, to: $0) }
+  /// Brings the alerts of a router in line with the conditions that hold now, and notes in the router which are active.
+  func set(
+    _ wanted: [AlertName: AlertFacts], of router: inout RouterRecord, in home: HomeRecord
+  ) throws -> [Effect] {
+    var effects: [Effect] = []
+    for name in AlertName.ofRouters {
+      let bit: Int64 = 1 << name.number
+      guard wanted[name] != nil || router.alerts & bit != 0 else { continue }
+      let change = try set(name, about: router.agent.description, wanted[name], in: home)
+      if change.isActive { router.alerts |= bit } else { router.alerts &= ~bit }
+      effects += change.effects
     }
+    return effects
   }
 
   /// Whether an alert is held or fires.
@@ -63,12 +63,7 @@ struct Alerts {
     return try AlertLedger.find(fingerprint, tx)?.phase == .firing
   }
 
-  /// Ends an alert whose subject is gone.
-  func end(_ alert: AlertRecord) throws -> AlertChange {
-    try apply(alert.phase == .held ? .drop : .resolve, to: alert)
-  }
-
-  private func apply(
+  func apply(
     _ transition: AlertTransition, to stored: AlertRecord, wanted: AlertFacts? = nil
   ) throws -> AlertChange {
     var alert = stored

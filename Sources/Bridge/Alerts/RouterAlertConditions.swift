@@ -18,13 +18,13 @@ struct RouterAlertConditions {
   /// The name of the network that it is on, where it is configured for another one and the name is known.
   var currentName: String?
   /// Whether an alert of the home says why it differs from the preferred network.
-  var isToldOfHome = false
+  var isExplainedByHome = false
 
   var wanted: [AlertName: AlertFacts] {
     var wanted: [AlertName: AlertFacts] = [:]
     switch check {
     case .none, .match: break
-    case .mismatch where isToldOfHome: break
+    case .mismatch where isExplainedByHome: break
     case .mismatch(let names): wanted[.preferredNetworkMismatch] = mismatch(names)
     case .stale(let names): wanted[.staleDataset] = staleAgainstPreferred(names)
     case .conflict(let names): wanted[.datasetConflict] = conflictWithPreferred(names)

@@ -19,20 +19,20 @@ package struct ConsentDesk: Sendable {
   package func approve(
     _ id: String, _ scope: ConsentScope, by user: UInt32
   ) throws -> ConsentRecord {
-    try decide(by: user) { batch, approver in
-      let ended = try batch.consents.decide(id, scope, by: approver)
-      try batch.apply([.ended(ended)])
+    try decide(by: user) { transaction, approver in
+      let ended = try transaction.context.consents.decide(id, scope, by: approver)
+      try transaction.apply([.ended(ended)])
       // With what came of it.
-      return try batch.consents.ledger.past(ended.record.id, batch.tx) ?? ended.record
+      return try transaction.context.consents.past(ended.record.id) ?? ended.record
     }
   }
 
   /// - Throws: `ConsentRefusal`, or what the store says.
   @discardableResult
   package func deny(_ id: String, by user: UInt32) throws -> ConsentRecord {
-    try decide(by: user) { batch, approver in
-      let ended = try batch.consents.decide(id, nil, by: approver)
-      try batch.apply([.ended(ended)])
+    try decide(by: user) { transaction, approver in
+      let ended = try transaction.context.consents.decide(id, nil, by: approver)
+      try transaction.apply([.ended(ended)])
       return ended.record
     }
   }
@@ -40,8 +40,8 @@ package struct ConsentDesk: Sendable {
   /// - Throws: `ConsentRefusal`, or what the store says.
   @discardableResult
   package func revoke(_ id: String, by user: UInt32) throws -> ConsentGrant {
-    let grant = try decide(by: user) { batch, approver in
-      try batch.consents.ledger.revoke(id, by: approver, now: batch.now.milliseconds, batch.tx)
+    let grant = try decide(by: user) { transaction, approver in
+      try transaction.context.consents.revoke(id, by: approver)
     }
     transactions.logger?.notice(
       "consent revoked",
@@ -53,7 +53,7 @@ package struct ConsentDesk: Sendable {
   }
 
   private func decide<R>(
-    by user: UInt32, _ body: (BatchApplier, ConsentApprover) throws -> R
+    by user: UInt32, _ body: (BridgeTransaction, ConsentApprover) throws -> R
   ) throws -> R {
     let approver = ConsentApprover.commandLine(user: user)
     return try transactions.run(as: approver.description) { try body($0, approver) }

@@ -10,7 +10,7 @@ import ThreadRequests
 /// Questions to people, and their decisions, within one transaction: what the ledger keeps of them. What follows from it
 /// is returned.
 struct Consents {
-  let ledger: ConsentLedger
+  private let ledger: ConsentLedger
   let now: WireTime
   let tx: WriteTransaction
 
@@ -43,6 +43,16 @@ struct Consents {
       try ledger.deny(id, by: approver, now: now.milliseconds, tx)
     }
   }
+
+  /// Takes back what was agreed to for good.
+  ///
+  /// - Throws: `ConsentRefusal`.
+  func revoke(_ id: String, by approver: ConsentApprover) throws -> ConsentGrant {
+    try ledger.revoke(id, by: approver, now: now.milliseconds, tx)
+  }
+
+  /// What was decided, and what came of it.
+  func past(_ id: ConsentID) throws -> ConsentRecord? { try ledger.past(id, tx) }
 
   /// What nobody has answered in time.
   func expire() throws -> [Effect] {

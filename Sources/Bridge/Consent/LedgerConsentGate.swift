@@ -36,15 +36,14 @@ final class LedgerConsentGate: ConsentGate {
     }
   }
 
-  /// - Returns: none: those that are settled are answered with the other effects.
-  func settle(_ decision: ConsentDecision, _ tx: WriteTransaction) throws -> [SettledConsent] {
+  /// Those that are settled are answered with the other effects.
+  func settle(_ decision: ConsentDecision, _ tx: WriteTransaction) throws {
     let approver = try approver(decision)
     do {
       try checkHome(decision)
       let ended = try consents.decide(
         decision.id, decision.approves ? decision.scope : nil, by: approver)
       effects.append(.ended(ended))
-      return []
     } catch let refusal as ConsentRefusal {
       throw AnswerFailure(refusal)
     }

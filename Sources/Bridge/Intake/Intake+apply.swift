@@ -73,22 +73,23 @@ extension Intake {
     let started = ContinuousClock.now
     var index: Int? = part.startIndex
     do {
-      let count = try transactions.run(isPaced: true, wakes: false) { batch in
-        let rows = batch.tx.totalChanges
+      let count = try transactions.run(isPaced: true, wakes: false) { transaction in
+        let rows = transaction.tx.totalChanges
         var count = 0
         for message in part {
           index = part.startIndex + count
-          try batch.apply(message, sealed)
+          try transaction.messages.apply(message, sealed)
           count += 1
-          if batch.tx.totalChanges - rows > Bound.rows || started.duration(to: .now) > Bound.time
+          if transaction.tx.totalChanges - rows > Bound.rows
+            || started.duration(to: .now) > Bound.time
             || isStopping.load(ordering: .relaxed)
           {
             break
           }
         }
         index = nil
-        try notePublished(batch.tx)
-        try MessageTrial.end(batch.tx)
+        try notePublished(transaction.tx)
+        try MessageTrial.end(transaction.tx)
         return count
       }
       committed()
@@ -99,9 +100,9 @@ extension Intake {
   }
 
   private func reject(_ message: InboundMessage, _ reason: String) throws {
-    try transactions.run(isPaced: true, wakes: false) { batch in
-      try batch.reject(message, because: reason)
-      try MessageTrial.end(batch.tx)
+    try transactions.run(isPaced: true, wakes: false) { transaction in
+      try transaction.messages.reject(message, because: reason)
+      try MessageTrial.end(transaction.tx)
     }
     committed()
   }

@@ -148,14 +148,17 @@ final class Intake: MosquittoHandler {
 
   /// A broker that has forgotten the session has also forgotten what waited in it.
   private func noteSession(isPresent: Bool) throws {
-    try transactions.run(wakes: false) { batch in
+    try transactions.run(wakes: false) { transaction in
+      let tx = transaction.tx
       let wasConnected =
-        try batch.tx.first("SELECT intake_connected FROM outbox") { $0.integer(0) != 0 } ?? false
-      if let home = batch.servedHomes.first {
-        try batch.setAlert(
-          .sessionLost, wasConnected && !isPresent ? .sessionLost : nil, in: home)
+        try tx.first("SELECT intake_connected FROM outbox") { $0.integer(0) != 0 } ?? false
+      if let home = transaction.context.servedHomes.first {
+        let isLost = wasConnected && !isPresent
+        try transaction.apply([
+          .alert(.sessionLost, isLost ? .sessionLost : nil, home: home.record.id)
+        ])
       }
-      if !wasConnected { try batch.tx.execute("UPDATE outbox SET intake_connected = 1") }
+      if !wasConnected { try tx.execute("UPDATE outbox SET intake_connected = 1") }
     }
   }
 

@@ -14,6 +14,13 @@ enum RouterLedger {
       row: RouterRecord.init(row:))
   }
 
+  /// What people call a border router; its id where nobody has named it.
+  static func displayName(
+    of agent: BorderAgentID, home: Int64, _ tx: ReadTransaction
+  ) throws -> String {
+    try find(agent, home: home, tx)?.displayName ?? agent.description
+  }
+
   /// Routers behind an access point for which one of the users spoke last; reads at most `limit` rows for each.
   static func find(
     accessPoint: String, home: Int64, users: [String], limit: Int, _ tx: ReadTransaction

@@ -56,9 +56,10 @@ package struct OwnershipService: Sendable {
     _ message: Logger.Message, of agent: BorderAgentID, in home: String, by actor: String,
     _ body: (Ownership, HomeRecord) throws -> (change: OwnershipChange, effects: [Effect])
   ) throws -> OwnershipChange {
-    let change = try transactions.run(as: actor) { batch in
-      let (change, effects) = try body(batch.ownership, batch.home(named: home).record)
-      try batch.apply(effects)
+    let change = try transactions.run(as: actor) { transaction in
+      let context = transaction.context
+      let (change, effects) = try body(context.ownership, context.home(named: home).record)
+      try transaction.apply(effects)
       return change
     }
     if let logger = transactions.logger, change.isChange {

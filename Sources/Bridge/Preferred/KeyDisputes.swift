@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BridgeProtocol
-import KeychainCore
 import SQLiteDatabase
 import ThreadCredentialStore
 import ThreadDataset
@@ -21,11 +20,7 @@ struct KeyDisputes {
     guard let dataset, let preferred, dataset.relation(to: preferred) == .newer,
       !dataset.hasKeys(of: preferred)
     else { return false }
-    do {
-      return try store.credential(of: router.agent, in: home, tx)?.followsPreferred == true
-    } catch let error as KeychainError where error.isItemDamaged {
-      return false
-    }
+    return try store.readableCredential(of: router.agent, in: home, tx)?.followsPreferred == true
   }
 
   /// Brings the alert in line with what the members report. Where the other side has gone, the claim counts, and becomes
@@ -71,6 +66,6 @@ struct KeyDisputes {
   }
 
   private func name(of agent: BorderAgentID, in home: HomeRecord) throws -> String {
-    try RouterLedger.find(agent, home: home.id, tx)?.displayName ?? agent.description
+    try RouterLedger.displayName(of: agent, home: home.id, tx)
   }
 }

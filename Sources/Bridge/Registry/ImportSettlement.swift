@@ -40,16 +40,20 @@ package struct ImportSettlement: Sendable {
   package func settle(
     _ imported: ImportedItems, former: [String: OperationalDataset], _ tx: WriteTransaction
   ) throws {
-    // No answer goes out: an import has no request, and its report says the rest.
-    _ = try TransactionRunner.apply(configuration, store, now: clock.now(), tx) { batch in
+    // No answer follows: an import has no request, and its report says the rest.
+    _ = try TransactionRunner.apply(configuration, store, now: clock.now(), tx) { transaction in
+      let context = transaction.context
       // The preferred network first: routers are checked against it.
       for record in try HomeLedger.all(tx) {
-        let home = try batch.home(record.id)
-        try showPreferred(of: home, former: former[record.name], batch)
+        let home = try context.home(record.id)
+        try transaction.apply(showPreferred(of: home, former: former[record.name], context))
         try store.settleImportedHistory(of: record.name, tx)
       }
       for credential in imported.credentials {
-        try show(credential, batch)
+        // A home that the settings do not name has no registry.
+        guard let home = context.servedHomes.first(where: { $0.record.name == credential.home })
+        else { continue }
+        try transaction.apply(context.routers.imported(credential.agent, in: home.record))
       }
       try RouterLedger.setOwnersCursor(0, tx)
     }
@@ -60,30 +64,23 @@ package struct ImportSettlement: Sendable {
   /// A mark of membership that comes in is that of another store: a router is a member here when it has
   /// the keys of the preferred network of this store.
   private func showPreferred(
-    of home: HomeContext, former: OperationalDataset?, _ batch: BatchApplier
-  ) throws {
+    of home: HomeContext, former: OperationalDataset?, _ context: TransactionContext
+  ) throws -> [Effect] {
     let record = home.record
-    guard let preferred = try batch.preferredNetwork(of: home) else { return }
-    try store.recheckMembers(of: preferred, in: record.name, batch.tx)
+    guard let preferred = try context.preferredNetwork(of: home) else { return [] }
+    try store.recheckMembers(of: preferred, in: record.name, context.tx)
     var kept: String?
     if let former, !former.isSameNetwork(as: preferred) {
-      kept = try store.keep(former, in: record.name, batch.tx)
+      kept = try store.keep(former, in: record.name, context.tx)
     }
     let change = PreferredChange(from: former, to: preferred, cause: .imported, formerID: kept)
-    try batch.apply([.preferred(change, by: nil, home: record.id)])
+    var effects: [Effect] = [.preferred(change, by: nil, home: record.id)]
     let isNew = former.map { !$0.isSameNetwork(as: preferred) } ?? false
-    guard isNew || record.preferred != preferred.extendedPANID else { return }
-    batch.noteNetworkShown(record.preferred, in: home)
-    var event = EventRecord(time: batch.now, types: .preferredChanged, home: record.id)
+    guard isNew || record.preferred != preferred.extendedPANID else { return effects }
+    if let shown = record.preferred { effects.append(.networkShown(shown, home: record.id)) }
+    var event = EventRecord(time: context.now, types: .preferredChanged, home: record.id)
     event.network = preferred.extendedPANID
-    try batch.apply([.event(event)])
-  }
-
-  private func show(_ credential: ImportedItems.Credential, _ batch: BatchApplier) throws {
-    // A home that the settings do not name has no registry.
-    guard let home = batch.servedHomes.first(where: { $0.record.name == credential.home }) else {
-      return
-    }
-    try batch.apply(batch.routers.imported(credential.agent, in: home.record))
+    effects.append(.event(event))
+    return effects
   }
 }

@@ -85,77 +85,57 @@ struct RegistryRepair {
     } else if lost.contains("alert") {
       try tx.execute("UPDATE router SET alerts = 0")
     }
-    _ = try TransactionRunner.apply(configuration, store, now: now, tx) { batch in
-      try fill(lost, routers, batch)
+    _ = try TransactionRunner.apply(configuration, store, now: now, tx) { transaction in
+      try transaction.apply(effects(lost, routers, transaction.context))
     }
   }
 
-  private func fill(
-    _ lost: Set<String>, _ routers: [RouterRecord], _ batch: BatchApplier
-  ) throws {
+  private func effects(
+    _ lost: Set<String>, _ routers: [RouterRecord], _ context: TransactionContext
+  ) throws -> [Effect] {
+    var effects: [Effect] = []
     if lost.contains("router") {
-      try insert(routers, batch)
+      effects += try known(routers, context).map { .restore($0) }
     } else if lost.contains("network") {
-      for router in routers { try countNetwork(of: router, batch) }
+      effects += routers.map { .countNetwork(of: $0) }
     }
-    for home in batch.servedHomes {
-      home.needsLook = true
-      home.needsKeyLook = true
-      home.needsMoveLook = true
-      if lost.contains("network") { batch.noteNetworkShown(home.record.preferred, in: home) }
+    for home in context.servedHomes.map(\.record) {
+      effects.append(.checkHome(home: home.id))
+      if lost.contains("network"), let preferred = home.preferred {
+        effects.append(.networkShown(preferred, home: home.id))
+      }
     }
-    if let home = batch.servedHomes.first {
-      try batch.setAlert(.storeDamaged, .storeDamaged(lost.sorted()), in: home)
+    if let home = context.servedHomes.first?.record.id {
+      effects.append(.alert(.storeDamaged, .storeDamaged(lost.sorted()), home: home))
     }
+    return effects
   }
 
-  /// Puts routers into a table that is new: those that could be read, and those of which credentials
-  /// are stored.
-  private func insert(_ readable: [RouterRecord], _ batch: BatchApplier) throws {
+  /// The routers for a table that is new: those that could be read, and those of which credentials are stored.
+  private func known(
+    _ readable: [RouterRecord], _ context: TransactionContext
+  ) throws -> [RouterRecord] {
     var known: [Int64: Set<BorderAgentID>] = [:]
-    for router in readable where known[router.home, default: []].insert(router.agent).inserted {
-      try insert(router, batch)
-    }
-    for home in batch.servedHomes {
-      let credentials = try store.all(in: home.record.name, of: nil, limit: nil, batch.tx)
+    var routers = readable.filter { known[$0.home, default: []].insert($0.agent).inserted }
+    for home in context.servedHomes.map(\.record) {
+      let credentials = try store.all(in: home.name, of: nil, limit: nil, context.tx)
       for credential in credentials.readable
-      where known[home.record.id, default: []].insert(credential.agent).inserted {
+      where known[home.id, default: []].insert(credential.agent).inserted {
         // Its next message names its login.
         var router = RouterRecord(
-          home: home.record.id, agent: credential.agent, user: credential.team, now: batch.now)
+          home: home.id, agent: credential.agent, user: credential.team, now: context.now)
         router.credential = .stored
-        router.describe(credential.dataset, at: batch.now)
+        router.describe(credential.dataset, at: context.now)
         if credential.followsPreferred { router.memberOf = credential.dataset.extendedPANID }
-        try insert(router, batch)
+        routers.append(router)
       }
       for agent in credentials.damaged
-      where known[home.record.id, default: []].insert(agent).inserted {
-        let team = try? store.team(of: agent, in: home.record.name, batch.tx)
-        try insert(
-          RouterRecord(home: home.record.id, agent: agent, user: team ?? "", now: batch.now), batch)
+      where known[home.id, default: []].insert(agent).inserted {
+        let team = try? store.team(of: agent, in: home.name, context.tx)
+        routers.append(
+          RouterRecord(home: home.id, agent: agent, user: team ?? "", now: context.now))
       }
     }
-  }
-
-  private func insert(_ stored: RouterRecord, _ batch: BatchApplier) throws {
-    guard let home = try? batch.home(stored.home) else { return }
-    var router = stored
-    // The walk that follows raises again what still holds.
-    router.alerts = 0
-    if router.isPresent {
-      var record = EventRecord(time: batch.now, home: router.home)
-      record.router = router.agent
-      router.generation = try batch.append(record)
-      batch.noteRouter(in: home, change: 1)
-      try countNetwork(of: router, batch)
-    }
-    try RouterLedger.insert(router, batch.tx)
-  }
-
-  private func countNetwork(of router: RouterRecord, _ batch: BatchApplier) throws {
-    guard router.isPresent, let home = try? batch.home(router.home) else { return }
-    batch.noteNetwork(
-      in: home, from: nil, to: router.contribution,
-      dataset: try batch.readableDataset(of: router.agent, home: home))
+    return routers
   }
 }

@@ -54,15 +54,16 @@ package final class RequestService: Sendable {
       context.program = request.program
       context.listsSecrets = true
       context.version = transactions.configuration.version
-      let reply = try transactions.run(at: now, writes: request.command.writes) { batch in
-        let fulfilled = try batch.requests.reply(to: request, context)
-        try batch.apply(fulfilled.effects)
+      let reply = try transactions.run(at: now, writes: request.command.writes) { transaction in
+        let fulfilled = try transaction.context.requests.reply(to: request, context)
+        try transaction.apply(fulfilled.effects)
         let reply = try fulfilled.result.get()
         if fulfilled.granted != nil, !isThere() {
           throw AnswerFailure(.expired, "nobody waits for the answer any more")
         }
-        if case .data = reply { try batch.consents.noteDisclosure(fulfilled.granted) }
-        if case .decided(let settled) = reply { try batch.apply([.settled(settled)]) }
+        if case .data = reply {
+          try transaction.context.consents.noteDisclosure(fulfilled.granted)
+        }
         if case .waiting(let id) = reply {
           expected = callers.expect(
             id, request.transaction, isOwnUser: requester.isDaemonUser, isThere: isThere)

@@ -70,8 +70,7 @@ struct Requests {
         if let answer = try answer(data, context, transaction) { fulfilled.effects.append(answer) }
         try consents.noteDisclosure(reply.granted)
       case .waiting: break
-      case .decided(let settled):
-        fulfilled.effects.append(.settled(settled))
+      case .decided:
         if let answer = try answer(AnswerData(), context, transaction) {
           fulfilled.effects.append(answer)
         }

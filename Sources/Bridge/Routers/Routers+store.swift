@@ -41,7 +41,7 @@ extension Routers {
       try RouterLedger.update(router, tx)
       return []
     }
-    let dataset = try readableDataset(of: agent, in: home.name)
+    let dataset = try store.readableCredential(of: agent, in: home.name, tx)?.dataset
     var event = EventRecord(time: now, home: home.id)
     event.router = agent
     if let dataset {
@@ -60,16 +60,6 @@ extension Routers {
     change.dataset = .known(dataset)
     change.event = event
     return [.router(change)]
-  }
-
-  private func readableDataset(
-    of agent: BorderAgentID, in home: String
-  ) throws -> OperationalDataset? {
-    do {
-      return try store.credential(of: agent, in: home, tx)?.dataset
-    } catch let error as KeychainError where error.isItemDamaged {
-      return nil
-    }
   }
 
   /// Whether credentials are stored for a router, also damaged ones.

@@ -7,79 +7,89 @@ import ThreadCredentialStore
 import ThreadDataset
 
 /// What time brings: alerts that have been held long enough, routers that fell silent, routers to check
-/// anew. It goes the way of a message: a decision, inside a transaction.
+/// again. It goes the way of a message: components decide inside a transaction, and what follows is applied.
 struct TickApplier {
   /// Alerts raised or forgotten in one tick.
   private static let alertsAtOnce = 200
   /// Rows looked at in one tick, so that intake never waits for a walk.
   private static let presenceStep = 5_000
   private static let adoptionStep = 200
+  /// Routers forgotten in one tick.
+  private static let forgottenAtOnce = 50
+  /// Items looked at in one tick.
+  private static let itemsAtOnce = 500
 
-  let batch: BatchApplier
-  /// Since when everything that routers say has been heard; nil while it is not.
+  let transaction: BridgeTransaction
+  /// Since when everything that routers publish has been received; nil while it is not.
   let listeningSince: WireTime?
-  /// The number of the connection that speaks; nil while there is none.
+  /// The number of the connection that publishes; nil while there is none.
   var connection: Int64?
   var deliveries = AdoptionDeliveries()
 
+  private var context: TransactionContext { transaction.context }
+
   func apply(_ cursors: inout TickCursors) throws {
-    try batch.raiseDueAlerts(limit: Self.alertsAtOnce)
-    try forgetResolvedAlerts()
-    try batch.endNotices(limit: Self.alertsAtOnce)
+    let alerts = context.alerts
+    try transaction.apply(alerts.raiseDue(limit: Self.alertsAtOnce))
+    try transaction.apply(alerts.forgetResolved(limit: Self.alertsAtOnce))
+    try transaction.apply(alerts.endNotices(limit: Self.alertsAtOnce))
     try noticeSilence(cursor: &cursors.presence)
-    try listOwnedIDs()
+    try context.ownership.listOwnedIDs(limit: Self.itemsAtOnce)
     try forgetLeftRouters()
-    try batch.apply(batch.consents.expire())
-    for home in batch.servedHomes { try reevaluate(home) }
-    try passAdoptions(cursor: &cursors.adoptions)
+    try transaction.apply(context.consents.expire())
+    try recheckRouters()
+    try continueAdoptions(cursor: &cursors.adoptions)
   }
 
-  private func passAdoptions(cursor: inout Int64) throws {
+  private func continueAdoptions(cursor: inout Int64) throws {
     let routers = try RouterLedger.adopting(
-      after: cursor, limit: Self.adoptionStep, batch.tx)
+      after: cursor, limit: Self.adoptionStep, context.tx)
     let link = Adoptions.Link(
       connection: connection, listeningSince: listeningSince, deliveries: deliveries)
     var round = Adoptions.Round()
     for router in routers {
-      guard let home = batch.servedHomes.first(where: { $0.record.id == router.home }) else {
+      guard let home = context.servedHomes.first(where: { $0.record.id == router.home }) else {
         continue
       }
-      try batch.apply(
-        batch.adoptions.pass(
-          router, preferred: { try batch.preferredNetwork(of: home) }, link, &round,
+      try transaction.apply(
+        context.adoptions.tick(
+          router, preferred: { try context.preferredNetwork(of: home) }, link, &round,
           in: home.record.name))
     }
     cursor = routers.count < Self.adoptionStep ? 0 : routers.last?.id ?? 0
   }
 
-  private func forgetResolvedAlerts() throws {
-    let deadline = batch.now.adding(seconds: -AlertState.resolvedRetention)
-    let gone = try AlertLedger.resolved(before: deadline, limit: Self.alertsAtOnce, batch.tx)
-    for alert in gone {
-      try AlertLedger.delete(alert.fingerprint, batch.tx)
-      var event = EventRecord(time: batch.now, home: alert.home)
-      event.alert = alert.fingerprint
-      try batch.append(event)
+  private func noticeSilence(cursor: inout Int64) throws {
+    let limit = context.configuration.offlineAfter
+    // A daemon that was away, or a broker that was, has received nothing: that is no silence of the routers.
+    guard limit > 0, let listeningSince,
+      listeningSince.adding(seconds: limit) <= context.now
+    else { return }
+    let deadline = context.now.adding(seconds: -limit)
+    let (silent, last) = try RouterLedger.silent(
+      after: cursor, limit: Self.presenceStep, before: deadline, context.tx)
+    cursor = last ?? 0
+    for stored in silent {
+      try transaction.apply([.router(context.routers.silence(of: stored))])
     }
   }
 
-  private func noticeSilence(cursor: inout Int64) throws {
-    let limit = batch.configuration.offlineAfter
-    // A daemon that was away, or a broker that was, has heard nobody: that is no silence of theirs.
-    guard limit > 0, let listeningSince,
-      listeningSince.adding(seconds: limit) <= batch.now
-    else { return }
-    let (silent, last) = try RouterLedger.silent(
-      after: cursor, limit: Self.presenceStep, before: batch.now.adding(seconds: -limit), batch.tx)
-    cursor = last ?? 0
-    for stored in silent {
-      try batch.apply([.router(batch.routers.silence(of: stored))])
+  /// Forgets routers that left 30 days ago.
+  private func forgetLeftRouters() throws {
+    let deadline = context.now.adding(seconds: -Ownership.retention)
+    let left = try RouterLedger.left(before: deadline, limit: Self.forgottenAtOnce, context.tx)
+    for router in left {
+      let home = try context.home(router.home).record.name
+      let effects = try context.ownership.forget(router, in: home, of: nil, leftBefore: deadline)
+      try transaction.apply(effects ?? [])
     }
   }
 
   /// The preferred network changed, or the daemon started: what is true of every router now?
-  private func reevaluate(_ home: HomeContext) throws {
-    guard let cursor = home.record.reevaluateAfter, !home.isPreferredNew else { return }
-    try batch.recheckRouters(in: home, after: cursor)
+  private func recheckRouters() throws {
+    for home in context.servedHomes where !home.changes.isPreferredNew {
+      guard let cursor = home.record.reevaluateAfter else { continue }
+      try transaction.apply([.recheckRouters(home: home.record.id, after: cursor)])
+    }
   }
 }

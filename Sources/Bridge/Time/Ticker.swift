@@ -66,27 +66,27 @@ final class Ticker: Sendable {
     let now = transactions.clock.now()
     if !isLast, monitor.takeCheck(at: now) { checkStore(now) }
     do {
-      try transactions.run(at: now, wakes: false) { batch in
+      try transactions.run(at: now, wakes: false) { transaction in
         let next = try cursors.withLock { cursors in
           var next = cursors
           let known = monitor.snapshot
           try TickApplier(
-            batch: batch, listeningSince: known.listeningSince,
+            transaction: transaction, listeningSince: known.listeningSince,
             connection: known.isStatusConnected && !isLast ? known.statusConnections : nil,
             deliveries: transactions.answers.deliveries
           ).apply(&next)
           return next
         }
         cursors.withLock { $0 = next }
-        try watchDroppedMessages(batch)
-        try watchLogin(batch)
-        try watchSessions(batch)
-        try noteWalks(batch.tx)
+        try watchDroppedMessages(transaction)
+        try watchLogin(transaction)
+        try watchSessions(transaction)
+        try noteWalks(transaction.tx)
         // A store that failed is tried with a real write: only that tells whether it works again.
-        if monitor.snapshot.storeProblem != nil { try EventLedger.probe(batch.tx) }
+        if monitor.snapshot.storeProblem != nil { try EventLedger.probe(transaction.tx) }
         let published = outbox.published
-        if try EventLedger.published(batch.tx) < published {
-          try EventLedger.setPublished(published, batch.tx)
+        if try EventLedger.published(transaction.tx) < published {
+          try EventLedger.setPublished(published, transaction.tx)
         }
       }
       try store.keychain.tick()
@@ -144,22 +144,24 @@ final class Ticker: Sendable {
 
   /// Firing while the broker's count of dropped messages grows, and for ten minutes after. The last
   /// count is stored, so that what was dropped while the daemon was away is noticed too.
-  private func watchDroppedMessages(_ batch: BatchApplier) throws {
-    guard let home = batch.servedHomes.first else { return }
+  private func watchDroppedMessages(_ transaction: BridgeTransaction) throws {
+    guard let home = transaction.context.servedHomes.first else { return }
     if let count = status.droppedMessages {
-      let before = try EventLedger.droppedMessages(batch.tx)
-      if let before, count > before { droppedGrew.withLock { $0 = batch.now } }
-      if before != count { try EventLedger.setDroppedMessages(count, batch.tx) }
+      let before = try EventLedger.droppedMessages(transaction.tx)
+      if let before, count > before { droppedGrew.withLock { $0 = transaction.now } }
+      if before != count { try EventLedger.setDroppedMessages(count, transaction.tx) }
     }
     let isRecent =
-      droppedGrew.withLock { $0 }.map { batch.now < $0.adding(seconds: 600) } ?? false
-    try batch.setAlert(.messagesDropped, isRecent ? .messagesDropped : nil, in: home)
+      droppedGrew.withLock { $0 }.map { transaction.now < $0.adding(seconds: 600) } ?? false
+    try transaction.apply([
+      .alert(.messagesDropped, isRecent ? .messagesDropped : nil, home: home.record.id)
+    ])
   }
 
   /// Firing from the broker's first no to its next yes. Of a broker that is away nothing is known:
   /// then the alert stays as it is, also over a restart.
-  private func watchLogin(_ batch: BatchApplier) throws {
-    guard let home = batch.servedHomes.first else { return }
+  private func watchLogin(_ transaction: BridgeTransaction) throws {
+    guard let home = transaction.context.servedHomes.first else { return }
     let wanted: AlertFacts?
     switch monitor.snapshot.login {
     case .unknown: return
@@ -169,13 +171,13 @@ final class Ticker: Sendable {
         summary: words,
         remedy: transactions.configuration.loginRemedy)
     }
-    try batch.setAlert(.brokerAuthenticationFailed, wanted, in: home)
+    try transaction.apply([.alert(.brokerAuthenticationFailed, wanted, home: home.record.id)])
   }
 
   /// Firing from the takeover of a session until both have been the daemon's own for long enough.
-  private func watchSessions(_ batch: BatchApplier) throws {
-    guard let home = batch.servedHomes.first else { return }
-    try batch.setAlert(
-      .sessionTakenOver, monitor.snapshot.takeover.map(AlertFacts.takeover), in: home)
+  private func watchSessions(_ transaction: BridgeTransaction) throws {
+    guard let home = transaction.context.servedHomes.first else { return }
+    let takeover = monitor.snapshot.takeover.map(AlertFacts.takeover)
+    try transaction.apply([.alert(.sessionTakenOver, takeover, home: home.record.id)])
   }
 }

@@ -2,12 +2,11 @@
 
 import BridgeProtocol
 import ConsentLedger
-import CredentialService
 import ThreadCredentialStore
 import ThreadDataset
 
-/// What follows from what a component has decided, beside what it has written itself. `BatchApplier` applies all of
-/// them, in their order.
+/// What follows from what a component has decided, beside what it has written itself. `EffectApplier` applies
+/// all of them, in their order.
 enum Effect {
   /// A row of the outbox.
   case event(EventRecord)
@@ -16,14 +15,18 @@ enum Effect {
   case question(PendingConsent)
   /// A question waits no more: event, log, what it means for a router, and the answers that it owes.
   case ended(EndedConsent)
-  /// A person's decision settles these questions: the answers that they owe.
-  case settled([SettledConsent])
   /// To a client; counted as one of the requests that were answered, or refused.
   case answer(Answer, isRefusal: Bool)
+  /// To the publisher of an event: what became of it. Not a request, so not counted.
+  case eventAnswer(Answer)
   /// To a router that is to use the preferred network.
   case send(AdoptionMessage)
-  /// The condition of an alert of a home holds, or, without facts, does not.
-  case alert(AlertName, AlertFacts?, home: Int64)
+  /// The condition of an alert holds, or, without facts, does not.
+  ///
+  /// - about: see `Alerts.set`.
+  case alert(AlertName, AlertFacts?, about: String = "", home: Int64)
+  /// An alert was raised, updated or resolved: event and log.
+  case alertChanged(AlertChange.News)
   /// The store has another preferred network for a home, or none; every router is checked again.
   ///
   /// - by: the router that reports it, or the person who chose it.
@@ -31,12 +34,22 @@ enum Effect {
   /// The keys of the preferred network may be disputed now, or no more: also where no router is listed under an id whose
   /// credentials are one side of it.
   case checkKeys(home: Int64)
+  /// All that is true of a home is decided again when the transaction ends.
+  case checkHome(home: Int64)
   /// A router is written, and all that is true of it is decided again.
   case router(RouterChange)
   /// A router is taken off the list: its topics are emptied, its alerts resolve, its adoption ends.
   ///
   /// - event: what is published as `router_left`, with all that is known beside the router.
   case unlist(RouterRecord, EventRecord)
+  /// A router is put into a table that was created again.
+  case restore(RouterRecord)
+  /// A router is counted for its network, whose table was created again.
+  case countNetwork(of: RouterRecord)
+  /// The next routers of a home are checked against the preferred network.
+  ///
+  /// - after: the id of the last one that was checked; 0: from the first one.
+  case recheckRouters(home: Int64, after: Int64)
   /// What is left of a removed id goes.
   case delete(Ownership.Removal)
   /// A user has sent a dataset unsealed.
@@ -49,6 +62,8 @@ enum Effect {
   case keysReported(OperationalDataset, home: Int64)
   /// A network is written, or deleted where no router is on it, and its topic is published again.
   case network(NetworkRecord, home: Int64, isGone: Bool)
+  /// What is published of a network changes, although its counts stay the same.
+  case networkShown(ExtendedPANID, home: Int64)
   /// The event repeats an earlier one.
   case duplicate
   /// A user may speak for no router any more.
@@ -57,7 +72,7 @@ enum Effect {
   case routerForgotten
 }
 
-/// What a person who reads the log is to know.
+/// A line of the log.
 enum LogLine {
   /// What was agreed to is not given.
   case notGiven(ConsentRecord, ConsentObstacle)

@@ -65,7 +65,7 @@ final class TransactionRunner: Sendable {
   func run<R>(
     as actor: String? = nil, at now: WireTime? = nil, writes: Bool = true, isPaced: Bool = false,
     wakes: Bool = true,
-    _ body: (BatchApplier) throws -> R
+    _ body: (BridgeTransaction) throws -> R
   ) throws -> R {
     let now = now ?? clock.now()
     let (result, outcome) = try store.keychain.database.write { tx in
@@ -83,12 +83,12 @@ final class TransactionRunner: Sendable {
   /// The same inside a transaction in which others write as well. What follows is the caller's.
   static func apply<R>(
     _ configuration: BridgeConfiguration, _ store: ThreadCredentialStore, now: WireTime,
-    _ tx: WriteTransaction, _ body: (BatchApplier) throws -> R
+    _ tx: WriteTransaction, _ body: (BridgeTransaction) throws -> R
   ) throws -> (result: R, outcome: TransactionOutcome) {
-    let batch = try BatchApplier(configuration: configuration, store: store, now: now, tx)
-    let result = try body(batch)
-    try batch.finish()
-    return (result, batch.outcome)
+    let transaction = try BridgeTransaction(configuration, store, now: now, tx)
+    let result = try body(transaction)
+    try transaction.finish()
+    return (result, transaction.progress.outcome)
   }
 
   func wake() { wakePublisher() }

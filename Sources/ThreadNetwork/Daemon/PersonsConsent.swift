@@ -32,7 +32,7 @@ final class PersonsConsent: ConsentGate {
     }
   }
 
-  func settle(_ decision: ConsentDecision, _ tx: WriteTransaction) throws -> [SettledConsent] {
+  func settle(_ decision: ConsentDecision, _ tx: WriteTransaction) throws {
     throw AnswerFailure(.staleID, field: "id", "nothing of this id is waiting for a decision")
   }
 }

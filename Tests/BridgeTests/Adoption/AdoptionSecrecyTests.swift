@@ -130,6 +130,6 @@ struct AdoptionSecrecyTests {
 
 private struct EverybodyConsents: ConsentGate {
   func judge(_ question: ConsentQuestion, _ tx: WriteTransaction) -> ConsentVerdict { .granted }
-  func settle(_ decision: ConsentDecision, _ tx: WriteTransaction) -> [SettledConsent] { [] }
+  func settle(_ decision: ConsentDecision, _ tx: WriteTransaction) {}
   func waiting(_ context: RequestContext, _ tx: WriteTransaction) -> [WaitingQuestion] { [] }
 }

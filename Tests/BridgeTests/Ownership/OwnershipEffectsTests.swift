@@ -17,9 +17,9 @@ struct OwnershipEffectsTests {
 
   @Test("A removed id loses its owner only after its router is off the list")
   func removal() throws {
-    _ = try bridge.transaction { batch in
-      let home = try batch.home(named: "home").record
-      let (change, effects) = try batch.ownership.remove(agent(Agent.attic), in: home)
+    _ = try bridge.transaction { transaction in
+      let home = try transaction.context.home(named: "home").record
+      let (change, effects) = try transaction.context.ownership.remove(agent(Agent.attic), in: home)
       #expect(change.wasListed && change.hadCredentials)
       guard effects.count == 3, case .checkKeys(let checked) = effects[0],
         case .unlist(let router, _) = effects[1], case .delete(let id) = effects[2]
@@ -28,34 +28,34 @@ struct OwnershipEffectsTests {
         return
       }
       #expect(checked == home.id && router.agent == id.agent && id.team == "hub")
-      #expect(try batch.store.team(of: id.agent, in: "home", batch.tx) == "hub")
-      try batch.apply(effects)
-      #expect(try batch.store.team(of: id.agent, in: "home", batch.tx) == nil)
+      #expect(try transaction.context.store.team(of: id.agent, in: "home", transaction.tx) == "hub")
+      try transaction.apply(effects)
+      #expect(try transaction.context.store.team(of: id.agent, in: "home", transaction.tx) == nil)
     }
     #expect(try bridge.router(Agent.attic) == nil)
   }
 
   @Test("A released router stays listed, and its adoption ends with the change of its row")
   func release() throws {
-    _ = try bridge.transaction { batch in
-      let home = try batch.home(named: "home").record
-      let (_, effects) = try batch.ownership.release(agent(Agent.attic), in: home)
+    _ = try bridge.transaction { transaction in
+      let home = try transaction.context.home(named: "home").record
+      let (_, effects) = try transaction.context.ownership.release(agent(Agent.attic), in: home)
       guard effects.count == 2, case .router(let change) = effects[1] else {
         Issue.record("\(effects)")
         return
       }
       #expect(change.endsAdoption && change.trigger == "released")
       #expect(change.router.credential == .missing && change.router.network == nil)
-      try batch.apply(effects)
+      try transaction.apply(effects)
     }
     #expect(try bridge.router(Agent.attic)?.isPresent == true)
   }
 
   @Test("A transfer to the owner has no effects")
   func transferToOwner() throws {
-    _ = try bridge.transaction { batch in
-      let home = try batch.home(named: "home").record
-      let (change, effects) = try batch.ownership.transfer(
+    _ = try bridge.transaction { transaction in
+      let home = try transaction.context.home(named: "home").record
+      let (change, effects) = try transaction.context.ownership.transfer(
         agent(Agent.attic), to: "hub", logins: ["hub"], in: home)
       #expect(!change.isChange && effects.isEmpty)
     }

@@ -6,11 +6,15 @@ import ThreadCredentialStore
 import ThreadDataset
 
 /// From a checked event to the components that it concerns.
-extension BatchApplier {
+struct EventApplier {
+  let context: TransactionContext
+  let effects: EffectApplier
+
+  /// - Throws: `Rejection`, or what the store throws.
   func apply(_ event: InboundEvent, user: String, home: HomeContext) throws {
     switch event.subject {
     case .accessPoint(let accessPoint):
-      let behind = try routers.behind(accessPoint, of: user, in: home.record)
+      let behind = try context.routers.behind(accessPoint, of: user, in: home.record)
       var damage: KeychainError?
       for router in behind {
         do {
@@ -22,7 +26,7 @@ extension BatchApplier {
       }
       if let damage { throw damage }
     case .router(let agent):
-      let stored = try RouterLedger.find(agent, home: home.record.id, tx)
+      let stored = try RouterLedger.find(agent, home: home.record.id, context.tx)
       try apply(event, of: agent, stored: stored, user: user, home: home)
     }
   }
@@ -31,6 +35,7 @@ extension BatchApplier {
     _ event: InboundEvent, of agent: BorderAgentID, stored: RouterRecord?, user: String,
     home: HomeContext
   ) throws {
+    let (store, tx) = (context.store, context.tx)
     let known = stored.flatMap { $0.isPresent ? $0 : nil }
     switch event.kind {
     case .ssid:
@@ -45,8 +50,8 @@ extension BatchApplier {
       guard let ordered = try admit(event, of: agent, stored, user, owner: owner, home: home)
       else { return }
       if event.kind == .leave {
-        try apply(
-          routers.leave(
+        try effects.apply(
+          context.routers.leave(
             known, ordered: ordered, credential: credential, owner: owner, in: home.record))
       } else {
         try announce(
@@ -56,27 +61,27 @@ extension BatchApplier {
       guard let known else { throw Rejection.unknownRouter }
       let owner = try store.owner(of: agent, in: home.record.name, tx)
       guard let ordered = try admit(event, of: agent, known, user, owner: owner, home: home),
-        var change = try routers.presence(event, of: ordered, stored: known)
+        var change = try context.routers.presence(event, of: ordered, stored: known)
       else { return }
       if event.kind == .heartbeat {
-        try adoptions.judgeHeartbeat(
-          of: &change.router, preferred: preferredNetwork(of: home), in: home.record.name)
+        try context.adoptions.judgeHeartbeat(
+          of: &change.router, preferred: context.preferredNetwork(of: home), in: home.record.name)
       }
-      try apply([.router(change)])
+      try effects.apply([.router(change)])
     }
   }
 
   /// Whether the user may say it, and whether it is news.
   ///
-  /// - Returns: the router with the event's number taken note of; nil for a repetition.
+  /// - Returns: the router with the event's number noted; nil for a repetition.
   private func admit(
     _ event: InboundEvent, of agent: BorderAgentID, _ stored: RouterRecord?, _ user: String,
     owner: String?, home: HomeContext
   ) throws -> RouterRecord? {
-    try routers.authorize(user, of: agent, owner: owner, in: home.record)
-    let ordered = try routers.inOrder(
+    try context.routers.authorize(user, of: agent, owner: owner, in: home.record)
+    let ordered = try context.routers.inOrder(
       event, stored: stored, agent: agent, user: user, in: home.record)
-    if ordered == nil { countDuplicate() }
+    if ordered == nil { try effects.apply([.duplicate]) }
     return ordered
   }
 
@@ -84,23 +89,29 @@ extension BatchApplier {
     _ event: InboundEvent, _ ordered: RouterRecord, stored: RouterRecord?,
     over credential: ThreadCredential?, user: String, home: HomeContext
   ) throws {
-    let room = try ownership.makeRoom(for: configuration.team(user), stored, in: home.record)
+    let (configuration, adoptions) = (context.configuration, context.adoptions)
+    let room = try context.ownership.makeRoom(
+      for: configuration.team(user), stored, in: home.record)
     guard let room else { throw Rejection.tooManyRouters(most: configuration.routersPerTeam) }
-    try apply(room)
-    if event.dataset != nil, !event.wasSealed { try plaintextSeen(from: user, home: home) }
-    var router = routers.announced(event, by: user, ordered)
-    let preferred = try preferredNetwork(of: home)
+    try effects.apply(room)
+    if event.dataset != nil, !event.wasSealed {
+      try effects.apply([.plaintextSeen(user: user, home: home.record.name)])
+    }
+    var router = context.routers.announced(event, by: user, ordered)
+    let preferred = try context.preferredNetwork(of: home)
     let report = try adoptions.judge(
       event.dataset, of: &router, preferred: preferred, in: home.record.name)
-    let (dataset, effects) = try routers.announce(
+    let (dataset, following) = try context.routers.announce(
       event, by: user, router, stored: stored, over: credential, preferred: preferred,
       report: report, in: home.record)
     try adoptions.note(report, of: router, reported: dataset, in: home.record.name)
-    try apply(effects)
+    try effects.apply(following)
   }
 
   private func applySSID(_ event: InboundEvent, to router: RouterRecord, home: HomeContext) throws {
-    try apply(
-      routers.ssid(event, of: router, in: home.record) { try preferredNetwork(of: home) })
+    try effects.apply(
+      context.routers.ssid(event, of: router, in: home.record) {
+        try context.preferredNetwork(of: home)
+      })
   }
 }

@@ -2,51 +2,73 @@
 
 import BridgeProtocol
 import KeychainCore
+import MosquittoClient
 
-extension BatchApplier {
-  /// One message. What is wrong with it becomes a rejection; only the store's own failures are thrown.
+/// Messages of the broker within one transaction. What is wrong with one becomes a rejection; only the store's own
+/// failures are thrown.
+struct MessageApplier {
+  private let context: TransactionContext
+  private let progress: TransactionProgress
+  private let effects: EffectApplier
+  private let sealedEvents: SealedEvents
+  private let events: EventApplier
+  private let requests: RequestApplier
+
+  init(
+    _ context: TransactionContext, _ progress: TransactionProgress, _ effects: EffectApplier
+  ) {
+    self.context = context
+    self.progress = progress
+    self.effects = effects
+    sealedEvents = SealedEvents(context.configuration, now: context.now, context.tx)
+    events = EventApplier(context: context, effects: effects)
+    requests = RequestApplier(context: context, effects: effects)
+  }
+
   func apply(_ message: InboundMessage, _ intake: SealedIntake) throws {
-    outcome.counts.received += 1
+    progress.outcome.counts.received += 1
     switch message {
     case .foreign:
-      outcome.counts.foreign += 1
+      progress.outcome.counts.foreign += 1
     case .rejected(let rejection, let origin):
       try reject(rejection, origin)
     case .request(let request, let origin):
-      try apply(request, origin)
+      try requests.apply(request, origin)
     case .ignored:
-      outcome.counts.requestsRefused += 1
+      progress.outcome.counts.requestsRefused += 1
     case .dropped:
-      outcome.counts.rejected[Rejection.Code.rateLimited.rawValue, default: 0] += 1
+      progress.outcome.counts.rejected[Rejection.Code.rateLimited.rawValue, default: 0] += 1
     case .event(let event, let user, let origin):
-      store.keychain.act(as: "mqtt user \(user)", in: tx)
+      context.store.keychain.act(as: "mqtt user \(user)", in: context.tx)
       let isTaken = try rejecting(origin, event.subject) {
-        let home = try home(named: origin.home)
+        let home = try context.home(named: origin.home)
         try sealedEvents.requireTrust(in: user, home: home.record, intake)
-        try apply(event, user: user, home: home)
+        try events.apply(event, user: user, home: home)
       }
-      if isTaken { answer(nil, origin) }
+      if isTaken { try answer(nil, origin) }
     case .sealed(let message, let user, let origin):
-      store.keychain.act(as: "mqtt user \(user)", in: tx)
+      context.store.keychain.act(as: "mqtt user \(user)", in: context.tx)
       var opened: SealedEvents.Opened?
       _ = try rejecting(origin) {
         opened = try sealedEvents.open(
-          message, user: user, home: home(named: origin.home).record, intake)
+          message, user: user, home: context.home(named: origin.home).record, intake)
       }
       switch opened {
       case nil: break
       case .duplicate:
-        countDuplicate()
-        answer(nil, origin)
+        try effects.apply([.duplicate])
+        try answer(nil, origin)
       case .event(let event):
         let isTaken = try rejecting(origin, event.subject) {
-          let home = try home(named: origin.home)
-          try apply(event, user: user, home: home)
+          let home = try context.home(named: origin.home)
+          try events.apply(event, user: user, home: home)
           if event.dataset != nil, try sealedEvents.isSigned(user, home: home.record, intake) {
-            try setAlert(.plaintextCredentials, about: user, nil, in: home)
+            try effects.apply([
+              .alert(.plaintextCredentials, nil, about: user, home: home.record.id)
+            ])
           }
         }
-        if isTaken { answer(nil, origin) }
+        if isTaken { try answer(nil, origin) }
       }
     }
   }
@@ -76,7 +98,7 @@ extension BatchApplier {
 
   /// A message that fails whenever it is applied, or has ended the daemon.
   func reject(_ message: InboundMessage, because reason: String) throws {
-    outcome.counts.received += 1
+    progress.outcome.counts.received += 1
     let origin: InboundMessage.Origin
     switch message {
     case .event(_, _, let from), .sealed(_, _, let from), .rejected(_, let from),
@@ -93,12 +115,13 @@ extension BatchApplier {
     _ rejection: Rejection, _ origin: InboundMessage.Origin, of subject: InboundEvent.Subject? = nil
   ) throws {
     if rejection.code == Rejection.Code.retained.rawValue {
-      outcome.counts.retained += 1
+      progress.outcome.counts.retained += 1
     } else {
-      outcome.counts.rejected[rejection.code, default: 0] += 1
+      progress.outcome.counts.rejected[rejection.code, default: 0] += 1
     }
     var event = EventRecord(
-      time: now, types: .messageRejected, home: try home(named: origin.home).record.id)
+      time: context.now, types: .messageRejected,
+      home: try context.home(named: origin.home).record.id)
     event.user = origin.user
     if case .router(let agent) = subject { event.router = agent }
     event.detail.topic = origin.topic
@@ -107,7 +130,22 @@ extension BatchApplier {
     event.detail.tlv = rejection.tlv
     event.detail.offset = rejection.offset
     event.detail.message = rejection.message
-    try append(event)
-    answer(rejection, origin)
+    try effects.apply([.event(event)])
+    try answer(rejection, origin)
+  }
+
+  /// Publishes what became of an event to the publisher that asked for it.
+  ///
+  /// - Parameter rejection: nil when the event was acted upon, or had come before.
+  private func answer(_ rejection: Rejection?, _ origin: InboundMessage.Origin) throws {
+    guard let address = origin.answer else { return }
+    let publication = Publication(
+      topic: address.topic, payload: WireJSON().encode(EventAnswer(rejection)),
+      contentType: "application/json", correlationData: address.correlation)
+    try effects.apply([
+      .eventAnswer(
+        .publication(
+          publication, expires: context.now.adding(seconds: Int(RequestReader.patience))))
+    ])
   }
 }
