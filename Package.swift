@@ -36,13 +36,14 @@ let package = Package(
       name: "CLibSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CLibYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     .target(name: "ThreadDataset"),
+    .target(name: "BoundedJSON"),
     .target(name: "SystemThreads"),
 
     // Floor 1: one outside thing each.
     .target(name: "SodiumCrypto", dependencies: ["CLibSodium"]),
     .target(name: "SQLiteDatabase", dependencies: ["CLibSQLite"]),
     .target(name: "MosquittoClient", dependencies: ["CLibMosquitto", "SystemThreads"]),
-    .target(name: "VarlinkSocket", dependencies: ["SystemThreads"]),
+    .target(name: "VarlinkSocket", dependencies: ["BoundedJSON", "SystemThreads"]),
     .target(name: "StatePlaces"),
     .target(name: "PersonAtTerminal"),
     .target(name: "BrokerAccess"),
@@ -53,8 +54,9 @@ let package = Package(
     // Floor 2: the encrypted store, what travels on the broker and how it is sealed, and what can be
     // asked of a daemon.
     .target(name: "KeychainCore", dependencies: ["SodiumCrypto", "SQLiteDatabase"]),
-    .target(name: "BridgeProtocol", dependencies: ["SodiumCrypto", "ThreadDataset"]),
-    .target(name: "SealedEnvelope", dependencies: ["SodiumCrypto"]),
+    .target(
+      name: "BridgeProtocol", dependencies: ["BoundedJSON", "SodiumCrypto", "ThreadDataset"]),
+    .target(name: "SealedEnvelope", dependencies: ["BoundedJSON", "SodiumCrypto"]),
     .target(name: "ThreadRequests", dependencies: ["ThreadDataset"]),
 
     // What the local API has of that.
@@ -93,7 +95,8 @@ let package = Package(
     .target(
       name: "Bridge",
       dependencies: [
-        "BridgeProtocol", "ClientEnrolment", "ConsentLedger", "CredentialService", "KeychainCore",
+        "BoundedJSON", "BridgeProtocol", "ClientEnrolment", "ConsentLedger", "CredentialService",
+        "KeychainCore",
         "MosquittoClient", "SQLiteDatabase", "SealedEnvelope", "SodiumCrypto",
         "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
         .product(name: "Logging", package: "swift-log"),
@@ -122,7 +125,8 @@ let package = Package(
     .target(
       name: "ThreadkeeperCLI",
       dependencies: [
-        "Bridge", "BridgeProtocol", "BrokerAccess", "BrokerLoginStore", "ClientEnrolment",
+        "BoundedJSON", "Bridge", "BridgeProtocol", "BrokerAccess", "BrokerLoginStore",
+        "ClientEnrolment",
         "ConsentLedger", "CredentialService", "EmbeddedBroker", "KeychainCore", "LocalRequests",
         "LogFormat", "MosquittoClient", "SealedEnvelope", "Settings", "SodiumCrypto", "StatePlaces",
         "SystemThreads", "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
@@ -179,6 +183,7 @@ let package = Package(
     .testTarget(
       name: "ThreadDatasetTests", dependencies: ["TestKit", "ThreadDataset"],
       resources: [.copy("Vectors")]),
+    .testTarget(name: "BoundedJSONTests", dependencies: ["BoundedJSON", "TestKit"]),
     .testTarget(name: "SystemThreadsTests", dependencies: ["SystemThreads"]),
     .testTarget(name: "SodiumCryptoTests", dependencies: ["SodiumCrypto", "TestKit"]),
     .testTarget(name: "SQLiteDatabaseTests", dependencies: ["SQLiteDatabase", "TestKit"]),
@@ -268,7 +273,7 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "BridgeProtocol", "ConsentLedger", "EmbeddedBroker", "KeychainClientExample",
+        "BoundedJSON", "BridgeProtocol", "ConsentLedger", "EmbeddedBroker", "KeychainClientExample",
         "KeychainCore", "LocalRequests", "MosquittoClient", "SQLiteDatabase", "SealedEnvelope",
         "TestKit", "ThreadClientExample", "ThreadDataset", "ThreadNetwork", "ThreadRequests",
         "VarlinkSocket", "YAMLReader", "threadkeeper",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BoundedJSON
 import SodiumCrypto
 
 #if canImport(FoundationEssentials)
@@ -39,7 +40,8 @@ extension Envelope {
     guard claims.aud == identity.keys.sealingHash else { throw .wrongAudience }
     guard claims.topic.utf8.elementsEqual(topic.utf8) else { throw .wrongTopic }
     guard let order = claims.order, claims.hasSoundLifetime,
-      let body = JSONObjectText.value(of: "body", in: signed), body.first == UInt8(ascii: "{")
+      let body = UntrustedJSON.value(of: "body", in: signed, depth: nesting),
+      body.first == UInt8(ascii: "{")
     else { throw .notAnEnvelope }
     try check(claims, now: now, skew: skew)
     return OpenedEnvelope(
@@ -82,8 +84,7 @@ extension Envelope {
   }
 
   private static func read<T: Decodable>(_ bytes: [UInt8]) throws(EnvelopeRefusal) -> T {
-    // A parser reads what is nested by calling itself, and other encodings than UTF-8 too.
-    guard JSONObjectText.isAtMost(nesting, deep: bytes), !bytes.contains(0),
+    guard (try? UntrustedJSON.check(bytes, depth: nesting)) == true,
       let value = try? JSONDecoder().decode(T.self, from: Data(bytes))
     else { throw .notAnEnvelope }
     return value

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BoundedJSON
 import SodiumCrypto
 
 #if canImport(FoundationEssentials)
@@ -54,7 +55,9 @@ extension Envelope {
   package static func seal(
     _ body: [UInt8], to recipient: PublicIdentity, from sender: Identity, at place: Place
   ) throws(SealingError) -> [UInt8] {
-    guard JSONObjectText.isObject(body) else { throw .notAnObject }
+    guard (try? UntrustedJSON.check(body, depth: nesting - 1)) == true else {
+      throw .notAnObject
+    }
     let claims = claims(of: place, to: recipient.sealingHash, from: sender.keys.signingHash)
     guard claims.order != nil, claims.hasSoundLifetime else { throw .badOrder }
     var signed = text(of: claims)

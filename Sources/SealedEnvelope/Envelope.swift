@@ -34,7 +34,7 @@ package enum Envelope {
   /// The most bytes of an `id`.
   package static let identifierLimit = 128
   /// Objects and arrays within each other.
-  static let nesting = 16
+  package static let nesting = 16
 
   /// What makes an envelope different from every other one of its writer.
   package enum Order: Hashable, Sendable {

@@ -27,9 +27,16 @@ struct InboundEventShapeTests {
     #expect(!Samples.texts(of: rejection).contains("marker-7f"))
   }
 
-  @Test("Half of a character that needs two escapes is no text")
-  func halfSurrogate() throws {
-    #expect(try Samples.rejection(of: #"{"name":"\ud800"}"#).code == "invalid_json")
+  @Test("An unpaired surrogate is refused, and its field is named")
+  func unpairedSurrogate() throws {
+    let rejection = try Samples.rejection(of: #"{"name":"\ud800"}"#)
+    #expect(rejection.code == "invalid_json")
+    #expect(rejection.field == "name")
+  }
+
+  @Test("Of several fields of a wrong type the first in the payload is named")
+  func severalWrongTypes() throws {
+    #expect(try Samples.rejection(of: #"{"ssid":1,"name":2,"seq":"3"}"#).field == "ssid")
   }
 
   @Test(
@@ -102,7 +109,7 @@ struct InboundEventShapeTests {
 
   @Test(
     "Nesting of 10,000 is refused without a parser",
-    arguments: ["[", "{", "{\"a\":", "[{\"a\":"])
+    arguments: ["[", "{\"a\":", "[{\"a\":"])
   func deepNesting(opening: String) throws {
     let bytes = Array(String(repeating: opening, count: 10_000).utf8)
     let rejection = try Samples.rejection(of: Array(bytes.prefix(InboundLimits.payloadBytes)))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BoundedJSON
 import Foundation
 import MosquittoClient
 import SealedEnvelope
@@ -77,7 +78,7 @@ struct ClientRequestTests {
     let opened = Mutex<[String]>([])
     let audience = try await Audience.start(broker)
     let answerer = try await Answerer(broker) { [daemonIdentity, response] request in
-      let envelope = try #require(JSONObjectText.value(of: "sealed", in: request.payload))
+      let envelope = try #require(UntrustedJSON.value(of: "sealed", in: request.payload, depth: 8))
       let body = try Envelope.open(
         envelope, with: daemonIdentity, from: [phone], topic: request.topic,
         now: Int64(Date().timeIntervalSince1970)
@@ -117,7 +118,7 @@ struct ClientRequestTests {
     _ = answerer
   }
 
-  @Test("What is secret and came in clear is refused, and what is not is taken")
+  @Test("What is secret and came in plaintext is refused, and what is not is taken")
   func forged() async throws {
     let key = directory.file("phone.key")
     _ = try await ThreadkeeperBinary.run("client", "keygen", "--out", key)

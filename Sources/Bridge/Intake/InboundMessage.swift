@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BoundedJSON
 import BridgeProtocol
 import MosquittoClient
 import SealedEnvelope
@@ -119,7 +120,10 @@ struct MessageReader {
         switch try decoder.read(message.payload, as: kind) {
         case .plain(let event): return .event(event, user: topic.user, origin)
         case .sealed(let event):
-          guard let envelope = JSONObjectText.value(of: "sealed", in: message.payload) else {
+          guard
+            let envelope = UntrustedJSON.value(
+              of: "sealed", in: message.payload, depth: InboundLimits.nesting)
+          else {
             throw Rejection(EnvelopeRefusal.notAnEnvelope)
           }
           return .sealed(

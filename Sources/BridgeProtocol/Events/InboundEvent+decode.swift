@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BoundedJSON
 import ThreadDataset
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
-/// Reads the JSON of events. One for each thread: it keeps its parser.
-package struct InboundEventDecoder {
-  private let decoder = JSONDecoder()
-
+/// Reads the JSON of events.
+package struct InboundEventDecoder: Sendable {
   package init() {}
 
   /// - Throws: a `Rejection` that names the code, the field and the offset.
@@ -23,24 +16,17 @@ package struct InboundEventDecoder {
 
   func fields(_ payload: [UInt8]) throws(Rejection) -> InboundEventFields {
     try checkSize(payload)
-    if let fields = InboundEventFields(scanning: payload) { return fields }
-    return try parse(payload)
+    return try InboundEventFields(reading: payload)
   }
 
-  /// Size, encoding and depth, before any parser is let near a payload.
+  /// Size, encoding, grammar and depth, before a typed decoder reads a payload.
   package func check(_ payload: [UInt8]) throws(Rejection) {
     try checkSize(payload)
-    try checkShape(payload)
-  }
-
-  private func parse(_ payload: [UInt8]) throws(Rejection) -> InboundEventFields {
-    try checkShape(payload)
-    do {
-      return try decoder.decode(InboundEventFields.self, from: Data(payload))
-    } catch let error as DecodingError {
-      throw Rejection(error, in: payload)
+    do throws(JSONFlaw) {
+      try UntrustedJSON.check(
+        payload, depth: InboundLimits.nesting, skipsByteOrderMark: true)
     } catch {
-      throw Rejection.notJSON(payload)
+      throw Rejection(error)
     }
   }
 
@@ -51,52 +37,6 @@ package struct InboundEventDecoder {
         message: "a payload has at most \(InboundLimits.payloadBytes) bytes, this one has "
           + "\(payload.count)")
     }
-  }
-
-  /// Encoding and depth, before a parser is let near the payload.
-  private func checkShape(_ payload: [UInt8]) throws(Rejection) {
-    var depth = 0
-    var inText = false
-    var escaped = false
-    for (offset, byte) in payload.enumerated() {
-      if inText {
-        if escaped {
-          escaped = false
-        } else if byte == UInt8(ascii: "\\") {
-          escaped = true
-        } else if byte == UInt8(ascii: "\"") {
-          inText = false
-        }
-        continue
-      }
-      switch byte {
-      case UInt8(ascii: "\""): inText = true
-      case UInt8(ascii: "{"), UInt8(ascii: "["):
-        depth += 1
-        if depth > InboundLimits.nesting {
-          throw Rejection(
-            .tooDeep, offset: offset,
-            message: "objects and arrays may be nested \(InboundLimits.nesting) deep")
-        }
-      case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
-      // No text outside of a text has it, but JSON in UTF-16 does, and the parser would read that.
-      case 0: throw Rejection.notJSON(payload)
-      default: break
-      }
-    }
-    if let offset = invalidUTF8(payload) {
-      throw Rejection(.invalidUTF8, offset: offset, message: "the payload is not UTF-8")
-    }
-  }
-
-  /// Where the first byte lies that is not UTF-8.
-  private func invalidUTF8(_ payload: [UInt8]) -> Int? {
-    guard String(validating: payload, as: UTF8.self) == nil else { return nil }
-    var parser = Unicode.UTF8.ForwardParser()
-    var bytes = payload.makeIterator()
-    var offset = 0
-    while case .valid(let scalar) = parser.parseScalar(from: &bytes) { offset += scalar.count }
-    return offset
   }
 
   func event(_ kind: InboundEventKind, _ fields: InboundEventFields) throws(Rejection)

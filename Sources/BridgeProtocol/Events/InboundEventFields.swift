@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import BoundedJSON
 
 /// The JSON object of an event as it is on the wire. Fields that are not listed are ignored, so that
 /// a publisher may add its own.
-struct InboundEventFields: Decodable, Equatable {
+struct InboundEventFields: Equatable {
   var borderAgentID: String?
   var name: String?
   var vendor: String?
@@ -25,76 +21,78 @@ struct InboundEventFields: Decodable, Equatable {
   var identifier: String?
   var isSealed = false
 
-  enum CodingKeys: String, CodingKey {
-    case borderAgentID = "border_agent_id"
-    case name, vendor, model
-    case extendedAddress = "ext_address"
-    case accessPoint = "access_point"
-    case dataset, ssid
-    case previousSSID = "previous_ssid"
-    case currentNetwork = "ext_pan_id"
-    case threadState = "thread_state"
-    case reason
-    case sequence = "seq"
-    case identifier = "id"
-    case sealed
-  }
-
   init() {}
 
-  init(from decoder: any Decoder) throws {
-    let fields = try decoder.container(keyedBy: CodingKeys.self)
-    borderAgentID = try fields.decodeIfPresent(String.self, forKey: .borderAgentID)
-    name = try fields.decodeIfPresent(String.self, forKey: .name)
-    vendor = try fields.decodeIfPresent(String.self, forKey: .vendor)
-    model = try fields.decodeIfPresent(String.self, forKey: .model)
-    extendedAddress = try fields.decodeIfPresent(String.self, forKey: .extendedAddress)
-    accessPoint = try fields.decodeIfPresent(String.self, forKey: .accessPoint)
-    dataset = try fields.decodeIfPresent(String.self, forKey: .dataset)
-    ssid = try fields.decodeIfPresent(String.self, forKey: .ssid)
-    previousSSID = try fields.decodeIfPresent(String.self, forKey: .previousSSID)
-    currentNetwork = try fields.decodeIfPresent(String.self, forKey: .currentNetwork)
-    threadState = try fields.decodeIfPresent(String.self, forKey: .threadState)
-    reason = try fields.decodeIfPresent(String.self, forKey: .reason)
-    do {
-      sequence = try fields.decodeIfPresent(UInt64.self, forKey: .sequence)
-    } catch let error as DecodingError {
-      throw error
-    } catch {
-      // For a number that does not fit, the parser throws an error of its own that names no field.
-      throw DecodingError.dataCorruptedError(
-        forKey: .sequence, in: fields, debugDescription: "out of range")
-    }
-    identifier = try fields.decodeIfPresent(String.self, forKey: .identifier)
-    isSealed = fields.contains(.sealed)
-  }
-}
-
-extension Rejection {
-  /// Words for what the JSON parser found. The parser's own text is not used: it may quote a value.
-  init(_ error: DecodingError, in payload: [UInt8]) {
-    let context =
-      switch error {
-      case .typeMismatch(_, let context), .valueNotFound(_, let context),
-        .keyNotFound(_, let context), .dataCorrupted(let context):
-        context
-      @unknown default: DecodingError.Context(codingPath: [], debugDescription: "")
+  /// - Throws: `Rejection` that names the field or the offset: invalid JSON, nested too deep, not UTF-8, no object, a
+  ///   field of another type. Of a field that comes twice, the first that is not null counts.
+  init(reading payload: [UInt8]) throws(Rejection) {
+    self.init()
+    var wrong: Rejection?
+    let isObject: Bool
+    do throws(JSONFlaw) {
+      isObject = try UntrustedJSON.readMembers(
+        of: payload, depth: InboundLimits.nesting, skipsByteOrderMark: true
+      ) { member in
+        do throws(Rejection) {
+          try take(member)
+        } catch {
+          if wrong == nil { wrong = error }
+        }
       }
-    if let field = context.codingPath.last?.stringValue {
-      let isNumber = field == InboundEventFields.CodingKeys.sequence.stringValue
-      self.init(
-        .wrongType, field: field,
-        message: "expected \(isNumber ? "a whole number from 0 to 2^64-1" : "a text")")
-    } else if case .dataCorrupted = error {
-      self = .notJSON(payload)
-    } else {
-      self.init(.wrongType, message: "expected a JSON object")
+    } catch {
+      throw Rejection(error)
+    }
+    guard isObject else { throw Rejection(.wrongType, message: "expected a JSON object") }
+    if let wrong { throw wrong }
+  }
+
+  private mutating func take(_ member: JSONMember) throws(Rejection) {
+    switch member.name {
+    case "border_agent_id": try Self.read(member, "border_agent_id", into: &borderAgentID)
+    case "dataset": try Self.read(member, "dataset", into: &dataset)
+    case "name": try Self.read(member, "name", into: &name)
+    case "vendor": try Self.read(member, "vendor", into: &vendor)
+    case "model": try Self.read(member, "model", into: &model)
+    case "ext_address": try Self.read(member, "ext_address", into: &extendedAddress)
+    case "access_point": try Self.read(member, "access_point", into: &accessPoint)
+    case "ssid": try Self.read(member, "ssid", into: &ssid)
+    case "previous_ssid": try Self.read(member, "previous_ssid", into: &previousSSID)
+    case "ext_pan_id": try Self.read(member, "ext_pan_id", into: &currentNetwork)
+    case "thread_state": try Self.read(member, "thread_state", into: &threadState)
+    case "reason": try Self.read(member, "reason", into: &reason)
+    case "id": try Self.read(member, "id", into: &identifier)
+    case "sealed": isSealed = true
+    case "seq": try readSequence(member)
+    default: break
     }
   }
 
-  static func notJSON(_ payload: [UInt8]) -> Rejection {
-    Rejection(
-      .invalidJSON, offset: JSONSyntax.firstFlaw(in: payload),
-      message: "the payload is not a JSON object")
+  private static func read(
+    _ member: JSONMember, _ name: String, into field: inout String?
+  ) throws(Rejection) {
+    guard field == nil else { return }
+    switch member.value {
+    case .null: break
+    case .string(let string):
+      guard let text = string.text else {
+        throw Rejection(
+          .invalidJSON, field: name,
+          message:
+            "the text has an unpaired surrogate; send both `\\u` escapes, or the character itself")
+      }
+      field = text
+    case .number, .bool, .nested:
+      throw Rejection(.wrongType, field: name, message: "expected a text")
+    }
+  }
+
+  private mutating func readSequence(_ member: JSONMember) throws(Rejection) {
+    guard sequence == nil else { return }
+    if case .null = member.value { return }
+    guard case .number(let number) = member.value, let value = number.unsigned else {
+      throw Rejection(
+        .wrongType, field: "seq", message: "expected a whole number from 0 to 2^64-1")
+    }
+    sequence = value
   }
 }

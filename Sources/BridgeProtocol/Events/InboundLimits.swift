@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How much of a stranger's message is looked at.
+/// How much of an untrusted message is read.
 package enum InboundLimits {
   /// Bytes of a payload. The largest useful event holds a dataset of 254 bytes (508 hex digits)
   /// and a handful of names; sealed envelopes add a third and some. Ten times that is generous.

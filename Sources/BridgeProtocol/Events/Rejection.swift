@@ -55,7 +55,7 @@ package struct Rejection: Error, Hashable, Sendable {
   package let tlv: String?
   /// Bytes from the start of the dataset, or of the payload.
   package let offset: Int?
-  /// One sentence: what was expected, what was found, how to mend it.
+  /// One sentence: what was expected, what was found, how to fix it.
   package let message: String
 
   package init(_ code: Code, field: String? = nil, offset: Int? = nil, message: String) {

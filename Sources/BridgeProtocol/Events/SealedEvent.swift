@@ -23,7 +23,8 @@ extension InboundEventDecoder {
     guard fields.dataset == nil else {
       throw Rejection(
         .notSealed, field: "dataset",
-        message: "the dataset lies in clear beside the envelope; it belongs into the envelope only")
+        message:
+          "the dataset is in plaintext beside the envelope; put it in the envelope only")
     }
     return .sealed(SealedEvent(kind: kind, outside: fields))
   }

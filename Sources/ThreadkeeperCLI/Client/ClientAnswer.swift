@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BoundedJSON
 import SealedEnvelope
 import ThreadkeeperDaemon
 
@@ -29,6 +30,9 @@ struct ClientAnswer {
   /// Whether only the daemon can have said it, and only to this client.
   let wasSealed: Bool
 
+  /// The most objects and arrays within each other in an answer.
+  static let nesting = 16
+
   /// - Parameters:
   ///   - transaction: of the request. An envelope is bound to it: an old one is no answer.
   ///   - keys: of the client and of the daemon; nil: nothing can be opened.
@@ -37,12 +41,12 @@ struct ClientAnswer {
     _ payload: [UInt8], to transaction: String,
     keys: (own: Identity, daemon: PublicIdentity)?, topic: String, needsSeal: Bool
   ) throws(CommandFailure) {
-    guard payload.count <= 1 << 20, JSONObjectText.isAtMost(16, deep: payload),
+    guard Self.isReadable(payload),
       let form = try? JSONDecoder().decode(Form.self, from: Data(payload)), form.v == 1
     else { throw CommandFailure(.badInput, "the answer cannot be read") }
     guard form.status == "ok" else { throw Self.failure(form.error) }
-    let data = JSONObjectText.value(of: "data", in: payload) ?? Array("{}".utf8)
-    guard let envelope = JSONObjectText.value(of: "sealed", in: data) else {
+    let data = UntrustedJSON.value(of: "data", in: payload, depth: Self.nesting) ?? Array("{}".utf8)
+    guard let envelope = UntrustedJSON.value(of: "sealed", in: data, depth: Self.nesting) else {
       guard !needsSeal else {
         throw CommandFailure(
           .badInput, "not_sealed: the answer is not sealed, so anybody may have made it")
@@ -69,8 +73,12 @@ struct ClientAnswer {
 
   /// The `transaction` of an answer; for brokers that pass no correlation data on.
   static func transaction(of payload: [UInt8]) -> String? {
-    guard payload.count <= 1 << 20, JSONObjectText.isAtMost(16, deep: payload) else { return nil }
+    guard isReadable(payload) else { return nil }
     return (try? JSONDecoder().decode(Form.self, from: Data(payload)))?.transaction
+  }
+
+  private static func isReadable(_ payload: [UInt8]) -> Bool {
+    payload.count <= 1 << 20 && (try? UntrustedJSON.check(payload, depth: nesting)) == true
   }
 
   private static func failure(_ failure: Form.Failure?) -> CommandFailure {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import BoundedJSON
 import SealedEnvelope
 import SodiumCrypto
 import ThreadkeeperDaemon
@@ -41,8 +42,8 @@ struct ClientOpenCommand: ParsableCommand {
     guard let input = try StandardInput.read(limit: 2 * Envelope.limit) else {
       throw CommandFailure(.badInput, "too_large: \(EnvelopeRefusal.tooLarge.message)")
     }
-    let data = JSONObjectText.value(of: "data", in: input) ?? input
-    let envelope = JSONObjectText.value(of: "sealed", in: data) ?? data
+    let data = UntrustedJSON.value(of: "data", in: input, depth: ClientAnswer.nesting) ?? input
+    let envelope = UntrustedJSON.value(of: "sealed", in: data, depth: ClientAnswer.nesting) ?? data
     var opened: OpenedEnvelope
     do throws(EnvelopeRefusal) {
       opened = try Envelope.open(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import BoundedJSON
 import SealedEnvelope
 import SodiumCrypto
 import ThreadRequests
@@ -19,7 +20,7 @@ struct ClientRequestCommand: AsyncParsableCommand {
     abstract: "Ask the daemon something over MQTT, and wait for its answer.",
     discussion: """
       With the daemon's line the request is sealed and signed, and secrets in the answer are opened; \
-      what is secret and came in clear is refused, because anybody may have said it. Some questions \
+      what is secret and came in plaintext is refused, because anybody may have said it. Some questions \
       wait for a person's consent, for two minutes at most; at a terminal the command that approves \
       it is shown. Prints what the daemon has to say, as JSON, which may be secret.
 
@@ -99,8 +100,8 @@ struct ClientRequestCommand: AsyncParsableCommand {
   private func readFields() throws -> [UInt8] {
     if fields != nil {
       guard let bytes = try StandardInput.read(limit: Envelope.limit),
-        JSONObjectText.isObject(bytes),
-        JSONObjectText.value(of: "transaction", in: bytes) == nil
+        (try? UntrustedJSON.check(bytes, depth: Envelope.nesting - 1)) == true,
+        UntrustedJSON.value(of: "transaction", in: bytes, depth: Envelope.nesting) == nil
       else {
         throw CommandFailure(
           .badInput, "standard input has no JSON object, or one with a transaction of its own")

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BoundedJSON
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -30,40 +32,24 @@ enum VarlinkJSON {
     return try decoder.decode(type, from: Data(message))
   }
 
-  /// Refuses what no parser shall see.
+  /// Checks a message before a decoder reads it.
   ///
-  /// - Throws: `malformed` when it is no object by its first byte, not UTF-8, or nested too deep.
+  /// - Throws: `malformed` when it is not a JSON object in UTF-8, or nested too deep.
   static func check(_ message: [UInt8]) throws(SocketError) {
-    let whitespace: Set<UInt8> = [0x09, 0x0a, 0x0d, 0x20]
-    guard message.first(where: { !whitespace.contains($0) }) == UInt8(ascii: "{") else {
-      throw SocketError(.malformed, "a message is no JSON object")
+    do throws(JSONFlaw) {
+      if try UntrustedJSON.check(message, depth: depth) { return }
+    } catch {
+      throw SocketError(.malformed, "a message is \(description(of: error))")
     }
-    // A zero would be taken for UTF-16.
-    guard !message.contains(0), String(validating: message, as: UTF8.self) != nil else {
-      throw SocketError(.malformed, "a message is not in UTF-8")
-    }
-    guard nesting(of: message) <= depth else {
-      throw SocketError(.malformed, "a message is nested deeper than \(depth)")
-    }
+    throw SocketError(.malformed, "a message is not a JSON object")
   }
 
-  private static func nesting(of message: [UInt8]) -> Int {
-    var (level, most) = (0, 0)
-    var (isInString, isEscaped) = (false, false)
-    for byte in message {
-      switch byte {
-      case _ where isEscaped: isEscaped = false
-      case UInt8(ascii: "\\"): isEscaped = isInString
-      case UInt8(ascii: "\""): isInString.toggle()
-      case _ where isInString: break
-      case UInt8(ascii: "{"), UInt8(ascii: "["):
-        level += 1
-        most = max(most, level)
-      case UInt8(ascii: "}"), UInt8(ascii: "]"): level -= 1
-      default: break
-      }
+  private static func description(of flaw: JSONFlaw) -> String {
+    switch flaw.reason {
+    case .syntax: "not valid JSON at byte \(flaw.offset)"
+    case .notUTF8: "not UTF-8"
+    case .tooDeep: "nested deeper than \(depth)"
     }
-    return most
   }
 
   /// The field that a decoder has stumbled over, as it is called on the wire: `subject.network_name`, `roots.0.kind`.

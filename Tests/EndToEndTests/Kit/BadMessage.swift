@@ -47,7 +47,7 @@ struct BadMessage: Sendable {
       BadMessage("single quotes", "{'border_agent_id':'\(mark)'}", "invalid_json"),
       BadMessage(
         "half a surrogate", #"{"border_agent_id":"a1b2c3d4e5f60718","name":"\ud800"}"#,
-        "invalid_json"),
+        "invalid_json", field: "name"),
     ]
   }
 

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The grammar of RFC 8259. Calls itself for each level, which is limited.
+struct JSONReader {
+  private let bytes: UnsafeBufferPointer<UInt8>
+  private let depth: Int
+  private var offset = 0
+  /// All bytes of strings, or-ed: under 0x80 there is nothing to check as UTF-8.
+  private var seen: UInt8 = 0
+
+  init(_ bytes: UnsafeBufferPointer<UInt8>, depth: Int, skipsByteOrderMark: Bool) {
+    self.bytes = bytes
+    self.depth = depth
+    if skipsByteOrderMark, bytes.starts(with: [0xEF, 0xBB, 0xBF]) { offset = 3 }
+  }
+
+  /// Reads one value and white space around it.
+  ///
+  /// - Returns: whether it is an object, for whose members `body` was called.
+  mutating func readDocument(_ body: (JSONMember) -> Void) throws(JSONFlaw) -> Bool {
+    skipSpace()
+    let isObject = next == UInt8(ascii: "{")
+    if isObject {
+      try object(level: 1, body)
+    } else {
+      _ = try value(level: 1)
+    }
+    skipSpace()
+    guard offset == bytes.count else { throw syntax }
+    if seen >= 0x80, let flaw = JSONUTF8.flaw(in: bytes) { throw flaw }
+    return isObject
+  }
+
+  private var next: UInt8? { offset < bytes.count ? bytes[offset] : nil }
+  private var syntax: JSONFlaw { JSONFlaw(reason: .syntax, offset: offset) }
+
+  private func source(from start: Int) -> UnsafeBufferPointer<UInt8> {
+    UnsafeBufferPointer(rebasing: bytes[start..<offset])
+  }
+
+  // MARK: Values
+
+  /// - Parameter level: of the value, if it is an object or an array.
+  private mutating func value(level: Int) throws(JSONFlaw) -> JSONMember.Value {
+    switch next {
+    case UInt8(ascii: "\""): return .string(try string())
+    case UInt8(ascii: "{"):
+      try object(level: level) { _ in }
+      return .nested
+    case UInt8(ascii: "["):
+      try array(level: level)
+      return .nested
+    case UInt8(ascii: "t"):
+      try word("true")
+      return .bool(true)
+    case UInt8(ascii: "f"):
+      try word("false")
+      return .bool(false)
+    case UInt8(ascii: "n"):
+      try word("null")
+      return .null
+    default: return .number(try number())
+    }
+  }
+
+  private mutating func object(level: Int, _ body: (JSONMember) -> Void) throws(JSONFlaw) {
+    try enter(level)
+    guard !take(UInt8(ascii: "}")) else { return }
+    repeat {
+      skipSpace()
+      let name = try string()
+      skipSpace()
+      try need(UInt8(ascii: ":"))
+      skipSpace()
+      let start = offset
+      let value = try value(level: level + 1)
+      body(JSONMember(name: name, value: value, source: source(from: start)))
+      skipSpace()
+    } while take(UInt8(ascii: ","))
+    try need(UInt8(ascii: "}"))
+  }
+
+  private mutating func array(level: Int) throws(JSONFlaw) {
+    try enter(level)
+    guard !take(UInt8(ascii: "]")) else { return }
+    repeat {
+      skipSpace()
+      _ = try value(level: level + 1)
+      skipSpace()
+    } while take(UInt8(ascii: ","))
+    try need(UInt8(ascii: "]"))
+  }
+
+  /// Past the bracket, and the white space behind it.
+  private mutating func enter(_ level: Int) throws(JSONFlaw) {
+    guard level <= depth else { throw JSONFlaw(reason: .tooDeep, offset: offset) }
+    offset += 1
+    skipSpace()
+  }
+
+  private mutating func string() throws(JSONFlaw) -> JSONString {
+    try need(UInt8(ascii: "\""))
+    let start = offset
+    var (all, hasEscapes): (UInt8, Bool) = (0, false)
+    while let byte = next, byte >= 0x20 {
+      offset += 1
+      all |= byte
+      switch byte {
+      case UInt8(ascii: "\""):
+        seen |= all
+        return JSONString(
+          bytes: UnsafeBufferPointer(rebasing: bytes[start..<offset - 1]), isASCII: all < 0x80,
+          hasEscapes: hasEscapes)
+      case UInt8(ascii: "\\"):
+        hasEscapes = true
+        try escape()
+      default: break
+      }
+    }
+    throw syntax
+  }
+
+  private mutating func escape() throws(JSONFlaw) {
+    guard let byte = next, "\"\\/bfnrtu".utf8.contains(byte) else { throw syntax }
+    offset += 1
+    guard byte == UInt8(ascii: "u") else { return }
+    for _ in 0..<4 {
+      guard let digit = next, Character(Unicode.Scalar(digit)).isHexDigit else { throw syntax }
+      offset += 1
+    }
+  }
+
+  private mutating func number() throws(JSONFlaw) -> JSONNumber {
+    let start = offset
+    _ = take(UInt8(ascii: "-"))
+    if !take(UInt8(ascii: "0")) { try digits() }
+    if take(UInt8(ascii: ".")) { try digits() }
+    if take(UInt8(ascii: "e")) || take(UInt8(ascii: "E")) {
+      if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
+      try digits()
+    }
+    return JSONNumber(bytes: source(from: start))
+  }
+
+  // MARK: Bytes
+
+  private mutating func digits() throws(JSONFlaw) {
+    guard let first = next, isDigit(first) else { throw syntax }
+    while let byte = next, isDigit(byte) { offset += 1 }
+  }
+
+  private func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
+
+  private mutating func word(_ word: StaticString) throws(JSONFlaw) {
+    for index in 0..<word.utf8CodeUnitCount { try need(word.utf8Start[index]) }
+  }
+
+  private mutating func need(_ byte: UInt8) throws(JSONFlaw) {
+    guard take(byte) else { throw syntax }
+  }
+
+  private mutating func take(_ byte: UInt8) -> Bool {
+    guard next == byte else { return false }
+    offset += 1
+    return true
+  }
+
+  private mutating func skipSpace() {
+    while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 {
+      offset += 1
+    }
+  }
+}
