@@ -45,7 +45,7 @@ let package = Package(
     .target(name: "MosquittoClient", dependencies: ["CLibMosquitto", "SystemThreads"]),
     .target(name: "VarlinkSocket", dependencies: ["BoundedJSON", "SystemThreads"]),
     .target(name: "StatePlaces"),
-    .target(name: "PersonAtTerminal"),
+    .target(name: "Terminal"),
     .target(name: "BrokerAccess"),
     .target(name: "EmbeddedBroker", dependencies: ["BrokerAccess", "SystemThreads"]),
     .target(name: "YAMLReader", dependencies: ["CLibYAML"]),
@@ -67,7 +67,7 @@ let package = Package(
     .target(
       name: "KeychainServices", dependencies: ["KeychainCore", "SQLiteDatabase", "SodiumCrypto"]),
     .target(
-      name: "Security", dependencies: ["KeychainCore", "KeychainServices", "PersonAtTerminal"],
+      name: "Security", dependencies: ["KeychainCore", "KeychainServices", "Terminal"],
       swiftSettings: librarySettings),
     .target(
       name: "ThreadCredentialStore",
@@ -81,7 +81,7 @@ let package = Package(
     .target(
       name: "ConsentLedger",
       dependencies: [
-        "KeychainCore", "PersonAtTerminal", "SQLiteDatabase", "SodiumCrypto", "ThreadDataset",
+        "KeychainCore", "Terminal", "SQLiteDatabase", "SodiumCrypto", "ThreadDataset",
         "ThreadRequests",
       ]),
 
@@ -108,7 +108,7 @@ let package = Package(
     .target(
       name: "ThreadNetwork",
       dependencies: [
-        "CredentialService", "KeychainCore", "LocalRequests", "PersonAtTerminal",
+        "CredentialService", "KeychainCore", "LocalRequests", "Terminal",
         "SQLiteDatabase", "StatePlaces", "SystemThreads", "ThreadCredentialStore", "ThreadDataset",
         "ThreadRequests", "VarlinkSocket",
       ], swiftSettings: librarySettings),
@@ -129,7 +129,7 @@ let package = Package(
         "ClientEnrolment",
         "ConsentLedger", "CredentialService", "EmbeddedBroker", "KeychainCore", "LocalRequests",
         "LogFormat", "MosquittoClient", "SealedEnvelope", "Settings", "SodiumCrypto", "StatePlaces",
-        "SystemThreads", "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
+        "SystemThreads", "Terminal", "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
         "ThreadkeeperDaemon",
         "VarlinkSocket",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -185,6 +185,7 @@ let package = Package(
       resources: [.copy("Vectors")]),
     .testTarget(name: "BoundedJSONTests", dependencies: ["BoundedJSON", "TestKit"]),
     .testTarget(name: "SystemThreadsTests", dependencies: ["SystemThreads"]),
+    .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
     .testTarget(name: "SodiumCryptoTests", dependencies: ["SodiumCrypto", "TestKit"]),
     .testTarget(name: "SQLiteDatabaseTests", dependencies: ["SQLiteDatabase", "TestKit"]),
     .testTarget(name: "MosquittoClientTests", dependencies: ["MosquittoClient", "TestKit"]),
@@ -243,7 +244,7 @@ let package = Package(
     .testTarget(
       name: "ConsentLedgerTests",
       dependencies: [
-        "ConsentLedger", "KeychainCore", "PersonAtTerminal", "TestKit", "ThreadDataset",
+        "ConsentLedger", "KeychainCore", "Terminal", "TestKit", "ThreadDataset",
         "ThreadRequests",
       ]),
     .testTarget(

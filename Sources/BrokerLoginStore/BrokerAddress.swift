@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The broker that a password is for. One that was given for an encrypted connection is never found
-/// for one in clear.
+/// for one in plaintext.
 package struct BrokerAddress: Sendable, Hashable, CustomStringConvertible {
   package let host: String
   package let port: UInt16

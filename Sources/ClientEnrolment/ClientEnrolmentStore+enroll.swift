@@ -36,7 +36,7 @@ extension ClientEnrolmentStore {
 
   /// What this user signs counts no more, from the next transaction on.
   ///
-  /// - Parameter forgets: nothing is left of it, so that what comes under the user's name in clear is
+  /// - Parameter forgets: nothing is left of it, so that what comes under the user's name in plaintext is
   ///   believed. Else it is believed no more than before.
   /// - Returns: whether there was an enrolment.
   /// - Throws: `decode` for a damaged one, unless it forgets.

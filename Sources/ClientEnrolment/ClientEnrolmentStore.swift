@@ -19,7 +19,7 @@ import SodiumCrypto
 package final class ClientEnrolmentStore: Sendable {
   static let group = "threadkeeper.internal"
   package static let servicePrefix = "client-enrolment/"
-  /// Users that are remembered; more than any home has. A flood of made-up names must not fill the memory.
+  /// Users that are remembered; more than any home has. A flood of invented names must not fill the memory.
   private static let remembered = 10_000
 
   package let keychain: Keychain

@@ -22,7 +22,7 @@ package struct EnrolledClient: Sendable {
   package var enrolledAt: Int64
   package var enrolledBy: String
   /// Its keys count no more. It is kept of users whose trust was `signed`: what comes under their names
-  /// in clear is believed as little as before.
+  /// in plaintext is believed as little as before.
   package var isRevoked = false
 
   package init(

@@ -66,7 +66,7 @@ package struct SealedExchange: Sendable {
     }
   }
 
-  /// Whether what this user says in clear is not believed. So it is while the enrolment is damaged.
+  /// Whether what this user says in plaintext is not believed. So it is while the enrolment is damaged.
   package func requiresSeal(
     of user: String, in home: String, _ tx: ReadTransaction
   ) -> Bool {

@@ -31,8 +31,8 @@ enum BrokerProbe {
     else { return false }
     var answer = [UInt8](repeating: 0xFF, count: 4)
     guard recv(descriptor, &answer, 4, Int32(MSG_WAITALL)) == 4 else { return false }
-    let goodbye: [UInt8] = [0xE0, 0]
-    _ = send(descriptor, goodbye, goodbye.count, Int32(MSG_NOSIGNAL))
+    let disconnect: [UInt8] = [0xE0, 0]
+    _ = send(descriptor, disconnect, disconnect.count, Int32(MSG_NOSIGNAL))
     return answer[0] == 0x20 && answer[3] == 0
   }
 

@@ -85,7 +85,7 @@ final class BrokerProcess: Sendable {
   }
 
   private func waitForEnd(_ identifier: pid_t) {
-    // First without taking the number away from it, so that a signal can't meet a stranger.
+    // First without taking the number away from it, so that a signal can't reach another process.
     var information = siginfo_t()
     while waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
     let end = state.withLock { state -> (@Sendable (Int32) -> Void)? in

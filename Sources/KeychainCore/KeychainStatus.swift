@@ -5,7 +5,7 @@ package enum KeychainStatus: Int32, Sendable {
   case unimplemented = -4
   case diskFull = -34
   case io = -36
-  /// A call that makes no sense.
+  /// A call that is invalid.
   case param = -50
   case writePermission = -61
   case allocate = -108

@@ -28,7 +28,7 @@ extension ItemRequest {
 
   /// The class of a new item.
   ///
-  /// - Throws: `param` for what makes no sense when an item is added, `unimplemented` for an
+  /// - Throws: `param` for what is invalid when an item is added, `unimplemented` for an
   ///   application password.
   func checkedForAdd() throws(KeychainError) -> ItemClass {
     guard let itemClass else { throw Self.param("an item needs a class") }

@@ -14,7 +14,7 @@ package enum MatchLimit: Equatable, Sendable {
   /// - Throws: `param` for 0 and below.
   package init(_ number: Int64) throws(KeychainError) {
     guard number > 0 else {
-      throw KeychainError(.param, "a limit of \(number) items makes no sense")
+      throw KeychainError(.param, "a limit of \(number) items is invalid")
     }
     self = number == 1 ? .one : .count(Int(clamping: number))
   }

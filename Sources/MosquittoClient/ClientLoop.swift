@@ -14,6 +14,7 @@ final class ClientLoop {
   }
 
   func run() {
+    blockBrokenPipes()
     while !mailbox.makeSignal(), mailbox.stopRequest == nil {
       _ = report(ConnectionLoss(.system("pipe", EMFILE)), nil, mailbox.configuration)
     }
@@ -30,6 +31,14 @@ final class ClientLoop {
       }
     }
     mailbox.finish(.stopped)
+  }
+
+  /// libmosquitto writes to a socket that the broker may have closed, with TLS by write(2): an error is enough then.
+  private func blockBrokenPipes() {
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGPIPE)
+    pthread_sigmask(SIG_BLOCK, &signals, nil)
   }
 
   private func connect(_ configuration: MosquittoConfiguration) -> Connection.End {

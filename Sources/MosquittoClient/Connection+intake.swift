@@ -32,7 +32,7 @@ extension Connection {
       throw ConnectionLoss(.handler(error), cause: error)
     }
     queued += record.batch.messages.count
-    isHungry = true
+    needsPublish = true
   }
 
   func limitBatch() {

@@ -3,15 +3,15 @@
 extension Connection {
   /// Whether a publication handed over now could leave soon: the broker's window has room, and the
   /// socket takes what is written.
-  var canPublish: Bool { window.room > 0 && !isBlocked && farewell == nil }
+  var canPublish: Bool { window.room > 0 && !isBlocked && disconnect == nil }
 
   /// Asks the handler for as many publications as there is room for.
   func publish() {
-    guard isHungry, canPublish, handle.isOpen else { return }
+    guard needsPublish, canPublish, handle.isOpen else { return }
     let limit = window.room
     let publications = handler.publications(upTo: limit)
     // Fewer than asked for: there is no more until somebody says so.
-    isHungry = publications.count >= limit
+    needsPublish = publications.count >= limit
     for publication in publications { send(publication) }
   }
 
@@ -41,6 +41,6 @@ extension Connection {
       handler.acknowledged(entry.token, outcome)
     }
     settledAt = .now
-    isHungry = true
+    needsPublish = true
   }
 }

@@ -30,14 +30,14 @@ final class Connection {
   /// When the last publication was acknowledged.
   var settledAt: ContinuousClock.Instant?
   /// Whether the handler may have something to publish.
-  var isHungry = false
+  var needsPublish = false
   /// Packets queued since the last write.
   var queued = 0
   /// The socket has not taken all of the last write.
   private(set) var isBlocked = false
   /// More may be waiting than the socket shows: the last batch was full.
   var hasMore = false
-  var farewell: Farewell?
+  var disconnect: DisconnectProgress?
 
   /// Another client had the session, and may still want it.
   private var isContested: Bool
@@ -81,7 +81,7 @@ final class Connection {
         if let end = try turn() { return end }
       }
     } catch {
-      if let farewell { return farewell.end }
+      if let disconnect { return disconnect.end }
       return .lost(error, acceptance)
     }
   }
@@ -100,18 +100,18 @@ final class Connection {
     let ready = wait()
     if ready.isWoken {
       mailbox.signal.clear()
-      isHungry = true
-      noticeWishes()
+      needsPublish = true
+      readControlRequests()
     }
-    if let farewell, !isAccepted { return farewell.end }
+    if let disconnect, !isAccepted { return disconnect.end }
     try keepAlive()
     if ready.isReadable || hasMore { try intake() }
     // An answer that has come in time may only just have been read.
     if !hasMore { try checkAnswers() }
     if isAccepted { publish() }
-    if let end = try sayGoodbye() { return end }
+    if let end = try continueDisconnect() { return end }
     try write(isReady: ready.isWritable)
-    if let farewell, farewell.isSaid, !handle.isOpen { return farewell.end }
+    if let disconnect, disconnect.isSent, !handle.isOpen { return disconnect.end }
     if ready.isBroken, !isAccepted { throw lostBeforeAnswer() }
     return nil
   }
@@ -146,10 +146,10 @@ final class Connection {
   }
 
   private var timeout: Int32 {
-    if hasMore || (isHungry && canPublish) { return 0 }
+    if hasMore || (needsPublish && canPublish) { return 0 }
     var deadline = nextTick
     if let answerDeadline { deadline = min(deadline, answerDeadline) }
-    if let farewell { deadline = min(deadline, farewell.deadline) }
+    if let disconnect { deadline = min(deadline, disconnect.deadline) }
     return max(.zero, ContinuousClock.now.duration(to: deadline)).milliseconds
   }
 
@@ -169,7 +169,7 @@ final class Connection {
     guard let acceptedAt else { return startedAt + configuration.answerLimit }
     guard subscribing.isEmpty else { return acceptedAt + configuration.answerLimit }
     // A stop has a limit of its own.
-    guard farewell == nil else { return nil }
+    guard disconnect == nil else { return nil }
     return window.oldest.map { $0 + configuration.acknowledgementTimeout }
   }
 
@@ -190,7 +190,7 @@ final class Connection {
     queued = 0
     isBlocked = handle.wantsWrite
     settle()
-    if farewell?.isSaid == true { return }
+    if disconnect?.isSent == true { return }
     try check(result)
   }
 
@@ -209,10 +209,10 @@ final class Connection {
         maximumPacketSize: answer.maximumPacketSize, sessionExpiry: answer.sessionExpiry,
         serverKeepAlive: answer.serverKeepAlive))
     limitBatch()
-    isHungry = true
+    needsPublish = true
   }
 
-  /// Throws when a call of the library has failed, or has found the broker's goodbye.
+  /// Throws when a call of the library has failed, or has found the broker's DISCONNECT.
   func check(_ result: Int32) throws(ConnectionLoss) {
     if let code = record.answer?.code, code != 0 {
       throw ConnectionLoss(MosquittoError(connack: code, configuration))

@@ -31,7 +31,7 @@ final class HandleRecord {
   var answer: Answer?
   var granted: [Granted] = []
   var published: [Published] = []
-  /// The code of the last disconnect callback: a reason of MQTT 5 when the broker said goodbye.
+  /// The code of the last disconnect callback: a reason of MQTT 5 when the broker sent DISCONNECT.
   var disconnectCode: Int32?
   /// What the library logged as an error; kept until the broker has answered.
   var errorLog: [String] = []

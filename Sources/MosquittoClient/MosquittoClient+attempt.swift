@@ -3,7 +3,7 @@
 import Synchronization
 
 extension MosquittoClient {
-  /// Connects once, to see whether the broker lets us in, and says goodbye.
+  /// Connects once, to see whether the broker accepts the login, and disconnects.
   ///
   /// - Parameters:
   ///   - configuration: with a client id that nobody else uses. It gets no session of its own,

@@ -59,7 +59,7 @@ package final class MosquittoClient: Sendable {
     mailbox.requestStop(finalPublications: finalPublications)
   }
 
-  /// Says goodbye to the broker and connects anew at once; also ends a waiting time.
+  /// Disconnects and connects again at once; also ends a waiting time.
   package func reconnect() {
     mailbox.requestReconnect(nil)
   }

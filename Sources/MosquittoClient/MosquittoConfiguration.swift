@@ -30,7 +30,7 @@ package struct MosquittoConfiguration: Sendable {
   /// Filters that an earlier connection of this session subscribed to, and that are to end: what was
   /// queued for them still comes.
   package var unsubscriptions: [String] = []
-  /// What the broker publishes for us when the connection dies without a goodbye.
+  /// What the broker publishes for us when the connection dies without DISCONNECT.
   package var lastWill: Publication?
   /// Most messages handed to the handler at once: one commit, one round of acknowledgements.
   package var batchMessages: Int

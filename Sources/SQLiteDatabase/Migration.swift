@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// One step of a component's schema. Its place in the component's list is its version, from 1, and
-/// a step that was ever released is never changed: the next one mends it.
+/// a step that was ever released is never changed: the next one corrects it.
 package struct Migration: Sendable {
   /// What it does, for the table that records it.
   package let name: String

@@ -31,7 +31,7 @@ package enum EnvelopeRefusal: String, Error, CaseIterable, Sendable {
     case .unsupportedVersion: "envelopes of this version are not known here"
     case .unsupportedAlgorithm: "envelopes are sealed with \(Envelope.algorithm)"
     case .unknownKeyID:
-      "sealed to a key that is not the recipient's of now; get its enrolment line anew"
+      "sealed to a key that is not the recipient's current one; get its enrolment line again"
     case .cannotOpen: "the envelope does not open: it was altered, or sealed to another key"
     case .unknownIssuer: "signed by a key that is not enrolled for this user"
     case .badSignature: "the signature is not that of the enrolled key"

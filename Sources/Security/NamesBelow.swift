@@ -7,7 +7,7 @@
 // here have fields of the standard library and Foundation, or references to classes.
 @_implementationOnly import KeychainCore
 @_implementationOnly import KeychainServices
-@_implementationOnly import PersonAtTerminal
+@_implementationOnly import Terminal
 
 typealias AccessControl = KeychainServices.AccessControl
 typealias AccessGroups = KeychainServices.AccessGroups
@@ -15,7 +15,7 @@ typealias Accessibility = KeychainCore.Accessibility
 typealias AttributeValue = KeychainCore.AttributeValue
 typealias AuthenticationUI = KeychainServices.AuthenticationUI
 typealias FoundItem = KeychainServices.FoundItem
-typealias HarmlessText = PersonAtTerminal.HarmlessText
+typealias HarmlessText = Terminal.HarmlessText
 typealias ItemAttribute = KeychainCore.ItemAttribute
 typealias ItemClass = KeychainCore.ItemClass
 typealias ItemRequest = KeychainServices.ItemRequest
@@ -37,4 +37,4 @@ typealias RequestClass = KeychainServices.RequestClass
 typealias ResultShape = KeychainServices.ResultShape
 typealias StoreLocation = KeychainCore.StoreLocation
 typealias SystemRandom = KeychainServices.SystemRandom
-typealias TerminalConsent = PersonAtTerminal.TerminalConsent
+typealias TerminalConsent = Terminal.TerminalConsent

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SettingsProblem: Comparable {
-  /// In the order in which a person mends them: down the file, then the variables.
+  /// In the order in which a person fixes them: down the file, then the variables.
   package static func < (left: SettingsProblem, right: SettingsProblem) -> Bool {
     left.rank < right.rank
   }

@@ -5,7 +5,7 @@ import CLibSodium
 /// Seals the messages of a `SecretStream`, one after the other. It cannot be copied: two of the same
 /// state would seal two messages with the same key stream.
 package struct SecretStreamWriter: ~Copyable {
-  /// The beginning of the stream, in clear: `SecretStream.headerLength` bytes.
+  /// The beginning of the stream, in plaintext: `SecretStream.headerLength` bytes.
   package let header: [UInt8]
   private let state = SecretStreamState()
   private var isOver = false

@@ -6,7 +6,7 @@ import Synchronization
 /// A POSIX thread, for work that waits in system calls or takes long. Swift and Dispatch have about one thread for
 /// each core, so work that keeps one of those keeps everything else waiting.
 ///
-/// It takes no signals, which are for the main thread, but those of its own faults.
+/// All signals are blocked, except those of the thread's own faults and SIGPIPE.
 package final class SystemThread: Sendable {
   private let thread: Mutex<pthread_t?>
 
@@ -53,8 +53,8 @@ package final class SystemThread: Sendable {
     var signals = sigset_t()
     var previous = sigset_t()
     sigfillset(&signals)
-    for fault in [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP] {
-      sigdelset(&signals, fault)
+    for own in [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGPIPE, SIGSEGV, SIGSYS, SIGTRAP] {
+      sigdelset(&signals, own)
     }
     pthread_sigmask(SIG_SETMASK, &signals, &previous)
     defer { pthread_sigmask(SIG_SETMASK, &previous, nil) }

@@ -5,9 +5,9 @@
 // same in the module Security, also about the compiler's warning. Three modules have a type of their
 // own name, so no name in them can be told from here: the files that need them import them likewise.
 @_implementationOnly import KeychainCore
-@_implementationOnly import PersonAtTerminal
 @_implementationOnly import StatePlaces
 @_implementationOnly import SystemThreads
+@_implementationOnly import Terminal
 @_implementationOnly import ThreadDataset
 @_implementationOnly import ThreadRequests
 @_implementationOnly import VarlinkSocket
@@ -20,7 +20,7 @@ typealias CredentialRecord = ThreadRequests.CredentialRecord
 typealias DatasetError = ThreadDataset.DatasetError
 typealias ExtendedPANID = ThreadDataset.ExtendedPANID
 typealias FilePath = StatePlaces.FilePath
-typealias HarmlessText = PersonAtTerminal.HarmlessText
+typealias HarmlessText = Terminal.HarmlessText
 typealias KeySlotSecret = KeychainCore.KeySlotSecret
 typealias Keychain = KeychainCore.Keychain
 typealias KeychainError = KeychainCore.KeychainError
@@ -29,12 +29,12 @@ typealias OperationalDataset = ThreadDataset.OperationalDataset
 typealias SystemThread = SystemThreads.SystemThread
 typealias RequestCommand = ThreadRequests.RequestCommand
 typealias ProgramName = ThreadRequests.ProgramName
-typealias QuestionWithdrawal = PersonAtTerminal.QuestionWithdrawal
-typealias ShownName = PersonAtTerminal.ShownName
+typealias QuestionWithdrawal = Terminal.QuestionWithdrawal
+typealias ShownName = Terminal.ShownName
 typealias SocketError = VarlinkSocket.SocketError
 typealias StateDirectory = StatePlaces.StateDirectory
 typealias SystemPlaces = StatePlaces.SystemPlaces
 typealias StoreLocation = KeychainCore.StoreLocation
-typealias TerminalConsent = PersonAtTerminal.TerminalConsent
+typealias TerminalConsent = Terminal.TerminalConsent
 typealias ThreadRequest = ThreadRequests.ThreadRequest
 typealias WaitingQuestion = ThreadRequests.WaitingQuestion

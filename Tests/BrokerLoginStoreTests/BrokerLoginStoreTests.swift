@@ -96,7 +96,7 @@ struct BrokerLoginStoreTests {
     #expect(item[.label] == .string("Broker.local:1883"))
   }
 
-  @Test("Another host, port or a connection in clear finds nothing")
+  @Test("Another host, port or a connection in plaintext finds nothing")
   func otherBrokers() throws {
     let encrypted = BrokerAddress(host: "broker.local", port: 1883, isEncrypted: true)
     let others = [

@@ -175,10 +175,11 @@ struct ConsentTests {
   }
 
   @Test(
-    "Users in consent.approvers decide in clear where the settings say so, and nobody else does")
+    "Users in consent.approvers decide in plaintext where the settings say so, and nobody else does"
+  )
   func approvers() async throws {
     let scene = try await scene("consent:\n  approvers: [anna]\n  approvers_trust: broker")
-    #expect(scene.daemon.log.contains("an approver is believed in clear"))
+    #expect(scene.daemon.log.contains("an approver is believed in plaintext"))
     let subscriber = try await TestSubscriber.start(
       scene.broker, "threadkeeper/out/+/response/#")
     async let asked = scene.ask("preferred/get")

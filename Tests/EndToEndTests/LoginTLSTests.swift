@@ -66,7 +66,7 @@ struct LoginTLSTests {
     #expect(!FileManager.default.fileExists(atPath: installation.storePath))
   }
 
-  @Test("What was given for TLS never goes out in clear, not even to the same host and port")
+  @Test("What was given for TLS never goes out in plaintext, not even to the same host and port")
   func notInClear() async throws {
     let installation = try installation()
     #expect(try await login(Self.password, installation).status == 0)

@@ -52,7 +52,8 @@ struct SealedConsentTests {
     #expect(try await again.stop() == .exit(0))
   }
 
-  @Test("An approver's word counts when it has signed it; in clear, or before it is enrolled, not")
+  @Test(
+    "An approver's word counts when it has signed it; in plaintext, or before it is enrolled, not")
   func approver() async throws {
     let scene = try await place.start()
     #expect(scene.daemon.log.contains("an approver is not enrolled, and decides nothing"))

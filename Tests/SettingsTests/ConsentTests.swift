@@ -44,7 +44,7 @@ struct ConsentTests {
       try problems("consent: {approver: [a]}").first?.contains("did you mean `approvers`?") == true)
   }
 
-  @Test("What an approver says in clear counts only where the settings say so")
+  @Test("What an approver says in plaintext counts only where the settings say so")
   func trust() throws {
     #expect(
       try #require(try load("consent: {approvers: [a]}").settings).consent.approversTrust == .signed

@@ -4,18 +4,18 @@ import Bridge
 import BridgeProtocol
 import Synchronization
 
-/// A clock that goes when a test turns it.
+/// A clock that moves only when a test sets it.
 package final class ManualClock: Clock {
-  private let time: Mutex<WireTime>
+  private let time: Mutex<Int64>
 
-  /// 2026-11-21T04:36:00Z unless told.
-  package init(_ time: WireTime = WireTime(milliseconds: 1_795_235_760_000)) {
-    self.time = Mutex(time)
-  }
+  /// - Parameter microseconds: since 1970; 2026-11-21T04:36:00Z by default.
+  package init(microseconds: Int64 = 1_795_235_760_000_000) { time = Mutex(microseconds) }
 
-  package func now() -> WireTime { time.withLock { $0 } }
+  package func now() -> WireTime { WireTime(milliseconds: microseconds / 1_000) }
 
-  package func advance(seconds: Int) {
-    time.withLock { $0 = $0.adding(seconds: seconds) }
-  }
+  package var microseconds: Int64 { time.withLock { $0 } }
+
+  package func advance(seconds: Int) { advance(microseconds: Int64(seconds) * 1_000_000) }
+
+  package func advance(microseconds: Int64) { time.withLock { $0 += microseconds } }
 }

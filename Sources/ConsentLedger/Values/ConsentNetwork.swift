@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import PersonAtTerminal
+import Terminal
 import ThreadDataset
 
 /// Credentials that are asked for, as a person is told of them: a decision holds for just these. Anybody

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import PersonAtTerminal
+import Terminal
 import ThreadDataset
 
 /// The border router that would be given credentials, where the requester does not ask for itself.

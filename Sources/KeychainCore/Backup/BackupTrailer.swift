@@ -9,7 +9,7 @@ import SodiumCrypto
 ///     | tag 32
 ///
 /// 64 bytes and the tag. Numbers are big-endian, the time is microseconds since 1970. The tag (`BackupTag`) covers the
-/// database and the rest of the trailer, the bridge's tables in clear too.
+/// database and the rest of the trailer, the bridge's tables in plaintext too.
 package struct BackupTrailer: Equatable, Sendable {
   static let length = 64
   static let format: UInt32 = 1

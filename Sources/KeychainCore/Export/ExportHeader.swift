@@ -2,7 +2,7 @@
 
 import SodiumCrypto
 
-/// The beginning of an export, in clear. Numbers are big-endian, the time is microseconds since 1970.
+/// The beginning of an export, in plaintext. Numbers are big-endian, the time is microseconds since 1970.
 ///
 ///     "TKEXPORT" | format 4 | 0 4 | key derivation 4 | passes 4 | memory 8 | salt 16 | store 16
 ///     | created 8 | stream header 24 | checksum 16 | proof 16

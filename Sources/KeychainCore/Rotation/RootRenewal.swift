@@ -17,7 +17,7 @@ struct RootRenewal {
   /// and seals the roots into the slots that open with `secrets`; all other slots are removed. One
   /// transaction: a crash leaves the old roots or the new ones.
   ///
-  /// Who had a way into an older copy of the store has the old roots and all keys of then. They open
+  /// Who had a way into an older copy of the store has the old roots and all keys of that time. They open
   /// nothing that is written from the commit on. What was written before gets its new keys by
   /// `Rotation`, which goes on with a rotation that was under way, too.
   ///

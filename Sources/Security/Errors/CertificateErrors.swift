@@ -36,7 +36,7 @@ public let errSecInvalidCRLType: OSStatus = -67829
 public let errSecInvalidCRL: OSStatus = -67830
 /// There is no such type of form.
 public let errSecInvalidFormType: OSStatus = -67831
-/// The identifier makes no sense.
+/// The identifier is invalid.
 public let errSecInvalidID: OSStatus = -67832
 /// The identifier is malformed.
 public let errSecInvalidIdentifier: OSStatus = -67833
@@ -52,7 +52,7 @@ public let errSecInvalidReason: OSStatus = -67837
 public let errSecInvalidRequestInputs: OSStatus = -67838
 /// The answer is malformed.
 public let errSecInvalidResponseVector: OSStatus = -67839
-/// The rule when to stop makes no sense.
+/// The rule when to stop is invalid.
 public let errSecInvalidStopOnPolicy: OSStatus = -67840
 /// The tuple is malformed.
 public let errSecInvalidTuple: OSStatus = -67841
@@ -82,7 +82,7 @@ public let errSecInvalidTupleCredentials: OSStatus = -67852
 public let errSecInvalidTupleCredendtials: OSStatus = -67852
 /// The encoding is malformed or not known.
 public let errSecInvalidEncoding: OSStatus = -67853
-/// The validity period makes no sense.
+/// The validity period is invalid.
 public let errSecInvalidValidityPeriod: OSStatus = -67854
 /// The one who asks is not known.
 public let errSecInvalidRequestor: OSStatus = -67855
@@ -126,7 +126,7 @@ public let errSecUnsupportedNumSelectionPreds: OSStatus = -67873
 public let errSecUnsupportedOperator: OSStatus = -67874
 /// The database lies nowhere.
 public let errSecInvalidDBLocation: OSStatus = -67875
-/// The request for access makes no sense.
+/// The request for access is invalid.
 public let errSecInvalidAccessRequest: OSStatus = -67876
 /// The information on the index is malformed.
 public let errSecInvalidIndexInfo: OSStatus = -67877

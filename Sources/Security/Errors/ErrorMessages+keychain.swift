@@ -50,7 +50,7 @@ extension ErrorMessages {
     errSecInDarkWake: "The machine is awake without a screen: nobody can be asked.",
     errSecACLNotSimple: "The access control list is not of the simple form.",
     errSecPolicyNotFound: "There is no such policy.",
-    errSecInvalidTrustSetting: "The trust setting makes no sense.",
+    errSecInvalidTrustSetting: "The trust setting is invalid.",
     errSecNoAccessForItem: "The item has no access control.",
     errSecInvalidOwnerEdit: "The owner of the item cannot be changed like that.",
     errSecTrustNotAvailable: "There is no result of a trust evaluation.",

@@ -26,7 +26,7 @@ public let errSecUnsupportedKeyAttributeMask: OSStatus = -67739
 public let errSecInvalidKeyLabel: OSStatus = -67740
 /// The label of the key is not supported.
 public let errSecUnsupportedKeyLabel: OSStatus = -67741
-/// The format of the key makes no sense.
+/// The format of the key is invalid.
 public let errSecInvalidKeyFormat: OSStatus = -67742
 /// More than one buffer is not supported.
 public let errSecUnsupportedVectorOfBuffers: OSStatus = -67743
@@ -34,123 +34,123 @@ public let errSecUnsupportedVectorOfBuffers: OSStatus = -67743
 public let errSecInvalidInputVector: OSStatus = -67744
 /// The output buffers are malformed.
 public let errSecInvalidOutputVector: OSStatus = -67745
-/// The context makes no sense.
+/// The context is invalid.
 public let errSecInvalidContext: OSStatus = -67746
 /// There is no such algorithm.
 public let errSecInvalidAlgorithm: OSStatus = -67747
-/// What was given as the key makes no sense.
+/// The key is invalid.
 public let errSecInvalidAttributeKey: OSStatus = -67748
 /// The key is missing.
 public let errSecMissingAttributeKey: OSStatus = -67749
-/// What was given as the initialization vector makes no sense.
+/// The initialization vector is invalid.
 public let errSecInvalidAttributeInitVector: OSStatus = -67750
 /// The initialization vector is missing.
 public let errSecMissingAttributeInitVector: OSStatus = -67751
-/// What was given as the salt makes no sense.
+/// The salt is invalid.
 public let errSecInvalidAttributeSalt: OSStatus = -67752
 /// The salt is missing.
 public let errSecMissingAttributeSalt: OSStatus = -67753
-/// What was given as the padding makes no sense.
+/// The padding is invalid.
 public let errSecInvalidAttributePadding: OSStatus = -67754
 /// The padding is missing.
 public let errSecMissingAttributePadding: OSStatus = -67755
-/// What was given as the random data makes no sense.
+/// The random data is invalid.
 public let errSecInvalidAttributeRandom: OSStatus = -67756
 /// The random data is missing.
 public let errSecMissingAttributeRandom: OSStatus = -67757
-/// What was given as the seed makes no sense.
+/// The seed is invalid.
 public let errSecInvalidAttributeSeed: OSStatus = -67758
 /// The seed is missing.
 public let errSecMissingAttributeSeed: OSStatus = -67759
-/// What was given as the passphrase makes no sense.
+/// The passphrase is invalid.
 public let errSecInvalidAttributePassphrase: OSStatus = -67760
 /// The passphrase is missing.
 public let errSecMissingAttributePassphrase: OSStatus = -67761
-/// What was given as the key length makes no sense.
+/// The key length is invalid.
 public let errSecInvalidAttributeKeyLength: OSStatus = -67762
 /// The key length is missing.
 public let errSecMissingAttributeKeyLength: OSStatus = -67763
-/// What was given as the block size makes no sense.
+/// The block size is invalid.
 public let errSecInvalidAttributeBlockSize: OSStatus = -67764
 /// The block size is missing.
 public let errSecMissingAttributeBlockSize: OSStatus = -67765
-/// What was given as the output size makes no sense.
+/// The output size is invalid.
 public let errSecInvalidAttributeOutputSize: OSStatus = -67766
 /// The output size is missing.
 public let errSecMissingAttributeOutputSize: OSStatus = -67767
-/// What was given as the number of rounds makes no sense.
+/// The number of rounds is invalid.
 public let errSecInvalidAttributeRounds: OSStatus = -67768
 /// The number of rounds is missing.
 public let errSecMissingAttributeRounds: OSStatus = -67769
-/// What was given as the parameters of the algorithm makes no sense.
+/// The parameters of the algorithm are invalid.
 public let errSecInvalidAlgorithmParms: OSStatus = -67770
 /// The parameters of the algorithm is missing.
 public let errSecMissingAlgorithmParms: OSStatus = -67771
-/// What was given as the label makes no sense.
+/// The label is invalid.
 public let errSecInvalidAttributeLabel: OSStatus = -67772
 /// The label is missing.
 public let errSecMissingAttributeLabel: OSStatus = -67773
-/// What was given as the key type makes no sense.
+/// The key type is invalid.
 public let errSecInvalidAttributeKeyType: OSStatus = -67774
 /// The key type is missing.
 public let errSecMissingAttributeKeyType: OSStatus = -67775
-/// What was given as the mode makes no sense.
+/// The mode is invalid.
 public let errSecInvalidAttributeMode: OSStatus = -67776
 /// The mode is missing.
 public let errSecMissingAttributeMode: OSStatus = -67777
-/// What was given as the number of effective bits makes no sense.
+/// The number of effective bits is invalid.
 public let errSecInvalidAttributeEffectiveBits: OSStatus = -67778
 /// The number of effective bits is missing.
 public let errSecMissingAttributeEffectiveBits: OSStatus = -67779
-/// What was given as the start date makes no sense.
+/// The start date is invalid.
 public let errSecInvalidAttributeStartDate: OSStatus = -67780
 /// The start date is missing.
 public let errSecMissingAttributeStartDate: OSStatus = -67781
-/// What was given as the end date makes no sense.
+/// The end date is invalid.
 public let errSecInvalidAttributeEndDate: OSStatus = -67782
 /// The end date is missing.
 public let errSecMissingAttributeEndDate: OSStatus = -67783
-/// What was given as the version makes no sense.
+/// The version is invalid.
 public let errSecInvalidAttributeVersion: OSStatus = -67784
 /// The version is missing.
 public let errSecMissingAttributeVersion: OSStatus = -67785
-/// What was given as the prime makes no sense.
+/// The prime is invalid.
 public let errSecInvalidAttributePrime: OSStatus = -67786
 /// The prime is missing.
 public let errSecMissingAttributePrime: OSStatus = -67787
-/// What was given as the base makes no sense.
+/// The base is invalid.
 public let errSecInvalidAttributeBase: OSStatus = -67788
 /// The base is missing.
 public let errSecMissingAttributeBase: OSStatus = -67789
-/// What was given as the subprime makes no sense.
+/// The subprime is invalid.
 public let errSecInvalidAttributeSubprime: OSStatus = -67790
 /// The subprime is missing.
 public let errSecMissingAttributeSubprime: OSStatus = -67791
-/// What was given as the number of iterations makes no sense.
+/// The number of iterations is invalid.
 public let errSecInvalidAttributeIterationCount: OSStatus = -67792
 /// The number of iterations is missing.
 public let errSecMissingAttributeIterationCount: OSStatus = -67793
-/// What was given as the database handle makes no sense.
+/// The database handle is invalid.
 public let errSecInvalidAttributeDLDBHandle: OSStatus = -67794
 /// The database handle is missing.
 public let errSecMissingAttributeDLDBHandle: OSStatus = -67795
-/// What was given as the access credentials makes no sense.
+/// The access credentials are invalid.
 public let errSecInvalidAttributeAccessCredentials: OSStatus = -67796
 /// The access credentials is missing.
 public let errSecMissingAttributeAccessCredentials: OSStatus = -67797
-/// What was given as the format of public keys makes no sense.
+/// The format of public keys is invalid.
 public let errSecInvalidAttributePublicKeyFormat: OSStatus = -67798
 /// The format of public keys is missing.
 public let errSecMissingAttributePublicKeyFormat: OSStatus = -67799
-/// What was given as the format of private keys makes no sense.
+/// The format of private keys is invalid.
 public let errSecInvalidAttributePrivateKeyFormat: OSStatus = -67800
 /// The format of private keys is missing.
 public let errSecMissingAttributePrivateKeyFormat: OSStatus = -67801
-/// What was given as the format of symmetric keys makes no sense.
+/// The format of symmetric keys is invalid.
 public let errSecInvalidAttributeSymmetricKeyFormat: OSStatus = -67802
 /// The format of symmetric keys is missing.
 public let errSecMissingAttributeSymmetricKeyFormat: OSStatus = -67803
-/// What was given as the format of wrapped keys makes no sense.
+/// The format of wrapped keys is invalid.
 public let errSecInvalidAttributeWrappedKeyFormat: OSStatus = -67804
 /// The format of wrapped keys is missing.
 public let errSecMissingAttributeWrappedKeyFormat: OSStatus = -67805

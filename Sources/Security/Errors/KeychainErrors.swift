@@ -96,7 +96,7 @@ public let errSecInDarkWake: OSStatus = -25320
 public let errSecACLNotSimple: OSStatus = -25240
 /// There is no such policy.
 public let errSecPolicyNotFound: OSStatus = -25241
-/// The trust setting makes no sense.
+/// The trust setting is invalid.
 public let errSecInvalidTrustSetting: OSStatus = -25242
 /// The item has no access control.
 public let errSecNoAccessForItem: OSStatus = -25243

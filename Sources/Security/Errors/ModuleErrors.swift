@@ -56,7 +56,7 @@ public let errSecInvalidCertificateGroup: OSStatus = -67691
 public let errSecTagNotFound: OSStatus = -67692
 /// The query is malformed.
 public let errSecInvalidQuery: OSStatus = -67693
-/// The value makes no sense.
+/// The value is invalid.
 public let errSecInvalidValue: OSStatus = -67694
 /// A callback failed.
 public let errSecCallbackFailed: OSStatus = -67695
@@ -94,7 +94,7 @@ public let errSecEMMUnloadFailed: OSStatus = -67710
 public let errSecAddinLoadFailed: OSStatus = -67711
 /// The reference names no key.
 public let errSecInvalidKeyRef: OSStatus = -67712
-/// The hierarchy of keys makes no sense.
+/// The hierarchy of keys is invalid.
 public let errSecInvalidKeyHierarchy: OSStatus = -67713
 /// The add-in could not be unloaded.
 public let errSecAddinUnloadFailed: OSStatus = -67714

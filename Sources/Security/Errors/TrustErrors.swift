@@ -16,9 +16,9 @@ public let errSecAppleAddAppACLSubject: OSStatus = -67589
 public let errSecApplePublicKeyIncomplete: OSStatus = -67590
 /// The signature does not fit what was signed.
 public let errSecAppleSignatureMismatch: OSStatus = -67591
-/// The date from which the key may be used makes no sense.
+/// The date from which the key may be used is invalid.
 public let errSecAppleInvalidKeyStartDate: OSStatus = -67592
-/// The date until which the key may be used makes no sense.
+/// The date until which the key may be used is invalid.
 public let errSecAppleInvalidKeyEndDate: OSStatus = -67593
 /// The data could not be converted.
 public let errSecConversionError: OSStatus = -67594
@@ -66,7 +66,7 @@ public let errSecCRLNotValidYet: OSStatus = -67614
 public let errSecCRLNotFound: OSStatus = -67615
 /// The server of the revocation list does not answer.
 public let errSecCRLServerDown: OSStatus = -67616
-/// The address of the revocation list makes no sense.
+/// The address of the revocation list is invalid.
 public let errSecCRLBadURI: OSStatus = -67617
 /// An extension of the certificate is not known.
 public let errSecUnknownCertExtension: OSStatus = -67618
@@ -92,7 +92,7 @@ public let errSecSMIMENoEmailAddress: OSStatus = -67627
 public let errSecSMIMESubjAltNameNotCritical: OSStatus = -67628
 /// The certificate is not for TLS.
 public let errSecSSLBadExtendedKeyUsage: OSStatus = -67629
-/// The OCSP server's answer makes no sense.
+/// The OCSP server's answer is invalid.
 public let errSecOCSPBadResponse: OSStatus = -67630
 /// The OCSP request is malformed.
 public let errSecOCSPBadRequest: OSStatus = -67631

@@ -94,6 +94,6 @@ enum ValueReader {
 
   /// Names the key, never the value.
   static func unfit(_ key: String) -> KeychainError {
-    KeychainError(.param, "the value of \"\(key)\" is of the wrong type or makes no sense")
+    KeychainError(.param, "the value of \"\(key)\" is of the wrong type or is invalid")
   }
 }

@@ -95,7 +95,7 @@ public final class THCredentials: NSObject, NSSecureCoding, @unchecked Sendable 
     self.init(values)
   }
 
-  /// Writes the credentials into an archive, with the network key in clear: whoever can read the
+  /// Writes the credentials into an archive, with the network key in plaintext: whoever can read the
   /// archive has it.
   public func encode(with coder: NSCoder) { values.encode(with: coder) }
 }

@@ -10,7 +10,7 @@ struct ConsentAtTerminal: Sendable {
   /// Characters of a question that may name several networks.
   private static let longest = 1_000
   /// The daemon gives a person two minutes, and says when they are over.
-  private static let patience = Duration.seconds(125)
+  private static let timeout = Duration.seconds(125)
   /// Between looks for the question: it may not have come to the daemon yet.
   private static let pause = Duration.milliseconds(150)
   /// One question of this program at a time, or the same one would be asked twice.
@@ -83,7 +83,7 @@ struct ConsentAtTerminal: Sendable {
         SystemThread.run {
           done.resume(
             returning: TerminalConsent.choice(
-              about: text, within: Self.patience, unless: withdrawal))
+              about: text, within: Self.timeout, unless: withdrawal))
         }
       }
     } onCancel: {

@@ -10,11 +10,11 @@ final class DaemonLink: Sendable {
   private static let pause = Duration.milliseconds(100)
 
   private let configuration: THClient.Configuration
-  private let patience: Duration
+  private let timeout: Duration
 
-  init(_ configuration: THClient.Configuration, patience: Duration = startOrEnd) {
+  init(_ configuration: THClient.Configuration, timeout: Duration = startOrEnd) {
     self.configuration = configuration
-    self.patience = patience
+    self.timeout = timeout
   }
 
   // MARK: What calls come to
@@ -92,7 +92,7 @@ final class DaemonLink: Sendable {
         isInDoubt = isInDoubt || error.reason == .interrupted
         failure = error
       }
-      let end = deadline ?? ContinuousClock.now + patience
+      let end = deadline ?? ContinuousClock.now + timeout
       deadline = end
       guard ContinuousClock.now < end else { throw failure }
       try await Task.sleep(for: Self.pause)

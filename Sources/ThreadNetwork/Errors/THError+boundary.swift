@@ -65,7 +65,7 @@ extension THError {
   /// What the way to the daemon comes to.
   convenience init(_ error: SocketError, at path: String) {
     switch error.reason {
-    case .stranger:
+    case .untrusted:
       self.init(
         .untrusted, "the daemon is not asked: \(error.message)",
         help: "its directory must be its own or root's, and nobody else may write there or above")

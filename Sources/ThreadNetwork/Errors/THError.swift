@@ -27,7 +27,7 @@ public final class THError: NSError, @unchecked Sendable {
     /// ``THError/offset`` the place.
     case invalidDataset = 1
     /// A Border Agent ID that has neither 8 nor 16 bytes, an Extended PAN ID that has not 8, or a
-    /// configuration that makes no sense.
+    /// configuration that is invalid.
     case invalidArgument = 2
     /// There are no such credentials, or none that this team may know of. ``noPreferredNetwork`` is another case:
     /// apps read this code as a refusal when they ask for the preferred network.

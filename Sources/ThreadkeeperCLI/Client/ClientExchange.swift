@@ -18,10 +18,10 @@ struct ClientExchange: Sendable {
   typealias Keys = (own: Identity, daemon: PublicIdentity)
 
   /// With a look at what waits, after the time of the request itself.
-  private static let patience = Duration.seconds(3)
+  private static let timeout = Duration.seconds(3)
 
   let broker: BrokerOptions
-  /// Of the client and of the daemon; nil: all is said in clear.
+  /// Of the client and of the daemon; nil: all is said in plaintext.
   let keys: Keys?
 
   /// - Throws: `CommandFailure`, also for what the daemon refuses.
@@ -69,9 +69,9 @@ struct ClientExchange: Sendable {
   /// The person's question that a request still waits for; nil where there is none, or nobody tells.
   private func undecided(_ question: ClientQuestion) async -> WaitingQuestion? {
     guard RequestCommand(rawValue: question.command)?.needsConsent == true else { return nil }
-    return try? await waiting(within: Self.patience)
+    return try? await waiting(within: Self.timeout)
       .first {
-        // It becomes a part of a command line, and in clear anybody may have answered.
+        // It becomes a part of a command line, and in plaintext anybody may have answered.
         $0.isAwaited(by: question.transaction) && ConsentID($0.id, .request) != nil
       }
   }

@@ -29,7 +29,7 @@ struct ClientsEnrollCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "broker: what the user says in clear counts too; signed: only what it has signed.",
+      "broker: what the user says in plaintext counts too; signed: only what it has signed.",
       valueName: "broker|signed"))
   var trust: EnrolledClient.Trust = .broker
 

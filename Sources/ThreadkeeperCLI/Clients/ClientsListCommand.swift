@@ -38,7 +38,7 @@ struct ClientsListCommand: AsyncParsableCommand {
       "The enrolment of \($0.printable) is damaged: enrol it again.\n"
     }
     let revoked = (report.revoked ?? []).map {
-      "The keys of \($0.printable) are revoked; what it says in clear is not believed either.\n"
+      "The keys of \($0.printable) are revoked; what it says in plaintext is not believed either.\n"
     }
     let notes = damaged + revoked
     guard !table.isEmpty || !notes.isEmpty else { return "Nobody is enrolled.\n" }

@@ -10,7 +10,7 @@ struct ClientsRevokeCommand: AsyncParsableCommand {
     abstract: "Forget the keys of a user of the broker.",
     discussion: """
       What it seals is refused from now on, what people have agreed to for it ends, and what it waits \
-      for too. What it says in clear counts again, unless its trust was `signed`: then it goes on being \
+      for too. What it says in plaintext counts again, unless its trust was `signed`: then it goes on being \
       refused, until --forget. Take its login from the broker too. Its credentials stay.
 
       Examples:
@@ -21,7 +21,7 @@ struct ClientsRevokeCommand: AsyncParsableCommand {
   @Argument(help: "The user's name at the broker.")
   var user: String
 
-  @Flag(help: "Keep nothing of it: what it says in clear is believed again.")
+  @Flag(help: "Keep nothing of it: what it says in plaintext is believed again.")
   var forget = false
 
   @OptionGroup var home: ClientHomeOption

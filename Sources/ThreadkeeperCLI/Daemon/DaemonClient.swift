@@ -25,7 +25,7 @@ struct DaemonClient: Sendable {
     switch error.reason {
     case .closed: Ended()
     case .abandoned: LeftOpen()
-    case .stranger:
+    case .untrusted:
       CommandFailure(.notPermitted, "the running daemon cannot be asked: \(error.message)")
     case .forbidden: OpenStore.forbidden(error.message)
     case .timedOut:

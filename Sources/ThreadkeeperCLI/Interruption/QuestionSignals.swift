@@ -3,12 +3,13 @@
 import Dispatch
 import Glibc
 import Synchronization
+import Terminal
 
 /// A signal that would end the program while a question hides what is typed ends the question first:
 /// the terminal must not stay like that. Belongs to the thread that asks.
 struct QuestionSignals {
   /// For a machine that has no time.
-  private static let patience = DispatchTimeInterval.seconds(5)
+  private static let timeout = DispatchTimeInterval.seconds(5)
 
   private struct Watched {
     let number: Int32
@@ -24,7 +25,7 @@ struct QuestionSignals {
   private let caught = Caught()
 
   /// Watches until `stop`.
-  init(_ question: TerminalQuestion) {
+  init(_ withdrawal: QuestionWithdrawal) {
     for number in [SIGTERM, SIGINT, SIGHUP, SIGQUIT] {
       // The default would end the process before the source sees it.
       let before = signal(number, SIG_IGN)
@@ -33,13 +34,13 @@ struct QuestionSignals {
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler { [caught] in
         caught.isCaught.withLock { $0 = true }
-        question.end()
+        withdrawal.withdraw()
       }
       // Before the source is in place the signal would be lost: it is ignored already.
       let isInPlace = DispatchSemaphore(value: 0)
       source.setRegistrationHandler { isInPlace.signal() }
       source.resume()
-      _ = isInPlace.wait(timeout: .now() + Self.patience)
+      _ = isInPlace.wait(timeout: .now() + Self.timeout)
       watched.append(Watched(number: number, before: before, source: source))
     }
   }

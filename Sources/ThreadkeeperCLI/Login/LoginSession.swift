@@ -28,7 +28,7 @@ struct LoginSession: Sendable {
       } catch let refusal as LoginRefusal {
         wrong += 1
         guard password == nil, wrong < Self.tries else { throw refusal.failure }
-        TerminalPrompt.say("\(refusal.failure.message.printable)\n")
+        TerminalPrompt.show("\(refusal.failure.message.printable)\n")
       }
     }
   }

@@ -2,16 +2,18 @@
 
 import Glibc
 import SystemThreads
+import Terminal
 import ThreadkeeperDaemon
 
 /// Questions to the person at this process's terminal.
 package enum TerminalPrompt {
+  /// Milliseconds that a signal has to end the process, or to cancel the question.
+  private static let signalLimit: Int32 = 5_000
+
   /// Whether there is somebody to ask: input comes from a terminal, and this process is not in its
   /// background, where a question would only stop it.
   package static var isPossible: Bool {
-    guard isatty(STDIN_FILENO) == 1, let terminal = open() else { return false }
-    defer { close(terminal) }
-    return tcgetpgrp(terminal) == getpgrp()
+    isatty(STDIN_FILENO) == 1 && ControllingTerminal() != nil
   }
 
   /// Asks for one line. Cancellation ends the question.
@@ -20,50 +22,66 @@ package enum TerminalPrompt {
   /// - Returns: nil at the end of the input (Ctrl-D), or when the terminal has gone.
   /// - Throws: `CancellationError`; `CommandFailure` where there is no terminal.
   package static func ask(_ question: String, isHidden: Bool = false) async throws -> String? {
-    guard let terminal = open() else { throw noTerminal }
-    let line = try TerminalQuestion(on: terminal)
+    let withdrawal = QuestionWithdrawal()
     return try await withTaskCancellationHandler {
-      try await SystemThread.result { try line.ask(question, isHidden: isHidden) }
+      try await SystemThread.result {
+        try line(question, isHidden: isHidden, unless: withdrawal)
+      }
     } onCancel: {
-      line.end()
+      withdrawal.withdraw()
     }
   }
 
   /// The same for commands that do nothing else meanwhile, and have done nothing yet. A signal ends the
   /// question, too.
   package static func askNow(_ question: String, isHidden: Bool = false) throws -> String? {
-    guard let terminal = open() else { throw noTerminal }
-    let line = try TerminalQuestion(on: terminal)
-    guard isHidden else { return try line.ask(question, isHidden: false) }
-    let signals = QuestionSignals(line)
-    let answer = Result { try line.ask(question, isHidden: true) }
+    let withdrawal = QuestionWithdrawal()
+    guard isHidden else { return try line(question, isHidden: false, unless: withdrawal) }
+    let signals = QuestionSignals(withdrawal)
+    let answer = Result { try line(question, isHidden: true, unless: withdrawal) }
     // Whoever was asked has left, whatever was typed before.
     if signals.stop() { throw CancellationError() }
     return try answer.get()
   }
 
-  /// The same on a thread of the system's, where signals are caught already: the flag ends the question.
+  /// The same where signals are caught already: the flag ends the question.
   static func askNow(
     _ question: String, isHidden: Bool, until stop: StopFlag
   ) throws -> String? {
-    guard let terminal = open() else { throw noTerminal }
-    let line = try TerminalQuestion(on: terminal)
-    return try stop.ending(by: { line.end() }) { try line.ask(question, isHidden: isHidden) }
+    let withdrawal = QuestionWithdrawal()
+    return try stop.ending(by: { withdrawal.withdraw() }) {
+      try line(question, isHidden: isHidden, unless: withdrawal)
+    }
   }
 
-  /// Says something on the terminal.
-  package static func say(_ text: String) {
-    guard let terminal = open() else { return }
-    defer { close(terminal) }
-    try? StandardStream.write(text, to: terminal)
-  }
+  /// Shows a text on the terminal, where there is one.
+  package static func show(_ text: String) { ControllingTerminal()?.show(text) }
 
   package static let noTerminal = CommandFailure(
     .usage, "there is no terminal to ask on",
     remedy: "give the password on standard input with --password-stdin")
 
-  private static func open() -> Int32? {
-    let descriptor = Glibc.open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
-    return descriptor < 0 ? nil : descriptor
+  private static func line(
+    _ question: String, isHidden: Bool, unless withdrawal: QuestionWithdrawal
+  ) throws -> String? {
+    guard let terminal = ControllingTerminal() else { throw noTerminal }
+    switch terminal.ask(
+      question, isHidden: isHidden, takesTypedAhead: !isHidden, unless: withdrawal)
+    {
+    case .line(let bytes):
+      guard let text = String(validating: bytes, as: UTF8.self) else {
+        throw CommandFailure(.badInput, "what was typed is not UTF-8")
+      }
+      return text
+    case .end, .unanswered: return nil
+    case .withdrawn: throw CancellationError()
+    case .signal(let signal):
+      // The whole group gets what the terminal would have sent it.
+      kill(0, signal)
+      _ = withdrawal.waits(atMost: signalLimit)
+      throw CancellationError()
+    case .cannotHide:
+      throw CommandFailure(.system, "this terminal cannot hide what is typed")
+    }
   }
 }

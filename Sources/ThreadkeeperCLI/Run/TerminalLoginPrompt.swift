@@ -10,5 +10,5 @@ struct TerminalLoginPrompt: LoginPrompt {
     try await TerminalPrompt.ask(question, isHidden: isHidden)
   }
 
-  func say(_ text: String) { TerminalPrompt.say(text) }
+  func say(_ text: String) { TerminalPrompt.show(text) }
 }

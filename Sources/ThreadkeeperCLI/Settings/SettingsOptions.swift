@@ -48,7 +48,7 @@ package struct SettingsOptions: ParsableArguments {
     guard let settings = result.settings else {
       throw CommandFailure(
         .configuration, "the configuration cannot be used",
-        remedy: "mend what is listed above; `threadkeeper check-config` checks it again")
+        remedy: "fix what is listed above; `threadkeeper check-config` checks it again")
     }
     return settings
   }

@@ -51,7 +51,7 @@ struct StoreRestoreCommand: ParsableCommand {
     let anchorProblem: String?
     /// When the backup was made, as RFC 3339.
     let backupMade: String
-    /// Who may have what is in the store, as of then; nil where it could not be opened to look.
+    /// Who may have what is in the store, as of that time; nil where it could not be opened to look.
     let access: RestoredAccess?
 
     enum CodingKeys: String, CodingKey {

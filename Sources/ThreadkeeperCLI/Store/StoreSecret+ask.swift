@@ -20,7 +20,7 @@ extension StoreSecret {
 
   private static func asked(_ why: String, _ ask: () throws -> String?) throws -> SecretText? {
     guard TerminalPrompt.isPossible else { return nil }
-    TerminalPrompt.say(why)
+    TerminalPrompt.show(why)
     let answer: String?
     do {
       answer = try ask()

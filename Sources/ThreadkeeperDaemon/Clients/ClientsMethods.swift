@@ -95,7 +95,7 @@ package struct EnrolmentReport: Codable, Sendable {
   package var clients: [Client]?
   /// Users whose enrolment is damaged.
   package var damaged: [String]?
-  /// Users whose keys were revoked, and whose word in clear is not believed either.
+  /// Users whose keys were revoked, and whose word in plaintext is not believed either.
   package var revoked: [String]?
   /// `enrolled` or `updated`.
   package var change: String?

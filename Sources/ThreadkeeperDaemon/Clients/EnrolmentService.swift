@@ -84,7 +84,7 @@ package struct EnrolmentService: Sendable {
     guard wasThere else { throw Self.nobody(user, home) }
   }
 
-  /// A person has agreed to who had the key of then.
+  /// A person has agreed to who had the key at that time.
   private func endConsent(of user: String, in home: String, _ tx: WriteTransaction) throws {
     try ConsentLedger(keychain).end(
       of: .mqttUser(user), in: home, by: actor, now: Int64(Date().timeIntervalSince1970 * 1000), tx)

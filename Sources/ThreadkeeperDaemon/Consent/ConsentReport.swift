@@ -42,7 +42,7 @@ package enum ConsentReport {
 
   package struct Granted: Codable, Sendable {
     package var grantedBy: String
-    /// True: it covers nothing any more. It is for another network key than that of now, or of a version that did
+    /// True: it covers nothing any more. It is for another network key than the current one, or of a version that did
     /// not note the key. Nil otherwise.
     package var asksAgain: Bool?
 

@@ -27,9 +27,9 @@ struct ApproverNotice: Sendable {
           .warning, "an approver is not enrolled, and decides nothing", of: user,
           in: homes { home in !own.contains { $0.home == home && !$0.isRevoked } }, to: logger)
       case .broker:
-        // Also of a revoked one with this trust nothing counts that is in clear.
+        // Also of a revoked one with this trust nothing counts that is in plaintext.
         say(
-          .notice, "an approver is believed in clear, and so is whoever can publish as it",
+          .notice, "an approver is believed in plaintext, and so is whoever can publish as it",
           of: user, in: homes { home in !own.contains { $0.home == home && $0.trust == .signed } },
           to: logger)
       }

@@ -9,7 +9,7 @@ import Settings
 /// itself.
 package struct StoreActions: Sendable {
   /// How long who locks the store waits for the audit to say so.
-  private static let patienceOfNote = DispatchTimeInterval.seconds(1)
+  private static let noteTimeout = DispatchTimeInterval.seconds(1)
 
   let keychain: Keychain
   let settings: Settings
@@ -103,7 +103,7 @@ package struct StoreActions: Sendable {
     let outcome = try keychain.lock()
     do throws(KeychainError) {
       if let notes {
-        try notes.add(.locked, "by command", for: actor, within: Self.patienceOfNote)?.get()
+        try notes.add(.locked, "by command", for: actor, within: Self.noteTimeout)?.get()
       } else {
         try keychain.record(.locked, "by command", for: actor)
       }

@@ -97,7 +97,7 @@ final class BrokerLoginService: Service {
       throw CommandFailure(
         .configuration,
         "the running daemon speaks to \(address.url), these settings name \(broker)",
-        remedy: "start the daemon again with the settings of now")
+        remedy: "restart the daemon with the current settings")
     }
     return address
   }

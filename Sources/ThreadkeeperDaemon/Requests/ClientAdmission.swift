@@ -37,7 +37,7 @@ struct ClientAdmission: Sendable {
     // a flood from a daemon that ended.
     case .ignored, .refused: refuse(.tooManyRequests)
     case .allowed:
-      team(user) == nil ? refuse(Self.stranger) : .admitted(isExempt(user) ? .owner : .team)
+      team(user) == nil ? refuse(Self.untrusted) : .admitted(isExempt(user) ? .owner : .team)
     }
   }
 
@@ -80,7 +80,7 @@ struct ClientAdmission: Sendable {
     return .refused(VarlinkError(failure.forCommand))
   }
 
-  private static let stranger = AnswerFailure(
+  private static let untrusted = AnswerFailure(
     .notAuthorized, "this user is no client of the daemon",
     help: "have it named in the daemon's `client_users`")
 }

@@ -31,13 +31,13 @@ package struct ListenerTrust: Equatable {
   }
 
   /// Why not; nil for who may.
-  package var objection: String? {
+  package var rejectionReason: String? {
     guard let directory = directories.first else { return "it lies in no directory" }
     if directory.isOpenToOthers { return "others may write into its directory" }
     let isOwn = listener == caller || listener == 0
     if isOwn, isTrusted(directory) { return nil }
     if caller == 0, actsForOwner, listener == directory.owner || listener == 0 { return nil }
-    if admitsOthers { return objectionToOther(in: directory) }
+    if admitsOthers { return reasonToRejectOther(in: directory) }
     return isOwn || !isTrusted(directory)
       ? "its directory belongs to user \(directory.owner)" : "user \(listener) listens there"
   }
@@ -46,7 +46,7 @@ package struct ListenerTrust: Equatable {
     directory.owner == caller || directory.owner == 0
   }
 
-  private func objectionToOther(in directory: SocketDirectory) -> String? {
+  private func reasonToRejectOther(in directory: SocketDirectory) -> String? {
     guard directory.owner == listener || directory.owner == 0 else {
       return "user \(listener) listens there, and its directory belongs to user \(directory.owner)"
     }

@@ -6,7 +6,7 @@ import Glibc
 package struct SocketError: Error, Sendable, Equatable, CustomStringConvertible {
   package enum Reason: Sendable {
     /// The other side is not who it must be.
-    case stranger
+    case untrusted
     /// This user has no access to the socket.
     case forbidden
     /// It took too long.

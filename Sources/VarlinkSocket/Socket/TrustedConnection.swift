@@ -14,7 +14,7 @@ package enum TrustedConnection {
   ///   - actingForOwner: whether root means the daemon of the user whose directory it is: for commands.
   ///   - isAbandoned: whether the caller has given up meanwhile.
   /// - Returns: the socket, which belongs to the caller; nil when nobody listens there.
-  /// - Throws: `SocketError`: `stranger` when who listens is not to be trusted (`ListenerTrust`), `forbidden` when this
+  /// - Throws: `SocketError`: `untrusted` when who listens is not to be trusted (`ListenerTrust`), `forbidden` when this
   ///   user may not look there, `timedOut`, `system`. `CancellationError` when the caller has given up.
   package static func open(
     _ path: String, by deadline: ContinuousClock.Instant, admittingOthers: Bool = false,
@@ -35,8 +35,8 @@ package enum TrustedConnection {
       let trust = ListenerTrust(
         caller: geteuid(), listener: peer.user, directories: try SocketDirectory.above(path),
         admitsOthers: admittingOthers, actsForOwner: actingForOwner)
-      if let objection = trust.objection {
-        throw SocketError(.stranger, "\(path) is not to be trusted: \(objection)")
+      if let reason = trust.rejectionReason {
+        throw SocketError(.untrusted, "\(path) is not to be trusted: \(reason)")
       }
       return descriptor
     } catch {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import PersonAtTerminal
+import Terminal
 import TestKit
 import Testing
 import ThreadDataset

@@ -10,7 +10,7 @@ import Testing
 /// for the ones in the others when the test is over. `inTurns` gives one to each test; the test itself
 /// need not know of it.
 ///
-/// What routers and clients say, below `in/`, holds datasets in clear and is left out, unless the test
+/// What routers and clients say, below `in/`, holds datasets in plaintext and is left out, unless the test
 /// says that all who publish are enrolled.
 final class Recorder: Sendable {
   /// That of the test which runs.

@@ -68,8 +68,8 @@ struct RecorderEar: Sendable {
       let topic = "\(mark)/\(UInt64.random(in: 0 ... .max))"
       client.publish([Publication(topic: topic, payload: [])])
       // One that was under way when the connection broke may be lost.
-      let patience = min(deadline, .now + .seconds(2))
-      while isBrokerThere(untilInVain: inVain), ContinuousClock.now < patience {
+      let timeout = min(deadline, .now + .seconds(2))
+      while isBrokerThere(untilInVain: inVain), ContinuousClock.now < timeout {
         if record.messages.contains(where: { $0.topic == topic }) { return nil }
         try? await Task.sleep(for: .milliseconds(2))
       }

@@ -66,13 +66,13 @@ import Testing
   }
 
   @Test func theDatesAreStamped() throws {
-    let clock = ManualTime(1_000_000)
+    let clock = ManualClock(microseconds: 1_000_000)
     var options = KeychainOptions()
-    options.now = { clock.now }
+    options.now = { clock.microseconds }
     let store = try TemporaryStore(options: options)
     let item = try store.keychain.add(Sample.password("anna"))
     #expect(item.created == 1_000_000 && item.modified == 1_000_000)
-    clock.now = 2_000_000
+    clock.advance(microseconds: 1_000_000)
     let changed = try store.keychain.update(item, secret: Sample.secret("new"))
     #expect(changed.created == 1_000_000 && changed.modified == 2_000_000)
     #expect(changed.version == item.version + 1)

@@ -12,15 +12,15 @@ import Testing
   private let reader: FormatOneReader
 
   init() throws {
-    let clock = ManualTime(1_700_000_000_123_456)
+    let clock = ManualClock(microseconds: 1_700_000_000_123_456)
     var options = KeychainOptions()
-    options.now = { clock.now }
+    options.now = { clock.microseconds }
     options.auditor = "layout"
     store = try TemporaryStore(options: options)
     var credential = Sample.credential("a1b2c3d4e5f60718", secret: "a dataset")
     credential.attributes[.port] = .integer(-129)
     let added = try store.keychain.add(credential)
-    clock.now += 1
+    clock.advance(microseconds: 1)
     // Its third version, whose secret is of the second.
     try store.keychain.update(added, secret: Sample.secret("the second dataset"))
     item = try store.keychain.update(added, attributes: [.isNegative: .bool(false)])

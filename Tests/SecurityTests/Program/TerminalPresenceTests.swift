@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import PersonAtTerminal
 import Security
+import Terminal
 import Testing
 
 /// At terminals of their own, so in processes of their own: the tests' terminal stays out of it.

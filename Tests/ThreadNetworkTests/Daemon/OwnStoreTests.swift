@@ -197,7 +197,7 @@ struct OwnStoreTests {
       at: StoreLocation(
         directory: place.storePath, anchorDirectory: place.storePath + ".anchor"),
       with: .keyFile(path: place.storePath + ".key"))
-    let link = DaemonLink(place.configuration(), patience: .zero)
+    let link = DaemonLink(place.configuration(), timeout: .zero)
     let error = await failure { _ = try await link.credentials(.listCredentials) }
     #expect(error?.reason == .storeInUse)
     #expect(error?.localizedDescription.contains("process \(getpid())") == true)

@@ -48,7 +48,7 @@ struct PlaceTests {
       atPath: machine.directory, withIntermediateDirectories: false)
     var configuration = place.configuration()
     configuration.machine = machine
-    let link = DaemonLink(configuration, patience: .milliseconds(300))
+    let link = DaemonLink(configuration, timeout: .milliseconds(300))
     var request = ThreadRequest(.storeCredentials)
     request.agent = BorderAgentID(hex: "0000000000000001")
     request.dataset = try SampleNetwork.home.dataset(at: 1)
@@ -78,7 +78,7 @@ struct PlaceTests {
     configuration.machine = machine(in: place, socket: path)
     try FileManager.default.createDirectory(
       atPath: place.directory.file("machine"), withIntermediateDirectories: false)
-    let link = DaemonLink(configuration, patience: .seconds(60))
+    let link = DaemonLink(configuration, timeout: .seconds(60))
     async let answer = link.ask(ThreadRequest(.isPreferredAvailable))
     try await Task.sleep(for: .milliseconds(200))
     let daemon = try FakeDaemon(at: path) { _, _ in

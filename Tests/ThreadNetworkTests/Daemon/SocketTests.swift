@@ -100,7 +100,7 @@ struct SocketTests {
       }
       // A daemon that ends is asked again, for this long.
       let link = DaemonLink(
-        daemon.configuration, patience: code == .ending ? .zero : .seconds(600))
+        daemon.configuration, timeout: code == .ending ? .zero : .seconds(600))
       let error = await failure { _ = try await link.credentials(.listCredentials) }
       #expect(error?.reason == expected[code], "\(code)")
       #expect(error?.answerCode == code.rawValue)
@@ -121,7 +121,7 @@ struct SocketTests {
     let place = try OwnPlace()
     var configuration = place.configuration()
     configuration.socket = try place.makeSocketDirectory()
-    let link = DaemonLink(configuration, patience: .zero)
+    let link = DaemonLink(configuration, timeout: .zero)
     let error = await failure { _ = try await link.credentials(.listCredentials) }
     #expect(error?.reason == .unavailable)
     #expect(error?.localizedDescription.contains(try place.makeSocketDirectory()) == true)

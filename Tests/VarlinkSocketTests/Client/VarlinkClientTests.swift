@@ -129,7 +129,7 @@ struct VarlinkClientTests {
     let server = try SampleServer()
     chmod(SocketDirectory.parent(of: server.path), 0o777)
     let error = await #expect(throws: SocketError.self) { try await server.client() }
-    #expect(error?.reason == .stranger)
+    #expect(error?.reason == .untrusted)
     let directory = try TemporaryDirectory()
     #expect(try await VarlinkClient.connect(to: directory.file("none")) == nil)
     // What a killed process has left.

@@ -27,7 +27,7 @@ struct ListenerTrustTests {
       let trust = ListenerTrust(
         caller: caller, listener: listener,
         directories: [SocketDirectory(owner: owner, mode: mode)] + others)
-      #expect((trust.objection == nil) == isTrusted, "\(trust)")
+      #expect((trust.rejectionReason == nil) == isTrusted, "\(trust)")
     }
   }
 
@@ -44,7 +44,7 @@ struct ListenerTrustTests {
     let trust = ListenerTrust(
       caller: caller, listener: listener,
       directories: [SocketDirectory(owner: owner, mode: mode)], actsForOwner: true)
-    #expect((trust.objection == nil) == isTrusted, "\(trust)")
+    #expect((trust.rejectionReason == nil) == isTrusted, "\(trust)")
   }
 
   @Test(
@@ -70,7 +70,7 @@ struct ListenerTrustTests {
       caller: 1000, listener: listener,
       directories: directories.map { SocketDirectory(owner: $0.0, mode: $0.1) },
       admitsOthers: true)
-    #expect((trust.objection == nil) == isTrusted, "\(trust)")
+    #expect((trust.rejectionReason == nil) == isTrusted, "\(trust)")
   }
 
   @Test("The directories above a socket are found through links, up to the root")

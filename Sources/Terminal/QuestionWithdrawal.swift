@@ -48,7 +48,7 @@ package final class QuestionWithdrawal: Sendable {
   /// Waits for it. It may return before the time is over.
   ///
   /// - Returns: whether it was taken back.
-  func waits(atMost milliseconds: Int32) -> Bool {
+  package func waits(atMost milliseconds: Int32) -> Bool {
     guard !isWithdrawn else { return true }
     var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     poll(&ready, 1, capped(milliseconds))

@@ -13,10 +13,10 @@ package enum TerminalConsent {
     // One question at a time, or two threads would take each other's answers.
     turns.withLock { _ in
       guard let terminal = ControllingTerminal() else { return nil }
-      switch terminal.ask(question + "\nAllow it? [y/N] ", within: limit) {
-      case .line(let line): return ["y", "yes"].contains(line.lowercased())
+      switch terminal.ask(question + "\nAllow it? [y/N] ", until: .now + limit) {
+      case .line(let line): return ["y", "yes"].contains(word(line))
       case .end: return false
-      case .nobody, .withdrawn: return nil
+      case .unanswered, .withdrawn, .signal, .cannotHide: return nil
       }
     }
   }
@@ -53,18 +53,25 @@ package enum TerminalConsent {
   ) -> Choice? {
     var words = question + "\nAllow it? [once/always/no] "
     while true {
-      switch terminal.ask(words, within: deadline - .now, unless: withdrawal) {
+      switch terminal.ask(words, until: deadline, unless: withdrawal) {
       case .line(let line):
-        switch line.lowercased() {
+        switch word(line) {
         case "o", "once", "y", "yes": return .once
         case "a", "always": return .always
         case "n", "no", "": return .no
         default: words = "Type once, always or no: "
         }
       case .end: return .no
-      case .nobody, .withdrawn: return nil
+      case .withdrawn:
+        terminal.show("No answer is needed any more.\n")
+        return nil
+      case .unanswered, .signal, .cannotHide: return nil
       }
     }
+  }
+
+  private static func word(_ line: [UInt8]) -> String {
+    String(decoding: line.filter { $0 > 0x20 }, as: UTF8.self).lowercased()
   }
 
   /// Whether there is a terminal at which a person could be asked now.

@@ -10,15 +10,20 @@
 private let systemWrite = write(_:_:_:)
 
 /// The terminal that this program was started from, whatever its three streams are.
-struct ControllingTerminal: ~Copyable {
-  enum Answer: Equatable {
-    case line(String)
+package struct ControllingTerminal: ~Copyable {
+  package enum Answer: Equatable {
+    /// What was typed, without the end of the line.
+    case line([UInt8])
     /// Ctrl-D.
     case end
     /// The time is over, or the terminal has gone.
-    case nobody
+    case unanswered
     /// The question was taken back.
     case withdrawn
+    /// A hidden question was answered with the key for this signal (SIGINT, SIGQUIT), which was not sent.
+    case signal(Int32)
+    /// The terminal shows what is typed, whatever it is asked to do.
+    case cannotHide
   }
 
   private enum Event {
@@ -31,14 +36,14 @@ struct ControllingTerminal: ~Copyable {
 
   /// After which a program in the background looks again.
   private static let pause = Duration.milliseconds(200)
-  /// For words that need no answer, on a terminal that somebody has stopped with Ctrl-S.
-  private static let patience = Duration.seconds(1)
+  /// For text that needs no answer, on a terminal that is stopped with Ctrl-S.
+  private static let showLimit = Duration.seconds(1)
 
   private let descriptor: Int32
 
   /// Nil when there is none, or when this program is in its background, where a question would only
   /// stop it.
-  init?() {
+  package init?() {
     // Waits in `poll` only: what made it return, another reader of this terminal may have taken by then.
     // The flag is this descriptor's own, and not that of the program's streams.
     let terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
@@ -55,84 +60,107 @@ struct ControllingTerminal: ~Copyable {
   private static func isForeground(_ terminal: Int32) -> Bool { tcgetpgrp(terminal) == getpgrp() }
 
   /// Shows something that needs no answer.
-  func show(_ text: String) { write(text, until: .now + Self.patience) }
+  package func show(_ text: String) { write(text, until: .now + Self.showLimit) }
 
-  /// Shows a question and waits for a line. What was typed before is thrown away: it cannot be an
-  /// answer.
-  func ask(
-    _ question: String, within limit: Duration, unless withdrawal: QuestionWithdrawal? = nil
+  /// Shows a question and waits for a line.
+  ///
+  /// - Parameters:
+  ///   - isHidden: what is typed is not shown. The keys that would end or stop the program with the terminal like
+  ///     that end the question instead (`signal`); others are part of the line (Ctrl-Z).
+  ///   - takesTypedAhead: whether what was typed before the question may be its answer.
+  ///   - deadline: nil: without a limit.
+  package func ask(
+    _ question: String, isHidden: Bool = false, takesTypedAhead: Bool = false,
+    until deadline: ContinuousClock.Instant? = nil,
+    unless withdrawal: QuestionWithdrawal? = nil
   ) -> Answer {
-    let deadline = ContinuousClock.now + limit
     switch waitForForeground(until: deadline, unless: withdrawal) {
     case .ready: break
     case .withdrawn: return .withdrawn
-    case .over, .gone: return .nobody
+    case .over, .gone: return .unanswered
     }
     var before = termios()
-    guard tcgetattr(descriptor, &before) == 0 else { return .nobody }
-    // A program may have chosen to get single keys, unseen.
-    var lines = before
-    lines.c_iflag |= tcflag_t(ICRNL)
-    lines.c_oflag |= tcflag_t(OPOST | ONLCR)
-    lines.c_lflag |= tcflag_t(ICANON | ECHO | ISIG)
-    change(to: lines, throwingAway: true)
+    guard tcgetattr(descriptor, &before) == 0 else { return .unanswered }
+    let modes = isHidden ? before.forHiddenLine : before.forLine
+    change(to: modes, throwingAway: !takesTypedAhead)
+    defer {
+      // In the background the terminal is its shell's, and to change it would stop the program.
+      if Self.isForeground(descriptor) { change(to: before, throwingAway: isHidden) }
+    }
+    if isHidden, !hidesInput { return .cannotHide }
     write(question, until: deadline, unless: withdrawal)
-    let answer = line(until: deadline, unless: withdrawal)
-    // In the background the terminal is its shell's, and all of this would stop the program.
+    let answer = line(
+      until: deadline, unless: withdrawal, hiding: isHidden ? modes : nil,
+      isHidden ? before.signalKeys : [:])
     guard Self.isForeground(descriptor) else { return answer }
     // Without a line's end the cursor still stands behind the question.
-    switch answer {
-    case .line: break
-    case .end, .nobody: show("\n")
-    case .withdrawn: show("\nNo answer is needed any more.\n")
-    }
-    // Half a line that was typed for a question that is gone is for nobody else.
-    if Self.isForeground(descriptor) { change(to: before, throwingAway: answer == .withdrawn) }
+    if case .line = answer { return answer }
+    show("\n")
+    // Half a line that was typed for a question that is gone is no input of the program.
+    if answer == .withdrawn { tcflush(descriptor, TCIFLUSH) }
     return answer
+  }
+
+  private var hidesInput: Bool {
+    var current = termios()
+    return tcgetattr(descriptor, &current) == 0 && current.hidesLine
   }
 
   /// At once: to wait until all is shown would be without a limit.
   ///
-  /// - Parameter throwingAway: whether what was typed, and not read, is for nobody.
+  /// - Parameter throwingAway: whether what was typed, and not read, is thrown away.
   private func change(to modes: termios, throwingAway: Bool) {
     var modes = modes
-    tcsetattr(descriptor, TCSANOW, &modes)
+    // First, or an answer that comes as soon as the modes have changed would be thrown away.
     if throwingAway { tcflush(descriptor, TCIFLUSH) }
+    tcsetattr(descriptor, TCSANOW, &modes)
   }
 
   private func line(
-    until deadline: ContinuousClock.Instant, unless withdrawal: QuestionWithdrawal?
+    until deadline: ContinuousClock.Instant?, unless withdrawal: QuestionWithdrawal?,
+    hiding hiddenModes: termios?, _ signalKeys: [UInt8: Int32]
   ) -> Answer {
     var bytes = [UInt8](repeating: 0, count: 4096)
     while true {
-      switch wait(for: POLLIN, until: deadline, unless: withdrawal) {
+      var look: ContinuousClock.Instant?
+      if let hiddenModes {
+        // A shell that continues a stopped program has set its own modes meanwhile, which show what is typed.
+        look = .now + Self.pause
+        if Self.isForeground(descriptor), !hidesInput {
+          change(to: hiddenModes, throwingAway: true)
+        }
+      }
+      let end = [look, deadline].compactMap(\.self).min()
+      switch wait(for: POLLIN, until: end, unless: withdrawal) {
       case .ready: break
       case .withdrawn: return .withdrawn
-      case .over, .gone: return .nobody
+      case .over where end == look && look != nil: continue
+      case .over, .gone: return .unanswered
       }
       // Somebody has put the program into the background: what is typed now is for the shell.
       guard Self.isForeground(descriptor) else {
         switch waitForForeground(until: deadline, unless: withdrawal) {
         case .ready: continue
         case .withdrawn: return .withdrawn
-        case .over, .gone: return .nobody
+        case .over, .gone: return .unanswered
         }
       }
       // The terminal gives whole lines.
       let count = read(descriptor, &bytes, bytes.count)
       // Another reader, such as the program itself, was faster.
       if count < 0, errno == EINTR || errno == EAGAIN { continue }
-      guard count >= 0 else { return .nobody }
+      guard count >= 0 else { return .unanswered }
       guard count > 0 else { return .end }
-      let line = bytes[..<count].filter { $0 > 0x20 }
-      return .line(String(decoding: line, as: UTF8.self))
+      let last = bytes[count - 1]
+      if let signal = signalKeys[last] { return .signal(signal) }
+      return .line(Array(bytes[..<(last == UInt8(ascii: "\n") ? count - 1 : count)]))
     }
   }
 
   /// What the terminal does not take in time is left out, and all that comes while the program is in
   /// the background: it could stop it.
   private func write(
-    _ text: String, until deadline: ContinuousClock.Instant,
+    _ text: String, until deadline: ContinuousClock.Instant?,
     unless withdrawal: QuestionWithdrawal? = nil
   ) {
     var rest = Array(text.utf8)[...]
@@ -150,24 +178,26 @@ struct ControllingTerminal: ~Copyable {
   }
 
   private func waitForForeground(
-    until deadline: ContinuousClock.Instant, unless withdrawal: QuestionWithdrawal?
+    until deadline: ContinuousClock.Instant?, unless withdrawal: QuestionWithdrawal?
   ) -> Event {
     while !Self.isForeground(descriptor) {
       let look = ContinuousClock.now + Self.pause
       // Nothing that is typed, only the terminal's end.
-      let event = wait(for: 0, until: min(deadline, look), unless: withdrawal)
-      guard event == .over, ContinuousClock.now < deadline else { return event }
+      let event = wait(
+        for: 0, until: deadline.map { min($0, look) } ?? look, unless: withdrawal)
+      if let deadline, ContinuousClock.now >= deadline { return event }
+      guard event == .over else { return event }
     }
     return .ready
   }
 
   private func wait(
-    for events: Int32, until deadline: ContinuousClock.Instant,
+    for events: Int32, until deadline: ContinuousClock.Instant?,
     unless withdrawal: QuestionWithdrawal?
   ) -> Event {
     while true {
       if withdrawal?.isWithdrawn == true { return .withdrawn }
-      let rest = (deadline - .now) / Duration.milliseconds(1)
+      let rest = deadline.map { ($0 - .now) / Duration.milliseconds(1) } ?? 60_000
       guard rest > 0 else { return .over }
       let most = Int32(min(rest.rounded(.up), 60_000))
       var ready = [
@@ -177,7 +207,7 @@ struct ControllingTerminal: ~Copyable {
       let found = poll(&ready, 2, withdrawal?.capped(most) ?? most)
       guard found >= 0 || errno == EINTR else { return .gone }
       guard found > 0, ready[0].revents != 0 else { continue }
-      // Who has hung up has said nothing, not even no.
+      // To hang up is no answer, not even no.
       guard ready[0].revents & Int16(POLLHUP | POLLERR | POLLNVAL) == 0 else { return .gone }
       return .ready
     }
