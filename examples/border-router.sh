@@ -167,13 +167,18 @@ end() { # exit status
   exit "$1"
 }
 
+# Replaces a subshell. mosquitto_sub disconnects within its signal handler, where it can block for ever; hence timeout.
+subscribe() { # how to end, and what to print
+  XDG_CONFIG_HOME=$options exec timeout -k 5 "$((answer_seconds + 5))" mosquitto_sub -V mqttv5 -q 1 \
+    -c -x "$session_seconds" -i "$listener" -t "$answers/+" -W "$answer_seconds" "$@"
+}
+
 # Makes the session in which the broker keeps the answers. Each is read after its message was sent.
 listen() {
   [ -z "$listener" ] && [ "$version" = mqttv5 ] && [ "$answer_seconds" -gt 0 ] || return 0
   listener=$user-border-router-${options##*.}
   answers=$base_topic/out/$user/response/event/${options##*.}
-  XDG_CONFIG_HOME=$options mosquitto_sub -V mqttv5 -q 1 -c -x "$session_seconds" -i "$listener" \
-    -t "$answers/+" -E -W "$answer_seconds" >/dev/null 2>&1 &
+  subscribe -E >/dev/null 2>&1 &
   child=$!
   # What is wrong with the broker is said when the message is published.
   await || listener=
@@ -185,8 +190,7 @@ read_answer() { # sequence number
   rejected=
   [ -n "$listener" ] || return 0
   for _ in 1 2 3 4 5 6 7 8; do
-    XDG_CONFIG_HOME=$options mosquitto_sub -V mqttv5 -q 1 -c -x "$session_seconds" -i "$listener" \
-      -t "$answers/+" -C 1 -W "$answer_seconds" -F '%t %p' >"$options/answer" 2>/dev/null &
+    subscribe -C 1 -F '%t %p' >"$options/answer" 2>/dev/null &
     child=$!
     await || break
     answer=$(LC_ALL=C tr -d '\000-\037\177' <"$options/answer")
@@ -614,6 +618,7 @@ main() {
   find_keys
   need mosquitto_pub mosquitto-clients
   need mosquitto_sub mosquitto-clients
+  need timeout coreutils
   find_login
   otbr=${otbr%/}
   if [ "$command" = watch-otbr ]; then
