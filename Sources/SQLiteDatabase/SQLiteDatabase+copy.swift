@@ -9,8 +9,8 @@ extension SQLiteDatabase {
   /// The file must be empty, or not be there. It is not yet synced to the disk, and after an error it
   /// is of no use.
   ///
-  /// - Parameter whileCopying: called now and then.
-  package func copy(to path: String, whileCopying: () -> Void) throws {
+  /// - Parameter whileCopying: called now and then; what it throws ends the copy.
+  package func copy(to path: String, whileCopying: () throws -> Void) throws {
     let connection = try SQLiteConnection(
       path: self.path, flags: SQLITE_OPEN_READONLY, options: options)
     defer { connection.close() }
@@ -22,12 +22,17 @@ extension SQLiteDatabase {
         sqlite3_progress_handler(
           connection.handle, 20_000,
           { context in
-            context.map { Unmanaged<ProgressCall>.fromOpaque($0).takeUnretainedValue().body() }
-            return 0
+            guard let context else { return 0 }
+            return Unmanaged<ProgressCall>.fromOpaque(context).takeUnretainedValue().isStopped()
+              ? 1 : 0
           }, Unmanaged.passUnretained(call).toOpaque())
         defer { sqlite3_progress_handler(connection.handle, 0, nil, nil) }
-        try connection.withStatement("VACUUM INTO ?", [.text(path)]) { statement in
-          while try connection.step(statement, "VACUUM INTO ?") {}
+        do {
+          try connection.withStatement("VACUUM INTO ?", [.text(path)]) { statement in
+            while try connection.step(statement, "VACUUM INTO ?") {}
+          }
+        } catch {
+          throw call.error ?? error
         }
       }
       call.body = {}
@@ -46,7 +51,13 @@ extension SQLiteDatabase {
 }
 
 private final class ProgressCall {
-  var body: () -> Void
+  var body: () throws -> Void
+  private(set) var error: (any Error)?
 
-  init(_ body: @escaping () -> Void) { self.body = body }
+  init(_ body: @escaping () throws -> Void) { self.body = body }
+
+  func isStopped() -> Bool {
+    do { try body() } catch { self.error = self.error ?? error }
+    return error != nil
+  }
 }

@@ -46,6 +46,9 @@ struct AuditCommandTests {
     #expect(last?["changes"]?.list.first?["action"] == "deleted")
     #expect(try await installation.json("audit", "--verify")["records"] == last?["number"])
     #expect(try await installation.command("store", "verify").status == 0)
+    // As `consent list --follow` ends.
+    follower.signal(SIGINT)
+    #expect(follower.wait() == .signal(SIGINT))
     let said = try String(contentsOfFile: followed, encoding: .utf8) + all.output
     #expect(!said.lowercased().contains(dataset.lowercased()))
 
@@ -57,6 +60,41 @@ struct AuditCommandTests {
       let cut = try await installation.command(command[0], command[1])
       #expect(cut.status == 65 && cut.output.contains("cut off"), "\(command): \(cut.output)")
     }
+  }
+
+  @Test(
+    "--follow goes on without the daemon and with the next one, shows nothing twice, and ends with Ctrl-C"
+  )
+  func restarts() async throws {
+    let installation = try Installation(try TestBroker())
+    #expect(try await installation.command("init").status == 0)
+    let session = try TerminalSession(
+      ["audit", "--follow", "--config", installation.configuration],
+      environment: installation.environment)
+    let passphrase = try installation.passphraseFile()
+    #expect(
+      try await installation.command("keys", "add", "--passphrase-file", passphrase).status == 0)
+    try await session.until("key_slot_added passphrase")
+    var daemon = try await installation.start()
+    #expect(
+      try await installation.command("unlock", "--passphrase-file", passphrase).status == 0)
+    try await session.until("  unlocked ")
+    #expect(try await daemon.stop() == .exit(0))
+    let anna = try await installation.clientKeygen(installation.directory.file("anna.key"))
+    #expect(try await installation.command("clients", "enroll", "anna", anna).status == 0)
+    try await session.until("anna")
+    daemon = try await installation.start()
+    // Only the daemon can read from here on.
+    let key = installation.directory.file("store.key")
+    try FileManager.default.moveItem(atPath: key, toPath: key + "-away")
+    #expect(
+      try await installation.command("unlock", "--passphrase-file", passphrase).status == 0)
+    try await session.until("  unlocked ", count: 2)
+    session.type("\u{3}")
+    _ = try await session.end()
+    let lines = session.screen.split(separator: "\r\n").filter { $0.contains("  command of user ") }
+    #expect(lines.count >= 4 && Set(lines).count == lines.count, "\(session.screen)")
+    #expect(try await daemon.stop() == .exit(0))
   }
 
   @Test("Without changes it says so; a wrong number is a usage error")

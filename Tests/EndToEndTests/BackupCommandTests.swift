@@ -62,6 +62,32 @@ struct BackupCommandTests {
     withExtendedLifetime(audience) {}
   }
 
+  @Test("A running daemon verifies and backs up for a command that has no key")
+  func withoutKey() async throws {
+    let installation = try Installation(try TestBroker())
+    let daemon = try await installation.start()
+    let key = installation.directory.file("store.key")
+    try FileManager.default.moveItem(atPath: key, toPath: key + "-away")
+    let file = installation.directory.file("monday.tkbackup")
+    let verified = try await installation.json("store", "verify")
+    #expect(verified["matches_manifest"] == true && verified["condition"] == "healthy")
+    let made = try await installation.json("store", "backup", file)
+    #expect(made["store_id"]?.text?.isEmpty == false && (made["bytes"]?.number ?? 0) > 0)
+    let attributes = try FileManager.default.attributesOfItem(atPath: file)
+    #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+    #expect(try await installation.command("store", "backup", file).status == 73)
+    let nowhere = try await installation.command(
+      "store", "backup", installation.directory.file("none/file"))
+    #expect(nowhere.status == 73, "\(nowhere.error)")
+    #expect(try await daemon.stop() == .exit(0))
+    try FileManager.default.moveItem(atPath: key + "-away", toPath: key)
+    let restored = try await installation.command("store", "restore", "--yes", file)
+    #expect(restored.status == 0, "\(restored.error)")
+    let left = try FileManager.default.contentsOfDirectory(
+      atPath: installation.directory.file("."))
+    #expect(!left.contains { $0.contains(".new") }, "\(left)")
+  }
+
   @Test("A restore says who has access again, though it was revoked since, and with whose password")
   func access() async throws {
     let installation = try Installation(port: 1, mqtt: ["username: keeper"])

@@ -11,11 +11,13 @@ extension AuditLog {
     }
   }
 
-  /// Gives each record after `number` to `body`, oldest first, and compares it with the one before.
+  /// Gives each record after `number` to `body`, oldest first and at most `limit` of them, and compares it with the one
+  /// before.
   ///
   /// - Throws: `decode` at the first that is missing, altered or not in its place; what `body` throws.
   func forEachRecord(
-    after number: Int64, in database: SQLiteDatabase, _ body: (AuditRecord) throws -> Void
+    after number: Int64, limit: Int = .max, in database: SQLiteDatabase,
+    _ body: (AuditRecord) throws -> Void
   ) throws(KeychainError) {
     try KeychainError.wrap("reading the audit") {
       try database.read { tx in
@@ -24,7 +26,8 @@ extension AuditLog {
         guard number == 0 || previous != nil else { throw Self.broken(number, "is missing") }
         var expected = number + 1
         try tx.forEach(
-          "SELECT id, sealed FROM audit WHERE id > ? ORDER BY id", bound: [.integer(number)]
+          "SELECT id, sealed FROM audit WHERE id > ? ORDER BY id LIMIT ?",
+          bound: [.integer(number), .integer(Int64(limit))]
         ) { row in
           let found = AuditRow(number: row.integer(0), sealed: row.blob(1))
           guard found.number == expected else { throw Self.broken(expected, "is missing") }

@@ -25,12 +25,12 @@ struct StoreBackup {
   ///
   /// - Parameters:
   ///   - isReplacing: whether a file of that name may go.
-  ///   - progress: told the bytes that are written and about how many there will be.
+  ///   - progress: gets the bytes that are written and about how many there will be; what it throws ends the backup.
   /// - Throws: `duplicateItem` when there is such a file; `readOnly` for a store that is not what it
   ///   should be; `diskFull`, `io`.
   func write(
     to path: String, replacing isReplacing: Bool,
-    progress: (_ done: UInt64, _ total: UInt64) -> Void
+    progress: (_ done: UInt64, _ total: UInt64) throws -> Void
   ) throws(KeychainError) -> BackupTrailer {
     guard isReplacing || !StoreLocation.isThere(path) else {
       throw KeychainError(.duplicateItem, "there is a file \(path) already")
@@ -46,7 +46,7 @@ struct StoreBackup {
       do {
         let total = try expectedLength()
         try database.copy(to: draft) {
-          progress(UInt64((try? file.length()) ?? 0), total)
+          try progress(UInt64((try? file.length()) ?? 0), total)
         }
         let trailer = try seal(file)
         try file.sync()

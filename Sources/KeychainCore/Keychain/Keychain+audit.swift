@@ -42,13 +42,15 @@ extension Keychain {
 
   /// See `AuditLog.forEachRecord`.
   package func forEachAuditRecord(
-    after number: Int64 = 0, _ body: (AuditRecord) throws -> Void
+    after number: Int64 = 0, limit: Int = .max, _ body: (AuditRecord) throws -> Void
   ) throws(KeychainError) {
-    try auditLog.forEachRecord(after: number, in: database, body)
+    try auditLog.forEachRecord(after: number, limit: limit, in: database, body)
   }
 
   /// See `StoreVerifier.auditProblem`.
-  package func auditProblem() throws(KeychainError) -> String? {
-    try verifier.auditProblem(auditLog)
+  package func auditProblem(
+    progress: (_ record: Int64) throws -> Void = { _ in }
+  ) throws(KeychainError) -> String? {
+    try verifier.auditProblem(auditLog, progress: progress)
   }
 }

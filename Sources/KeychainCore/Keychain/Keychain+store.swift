@@ -42,7 +42,7 @@ extension Keychain {
   /// See `StoreBackup.write`.
   package func backup(
     to path: String, replacing isReplacing: Bool = false,
-    progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
+    progress: (_ done: UInt64, _ total: UInt64) throws -> Void = { _, _ in }
   ) throws(KeychainError) -> BackupTrailer {
     try StoreBackup(
       database: database, manifest: manifest, health: health, verifier: verifier, options: options
@@ -88,9 +88,10 @@ extension Keychain {
   /// See `StoreVerifier.verify`.
   @discardableResult
   package func verify(
-    _ depth: VerificationDepth = .manifest
+    _ depth: VerificationDepth = .manifest,
+    progress: (_ done: Int, _ total: Int) throws -> Void = { _, _ in }
   ) throws(KeychainError) -> VerificationReport {
-    try verifier.verify(depth)
+    try verifier.verify(depth, progress: progress)
   }
 
   /// See `StoreVerifier.isOwed`.

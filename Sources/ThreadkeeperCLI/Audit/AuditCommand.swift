@@ -12,7 +12,10 @@ struct AuditCommand: AsyncParsableCommand {
     discussion: """
       Works beside a running daemon. Each record is linked to the one before it, and the store knows the \
       last one. --verify goes through all of them, and ends with 65 when one is missing, altered or \
-      not in its place. With --follow, --json prints a line of JSON for each record.
+      not in its place.
+
+      With --follow it goes on until Ctrl-C, also over a restart of the daemon, which is asked where one \
+      runs. --json prints a line of JSON for each record then.
 
       Examples:
         threadkeeper audit --last 20
@@ -49,27 +52,31 @@ struct AuditCommand: AsyncParsableCommand {
 
   func run() async throws {
     let settings = try options.loadOfStore()
-    var keychain = try OpenStore.forReading(settings)
+    if follow {
+      var follower = AuditFollower(settings: settings) { [output] in try Self.show($0, output) }
+      try await follower.run(last: last)
+    }
+    let keychain = try OpenStore.forReading(settings)
     defer { keychain.close() }
     do {
       if verify { return try check(keychain) }
       let newest = try keychain.lastAuditRecord()
-      var shown = newest - min(newest, last)
-      try show(try records(keychain, after: &shown))
-      while follow {
-        try await Task.sleep(for: .milliseconds(300))
-        do {
-          let next = try records(keychain, after: &shown)
-          if !next.isEmpty { try show(next) }
-        } catch let error as KeychainError {
-          guard error.asksForReopening else { throw error }
-          // The root keys are new.
-          keychain.close()
-          keychain = try OpenStore.forReading(settings)
-        }
+      var entries: [AuditEntry] = []
+      try keychain.forEachAuditRecord(after: newest - min(newest, last)) {
+        entries.append(AuditEntry($0))
       }
+      try output.show(
+        entries,
+        text: entries.isEmpty ? "Nothing has been changed yet.\n" : entries.map(\.text).joined())
     } catch let error as KeychainError {
       throw CommandFailure(error)
+    }
+  }
+
+  /// What comes while it is followed.
+  private static func show(_ entries: [AuditEntry], _ output: OutputOptions) throws {
+    for entry in entries {
+      try StandardStream.output.write(output.json ? JSONText.line(entry) : entry.text)
     }
   }
 
@@ -81,26 +88,5 @@ struct AuditCommand: AsyncParsableCommand {
       text: report.problem.map { "\($0.printable).\n" }
         ?? "All \(report.records) records are as they were written.\n")
     guard report.problem == nil else { throw ExitCode(ExitStatus.badInput.rawValue) }
-  }
-
-  private func records(
-    _ keychain: Keychain, after shown: inout Int64
-  ) throws(KeychainError) -> [AuditRecord] {
-    var records: [AuditRecord] = []
-    try keychain.forEachAuditRecord(after: shown) { records.append($0) }
-    shown = records.last?.number ?? shown
-    return records
-  }
-
-  private func show(_ records: [AuditRecord]) throws(CommandFailure) {
-    let reports = records.map(AuditReport.init)
-    if follow, output.json {
-      for report in reports { try StandardStream.output.write(JSONText.line(report)) }
-      return
-    }
-    if !follow, records.isEmpty, !output.json {
-      return try StandardStream.output.write("Nothing has been changed yet.\n")
-    }
-    try output.show(reports, text: reports.map(\.text).joined())
   }
 }

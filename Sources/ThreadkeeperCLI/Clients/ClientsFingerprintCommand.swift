@@ -34,7 +34,7 @@ struct ClientsFingerprintCommand: AsyncParsableCommand {
     }
     let report = try await EnrolmentClient(settings: settings).fingerprint(request)
     if let daemon = report.daemon { return try output.show(daemon, text: daemon.text) }
-    guard let client = report.clients?.first else { throw DaemonAnswerForm.unreadable }
+    guard let client = report.clients?.first else { throw DaemonClient.unreadable }
     let text = "\(client.line)\nfingerprint  \(client.fingerprint)\n"
     try output.show(client, text: text)
   }

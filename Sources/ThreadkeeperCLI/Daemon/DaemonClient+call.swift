@@ -72,7 +72,7 @@ extension DaemonClient {
       return try await body(client)
     } catch let error as SocketError where error.reason == .malformed {
       // What was asked for may be done: this is no reason to ask again.
-      throw DaemonAnswerForm.unreadable
+      throw DaemonClient.unreadable
     } catch let error as SocketError {
       throw Self.failure(error)
     } catch let error as VarlinkError {

@@ -21,6 +21,10 @@ struct DaemonClient: Sendable {
   /// Nobody waits for the answer any more. What was asked for may be done, or not.
   struct LeftOpen: Error {}
 
+  static let unreadable = CommandFailure(
+    .software, "the running daemon gives an answer that cannot be read",
+    remedy: "is it of another version? Start it again")
+
   static func failure(_ error: SocketError) -> any Error {
     switch error.reason {
     case .closed: Ended()

@@ -44,8 +44,8 @@ struct ExportClient: Sendable {
         if let data = step.data { try await file.append(data) }
       }
     }
-    guard let outcome = last.exported else { throw DaemonAnswerForm.unreadable }
-    guard try await file.finish() == outcome.bytes else { throw DaemonAnswerForm.unreadable }
+    guard let outcome = last.exported else { throw DaemonClient.unreadable }
+    guard try await file.finish() == outcome.bytes else { throw DaemonClient.unreadable }
     return outcome
   }
 
@@ -82,7 +82,7 @@ struct ExportClient: Sendable {
         if let named = step.names { names.append(named) }
       }
     }
-    guard let outcome = last.imported else { throw DaemonAnswerForm.unreadable }
+    guard let outcome = last.imported else { throw DaemonClient.unreadable }
     return (outcome, names)
   }
 
@@ -146,7 +146,7 @@ struct ExportClient: Sendable {
 }
 
 extension ProgressLine {
-  fileprivate func show(_ progress: ExchangeStep.Progress?) {
+  func show(_ progress: ExchangeStep.Progress?) {
     guard let progress else { return }
     show(UInt64(clamping: progress.done), of: UInt64(clamping: progress.total))
   }

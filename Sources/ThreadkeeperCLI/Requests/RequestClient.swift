@@ -27,7 +27,7 @@ struct RequestClient: Sendable {
         let outcome = service.answer(
           request, from: .systemUser(geteuid()), team: settings.team(ofUID: geteuid()) ?? "",
           isAdministrator: true)
-        guard case .answer(let answer) = outcome else { throw DaemonAnswerForm.unreadable }
+        guard case .answer(let answer) = outcome else { throw DaemonClient.unreadable }
         return try answer.result()
       }
     } catch let failure as AnswerFailure {
@@ -37,7 +37,7 @@ struct RequestClient: Sendable {
 
   private func askDaemon(_ request: ThreadRequest) async throws -> AnswerData? {
     guard let method = RequestMethods.method(request.command) else {
-      throw DaemonAnswerForm.unreadable
+      throw DaemonClient.unreadable
     }
     return try await DaemonClient(settings: settings).call(
       method, RequestParameters(request, administrator: true), within: Self.timeout)

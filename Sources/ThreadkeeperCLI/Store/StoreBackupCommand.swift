@@ -5,12 +5,13 @@ import KeychainCore
 import ThreadkeeperDaemon
 
 /// `threadkeeper store backup`
-struct StoreBackupCommand: ParsableCommand {
+struct StoreBackupCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "backup",
     abstract: "Write a copy of the store into one file.",
     discussion: """
-      Works beside a running daemon. The file is sealed like the store, and takes what opens the store \
+      A running daemon does it beside its work, and takes as much room in the store's directory \
+      meanwhile. The file is sealed like the store, and takes what opens the store \
       now: keep the key file in another place. What is for this device only opens nowhere else.
 
       Examples:
@@ -30,8 +31,8 @@ struct StoreBackupCommand: ParsableCommand {
   struct Report: Encodable {
     let file: String
     let storeID: String
-    let items: UInt64
-    let bytes: UInt64
+    let items: Int
+    let bytes: Int
     /// Files that a restore on another machine takes besides.
     let notIncluded: [String]
 
@@ -43,47 +44,32 @@ struct StoreBackupCommand: ParsableCommand {
     }
   }
 
-  func run() throws {
+  func run() async throws {
     let settings = try options.loadOfStore()
-    let keychain = try OpenStore.forReading(settings)
-    defer { keychain.close() }
-    let progress = ProgressLine("Writing the backup:")
-    let made: BackupTrailer
+    let client = MaintenanceClient(settings: settings)
+    let (file, force) = (file, force)
     do {
-      defer { progress.end() }
-      made = try keychain.backup(to: file, replacing: force) { progress.show($0, of: $1) }
+      try ExportDraft.checkIsFree(file, replacing: force)
     } catch {
-      throw failure(error)
+      throw CommandFailure(maintaining: error)
     }
+    let made = try await Interruptible.run(beforehand: "Nothing was written.") {
+      try await client.backup(to: file, replacing: force)
+    }
+    let deviceKey = OpenStore.location(settings).deviceKeyPath
     let report = Report(
-      file: file, storeID: made.store.description, items: made.items, bytes: made.databaseLength,
-      notIncluded: [settings.store.keyFile, keychain.location.deviceKeyPath])
+      file: file, storeID: made.storeID, items: made.items, bytes: made.bytes,
+      notIncluded: [settings.store.keyFile, deviceKey])
     try output.show(
       report,
       text: """
-        \(made.items) items, \(made.databaseLength / 1024) KiB, are in \(file.printable)
+        \(made.items) items, \(made.bytes / 1024) KiB, are in \(file.printable)
 
         Not in it, and needed to restore:
           \(settings.store.keyFile.printable), or another way into the store: keep it in another place
-        Never in it: \(keychain.location.deviceKeyPath.printable), so what is for this device only
+        Never in it: \(deviceKey.printable), so what is for this device only
           opens on this machine only.
 
         """)
-  }
-
-  private func failure(_ error: any Error) -> any Error {
-    guard let error = error as? KeychainError else { return error }
-    switch error.status {
-    case .duplicateItem:
-      return CommandFailure(.cannotCreate, error.message, remedy: "`--force` replaces it")
-    case .noSuchKeychain, .writePermission:
-      return CommandFailure(.cannotCreate, error.message)
-    case .readOnly:
-      return CommandFailure(
-        .badInput, error.message,
-        remedy: "`threadkeeper store verify` says more; keep the backups that you have")
-    default:
-      return CommandFailure(error)
-    }
   }
 }

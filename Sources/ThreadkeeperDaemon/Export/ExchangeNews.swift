@@ -8,8 +8,10 @@ import Synchronization
 final class ExchangeNews: Sendable {
   /// From one progress that is sent to the next.
   private static let interval = Duration.milliseconds(100)
-  /// UTF-8 of the names in one reply. In JSON a byte takes six at most, and a message has at most 512 KiB.
-  static let namesLength = 64 << 10
+  /// UTF-8 of the names in one reply, except where one alone has more.
+  private static let namesLength = 64 << 10
+  /// UTF-8 of one name. In JSON a byte takes six at most, and a message has at most 512 KiB.
+  private static let nameLength = 80 << 10
 
   private struct State {
     var progress: ExchangeStep.Progress?
@@ -45,7 +47,7 @@ final class ExchangeNews: Sendable {
 
   /// - Parameter line: its texts are cut where they do not fit into a reply.
   func add(_ line: ImportList.Line) {
-    let line = line.length <= Self.namesLength ? line : line.cut(to: Self.namesLength)
+    let line = line.length <= Self.nameLength ? line : line.cut(to: Self.nameLength)
     state.withLock { $0.lines.append(line) }
   }
 

@@ -40,7 +40,24 @@ final class UnnamedFile: Sendable {
     unlink(name)
   }
 
+  /// Opens a file, and takes its name away.
+  ///
+  /// - Throws: `KeychainError`: `io`, …
+  init(takingNameOf path: String) throws(KeychainError) {
+    directory = path
+    descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else { throw Self.failure("open", path) }
+    unlink(path)
+  }
+
   deinit { close(descriptor) }
+
+  /// Bytes.
+  func length() throws(KeychainError) -> Int {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw Self.failure("read", directory) }
+    return Int(status.st_size)
+  }
 
   /// Adds bytes at the end.
   func append(_ bytes: Data) throws(KeychainError) {

@@ -6,6 +6,7 @@ import VarlinkSocket
 struct StoreHandler: LocalAPIHandler {
   let service: StoreService
   let exchange: ExchangeService
+  let maintenance: MaintenanceService
 
   var interface: VarlinkInterface { .store }
 
@@ -26,6 +27,15 @@ struct StoreHandler: LocalAPIHandler {
       },
       StoreMethods.importItems.answered { request, caller, replies in
         try await exchange.importItems(request, for: caller) { try await replies.send($0) }
+      },
+      StoreMethods.verify.answered { _, caller, replies in
+        let outcome = try await maintenance.verify(for: caller) {
+          try await replies.send(VerificationStep(progress: $0))
+        }
+        return VerificationStep(verified: outcome)
+      },
+      StoreMethods.backup.answered { _, caller, replies in
+        try await maintenance.backup(for: caller) { try await replies.send($0) }
       },
     ]
   }

@@ -20,10 +20,12 @@ extension LocalAPISocket {
         RoutersHandler(settings, ownership: bridge.ownership),
         EnrolmentHandler(settings, enrolments: bridge.enrolments, logger: logger),
         ConsentHandler(keychain: keychain, consents: bridge.consents),
+        AuditHandler(keychain: keychain),
         KeysHandler(service: store),
         StoreHandler(
           service: store,
-          exchange: ExchangeService(settings, enrolments: store.enrolments, logger: logger)),
+          exchange: ExchangeService(settings, enrolments: store.enrolments, logger: logger),
+          maintenance: MaintenanceService(settings, keychain: keychain, logger: logger)),
         LoginHandler(service: logins),
       ] + RequestHandler.all(settings, requests: bridge.requests), logger: logger)
   }

@@ -23,12 +23,15 @@ package struct VarlinkLimits: Sendable {
 
   package init() {}
 
-  /// For a socket of the daemon's own user and root.
-  package static var owner: VarlinkLimits {
+  /// For a socket of the daemon's own user and root: 32 places, which requests that wait for consent and streams share,
+  /// and fewer where the process may open less than 512 files.
+  package static var owner: VarlinkLimits { owner(descriptors: SocketOptions.openFileLimit) }
+
+  static func owner(descriptors: UInt) -> VarlinkLimits {
     var limits = VarlinkLimits()
-    limits.placesPerUser = 16
-    limits.streamsPerUser = 7
-    limits.places = 16
+    limits.places = min(CallerPlaces.total(descriptors: descriptors), 32)
+    limits.placesPerUser = limits.places
+    limits.streamsPerUser = limits.places / 2 - 1
     return limits
   }
 }

@@ -261,4 +261,30 @@ import Testing
     }
     #expect(store.keychain.condition == .healthy)
   }
+
+  @Test("What progress throws ends a backup, and nothing is left of it")
+  func stopped() throws {
+    let store = try TemporaryStore()
+    try store.keychain.database.write { tx in
+      for number in 0..<12_000 {
+        _ = try store.keychain.add(
+          NewItem(
+            .genericPassword,
+            attributes: [.account: .string("\(number)"), .accessGroup: .string("own")],
+            secret: .init(copying: [UInt8](repeating: 7, count: 10)),
+            accessible: .afterFirstUnlock), in: tx)
+      }
+    }
+    // Enough for SQLite to report its progress.
+    let path = store.path + "/backup"
+    let error = #expect(throws: KeychainError.self) {
+      try store.keychain.backup(to: path) { _, _ in
+        throw KeychainError(.userCanceled, "stopped by a test")
+      }
+    }
+    #expect(error?.status == .userCanceled && error?.message == "stopped by a test")
+    let left = try FileManager.default.contentsOfDirectory(atPath: store.path)
+    #expect(!left.contains { $0.hasPrefix("backup") }, "\(left)")
+    #expect(throws: Never.self) { try store.keychain.backup(to: path) }
+  }
 }

@@ -23,7 +23,8 @@ struct ExchangeTests {
       let (settings, logger) = (MovedStore.settings(moved.store), Logger(label: "test"))
       let handler = StoreHandler(
         service: StoreService(settings, enrolments: moved.enrolments, logger: logger),
-        exchange: ExchangeService(settings, enrolments: moved.enrolments, logger: logger))
+        exchange: ExchangeService(settings, enrolments: moved.enrolments, logger: logger),
+        maintenance: MaintenanceService(settings, keychain: moved.keychain, logger: logger))
       path = moved.store.path + "/varlink.sock"
       var limits = VarlinkLimits.owner
       (limits.silence, limits.sending) = (.seconds(600), .seconds(600))

@@ -160,4 +160,13 @@ struct CallerPlacesTests {
   func number(descriptors: UInt, expected: Int) {
     #expect(CallerPlaces.total(descriptors: descriptors) == expected)
   }
+
+  @Test(
+    "The daemon's own user has 32 at most, and streams leave more than half of them for calls",
+    arguments: [(64, 16, 7), (512, 32, 15), (1_024, 32, 15)])
+  func owner(descriptors: UInt, places: Int, streams: Int) {
+    let limits = VarlinkLimits.owner(descriptors: descriptors)
+    #expect(limits.places == places && limits.placesPerUser == places)
+    #expect(limits.streamsPerUser == streams)
+  }
 }

@@ -15,7 +15,7 @@ extension VarlinkInterface {
       value: string
     )
 
-    # Of an export items; of an import bytes, and each is read twice.
+    # Of an export and a verification items, of a backup bytes; of an import bytes, and each is read twice.
     type Progress (done: int, total: int)
 
     type Exported (
@@ -68,6 +68,21 @@ extension VarlinkInterface {
       imported: bool
     )
 
+    # What a verification found. `condition` is `healthy`, or `read-only: ` and why.
+    type Verified (
+      # That there should be.
+      items: int,
+      matches_manifest: bool,
+      # Of items that do not open.
+      damaged_rows: []int,
+      condition: string,
+      # Absent while the audit is as it was written.
+      audit_problem: ?string
+    )
+
+    # A backup: `bytes` are those of the database in it, `file_bytes` those of the whole file.
+    type BackedUp (store_id: string, items: int, bytes: int, file_bytes: int)
+
     # Locks the store, also while something else is under way. `guarded`: whether it takes a passphrase or a recovery
     # code to unlock it. The record in the audit may follow later.
     method Lock() -> (unlocked: bool, guarded: bool)
@@ -102,6 +117,14 @@ extension VarlinkInterface {
       names: ?[]Name,
       imported: ?Imported
     )
+
+    # Checks that every item and every record of the audit opens, and that none was added, removed or replaced. A stream
+    # (`more`): how far it is; `verified` comes last.
+    method Verify() -> (progress: ?Progress, verified: ?Verified)
+
+    # Copies the store, sealed as it is. A stream (`more`): first how far it is, then the bytes of the file in pieces, as
+    # base64; `made` comes last. A file without all of its pieces is worth nothing.
+    method Backup() -> (progress: ?Progress, data: ?string, made: ?BackedUp)
 
     """)
 }

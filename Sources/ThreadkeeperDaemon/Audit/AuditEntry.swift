@@ -2,29 +2,47 @@
 
 import BridgeProtocol
 import KeychainCore
-import ThreadkeeperDaemon
 
-/// A record of the audit as it is shown.
-struct AuditReport: Encodable {
-  struct Change: Encodable {
-    let action: String
-    let subject: String
+/// A record of the audit as it is shown, or a part of one on its way to a client.
+package struct AuditEntry: Codable, Equatable, Sendable {
+  package struct Change: Codable, Equatable, Sendable {
+    package let action: String
+    package let subject: String
   }
 
-  let number: Int64
-  let time: String
-  let actor: String
-  let changes: [Change]
+  package let number: Int64
+  package let time: String
+  package let actor: String
+  package private(set) var changes: [Change]
+  /// Whether the next entry has more changes of this record.
+  package private(set) var continues: Bool?
 
-  init(_ record: AuditRecord) {
+  package init(_ record: AuditRecord) {
     number = record.number
     time = WireTime(milliseconds: record.time / 1_000).description
     actor = record.actor
     changes = record.lines.map { Change(action: $0.action.words, subject: $0.subject) }
   }
 
+  /// The same record in entries of at most `count` changes each.
+  func parts(of count: Int) -> [AuditEntry] {
+    guard changes.count > count else { return [self] }
+    return stride(from: 0, to: changes.count, by: count).map { start in
+      var part = self
+      part.changes = Array(changes[start...].prefix(count))
+      part.continues = start + count < changes.count ? true : nil
+      return part
+    }
+  }
+
+  /// Adds the next part of the same record.
+  package mutating func append(_ part: AuditEntry) {
+    changes += part.changes
+    continues = part.continues
+  }
+
   /// One line for each change.
-  var text: String {
+  package var text: String {
     changes.map {
       "\(time)  \(actor.printable)  \($0.action) \($0.subject.printable)\n"
     }.joined()

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import VarlinkSocket
+
+/// `io.threadkeeper.Audit`: who changed what in the store.
+package enum AuditMethods {
+  package static let follow = VarlinkStream<Start, Entries>(
+    VarlinkInterface.audit.name, "Follow", for: .owner)
+
+  /// Where to begin.
+  package struct Start: Codable, Sendable {
+    /// After the record of this number, 0 or more.
+    package var after: Int64?
+    /// Without `after`: with so many of the last records. Nil is 0.
+    package var last: Int64?
+
+    package init(after: Int64?, last: Int64?) {
+      self.after = after
+      self.last = last
+    }
+  }
+
+  package struct Entries: Codable, Sendable {
+    package var records: [AuditEntry]
+    /// The number of the last record that is complete with this reply, or that came before.
+    package var last: Int64
+  }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeychainCore
+import TestKit
+import Testing
+import VarlinkSocket
+
+@testable import ThreadkeeperDaemon
+
+@Suite("The audit over the local API", .timeLimit(.minutes(30)))
+struct AuditFollowTests {
+  private let store: TemporaryStore
+  private let server: VarlinkServer
+  private let path: String
+
+  init() throws {
+    var options = KeychainOptions()
+    options.auditor = "a test"
+    store = try TemporaryStore(options: options)
+    path = store.path + "/varlink.sock"
+    var limits = VarlinkLimits.owner
+    (limits.silence, limits.sending) = (.seconds(600), .seconds(600))
+    server = try VarlinkServer(
+      path: path, limits: limits,
+      service: VarlinkService(
+        .init(vendor: "a", product: "a", version: "1", url: ""), interfaces: [.audit],
+        endpoints: AuditHandler(keychain: store.keychain).endpoints,
+        failure: { VarlinkError(failing: $0) }))
+  }
+
+  private func note(_ subjects: String...) throws { try note(subjects) }
+
+  private func note(_ subjects: [String]) throws {
+    try store.keychain.write { tx in
+      for subject in subjects { try store.keychain.note(.unlocked, subject, in: tx) }
+    }
+  }
+
+  private func follow(
+    after: Int64? = nil, last: Int64? = nil,
+    _ each: (AuditMethods.Entries) throws -> Bool
+  ) async throws {
+    let client = try #require(try await VarlinkClient.connect(to: path, within: .seconds(600)))
+    for try await reply in try client.replies(
+      to: AuditMethods.follow, .init(after: after, last: last), firstWithin: .seconds(600))
+    {
+      if try each(reply) { return }
+    }
+  }
+
+  @Test(
+    "It begins with the last records, goes on with each new one, and another call goes on there")
+  func records() async throws {
+    for number in 1...5 { try note("\(number)") }
+    var subjects: [String] = []
+    var last: Int64 = 0
+    try await follow(last: 2) { reply in
+      if subjects.isEmpty { try note("6") }
+      subjects += reply.records.flatMap(\.changes).map(\.subject)
+      last = reply.last
+      return subjects.count == 3
+    }
+    #expect(subjects == ["4", "5", "6"])
+    try note("7")
+    subjects = []
+    try await follow(after: last) { reply in
+      subjects += reply.records.flatMap(\.changes).map(\.subject)
+      return !subjects.isEmpty
+    }
+    #expect(subjects == ["7"])
+  }
+
+  @Test("The first reply comes also where there is nothing, and says after which record")
+  func nothing() async throws {
+    try await follow { reply in
+      #expect(reply.records.isEmpty && reply.last == 0)
+      return true
+    }
+    try note("a")
+    try await follow(last: 0) { reply in
+      #expect(reply.records.isEmpty && reply.last == 1)
+      return true
+    }
+  }
+
+  @Test("A record with more than a message holds comes in parts, which are the whole record again")
+  func parts() async throws {
+    // What JSON makes the most of.
+    let filling = String(repeating: "\u{1}", count: 290)
+    try note((0..<950).map { "\($0) \(filling)" })
+    try note("after")
+    var record: AuditEntry?
+    var (whole, lasts): ([AuditEntry], [Int64]) = ([], [])
+    try await follow(last: 2) { reply in
+      lasts.append(reply.last)
+      for entry in reply.records {
+        record?.append(entry)
+        let now = record ?? entry
+        record = now.continues == true ? now : nil
+        if record == nil { whole.append(now) }
+      }
+      return whole.count == 2
+    }
+    #expect(whole.map(\.number) == [1, 2] && whole.map { $0.changes.count } == [950, 1])
+    #expect(whole[0].changes.map(\.subject).prefix(2) == ["0 \(filling)", "1 \(filling)"])
+    #expect(whole[0].changes.last?.subject == "949 \(filling)")
+    // Who goes on after a break in the middle gets all of it again.
+    #expect(lasts.first == 0 && lasts.last == 2)
+  }
+
+  @Test("More records than are read at a time come without a gap")
+  func many() async throws {
+    for number in 1...1_200 { try note("\(number)") }
+    var numbers: [Int64] = []
+    try await follow(after: 0) { reply in
+      numbers += reply.records.map(\.number)
+      return numbers.count >= 1_200
+    }
+    #expect(numbers == Array(1...1_200))
+  }
+
+  @Test("A number that cannot be is refused, and one that is not there, too")
+  func refused() async throws {
+    for (after, last, exit) in [(-1, nil, 64), (nil, -1, 64), (7, nil, 65)]
+      as [(Int64?, Int64?, Int)]
+    {
+      let error = await #expect(throws: VarlinkError.self) {
+        try await follow(after: after, last: last) { _ in false }
+      }
+      #expect(error?.parameters["exit"]?.int == exit, "\(String(describing: error))")
+    }
+  }
+}

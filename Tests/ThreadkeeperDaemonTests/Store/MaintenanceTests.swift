@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DaemonTestKit
+import Foundation
+import KeychainCore
+import Logging
+import SQLiteDatabase
+import TestKit
+import Testing
+import VarlinkSocket
+
+@testable import ThreadkeeperDaemon
+
+@Suite("Verification and backups over the local API", .timeLimit(.minutes(30)))
+struct MaintenanceTests {
+  private let moved: MovedStore
+  private let server: VarlinkServer
+  private let path: String
+
+  init() throws {
+    moved = try MovedStore()
+    let (settings, logger) = (MovedStore.settings(moved.store), Logger(label: "test"))
+    let handler = StoreHandler(
+      service: StoreService(settings, enrolments: moved.enrolments, logger: logger),
+      exchange: ExchangeService(settings, enrolments: moved.enrolments, logger: logger),
+      maintenance: MaintenanceService(settings, keychain: moved.keychain, logger: logger))
+    path = moved.store.path + "/varlink.sock"
+    var limits = VarlinkLimits.owner
+    (limits.silence, limits.sending) = (.seconds(600), .seconds(600))
+    server = try VarlinkServer(
+      path: path, limits: limits,
+      service: VarlinkService(
+        .init(vendor: "a", product: "a", version: "1", url: ""), interfaces: [.store],
+        endpoints: handler.endpoints, failure: { VarlinkError(failing: $0) }))
+    try moved.keychain.database.write { [keychain = moved.keychain] tx in
+      for number in 0..<200 {
+        _ = try keychain.add(
+          NewItem(
+            .genericPassword,
+            attributes: [.account: .string("\(number)"), .accessGroup: .string("own")],
+            secret: .init(copying: [UInt8](repeating: 7, count: 4_000)),
+            accessible: .afterFirstUnlock), in: tx)
+      }
+    }
+  }
+
+  private func replies<Reply: Decodable & Sendable>(
+    _ method: VarlinkStream<VarlinkNothing, Reply>
+  ) async throws -> [Reply] {
+    let client = try #require(try await VarlinkClient.connect(to: path, within: .seconds(600)))
+    var replies: [Reply] = []
+    for try await reply in try client.replies(
+      to: method, VarlinkNothing(), firstWithin: .seconds(600))
+    {
+      replies.append(reply)
+    }
+    return replies
+  }
+
+  @Test("A verification says how far it is, and its outcome comes last")
+  func verify() async throws {
+    let steps = try await replies(StoreMethods.verify)
+    let outcome = try #require(steps.last?.verified)
+    #expect(outcome.items == 200 && outcome.isWell, "\(outcome)")
+    let progress = try #require(steps.first?.progress)
+    #expect(progress.done <= progress.total && progress.total >= 200)
+  }
+
+  @Test("What was altered on the disk is found, though the daemon has read it before")
+  func altered() async throws {
+    #expect(try await replies(StoreMethods.verify).last?.verified?.isWell == true)
+    // By another connection, as another program would.
+    let other = try SQLiteDatabase(
+      path: moved.store.location.databasePath, access: .readWrite(create: false))
+    try other.write { tx in
+      try tx.execute("UPDATE items SET secret = zeroblob(length(secret)) WHERE id = 3")
+    }
+    other.close()
+    let outcome = try #require(try await replies(StoreMethods.verify).last?.verified)
+    #expect(!outcome.isWell && outcome.damagedRows == [3], "\(outcome)")
+  }
+
+  @Test("A backup comes in pieces, its outcome last; it is a backup, and nothing is left of it")
+  func backup() async throws {
+    let steps = try await replies(StoreMethods.backup)
+    let made = try #require(steps.last?.made)
+    let bytes = steps.compactMap(\.data).reduce(Data(), +)
+    #expect(made.items == 200 && made.fileBytes == bytes.count && made.bytes < bytes.count)
+    #expect(steps.count { $0.data != nil } > 1)
+    let directory = try TemporaryDirectory()
+    try bytes.write(to: URL(fileURLWithPath: directory.file("backup")))
+    let left = try FileManager.default.contentsOfDirectory(
+      atPath: moved.store.location.directory)
+    #expect(!left.contains { $0.hasPrefix("backup") }, "\(left)")
+    _ = try Keychain.restore(
+      directory.file("backup"), to: StoreLocation(directory: directory.file("store")),
+      with: [moved.store.keyFile])
+    let keychain = try Keychain.open(
+      at: StoreLocation(directory: directory.file("store")), with: moved.store.keyFile,
+      access: .readOnly)
+    defer { keychain.close() }
+    #expect(try keychain.verify(.everything) == VerificationReport(items: 200))
+  }
+}
