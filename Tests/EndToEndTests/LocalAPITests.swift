@@ -22,7 +22,7 @@ struct LocalAPITests {
     let installation = try Installation(TestBroker())
     let daemon = try await installation.start()
     let client = try await client(installation)
-    // The command reads `run.json`, which follows within a quarter of a second.
+    // What it says may change in between.
     try await eventually("the same status") {
       try await client.call(Self.get, .init(), within: .seconds(60)).status
         == installation.json("status")

@@ -39,7 +39,7 @@ struct RunningElsewhereTests {
   func found() async throws {
     let project = "\(root)/project/.threadkeeper"
     let daemon = try await start(in: project)
-    // It listens a moment after it has written its record.
+    // It has the store a moment before it listens.
     try await eventually("the daemon to be found") { try await run("status").status == 0 }
     for command in [
       ["status"], ["routers"], ["alerts"], ["clients", "list"], ["preferred", "history"],

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import KeychainCore
 import Settings
 import StatePlaces
 import ThreadkeeperDaemon
+import VarlinkSocket
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -135,15 +135,18 @@ struct RunningDaemon: Equatable {
     ).sorted()
   }
 
-  /// The settings with the places of this daemon's store; nil when it has not written them.
+  private static let timeout = Duration.seconds(10)
+
+  /// The settings with the places of this daemon's store; nil when it does not answer.
   func settings(_ settings: Settings) -> (settings: Settings, process: Int32)? {
     var settings = settings
     settings.store.path = storePath
-    guard let process = StoreLock.holder(of: OpenStore.location(settings))?.processID,
-      let places = RuntimeRecord.read(settings, of: process)?.places
-    else { return nil }
+    let places = try? VarlinkClient.callNow(
+      StatusEndpoints.places, VarlinkNothing(), at: LocalAPISocket.path(settings),
+      within: Self.timeout)
+    guard let places else { return nil }
     settings.store.keyFile = places.keyFile
     settings.store.anchorPath = places.anchorPath
-    return (settings, process)
+    return (settings, places.pid)
   }
 }

@@ -74,20 +74,19 @@ package struct Daemon {
     }
     let logins = BrokerLoginService(
       settings, keychain: keychain, bridge: bridge, login: login, prompt: prompt, logger: logger)
-    let recorder = RuntimeRecorder(
-      settings, port: port, monitor: bridge.monitor, keychain: keychain, login: { logins.login })
-    let store = StoreService(
-      settings, enrolments: bridge.enrolments, logger: logger, record: recorder.write)
+    let state = DaemonStateReader(
+      settings: settings, port: port, monitor: bridge.monitor, keychain: keychain,
+      login: { logins.login })
+    let store = StoreService(settings, enrolments: bridge.enrolments, logger: logger)
     let clients = ClientSocket(settings: settings, requests: bridge.requests, logger: logger)
     let localAPI = LocalAPISocket(
-      settings, bridge: bridge, store: store, logins: logins, runtime: { recorder.current },
+      settings, bridge: bridge, store: store, logins: logins, runtime: { state.current },
       logger: logger)
     let broker = privateBroker.map { ServiceGroupConfiguration.ServiceConfiguration(service: $0) }
     let group = ServiceGroup(
       configuration: ServiceGroupConfiguration(
         services: (broker.map { [$0] } ?? []) + [
           .init(service: bridge),
-          .init(service: recorder),
           .init(service: store),
           .init(service: logins),
           .init(service: clients),

@@ -32,7 +32,6 @@ extension StoreService {
   func lock(for actor: String) async throws -> StoreReport {
     try await locking.run { [self] in
       // Before the answer, also where it is a failure: the store may be locked all the same.
-      defer { record() }
       let report = try actions(actor).lock()
       logger.notice("the store is locked", metadata: ["reason": "somebody asked for it"])
       return report
@@ -41,7 +40,6 @@ extension StoreService {
 
   func unlock(_ secret: StoreSecret, for actor: String) async throws -> StoreReport {
     try await turns.run { [self] in
-      defer { record() }
       let report = try actions(actor).unlock(secret)
       logger.notice("the store is unlocked")
       goOnRotating()

@@ -23,17 +23,10 @@ final class StoreService: Service {
   let locking = HandlerQueue("lock")
   let notes: LockNotes
   let rotating = DispatchQueue(label: "threadkeeper.rotation", qos: .utility)
-  let record: @Sendable () -> Void
 
-  /// - Parameters:
-  ///   - enrolments: those of the intake, which remembers whom it knows.
-  ///   - record: writes down how the daemon is, for `status`.
-  init(
-    _ settings: Settings, enrolments: ClientEnrolmentStore, logger: Logger,
-    record: @escaping @Sendable () -> Void = {}
-  ) {
+  /// - Parameter enrolments: those of the intake, which remembers whom it knows.
+  init(_ settings: Settings, enrolments: ClientEnrolmentStore, logger: Logger) {
     self.settings = settings
-    self.record = record
     self.enrolments = enrolments
     keychain = enrolments.keychain
     self.logger = logger

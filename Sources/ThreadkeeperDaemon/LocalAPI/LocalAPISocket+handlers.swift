@@ -10,7 +10,7 @@ extension LocalAPISocket {
   /// - Parameter runtime: how the daemon is now.
   init(
     _ settings: Settings, bridge: Bridge, store: StoreService, logins: BrokerLoginService,
-    runtime: @escaping @Sendable () -> RuntimeRecord, logger: Logger
+    runtime: @escaping @Sendable () -> DaemonState, logger: Logger
   ) {
     let keychain = store.keychain
     self.init(

@@ -12,8 +12,17 @@ package struct StatusEndpoints: LocalAPIHandler {
     package let status: StatusReport
   }
 
+  /// The process, and with which files its store is opened, for commands that name no place.
+  package struct Places: Codable, Sendable {
+    package let pid: Int32
+    package let keyFile: String
+    package let anchorPath: String
+  }
+
   package static let get = VarlinkMethod<VarlinkNothing, Reply>(
     VarlinkInterface.status.name, "Get", for: .owner)
+  package static let places = VarlinkMethod<VarlinkNothing, Places>(
+    VarlinkInterface.status.name, "Places", for: .owner)
   static let watch = VarlinkStream<VarlinkNothing, Reply>(
     VarlinkInterface.status.name, "Watch", for: .owner)
 
@@ -22,13 +31,18 @@ package struct StatusEndpoints: LocalAPIHandler {
 
   let settings: Settings
   let keychain: Keychain
-  let runtime: @Sendable () -> RuntimeRecord
+  let runtime: @Sendable () -> DaemonState
 
   var interface: VarlinkInterface { .status }
 
   var endpoints: [VarlinkEndpoint] {
     [
       Self.get.answered { _, _ in try await report() },
+      Self.places.answered { _, _ in
+        Places(
+          pid: runtime().pid, keyFile: settings.store.keyFile,
+          anchorPath: settings.store.anchorPath)
+      },
       Self.watch.answered { _, _, replies in
         try await replies.sendChanges(every: Self.interval) { try await report() }
       },

@@ -67,30 +67,27 @@ package struct StatusReport: Codable {
   package let preferredNetworks: [Preferred]
   /// That the store knows.
   package let homes: Int
-  package let broker: RuntimeRecord.Broker
+  package let broker: DaemonState.Broker
   /// Absent while the broker takes everything that the daemon says.
-  package let refused: RuntimeRecord.Refused?
+  package let refused: DaemonState.Refused?
   package let login: Login
-  package let intake: RuntimeRecord.Intake
+  package let intake: DaemonState.Intake
   package let store: Store
   package let teams: TeamCheck
 
   /// As a command sees it that has no answer of a daemon: without one, or beside one that does not answer.
   package init(_ registry: Registry) throws {
-    let settings = registry.settings
-    let holder = StoreLock.holder(of: OpenStore.location(settings))
-    try self.init(
-      registry, isRunning: holder != nil, pid: holder?.processID,
-      runtime: holder?.processID.flatMap { RuntimeRecord.read(settings, of: $0) })
+    let holder = StoreLock.holder(of: OpenStore.location(registry.settings))
+    try self.init(registry, isRunning: holder != nil, pid: holder?.processID, runtime: nil)
   }
 
   /// As the daemon sees itself.
-  package init(_ registry: Registry, runtime: RuntimeRecord) throws {
+  package init(_ registry: Registry, runtime: DaemonState) throws {
     try self.init(registry, isRunning: true, pid: runtime.pid, runtime: runtime)
   }
 
   private init(
-    _ registry: Registry, isRunning: Bool, pid: Int32?, runtime: RuntimeRecord?
+    _ registry: Registry, isRunning: Bool, pid: Int32?, runtime: DaemonState?
   ) throws {
     let settings = registry.settings
     let homes = try registry.registry.homes()
@@ -129,8 +126,8 @@ package struct StatusReport: Codable {
         passwordFrom: found?.source ?? .unreadable)
     }
     broker =
-      runtime?.broker ?? RuntimeRecord.Broker(settings, state: running ? .unknown : .notRunning)
-    intake = runtime?.intake ?? RuntimeRecord.Intake(state: running ? .unknown : .notRunning)
+      runtime?.broker ?? DaemonState.Broker(settings, state: running ? .unknown : .notRunning)
+    intake = runtime?.intake ?? DaemonState.Intake(state: running ? .unknown : .notRunning)
     store = Store(
       path: settings.store.path, id: registry.keychain.storeID.description,
       condition: registry.keychain.condition.words,

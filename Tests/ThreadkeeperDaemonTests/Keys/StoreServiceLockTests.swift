@@ -19,6 +19,7 @@ struct StoreServiceLockTests {
   private let store: TemporaryStore
   private let settings: Settings
   private let service: StoreService
+  private let state: DaemonStateReader
   private var keychain: Keychain { store.keychain }
 
   init() throws {
@@ -28,12 +29,11 @@ struct StoreServiceLockTests {
     options.vfs = disk.name
     store = try TemporaryStore(options: options)
     settings = MovedStore.settings(store)
-    let recorder = RuntimeRecorder(
-      settings, port: 1883, monitor: BridgeMonitor(), keychain: store.keychain
+    state = DaemonStateReader(
+      settings: settings, port: 1883, monitor: BridgeMonitor(), keychain: store.keychain
     ) { LoginInUse(username: nil, password: nil, source: .none) }
     service = StoreService(
-      settings, enrolments: ClientEnrolmentStore(store.keychain), logger: Logger(label: "test"),
-      record: recorder.write)
+      settings, enrolments: ClientEnrolmentStore(store.keychain), logger: Logger(label: "test"))
   }
 
   /// What becomes of a request that is given beside the test.
@@ -69,10 +69,8 @@ struct StoreServiceLockTests {
     return found
   }
 
-  /// What `status` reads. Nothing but an answer writes it here.
-  private var isUnlockedInStatus: Bool? {
-    RuntimeRecord.read(settings, of: getpid())?.unlocked
-  }
+  /// What `status` reads.
+  private var isUnlockedInStatus: Bool? { state.current.unlocked }
 
   private let user = "command of user \(geteuid())"
 

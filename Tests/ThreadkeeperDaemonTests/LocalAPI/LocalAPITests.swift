@@ -39,7 +39,7 @@ struct LocalAPITests {
         login: LoginInUse(username: nil, password: nil, source: .none), prompt: NoPrompt(),
         logger: logger),
       runtime: {
-        RuntimeRecord(
+        DaemonState(
           pid: 1, broker: .init(settings, state: .connected), intake: .init(state: .running))
       }, logger: logger)
   }

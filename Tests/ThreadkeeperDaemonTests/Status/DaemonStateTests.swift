@@ -7,12 +7,12 @@ import Testing
 @testable import ThreadkeeperDaemon
 
 @Suite("What status is told of refusals")
-struct RuntimeRecordTests {
+struct DaemonStateTests {
   @Test("The longest topic that a client can choose leaves room for the rest of the record")
   func longTopic() throws {
     for letter in ["\"", "\\", "😀"] {
       let topic = String(repeating: letter, count: 1_024)
-      let refused = RuntimeRecord.Refused(
+      let refused = DaemonState.Refused(
         .init(
           topics: 1, last: topic,
           problem: "the access list does not let `anna` publish to \(topic)",
@@ -20,7 +20,7 @@ struct RuntimeRecordTests {
       #expect(try JSONEncoder().encode(refused).count < 3_000)
       #expect(refused.remedy.contains("threadkeeper acl"))
     }
-    let short = RuntimeRecord.Refused(
+    let short = DaemonState.Refused(
       .init(topics: 1, last: "a/b", problem: "too large", isByAccess: false))
     #expect(short.lastTopic == "a/b" && !short.remedy.contains("acl"))
   }

@@ -2,36 +2,36 @@
 
 import ThreadkeeperDaemon
 
-extension RuntimeRecord {
+extension DaemonState {
   fileprivate static let unknownWords =
-    "not known: the daemon has not written how it is; `bridge/health` on the broker tells"
+    "not known: the daemon does not answer; `bridge/health` on the broker tells"
 }
 
-extension RuntimeRecord.Broker {
+extension DaemonState.Broker {
   var words: String {
     let place = "\(embedded ? "embedded, " : "")\(host):\(port)"
     switch state {
     case .connected: return "\(place), connected"
     case .connecting: return "\(place), not connected" + (problem.map { ": \($0)" } ?? "")
     case .notRunning: return "\(place), not asked (the daemon is not running)"
-    case .unknown: return "\(place), \(RuntimeRecord.unknownWords)"
+    case .unknown: return "\(place), \(DaemonState.unknownWords)"
     }
   }
 }
 
-extension RuntimeRecord.Intake {
+extension DaemonState.Intake {
   var words: String {
     switch state {
     case .running: "running" + (reason.map { "; \($0)" } ?? "")
     case .connecting: "connecting" + (reason.map { ": \($0)" } ?? "")
     case .backingOff: "stands still" + (reason.map { ": \($0)" } ?? "")
     case .notRunning: "not running"
-    case .unknown: RuntimeRecord.unknownWords
+    case .unknown: DaemonState.unknownWords
     }
   }
 }
 
-extension RuntimeRecord.Refused {
+extension DaemonState.Refused {
   var words: String {
     let place = problem.contains(lastTopic) ? "" : ", `\(lastTopic)`"
     return

@@ -6,10 +6,10 @@ import Testing
 @testable import ThreadkeeperDaemon
 
 @Suite("What status says of refusals")
-struct RuntimeRecordWordsTests {
+struct DaemonStateWordsTests {
   @Test("The last topic is named, unless the problem names it already")
   func lastTopic() {
-    var refused = RuntimeRecord.Refused(
+    var refused = DaemonState.Refused(
       topics: 1, lastTopic: "a/b", problem: "too large", remedy: "Look into the log.")
     #expect(refused.words == "1 topic; the last, `a/b`: too large. Look into the log.")
     (refused.topics, refused.problem) = (2, "a/b is too large")
