@@ -95,14 +95,14 @@ let package = Package(
     .target(
       name: "Bridge",
       dependencies: [
-        "BoundedJSON", "BridgeProtocol", "ClientEnrolment", "ConsentLedger", "CredentialService",
-        "KeychainCore",
-        "MosquittoClient", "SQLiteDatabase", "SealedEnvelope", "SodiumCrypto",
+        "BoundedJSON", "BridgeProtocol", "BrokerAccess", "ClientEnrolment", "ConsentLedger",
+        "CredentialService", "KeychainCore", "MosquittoClient", "SQLiteDatabase", "SealedEnvelope",
+        "SodiumCrypto",
         "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
-    .target(name: "Settings", dependencies: ["StatePlaces", "YAMLReader"]),
+    .target(name: "Settings", dependencies: ["BrokerAccess", "StatePlaces", "YAMLReader"]),
 
     // Floor 5: Thread credentials for other programs; the daemon; the commands.
     .target(
@@ -250,9 +250,9 @@ let package = Package(
     .testTarget(
       name: "BridgeTests",
       dependencies: [
-        "Bridge", "BridgeProtocol", "ClientEnrolment", "ConsentLedger", "CredentialService",
-        "KeychainCore", "MosquittoClient", "SQLiteDatabase", "SealedEnvelope", "TestKit",
-        "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
+        "Bridge", "BridgeProtocol", "BrokerAccess", "ClientEnrolment", "ConsentLedger",
+        "CredentialService", "KeychainCore", "MosquittoClient", "SQLiteDatabase", "SealedEnvelope",
+        "TestKit", "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(name: "SettingsTests", dependencies: ["Settings", "TestKit", "YAMLReader"]),

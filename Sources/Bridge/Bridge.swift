@@ -28,9 +28,9 @@ package final class Bridge: Service {
   private static let stopLimit = Duration.seconds(1)
 
   package let monitor: BridgeMonitor
-  /// The same requests by another way than the broker.
+  /// The same requests, not over the broker.
   package let requests: RequestService
-  package let consents: ConsentDesk
+  package let consents: ConsentDecisions
   package let ownership: OwnershipService
   /// Whoever changes an enrolment while the bridge runs does it here: it remembers what it has read.
   package let enrolments: ClientEnrolmentStore
@@ -47,7 +47,7 @@ package final class Bridge: Service {
 
   /// - Parameters:
   ///   - connection: host, login and the like; client ids, subscriptions and the last will are set here.
-  ///   - clientID: the beginning of both client ids. Nobody else may know it: see `FormerSession`.
+  ///   - clientID: the beginning of both client ids. No other program may know it: see `FormerSession`.
   ///   - formerClientID: what an earlier version used in its place.
   package init(
     _ configuration: BridgeConfiguration, connection: MosquittoConfiguration, clientID: String,
@@ -61,9 +61,9 @@ package final class Bridge: Service {
     let enrolments = ClientEnrolmentStore(keychain)
     try DaemonIdentity.load(enrolments, logger: logger)
     let exchange = EnrolledExchange(enrolments)
-    var configuration = configuration
-    configuration.requests.sealer = exchange
-    configuration.requests.opener = exchange
+    var parts = RequestParts()
+    parts.sealer = exchange
+    parts.opener = exchange
     let monitor = BridgeMonitor()
     let answers = AnswerQueue(monitor: monitor)
     let overview = AlertsOverviewSource(topics: configuration.topics, monitor: monitor)
@@ -74,7 +74,7 @@ package final class Bridge: Service {
       consents: consents)
     for old in retired { outbox.clear(base: old.base, of: old.home) }
     // A broker that kept our session knows nothing of the new base topics.
-    let owes = try keychain.database.read { try EventLedger.owesRepublication($0) }
+    let owes = try keychain.database.read { try EventLedger.needsRepublish($0) }
     if !retired.isEmpty || owes { outbox.republishAll() }
     let pace = PublicationPace(fullBatch: Self.burstMessages, portion: Self.burstPortion)
     let statusConnection = StatusConnection(
@@ -88,7 +88,8 @@ package final class Bridge: Service {
       Self.statusConfiguration(connection, clientID: clientID, topics: configuration.topics),
       handler: statusConnection)
     let transactions = TransactionRunner(
-      configuration, store: store, monitor: monitor, answers: answers, clock: clock, logger: logger,
+      configuration, store: store, parts: parts, monitor: monitor, answers: answers, clock: clock,
+      logger: logger,
       wakePublisher: { status.wake() })
     let intakeConnection = Intake(
       transactions, sealed: SealedIntake(enrolments: enrolments), outbox: outbox, pace: pace,
@@ -106,7 +107,7 @@ package final class Bridge: Service {
     ticker = Ticker(
       transactions, outbox: outbox, pace: pace, status: statusConnection, logger: logger)
     requests = RequestService(transactions)
-    self.consents = ConsentDesk(transactions)
+    self.consents = ConsentDecisions(transactions)
     ownership = OwnershipService(transactions)
     self.status = status
     self.monitor = monitor
@@ -117,7 +118,7 @@ package final class Bridge: Service {
     self.logger = logger
   }
 
-  /// Logs in anew, at once, with another user name or password.
+  /// Logs in again, at once, with another user name or password.
   package func useLogin(username: String?, password: String?) {
     var connection = connection
     connection.username = username
@@ -149,7 +150,7 @@ package final class Bridge: Service {
       let watch = Task { await self.formerSession?.watch() }
       defer { watch.cancel() }
       do {
-        // One of them cannot go on: the other one ends cleanly.
+        // One of them cannot continue: the other one ends cleanly.
         try await group.next()
         stop()
         try await group.waitForAll()

@@ -16,7 +16,7 @@ enum BridgeStart {
     let base: String
   }
 
-  /// As `prepare`; where tables of the registry are damaged they are made anew first.
+  /// As `prepare`; where tables of the registry are damaged they are created again first.
   ///
   /// - Throws: `KeychainError` when the store can only be restored.
   static func prepareRepairing(

@@ -22,7 +22,7 @@ extension ConsentLedger {
     try decide(id, .denied(by: approver), now: now, tx)
   }
 
-  /// What nobody answered in time.
+  /// Questions that no person has answered in time.
   package func expire(now: Int64, _ tx: WriteTransaction) throws -> [EndedConsent] {
     let expired = try pendingItems.all(tx).compactMap { item, question in
       var machine = ConsentMachine(question)

@@ -3,7 +3,7 @@
 import KeychainCore
 import SQLiteDatabase
 
-/// What holds until somebody takes it back.
+/// What holds until a person takes it back.
 extension ConsentLedger {
   static let mostGrants = 500
 
@@ -27,7 +27,7 @@ extension ConsentLedger {
     return grant
   }
 
-  /// For a login whose key counts no more: its grants go, and what it waits for expires.
+  /// For a login whose key counts no more: its grants end, and what it waits for expires.
   package func end(
     of requester: Requester, in home: String, by actor: String, now: Int64,
     _ tx: WriteTransaction
@@ -38,9 +38,8 @@ extension ConsentLedger {
     }
     for (item, waiting) in try pendingItems.all(tx)
     where waiting.requester.identity == requester && waiting.subject.home == home {
-      var over = waiting
-      over.expires = min(over.expires, now)
-      try pendingItems.replace(item, by: over, tx)
+      var machine = ConsentMachine(waiting)
+      try perform(.requesterEnded, on: &machine, item, now: now, tx)
     }
     try trimHistory(tx)
   }

@@ -14,11 +14,11 @@ extension ConsentLedger {
 
   /// Another text whenever something was decided since; no record is opened for it.
   ///
-  /// - Returns: nil where that cannot be told so.
+  /// - Returns: nil where that cannot be found out so.
   package func revision(_ tx: ReadTransaction) throws -> String? { try historyItems.mark(tx) }
 
-  /// Whether anybody has said yes or no here to a user of the broker, or taken a yes back. What only expired was
-  /// nobody's word. What cannot be read may have been one.
+  /// Whether a person has decided here about a user of the broker, or taken a decision back. What only expired was not
+  /// decided. What cannot be read may have been.
   package func hasDecidedForBroker(_ tx: ReadTransaction) throws -> Bool {
     try grantItems.mayContain(tx) { $0.requester.isOfBroker }
       || historyItems.mayContain(tx) { $0.outcome != .expired && $0.requester.isOfBroker }

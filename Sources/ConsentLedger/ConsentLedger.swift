@@ -9,7 +9,7 @@ import SQLiteDatabase
   import Musl
 #endif
 
-/// Who asked for which credentials, and what people said to it. All of it decides about access, so all
+/// Who asked for which credentials, and what people decided. All of it decides about access, so all
 /// of it are keychain items, sealed and counted by the manifest:
 ///
 /// | what | service | account | group |
@@ -94,7 +94,7 @@ package struct ConsentLedger: Sendable {
     try keychain.note(.credentialsGiven, "\(subject) to \(requester) by \(id)", in: tx)
   }
 
-  /// Puts into the history and the audit that an approval came to nothing: the decision stands, and nothing
+  /// Puts into the history and the audit that an approval had no result: the decision stands, and nothing
   /// is given out.
   ///
   /// - Returns: nil when the history has no such decision any more.

@@ -41,7 +41,7 @@ package struct CredentialService {
 
   package func answer(_ request: ThreadRequest) throws -> Reply {
     store.keychain.act(as: context.actor, in: tx)
-    guard context.canBeToldSecrets || !request.command.disclosesSecrets else {
+    guard context.canReceiveSecrets || !request.command.disclosesSecrets else {
       throw AnswerFailure(
         .notEnrolled, "the answer holds secrets, and this user has no key to seal them to")
     }

@@ -10,6 +10,9 @@ import ConsentLedger
 
 /// All that is to be known of a request beside what it says.
 package struct RequestContext: Hashable, Sendable {
+  /// Seconds for which an answer is of use, unless the requester waits for less.
+  package static let longestTimeout = 30
+
   package var requester: Requester
   /// Whose credentials are the requester's own.
   package var team: String
@@ -29,11 +32,11 @@ package struct RequestContext: Hashable, Sendable {
   /// Whether lists hold what is secret: they do for a program on this machine, of its own team.
   package var listsSecrets = false
   /// Whether the requester has a way to be told a secret at all.
-  package var canBeToldSecrets = true
+  package var canReceiveSecrets = true
   /// The fingerprint of the key that secrets are sealed to; nil where nothing is sealed.
   package var fingerprint: String?
   /// Seconds for which an answer is of use.
-  package var patience = 30
+  package var timeout = Self.longestTimeout
   /// The most entries of a list; nil: any number.
   package var mostEntries: Int?
   /// The most bytes of JSON that an answer with secrets may have; nil: any number.

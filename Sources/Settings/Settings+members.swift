@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BrokerAccess
+
 extension Settings {
   /// Who speaks for a team.
   package enum TeamMembers: Equatable, Sendable {
@@ -13,7 +15,7 @@ extension Settings {
 
   /// Who speaks for a team, listed in the settings or not: a login that no team lists is a team of its own.
   package func members(ofTeam team: String) -> TeamMembers {
-    let reserved = Settings.reservedTeamPrefix
+    let reserved = BrokerTeams.reservedPrefix
     guard !team.utf8.starts(with: reserved.utf8) else {
       return .invalid("names that begin with `\(reserved)` are kept for threadkeeper itself")
     }

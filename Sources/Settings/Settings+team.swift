@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BrokerAccess
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -9,29 +11,13 @@
 #endif
 
 extension Settings {
-  /// The team that a user of the broker speaks for: the one that lists the user, otherwise a
-  /// team of the user's own.
-  ///
-  /// An own team bears the user's name. Where that name is a listed team's, one of `client_users`,
-  /// or one that threadkeeper keeps for itself, it is `user/<name>`: nobody gets into a team by choosing
-  /// a name. No user name has a slash, so neither can it be mistaken for another user's.
-  package func team(ofUser user: String) -> String {
-    for (team, users) in teams where users.contains(where: { $0.utf8.elementsEqual(user.utf8) }) {
-      return team
-    }
-    let isTaken =
-      teams[user] != nil || clientUsers.values.contains(user)
-      || user.hasPrefix(Settings.reservedTeamPrefix)
-    return isTaken ? "user/\(user)" : user
+  /// Which teams users of the broker speak for. Of the names of `client_users`, none is given to a user of the broker.
+  package var brokerTeams: BrokerTeams {
+    BrokerTeams(teams, others: Set(clientUsers.values))
   }
 
-  /// The users of the broker who speak for the same team, this one among them.
-  package func teammates(ofUser user: String) -> [String] {
-    for users in teams.values where users.contains(where: { $0.utf8.elementsEqual(user.utf8) }) {
-      return users
-    }
-    return [user]
-  }
+  /// The team that a user of the broker speaks for: see `BrokerTeams.team`.
+  package func team(ofUser user: String) -> String { brokerTeams.team(of: user) }
 
   /// The team that a user of this machine speaks for: what `client_users` says, otherwise, for those
   /// whose store it is, a team of the user's own, `uid/<number>`. No other team has such a name.
@@ -44,7 +30,4 @@ extension Settings {
     if let team = clientUsers[user] { return team }
     return user == daemon || user == 0 ? "uid/\(user)" : nil
   }
-
-  /// Access groups of threadkeeper's own begin so.
-  static let reservedTeamPrefix = "threadkeeper."
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BrokerAccess
 import YAMLReader
 
 extension SettingsReader {
@@ -47,10 +48,10 @@ extension SettingsReader {
       )
       return false
     }
-    guard !team.hasPrefix(Settings.reservedTeamPrefix) else {
+    guard !team.hasPrefix(BrokerTeams.reservedPrefix) else {
       report(
         name == "teams" ? "teams.\(team)" : name, at: place,
-        "names that begin with `\(Settings.reservedTeamPrefix)` are kept for threadkeeper itself")
+        "names that begin with `\(BrokerTeams.reservedPrefix)` are kept for threadkeeper itself")
       return false
     }
     return true

@@ -16,7 +16,7 @@ package struct Adoption: Sendable, Hashable {
     case agreed
     /// The router is sent the preferred credentials, and has not said yet that it uses them.
     case sent
-    /// It came to nothing, and nobody is asked about the same again.
+    /// It has failed, and no person is asked about the same again.
     case over
   }
 

@@ -17,7 +17,7 @@ package enum Membership {
   /// Whether what is reported of a member may move the preferred network.
   ///
   /// A member whose stored dataset has the preferred keys, is newer than the preferred one and differs from
-  /// it was left behind by what a person has chosen since: what it goes on reporting must not undo that. Other
+  /// it was left behind by what a person has chosen since: what it continues to report must not undo that. Other
   /// keys are a claim that no person has decided upon, because a person's choice ends the membership of
   /// claimants. All of it is sealed: the registry's rows can be edited, and may be stale.
   ///

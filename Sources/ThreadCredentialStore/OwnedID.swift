@@ -40,9 +40,9 @@ extension ThreadCredentialStore {
   /// The owned ids among the next items of the store, in the order of their rows; damaged items are left out.
   ///
   /// - Parameters:
-  ///   - row: where to go on; 0 at the beginning.
+  ///   - row: after which to continue; 0 at the beginning.
   ///   - limit: items to look at.
-  /// - Returns: the ids, and the row to go on after; nil at the end.
+  /// - Returns: the ids, and the row to continue after; nil at the end.
   package func ownedIDs(
     after row: Int64, limit: Int, _ tx: ReadTransaction
   ) throws -> (ids: [OwnedID], next: Int64?) {

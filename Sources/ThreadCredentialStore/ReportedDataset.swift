@@ -43,7 +43,7 @@ package struct ReportedDataset {
       || Membership.leads(stored: stored?.dataset, incoming: dataset, preferred: preferred)
     let moved = try movePreferred(
       from: preferred, isMember: wasMember && leads, in: store, tx)
-    // A change of the preferred network marks its members anew.
+    // A change of the preferred network marks its members again.
     let current = moved == nil ? stored : try store.credential(of: agent, in: home, tx)
     let now = moved?.to ?? preferred
     let kept = change.isStored ? dataset : stored?.dataset ?? dataset

@@ -138,7 +138,7 @@ package struct ThreadCredentialStore: Sendable {
       credential.item, attributes: [.preferredMember: .bool(followsPreferred)], secret: nil, in: tx)
   }
 
-  /// Deletes the credential; the border agent id goes on belonging to its team.
+  /// Deletes the credential; the border agent id continues to belong to its team.
   package func delete(_ credential: ThreadCredential, _ tx: WriteTransaction) throws {
     try delete(credential.item, of: credential.agent, in: credential.home, tx)
   }

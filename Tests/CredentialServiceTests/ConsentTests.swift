@@ -229,7 +229,7 @@ struct ConsentTests {
     let gate = TestGate(.granted)
     service.gate = gate
     var context = service.context()
-    context.canBeToldSecrets = false
+    context.canReceiveSecrets = false
     for command in RequestCommand.allCases where command.disclosesSecrets {
       var failure: AnswerFailure?
       do {

@@ -2,19 +2,19 @@
 
 import BridgeProtocol
 
-/// Until when a router's word is waited for.
+/// Until when a router's report is waited for.
 enum AdoptionDeadline {
-  /// Nothing is waited for longer than the setting of now says. So a clock that was set back must not make a
+  /// Nothing is waited for longer than the current setting says. So a clock that was set back does not make a
   /// router wait for hours, and a setting that was lowered leaves it the new time.
   static func limited(_ deadline: Int64, timeout: Int, now: WireTime) -> Int64 {
     min(deadline, now.adding(seconds: timeout).milliseconds)
   }
 
-  /// Whether all that routers have said is heard by now: the broker gives out at once what waited for a
+  /// Whether all that routers have published is received by now: the broker delivers at once what waited for a
   /// daemon that was away.
   ///
   /// - Parameter listeningSince: from long after now when the clock was set back since.
-  static func isHeard(since listeningSince: WireTime?, now: WireTime) -> Bool {
+  static func isCaughtUp(since listeningSince: WireTime?, now: WireTime) -> Bool {
     guard let listeningSince else { return false }
     return abs(now.milliseconds - listeningSince.milliseconds) >= 10_000
   }

@@ -11,7 +11,7 @@ enum AdoptionDecision: Hashable, Sendable {
   case begin
   /// There is nothing to adopt any more.
   case end
-  /// Nothing can be sealed for who would be told.
+  /// Nothing can be sealed for the login that it would be sent to.
   case fail(AdoptionState)
 
   init(_ state: AdoptionState?, _ found: AdoptionCheck) {
@@ -30,9 +30,9 @@ enum AdoptionDecision: Hashable, Sendable {
     }
     switch state {
     case nil: self = isElsewhere && (found.isRaised || found.isSSIDNew) ? .begin : .keep
-    // The clock looks after these, and finds things as they are then.
+    // The clock continues these, with what holds then.
     case .due, .notEnrolled, .damagedKeys: self = isElsewhere ? .keep : .end
-    // What the router says is what is waited for; its Wi-Fi does not matter meanwhile.
+    // The router's report is waited for; its Wi-Fi does not matter meanwhile.
     case .sent:
       let isAwaited = found.before.map { $0.hasSamePreferred(as: now) && $0.hasSameKey(as: now) }
       self = isAwaited == true ? .keep : .begin

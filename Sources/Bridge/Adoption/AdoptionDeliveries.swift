@@ -5,19 +5,19 @@ import SealedEnvelope
 import Synchronization
 
 /// Which messages were handed to which connection. In memory only: another process, or another
-/// connection, hands them out again, because nobody knows whether they have arrived.
+/// connection, hands them out again, because it is not known whether they have arrived.
 final class AdoptionDeliveries: Sendable {
   private struct Delivery {
     /// Nil where it was dropped on the way there.
     var connection: Int64?
     var until: WireTime
-    /// By which the broker's word about it is known; nil while it waits.
+    /// By which the broker's acknowledgement is known; nil while it waits.
     var token: UInt64?
     /// Whether the broker has taken it, on this connection or an earlier one.
     var hasArrived: Bool
   }
 
-  /// Those of the outbox count from 1, those that nobody has named from 1 << 63.
+  /// Those of the outbox count from 1, those without a name from 1 << 63.
   private static let firstToken: UInt64 = 1 << 62
   /// Each is remembered for so long; seconds. Nothing is waited for longer, once it has arrived.
   private static let retention = 86_400
@@ -41,7 +41,7 @@ final class AdoptionDeliveries: Sendable {
   /// One that is dropped, because too many answers wait, is as due as before.
   func deliver(_ messages: [AdoptionMessage], to answers: AnswerQueue, now: WireTime) {
     for message in messages {
-      // Before it can leave.
+      // Before it can be sent.
       began(message.id, to: message.connection, until: message.expires, now: now)
       guard answers.add([.adoption(message)], now: now) > 0 else { continue }
       deliveries.withLock { $0[message.id]?.connection = nil }
@@ -58,14 +58,14 @@ final class AdoptionDeliveries: Sendable {
 
   /// Its connection takes it.
   ///
-  /// - Returns: the token that it leaves with.
-  func depart(_ id: String) -> UInt64 {
+  /// - Returns: the token that it is sent with.
+  func taken(_ id: String) -> UInt64 {
     let token = nextToken.add(1, ordering: .relaxed).oldValue
     deliveries.withLock { $0[id]?.token = token }
     return token
   }
 
-  /// The broker has taken what left with this token. What it refuses is due again when its time on the broker
+  /// The broker has taken what was sent with this token. What it refuses is due again when its time on the broker
   /// would be over, or as soon as the broker takes again what it has refused.
   func acknowledge(_ token: UInt64) {
     guard token >= Self.firstToken else { return }

@@ -16,7 +16,7 @@ enum AdoptionEffect: Hashable {
   case noteNotGiven(String)
   /// Log: the credentials are not given, because what was asked for has changed.
   case logChanged
-  /// The message is sealed and handed to the connection. The first time `AdoptionEvent.left` follows, if something
+  /// The message is sealed and handed to the connection. The first time `AdoptionEvent.sent` follows, if something
   /// could be sealed.
   case send(Adoption)
   /// Audit and event: the credentials are sent. The router is written with its state, and checked.

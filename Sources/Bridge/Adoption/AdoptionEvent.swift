@@ -23,22 +23,22 @@ enum AdoptionEvent {
   case stored(OperationalDataset, after: AdoptionReport)
   /// A second passed.
   case clock(AdoptionClock)
-  /// What the consent ledger has to say to the question.
+  /// What the consent ledger answers to the question.
   case asked(AdoptionAnswer)
-  /// A person has decided, or nobody has in time.
+  /// A person has decided, or the time to decide is over.
   ///
   /// - consent: the id of the question.
   /// - target: what is to be given now; nil where there is nothing to adopt, or something else was asked about.
   case decided(ConsentRecord.Outcome, consent: String, isEnabled: Bool, target: AdoptionTarget?)
   /// The message was sealed and handed to the connection.
-  case left(Adoption)
+  case sent(Adoption)
 }
 
 /// Two datasets of a router that is on another network.
 struct AdoptionTarget: Hashable {
   /// What is to be given.
   let preferred: OperationalDataset
-  /// What the router says that it uses.
+  /// What the router reports that it uses.
   let reported: OperationalDataset
 }
 
@@ -46,9 +46,9 @@ struct AdoptionTarget: Hashable {
 enum AdoptionAnswer {
   /// It is not on another network any more.
   case nothingToAdopt
-  /// Nothing can be sealed for who would be told. Nobody is asked about what could not be sent.
+  /// Nothing can be sealed for the login that it would be sent to. No person is asked about what could not be sent.
   case noKey(AdoptionState)
-  /// "Always" was said to it before.
+  /// "Always" was approved for it before.
   case granted(Adoption)
   /// A question waits.
   case waits(Adoption)
@@ -65,10 +65,10 @@ struct AdoptionCheck {
   let before: AdoptionSituation?
   /// Nil without a preferred network, or a dataset of the router.
   let now: AdoptionSituation?
-  /// Whether the mismatch has lasted as long as its alert is held: a migration asks nobody.
+  /// Whether the mismatch has lasted as long as its alert is held: a migration asks no person.
   let isRaised: Bool
-  /// The Wi-Fi has another name just now. That asks at once, and anew, unless a question waits: any login may say
-  /// so, and must not have people asked again and again.
+  /// The Wi-Fi has got another name. That asks at once, and again, unless a question waits: any login may report
+  /// it, and must not have people asked again and again.
   let isSSIDNew: Bool
 }
 
@@ -76,12 +76,12 @@ struct AdoptionCheck {
 /// nothing.
 struct AdoptionClock {
   let now: WireTime
-  /// Seconds in which a router that was sent the preferred credentials has to say that it uses them; nil: the setting
+  /// Seconds in which a router that was sent the preferred credentials has to report that it uses them; nil: the setting
   /// does not ask for adoption.
   let timeout: Int?
-  /// Who is away could not answer.
+  /// A router that is away could not answer.
   var isRouterOnline = true
-  /// Why nothing can be sealed for who would be told; nil: something can.
+  /// Why nothing can be sealed for the login that it would be sent to; nil: something can.
   var obstacle: AdoptionState?
   /// Whether a person was asked about something else than holds now.
   var isOutdated = false
@@ -90,15 +90,15 @@ struct AdoptionClock {
   var target: AdoptionTarget?
   /// Whether that by which it is given still counts: "always" can be taken back.
   var holds = true
-  /// Whether the router's answer is waited for; see `AdoptionMachine.isAwaited`.
+  /// Whether the router's report is waited for; see `AdoptionMachine.isAwaited`.
   var isAwaited = true
   var hasConnection = false
   /// Whether the connection was not handed the message yet, or it is over there.
   var isDue = false
   /// Whether the broker is known to have the message.
   var hasArrived = false
-  /// Whether all that routers have said is received by now.
-  var isHeard = false
+  /// Whether all that routers have published is received by now.
+  var isCaughtUp = false
   /// Names the message, if it is sent now.
   var messageID = ""
 }

@@ -9,7 +9,7 @@ enum AdoptionKey: Hashable, Sendable {
   case notEnrolled
   /// What is stored of the login's keys, or of the daemon's own, cannot be read.
   case damaged
-  /// This process seals nothing, as a command without a daemon: the next daemon looks at it.
+  /// This process seals nothing, as a command without a daemon: the next daemon checks it.
   case unknown
 
   /// What becomes of an adoption for which nothing can be sealed.

@@ -27,7 +27,7 @@ extension AdoptionMachine {
     }
   }
 
-  /// A person has agreed: it leaves as soon as there is a connection.
+  /// A person has agreed: the message is sent as soon as there is a connection.
   private mutating func send(_ found: AdoptionClock, timeout: Int) -> [AdoptionEffect] {
     guard var sent = record, sent.phase == .agreed else { return restart() }
     if found.isOutdated { return [.check] }
@@ -43,21 +43,21 @@ extension AdoptionMachine {
 
   private mutating func wait(_ found: AdoptionClock, timeout: Int) -> [AdoptionEffect] {
     guard found.isAwaited, var waiting = record else { return restart() }
-    // The preferred network or the key may be another one, which no event of this router has shown yet.
+    // The preferred network or the key may have changed, which no event of this router has shown yet.
     if found.isOutdated { return [.check] }
     // What was agreed to for good may have been taken back since.
     guard !found.isDue || found.holds else { return restart() }
     let now = found.now.milliseconds
     var deadline = AdoptionDeadline.limited(waiting.deadline, timeout: timeout, now: found.now)
     if !found.hasArrived {
-      // Nobody knows that the broker has got it, so the router has time from when it is sent the next time.
-      // Its answer may wait on the broker while the daemon is not there to receive it.
-      guard found.hasConnection, deadline > now || found.isHeard else { return [] }
+      // It is not known whether the broker has it, so the router has time from when it is sent the next time.
+      // Its report may wait on the broker while the daemon is away.
+      guard found.hasConnection, deadline > now || found.isCaughtUp else { return [] }
       let isShort = deadline - now < Int64(timeout) * 500
       if found.isDue, isShort { deadline = found.now.adding(seconds: timeout).milliseconds }
     }
     let changed = wait(until: deadline)
-    guard deadline > now else { return found.isHeard ? changed + fail(as: .timeout) : changed }
+    guard deadline > now else { return found.isCaughtUp ? changed + fail(as: .timeout) : changed }
     waiting.deadline = deadline
     return found.isDue && found.hasConnection ? changed + [.send(waiting)] : changed
   }

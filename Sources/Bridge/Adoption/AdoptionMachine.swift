@@ -21,11 +21,15 @@ import ThreadDataset
 /// | `asked`, `agreed` | checked: another network, dataset, login or key than asked about | `due`: restarts |
 /// | `sent` | checked: another preferred network or key, or not awaited | `due`: restarts |
 /// | failed | checked: something else than asked about, or another SSID | `due`: restarts; none if not elsewhere |
-/// | `asked`, `agreed`, `sent`, failed | checked: nothing can be sealed | the key obstacle |
+/// | `asked`, `agreed`, `sent`, failed | checked: nothing can be sealed | the key obstacle; none if not elsewhere |
 /// | any | removed | none: ends |
 /// | `sent`, `timeout`, `disagreement` | reported: confirmed | none; the record is deleted |
-/// | `sent`, `timeout`, `disagreement` | reported: configured, not yet | the same; what it reports is kept |
+/// | `sent`, `timeout`, `disagreement` | reported: configured | the same; what it reports is kept |
+/// | `sent` | reported: not yet | the same; what it reports is kept |
 /// | `sent` | reported: disagreement | `disagreement` |
+/// | `sent` | reported: any, and not awaited | the same; nothing counts |
+/// | `timeout`, `disagreement` | reported: not yet, disagreement | the same; nothing counts |
+/// | others | reported: any | the same; nothing counts |
 /// | any | clock: the setting is off | none: ends |
 /// | `due` | clock: the router is online | the ledger is asked |
 /// | a key obstacle | clock: another obstacle | that one |
@@ -41,13 +45,18 @@ import ThreadDataset
 /// | `asked` | decided: approved | `agreed` |
 /// | `asked` | decided: approved, and something else holds now | `due`: restarts; none if the setting is off |
 /// | `asked` | decided: denied, expired | `denied`, `expired` |
-/// | others | decided: approved | the same; noted as not given |
+/// | `asked` of another id, others | decided: approved | the same; noted as not given |
+/// | `asked` of another id, others | decided: denied, expired | the same |
 /// | `agreed` | clock: no mismatch, or "always" was taken back | `due`: restarts |
 /// | `agreed` | clock: a connection | the message is sent |
-/// | `agreed` | left | `sent` |
+/// | `agreed` | sent | `sent` |
 /// | `sent` | clock: due, and "always" was taken back | `due`: restarts |
 /// | `sent` | clock: due | the same; the message is sent again |
-/// | `sent` | clock: the deadline is over, and all is heard | `timeout` |
+/// | `sent` | clock: due, it may not have arrived, and less than half of the time is left | the same; the whole time again |
+/// | `sent` | clock: the deadline is later than the setting allows | the same; the deadline moves |
+/// | `sent` | clock: the deadline is over, and all reports are received | `timeout` |
+///
+/// Whatever is not in the table changes nothing.
 struct AdoptionMachine: Hashable {
   /// As it is in the router's row.
   private(set) var state: AdoptionState?
@@ -59,10 +68,21 @@ struct AdoptionMachine: Hashable {
     self.record = record
   }
 
-  /// Whether the router's answer is waited for. Not when something else is stored for it than it has said: that
-  /// counts.
+  /// Whether the router's report is waited for. Not when something else is stored for it than it has reported: then
+  /// that counts.
   func isAwaited(_ stored: OperationalDataset?) -> Bool {
     state == .sent && record?.phase == .sent && record?.reported == stored
+  }
+
+  /// Whether a report of the router changes anything. One that comes after the time to wait is over counts as it would
+  /// have in time, where the router uses what it was sent.
+  func counts(_ report: AdoptionReport, isAwaited: Bool) -> Bool {
+    switch state {
+    case .sent: record != nil && isAwaited
+    case .timeout, .disagreement:
+      record != nil && (report == .confirmed || report == .configured)
+    case nil, .due, .asked, .agreed, .notEnrolled, .damagedKeys, .denied, .expired: false
+    }
   }
 
   mutating func handle(_ event: AdoptionEvent) -> [AdoptionEffect] {
@@ -73,14 +93,13 @@ struct AdoptionMachine: Hashable {
       return []
     case .removed: return end(next: nil)
     case .reported(let report, let isAwaited):
-      reported(report, isAwaited)
-      return report == .confirmed ? [.delete] : []
+      return counts(report, isAwaited: isAwaited) ? reported(report) : []
     case .stored(let dataset, let report): return stored(dataset, after: report)
     case .clock(let found): return clock(found)
     case .asked(let answer): return asked(answer)
     case .decided(let outcome, let consent, let isEnabled, let target):
       return decided(outcome, consent, isEnabled, target)
-    case .left(let sent):
+    case .sent(let sent):
       record = sent
       state = .sent
       return [.save(sent), .publishSent(sent)]
@@ -108,7 +127,7 @@ struct AdoptionMachine: Hashable {
   /// A person is asked, as soon as can be.
   mutating func restart() -> [AdoptionEffect] { end(next: .due) + [.check] }
 
-  /// It has failed, and is not begun again while all is as it is now.
+  /// It has failed, and does not restart while all is as it is now.
   mutating func fail(as failure: AdoptionState) -> [AdoptionEffect] {
     state = failure
     guard var over = record else { return [.check] }
@@ -125,7 +144,7 @@ struct AdoptionMachine: Hashable {
     return [.save(waiting)]
   }
 
-  // MARK: What the router says
+  // MARK: What the router reports
 
   private mutating func check(_ found: AdoptionCheck) -> [AdoptionEffect] {
     switch AdoptionDecision(state, found) {
@@ -136,17 +155,19 @@ struct AdoptionMachine: Hashable {
     }
   }
 
-  private mutating func reported(_ report: AdoptionReport, _ isAwaited: Bool) {
+  private mutating func reported(_ report: AdoptionReport) -> [AdoptionEffect] {
     switch report {
     case .confirmed:
       record = nil
       state = nil
-    case .disagreement: if isAwaited { state = .disagreement }
+      return [.delete]
+    case .disagreement: state = .disagreement
     case .configured, .notYet: break
     }
+    return []
   }
 
-  /// The same network may have another timestamp by now, and nobody is asked about just what it says instead.
+  /// The same network may have another timestamp by now, and no person is asked about what the router reports instead.
   private mutating func stored(
     _ dataset: OperationalDataset, after report: AdoptionReport
   ) -> [AdoptionEffect] {

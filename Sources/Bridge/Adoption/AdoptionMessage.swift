@@ -3,7 +3,7 @@
 import BridgeProtocol
 import MosquittoClient
 
-/// The message of an adoption, sealed, for the connection of now.
+/// The message of an adoption, sealed, for the current connection.
 struct AdoptionMessage: Sendable {
   /// The adoption's.
   let id: String

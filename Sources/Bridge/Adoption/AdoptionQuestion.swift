@@ -8,7 +8,7 @@ enum AdoptionQuestion {
   /// What a question names, beside the commands that clients can send.
   static let command = "dataset/set"
 
-  /// - Parameter team: of the login that would be told.
+  /// - Parameter team: of the login that it would be sent to.
   static func request(
     about adoption: Adoption, _ router: RouterRecord, team: String
   ) -> ConsentRequest {
@@ -25,7 +25,7 @@ enum AdoptionQuestion {
         agent: router.agent, name: router.name,
         networkName: (router.isElsewhere ? router.currentNetwork?.description : nil)
           ?? adoption.reported.networkName ?? "another network"))
-    // Nobody waits for an answer: the router is told on a topic of its own.
+    // No answer is owed: the router is sent a message on a topic of its own.
     return ConsentRequest(
       subject,
       by: ConsentRequester(

@@ -12,6 +12,8 @@ import ThreadRequests
 /// Whose key the preferred credentials are sealed to, and the message on `out/<user>/dataset/set`.
 struct AdoptionSealer {
   let configuration: BridgeConfiguration
+  /// Seals to the keys of enrolled logins.
+  let keys: any AnswerSealer
   let now: WireTime
   let tx: ReadTransaction
 
@@ -20,8 +22,8 @@ struct AdoptionSealer {
     var sealed: SealedText
   }
 
-  /// Several logins of a team may speak for one router, and take turns: whoever was asked about stays the
-  /// one that is told, as long as something can be sealed for it. Else it is who spoke last.
+  /// The login that the credentials are sent to. Several logins of a team may publish for one router, and take turns: the
+  /// one that a person was asked about stays, as long as something can be sealed for it. Else it is the last one.
   func addressee(
     of router: RouterRecord, _ adoption: Adoption?, in home: String
   ) throws -> (user: String, key: AdoptionKey) {
@@ -33,12 +35,11 @@ struct AdoptionSealer {
   }
 
   func key(of user: String, in home: String) throws -> AdoptionKey {
-    let sealer = configuration.requests.sealer
-    guard sealer.knowsKeys else { return .unknown }
-    if let key = try sealer.fingerprint(of: user, in: home, tx) { return .enrolled(key) }
-    // It does not say why there is none.
+    guard keys.knowsKeys else { return .unknown }
+    if let key = try keys.fingerprint(of: user, in: home, tx) { return .enrolled(key) }
+    // A fingerprint does not show why there is none.
     do {
-      _ = try sealer.seal(
+      _ = try keys.seal(
         Array("{}".utf8), to: user, in: home,
         AnswerPlace(topic: topic(of: user, in: home), lifetime: 1), now: now, tx)
       return .notEnrolled
@@ -73,7 +74,7 @@ struct AdoptionSealer {
       topic: topic(of: adoption.user, in: adoption.home), transaction: adoption.id,
       lifetime: lifetime)
     do {
-      return try configuration.requests.sealer.seal(
+      return try keys.seal(
         body, to: adoption.user, in: adoption.home, place, now: now, tx)
     } catch is AnswerFailure {
       return nil

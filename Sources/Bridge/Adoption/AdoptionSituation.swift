@@ -7,11 +7,11 @@ import ThreadDataset
 /// What a person is asked about. The same is asked once.
 struct AdoptionSituation {
   let preferred: OperationalDataset
-  /// What the router says that it uses.
+  /// What the router reports that it uses.
   let reported: OperationalDataset
-  /// Who would be told.
+  /// The login that it would be sent to.
   let user: String
-  /// By what envelope.
+  /// What it would be sealed to.
   let key: AdoptionKey
 
   /// Timestamps make no other network.

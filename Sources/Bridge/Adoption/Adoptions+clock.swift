@@ -10,9 +10,9 @@ import ThreadDataset
 extension Adoptions {
   /// The connection to the broker.
   struct Link {
-    /// The number of the connection that speaks; nil while there is none.
+    /// The number of the connection that publishes; nil while there is none.
     var connection: Int64?
-    /// Since when everything that routers say has been received; nil while it is not.
+    /// Since when everything that routers publish has been received; nil while it is not.
     var listeningSince: WireTime?
     var deliveries = AdoptionDeliveries()
   }
@@ -83,7 +83,7 @@ extension Adoptions {
         link.connection.map { link.deliveries.isDue(record.id, connection: $0, now: now) } ?? false
       found.holds = try !found.isDue || holds(record, of: router)
       found.hasArrived = link.deliveries.hasArrived(record.id)
-      found.isHeard = AdoptionDeadline.isHeard(since: link.listeningSince, now: now)
+      found.isCaughtUp = AdoptionDeadline.isCaughtUp(since: link.listeningSince, now: now)
     default: break
     }
     return found

@@ -9,7 +9,7 @@ extension Adoptions {
   /// Brings a router's adoption in line with what holds now.
   ///
   /// - Parameters:
-  ///   - reported: what the router itself says that it uses.
+  ///   - reported: what the router itself reports that it uses.
   ///   - isRaised: whether the alert of its mismatch fires.
   func check(
     _ router: inout RouterRecord, _ check: PreferredCheck, reported: OperationalDataset?,
@@ -62,9 +62,9 @@ extension Adoptions {
     return try apply(machine.handle(.removed), &machine, to: &router, in: home)
   }
 
-  /// Judges a reported dataset. It is compared with what is stored, like any other, whatever it says here.
+  /// Judges a reported dataset. It is compared with what is stored, like any other, whatever the result is.
   ///
-  /// - Returns: nil where nothing is waited for.
+  /// - Returns: nil where the report does not count.
   func judge(
     _ incoming: OperationalDataset?, of router: inout RouterRecord,
     preferred: OperationalDataset?, in home: String
@@ -74,12 +74,10 @@ extension Adoptions {
     guard let record = machine.record else { return nil }
     let isAwaited =
       try router.adoption == .sent && machine.isAwaited(dataset(of: router.agent, in: home))
-    // When it comes after the time to wait is over, it counts as it would have in time.
-    guard isAwaited || router.adoption != .sent else { return nil }
     let report = AdoptionReport(
       incoming, sent: record.preferred, preferred: preferred, before: record.reported,
       isAttached: router.isAttached(to: incoming.extendedPANID))
-    guard isAwaited || report == .confirmed || report == .configured else { return nil }
+    guard machine.counts(report, isAwaited: isAwaited) else { return nil }
     let effects = machine.handle(.reported(report, isAwaited: isAwaited))
     _ = try apply(effects, &machine, to: &router, in: home)
     return report
@@ -96,7 +94,7 @@ extension Adoptions {
     _ = try judge(dataset, of: &router, preferred: preferred, in: home)
   }
 
-  /// Takes note of what the router says, once it is stored.
+  /// Notes what the router reports, once it is stored.
   ///
   /// - Parameter reported: what is stored for it now.
   func note(
@@ -109,7 +107,7 @@ extension Adoptions {
     _ = try perform(effects, &machine, of: router, in: home)
   }
 
-  /// Who was to be told, for the alert about an adoption that has failed.
+  /// The login that it was to be sent to, for the alert about an adoption that has failed.
   func addressee(ofFailed router: RouterRecord, in home: String) throws -> String? {
     guard router.adoption?.hasFailed == true else { return nil }
     return try record(of: router.agent, in: home)?.user
@@ -126,7 +124,7 @@ extension Adoptions {
 }
 
 extension AdoptionState {
-  /// Whether the router was sent the credentials, and may still say that it uses them.
+  /// Whether the router was sent the credentials, and may still report that it uses them. Nothing is read for others.
   fileprivate var mayBeConfirmed: Bool {
     switch self {
     case .sent, .timeout, .disagreement: true

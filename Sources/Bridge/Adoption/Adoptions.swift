@@ -12,11 +12,14 @@ import ThreadDataset
 struct Adoptions {
   let configuration: BridgeConfiguration
   let store: ThreadCredentialStore
+  let keys: any AnswerSealer
   let now: WireTime
   let tx: WriteTransaction
 
   var consents: ConsentLedger { ConsentLedger(store.keychain) }
-  var sealer: AdoptionSealer { AdoptionSealer(configuration: configuration, now: now, tx: tx) }
+  var sealer: AdoptionSealer {
+    AdoptionSealer(configuration: configuration, keys: keys, now: now, tx: tx)
+  }
 
   func machine(of router: RouterRecord, in home: String) throws -> AdoptionMachine {
     AdoptionMachine(router.adoption, try record(of: router.agent, in: home))
@@ -75,7 +78,7 @@ struct Adoptions {
   ///
   /// - Parameters:
   ///   - stored: the router as it is in its row.
-  ///   - connection: that speaks; nil where nothing can be sent.
+  ///   - connection: that publishes; nil where nothing can be sent.
   /// - Returns: what follows, in order.
   func perform(
     _ effects: [AdoptionEffect], _ machine: inout AdoptionMachine, of stored: RouterRecord,
@@ -99,8 +102,8 @@ struct Adoptions {
         }
         following.append(.send(message))
         guard machine.state != .sent else { continue }
-        let left = machine.handle(.left(record))
-        following += try perform(left, &machine, of: stored, in: home)
+        let sent = machine.handle(.sent(record))
+        following += try perform(sent, &machine, of: stored, in: home)
       case .publishSent(let record):
         let question = question(about: record, stored)
         try consents.noteDisclosure(

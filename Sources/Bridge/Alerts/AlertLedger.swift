@@ -61,7 +61,7 @@ enum AlertLedger {
   }
 
   /// All that the broker should hold of one home, in the order of the row ids.
-  static func told(home: Int64, after id: Int64, limit: Int, _ tx: ReadTransaction) throws
+  static func published(home: Int64, after id: Int64, limit: Int, _ tx: ReadTransaction) throws
     -> [(id: Int64, alert: AlertRecord)]
   {
     try tx.all(

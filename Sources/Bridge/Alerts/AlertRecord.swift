@@ -6,7 +6,7 @@ import BridgeProtocol
 package struct AlertRecord: Sendable {
   /// The raw values are stored.
   package enum Phase: Int64, Sendable {
-    /// The condition holds, but not long enough yet. Nobody is told.
+    /// The condition holds, but not long enough yet. Nothing is published.
     case held = 0
     case firing = 1
     case resolved = 2
@@ -18,25 +18,25 @@ package struct AlertRecord: Sendable {
   /// The border agent id, the user, or empty for the home itself.
   package let subject: String
   package var phase: Phase
-  /// What was told last, or will be told first.
+  /// What was published last, or will be published first.
   package var facts: AlertFacts
   /// What a resolved alert will say whose condition holds again, if that lasts.
   var heldFacts: AlertFacts?
-  /// When the condition began. Stored, so that a restart does not begin the hold anew.
+  /// When the condition began. Stored, so that a restart of the daemon does not restart the hold.
   var heldSince: WireTime
   package var startsAt: WireTime?
   package var updatedAt: WireTime
   package var endsAt: WireTime?
   package var sequence: Int64
 
-  /// Whether the broker has heard of it: it fires, or it fired and its condition may hold again.
-  var wasTold: Bool { phase != .held || endsAt != nil }
+  /// Whether it was published: it fires, or it fired and its condition may hold again.
+  var wasPublished: Bool { phase != .held || endsAt != nil }
 
   package var severity: AlertName.Severity { name.severity(facts.reason) }
 
   /// Takes note of what is to be said if the condition lasts.
   mutating func hold(_ wanted: AlertFacts) {
-    if wasTold { heldFacts = wanted } else { facts = wanted }
+    if wasPublished { heldFacts = wanted } else { facts = wanted }
   }
 
   package func state(home: String) -> AlertState {

@@ -8,12 +8,12 @@ enum AlertTransition: Hashable, Sendable {
   /// The condition begins: wait and see whether it lasts.
   case hold
   case raise
-  /// It goes on, and there is something new to tell.
+  /// It continues, with something new to publish.
   case update
-  /// It goes on unseen, with other facts.
+  /// It continues unpublished, with other facts.
   case amend
   case resolve
-  /// It ended before anybody was told.
+  /// It ended before it was published.
   case drop
 
   init(

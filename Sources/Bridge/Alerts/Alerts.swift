@@ -80,7 +80,7 @@ struct Alerts {
       try AlertLedger.save(alert, tx)
       return AlertChange(isActive: true)
     case .drop:
-      guard alert.wasTold else {
+      guard alert.wasPublished else {
         try AlertLedger.delete(alert.fingerprint, tx)
         return AlertChange(isActive: false)
       }

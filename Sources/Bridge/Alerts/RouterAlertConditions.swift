@@ -13,7 +13,7 @@ struct RouterAlertConditions {
   let dataset: OperationalDataset?
   let preferred: OperationalDataset?
   let trigger: String
-  /// The login that was to be told in an adoption that failed; nil: the one that speaks for the router.
+  /// The login that credentials were to be sent to in an adoption that failed; nil: the one that publishes for the router.
   var addressee: String?
   /// The name of the network that it is on, where it is configured for another one and the name is known.
   var currentName: String?

@@ -23,7 +23,7 @@ struct ConsentOverviewSource: Sendable {
     topics.homes.compactMap { publication(of: $0.name, tx) }
   }
 
-  /// Nil where the ledger cannot be read: then nothing is known, and everything else goes on.
+  /// Nil where the ledger cannot be read: then nothing is known, and everything else continues.
   func publication(of home: String, _ tx: ReadTransaction) -> Publication? {
     guard let waiting = try? ledger.pending(now: clock.now().milliseconds, tx) else { return nil }
     let own = waiting.filter { $0.subject.home == home }

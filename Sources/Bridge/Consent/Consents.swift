@@ -54,7 +54,7 @@ struct Consents {
   /// What was decided, and what came of it.
   func past(_ id: ConsentID) throws -> ConsentRecord? { try ledger.past(id, tx) }
 
-  /// What nobody has answered in time.
+  /// Questions that no person has answered in time.
   func expire() throws -> [Effect] {
     try ledger.expire(now: now.milliseconds, tx).map { .ended($0) }
   }

@@ -6,7 +6,7 @@ import Logging
 import ThreadDataset
 
 extension EventRecord {
-  /// Somebody asks for credentials.
+  /// A requester asks for credentials.
   init(_ pending: PendingConsent, _ reason: String, home: Int64, now: WireTime) {
     self.init(time: now, types: .consentRequested, home: home)
     fill(pending.id, pending.requester, pending.subject)
@@ -44,7 +44,7 @@ extension EventRecord {
 }
 
 extension BatchNews {
-  /// What a person at the daemon's terminal has to know, and to type.
+  /// What a person at the daemon's terminal needs to know, and to type.
   mutating func add(_ pending: PendingConsent, _ reason: String) {
     var metadata: Logger.Metadata = [
       "requester": "\(pending.requester)", "command": "\(pending.subject.command)",

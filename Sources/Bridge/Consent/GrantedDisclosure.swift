@@ -2,7 +2,7 @@
 
 import ConsentLedger
 
-/// Credentials that somebody's "always" gives to a request.
+/// Credentials that an "always" gives to a request.
 struct GrantedDisclosure {
   let request: ConsentRequest
   let grant: ConsentID

@@ -10,13 +10,15 @@ import ThreadRequests
 final class LedgerConsentGate: ConsentGate {
   private let consents: Consents
   private let configuration: BridgeConfiguration
+  private let parts: RequestParts
   /// In order.
   private(set) var effects: [Effect] = []
-  /// What a grant lets the request be told. For the audit, when the answer is made.
+  /// The grant by which the request is answered. For the audit, when the answer is made.
   private(set) var granted: GrantedDisclosure?
 
-  init(_ consents: Consents, _ configuration: BridgeConfiguration) {
+  init(_ consents: Consents, _ configuration: BridgeConfiguration, _ parts: RequestParts) {
     self.consents = consents
+    self.parts = parts
     self.configuration = configuration
   }
 
@@ -53,10 +55,10 @@ final class LedgerConsentGate: ConsentGate {
     let requester = ConsentRequester(context.requester, team: context.team)
     return try consents.pending()
       .filter { $0.requester.isSameParty(as: requester) && $0.subject.home == context.home }
-      .map { question($0, isToldAll: context.isAdministrator) }
+      .map { question($0, namesNetworks: context.isAdministrator) }
   }
 
-  /// Before anything is looked up, so that nobody else learns which ids there are.
+  /// Before anything is looked up, so that no other user learns which ids there are.
   private func approver(_ decision: ConsentDecision) throws -> ConsentApprover {
     switch decision.by {
     case .mqttUser(let name):
@@ -79,7 +81,7 @@ final class LedgerConsentGate: ConsentGate {
     }
   }
 
-  /// Who speaks in one home does not decide in another.
+  /// A login of one home does not decide in another.
   private func checkHome(_ decision: ConsentDecision) throws {
     guard let home = decision.home else { return }
     let waiting = try consents.pending()
@@ -91,7 +93,7 @@ final class LedgerConsentGate: ConsentGate {
     }
   }
 
-  private func question(_ pending: PendingConsent, isToldAll: Bool) -> WaitingQuestion {
+  private func question(_ pending: PendingConsent, namesNetworks: Bool) -> WaitingQuestion {
     let named =
       pending.subject.command == RequestCommand.getNetwork.rawValue
       ? pending.subject.onlyNetwork : nil
@@ -100,8 +102,9 @@ final class LedgerConsentGate: ConsentGate {
       id: id, command: pending.subject.command, extendedPANID: named?.description,
       expiresAt: WireTime(milliseconds: pending.expires).description,
       transactions: pending.replies.compactMap(\.transaction)
-        + configuration.requests.transactions(id),
-      reason: isToldAll ? pending.reason(namingHome: configuration.topics.homes.count > 1) : nil)
+        + parts.transactions(id),
+      reason: namesNetworks ? pending.reason(namingHome: configuration.topics.homes.count > 1) : nil
+    )
   }
 }
 

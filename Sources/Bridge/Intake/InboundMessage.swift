@@ -2,18 +2,19 @@
 
 import BoundedJSON
 import BridgeProtocol
+import ConsentLedger
 import MosquittoClient
 import SealedEnvelope
 
-/// A message after everything that can be said of it without the store.
+/// A message after everything that can be found out without the store.
 enum InboundMessage: Sendable {
   /// Where a message came from, as far as its topic tells.
   struct Origin: Sendable {
     var home: String
     var user: String?
     var topic: String
-    /// Where the publisher wants to know what became of its event; nil where it did not ask.
-    var answer: EventAnswerAddress?
+    /// Where the publisher asks for what became of its event; nil where it does not.
+    var answer: ReplyTopic?
   }
 
   /// An event in an envelope. Only the store knows who may have signed it.
@@ -33,7 +34,7 @@ enum InboundMessage: Sendable {
   case ignored
   /// An event of a login that publishes too many, and whose rejection was published before.
   case dropped
-  /// Not below any base topic: the broker sent what nobody asked for.
+  /// Not below any base topic: the broker sent what was not subscribed to.
   case foreign
 }
 
@@ -49,7 +50,7 @@ struct MessageReader {
   /// Whether a login may publish one more event. Looked at before the payload is.
   private let judgeEvent: (_ user: String) -> RequestLimiter.Verdict
   private let decoder = InboundEventDecoder()
-  /// The topic that was read last: a router that has much to say says it on one topic.
+  /// The topic that was read last: a router that publishes much does so on one topic.
   private var last: (text: String, home: String, topic: Result<InboundTopic, Rejection>)?
 
   init(
@@ -84,12 +85,12 @@ struct MessageReader {
 
   mutating func read(_ message: IncomingMessage) -> InboundMessage {
     guard let (home, topic) = readTopic(message.topic) else { return .foreign }
-    // Who clears a retained topic does what the daemon asks for.
+    // A retained topic is cleared, as the daemon asks for.
     if message.isRetained, message.payload.isEmpty { return .foreign }
     var origin = InboundMessage.Origin(
       home: home, user: try? topic.get().user, topic: Self.shown(message.topic))
     if let user = origin.user, !message.isRetained {
-      origin.answer = EventAnswerAddress(message, user: user, base: topics.base(of: home))
+      origin.answer = ReplyTopic(asked: message, user: user, base: topics.base(of: home))
     }
     do throws(Rejection) {
       guard !message.isRetained else {

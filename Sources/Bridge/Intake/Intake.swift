@@ -72,7 +72,7 @@ final class Intake: MosquittoHandler {
     owedSession.withLock { $0 = nil }
   }
 
-  /// Only now is everything that is published also heard.
+  /// Only now is everything that is published also received.
   func subscribed(refused: [SubscriptionRefusal]) {
     monitor.update {
       $0.isIntakeConnected = true

@@ -21,7 +21,7 @@ final class SealedEvents {
   private let tx: WriteTransaction
   /// Most batches have no envelope.
   private lazy var decoder = InboundEventDecoder()
-  /// Who spoke last: nobody is enrolled or revoked within one transaction.
+  /// The last login: no client is enrolled or revoked within one transaction.
   private var lastSpeaker: (home: Int64, user: String, client: EnrolledClient?)?
 
   init(_ configuration: BridgeConfiguration, now: WireTime, _ tx: WriteTransaction) {

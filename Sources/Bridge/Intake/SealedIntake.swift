@@ -4,7 +4,7 @@ import BridgeProtocol
 import ClientEnrolment
 import SealedEnvelope
 
-/// What the intake needs to judge who has signed what.
+/// What the intake needs to check signatures.
 struct SealedIntake: Sendable {
   let enrolments: ClientEnrolmentStore
   private let given: Identity?
@@ -15,7 +15,7 @@ struct SealedIntake: Sendable {
     given = identity
   }
 
-  /// None while nobody has needed any, or when they are damaged.
+  /// None while none were needed, or when they are damaged.
   var identity: Identity? { given ?? enrolments.identity }
 }
 

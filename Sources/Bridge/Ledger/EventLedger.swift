@@ -65,13 +65,13 @@ enum EventLedger {
     try tx.execute("UPDATE outbox SET dropped = ?", .integer(count))
   }
 
-  /// Whether every state is to be published anew: the broker had forgotten it, and not all of it has
+  /// Whether every state is to be published again: the broker had forgotten it, and not all of it has
   /// been acknowledged since.
-  static func owesRepublication(_ tx: ReadTransaction) throws -> Bool {
+  static func needsRepublish(_ tx: ReadTransaction) throws -> Bool {
     try tx.first("SELECT republish FROM outbox") { $0.integer(0) != 0 } ?? false
   }
 
-  static func setOwesRepublication(_ owes: Bool, _ tx: WriteTransaction) throws {
+  static func setNeedsRepublish(_ owes: Bool, _ tx: WriteTransaction) throws {
     try tx.execute("UPDATE outbox SET republish = ?", .bool(owes))
   }
 

@@ -14,7 +14,7 @@ package struct HomeRecord: Hashable, Sendable {
   package let preferredName: String?
   /// Border routers that are on the Thread network.
   package let routers: Int
-  /// Row id up to which routers have been checked anew; `nil` when there is nothing to check.
+  /// Row id up to which routers have been checked again; `nil` when there is nothing to check.
   let reevaluateAfter: Int64?
   /// The network that all members of the preferred network are on instead; nil while they are not.
   let movedTo: ExtendedPANID?

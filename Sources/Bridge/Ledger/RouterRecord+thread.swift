@@ -19,7 +19,7 @@ extension RouterRecord {
       setThreadState(event.threadState, now: now)
     }
     if threadState == .disabled {
-      // The agent of a stopped router goes on naming the previous network.
+      // The agent of a stopped router continues to name the previous network.
       takeOffline(.stopped, now: now)
     } else if isWhole || event.currentNetwork != nil {
       currentNetwork = event.currentNetwork

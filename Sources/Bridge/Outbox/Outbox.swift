@@ -53,7 +53,7 @@ final class Outbox: Sendable {
   /// Everything up to this event id is acknowledged by the broker.
   var published: Int64 { state.withLock { $0.published } }
 
-  /// Whether a walk is under way that publishes every state anew, or any walk at all.
+  /// Whether a walk is under way that publishes every state again, or any walk at all.
   var isRepublishing: Bool { state.withLock { $0.unfinished.contains { !$0.isClearing } } }
   var isWalking: Bool { state.withLock { !$0.unfinished.isEmpty } }
 
@@ -70,13 +70,13 @@ final class Outbox: Sendable {
     }
   }
 
-  /// The rows were made anew: none up to `id` is there any more.
+  /// The rows were created again: none up to `id` is there any more.
   func restart(after id: Int64) {
     state.withLock { $0.published = max($0.published, id) }
     restart()
   }
 
-  /// Publishes every state anew, in small steps between the events. A walk that waits is not doubled.
+  /// Publishes every state again, in small steps between the events. A walk that waits is not doubled.
   func republishAll() {
     let walk = StateWalk(publishing: topics)
     state.withLock {
@@ -168,7 +168,7 @@ final class Outbox: Sendable {
     Self.advance(&state)
   }
 
-  /// Walks that have come to their end need not begin anew.
+  /// Walks that have ended need not restart.
   private static func noteWalks(_ state: inout State) {
     if state.walks.isEmpty, state.walkTokens.isEmpty { state.unfinished.removeAll() }
   }

@@ -21,7 +21,7 @@ struct PublicationRenderer {
     self.homes = homes
   }
 
-  /// All that one event row asks for; states first, so that who hears the event finds them.
+  /// All that one event row asks for; states first, so that a client that receives the event finds them.
   func publications(for event: EventRecord, _ tx: ReadTransaction) throws -> [Publication] {
     guard let home = homes[event.home], let base = bases[home.name] else { return [] }
     let topic = OutboundTopic(base: base)
@@ -95,7 +95,7 @@ struct PublicationRenderer {
     _ topic: OutboundTopic, _ tx: ReadTransaction
   ) throws -> [Publication] {
     var publications: [Publication] = []
-    if let alert = try AlertLedger.find(fingerprint, tx), alert.wasTold {
+    if let alert = try AlertLedger.find(fingerprint, tx), alert.wasPublished {
       publications.append(state(of: alert, home: home, topic))
     } else {
       publications.append(
@@ -103,7 +103,7 @@ struct PublicationRenderer {
     }
     guard let told = event.detail.alert else { return publications }
     for (type, name) in OutboundEventTypes.names where event.types.contains(type) {
-      // As it was then: the row is that of now, and must not be raised and resolved at once.
+      // As it was then: the row has the current state, and must not be raised and resolved at once.
       let isEnd = type == .alertResolved
       var body = AlertState(
         fingerprint: fingerprint.description, name: told.name, status: isEnd ? .resolved : .firing,

@@ -4,7 +4,7 @@ import BridgeProtocol
 import MosquittoClient
 import SQLiteDatabase
 
-/// Goes through all that is retained, a few rows at a time: to publish it anew, or to empty its topics.
+/// Goes through all that is retained, a few rows at a time: to publish it again, or to empty its topics.
 struct StateWalk {
   private static let step = 32
 
@@ -69,7 +69,7 @@ struct StateWalk {
       cursor = rows.last?.id ?? cursor
       return rows.map { renderer.state(of: $0.network, home: home, topic) }
     case .alerts:
-      let rows = try AlertLedger.told(home: home.id, after: cursor, limit: Self.step, tx)
+      let rows = try AlertLedger.published(home: home.id, after: cursor, limit: Self.step, tx)
       cursor = rows.last?.id ?? cursor
       return rows.map { renderer.state(of: $0.alert, home: home, topic) }
     case .bridge:

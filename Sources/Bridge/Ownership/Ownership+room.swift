@@ -66,7 +66,7 @@ extension Ownership {
         return [.routerForgotten]
       }
     } catch let error as KeychainError where error.isItemDamaged {
-      // Whose it is, nobody knows: a person decides, with `routers release`.
+      // Whose it is, is not known: a person decides, with `routers release`.
       kept.lastSeen = now
     }
     try RouterLedger.update(kept, tx)

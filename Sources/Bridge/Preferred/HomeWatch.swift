@@ -9,7 +9,7 @@ struct HomeWatch {
   let context: TransactionContext
   let home: HomeContext
 
-  /// Takes note of a router that is about to be written, for the alerts of its home.
+  /// Notes a router that is about to be written, for the alerts of its home.
   func note(
     _ router: RouterRecord, stored: RouterRecord?, _ dataset: OperationalDataset?
   ) throws {
@@ -18,7 +18,7 @@ struct HomeWatch {
     if HomeMoves.concerns(router, stored: stored) { try findMove(with: router) }
   }
 
-  /// Takes note of credentials that name the preferred network and have other keys.
+  /// Notes credentials that name the preferred network and have other keys.
   func noteKeys(_ dataset: OperationalDataset?) throws {
     guard let dataset, let preferred = try context.preferredNetwork(of: home),
       dataset.extendedPANID == preferred.extendedPANID, !dataset.hasKeys(of: preferred)

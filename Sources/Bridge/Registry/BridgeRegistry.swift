@@ -6,7 +6,7 @@ import SQLiteDatabase
 import ThreadCredentialStore
 import ThreadDataset
 
-/// What the bridge knows, for those who only want to look: it reads a snapshot, beside a running
+/// What the bridge knows, for reading only: it reads a snapshot, beside a running
 /// daemon too.
 package struct BridgeRegistry: Sendable {
   /// Everything that is active, but no more of a list than a person or a script will read at once.
@@ -72,7 +72,7 @@ package struct BridgeRegistry: Sendable {
   package func alerts(in home: HomeRecord, all: Bool) throws -> [AlertRecord] {
     try database.read {
       all
-        ? try AlertLedger.told(home: home.id, after: 0, limit: Self.listed, $0).map(\.alert)
+        ? try AlertLedger.published(home: home.id, after: 0, limit: Self.listed, $0).map(\.alert)
         : try AlertLedger.firing(home: home.id, limit: Self.listed, $0)
     }
   }

@@ -6,14 +6,14 @@ import SQLiteDatabase
 import ThreadCredentialStore
 import ThreadDataset
 
-/// Makes tables of the registry anew whose pages are damaged. What is sealed is never touched: where one
+/// Creates tables of the registry again whose pages are damaged. What is sealed is never touched: where one
 /// of its tables is damaged as well, only a backup helps.
 struct RegistryRepair {
   enum Outcome: Equatable {
     /// The check found no damage.
     case sound
     case madeAnew([String])
-    /// Tables that cannot be made anew, and other damaged ones; empty when the list of tables is damaged.
+    /// Tables that cannot be created again, and other damaged ones; empty when the list of tables is damaged.
     case unrepairable([String])
   }
 
@@ -25,6 +25,7 @@ struct RegistryRepair {
 
   let configuration: BridgeConfiguration
   let store: ThreadCredentialStore
+  var parts = RequestParts()
 
   /// Reads all of the file. Takes as long as that, and writes in one transaction.
   func run(now: WireTime) throws -> Outcome {
@@ -77,7 +78,7 @@ struct RegistryRepair {
       let last = try EventLedger.lastID(tx) + Self.skippedEvents
       try EventLedger.setPublished(last, tx)
     }
-    try EventLedger.setOwesRepublication(true, tx)
+    try EventLedger.setNeedsRepublish(true, tx)
     try tx.execute("UPDATE home SET reevaluate_after = 0")
     if lost.contains("router") {
       try tx.execute("UPDATE home SET routers = 0")
@@ -85,7 +86,7 @@ struct RegistryRepair {
     } else if lost.contains("alert") {
       try tx.execute("UPDATE router SET alerts = 0")
     }
-    _ = try TransactionRunner.apply(configuration, store, now: now, tx) { transaction in
+    _ = try TransactionRunner.apply(configuration, store, parts, now: now, tx) { transaction in
       try transaction.apply(effects(lost, routers, transaction.context))
     }
   }

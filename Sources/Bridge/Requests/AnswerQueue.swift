@@ -66,7 +66,7 @@ package final class AnswerQueue: Sendable {
             publication: message.publication, expires: message.expires,
             message: (message.id, message.connection))
         case .caller(let id, let answer):
-          callers.tell(id, answer)
+          callers.deliver(answer, for: id)
           continue
         }
         let bytes = waiting.publication.bytes
@@ -99,7 +99,7 @@ package final class AnswerQueue: Sendable {
         guard left > 0, waiting.message.map({ $0.connection == connection }) ?? true else {
           continue
         }
-        if let message = waiting.message { publication.token = deliveries.depart(message.id) }
+        if let message = waiting.message { publication.token = deliveries.taken(message.id) }
         publication.messageExpiry = UInt32((min(left, 86_400_000) + 999) / 1_000)
         taken.append(publication)
       }

@@ -50,7 +50,7 @@ package struct AnswerPlace: Sendable {
 
 /// Opens sealed requests, and knows whose requests must be sealed.
 package protocol RequestOpener: Sendable {
-  /// Whether what this user says in clear is not believed.
+  /// Whether what this user sends in plaintext does not count.
   func requiresSeal(of user: String, in home: String, _ tx: ReadTransaction) throws -> Bool
 
   /// - Returns: the body, JSON with the fields of a request.
@@ -61,7 +61,7 @@ package protocol RequestOpener: Sendable {
   ) throws -> [UInt8]
 }
 
-/// A daemon that has no keys of others.
+/// For a process that knows no keys of clients.
 package struct NobodyIsEnrolled: AnswerSealer, RequestOpener {
   package init() {}
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BridgeProtocol
+import ConsentLedger
 import ThreadRequests
 
-/// A request as it came from the broker, after everything that can be said of it without the store.
+/// A request as it came from the broker, after everything that can be found out without the store.
 struct InboundRequest: Sendable {
   let user: String
   /// Nil for one that this version does not know.
@@ -15,9 +16,7 @@ struct InboundRequest: Sendable {
   /// What an answer repeats, also where the rest cannot be read.
   let transaction: String?
   /// Where the answer goes.
-  let answerTopic: String
-  /// Nil also where there is more of it than an answer repeats.
-  let correlation: [UInt8]?
-  /// Seconds for which somebody waits for the answer.
-  let patience: UInt32
+  let reply: ReplyTopic
+  /// Seconds for which the requester waits for the answer.
+  let timeout: UInt32
 }

@@ -7,13 +7,13 @@ import ThreadRequests
 /// How often a user of the broker, or of the machine, may ask, or a login may publish events: a bucket of tokens for
 /// each, which refills with time.
 ///
-/// Refusals have a bucket too: who floods the daemon is told so now and then, not each time, and
+/// Refusals have a bucket too: a user that floods the daemon is answered now and then, not each time, and
 /// cannot make it flood the broker.
 package final class RequestLimiter: Sendable {
   package enum Verdict: Hashable, Sendable {
     case allowed
     case refused
-    /// Refused, and not answered: it was told often enough.
+    /// Refused, and not answered: it was answered often enough.
     case ignored
   }
 
@@ -122,7 +122,7 @@ package final class RequestLimiter: Sendable {
     }
   }
 
-  /// Those whose buckets are full again are as good as new. If none is, all begin anew: memory has
+  /// Those whose buckets are full again are as good as new. If none is, all restart: memory has
   /// its limit, and so many users at once are no home's.
   private func forget(_ buckets: inout [[UInt8]: Bucket], _ now: WireTime) {
     buckets = buckets.filter {

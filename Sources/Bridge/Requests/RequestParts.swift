@@ -2,21 +2,21 @@
 
 import CredentialService
 
-/// The parts that requests need beside the store, put together at the root.
+/// What requests need beside the store and the settings.
 package struct RequestParts: Sendable {
   /// Nil: the ledger of consent, where people decide.
   package var gate: (any ConsentGate & Sendable)?
   package var sealer: any AnswerSealer = NobodyIsEnrolled()
   package var opener: any RequestOpener = NobodyIsEnrolled()
-  /// Whether anybody waits on a connection for this consent, who would be told. Nobody is told what
-  /// nobody waits for, so it is not noted as told either.
+  /// Whether a caller waits on a connection for this consent. Where none does, nothing is given, and nothing is noted as
+  /// given.
   package var isAwaited: @Sendable (_ consent: String) -> Bool = { _ in false }
-  /// The transactions of those who wait on connections for this consent.
+  /// The transactions of the callers that wait on connections for this consent.
   package var transactions: @Sendable (_ consent: String) -> [String] = { _ in [] }
 
   package init() {}
 
-  /// Has these callers looked at.
+  /// Connects the callers that wait.
   mutating func reach(_ callers: WaitingCallers) {
     isAwaited = { callers.isAwaited($0) }
     transactions = { callers.transactions(of: $0) }

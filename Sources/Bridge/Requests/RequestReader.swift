@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BridgeProtocol
+import ConsentLedger
+import CredentialService
 import MosquittoClient
 import ThreadRequests
 
 /// Reads what the broker delivers below `in/<user>/request/`. Whatever is wrong is answered, so nothing
 /// is thrown.
 struct RequestReader {
-  /// Seconds for which an answer is of use, unless who asks waits for less.
-  static let patience: UInt32 = 30
-  /// Bytes of Correlation Data that an answer repeats. It is stored while a person is asked, so it has
-  /// to be small; programs send a number or a UUID.
-  static let correlationBytes = 128
+  /// Seconds for which an answer is of use, unless the requester waits for less.
+  static let timeout = UInt32(RequestContext.longestTimeout)
 
   let base: String
   let decoder: InboundEventDecoder
@@ -20,20 +19,17 @@ struct RequestReader {
     let command = RequestCommand(rawValue: name)
     let fields = Result { () throws(AnswerFailure) in try self.fields(message, command) }
     var transaction = (try? fields.get())?.soundTransaction
-    // A payload that may not be looked at is not looked at for its transaction either.
+    // A payload that may not be read is not read for its transaction either.
     if case .failure = fields, (try? decoder.check(message.payload)) != nil {
       transaction = RequestFields.transaction(of: message.payload)
     }
-    let topic = OutboundTopic(base: base)
-    let wanted = message.responseTopic.flatMap { topic.isAnswer($0, to: user) ? $0 : nil }
     return InboundRequest(
       user: user, command: command, topic: message.topic, fields: fields,
-      transaction: transaction, answerTopic: wanted ?? topic.answer(to: user, command: name),
-      correlation: message.correlationData.flatMap {
-        $0.count <= Self.correlationBytes ? $0 : nil
-      },
-      patience: message.messageExpiry.map { $0 == 0 ? Self.patience : min($0, Self.patience) }
-        ?? Self.patience)
+      transaction: transaction,
+      reply: ReplyTopic(asked: message, user: user, base: base)
+        ?? ReplyTopic(OutboundTopic(base: base).answer(to: user, command: name), message),
+      timeout: message.messageExpiry.map { $0 == 0 ? Self.timeout : min($0, Self.timeout) }
+        ?? Self.timeout)
   }
 
   private func fields(
@@ -44,10 +40,10 @@ struct RequestReader {
     } catch {
       throw AnswerFailure(.invalidPayload, offset: error.offset, error.message)
     }
-    guard message.correlationData?.count ?? 0 <= Self.correlationBytes else {
+    guard message.correlationData?.count ?? 0 <= ReplyTopic.correlationBytes else {
       throw AnswerFailure(
         .invalidPayload,
-        "the Correlation Data has more than \(Self.correlationBytes) bytes")
+        "the Correlation Data has more than \(ReplyTopic.correlationBytes) bytes")
     }
     guard message.messageExpiry != 0 else {
       throw AnswerFailure(.expired, "the request had expired when it was read")

@@ -9,7 +9,7 @@ import SQLiteDatabase
 import ThreadCredentialStore
 import ThreadRequests
 
-/// Requests by another way than the broker: on the socket, or by a command that has the store for
+/// Requests that do not come over the broker: from the socket, or from a command that has the store for
 /// itself. Each has a transaction of its own, in turn with the batches of the intake.
 package final class RequestService: Sendable {
   private let transactions: TransactionRunner
@@ -18,12 +18,14 @@ package final class RequestService: Sendable {
 
   /// For a command that has the store for itself: what there is to publish, the next daemon does.
   package convenience init(
-    _ configuration: BridgeConfiguration, keychain: Keychain, clock: any Clock = SystemClock()
+    _ configuration: BridgeConfiguration, keychain: Keychain, parts: RequestParts = RequestParts(),
+    clock: any Clock = SystemClock()
   ) throws {
-    var configuration = configuration
-    // Nobody is there who could be asked, nor anything that would wait for the answer.
-    configuration.requests.gate = configuration.requests.gate ?? NobodyConsents()
-    self.init(try TransactionRunner(configuration, keychain: keychain, clock: clock))
+    var parts = parts
+    // No person could be asked, and nothing would wait for the answer.
+    parts.gate = parts.gate ?? NobodyConsents()
+    self.init(
+      try TransactionRunner(configuration, keychain: keychain, parts: parts, clock: clock))
   }
 
   package var callers: WaitingCallers { transactions.answers.callers }

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ConsentLedger
 import CredentialService
 import MosquittoClient
 import ThreadRequests
 
 /// Answers over MQTT.
 extension Requests {
-  /// Data, sealed where it is secret; nil for who does not wait on a topic.
+  /// Data, sealed where it is secret; nil for a requester that does not wait on a topic.
   ///
   /// - Throws: `AnswerFailure` where the requester has no key to seal to.
   func answer(
     _ data: AnswerData, _ context: RequestContext, _ transaction: String?
   ) throws -> Effect? {
-    guard case .topic(let topic, let correlation) = context.reply,
+    guard case .topic(let topic) = context.reply,
       case .mqttUser(let user) = context.requester
     else { return nil }
     var data = data
     if data.isSecret {
       guard
-        let sealed = try configuration.requests.sealer.seal(
+        let sealed = try parts.sealer.seal(
           data.json, to: user, in: context.home,
-          AnswerPlace(topic: topic, transaction: transaction), now: now, tx)
+          AnswerPlace(topic: topic.name, transaction: transaction), now: now, tx)
       else {
         throw AnswerFailure(
           .notEnrolled, "the answer holds secrets, and this user has no key to seal them to")
@@ -29,8 +30,8 @@ extension Requests {
     }
     return .answer(
       publication(
-        ThreadAnswer(data, transaction: transaction), on: topic, correlation,
-        patience: context.patience), isRefusal: false)
+        ThreadAnswer(data, transaction: transaction), to: topic, timeout: context.timeout),
+      isRefusal: false)
   }
 
   func refusal(
@@ -38,14 +39,13 @@ extension Requests {
   ) -> Effect {
     .answer(
       publication(
-        ThreadAnswer(failure, transaction: transaction), on: inbound.answerTopic,
-        inbound.correlation, patience: Int(inbound.patience)), isRefusal: true)
+        ThreadAnswer(failure, transaction: transaction), to: inbound.reply,
+        timeout: Int(inbound.timeout)), isRefusal: true)
   }
 
-  /// - Parameter patience: seconds for which somebody waits for the answer.
+  /// - Parameter timeout: seconds for which the requester waits for the answer.
   func publication(
-    _ answer: ThreadAnswer, on topic: String, _ correlation: [UInt8]?,
-    patience: Int = Int(RequestReader.patience)
+    _ answer: ThreadAnswer, to topic: ReplyTopic, timeout: Int = Int(RequestReader.timeout)
   ) -> Answer {
     var answer = answer
     // Those are for people at the daemon's own terminal.
@@ -53,8 +53,8 @@ extension Requests {
     answer.error?.exit = nil
     return .publication(
       Publication(
-        topic: topic, payload: answer.json, contentType: "application/json",
-        correlationData: correlation),
-      expires: now.adding(seconds: patience))
+        topic: topic.name, payload: answer.json, contentType: "application/json",
+        correlationData: topic.correlation),
+      expires: now.adding(seconds: timeout))
   }
 }

@@ -13,6 +13,7 @@ struct Requests {
   static let mostEntries = 512
 
   let configuration: BridgeConfiguration
+  let parts: RequestParts
   let consents: Consents
   let ownership: Ownership
   let homes: [String: HomeRecord]
@@ -38,7 +39,7 @@ struct Requests {
   /// The fields of a request over MQTT, those inside of the envelope where there is one.
   func opened(_ inbound: InboundRequest, in home: String) throws -> RequestFields {
     let fields = try inbound.fields.get()
-    let opener = configuration.requests.opener
+    let opener = parts.opener
     guard let sealed = fields.sealed else {
       guard try !opener.requiresSeal(of: inbound.user, in: home, tx) else {
         throw AnswerFailure(
@@ -83,7 +84,7 @@ struct Requests {
 
   /// Fulfils a request, or asks a person first.
   func reply(to request: ThreadRequest, _ context: RequestContext) throws -> Reply {
-    let gate = LedgerConsentGate(consents, configuration)
+    let gate = LedgerConsentGate(consents, configuration, parts)
     let registry = RequestRegistry(ownership, homes: homes)
     let result: Result<CredentialService.Reply, AnswerFailure>
     do {
@@ -97,7 +98,7 @@ struct Requests {
   func service(
     _ context: RequestContext, _ gate: LedgerConsentGate, _ registry: RequestRegistry
   ) -> CredentialService {
-    let other = configuration.requests.gate.map { $0 as any ConsentGate }
+    let other = parts.gate.map { $0 as any ConsentGate }
     return CredentialService(
       store: store, gate: other ?? gate, registry: registry, context: context, tx)
   }
@@ -107,20 +108,20 @@ struct Requests {
   ) throws -> RequestContext {
     var context = RequestContext(
       requester: .mqttUser(inbound.user), team: configuration.team(inbound.user), home: home,
-      reply: .topic(inbound.answerTopic, correlation: inbound.correlation), now: now.date)
+      reply: .topic(inbound.reply), now: now.date)
     context.isSigned = (try? inbound.fields.get().sealed) != nil
     context.isApprover =
       configuration.isApprover(inbound.user)
       && (context.isSigned || !configuration.approversMustSign)
     context.mostEntries = Self.mostEntries
     context.version = configuration.version
-    context.patience = Int(inbound.patience)
+    context.timeout = Int(inbound.timeout)
     if command.disclosesSecrets {
-      context.fingerprint = try configuration.requests.sealer.fingerprint(
+      context.fingerprint = try parts.sealer.fingerprint(
         of: inbound.user, in: home, tx)
-      context.canBeToldSecrets = context.fingerprint != nil
-      context.mostSecretBytes = configuration.requests.sealer.room(
-        at: AnswerPlace(topic: inbound.answerTopic, transaction: transaction), now: now)
+      context.canReceiveSecrets = context.fingerprint != nil
+      context.mostSecretBytes = parts.sealer.room(
+        at: AnswerPlace(topic: inbound.reply.name, transaction: transaction), now: now)
     }
     return context
   }

@@ -76,7 +76,7 @@ package final class WaitingCallers: Sendable {
 
   func forget(_ place: Place) { state.withLock { _ = $0.remove(place) } }
 
-  /// Whether anybody is there who would be told what is decided.
+  /// Whether a caller waits for what is decided.
   package func isAwaited(_ consent: String) -> Bool {
     let callers = state.withLock { $0.callers[consent]?.values.map(\.isThere) ?? [] }
     return callers.contains { $0() }
@@ -97,7 +97,7 @@ package final class WaitingCallers: Sendable {
   }
 
   /// Answers all that wait for a consent, or are about to.
-  func tell(_ consent: String, _ answer: ThreadAnswer) {
+  func deliver(_ answer: ThreadAnswer, for consent: String) {
     state.withLock { state in
       for (number, caller) in state.callers[consent] ?? [:] {
         if let waiting = caller.waiting {

@@ -7,7 +7,7 @@ import ThreadCredentialStore
 extension Routers {
   /// - Parameters:
   ///   - known: its row, where it is listed.
-  ///   - ordered: its row, with the event's number taken note of.
+  ///   - ordered: its row, with the event's number noted.
   ///   - owner: the team that the id belongs to.
   func leave(
     _ known: RouterRecord?, ordered: RouterRecord, credential: ThreadCredential?, owner: String?,

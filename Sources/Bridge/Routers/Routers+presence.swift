@@ -26,7 +26,7 @@ extension Routers {
     return RouterChange(router, stored: stored, trigger: event.kind.rawValue, now: now)
   }
 
-  /// It was not heard of for too long.
+  /// It has sent nothing for too long.
   func silence(of stored: RouterRecord) -> RouterChange {
     var router = stored
     router.takeOffline(.silent, now: now)

@@ -6,7 +6,7 @@ import SQLiteDatabase
 import ThreadCredentialStore
 import ThreadDataset
 
-/// What the events of border routers change, within one transaction: who may say it, whether it is news, and what becomes
+/// What the events of border routers change, within one transaction: who may report it, whether it is news, and what becomes
 /// of the router's row and credentials. What follows is returned.
 struct Routers {
   /// A Wi-Fi router with Thread in it is one border router, and a mesh of them announces each.
@@ -24,7 +24,7 @@ struct Routers {
   ) throws -> [RouterRecord] {
     let most = Self.mostOfAccessPoint
     let spokenFor = try RouterLedger.find(
-      accessPoint: accessPoint, home: home.id, users: configuration.teammates(user),
+      accessPoint: accessPoint, home: home.id, users: configuration.teams.teammates(of: user),
       limit: most + 1, tx)
     guard spokenFor.count <= most else {
       throw Rejection(
@@ -32,7 +32,7 @@ struct Routers {
         message: "more than \(most) border routers of this team have announced this "
           + "`access_point`; name each router's `border_agent_id` instead")
     }
-    // The column tells who spoke last; whose router it is, the sealed item says.
+    // The column has the last login; whose router it is, the sealed item decides.
     let team = configuration.team(user)
     let routers = try spokenFor.filter {
       let owner = try store.owner(of: $0.agent, in: home.name, tx)
@@ -59,7 +59,7 @@ struct Routers {
         agent, team: team, home: configuration.topics.homes.count > 1 ? home.name : nil))
   }
 
-  /// The router with the event's number taken note of; nil for a repetition.
+  /// The router with the event's number noted; nil for a repetition.
   func inOrder(
     _ event: InboundEvent, stored: RouterRecord?, agent: BorderAgentID, user: String,
     in home: HomeRecord

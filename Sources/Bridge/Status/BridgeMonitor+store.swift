@@ -56,7 +56,7 @@ extension BridgeMonitor {
     return isDue
   }
 
-  /// What was damaged is made anew. Whatever fails now is another problem.
+  /// What was damaged is created again. Whatever fails now is another problem.
   func storeIsRepaired(at now: WireTime) {
     update {
       $0.storeProblem = nil

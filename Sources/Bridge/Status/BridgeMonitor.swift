@@ -25,7 +25,7 @@ package final class BridgeMonitor: Sendable {
   package struct Snapshot: Sendable {
     /// The two connections, as far as this process knows.
     package var isIntakeConnected = false
-    /// Since when everything that routers say has been heard and kept. Who is not listened to is not
+    /// Since when everything that routers publish has been received and kept. A router that is not listened to is not
     /// silent.
     package var listeningSince: WireTime?
     package var isStatusConnected = false
@@ -39,7 +39,7 @@ package final class BridgeMonitor: Sendable {
     var storeCheckedAt: WireTime?
     /// Why the store cannot be written before it was restored.
     var unrepairable: String?
-    /// What each of the two connections was told last. That the broker is away changes nothing.
+    /// What the broker answered last to each of the two connections. That the broker is away changes nothing.
     var intakeLogin = Login.unknown
     var statusLogin = Login.unknown
     /// Why a session counts as taken over, until it has been the daemon's own for long enough.

@@ -19,7 +19,7 @@ extension StatusConnection {
     let due = state.withLock {
       $0.toldIntake != snapshot.intake || $0.nextHealth.map { $0 <= now } ?? true
     }
-    // Asked for before the overviews are made: what comes up in between is told the next time.
+    // Asked for before the overviews are made: what changes in between is published the next time.
     let problem = snapshot.storeProblem
     let report = report(isHealthDue: due, isFirst: isFirst, now: now)
     state.withLock { state in
@@ -72,8 +72,8 @@ extension StatusConnection {
     _ problem: BridgeMonitor.StoreProblem?, _ state: inout State,
     overviews: [(BaseTopics.Home, AlertsOverview)], isFirst: Bool, now: WireTime
   ) {
-    let told = state.toldStoreProblem
-    let isNews = problem != told
+    let published = state.publishedStoreProblem
+    let isNews = problem != published
     if isFirst || isNews {
       for (home, overview) in overviews {
         state.queue.append(
@@ -84,7 +84,7 @@ extension StatusConnection {
     guard let home = topics.homes.first else { return }
     let topic = OutboundTopic(base: home.base)
     let fingerprint = AlertFingerprint(home: home.name, name: .storeReadOnly, subject: "")
-    if isNews, let subject = problem ?? told {
+    if isNews, let subject = problem ?? published {
       var alert = AlertsOverviewSource.storeAlert(
         subject, home: home.name, endsAt: problem == nil ? now : nil)
       let retained = Publication(
@@ -92,9 +92,9 @@ extension StatusConnection {
         messageExpiry: problem == nil ? UInt32(AlertState.resolvedRetention) : nil)
       state.storeAlert = retained
       alert.eventType =
-        problem == nil ? "alert_resolved" : told == nil ? "alert_raised" : "alert_updated"
+        problem == nil ? "alert_resolved" : published == nil ? "alert_raised" : "alert_updated"
       state.queue += [retained, Publication(topic: topic.alertEvent, payload: encode(alert))]
-      state.toldStoreProblem = problem
+      state.publishedStoreProblem = problem
       state.nextHealth = nil
     } else if isFirst {
       // The connection before may have ended with it on the way, or a daemon before us while it fired.

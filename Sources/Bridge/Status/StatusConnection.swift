@@ -20,11 +20,11 @@ final class StatusConnection: MosquittoHandler {
     /// With the counts of when the registry was read last.
     var lastHealth: BridgeHealth?
     var toldIntake: BridgeMonitor.Intake?
-    var toldStoreProblem: BridgeMonitor.StoreProblem?
+    var publishedStoreProblem: BridgeMonitor.StoreProblem?
     /// What the broker should hold of it. No walk brings it, because no row has it.
     var storeAlert: Publication?
     var nextRepublish: WireTime?
-    /// When Home Assistant, which has started, is told everything.
+    /// When everything is published for Home Assistant, which has started.
     var birthDue: WireTime?
     var dropped: Int64?
     /// What no walk brings is due as on a new connection.
@@ -130,7 +130,7 @@ final class StatusConnection: MosquittoHandler {
   func noteFailure(
     _ error: any Error, of reader: BridgeMonitor.StoreReader, _ text: Logger.Message
   ) {
-    // The directory: whoever writes names it so as well, and one reason is told once.
+    // The directory: whoever writes names it so as well, and one reason is published once.
     let file = reports.database.path
     let path = file.lastIndex(of: "/").map { String(file[..<$0]) } ?? file
     if let reason = monitor.readFailed(error, by: reader, path: path, at: clock.now()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How far the walks have come that go on from tick to tick, as row ids of routers.
+/// How far the walks have come that continue from tick to tick, as row ids of routers.
 struct TickCursors: Sendable {
   /// Routers that have fallen silent.
   var presence: Int64 = 0

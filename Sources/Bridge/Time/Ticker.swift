@@ -102,13 +102,13 @@ final class Ticker: Sendable {
     }
   }
 
-  /// A damaged page was met: makes anew what can be, and stops all writing where it cannot.
+  /// A damaged page was found: creates again what can be, and stops all writing where it cannot.
   private func checkStore(_ now: WireTime) {
     let path = store.keychain.location.directory
     do {
-      switch try RegistryRepair(configuration: transactions.configuration, store: store).run(
-        now: now)
-      {
+      let repair = RegistryRepair(
+        configuration: transactions.configuration, store: store, parts: transactions.parts)
+      switch try repair.run(now: now) {
       case .sound: logger.notice("a check of the whole store found no damage")
       case .madeAnew(let tables):
         let published = try store.keychain.database.read { try EventLedger.published($0) }
@@ -134,8 +134,8 @@ final class Ticker: Sendable {
   /// A walk that ends with the process is begun again by the next one.
   private func noteWalks(_ tx: WriteTransaction) throws {
     let owes = outbox.isRepublishing
-    if try EventLedger.owesRepublication(tx) != owes {
-      try EventLedger.setOwesRepublication(owes, tx)
+    if try EventLedger.needsRepublish(tx) != owes {
+      try EventLedger.setNeedsRepublish(owes, tx)
     }
     guard !outbox.isWalking, !areBasesSettled.withLock({ $0 }) else { return }
     try BridgeStart.settleBases(transactions.configuration, tx)

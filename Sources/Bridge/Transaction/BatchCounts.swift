@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What came of a batch, in numbers.
+/// Counters of one transaction.
 struct BatchCounts: Sendable {
   var received: Int64 = 0
   var foreign: Int64 = 0

@@ -14,10 +14,10 @@ final class BridgeTransaction {
   private let effects: EffectApplier
 
   init(
-    _ configuration: BridgeConfiguration, _ store: ThreadCredentialStore, now: WireTime,
-    _ tx: WriteTransaction
+    _ configuration: BridgeConfiguration, _ store: ThreadCredentialStore, _ parts: RequestParts,
+    now: WireTime, _ tx: WriteTransaction
   ) throws {
-    context = try TransactionContext(configuration, store, now: now, tx)
+    context = try TransactionContext(configuration, store, parts, now: now, tx)
     progress = try TransactionProgress(tx)
     effects = EffectApplier(context: context, progress: progress)
     messages = MessageApplier(context, progress, effects)

@@ -85,7 +85,7 @@ struct EffectApplier {
     progress.outcome.news.add(news.type, alert)
     var event = EventRecord(time: context.now, types: news.type, home: alert.home)
     event.alert = alert.fingerprint
-    event.detail.alert = ToldAlert(
+    event.detail.alert = PublishedAlert(
       name: alert.name, facts: alert.facts, startsAt: alert.startsAt ?? alert.heldSince,
       sequence: alert.sequence)
     try progress.append(event)

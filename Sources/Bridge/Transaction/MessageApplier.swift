@@ -140,12 +140,12 @@ struct MessageApplier {
   private func answer(_ rejection: Rejection?, _ origin: InboundMessage.Origin) throws {
     guard let address = origin.answer else { return }
     let publication = Publication(
-      topic: address.topic, payload: WireJSON().encode(EventAnswer(rejection)),
+      topic: address.name, payload: WireJSON().encode(EventAnswer(rejection)),
       contentType: "application/json", correlationData: address.correlation)
     try effects.apply([
       .eventAnswer(
         .publication(
-          publication, expires: context.now.adding(seconds: Int(RequestReader.patience))))
+          publication, expires: context.now.adding(seconds: Int(RequestReader.timeout))))
     ])
   }
 }

@@ -11,6 +11,7 @@ import ThreadDataset
 final class TransactionContext {
   let configuration: BridgeConfiguration
   let store: ThreadCredentialStore
+  private let parts: RequestParts
   let now: WireTime
   let tx: WriteTransaction
   /// By their names; also those that the settings do not name any more.
@@ -18,11 +19,12 @@ final class TransactionContext {
   private let homesByID: [Int64: HomeContext]
 
   init(
-    _ configuration: BridgeConfiguration, _ store: ThreadCredentialStore, now: WireTime,
-    _ tx: WriteTransaction
+    _ configuration: BridgeConfiguration, _ store: ThreadCredentialStore, _ parts: RequestParts,
+    now: WireTime, _ tx: WriteTransaction
   ) throws {
     self.configuration = configuration
     self.store = store
+    self.parts = parts
     self.now = now
     self.tx = tx
     let homes = try HomeLedger.all(tx).map { HomeContext($0) }
@@ -64,7 +66,8 @@ final class TransactionContext {
 /// The components. Each reads its rows, decides, writes, and returns what follows.
 extension TransactionContext {
   var adoptions: Adoptions {
-    Adoptions(configuration: configuration, store: store, now: now, tx: tx)
+    Adoptions(
+      configuration: configuration, store: store, keys: parts.sealer, now: now, tx: tx)
   }
 
   var alerts: Alerts { Alerts(tx: tx, now: now, hold: configuration.alertsHold) }
@@ -79,7 +82,7 @@ extension TransactionContext {
 
   var requests: Requests {
     Requests(
-      configuration: configuration, consents: consents, ownership: ownership,
+      configuration: configuration, parts: parts, consents: consents, ownership: ownership,
       homes: homes.mapValues(\.record))
   }
 

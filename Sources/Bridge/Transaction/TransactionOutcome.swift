@@ -3,7 +3,7 @@
 /// What follows from a transaction once it is on disk, beside what it has written.
 struct TransactionOutcome: Sendable {
   var counts = BatchCounts()
-  /// To those who have asked.
+  /// To requesters and publishers.
   var answers: [Answer] = []
   /// To routers that are to use the preferred network.
   var adoptionMessages: [AdoptionMessage] = []

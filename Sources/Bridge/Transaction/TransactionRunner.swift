@@ -7,30 +7,32 @@ import SQLiteDatabase
 import Synchronization
 import ThreadCredentialStore
 
-/// Runs the bridge's transactions, whoever asks for them: a message, a request, a person, the clock. Those of the start, of
+/// Runs all transactions of the bridge: for a message, a request, a person, the clock. Those of the start, of
 /// an import and of a repair are parts of others; nothing follows from them.
 ///
 /// What follows from a transaction is applied here once it is on disk, so it is the same for all of them: counters,
 /// answers, messages to routers, lines of the log, and the wake-up of the connection that publishes.
 final class TransactionRunner: Sendable {
   let configuration: BridgeConfiguration
+  let parts: RequestParts
   let store: ThreadCredentialStore
   let clock: any Clock
   let monitor: BridgeMonitor
   let answers: AnswerQueue
-  /// Nil for a command without a daemon, which says itself what it has done.
+  /// Nil for a command without a daemon, which prints itself what it has done.
   let logger: Logger?
   private let wakePublisher: @Sendable () -> Void
   private let newsPace = Mutex(NewsPace())
   private let rejectionLines = Mutex(RejectionLines())
 
   init(
-    _ configuration: BridgeConfiguration, store: ThreadCredentialStore, monitor: BridgeMonitor,
-    answers: AnswerQueue, clock: any Clock, logger: Logger?,
+    _ configuration: BridgeConfiguration, store: ThreadCredentialStore, parts: RequestParts,
+    monitor: BridgeMonitor, answers: AnswerQueue, clock: any Clock, logger: Logger?,
     wakePublisher: @escaping @Sendable () -> Void
   ) {
-    var configuration = configuration
-    configuration.requests.reach(answers.callers)
+    var parts = parts
+    parts.reach(answers.callers)
+    self.parts = parts
     self.configuration = configuration
     self.store = store
     self.monitor = monitor
@@ -42,13 +44,14 @@ final class TransactionRunner: Sendable {
 
   /// For a command that has the store for itself. What there is to publish, the next daemon does.
   convenience init(
-    _ configuration: BridgeConfiguration, keychain: Keychain, clock: any Clock
+    _ configuration: BridgeConfiguration, keychain: Keychain, parts: RequestParts = RequestParts(),
+    clock: any Clock
   ) throws {
     let store = ThreadCredentialStore(keychain)
     _ = try BridgeStart.prepare(configuration, store: store, now: clock.now())
     self.init(
-      configuration, store: store, monitor: BridgeMonitor(), answers: AnswerQueue(), clock: clock,
-      logger: nil, wakePublisher: {})
+      configuration, store: store, parts: parts, monitor: BridgeMonitor(), answers: AnswerQueue(),
+      clock: clock, logger: nil, wakePublisher: {})
   }
 
   /// A transaction of its own. It is on disk, and what follows from it is applied, when this returns.
@@ -71,7 +74,7 @@ final class TransactionRunner: Sendable {
     let (result, outcome) = try store.keychain.database.write { tx in
       if writes { try store.checkWritable() }
       if let actor { store.keychain.act(as: actor, in: tx) }
-      let applied = try Self.apply(configuration, store, now: now, tx, body)
+      let applied = try Self.apply(configuration, store, parts, now: now, tx, body)
       if writes { try store.checkWritable() }
       return applied
     }
@@ -82,10 +85,11 @@ final class TransactionRunner: Sendable {
 
   /// The same inside a transaction in which others write as well. What follows is the caller's.
   static func apply<R>(
-    _ configuration: BridgeConfiguration, _ store: ThreadCredentialStore, now: WireTime,
-    _ tx: WriteTransaction, _ body: (BridgeTransaction) throws -> R
+    _ configuration: BridgeConfiguration, _ store: ThreadCredentialStore,
+    _ parts: RequestParts = RequestParts(), now: WireTime, _ tx: WriteTransaction,
+    _ body: (BridgeTransaction) throws -> R
   ) throws -> (result: R, outcome: TransactionOutcome) {
-    let transaction = try BridgeTransaction(configuration, store, now: now, tx)
+    let transaction = try BridgeTransaction(configuration, store, parts, now: now, tx)
     let result = try body(transaction)
     try transaction.finish()
     return (result, transaction.progress.outcome)

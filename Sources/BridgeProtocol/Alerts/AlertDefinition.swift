@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is fixed about an alert. What it says is made where its condition is known.
+/// What is fixed about an alert. Its text is made where its condition is known.
 package struct AlertDefinition: Sendable {
   package enum Subject: Sendable {
     /// A border router, by its border agent id.
@@ -15,9 +15,9 @@ package struct AlertDefinition: Sendable {
   package let number: Int64
   package let severity: AlertName.Severity
   package let subject: Subject
-  /// Whether its condition has to last for the setting `alerts.hold` before anybody is told.
+  /// Whether its condition has to last for the setting `alerts.hold` before it is published.
   package let isHeld: Bool
-  /// Seconds without news after which a notice resolves by itself; nil: it ends with its condition.
+  /// Seconds without a change after which a notice resolves by itself; nil: it ends with its condition.
   package let noticeDuration: Int?
 
   init(
@@ -45,12 +45,14 @@ extension AlertName {
     case .borderRouterOffline: .init(4, .warning, of: .router)
     case .wellKnownNetworkKey: .init(5, .critical, of: .router)
     case .noPreferredNetwork: .init(6, .info, of: .home)
+    // Of a user: a program with one login publishes for all its routers.
     case .plaintextCredentials: .init(7, .info, of: .user)
     case .messagesDropped: .init(8, .warning, of: .home, isHeld: false)
     case .sessionLost: .init(9, .warning, of: .home, isHeld: false)
+    // Kept in memory: a store that cannot be written cannot hold the alert.
     case .storeReadOnly: .init(10, .critical, of: .home, isHeld: false)
     case .brokerAuthenticationFailed: .init(11, .critical, of: .home, isHeld: false)
-    // What has been decided or waited for need not last.
+    // A decision, or the end of a wait, does not have to last.
     case .adoptionFailed: .init(12, .warning, of: .router, isHeld: false)
     case .routerDetached: .init(13, .warning, of: .router)
     case .preferredKeyDisputed: .init(14, .warning, of: .home)
@@ -72,6 +74,6 @@ extension AlertName {
 
   /// Alerts that are about one border router.
   package static let ofRouters = allCases.filter { $0.definition.subject == .router }
-  /// Alerts that tell of something that has happened, and end by themselves.
+  /// Alerts about something that has happened; they end by themselves.
   package static let notices = allCases.filter { $0.definition.noticeDuration != nil }
 }

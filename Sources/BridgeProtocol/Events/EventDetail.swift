@@ -31,7 +31,7 @@ package struct EventDetail: Codable, Hashable, Sendable {
   package var scope: String?
   package var decidedBy: String?
   /// Of alert events only; they are published in the form of the alert.
-  package var alert: ToldAlert?
+  package var alert: PublishedAlert?
 
   package init() {}
 

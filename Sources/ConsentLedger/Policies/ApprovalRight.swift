@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who may approve what: nobody his own request, nor one of his own team.
+/// Who may approve what: no login its own request, nor one of its own team.
 enum ApprovalRight {
   /// To deny one's own request is allowed: it gives nothing away.
   ///

@@ -12,6 +12,8 @@ enum ConsentEvent {
   case clock
   /// It has no meaning any more.
   case withdrawn
+  /// The key of its requester counts no more.
+  case requesterEnded
 }
 
 /// What follows, in order.
@@ -32,8 +34,10 @@ enum ConsentEffect: Hashable {
 /// | denied | asked | denied | refused: `consent_denied` |
 /// | waits | approved | gone | history; "always" is kept |
 /// | waits | approved by who may not | waits | refused: `not_authorized` |
-/// | waits | denied | denied | history; owes no answers; about a router the time begins again |
+/// | waits | denied | denied | history; owes no answers; about a router the time restarts |
 /// | waits | withdrawn | waits | its time is over |
+/// | denied | withdrawn | denied | |
+/// | waits, denied | its requester ended | the same | its time is over |
 /// | waits, its time is over | clock | gone | history: expired |
 /// | denied, its time is over | clock | gone | |
 /// | waits, its time is over | approved, denied | the same | refused: `stale_id` |
@@ -60,14 +64,14 @@ struct ConsentMachine: Hashable {
       return kept + [.delete, .remember(.approved, by: approver, scope)]
     case .denied(let approver):
       try requireWaiting(question, now: now)
-      return [.remember(.denied, by: approver, nil), change { $0.deny(now: now) }]
+      return [.remember(.denied, by: approver, nil), change(question) { $0.deny(now: now) }]
     case .clock:
       guard PendingLife.isOver(question, now: now) else { return [] }
       self.question = nil
       return question.isDenied ? [.delete] : [.delete, .remember(.expired, by: nil, nil)]
     case .withdrawn:
-      if question.isDenied { return [] }
-      return [change { $0.expires = min($0.expires, now) }]
+      return question.isDenied ? [] : [change(question) { $0.end(now: now) }]
+    case .requesterEnded: return [change(question) { $0.end(now: now) }]
     }
   }
 
@@ -82,7 +86,7 @@ struct ConsentMachine: Hashable {
       throw ConsentRefusal(
         .rateLimited, "the same request waits for consent \(question.replies.count) times already")
     }
-    return [change { $0.replies.append(request.reply) }]
+    return [change(question) { $0.replies.append(request.reply) }]
   }
 
   private func requireWaiting(_ question: PendingConsent, now: Int64) throws(ConsentRefusal) {
@@ -94,20 +98,25 @@ struct ConsentMachine: Hashable {
     }
   }
 
-  private mutating func change(_ body: (inout PendingConsent) -> Void) -> ConsentEffect {
-    guard var changed = question else { return .delete }
+  private mutating func change(
+    _ question: PendingConsent, _ body: (inout PendingConsent) -> Void
+  ) -> ConsentEffect {
+    var changed = question
     body(&changed)
-    question = changed
+    self.question = changed
     return .save(changed)
   }
 }
 
 extension PendingConsent {
-  /// The same question is refused until it would have expired. About a router nobody asks who could be told no, so
-  /// there it is refused for as long as a request waits, from now on.
+  /// The clock deletes it.
+  fileprivate mutating func end(now: Int64) { expires = min(expires, now) }
+
+  /// The same question is refused until it would have expired. About a router the daemon itself asks, which does not wait
+  /// for an answer, so there it is refused for as long as a request waits, from now on.
   fileprivate mutating func deny(now: Int64) {
     isDenied = true
-    if subject.router != nil { expires = now + Self.patience }
+    if subject.router != nil { expires = now + Self.timeout }
     replies = []
   }
 }

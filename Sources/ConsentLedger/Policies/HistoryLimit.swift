@@ -4,8 +4,8 @@
 enum HistoryLimit {
   static let kept = 1_000
 
-  /// Requests that nobody answered go first: a requester that floods the daemon must not wash away what
-  /// people have decided.
+  /// Requests that expired go first: a requester that floods the daemon must not push out what people have
+  /// decided.
   ///
   /// - Parameter outcomes: oldest first.
   /// - Returns: the places of those that go.

@@ -5,6 +5,6 @@ enum PendingLife {
   /// A clock that was set back must not make a request wait for hours: one from further in the
   /// future than it may wait is over too.
   static func isOver(_ pending: PendingConsent, now: Int64) -> Bool {
-    now >= pending.expires || now < pending.created - PendingConsent.patience
+    now >= pending.expires || now < pending.created - PendingConsent.timeout
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Somebody has said "always": for this requester with its key, this command, and these networks. One with
+/// An "always": for this requester with its key, this command, and these networks. One with
 /// another Extended PAN ID, name, team or network key is another one, and is asked about again.
 package struct ConsentGrant: Sendable, Codable, Hashable {
   package let id: ConsentID
@@ -8,7 +8,7 @@ package struct ConsentGrant: Sendable, Codable, Hashable {
   package let subject: ConsentSubject
   /// Milliseconds since 1970.
   package let created: Int64
-  /// Who said it.
+  /// Who approved it.
   package let grantedBy: String
 
   enum CodingKeys: String, CodingKey {

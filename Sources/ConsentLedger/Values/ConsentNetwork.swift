@@ -3,7 +3,7 @@
 import Terminal
 import ThreadDataset
 
-/// Credentials that are asked for, as a person is told of them: a decision holds for just these. Anybody
+/// Credentials that are asked for, as they are shown to a person: a decision holds for just these. Anybody
 /// can store a network under an Extended PAN ID that is on the air, so the id alone names nothing.
 package struct ConsentNetwork: Sendable {
   package let id: ExtendedPANID

@@ -14,7 +14,7 @@ package struct ConsentObstacle: Sendable, Codable, Hashable {
 
   /// Of a program on the socket.
   package static let hungUp = ConsentObstacle(code: "hung_up", message: "who asked has hung up")
-  /// Of a router, which is told nothing.
+  /// Of a router, which is sent nothing.
   package static let changed = ConsentObstacle(
     code: "changed", message: "what was asked for has changed")
 }

@@ -18,14 +18,14 @@ package struct ConsentRecord: Sendable, Codable, Hashable {
   /// Milliseconds since 1970.
   package let created: Int64
   package let decided: Int64
-  /// Nil where nobody did: it expired.
+  /// Nil where it expired.
   package let decidedBy: String?
   package let scope: ConsentScope?
   /// What came of `always`.
   package let grant: ConsentID?
   /// False: nothing was given. Otherwise nil; the audit says what was given.
   package var given: Bool?
-  /// Why not. Nil also in records of before, when only who had hung up and routers were noted.
+  /// Why not. Nil also in records of earlier versions, which noted only requesters that had hung up, and routers.
   package var obstacle: ConsentObstacle?
 
   enum CodingKeys: String, CodingKey {
@@ -36,7 +36,7 @@ package struct ConsentRecord: Sendable, Codable, Hashable {
   }
 }
 
-/// A request that waits no more: what was decided, and whom to tell.
+/// A request that waits no more: what was decided, and where the answers go.
 package struct EndedConsent: Sendable {
   package let record: ConsentRecord
   package let replies: [ConsentReply]

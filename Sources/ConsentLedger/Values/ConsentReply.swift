@@ -14,17 +14,18 @@ package struct ConsentReply: Sendable, Hashable {
 
   package init(_ address: ReplyAddress, transaction: String?) {
     self.address = address
-    // All that wait on connections are told the same, each with its own transaction.
+    // All that wait on connections get the same, each with its own transaction.
     self.transaction = address == .caller ? nil : transaction
   }
 
-  /// For a program that waits on its connection. When it has gone, nobody is answered.
+  /// For a program that waits on its connection. When it has gone, no answer is sent.
   package static let socket = ConsentReply(.caller, transaction: nil)
 
   package static func mqtt(
     responseTopic: String, correlationData: [UInt8]?, transaction: String?
   ) -> ConsentReply {
-    ConsentReply(.topic(responseTopic, correlation: correlationData), transaction: transaction)
+    ConsentReply(
+      .topic(ReplyTopic(responseTopic, correlation: correlationData)), transaction: transaction)
   }
 }
 
@@ -47,7 +48,8 @@ extension ConsentReply: Codable {
     let correlation = try fields.decodeIfPresent(Data.self, forKey: .correlationData)
     let transaction = try fields.decodeIfPresent(String.self, forKey: .transaction)
     if transport == .mqtt, let topic {
-      self.init(.topic(topic, correlation: correlation.map { Array($0) }), transaction: transaction)
+      let reply = ReplyTopic(topic, correlation: correlation.map { Array($0) })
+      self.init(.topic(reply), transaction: transaction)
     } else {
       self.init(.caller, transaction: transaction)
     }
@@ -57,10 +59,10 @@ extension ConsentReply: Codable {
   package func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     switch address {
-    case .topic(let topic, let correlation):
+    case .topic(let topic):
       try fields.encode(Transport.mqtt, forKey: .transport)
-      try fields.encode(topic, forKey: .responseTopic)
-      try fields.encodeIfPresent(correlation.map { Data($0) }, forKey: .correlationData)
+      try fields.encode(topic.name, forKey: .responseTopic)
+      try fields.encodeIfPresent(topic.correlation.map { Data($0) }, forKey: .correlationData)
     case .caller: try fields.encode(Transport.socket, forKey: .transport)
     }
     try fields.encodeIfPresent(transaction, forKey: .transaction)

@@ -13,9 +13,9 @@ package struct ConsentRequest: Sendable {
   }
 }
 
-/// What the ledger says to it.
+/// What the ledger answers to it.
 package enum ConsentOutcome: Sendable {
-  /// Somebody has said "always".
+  /// "Always" was approved.
   case granted(ConsentGrant)
   /// A person is asked. `isNew` is false where the same question was waiting already.
   case pending(PendingConsent, isNew: Bool)

@@ -3,7 +3,7 @@
 /// A request that waits for a person.
 package struct PendingConsent: Sendable, Codable, Hashable {
   /// Milliseconds for which it waits.
-  package static let patience: Int64 = 120_000
+  package static let timeout: Int64 = 120_000
   /// Answers that one pending request may owe: the same requester may ask the same several times.
   package static let mostReplies = 8
 
@@ -14,10 +14,10 @@ package struct PendingConsent: Sendable, Codable, Hashable {
   package let created: Int64
   package internal(set) var expires: Int64
   package internal(set) var replies: [ConsentReply]
-  /// It was refused. It is kept until it would have expired, or a while longer: who asks again at once is refused too,
-  /// and nobody is worn down by the same question.
+  /// It was refused. It is kept until it would have expired, or a while longer: the same request is refused at once then,
+  /// and no person is asked the same again and again.
   var isDenied = false
-  /// True: "always" was said to the same for another network key, which no longer counts. Nil otherwise.
+  /// True: "always" was approved for the same with another network key, which no longer counts. Nil otherwise.
   package let keyHasChanged: Bool?
 
   /// One sentence for the person who decides.
@@ -34,7 +34,7 @@ package struct PendingConsent: Sendable, Codable, Hashable {
     requester = request.requester
     subject = request.subject
     created = now
-    expires = now + Self.patience
+    expires = now + Self.timeout
     replies = [request.reply]
     self.keyHasChanged = keyHasChanged ? true : nil
   }

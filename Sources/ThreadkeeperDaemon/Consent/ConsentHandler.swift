@@ -11,10 +11,10 @@ struct ConsentHandler: LocalAPIHandler {
 
   let keychain: Keychain
   /// Decides, and has those who wait answered.
-  let consents: ConsentDesk
+  let consents: ConsentDecisions
   private let queue = HandlerQueue("consent")
 
-  init(keychain: Keychain, consents: ConsentDesk) {
+  init(keychain: Keychain, consents: ConsentDecisions) {
     self.keychain = keychain
     self.consents = consents
   }

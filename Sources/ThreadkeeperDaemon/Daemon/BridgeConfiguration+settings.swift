@@ -11,12 +11,11 @@ extension BridgeConfiguration {
     self.init(
       version: threadkeeperVersion,
       topics: BaseTopics(settings.homes.map { .init(name: $0.name, base: $0.baseTopic) }))
-    team = { settings.team(ofUser: $0) }
-    teammates = { settings.teammates(ofUser: $0) }
+    teams = settings.brokerTeams
     eventsPerSecond = settings.limits.eventsPerSecond
     eventsBurst = settings.limits.eventsBurst
     routersPerTeam = settings.limits.routersPerTeam
-    isApprover = { settings.consent.isApprover($0) }
+    approvers = settings.consent.approvers
     approversMustSign = settings.consent.approversTrust == .signed
     alertsHold = settings.alerts.holdSeconds
     offlineAfter = settings.presence.offlineAfterSeconds

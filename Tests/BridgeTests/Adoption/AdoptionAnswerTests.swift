@@ -22,7 +22,7 @@ struct AdoptionAnswerTests {
   @Test("Denied or not decided: said, and not asked again before something changes")
   func denied() throws {
     try scene.raised()
-    try scene.desk.deny(try #require(try scene.waiting().first).id.description, by: 0)
+    try scene.consents.deny(try #require(try scene.waiting().first).id.description, by: 0)
     #expect(try scene.failure?.reason == "denied")
     #expect(try scene.state?.published == "failed")
     try scene.restart()
@@ -49,7 +49,7 @@ struct AdoptionAnswerTests {
   func quietAfterwards() throws {
     try scene.raised()
     try bridge.pass(100)
-    try scene.desk.deny(try #require(try scene.waiting().first).id.description, by: 0)
+    try scene.consents.deny(try #require(try scene.waiting().first).id.description, by: 0)
     for ssid in ["a", "b"] { try bridge.say(.ssid, Agent.living, ["ssid": ssid]) }
     try bridge.pass(1)
     #expect(try scene.state == .due)
@@ -70,7 +70,7 @@ struct AdoptionAnswerTests {
       return try bridge.database.read { try AlertLedger.countsBySeverity(home: home, $0) }
     }
     let before = try counts()
-    try scene.desk.deny(try #require(try scene.waiting().first).id.description, by: 0)
+    try scene.consents.deny(try #require(try scene.waiting().first).id.description, by: 0)
     #expect(try scene.failure?.reason == "denied")
     #expect(try counts()[.warning] == before[.warning])
     #expect(try counts()[.info] == (before[.info] ?? 0) + 1)
@@ -85,7 +85,7 @@ struct AdoptionAnswerTests {
   func notGiven() throws {
     try scene.raised()
     try scene.changeKeyUnseen()
-    let past = try scene.desk.approve(
+    let past = try scene.consents.approve(
       try #require(try scene.waiting().first).id.description, .once, by: 0)
     #expect(past.given == false && past.obstacle == .changed)
     var told: [String] = []
@@ -95,7 +95,7 @@ struct AdoptionAnswerTests {
     #expect(told.count == 1 && told.first?.hasSuffix("what was asked for has changed") == true)
     #expect(try scene.given().isEmpty)
     try bridge.pass(1)
-    try scene.desk.approve(
+    try scene.consents.approve(
       try #require(try scene.waiting().first).id.description, .once, by: 0)
     try bridge.pass(1)
     #expect(try scene.given().count == 1)

@@ -149,12 +149,12 @@ struct AdoptionDecisionTests {
   @Test("What waited on the broker is heard after ten seconds, also when the clock was set back")
   func hearing() {
     let now = WireTime(milliseconds: 1_000_000)
-    func isHeard(_ seconds: Int) -> Bool {
-      AdoptionDeadline.isHeard(since: now.adding(seconds: seconds), now: now)
+    func isCaughtUp(_ seconds: Int) -> Bool {
+      AdoptionDeadline.isCaughtUp(since: now.adding(seconds: seconds), now: now)
     }
-    #expect(!AdoptionDeadline.isHeard(since: nil, now: now))
-    #expect(isHeard(-10) && isHeard(3_600))
-    #expect(!isHeard(-9) && !isHeard(0) && !isHeard(1))
+    #expect(!AdoptionDeadline.isCaughtUp(since: nil, now: now))
+    #expect(isCaughtUp(-10) && isCaughtUp(3_600))
+    #expect(!isCaughtUp(-9) && !isCaughtUp(0) && !isCaughtUp(1))
   }
 
   @Test("A message is handed out once to each connection, and again when it is over")
@@ -179,7 +179,7 @@ struct AdoptionDecisionTests {
     #expect(!deliveries.hasArrived("a"), "of an earlier process nobody knows")
     deliveries.began("a", to: 1, until: start.adding(seconds: 300), now: start)
     deliveries.began("b", to: 2, until: start.adding(seconds: 700), now: start.adding(seconds: 400))
-    let tokens = (deliveries.depart("a"), deliveries.depart("b"))
+    let tokens = (deliveries.taken("a"), deliveries.taken("b"))
     #expect(tokens.0 != tokens.1 && !deliveries.hasArrived("a") && !deliveries.hasArrived("b"))
     deliveries.acknowledge(7)
     deliveries.acknowledge(tokens.0)

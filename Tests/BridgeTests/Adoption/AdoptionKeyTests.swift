@@ -101,7 +101,7 @@ struct AdoptionKeyTests {
       switch state {
       case .denied:
         try scene.raised()
-        try scene.desk.deny(try #require(try scene.waiting().first).id.description, by: 0)
+        try scene.consents.deny(try #require(try scene.waiting().first).id.description, by: 0)
       case .expired:
         try scene.raised()
         try bridge.pass(130)
@@ -132,7 +132,7 @@ struct AdoptionKeyTests {
     try scene.raised()
     /// As after a start that could not read the daemon's own.
     func loseKeys() {
-      bridge.configuration.requests.sealer = EnrolledExchange(
+      bridge.parts.sealer = EnrolledExchange(
         ClientEnrolmentStore(bridge.temporary.keychain))
     }
     loseKeys()
@@ -154,7 +154,7 @@ struct AdoptionKeyTests {
   func withoutDaemon() throws {
     try scene.raised()
     let question = try #require(try scene.waiting().first)
-    bridge.configuration.requests.sealer = NobodyIsEnrolled()
+    bridge.parts.sealer = NobodyIsEnrolled()
     try bridge.prefer(.home)
     _ = try bridge.ask(
       .storeCredentials, ["border_agent_id": Agent.living, "dataset": guest.hex])

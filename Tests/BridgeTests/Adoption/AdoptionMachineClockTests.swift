@@ -8,7 +8,7 @@ import ThreadDataset
 
 @testable import Bridge
 
-/// A test for each row of the table in `AdoptionMachine` that is about the clock, or about what leaves.
+/// A test for each row of the table in `AdoptionMachine` that is about the clock, or about what is sent.
 @Suite("The states of an adoption by the clock")
 struct AdoptionMachineClockTests {
   private let scene: AdoptionStates
@@ -122,7 +122,7 @@ struct AdoptionMachineClockTests {
     }
     #expect(machine.handle(event) == [.send(record)])
     #expect(machine == scene.machine(.agreed), "it may be that nothing can be sealed")
-    #expect(machine.handle(.left(record)) == [.save(record), .publishSent(record)])
+    #expect(machine.handle(.sent(record)) == [.save(record), .publishSent(record)])
     #expect(machine == AdoptionMachine(.sent, record))
   }
 
@@ -174,18 +174,22 @@ struct AdoptionMachineClockTests {
     #expect(
       machine.handle(clock { $0.hasConnection = true }) == [.save(record)],
       "nothing is waited for longer than the setting says")
+    machine = sent(200)
+    let half = try #require(machine.record)
+    #expect(machine.handle(event) == [.send(half)], "more than half of the time is left")
+    #expect(machine.record == half)
   }
 
-  @Test("The wait ends when its time is over and all is heard")
+  @Test("The wait ends when its time is over and all reports are received")
   func timeout() throws {
     var machine = sent(0)
-    #expect(machine.handle(clock()) == [], "without a connection nobody knows")
-    #expect(machine.handle(clock { $0.hasArrived = true }) == [], "not all is heard")
+    #expect(machine.handle(clock()) == [], "without a connection it is not known")
+    #expect(machine.handle(clock { $0.hasArrived = true }) == [], "not all reports are received")
     var over = try #require(machine.record)
     over.phase = .over
     let event = clock {
       $0.hasArrived = true
-      $0.isHeard = true
+      $0.isCaughtUp = true
     }
     #expect(machine.handle(event) == [.save(over), .check])
     #expect(machine == AdoptionMachine(.timeout, over))

@@ -123,6 +123,16 @@ struct AdoptionMachineTests {
     }
   }
 
+  @Test(
+    "Without a key to seal to, and not elsewhere, there is nothing to adopt",
+    arguments: failed + [.asked, .agreed, .sent])
+  func obstacleNotElsewhere(state: AdoptionState) {
+    var machine = scene.machine(state)
+    let check = scene.check(.stale([.channel]), key: .notEnrolled)
+    #expect(machine.handle(.checked(check)) == scene.ending(state))
+    #expect(machine == AdoptionMachine(nil, nil))
+  }
+
   @Test("A router that is removed has no adoption", arguments: AdoptionState.allCases)
   func removed(state: AdoptionState) {
     var machine = scene.machine(state)
@@ -143,11 +153,15 @@ struct AdoptionMachineTests {
 
   @Test(
     "What a router reports meanwhile is kept, and written once",
-    arguments: [AdoptionState.sent, .timeout, .disagreement],
-    [AdoptionReport.configured, .notYet])
+    arguments: [
+      (AdoptionState.sent, AdoptionReport.configured), (.sent, .notYet),
+      (.timeout, .configured), (.disagreement, .configured),
+    ])
   func reported(state: AdoptionState, report: AdoptionReport) throws {
     var machine = scene.machine(state)
-    #expect(machine.handle(.reported(report, isAwaited: true)) == [])
+    let isAwaited = state == .sent
+    #expect(machine.counts(report, isAwaited: isAwaited))
+    #expect(machine.handle(.reported(report, isAwaited: isAwaited)) == [])
     #expect(machine.handle(.stored(scene.guest, after: report)) == [])
     let later = try SampleNetwork.guest.dataset(at: 9)
     var kept = try #require(machine.record)
@@ -165,6 +179,22 @@ struct AdoptionMachineTests {
     over.reported = third
     #expect(machine.handle(.stored(third, after: .disagreement)) == [.save(over)])
     #expect(machine == AdoptionMachine(.disagreement, over))
+  }
+
+  @Test(
+    "A report that is not awaited counts for nothing",
+    arguments: [AdoptionReport.confirmed, .configured, .notYet, .disagreement])
+  func reportedForNothing(report: AdoptionReport) {
+    for state in AdoptionState.allCases {
+      let isLate = [.timeout, .disagreement].contains(state)
+      guard !isLate || ![.confirmed, .configured].contains(report) else { continue }
+      var machine = scene.machine(state)
+      #expect(!machine.counts(report, isAwaited: false))
+      #expect(machine.handle(.reported(report, isAwaited: false)) == [])
+      #expect(machine == scene.machine(state))
+    }
+    var lost = AdoptionMachine(.sent, nil)
+    #expect(lost.handle(.reported(report, isAwaited: true)) == [] && lost.state == .sent)
   }
 
   // MARK: Asked

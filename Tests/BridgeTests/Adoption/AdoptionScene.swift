@@ -41,7 +41,7 @@ final class AdoptionScene {
   /// What a process does at its start.
   func knowKeys() throws {
     try bridge.database.write { _ = try bridge.enrolments.makeIdentity($0) }
-    bridge.configuration.requests.sealer = EnrolledExchange(bridge.enrolments)
+    bridge.parts.sealer = EnrolledExchange(bridge.enrolments)
   }
 
   func restart() throws {
@@ -85,8 +85,8 @@ final class AdoptionScene {
     try bridge.pass(1)
   }
 
-  var desk: ConsentDesk {
-    ConsentDesk(bridge.runner())
+  var consents: ConsentDecisions {
+    ConsentDecisions(bridge.runner())
   }
 
   func waiting() throws -> [PendingConsent] {
@@ -97,7 +97,7 @@ final class AdoptionScene {
   }
 
   func approve(_ scope: ConsentScope = .once) throws {
-    try desk.approve(try #require(try waiting().first).id.description, scope, by: 0)
+    try consents.approve(try #require(try waiting().first).id.description, scope, by: 0)
   }
 
   /// Asked, approved and sent.

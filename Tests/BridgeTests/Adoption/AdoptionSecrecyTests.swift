@@ -44,15 +44,16 @@ struct AdoptionSecrecyTests {
   }
 
   /// A program of the same team on the socket, where lists hold secrets.
-  private func toldOnSocket(
+  private func givenOnSocket(
     _ command: RequestCommand, gate: (any ConsentGate & Sendable)? = nil
   ) throws -> [CredentialRecord] {
-    var configuration = bridge.configuration
-    configuration.requests.gate = gate
+    var parts = bridge.parts
+    parts.gate = gate
     var request = ThreadRequest(command)
     request.agent = BorderAgentID(hex: Agent.living)
     let service = try RequestService(
-      configuration, keychain: bridge.temporary.keychain, clock: bridge.clock)
+      bridge.configuration, keychain: bridge.temporary.keychain, parts: parts,
+      clock: bridge.clock)
     let outcome = service.answer(request, from: .systemUser(1001), team: "family")
     guard case .answer(let answer) = outcome else { throw TestBridge.NoAnswer() }
     return try #require(try answer.result().credentials)
@@ -74,7 +75,7 @@ struct AdoptionSecrecyTests {
   @Test("Programs of the team find what it reported, and the approved key alone the rest")
   func programs() throws {
     for command in [RequestCommand.getCredentials, .listCredentials, .listActiveCredentials] {
-      let found = try toldOnSocket(command).filter { $0.agent?.description == Agent.living }
+      let found = try givenOnSocket(command).filter { $0.agent?.description == Agent.living }
       #expect(found.map(\.dataset) == [guest])
     }
     let message = try #require(try scene.opened().first)
@@ -85,9 +86,9 @@ struct AdoptionSecrecyTests {
   @Test("Who may be told of the preferred network hears nothing of a router that is not on it yet")
   func consented() throws {
     try bridge.say(.offline, Agent.attic, user: "hub")
-    let preferred = try toldOnSocket(.getPreferred, gate: EverybodyConsents())
+    let preferred = try givenOnSocket(.getPreferred, gate: EverybodyConsents())
     #expect(preferred.map(\.agent?.description) == [Agent.attic])
-    let nearby = try toldOnSocket(.nearbyNetworks, gate: EverybodyConsents())
+    let nearby = try givenOnSocket(.nearbyNetworks, gate: EverybodyConsents())
       .filter { $0.agent?.description == Agent.living }
     #expect(nearby.map(\.dataset) == [guest])
   }
@@ -104,7 +105,7 @@ struct AdoptionSecrecyTests {
     try scene.raised()
     let question = try #require(
       try scene.waiting().first { $0.subject.router?.agent.description == Agent.living })
-    try scene.desk.approve(question.id.description, .once, by: 0)
+    try scene.consents.approve(question.id.description, .once, by: 0)
     try bridge.pass(1)
     try bridge.announce(Agent.living, .home, at: 9)
     #expect(try scene.state == .sent && scene.stored == SampleNetwork.home.dataset(at: 9))

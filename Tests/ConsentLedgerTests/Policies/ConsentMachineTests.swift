@@ -10,7 +10,7 @@ import ThreadRequests
 @Suite("The states of a question")
 struct ConsentMachineTests {
   private let now: Int64 = 1_000_000_000
-  private static let patience = PendingConsent.patience
+  private static let timeout = PendingConsent.timeout
 
   private func request(
     _ transaction: String = "r-1", router: ConsentRouter? = nil
@@ -79,12 +79,12 @@ struct ConsentMachineTests {
     expectRefusal(.notAuthorized, question(), .approved(.once, by: own), at: now)
   }
 
-  @Test("Denied it owes no answers, and about a router the time begins again")
+  @Test("Denied it owes no answers, and about a router the time restarts")
   func deniedOnce() throws {
     let agent = try #require(BorderAgentID(hex: "a1b2c3d4e5f60718"))
     let router = ConsentRouter(agent: agent, name: nil, networkName: "guest")
     let rows: [(ConsentRouter?, Int64)] = [
-      (nil, now + Self.patience), (router, now + 1_000 + Self.patience),
+      (nil, now + Self.timeout), (router, now + 1_000 + Self.timeout),
     ]
     for (router, expires) in rows {
       let question = question(router: router)
@@ -107,6 +107,18 @@ struct ConsentMachineTests {
     let kept = denied(question())
     machine = ConsentMachine(kept)
     #expect(try machine.handle(.withdrawn, now: now) == [] && machine == ConsentMachine(kept))
+  }
+
+  @Test("When its requester has ended, its time is over, also where it was denied")
+  func requesterEnded() throws {
+    for question in [question(), denied(question())] {
+      var ended = question
+      ended.expires = now + 5
+      var machine = ConsentMachine(question)
+      #expect(try machine.handle(.requesterEnded, now: now + 5) == [.save(ended)])
+      #expect(machine.question == ended)
+      #expect(try machine.handle(.requesterEnded, now: now + 9) == [.save(ended)])
+    }
   }
 
   @Test("When its time is over, what waits expires, and what was denied is forgotten")

@@ -46,8 +46,8 @@ struct TransactionRunnerTests {
   private func decide(_ id: String, _ way: Way, approves: Bool) throws {
     switch way {
     case .command:
-      let desk = ConsentDesk(runner)
-      if approves { try desk.approve(id, .once, by: 0) } else { try desk.deny(id, by: 0) }
+      let consents = ConsentDecisions(runner)
+      if approves { try consents.approve(id, .once, by: 0) } else { try consents.deny(id, by: 0) }
     case .socket:
       var request = ThreadRequest(approves ? .approveConsent : .denyConsent)
       request.id = id

@@ -54,11 +54,11 @@ struct RequestPartsTests {
     -> TestBridge
   {
     let bridge = try TestBridge {
-      $0.isApprover = { $0 == "anna" }
+      $0.approvers = ["anna"]
       $0.approversMustSign = false
-      $0.requests.sealer = seals
-      $0.requests.opener = seals
     }
+    bridge.parts.sealer = seals
+    bridge.parts.opener = seals
     try bridge.announce(Agent.living, .home, at: 1)
     return bridge
   }

@@ -17,8 +17,8 @@ extension TestBridge {
     clock: (any Clock)? = nil, logger: Logger = .silent, wakes: @escaping @Sendable () -> Void = {}
   ) -> TransactionRunner {
     TransactionRunner(
-      configuration, store: store, monitor: monitor, answers: answers, clock: clock ?? self.clock,
-      logger: logger, wakePublisher: wakes)
+      configuration, store: store, parts: parts, monitor: monitor, answers: answers,
+      clock: clock ?? self.clock, logger: logger, wakePublisher: wakes)
   }
 
   func intake(_ transactions: TransactionRunner, outbox: Outbox? = nil) throws -> Intake {
@@ -32,7 +32,7 @@ extension TestBridge {
     _ body: (BridgeTransaction) throws -> R
   ) throws -> (result: R, outcome: TransactionOutcome) {
     try database.write {
-      try TransactionRunner.apply(configuration, store, now: clock.now(), $0, body)
+      try TransactionRunner.apply(configuration, store, parts, now: clock.now(), $0, body)
     }
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BridgeProtocol
+import BrokerAccess
 import ClientEnrolment
 import Foundation
 import KeychainCore
@@ -20,6 +21,7 @@ final class TestBridge {
   let temporary: TemporaryStore
   let clock = ManualClock()
   var configuration: BridgeConfiguration
+  var parts = RequestParts()
   /// What the last batch came to.
   private(set) var counts = BatchCounts()
   /// What it is to be answered.
@@ -43,7 +45,10 @@ final class TestBridge {
     enrolments = ClientEnrolmentStore(temporary.keychain)
     answerQueue = AnswerQueue(monitor: monitor)
     configuration = BridgeConfiguration(version: "test", topics: BaseTopics(homes))
-    configuration.team = { teams[$0] ?? $0 }
+    // Who is called like a team is in it.
+    let members = Dictionary(grouping: teams.keys.sorted()) { teams[$0] ?? $0 }
+    configuration.teams = BrokerTeams(
+      Dictionary(uniqueKeysWithValues: members.map { ($0, [$0] + $1) }))
     change(&configuration)
     try start()
   }

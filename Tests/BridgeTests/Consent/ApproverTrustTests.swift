@@ -15,7 +15,7 @@ struct ApproverTrustTests {
   private let anna: Identity
 
   init() throws {
-    bridge = try TestBridge { $0.isApprover = { $0 == "anna" } }
+    bridge = try TestBridge { $0.approvers = ["anna"] }
     anna = try Identity()
     try bridge.useEnrolments()
     try bridge.announce(Agent.living, .home, at: 1, user: "hub")

@@ -60,7 +60,7 @@ extension TestBridge {
   /// By the daemon's own user, beside the broker.
   func command(_ request: ThreadRequest) throws -> ThreadAnswer {
     let service = try RequestService(
-      configuration, keychain: temporary.keychain, clock: clock)
+      configuration, keychain: temporary.keychain, parts: parts, clock: clock)
     let outcome = service.answer(
       request, from: .systemUser(1000), team: "uid/1000", isAdministrator: true)
     guard case .answer(let answer) = outcome else { throw NoAnswer() }

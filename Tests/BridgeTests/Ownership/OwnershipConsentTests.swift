@@ -18,7 +18,8 @@ struct OwnershipConsentTests {
   let bridge: TestBridge
 
   init() throws {
-    bridge = try TestBridge { $0.requests.sealer = PlainSealer() }
+    bridge = try TestBridge()
+    bridge.parts.sealer = PlainSealer()
     try bridge.announce(Agent.attic, .home, at: 5, user: "hub")
     try bridge.announce(Agent.living, .guest, at: 1, user: "anna")
   }
@@ -37,8 +38,8 @@ struct OwnershipConsentTests {
 
   private let answers = AnswerQueue()
 
-  private var desk: ConsentDesk {
-    ConsentDesk(bridge.runner(answers: answers))
+  private var consents: ConsentDecisions {
+    ConsentDecisions(bridge.runner(answers: answers))
   }
 
   /// The tablet asks for the network of anna's router.
@@ -59,7 +60,7 @@ struct OwnershipConsentTests {
   @Test("An approval for good asks again after the transfer")
   func always() throws {
     try ask()
-    try desk.approve(try #require(try waiting().first).id.description, .always, by: 0)
+    try consents.approve(try #require(try waiting().first).id.description, .always, by: 0)
     try ask()
     #expect(bridge.published.first?.data?.sealed != nil, "agreed to for good")
     try bridge.transfer(Agent.living, to: "bert")
@@ -72,7 +73,7 @@ struct OwnershipConsentTests {
   func pending() throws {
     try ask()
     try bridge.transfer(Agent.living, to: "bert")
-    let record = try desk.approve(
+    let record = try consents.approve(
       try #require(try waiting().first).id.description, .once, by: 0)
     #expect(record.given == false)
     #expect(record.obstacle?.code == "conflict")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BridgeProtocol
+import BrokerAccess
 import ConsentLedger
 import CredentialService
 import Foundation
@@ -23,11 +24,11 @@ struct ConsentRequestTests {
     bridge = try TestBridge(homes: [
       .init(name: "home", base: "threadkeeper"), .init(name: "cabin", base: "cabin"),
     ]) {
-      $0.isApprover = { ["anna", "phone"].contains($0) }
+      $0.approvers = ["anna", "phone"]
       $0.approversMustSign = false
-      $0.team = { ["phone", "watch"].contains($0) ? "wrist" : $0 }
-      $0.requests.sealer = OpenSealer()
+      $0.teams = BrokerTeams(["wrist": ["phone", "watch"]])
     }
+    bridge.parts.sealer = OpenSealer()
     try bridge.announce(Agent.living, .home, at: 1, user: "hub")
     try bridge.announce(Agent.attic, .guest, at: 1, user: "hub")
   }

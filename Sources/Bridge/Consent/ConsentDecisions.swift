@@ -4,9 +4,9 @@ import ConsentLedger
 import Logging
 import ThreadRequests
 
-/// Where people decide, beside the broker: at the command line. Each call is a transaction of its own;
-/// what it says is on disk before it returns.
-package struct ConsentDesk: Sendable {
+/// Decisions of people at the command line. Each call is a transaction of its own; what is decided is on disk before it
+/// returns.
+package struct ConsentDecisions: Sendable {
   private let transactions: TransactionRunner
 
   init(_ transactions: TransactionRunner) { self.transactions = transactions }

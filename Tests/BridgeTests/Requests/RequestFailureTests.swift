@@ -22,10 +22,10 @@ struct RequestFailureTests {
 
   init() throws {
     bridge = try TestBridge {
-      $0.isApprover = { $0 == "anna" }
+      $0.approvers = ["anna"]
       $0.approversMustSign = false
     }
-    bridge.configuration.requests.sealer = FailingSealer()
+    bridge.parts.sealer = FailingSealer()
     try bridge.announce(Agent.living, .home, at: 1, user: "hub")
     _ = try bridge.takeEvents()
   }

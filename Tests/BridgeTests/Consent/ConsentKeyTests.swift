@@ -20,7 +20,7 @@ struct ConsentKeyTests {
 
   init() throws {
     bridge = try TestBridge {
-      $0.isApprover = { $0 == "anna" }
+      $0.approvers = ["anna"]
       $0.approversMustSign = false
     }
     (old, new) = (try Identity(), try Identity())

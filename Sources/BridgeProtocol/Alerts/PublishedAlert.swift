@@ -2,7 +2,7 @@
 
 /// What was true of an alert when an event told of it. Stored with the event: the alert itself goes on,
 /// and may be forgotten, while the event waits for the broker.
-package struct ToldAlert: Codable, Hashable, Sendable {
+package struct PublishedAlert: Codable, Hashable, Sendable {
   package let name: AlertName
   package let facts: AlertFacts
   /// Milliseconds since 1970.

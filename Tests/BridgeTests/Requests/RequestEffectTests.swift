@@ -117,7 +117,7 @@ struct RequestEffectTests {
 
   @Test("An approver sets the preferred network over MQTT; every router is checked at once")
   func setPreferred() throws {
-    bridge.configuration.isApprover = { $0 == "anna" }
+    bridge.configuration.approvers = ["anna"]
     bridge.configuration.approversMustSign = false
     try bridge.announce(Agent.living, .home, at: 1)
     try bridge.announce(Agent.attic, .guest, at: 1)

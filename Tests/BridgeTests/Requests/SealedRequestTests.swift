@@ -78,10 +78,10 @@ struct SealedRequestTests {
     try bridge.announce(Agent.living, .home, at: 1, user: "hub")
     let message = try bridge.sealedRequest(
       "credentials/get", user: "phone", by: phone, ["border_agent_id": Agent.living])
-    let sealer = bridge.configuration.requests.sealer
-    bridge.configuration.requests.sealer = FailingSealer()
+    let sealer = bridge.parts.sealer
+    bridge.parts.sealer = FailingSealer()
     #expect(try codes(message) == ["store"])
-    bridge.configuration.requests.sealer = sealer
+    bridge.parts.sealer = sealer
     #expect(try codes(message) == ["replayed"])
   }
 

@@ -8,12 +8,12 @@ import Testing
 @testable import Bridge
 
 extension TestBridge {
-  /// Seals and opens with the enrolments of now, as the bridge does from its start on.
+  /// Seals and opens with the current enrolments, as the bridge does from its start on.
   func useEnrolments() throws {
     _ = try database.write { try enrolments.makeIdentity($0) }
     let exchange = EnrolledExchange(enrolments)
-    configuration.requests.sealer = exchange
-    configuration.requests.opener = exchange
+    parts.sealer = exchange
+    parts.opener = exchange
   }
 
   func enroll(

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Bridge
+import BridgeProtocol
+import DaemonTestKit
+import TestKit
+import Testing
+
+@testable import ThreadkeeperDaemon
+
+@Suite("What the settings decide for the bridge")
+struct BridgeConfigurationTests {
+  @Test("The bridge alone has the same defaults as the settings")
+  func defaults() throws {
+    let settings = try BridgeConfiguration(MovedStore.settings(TemporaryStore()))
+    let alone = BridgeConfiguration(version: settings.version, topics: settings.topics)
+    #expect(settings.alertsHold == alone.alertsHold)
+    #expect(settings.offlineAfter == alone.offlineAfter)
+    #expect(settings.adoptTimeout == alone.adoptTimeout)
+    #expect(settings.eventsPerSecond == alone.eventsPerSecond)
+    #expect(settings.eventsBurst == alone.eventsBurst)
+    #expect(settings.routersPerTeam == alone.routersPerTeam)
+    #expect(settings.approvers == alone.approvers)
+    #expect(settings.approversMustSign == alone.approversMustSign)
+    #expect(settings.teams == alone.teams)
+  }
+}
