@@ -20,7 +20,7 @@ package final class Bridge: Service {
   /// the broker's and the disk's time goes to the intake.
   private static let burstPortion = 10
 
-  /// Days for which the broker keeps the sessions, and with them what routers say meanwhile. A daemon
+  /// Days for which the broker keeps the sessions, and with them what routers publish meanwhile. A daemon
   /// that is gone for longer is not coming back, and its queue should go too.
   private static let sessionDays: UInt32 = 30
 

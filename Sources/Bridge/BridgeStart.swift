@@ -71,8 +71,8 @@ enum BridgeStart {
     }
   }
 
-  /// A program may have changed the preferred network while no daemon ran. Routers are checked from the first one after a
-  /// start.
+  /// A program may have changed the preferred network while no daemon ran. Routers are checked from the first one
+  /// after a start.
   private static func catchUp(_ home: HomeContext, _ context: TransactionContext) throws -> [Effect]
   {
     let (dataset, record): (OperationalDataset?, HomeRecord)

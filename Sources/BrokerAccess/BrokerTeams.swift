@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which team each user of the broker speaks for. A pure value. Users are compared by bytes, as the broker does: to Swift
-/// an accented letter equals its two parts.
+/// Which team each user of the broker speaks for. A pure value. Users are compared by bytes, as the broker does: to
+/// Swift an accented letter equals its two parts.
 package struct BrokerTeams: Sendable, Hashable {
   /// Access groups of threadkeeper's own begin so.
   package static let reservedPrefix = "threadkeeper."

@@ -55,7 +55,7 @@ extension ConsentLedger {
       tx)
   }
 
-  /// One that says the same is there already when the request waited longer than another one. One for an earlier
+  /// The same grant is there already when the request waited longer than another one. One for an earlier
   /// network key is replaced: it covers nothing any more.
   func grant(
     to pending: PendingConsent, by approver: ConsentApprover, now: Int64, _ tx: WriteTransaction

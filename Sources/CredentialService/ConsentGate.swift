@@ -76,7 +76,7 @@ extension ConsentGate {
 }
 
 /// For a program without a daemon: nobody can agree to anything.
-package struct NobodyConsents: ConsentGate, Sendable {
+package struct NoConsentGate: ConsentGate, Sendable {
   package init() {}
 
   package func judge(_ question: ConsentQuestion, _ tx: WriteTransaction) -> ConsentVerdict {

@@ -5,8 +5,8 @@ import ThreadDataset
 /// That a border router is to be given the preferred network's credentials: how far it is, and what it is
 /// to use. By it credentials are sent out, so it lies under the seal.
 ///
-/// Here, and nowhere else, the preferred credentials are stored for the router until it has said that it uses
-/// them: what is stored as its own is told to its whole team without asking anybody, and a person has agreed
+/// Here, and nowhere else, the preferred credentials are stored for the router until it has reported that it uses
+/// them: what is stored as its own is given to its whole team without a question, and a person has agreed
 /// to one key of one login.
 package struct Adoption: Sendable, Hashable {
   package enum Phase: String, Codable, Sendable {
@@ -14,7 +14,7 @@ package struct Adoption: Sendable, Hashable {
     case asked
     /// A person has agreed, and nothing has left for the router yet.
     case agreed
-    /// The router is sent the preferred credentials, and has not said yet that it uses them.
+    /// The router is sent the preferred credentials, and has not reported yet that it uses them.
     case sent
     /// It has failed, and no person is asked about the same again.
     case over
@@ -36,7 +36,7 @@ package struct Adoption: Sendable, Hashable {
   package var deadline: Int64
   /// What is to be given.
   package var preferred: OperationalDataset
-  /// What the router says that it uses: what is stored as its own.
+  /// What the router reports that it uses: what is stored as its own.
   package var reported: OperationalDataset
 
   package init(

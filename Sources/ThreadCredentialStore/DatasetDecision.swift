@@ -12,7 +12,7 @@ package enum DatasetDecision: Hashable, Sendable {
   case update([DatasetParameter])
   /// Another network: stored whatever its timestamp, which counts within one network only.
   case move(from: ExtendedPANID?, [DatasetParameter])
-  /// The same network, older: ignored, and said.
+  /// The same network, older: ignored, with an event.
   case ignoreOlder
   /// The same network and age, with other content: not stored, and never dropped in silence.
   case conflict([DatasetParameter])

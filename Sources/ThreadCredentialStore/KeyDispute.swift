@@ -11,7 +11,7 @@ package struct KeyDispute: Hashable, Sendable {
   /// Damaged credentials that name the network.
   package let damaged: [PreferredMembers.Damaged]
 
-  /// - Returns: nil where nobody claims new keys.
+  /// - Returns: nil where no router claims new keys.
   package init?(preferred: OperationalDataset, members: PreferredMembers) {
     let claimants = members.readable.filter {
       $0.dataset.relation(to: preferred) == .newer && !$0.dataset.hasKeys(of: preferred)

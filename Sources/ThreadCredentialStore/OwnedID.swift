@@ -13,7 +13,7 @@ package struct OwnedID: Sendable, Hashable {
   /// When the item was changed last, in microseconds since 1970. For an id without credentials: when they were deleted.
   package let modified: Int64
 
-  /// Nil for an item that says nothing about who owns an id.
+  /// Nil for an item that is not about the owner of an id.
   init?(_ item: Item) {
     guard let place = ImportedPlace(item.itemClass, item.attributes),
       let agent = BorderAgentID(hex: item[.account]?.string ?? "")

@@ -2,7 +2,7 @@
 
 import ThreadDataset
 
-/// What a login learns that speaks for another team's border agent id.
+/// The message to a login that publishes for another team's border agent id.
 package enum OwnershipAdvice {
   /// - Parameters:
   ///   - team: the team of the login that is refused.

@@ -28,7 +28,7 @@ package enum PreferredDecision: Hashable, Sendable {
     }
   }
 
-  /// Who says what the router uses.
+  /// Where the report comes from.
   package enum Source: Hashable, Sendable {
     /// The broker: an event, or a request.
     case broker

@@ -3,8 +3,8 @@
 import SQLiteDatabase
 import ThreadDataset
 
-/// A dataset that is reported of a border router, by an event or a request: here it becomes what is stored for the router,
-/// and perhaps the preferred network of the home.
+/// A dataset that is reported of a border router, by an event or a request: here it becomes what is stored for the
+/// router, and perhaps the preferred network of the home.
 package struct ReportedDataset {
   package let agent: BorderAgentID
   package let home: String

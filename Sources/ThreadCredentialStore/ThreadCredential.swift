@@ -7,7 +7,7 @@ import ThreadDataset
 package struct ThreadCredential: Sendable {
   package let home: String
   package let agent: BorderAgentID
-  /// The team that stored it first; nobody else may change it.
+  /// The team that stored it first; no other team may change it.
   package let team: String
   package let dataset: OperationalDataset
   /// Whether the router was seen on the preferred network with the preferred network's own key, and

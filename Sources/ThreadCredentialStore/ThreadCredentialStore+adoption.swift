@@ -79,7 +79,7 @@ extension ThreadCredentialStore {
     try keychain.delete(item, in: tx)
   }
 
-  /// The item of an adoption. One that cannot be opened goes: it says nothing, and must not keep the next
+  /// The item of an adoption. One that cannot be opened is deleted: it must not keep the next
   /// one from its place.
   private func soundItem(
     of agent: BorderAgentID, in home: String, _ tx: WriteTransaction

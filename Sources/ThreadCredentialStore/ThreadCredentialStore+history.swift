@@ -83,7 +83,7 @@ extension ThreadCredentialStore {
     return id
   }
 
-  /// Lets go what an import has brought beyond the limit, and what says that no network is preferred
+  /// Lets go what an import has brought beyond the limit, and the item that no network is preferred
   /// where one is.
   package func settleImportedHistory(of home: String, _ tx: WriteTransaction) throws {
     if let preferred = try readablePreferred(of: home, tx) {

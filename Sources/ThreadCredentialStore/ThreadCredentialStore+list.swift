@@ -5,7 +5,7 @@ import SQLiteDatabase
 import ThreadDataset
 
 /// Credentials of many border routers, in the order in which they came. What is damaged is named beside
-/// them; an item whose attributes are damaged is in neither: nobody can tell whose it is.
+/// them; an item whose attributes are damaged is in neither: it is not known whose it is.
 extension ThreadCredentialStore {
   package typealias Found = (readable: [ThreadCredential], damaged: [BorderAgentID])
 

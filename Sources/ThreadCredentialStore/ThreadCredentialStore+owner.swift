@@ -43,7 +43,7 @@ extension ThreadCredentialStore {
     }
   }
 
-  /// Deletes the credentials of a border agent id and who owns it, damaged or not: it then belongs to nobody.
+  /// Deletes the credentials of a border agent id and who owns it, damaged or not: it then belongs to no team.
   package func deleteOwner(
     of agent: BorderAgentID, in home: String, _ tx: WriteTransaction
   ) throws {

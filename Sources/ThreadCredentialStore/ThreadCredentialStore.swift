@@ -60,7 +60,7 @@ package struct ThreadCredentialStore: Sendable {
   /// All credentials of a home, in the order in which they came.
   ///
   /// - Returns: the credentials, and the routers whose datasets are damaged. An item whose attributes
-  ///   are damaged is in neither: nobody can tell whose it is.
+  ///   are damaged is in neither: it is not known whose it is.
   package func all(
     in home: String, _ tx: ReadTransaction
   ) throws -> (readable: [ThreadCredential], damaged: [BorderAgentID]) {

@@ -20,7 +20,7 @@ enum Agent {
 /// The service on a real store, with a registry that takes note of what it hears.
 final class Service {
   let temporary: TemporaryStore
-  var gate: any ConsentGate = NobodyConsents()
+  var gate: any ConsentGate = NoConsentGate()
   /// Border agent ids that can be reached.
   var active: Set<String> = []
   private(set) var heard: [String] = []

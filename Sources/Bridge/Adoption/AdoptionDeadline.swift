@@ -4,7 +4,7 @@ import BridgeProtocol
 
 /// Until when a router's report is waited for.
 enum AdoptionDeadline {
-  /// Nothing is waited for longer than the current setting says. So a clock that was set back does not make a
+  /// Nothing is waited for longer than the current setting. So a clock that was set back does not make a
   /// router wait for hours, and a setting that was lowered leaves it the new time.
   static func limited(_ deadline: Int64, timeout: Int, now: WireTime) -> Int64 {
     min(deadline, now.adding(seconds: timeout).milliseconds)

@@ -76,8 +76,8 @@ struct AdoptionCheck {
 /// nothing.
 struct AdoptionClock {
   let now: WireTime
-  /// Seconds in which a router that was sent the preferred credentials has to report that it uses them; nil: the setting
-  /// does not ask for adoption.
+  /// Seconds in which a router that was sent the preferred credentials has to report that it uses them; nil: the
+  /// setting does not ask for adoption.
   let timeout: Int?
   /// A router that is away could not answer.
   var isRouterOnline = true

@@ -52,7 +52,7 @@ import ThreadDataset
 /// | `agreed` | sent | `sent` |
 /// | `sent` | clock: due, and "always" was taken back | `due`: restarts |
 /// | `sent` | clock: due | the same; the message is sent again |
-/// | `sent` | clock: due, it may not have arrived, and less than half of the time is left | the same; the whole time again |
+/// | `sent` | clock: due, may not have arrived, less than half of the time left | the same; the whole time again |
 /// | `sent` | clock: the deadline is later than the setting allows | the same; the deadline moves |
 /// | `sent` | clock: the deadline is over, and all reports are received | `timeout` |
 ///

@@ -22,8 +22,8 @@ struct AdoptionSealer {
     var sealed: SealedText
   }
 
-  /// The login that the credentials are sent to. Several logins of a team may publish for one router, and take turns: the
-  /// one that a person was asked about stays, as long as something can be sealed for it. Else it is the last one.
+  /// The login that the credentials are sent to. Several logins of a team may publish for one router, and take turns:
+  /// the one that a person was asked about stays, as long as something can be sealed for it. Else it is the last one.
   func addressee(
     of router: RouterRecord, _ adoption: Adoption?, in home: String
   ) throws -> (user: String, key: AdoptionKey) {

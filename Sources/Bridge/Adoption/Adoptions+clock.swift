@@ -96,7 +96,7 @@ extension Adoptions {
     return waiting
   }
 
-  /// Asks whether a router may be given the preferred credentials; not where "always" was said to it.
+  /// Asks whether a router may be given the preferred credentials; not where "always" was approved.
   private func ask(
     about router: RouterRecord, _ preferred: () throws -> OperationalDataset?,
     _ round: inout Round, in home: String

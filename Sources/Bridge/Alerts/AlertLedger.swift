@@ -45,7 +45,7 @@ enum AlertLedger {
      WHERE home = ? AND phase = 1 ORDER BY updated_at DESC, id DESC LIMIT ?
     """
 
-  /// Firing alerts of one name, of all homes, about which nothing was said since before `deadline`.
+  /// Firing alerts of one name, of all homes, that did not change since `deadline`.
   static func firing(
     _ name: AlertName, before deadline: WireTime, limit: Int, _ tx: ReadTransaction
   ) throws -> [AlertRecord] {

@@ -20,7 +20,7 @@ package struct AlertRecord: Sendable {
   package var phase: Phase
   /// What was published last, or will be published first.
   package var facts: AlertFacts
-  /// What a resolved alert will say whose condition holds again, if that lasts.
+  /// The next text of a resolved alert whose condition holds again, if that lasts.
   var heldFacts: AlertFacts?
   /// When the condition began. Stored, so that a restart of the daemon does not restart the hold.
   var heldSince: WireTime
@@ -34,7 +34,7 @@ package struct AlertRecord: Sendable {
 
   package var severity: AlertName.Severity { name.severity(facts.reason) }
 
-  /// Takes note of what is to be said if the condition lasts.
+  /// Notes the text for when the condition lasts.
   mutating func hold(_ wanted: AlertFacts) {
     if wasPublished { heldFacts = wanted } else { facts = wanted }
   }

@@ -31,7 +31,7 @@ extension Alerts {
     }
   }
 
-  /// Alerts about routers that are gone, or about users that speak for none, would fire for ever.
+  /// Alerts about routers that are gone, or about users that publish for none, would fire for ever.
   func endOrphans() throws -> [Effect] {
     try AlertLedger.active(tx).filter(isOrphan).flatMap { alert in
       try apply(alert.phase == .held ? .drop : .resolve, to: alert).effects

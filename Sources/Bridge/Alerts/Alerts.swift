@@ -15,7 +15,7 @@ struct Alerts {
   ///
   /// - Parameters:
   ///   - subject: a border agent id, a user, or empty for the home.
-  ///   - wanted: what it says; nil: the condition does not hold.
+  ///   - wanted: its text; nil: the condition does not hold.
   func set(
     _ name: AlertName, about subject: String, _ wanted: AlertFacts?, in home: HomeRecord
   ) throws -> AlertChange {

@@ -2,7 +2,7 @@
 
 import BridgeProtocol
 
-/// What alerts say that are about a home, a user or the daemon itself.
+/// The texts of alerts about a home, a user or the daemon itself.
 extension AlertFacts {
   static let noPreferredNetwork = AlertFacts(
     summary: "no network is preferred, so no router can be checked",

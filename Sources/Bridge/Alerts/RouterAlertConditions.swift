@@ -4,7 +4,7 @@ import BridgeProtocol
 import ThreadCredentialStore
 import ThreadDataset
 
-/// Which alerts a router's state calls for, and what they say.
+/// Which alerts a router's state calls for, and their texts.
 ///
 /// Every one names the router, the network, what differs (names, never values) and what to do.
 struct RouterAlertConditions {
@@ -13,11 +13,12 @@ struct RouterAlertConditions {
   let dataset: OperationalDataset?
   let preferred: OperationalDataset?
   let trigger: String
-  /// The login that credentials were to be sent to in an adoption that failed; nil: the one that publishes for the router.
+  /// The login that credentials were to be sent to in an adoption that failed; nil: the one that publishes for the
+  /// router.
   var addressee: String?
   /// The name of the network that it is on, where it is configured for another one and the name is known.
   var currentName: String?
-  /// Whether an alert of the home says why it differs from the preferred network.
+  /// Whether an alert of the home explains why it differs from the preferred network.
   var isExplainedByHome = false
 
   var wanted: [AlertName: AlertFacts] {

@@ -14,7 +14,7 @@ package struct ConsentDecisions: Sendable {
   /// Whether a question is to name its own.
   package var hasSeveralHomes: Bool { transactions.configuration.topics.homes.count > 1 }
 
-  /// - Throws: `ConsentRefusal`, or what the store says.
+  /// - Throws: `ConsentRefusal`, or what the store throws.
   @discardableResult
   package func approve(
     _ id: String, _ scope: ConsentScope, by user: UInt32
@@ -27,7 +27,7 @@ package struct ConsentDecisions: Sendable {
     }
   }
 
-  /// - Throws: `ConsentRefusal`, or what the store says.
+  /// - Throws: `ConsentRefusal`, or what the store throws.
   @discardableResult
   package func deny(_ id: String, by user: UInt32) throws -> ConsentRecord {
     try decide(by: user) { transaction, approver in
@@ -37,7 +37,7 @@ package struct ConsentDecisions: Sendable {
     }
   }
 
-  /// - Throws: `ConsentRefusal`, or what the store says.
+  /// - Throws: `ConsentRefusal`, or what the store throws.
   @discardableResult
   package func revoke(_ id: String, by user: UInt32) throws -> ConsentGrant {
     let grant = try decide(by: user) { transaction, approver in

@@ -7,8 +7,8 @@ import KeychainCore
 import SQLiteDatabase
 import ThreadRequests
 
-/// Questions to people, and their decisions, within one transaction: what the ledger keeps of them. What follows from it
-/// is returned.
+/// Questions to people, and their decisions, within one transaction: what the ledger keeps of them. What follows from
+/// it is returned.
 struct Consents {
   private let ledger: ConsentLedger
   let now: WireTime
@@ -81,7 +81,7 @@ struct Consents {
 
   /// Into the audit and the history: what a person has agreed to is not given.
   ///
-  /// - Parameter id: of the consent by which it would be given. A grant says nothing of one router.
+  /// - Parameter id: of the consent by which it would be given. A grant is not about one router.
   func noteNotGiven(_ id: String, _ obstacle: ConsentObstacle) throws -> [Effect] {
     guard let record = try ledger.noteNotGiven(id, obstacle, tx) else { return [] }
     return [.log(.notGiven(record, obstacle))]

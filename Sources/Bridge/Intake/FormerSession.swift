@@ -7,14 +7,14 @@ import Synchronization
 
 /// Takes in what waits at the broker in the session of an earlier version, and ends that session.
 ///
-/// That version's client id follows from the published `instance_id`, so anybody could take the session over.
+/// That version's client id follows from the published `instance_id`, so any client could take the session over.
 /// This stands between the intake's client and its handler until the session is gone:
 ///
 /// | step | connects as | until | why |
 /// |---|---|---|---|
 /// | `reserve` | new | subscribed | from here on the new session keeps what is published |
 /// | `drain` | former, and unsubscribes | nothing has come for 2 seconds | older events come first |
-/// | `forget` | former, with a clean start | connected | nobody can find a session there any more |
+/// | `forget` | former, with a clean start | connected | no client can find a session there any more |
 /// | `done` | new | | |
 ///
 /// The last step is stored. A crash before it repeats all of them, which loses nothing: what was published between

@@ -30,7 +30,7 @@ final class SealedEvents {
     self.tx = tx
   }
 
-  /// A plain event, of whom the broker says that it is of this user.
+  /// An event in plaintext. The user is known from the broker only.
   func requireTrust(in user: String, home: HomeRecord, _ intake: SealedIntake) throws {
     guard try isSigned(user, home: home, intake) else { return }
     throw Rejection(
@@ -73,7 +73,7 @@ final class SealedEvents {
       ? .event(event) : .duplicate
   }
 
-  /// The number of an envelope counts for its signer, whoever else speaks for the router meanwhile: else
+  /// The number of an envelope counts for its signer, whichever login publishes for the router meanwhile: else
   /// an old one could be sent again after that.
   private func isNews(
     _ event: InboundEvent, _ sequence: UInt64, issuer: PublicIdentity, user: String,

@@ -6,7 +6,7 @@ import ThreadDataset
 
 /// The border agent ids of a team, and those whose routers have left.
 ///
-/// These rows only say where to look: whose an id is, the sealed items say.
+/// These rows are only an index: the sealed items decide whose an id is.
 extension RouterLedger {
   /// Ids that count for a team, whether their routers are there or not; counts no further than `limit`.
   static func count(

@@ -5,7 +5,7 @@ import ThreadDataset
 
 /// Where a router is and how its Thread interface is, as it reports it.
 extension RouterRecord {
-  /// Takes over what an `announce`, `dataset` or `heartbeat` says, which also shows that the router is online.
+  /// Takes over what an `announce`, `dataset` or `heartbeat` reports, which also shows that the router is online.
   ///
   /// A heartbeat without these fields leaves them as they are. The other two describe the router as a whole:
   /// what they leave out is not known any more, so a publisher that never reports them is judged by its
@@ -14,7 +14,7 @@ extension RouterRecord {
     isOnline = true
     offlineReason = nil
     let isWhole = event.kind != .heartbeat
-    // A router that can be reached and does not say more was started again.
+    // A router that can be reached and reports no more was restarted.
     if event.threadState != nil || isWhole || threadState == .disabled {
       setThreadState(event.threadState, now: now)
     }

@@ -41,7 +41,7 @@ package struct RouterRecord: Hashable, Sendable {
   /// What it reported of its Thread interface last; nil where it does not report that.
   package var threadState: ThreadState?
   package var threadStateSince: WireTime?
-  /// Nil while it is online, and where nobody knows.
+  /// Nil while it is online, and where it is not known.
   package var offlineReason: OfflineReason?
   /// The preferred network that it was on last; a router that left has none.
   var memberOf: ExtendedPANID?

@@ -28,7 +28,9 @@ enum SealedOrderLedger {
     }
   }
 
-  /// Takes note of a number, and says what it is.
+  /// Notes a number.
+  ///
+  /// - Returns: whether it is news, a repetition or out of order.
   ///
   /// - Parameter most: rows that a signer may have, at least 1.
   static func take(

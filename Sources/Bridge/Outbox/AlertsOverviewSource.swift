@@ -35,7 +35,7 @@ struct AlertsOverviewSource: Sendable {
       warning: counts[.warning] ?? 0, info: counts[.info] ?? 0, alerts: alerts)
   }
 
-  /// A store that cannot be written cannot hold the alert that says so.
+  /// A store that cannot be written cannot hold the alert about that.
   var storeAlert: AlertState? {
     guard let home = topics.homes.first?.name, let problem = monitor.snapshot.storeProblem else {
       return nil

@@ -35,11 +35,11 @@ extension Ownership {
 
   /// Deletes all that is kept of a router that left: its owner, its row, its sequence numbers.
   ///
-  /// The row can be edited by whoever can write to the file. So the sealed items decide, and where the row contradicts
-  /// them, it is corrected.
+  /// The row can be edited by anyone who can write to the file. So the sealed items decide, and where the row
+  /// contradicts them, it is corrected.
   ///
   /// - Parameters:
-  ///   - team: whose id it has to be; nil: anybody's.
+  ///   - team: whose id it has to be; nil: any team's.
   ///   - deadline: since when it must have been away; nil: since any time.
   /// - Returns: what follows; nil where it was not deleted.
   func forget(

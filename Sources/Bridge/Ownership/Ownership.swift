@@ -6,8 +6,8 @@ import SQLiteDatabase
 import ThreadCredentialStore
 import ThreadDataset
 
-/// Which team a border agent id belongs to, within one transaction: transfer, release and removal of an id, and room for
-/// one more (`Ownership+room.swift`). What follows is returned.
+/// Which team a border agent id belongs to, within one transaction: transfer, release and removal of an id, and room
+/// for one more (`Ownership+room.swift`). What follows is returned.
 struct Ownership {
   let configuration: BridgeConfiguration
   let store: ThreadCredentialStore
@@ -25,7 +25,7 @@ struct Ownership {
 
   /// Gives a border agent id, and the credentials stored under it, to a team.
   ///
-  /// - Parameter logins: the broker's users that speak for the team.
+  /// - Parameter logins: the broker's users in the team.
   /// - Throws: `OwnershipFailure`.
   func transfer(
     _ agent: BorderAgentID, to team: String, logins: [String], in home: HomeRecord

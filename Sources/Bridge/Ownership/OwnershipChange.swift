@@ -4,9 +4,9 @@ import BridgeProtocol
 
 /// What a transfer, release or removal of a border agent id has changed.
 package struct OwnershipChange: Sendable, Hashable {
-  /// The team that owned the id before; nil where nobody did.
+  /// The team that owned the id before; nil where none did.
   package var previousTeam: String?
-  /// The team that owns it now; nil where nobody does.
+  /// The team that owns it now; nil where none does.
   package var team: String?
   /// Whether credentials were stored under the id before.
   package var hadCredentials: Bool

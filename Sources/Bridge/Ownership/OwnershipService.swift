@@ -24,7 +24,7 @@ package struct OwnershipService: Sendable {
   /// Gives a border agent id, and the credentials stored under it, to a team.
   ///
   /// - Parameters:
-  ///   - logins: the broker's users that speak for the team.
+  ///   - logins: the broker's users in the team.
   ///   - actor: who is named in the audit.
   package func transfer(
     _ agent: BorderAgentID, in home: String, to team: String, logins: [String], by actor: String

@@ -23,7 +23,9 @@ struct SequenceWindow: Hashable, Sendable {
 
   var isEmpty: Bool { high == nil && identifiers.isEmpty }
 
-  /// Takes note of the number or id, and says what it is.
+  /// Notes the number or id.
+  ///
+  /// - Returns: whether it is news, a repetition or out of order.
   mutating func take(_ order: InboundEvent.Order) -> Verdict {
     switch order {
     case .none: return .news

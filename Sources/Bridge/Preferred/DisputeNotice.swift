@@ -4,7 +4,7 @@ import BridgeProtocol
 import ThreadCredentialStore
 import ThreadDataset
 
-/// What the alert `PreferredKeyDisputed` says: both sides, and both ways out.
+/// The text of the alert `PreferredKeyDisputed`: both sides, and both remedies.
 struct DisputeNotice {
   let dispute: KeyDispute
   let preferred: OperationalDataset

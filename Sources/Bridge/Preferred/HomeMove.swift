@@ -17,7 +17,7 @@ enum HomeMove {
   static let fewest = 2
 
   /// - Returns: the network that all of them are on; nil where they are not together. A router that cannot
-  ///   be reached and was last on the preferred network does not count: nobody knows where it is.
+  ///   be reached and was last on the preferred network does not count: it is not known where it is.
   static func destination(of places: [Place], preferred: ExtendedPANID?) -> ExtendedPANID? {
     guard let preferred else { return nil }
     let known = places.filter { $0.routers > 0 && $0.network != nil }

@@ -34,7 +34,7 @@ struct HomeMoves {
     return HomeMove.destination(of: places, preferred: preferred)
   }
 
-  /// What the alert of a home that has moved says; nil where no network is preferred.
+  /// The text of the alert about a home that has moved; nil where no network is preferred.
   func facts(
     of home: HomeRecord, movedTo network: ExtendedPANID, preferred: OperationalDataset?,
     homeOption: String

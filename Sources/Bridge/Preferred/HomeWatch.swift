@@ -3,8 +3,8 @@
 import ThreadCredentialStore
 import ThreadDataset
 
-/// What a change of a router means for its home: whether the home has moved, and whether the keys of its preferred network
-/// are disputed. It is noted in the home's changes.
+/// What a change of a router means for its home: whether the home has moved, and whether the keys of its preferred
+/// network are disputed. It is noted in the home's changes.
 struct HomeWatch {
   let context: TransactionContext
   let home: HomeContext
@@ -37,7 +37,7 @@ struct HomeWatch {
     home.changes.needsRouterChecks = true
   }
 
-  /// Whether an alert of the home says why a router differs from the preferred network.
+  /// Whether an alert of the home explains why a router differs from the preferred network.
   func explains(_ router: RouterRecord, _ dataset: OperationalDataset?) throws -> Bool {
     let preferred = try context.preferredNetwork(of: home)
     if let network = router.network, network == home.changes.movedTo,

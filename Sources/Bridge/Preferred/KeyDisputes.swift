@@ -12,7 +12,7 @@ struct KeyDisputes {
   let tx: WriteTransaction
 
   /// Whether a router is a member that claims new keys for the preferred network. Then one alert of the
-  /// home says so, and none of the router.
+  /// home is about it, and none of the router.
   func isClaim(
     _ router: RouterRecord, _ dataset: OperationalDataset?, preferred: OperationalDataset?,
     in home: String
@@ -23,8 +23,8 @@ struct KeyDisputes {
     return try store.readableCredential(of: router.agent, in: home, tx)?.followsPreferred == true
   }
 
-  /// Brings the alert in line with what the members report. Where the other side has gone, the claim counts, and becomes
-  /// the preferred network.
+  /// Brings the alert in line with what the members report. Where the other side has gone, the claim counts, and
+  /// becomes the preferred network.
   func settle(
     in home: HomeRecord, preferred: OperationalDataset?, homeOption: String
   ) throws -> [Effect] {

@@ -4,8 +4,9 @@ import BridgeProtocol
 import ThreadCredentialStore
 import ThreadDataset
 
-/// The preferred networks of the homes, within one transaction: what a change of one means for its home, disputes about its
-/// keys, and whether the home has moved. What changes is noted, and decided once, at the end. What follows is returned.
+/// The preferred networks of the homes, within one transaction: what a change of one means for its home, disputes
+/// about its keys, and whether the home has moved. What changes is noted, and decided once, at the end. What follows
+/// is returned.
 struct PreferredNetworks {
   let context: TransactionContext
 

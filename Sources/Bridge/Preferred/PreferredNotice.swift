@@ -4,7 +4,7 @@ import BridgeProtocol
 import ThreadCredentialStore
 import ThreadDataset
 
-/// What the alert `PreferredNetworkChanged` says.
+/// The text of the alert `PreferredNetworkChanged`.
 struct PreferredNotice {
   let from: OperationalDataset
   let to: OperationalDataset

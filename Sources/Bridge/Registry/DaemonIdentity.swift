@@ -4,10 +4,10 @@ import ClientEnrolment
 import KeychainCore
 import Logging
 
-/// The daemon's own keys at its start. They are made when somebody first needs them, by `clients`: a store
+/// The daemon's own keys at its start. They are made when they are first needed, by `clients`: a store
 /// that is to take up that of another daemon should have none.
 enum DaemonIdentity {
-  /// Without them the rest of the daemon works: what is sealed is then refused, and said.
+  /// Without them the rest of the daemon works: what is sealed is then refused by name.
   static func load(_ enrolments: ClientEnrolmentStore, logger: Logger) throws {
     do {
       try enrolments.keychain.database.read { _ = try enrolments.loadIdentity($0) }

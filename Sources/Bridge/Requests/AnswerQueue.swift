@@ -5,7 +5,7 @@ import MosquittoClient
 import Synchronization
 import ThreadRequests
 
-/// Answers that wait for the connection that speaks, and messages of adoptions.
+/// Answers that wait for the status connection, and messages of adoptions.
 ///
 /// They are in memory only: an answer may hold secrets, and is of use for seconds. Who gets none asks
 /// again; to do the same once more changes nothing. A message of an adoption is of use for minutes, in which

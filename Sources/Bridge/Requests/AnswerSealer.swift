@@ -62,7 +62,7 @@ package protocol RequestOpener: Sendable {
 }
 
 /// For a process that knows no keys of clients.
-package struct NobodyIsEnrolled: AnswerSealer, RequestOpener {
+package struct NoEnrolledClients: AnswerSealer, RequestOpener {
   package init() {}
 
   package var knowsKeys: Bool { false }

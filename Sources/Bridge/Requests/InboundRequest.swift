@@ -11,7 +11,7 @@ struct InboundRequest: Sendable {
   let command: RequestCommand?
   /// The whole topic: a sealed request is bound to it.
   let topic: String
-  /// What the payload says, or why it cannot be read.
+  /// The fields of the payload, or why it cannot be read.
   var fields: Result<RequestFields, AnswerFailure>
   /// What an answer repeats, also where the rest cannot be read.
   let transaction: String?

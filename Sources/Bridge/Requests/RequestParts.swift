@@ -6,10 +6,10 @@ import CredentialService
 package struct RequestParts: Sendable {
   /// Nil: the ledger of consent, where people decide.
   package var gate: (any ConsentGate & Sendable)?
-  package var sealer: any AnswerSealer = NobodyIsEnrolled()
-  package var opener: any RequestOpener = NobodyIsEnrolled()
-  /// Whether a caller waits on a connection for this consent. Where none does, nothing is given, and nothing is noted as
-  /// given.
+  package var sealer: any AnswerSealer = NoEnrolledClients()
+  package var opener: any RequestOpener = NoEnrolledClients()
+  /// Whether a caller waits on a connection for this consent. Where none does, nothing is given, and nothing is noted
+  /// as given.
   package var isAwaited: @Sendable (_ consent: String) -> Bool = { _ in false }
   /// The transactions of the callers that wait on connections for this consent.
   package var transactions: @Sendable (_ consent: String) -> [String] = { _ in [] }

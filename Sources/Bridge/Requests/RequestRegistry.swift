@@ -7,8 +7,8 @@ import ThreadCredentialStore
 import ThreadDataset
 import ThreadRequests
 
-/// The registry for one request: reads it, and collects what follows there from what the request has changed, as it does
-/// from an event.
+/// The registry for one request: reads it, and collects what follows there from what the request has changed, as it
+/// does from an event.
 final class RequestRegistry: CredentialRegistry {
   private let ownership: Ownership
   private let homes: [String: HomeRecord]

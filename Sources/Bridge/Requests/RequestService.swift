@@ -23,7 +23,7 @@ package final class RequestService: Sendable {
   ) throws {
     var parts = parts
     // No person could be asked, and nothing would wait for the answer.
-    parts.gate = parts.gate ?? NobodyConsents()
+    parts.gate = parts.gate ?? NoConsentGate()
     self.init(
       try TransactionRunner(configuration, keychain: keychain, parts: parts, clock: clock))
   }
@@ -36,7 +36,7 @@ package final class RequestService: Sendable {
     case waiting(WaitingCallers.Place)
   }
 
-  /// Fulfils it, or says why not. May wait for the disk, so not for an executor's thread.
+  /// Fulfils it, or returns why not. May wait for the disk, so not for an executor's thread.
   ///
   /// - Parameters:
   ///   - requester: with the team and the name of the user, as the caller knows them for certain.

@@ -3,8 +3,8 @@
 import BridgeProtocol
 import ThreadDataset
 
-/// A router that is to be written. All that is true of it is decided again then: whether it is on the preferred network,
-/// its adoption, and its alerts.
+/// A router that is to be written. All that is true of it is decided again then: whether it is on the preferred
+/// network, its adoption, and its alerts.
 struct RouterChange {
   /// What is stored for the router.
   enum Dataset {

@@ -7,7 +7,7 @@ import ThreadDataset
 
 /// What a program or an import has changed in the store beside the registry.
 extension Routers {
-  /// The router as the store has it; nil when it is as the registry says, or damaged.
+  /// The router as the store has it; nil when the registry has the same, or it is damaged.
   func caughtUp(
     _ stored: RouterRecord, _ credential: ThreadCredential?, in home: String
   ) throws -> RouterChange? {

@@ -6,8 +6,8 @@ import SQLiteDatabase
 import ThreadCredentialStore
 import ThreadDataset
 
-/// What the events of border routers change, within one transaction: who may report it, whether it is news, and what becomes
-/// of the router's row and credentials. What follows is returned.
+/// What the events of border routers change, within one transaction: who may report it, whether it is news, and what
+/// becomes of the router's row and credentials. What follows is returned.
 struct Routers {
   /// A Wi-Fi router with Thread in it is one border router, and a mesh of them announces each.
   static let mostOfAccessPoint = 16

@@ -32,7 +32,7 @@ extension BridgeMonitor {
     update { $0.failingReaders.remove(reader) }
   }
 
-  /// - Returns: whether the store is about to be checked, so that nothing need be said yet.
+  /// - Returns: whether the store is about to be checked, so that nothing is published yet.
   @discardableResult
   func requestCheck(at now: WireTime) -> Bool {
     var isDue = false

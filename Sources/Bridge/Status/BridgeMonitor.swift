@@ -3,22 +3,22 @@
 import BridgeProtocol
 import Synchronization
 
-/// How the bridge is, kept in memory: what `bridge/health` says, and what cannot be stored because the
+/// How the bridge is, kept in memory: what `bridge/health` shows, and what cannot be stored because the
 /// store itself is what fails.
 package final class BridgeMonitor: Sendable {
   package enum Intake: Sendable, Equatable {
     case connecting
     case running
-    /// Words that say what is wrong and what to do.
+    /// A message: what is wrong and what to do.
     case backingOff(String)
   }
 
-  /// What the broker says to the daemon's user name and password.
+  /// What the broker answers to the daemon's user name and password.
   package enum Login: Sendable, Equatable {
     /// Nothing yet, or nothing since they were changed.
     case unknown
     case accepted
-    /// Words that say which user, and what the broker wants.
+    /// A message: which user, and what the broker wants.
     case refused(String)
   }
 
@@ -29,7 +29,7 @@ package final class BridgeMonitor: Sendable {
     /// silent.
     package var listeningSince: WireTime?
     package var isStatusConnected = false
-    /// Connections of the one that speaks, since the start.
+    /// Connections of the status connection since the start.
     var statusConnections: Int64 = 0
     package var lastConnectionProblem: String?
     package var storeProblem: StoreProblem?
@@ -64,7 +64,7 @@ package final class BridgeMonitor: Sendable {
       return intakeTakeover.map { .backingOff($0) } ?? .connecting
     }
 
-    /// What is to be said beside `intake`: what is wrong, and what to do.
+    /// What is published beside `intake`: what is wrong, and what to do.
     package var reason: String? {
       switch intake {
       case .running: takeover

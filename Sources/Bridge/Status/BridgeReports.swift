@@ -5,7 +5,7 @@ import MosquittoClient
 import SQLiteDatabase
 import SealedEnvelope
 
-/// Reads from the registry what `bridge/info`, `bridge/health` and `bridge/alerts` say.
+/// Reads from the registry what `bridge/info`, `bridge/health` and `bridge/alerts` show.
 struct BridgeReports: Sendable {
   struct Report {
     var infos: [(BaseTopics.Home, BridgeInfo)] = []
@@ -25,7 +25,7 @@ struct BridgeReports: Sendable {
   let monitor: BridgeMonitor
   let startedAt: WireTime
 
-  /// - Parameter isFirst: of this connection: then the broker may hold what an earlier one said.
+  /// - Parameter isFirst: of this connection: then the broker may hold what an earlier one published.
   func report(isHealthDue: Bool, isFirst: Bool, now: WireTime) throws -> Report {
     try database.read { tx in
       var report = Report()

@@ -7,7 +7,7 @@ import MosquittoClient
 struct RefusedTopics {
   /// Topics that are remembered; a broker that refuses more refuses enough.
   private static let most = 1_000
-  /// For publications that nobody has named. Those of the outbox count from 1.
+  /// For publications without a name. Those of the outbox count from 1.
   private static let firstToken: UInt64 = 1 << 63
 
   private var underWay: [UInt64: String] = [:]

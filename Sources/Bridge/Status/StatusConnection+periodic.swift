@@ -36,12 +36,12 @@ extension StatusConnection {
         state.queue += publications(of: health)
       }
       state.queue += report.consents
-      tell(problem, &state, overviews: report.overviews, isFirst: isFirst, now: now)
+      publish(problem, &state, overviews: report.overviews, isFirst: isFirst, now: now)
     }
   }
 
-  /// What the registry says; where it cannot be read, health with the counts of before, because that is
-  /// when somebody wants to know.
+  /// What the registry holds; where it cannot be read, health with the previous counts, because that is when people
+  /// look at it.
   private func report(isHealthDue: Bool, isFirst: Bool, now: WireTime) -> BridgeReports.Report {
     do {
       let report = try reports.report(isHealthDue: isHealthDue, isFirst: isFirst, now: now)
@@ -66,9 +66,9 @@ extension StatusConnection {
     }
   }
 
-  /// - Parameter isFirst: of this connection. The broker may hold what an earlier one said, or what
-  ///   an earlier process said that has since been ended.
-  private func tell(
+  /// - Parameter isFirst: of this connection. The broker may hold what an earlier connection or an earlier process has
+  ///   published.
+  private func publish(
     _ problem: BridgeMonitor.StoreProblem?, _ state: inout State,
     overviews: [(BaseTopics.Home, AlertsOverview)], isFirst: Bool, now: WireTime
   ) {

@@ -6,8 +6,8 @@ import MosquittoClient
 import SQLiteDatabase
 import Synchronization
 
-/// The connection that speaks: it holds the last will and publishes all that the daemon says. It needs
-/// no write to the store, so it can say why the intake stands still.
+/// The connection that publishes: it holds the last will and publishes all that the daemon has. It needs
+/// no write to the store, so it can publish why the intake has stopped.
 final class StatusConnection: MosquittoHandler {
   static let homeAssistantBirth = "homeassistant/status"
   static let droppedMessages = "$SYS/broker/publish/messages/dropped"
@@ -151,7 +151,7 @@ final class StatusConnection: MosquittoHandler {
     outbox.acknowledge(token)
   }
 
-  /// Whoever corrects the broker's access list finds all of it there that the daemon has to say.
+  /// Once the broker's access list is corrected, all that the daemon has is published there.
   private func note(_ outcome: PublicationOutcome, of token: UInt64) {
     let (isRegained, refusals) = state.withLock {
       ($0.refused.acknowledge(token, outcome), $0.refused.report)
@@ -197,7 +197,7 @@ final class StatusConnection: MosquittoHandler {
   /// The broker's count of messages that it has dropped since it started.
   var droppedMessages: Int64? { state.withLock { $0.dropped } }
 
-  /// Home Assistant is answered at most once a minute; whoever asks again sooner has to wait.
+  /// Home Assistant is answered at most once a minute; an earlier request has to wait.
   func republish() {
     let next = clock.now().adding(seconds: 60)
     state.withLock { $0.nextRepublish = next }

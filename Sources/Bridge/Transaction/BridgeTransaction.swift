@@ -5,8 +5,8 @@ import SQLiteDatabase
 import ThreadCredentialStore
 
 /// One transaction of the bridge, as `TransactionRunner` hands it to what runs in it: what can be looked up, the
-/// components, and the one place where what follows is applied. Credentials, registry, alerts and events change together
-/// or not at all.
+/// components, and the one place where what follows is applied. Credentials, registry, alerts and events change
+/// together or not at all.
 final class BridgeTransaction {
   let context: TransactionContext
   let progress: TransactionProgress

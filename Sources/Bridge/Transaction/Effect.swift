@@ -31,8 +31,8 @@ enum Effect {
   ///
   /// - by: the router that reports it, or the person who chose it.
   case preferred(PreferredChange, by: String?, home: Int64)
-  /// The keys of the preferred network may be disputed now, or no more: also where no router is listed under an id whose
-  /// credentials are one side of it.
+  /// The keys of the preferred network may be disputed now, or no more: also where no router is listed under an id
+  /// whose credentials are one side of it.
   case checkKeys(home: Int64)
   /// All that is true of a home is decided again when the transaction ends.
   case checkHome(home: Int64)
@@ -66,7 +66,7 @@ enum Effect {
   case networkShown(ExtendedPANID, home: Int64)
   /// The event repeats an earlier one.
   case duplicate
-  /// A user may speak for no router any more.
+  /// A user may publish for no router any more.
   case routerGone(ofUser: String, home: Int64)
   /// A router that left long ago is forgotten: counted, and logged for the whole batch.
   case routerForgotten

@@ -39,8 +39,8 @@ struct EventApplier {
     let known = stored.flatMap { $0.isPresent ? $0 : nil }
     switch event.kind {
     case .ssid:
-      // A Wi-Fi watcher is often not the router and has a login of its own: it may say what the SSID
-      // is, which changes no credentials.
+      // A Wi-Fi watcher is often not the router and has a login of its own: it may report the SSID,
+      // which changes no credentials.
       guard let known else { throw Rejection.unknownRouter }
       try applySSID(event, to: known, home: home)
     case .announce, .dataset, .leave:
@@ -71,7 +71,7 @@ struct EventApplier {
     }
   }
 
-  /// Whether the user may say it, and whether it is news.
+  /// Whether the user may report it, and whether it is news.
   ///
   /// - Returns: the router with the event's number noted; nil for a repetition.
   private func admit(

@@ -2,8 +2,8 @@
 
 import BridgeProtocol
 
-/// How many lines may be logged about each matter of messages: a number in each period, however many batches there are. A
-/// pure value.
+/// How many lines may be logged about each matter of messages: a number in each period, however many batches there
+/// are. A pure value.
 struct NewsPace {
   static let periodMilliseconds: Int64 = 10_000
 
@@ -19,7 +19,8 @@ struct NewsPace {
   /// - Parameters:
   ///   - wanted: lines that there are.
   ///   - more: lines that the batch has left out already.
-  /// - Returns: how many of them may be written now, and the number of those that were not, where it is time to say so.
+  /// - Returns: how many of them may be written now, and the number of those that were not, where it is time to log
+  ///   that.
   mutating func take(
     _ wanted: Int, of matter: BatchNews.Matter, beside more: Int, at now: WireTime
   ) -> (lines: Int, skipped: Int) {

@@ -2,8 +2,8 @@
 
 import BridgeProtocol
 
-/// One line of the log for each reason in ten seconds, however many messages are rejected: whoever floods the daemon must
-/// not flood the log too. Every single one is on `bridge/event`.
+/// One line of the log for each reason in ten seconds, however many messages are rejected: a flood of messages must not
+/// flood the log too. Every single one is on `bridge/event`.
 struct RejectionLines {
   private static let interval = 10
 

@@ -3,8 +3,8 @@
 import ConsentLedger
 import ThreadRequests
 
-/// Requests over MQTT, in the order in which they came among the events. Each is a step of its own: if it fails, the rest
-/// of the batch is applied.
+/// Requests over MQTT, in the order in which they came among the events. Each is a step of its own: if it fails, the
+/// rest of the batch is applied.
 struct RequestApplier {
   let context: TransactionContext
   let effects: EffectApplier

@@ -4,7 +4,8 @@ import BridgeProtocol
 import ThreadCredentialStore
 import ThreadDataset
 
-/// The end that all changes of a router have in common: what is true of it now is decided again, whoever has changed it.
+/// The end that all changes of a router have in common: what is true of it now is decided again, whatever has changed
+/// it.
 struct RouterWriter {
   let context: TransactionContext
   let progress: TransactionProgress

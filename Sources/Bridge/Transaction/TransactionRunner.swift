@@ -61,8 +61,8 @@ final class TransactionRunner: Sendable {
   ///   - now: nil: the clock's.
   ///   - writes: whether it needs a store that can be written. Checked before and after: what is decided while the
   ///     store is found altered may rest on items that are missing from it.
-  ///   - isPaced: whether its lines of the log are bounded by time, for messages: whoever floods the daemon must not flood
-  ///     the log.
+  ///   - isPaced: whether its lines of the log are bounded by time, for messages: a flood of them must not flood the
+  ///   log.
   ///   - wakes: whether the publisher is woken; false where the caller does so.
   /// - Throws: what `body` throws, or the store; then nothing has happened.
   func run<R>(

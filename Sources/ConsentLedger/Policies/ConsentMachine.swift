@@ -112,8 +112,8 @@ extension PendingConsent {
   /// The clock deletes it.
   fileprivate mutating func end(now: Int64) { expires = min(expires, now) }
 
-  /// The same question is refused until it would have expired. About a router the daemon itself asks, which does not wait
-  /// for an answer, so there it is refused for as long as a request waits, from now on.
+  /// The same question is refused until it would have expired. About a router the daemon itself asks, which does not
+  /// wait for an answer, so there it is refused for as long as a request waits, from now on.
   fileprivate mutating func deny(now: Int64) {
     isDenied = true
     if subject.router != nil { expires = now + Self.timeout }

@@ -3,11 +3,11 @@
 import Terminal
 
 /// Why a request matters, in one sentence for the person who decides. What was checked comes first: the login or
-/// user, the border agent id. Names that anybody may choose are quoted.
+/// user, the border agent id. Names that any login may choose are quoted.
 enum ConsentReason {
   /// - Parameters:
   ///   - namingHome: where there are several.
-  ///   - keyHasChanged: "always" was said to the same, for another network key.
+  ///   - keyHasChanged: "always" was approved for the same, with another network key.
   static func sentence(
     requester: ConsentRequester, subject: ConsentSubject, namingHome: Bool = false,
     keyHasChanged: Bool = false

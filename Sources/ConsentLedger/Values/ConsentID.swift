@@ -2,7 +2,7 @@
 
 import SodiumCrypto
 
-/// Names a pending request (`c-…`) or a grant (`g-…`): 64 random bits, so nobody guesses one.
+/// Names a pending request (`c-…`) or a grant (`g-…`): 64 random bits, so no one can be guessed.
 package struct ConsentID: Sendable, Hashable, CustomStringConvertible {
   package enum Kind: String, Sendable {
     case request = "c-"

@@ -4,7 +4,7 @@ import Terminal
 
 /// Who asks for credentials.
 package struct ConsentRequester: Sendable, Codable, Hashable {
-  /// What is checked, and not just said: the broker's access list vouches for a login, the kernel for a user.
+  /// What is checked, not claimed: the broker's access list vouches for a login, the kernel for a user.
   package let identity: Requester
   /// The team that the requester spoke for when it asked.
   package let team: String
@@ -42,7 +42,7 @@ package struct ConsentRequester: Sendable, Codable, Hashable {
 
 extension ConsentRequester: CustomStringConvertible {
   /// `login phone (team phones)`, `user bob (uid 1003, team bob), program calls itself "ha"`. What was checked
-  /// comes first, and what the program says of itself is quoted.
+  /// comes first, and what the program claims is quoted.
   package var description: String {
     let team = "team \(ShownName.account(team))"
     switch identity {

@@ -6,7 +6,7 @@ import ThreadDataset
 /// The border router that would be given credentials, where the requester does not ask for itself.
 package struct ConsentRouter: Sendable {
   package let agent: BorderAgentID
-  /// What people call it; anybody may choose it, so it is for people to read only.
+  /// What people call it; any login may choose it, so it is for people to read only.
   package let name: String?
   /// The name of the network that it is on.
   package let networkName: String

@@ -14,8 +14,8 @@ package struct PendingConsent: Sendable, Codable, Hashable {
   package let created: Int64
   package internal(set) var expires: Int64
   package internal(set) var replies: [ConsentReply]
-  /// It was refused. It is kept until it would have expired, or a while longer: the same request is refused at once then,
-  /// and no person is asked the same again and again.
+  /// It was refused. It is kept until it would have expired, or a while longer: the same request is refused at once
+  /// then, and no person is asked the same again and again.
   var isDenied = false
   /// True: "always" was approved for the same with another network key, which no longer counts. Nil otherwise.
   package let keyHasChanged: Bool?

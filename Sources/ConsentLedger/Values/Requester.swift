@@ -6,7 +6,7 @@
   import Musl
 #endif
 
-/// Who asks, as the broker or the kernel has it: nobody can claim to be another.
+/// Who asks, as the broker or the kernel has it: no requester can claim to be another.
 package enum Requester: Sendable {
   /// A login of the broker.
   case mqttUser(String)

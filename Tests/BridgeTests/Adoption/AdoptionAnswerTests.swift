@@ -45,7 +45,7 @@ struct AdoptionAnswerTests {
     #expect(try scene.waiting().count == 1)
   }
 
-  @Test("After no, nobody is asked for 120 seconds, however long the question had waited")
+  @Test("After a refusal, no person is asked for 120 seconds, however long the question had waited")
   func quietAfterwards() throws {
     try scene.raised()
     try bridge.pass(100)

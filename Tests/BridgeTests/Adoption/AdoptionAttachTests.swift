@@ -41,7 +41,7 @@ struct AdoptionAttachTests {
     #expect(try !scene.isMismatchFiring && scene.failure == nil)
   }
 
-  @Test("Configured while it runs on the other network comes to a timeout that says so")
+  @Test("Configured while it runs on the other network comes to a timeout whose alert explains it")
   func elsewhere() throws {
     try says(.dataset, "router", on: .guest)
     #expect(try scene.state == .sent)

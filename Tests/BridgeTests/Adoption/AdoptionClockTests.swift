@@ -26,7 +26,7 @@ struct AdoptionClockTests {
     }
   }
 
-  @Test("Set back to `alert`, nobody is asked and nothing sent, before any walk has come by")
+  @Test("Set back to `alert`, no person is asked and nothing sent, before any walk has come by")
   func alertOnly() throws {
     // The walk of the start comes before.
     try bridge.pass(1)
@@ -76,7 +76,7 @@ struct AdoptionClockTests {
     #expect(bridge.delivered.count == 1)
     try bridge.pass(-40_000)
     #expect(try scene.state == .sent)
-    #expect(bridge.delivered.count == 2, "when the first is over nobody knows")
+    #expect(bridge.delivered.count == 2, "when the first is over it is not known")
     try bridge.pass(298)
     #expect(try scene.state == .sent)
     try bridge.pass(3)

@@ -56,7 +56,7 @@ struct AdoptionDecisionTests {
     #expect(decide(state, situation(), isEnabled: false) == .end)
   }
 
-  @Test("Of a network that is only older or disputed nobody is asked")
+  @Test("Of a network that is only older or disputed no person is asked")
   func notElsewhere() throws {
     let older = situation(reported: try SampleNetwork.home.with { $0.channel = 20 }.dataset(at: 1))
     let disputed = situation(
@@ -92,7 +92,7 @@ struct AdoptionDecisionTests {
   }
 
   @Test(
-    "Another key is another question, and where there is none nobody is asked",
+    "Another key is another question, and where there is none no person is asked",
     arguments: [AdoptionState.asked, .agreed, .sent, .denied, .expired, .timeout, .disagreement])
   func keys(state: AdoptionState) throws {
     #expect(decide(state, situation(), situation(key: .enrolled("l"))) == .begin)
@@ -117,7 +117,7 @@ struct AdoptionDecisionTests {
     #expect(decide(.sent, situation(), situation(preferred: other)) == .begin)
   }
 
-  @Test("A router's word: what it was told, what it said before, or something else")
+  @Test("A router's report: what it was sent, what it reported before, or something else")
   func reports() throws {
     func report(
       _ incoming: OperationalDataset, preferred: OperationalDataset?, isAttached: Bool = true
@@ -146,7 +146,7 @@ struct AdoptionDecisionTests {
     #expect(limited(300_001) == 300_000 && limited(9_000_000) == 300_000)
   }
 
-  @Test("What waited on the broker is heard after ten seconds, also when the clock was set back")
+  @Test("What waited on the broker is received after ten seconds, also when the clock was set back")
   func hearing() {
     let now = WireTime(milliseconds: 1_000_000)
     func isCaughtUp(_ seconds: Int) -> Bool {
@@ -176,7 +176,7 @@ struct AdoptionDecisionTests {
   func arrived() {
     let deliveries = AdoptionDeliveries()
     let start = WireTime(milliseconds: 0)
-    #expect(!deliveries.hasArrived("a"), "of an earlier process nobody knows")
+    #expect(!deliveries.hasArrived("a"), "of an earlier process it is not known")
     deliveries.began("a", to: 1, until: start.adding(seconds: 300), now: start)
     deliveries.began("b", to: 2, until: start.adding(seconds: 700), now: start.adding(seconds: 400))
     let tokens = (deliveries.taken("a"), deliveries.taken("b"))

@@ -94,7 +94,7 @@ struct AdoptionKeyTests {
   }
 
   @Test(
-    "What came to nothing is asked about anew with another key, and named when there is none",
+    "What has failed is asked about again with another key, and named when there is none",
     arguments: [AdoptionState.denied, .expired, .timeout, .disagreement])
   func failed(state: AdoptionState) throws {
     func fail() throws {
@@ -154,7 +154,7 @@ struct AdoptionKeyTests {
   func withoutDaemon() throws {
     try scene.raised()
     let question = try #require(try scene.waiting().first)
-    bridge.parts.sealer = NobodyIsEnrolled()
+    bridge.parts.sealer = NoEnrolledClients()
     try bridge.prefer(.home)
     _ = try bridge.ask(
       .storeCredentials, ["border_agent_id": Agent.living, "dataset": guest.hex])

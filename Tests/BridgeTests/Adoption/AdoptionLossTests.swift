@@ -33,7 +33,7 @@ struct AdoptionLossTests {
     #expect(try scene.stored == nil && scene.failure == nil)
   }
 
-  @Test("What somebody else stores for the router counts, and moves no preferred network")
+  @Test("What another user stores for the router counts, and moves no preferred network")
   func storedOtherwise() throws {
     try scene.sent()
     let other = try SampleNetwork.guest.with { $0.extendedPANID = "5555555566666666" }.dataset(
@@ -47,7 +47,7 @@ struct AdoptionLossTests {
     #expect(try scene.stored == other)
   }
 
-  @Test("A row without a record under the seal sends nothing, and a person is asked anew")
+  @Test("A row without a record under the seal sends nothing, and a person is asked again")
   func rowWithoutRecord() throws {
     try scene.raised()
     // Somebody who can write the registry, but not under the seal.
@@ -58,7 +58,7 @@ struct AdoptionLossTests {
   }
 
   @Test(
-    "A damaged record sends nothing and holds nobody up; a person is asked anew",
+    "A damaged record sends nothing and holds nothing up; a person is asked again",
     arguments: TestBridge.DamagedColumn.allCases)
   func damaged(column: TestBridge.DamagedColumn) throws {
     try bridge.announce(Agent.garage, .guest, at: 1)

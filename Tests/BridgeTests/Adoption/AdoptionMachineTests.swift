@@ -250,7 +250,7 @@ struct AdoptionMachineTests {
     }
   }
 
-  @Test("A refusal, or nobody's answer, is what came of it")
+  @Test("A refusal and an expiry are failures of their own")
   func denied() {
     let rows: [(ConsentRecord.Outcome, AdoptionState)] = [
       (.denied, .denied), (.expired, .expired), (.revoked, .expired),

@@ -34,7 +34,7 @@ struct AdoptionQuestionTests {
     #expect(try bridge.router(Agent.garage)?.adoption == .asked)
   }
 
-  @Test("Another preferred network makes a question, and what was sent, void; it is asked anew")
+  @Test("Another preferred network makes a question, and what was sent, void; it is asked again")
   func preferredChanges() throws {
     let other = SampleNetwork.home.with { $0.extendedPANID = "7777777788888888" }
     try scene.raised()
@@ -61,7 +61,7 @@ struct AdoptionQuestionTests {
     #expect(try scene.stored == guest && scene.state == .due)
   }
 
-  @Test("Nobody is asked about a login without a key; once it is enrolled, somebody is")
+  @Test("No person is asked about a login without a key; once it is enrolled, a person is")
   func notEnrolled() throws {
     let scene = try AdoptionScene(isEnrolled: false)
     try scene.raised()

@@ -83,7 +83,7 @@ struct AdoptionSecrecyTests {
     #expect(try scene.adoption?.preferred == home)
   }
 
-  @Test("Who may be told of the preferred network hears nothing of a router that is not on it yet")
+  @Test("Who may get the preferred network gets nothing of a router that is not on it yet")
   func consented() throws {
     try bridge.say(.offline, Agent.attic, user: "hub")
     let preferred = try givenOnSocket(.getPreferred, gate: EverybodyConsents())

@@ -18,7 +18,7 @@ struct AdoptionTests {
 
   init() throws { scene = try AdoptionScene() }
 
-  @Test("Nobody is asked before the mismatch is raised, and then once")
+  @Test("No person is asked before the mismatch is raised, and then once")
   func askedOnce() throws {
     try bridge.pass(29)
     #expect(try scene.waiting().isEmpty && scene.state == nil)
@@ -47,7 +47,7 @@ struct AdoptionTests {
     #expect(bridge.delivered.isEmpty)
   }
 
-  @Test("With `alert` nobody is asked, and what was under way when it was set is undone")
+  @Test("With `alert` no person is asked, and what was under way when it was set is undone")
   func switchedOff() throws {
     try scene.sent()
     bridge.configuration.adoptTimeout = nil
@@ -65,7 +65,7 @@ struct AdoptionTests {
     #expect(try scene.waiting().count == 1, "a mismatch of before is asked about, too")
   }
 
-  @Test("Agreed: kept for it, sealed and sent; the router says so, and all is well")
+  @Test("Agreed: kept for it, sealed and sent; the router reports it, and the adoption is over")
   func adopted() throws {
     try scene.raised()
     _ = try bridge.takeEvents()
@@ -125,7 +125,7 @@ struct AdoptionTests {
     try bridge.announce(Agent.living, other, at: 1)
     try scene.restart()
     try bridge.pass(1)
-    #expect(try scene.waiting().isEmpty, "nobody is asked about just that")
+    #expect(try scene.waiting().isEmpty, "no person is asked about just that")
     // Another one is news, and the alert of before goes with the new question.
     try bridge.announce(Agent.living, .guest, at: 1)
     try bridge.pass(1)
@@ -180,7 +180,7 @@ struct AdoptionTests {
   func again() throws {
     bridge.connection = nil
     try scene.sent()
-    #expect(bridge.delivered.isEmpty, "there is nobody to hand it to")
+    #expect(bridge.delivered.isEmpty, "there is no connection to hand it to")
     bridge.connection = 1
     try bridge.pass(1)
     try bridge.pass(1)

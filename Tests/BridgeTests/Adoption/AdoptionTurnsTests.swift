@@ -17,7 +17,8 @@ struct AdoptionTurnsTests {
     scene = try AdoptionScene()
   }
 
-  @Test("Logins of one team that take turns are asked about once, and one of them is told")
+  @Test(
+    "Logins of one team that take turns are asked about once, and one of them is sent the message")
   func turns() throws {
     let ben = try Identity()
     try bridge.enroll("ben", ben.keys)
@@ -50,7 +51,8 @@ struct AdoptionTurnsTests {
     #expect(try scene.waiting().map(\.requester.fingerprint) == [ben.keys.fingerprint])
   }
 
-  @Test("After no, and after nobody has decided, turns ask nobody again", arguments: [true, false])
+  @Test(
+    "After a refusal, and after an expiry, turns ask no person again", arguments: [true, false])
   func turnsAfterwards(isDenied: Bool) throws {
     try bridge.enroll("ben", Identity().keys)
     try scene.raised()

@@ -15,7 +15,7 @@ struct AlertHomeTests {
 
   init() throws { bridge = try TestBridge.settled() }
 
-  @Test("Of a migration to new keys that all follow within the hold only the change is told")
+  @Test("Of a migration to new keys that all follow within the hold only the change is published")
   func migration() throws {
     try bridge.announce(Agent.garage, .home, at: 5)
     try bridge.pass(30)
@@ -45,7 +45,7 @@ struct AlertHomeTests {
     #expect(try bridge.firing() == ["PlaintextCredentials anna"])
   }
 
-  @Test("A home without a preferred network is told so, until the first dataset comes")
+  @Test("A home without a preferred network has an alert, until the first dataset comes")
   func noPreferredNetwork() throws {
     let bridge = try TestBridge()
     try bridge.pass(60)
@@ -117,7 +117,7 @@ struct AlertHomeTests {
     #expect(try bridge.takeAlertNames() == Array(repeating: "alert_resolved", count: 3))
   }
 
-  @Test("At start every router is checked anew")
+  @Test("At start every router is checked again")
   func reevaluation() throws {
     // As an older version could have left it: a mismatch that nobody was told.
     try bridge.database.write { tx in

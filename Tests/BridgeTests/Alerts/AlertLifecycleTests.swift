@@ -105,7 +105,7 @@ struct AlertLifecycleTests {
     #expect(try bridge.takeNames(of: alert.name).isEmpty)
   }
 
-  @Test("A restart does not begin the hold anew", arguments: cases)
+  @Test("A restart does not restart the hold", arguments: cases)
   func restart(with alert: Case) throws {
     try alert.begin(bridge)
     let began = bridge.clock.now()
@@ -120,7 +120,7 @@ struct AlertLifecycleTests {
     #expect(try bridge.alert(alert.name, Agent.living)?.phase == .firing)
   }
 
-  @Test("A restart tells nothing again", arguments: cases)
+  @Test("A restart publishes nothing again", arguments: cases)
   func restartWhileFiring(with alert: Case) throws {
     try alert.begin(bridge)
     try bridge.pass(30)

@@ -54,7 +54,7 @@ struct AlertTransitionTests {
     #expect(transition(.held, wanted: Self.facts, heldFor: -100) == .none)
   }
 
-  @Test("A firing one is told again only when there is something new", arguments: [0, 30])
+  @Test("A firing one is published again only when there is something new", arguments: [0, 30])
   func firing(hold: Int) {
     #expect(transition(.firing, wanted: Self.facts, heldFor: 1_000, hold: hold) == .none)
     #expect(transition(.firing, wanted: Self.otherFacts, heldFor: 1_000, hold: hold) == .update)

@@ -8,13 +8,13 @@ import ThreadDataset
 
 @testable import Bridge
 
-@Suite("What is told of an alert")
+@Suite("What is published of an alert")
 struct AlertUpdateTests {
   let bridge: TestBridge
 
   init() throws { bridge = try TestBridge.settled() }
 
-  @Test("Only something new is told: other facts, not the same again or another occasion")
+  @Test("Only something new is published: other facts, not the same again or another occasion")
   func update() throws {
     try bridge.announce(Agent.living, .guest, at: 1)
     try bridge.pass(30)

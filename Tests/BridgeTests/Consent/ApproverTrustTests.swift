@@ -81,7 +81,7 @@ struct ApproverTrustTests {
     #expect(try plain("approve")?.code == "not_authorized")
   }
 
-  @Test("Where the settings say so, the broker's word is enough")
+  @Test("Where the settings say so, the broker's login is enough")
   func byTheBroker() throws {
     bridge.configuration.approversMustSign = false
     #expect(try plain("approve", user: "bob")?.code == "not_authorized")

@@ -79,7 +79,7 @@ struct CallerConsentTests {
     return found.filter { [.credentialsGiven, .credentialsNotGiven].contains($0) }
   }
 
-  @Test("A caller waits until somebody decides; so does a second one for the same")
+  @Test("A caller waits until a person decides; so does a second one for the same")
   func two() async throws {
     let places = [try call(), try call()]
     let id = places[0].consent
@@ -131,7 +131,7 @@ struct CallerConsentTests {
     try await eventually("the caller to wait") { callers.waiting == 1 }
     isThere.withLock { $0 = false }
     #expect(try consents.approve(place.consent, .once, by: 0).given == false)
-    #expect(callers.waiting == 1, "nothing was told to a connection that is closed")
+    #expect(callers.waiting == 1, "nothing was given to a connection that is closed")
     callers.deliver(
       ThreadAnswer(AnswerFailure(.consentExpired, "too late")), for: place.consent)
     _ = await answer
@@ -159,7 +159,7 @@ struct CallerConsentTests {
     #expect(try audited() == [.credentialsNotGiven, .credentialsGiven])
   }
 
-  @Test("Another network is preferred by then: the caller is told so, and so is who approves")
+  @Test("Another network is preferred by then: the caller is answered so, and so is the approver")
   func changed() async throws {
     try bridge.announce(Agent.attic, .guest, at: 1, user: "hub")
     let place = try call()
@@ -237,7 +237,7 @@ struct CallerConsentTests {
     #expect(try waiting().isEmpty)
   }
 
-  @Test("What a question is about is told to who may decide it, and to nobody else")
+  @Test("What a question is about is shown to those who may decide it, and to no other user")
   func pending() throws {
     let id = try call(program: "homes").consent
     func pending(_ user: UInt32, team: String, isAdministrator: Bool) throws -> [WaitingQuestion]? {
@@ -260,7 +260,7 @@ struct CallerConsentTests {
     #expect(try pending(1000, team: "other", isAdministrator: true) == [])
   }
 
-  @Test("What a program calls itself is shown, and changes nobody")
+  @Test("What a program calls itself is shown, and changes no identity")
   func program() async throws {
     let id = try call(program: "homes").consent
     #expect(

@@ -86,7 +86,7 @@ struct ConsentKeyTests {
     #expect(try datasets(approve().first, for: old) == [home])
   }
 
-  @Test("Always is for the key of then: with another one a person is asked anew")
+  @Test("Always is for the key at that time: with another one a person is asked again")
   func always() throws {
     let home = try SampleNetwork.home.dataset(at: 1).hex
     #expect(try ask(preferred, user: "phone").isEmpty)
@@ -100,7 +100,7 @@ struct ConsentKeyTests {
     #expect(try datasets(ask(preferred, user: "phone").first, for: old) == [home])
   }
 
-  @Test("What was asked with a key that has gone since is told to nobody")
+  @Test("What was asked with a key that is not enrolled any more is answered with nothing")
   func keyIsGone() throws {
     #expect(try ask(preferred, user: "phone").isEmpty)
     try enrollNew()

@@ -132,7 +132,7 @@ struct ConsentRequestTests {
   func approved() throws {
     #expect(
       try ask(preferred, ["transaction": "r-17"], correlation: [1, 2]).isEmpty,
-      "nothing is told before")
+      "nothing is given before")
     let pending = try #require(try waiting().first)
     #expect(pending.requester.description == "login tablet (team tablet)")
     #expect(pending.subject.networks.map(\.name) == ["home"])
@@ -181,7 +181,7 @@ struct ConsentRequestTests {
     #expect(try said.first?.datasets == [home])
   }
 
-  @Test("Denied: the requester is told, and told so again when it asks at once")
+  @Test("Denied: the requester is answered, and again when it asks at once")
   func denied() throws {
     try ask(preferred, ["transaction": "r-17"])
     let said = try ask("consent/deny", ["id": onlyID()], user: "anna")
@@ -191,7 +191,7 @@ struct ConsentRequestTests {
     #expect(try waiting().isEmpty)
   }
 
-  @Test("Nobody decides: the tick tells the requester")
+  @Test("No person decides: the tick answers the requester")
   func expired() throws {
     try ask(preferred, ["transaction": "r-17"])
     bridge.clock.advance(seconds: 120)
@@ -224,7 +224,7 @@ struct ConsentRequestTests {
   }
 
   @Test(
-    "What was agreed to is one network: when another became preferred meanwhile, nothing is told")
+    "What was agreed to is one network: when another became preferred meanwhile, nothing is given")
   func changedMeanwhile() throws {
     try ask(preferred)
     let id = try onlyID()
@@ -279,7 +279,7 @@ struct ConsentRequestTests {
     #expect(record.outcome == .denied && record.given == nil && audit.isEmpty)
   }
 
-  @Test("Of the networks nearby, only those that were agreed to are told")
+  @Test("Of the networks nearby, only those that were agreed to are given")
   func nearby() throws {
     try ask("networks/nearby")
     let id = try onlyID()
@@ -345,7 +345,7 @@ struct ConsentRequestTests {
     }
   }
 
-  @Test("Who has no key to seal to is told so, and no person is bothered")
+  @Test("A requester without a key to seal to is refused, and no person is asked")
   func notEnrolled() throws {
     #expect(try ask(preferred, user: "stranger").map(\.code) == ["not_enrolled"])
     #expect(try waiting().isEmpty)

@@ -53,7 +53,7 @@ struct ConsentTests {
       id: try #require(ExtendedPANID(hex: sample.extendedPANID)), name: sample.name)
   }
 
-  @Test("A request is told as an event, and on bridge/consent of its home")
+  @Test("A request is published as an event, and on bridge/consent of its home")
   func requested() throws {
     let asked = try ask()
     let all = try outbox.drain()
@@ -99,7 +99,7 @@ struct ConsentTests {
       view.types(on: "threadkeeper/bridge/event") == ["consent_approved", "consent_denied"])
   }
 
-  @Test("Of several networks the names are told, and no single id")
+  @Test("Of several networks the names are published, and no single id")
   func severalNetworks() throws {
     try ask("phone", [network(.home), network(.guest)])
     let all = try outbox.drain()
@@ -109,7 +109,7 @@ struct ConsentTests {
     }
   }
 
-  @Test("A decision is told with who made it and for how long")
+  @Test("A decision is published with who made it and for how long")
   func decided() throws {
     let asked = try ask()
     _ = try outbox.drain()

@@ -118,7 +118,7 @@ struct BadMessageTests {
       ]).retained == 0)
   }
 
-  @Test("What is below no base topic is nobody's, and leaves no trace but a number")
+  @Test("What is below no base topic is not the daemon's, and leaves no trace but a number")
   func foreign() throws {
     let counts = try bridge.receive([
       IncomingMessage(topic: "elsewhere/in/anna/announce", payload: Array("{}".utf8)),
@@ -129,7 +129,7 @@ struct BadMessageTests {
     #expect(try bridge.takeEvents().isEmpty)
   }
 
-  @Test("A very long topic is cut, in bytes, before it is stored and told")
+  @Test("A very long topic is cut, in bytes, before it is stored and published")
   func longTopic() throws {
     let marks = String(repeating: "\u{301}", count: 30_000)
     for topic in ["threadkeeper/in/anna/x" + marks, "threadkeeper/in/an\(marks)/announce"] {

@@ -63,7 +63,7 @@ struct EventAnswerTests {
     #expect(try error(try answers(.ssid, ["ssid": "a"]).first)?["code"] as? String == "not_found")
   }
 
-  @Test("Nobody is answered on a topic that another user may read, or a router is told on")
+  @Test("No answer goes to a topic that another user may read, or that is for a router")
   func foreignTopics() throws {
     for topic in [
       "threadkeeper/out/ben/response/event", "threadkeeper/out/anna/dataset/set",

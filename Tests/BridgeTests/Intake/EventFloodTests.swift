@@ -42,7 +42,7 @@ struct EventFloodTests {
   }
 
   @Test(
-    "A team at its cap announces no new router, goes on with its own, and has room after a leave")
+    "A team at its cap announces no new router, continues with its own, and has room after a leave")
   func routers() throws {
     let bridge = try TestBridge { $0.routersPerTeam = 2 }
     try bridge.announce(Agent.living, .home, at: 1)

@@ -47,7 +47,7 @@ struct IntakeTests {
         retryDelay: .seconds(1)))
   }
 
-  @Test("When it returns, the batch is on disk, counted, and somebody is told to publish")
+  @Test("When it returns, the batch is on disk, counted, and the publisher is woken")
   func received() throws {
     let before = wakes.count
     try intake.received([

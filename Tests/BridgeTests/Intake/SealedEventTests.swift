@@ -69,7 +69,7 @@ struct SealedEventTests {
     return try bridge.takeEvents().first { $0.types.contains(.messageRejected) }?.detail.code
   }
 
-  @Test("A sealed announcement does what a plain one does, and no key came in clear")
+  @Test("A sealed announcement does what a plain one does, and no key came in plaintext")
   func announce() throws {
     try enroll()
     try bridge.receive([announcement(seq: 1, outside: ["border_agent_id": Agent.living])])
@@ -81,7 +81,7 @@ struct SealedEventTests {
     #expect(try bridge.firing() == [])
   }
 
-  @Test("A user of whom only signed events count is refused in clear; another is not")
+  @Test("A user of whom only signed events count is refused in plaintext; another is not")
   func trust() throws {
     try enroll(trust: .broker)
     #expect(try code(try bridge.message(.announce, Agent.living)) == nil)
@@ -104,7 +104,7 @@ struct SealedEventTests {
     #expect(try code(try announcement(seq: 1)) == "out_of_order")
   }
 
-  @Test("Every refusal has its name, and a batch goes on after it")
+  @Test("Every refusal has its name, and a batch continues after it")
   func refusals() throws {
     try enroll()
     let stranger = try Identity()
@@ -210,7 +210,7 @@ struct SealedEventTests {
     #expect(try bridge.credential(Agent.living) == nil)
   }
 
-  @Test("Once only signed events count, the alert about keys in clear ends")
+  @Test("Once only signed events count, the alert about keys in plaintext ends")
   func plaintextEnds() throws {
     try bridge.announce(Agent.living, .home, at: 1)
     try bridge.pass(60)

@@ -85,7 +85,7 @@ struct SealedRequestLedgerTests {
     try store.reopen()
     for time: Int64 in [0, -3_600] {
       #expect(try take("a", at: time, ends: 90) == .forgotten)
-      #expect(try take("new", at: time, ends: 90) == .forgotten, "nobody knows")
+      #expect(try take("new", at: time, ends: 90) == .forgotten, "it is not known")
       #expect(try take("b", at: time, ends: 140) == .replayed)
     }
     #expect(try take("new", ends: 91) == .news, "what ends later is all remembered")

@@ -32,7 +32,7 @@ struct AlertPublicationTests {
     publications.filter { $0.topic == "threadkeeper/bridge/event/alert" }
   }
 
-  @Test("A held alert is nobody's business")
+  @Test("A held alert is not published")
   func held() throws {
     try bridge.say(.offline, Agent.living)
     try bridge.pass(29)
@@ -41,7 +41,8 @@ struct AlertPublicationTests {
   }
 
   @Test(
-    "Raised: retained, told, and counted; resolved: the same, and gone from the broker in a day")
+    "Raised: retained, published, and counted; resolved: the same, and gone from the broker in a day"
+  )
   func raisedAndResolved() throws {
     try bridge.say(.offline, Agent.living)
     try bridge.pass(30)

@@ -64,7 +64,7 @@ struct OutboxTests {
     #expect(states.first?.object["name"] as? String == "Name 49")
   }
 
-  @Test("Each event is told, however late, with its own time and details")
+  @Test("Each event is published, however late, with its own time and details")
   func events() throws {
     for seconds in 1...5 as ClosedRange<UInt64> {
       try bridge.announce(Agent.living, .home, at: seconds)
@@ -94,7 +94,7 @@ struct OutboxTests {
       all.first { $0.topic == "\(living)/event" }?.object["event_type"] as? String == "router_left")
   }
 
-  @Test("A router that is back before the broker heard of its leaving is not emptied")
+  @Test("A router that is back before its leaving was published is not emptied")
   func leftAndBack() throws {
     try bridge.announce(Agent.living, .home, at: 1)
     _ = try outbox.drain()
@@ -106,7 +106,7 @@ struct OutboxTests {
     #expect(all.contains { $0.object["event_type"] as? String == "router_left" })
   }
 
-  @Test("A rejection is told on the bridge's topic only, in its home")
+  @Test("A rejection is published on the bridge's topic only, in its home")
   func rejection() throws {
     try bridge.receive([
       IncomingMessage(topic: "threadkeeper/in/anna/announce", payload: Array("{".utf8))
@@ -120,7 +120,7 @@ struct OutboxTests {
     #expect(object["topic"] as? String == "threadkeeper/in/anna/announce")
   }
 
-  @Test("Homes are told below their own base topics, and a home that is not served not at all")
+  @Test("Homes are published below their own base topics, and a home that is not served not at all")
   func homes() throws {
     let bridge = try TestBridge(homes: [
       .init(name: "home", base: "threadkeeper"), .init(name: "cabin", base: "lets/cabin"),

@@ -25,7 +25,7 @@ struct PublicationPaceTests {
     #expect(pace.allowed(1_000) == 10)
   }
 
-  @Test("Portions that nobody takes do not pile up")
+  @Test("Portions that are not taken do not pile up")
   func bounded() {
     for _ in 0..<100 { pace.batchCommitted(messages: 500) }
     #expect(pace.allowed(1_000) == 40)

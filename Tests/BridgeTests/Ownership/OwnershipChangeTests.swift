@@ -60,7 +60,7 @@ struct OwnershipChangeTests {
     #expect(try bridge.takeEvents().isEmpty)
   }
 
-  @Test("An id that nobody owns yet can be reserved for a team")
+  @Test("An id that no team owns yet can be reserved for a team")
   func transferOfUnowned() throws {
     try bridge.say(.announce, Agent.garage, user: "anna")
     let change = try bridge.transfer(Agent.garage, to: "bert")
@@ -146,7 +146,7 @@ struct OwnershipChangeTests {
     try recount("after the removal")
   }
 
-  @Test("An unknown id is refused, and so is the release of one that nobody owns")
+  @Test("An unknown id is refused, and so is the release of one that no team owns")
   func unknown() throws {
     #expect(throws: OwnershipFailure.unknownID) { try bridge.transfer(Agent.garage, to: "bert") }
     #expect(throws: OwnershipFailure.unknownID) { try bridge.release(Agent.garage) }
@@ -212,7 +212,7 @@ struct OwnershipChangeTests {
       ])
   }
 
-  @Test("A refused login is told the commands that give it the id, ready to be pasted")
+  @Test("A refused login is answered with the commands that give it the id, ready to be pasted")
   func advice() throws {
     try bridge.announce(Agent.living, .guest, at: 2, user: "bert")
     let message = try #require(try bridge.takeEvents().first?.detail.message)

@@ -51,7 +51,7 @@ struct OwnershipTests {
     #expect(try bridge.router(Agent.living)?.isPresent == false)
   }
 
-  @Test("It goes on belonging to the team when the router left, and after a restart")
+  @Test("It continues to belong to the team when the router left, and after a restart")
   func afterLeave() throws {
     try bridge.say(.leave, Agent.living, user: "anna")
     try bridge.restart()
@@ -66,7 +66,7 @@ struct OwnershipTests {
     #expect(try bridge.credential(Agent.living)?.team == "family")
   }
 
-  @Test("It goes on belonging to the team when a person deleted the credentials")
+  @Test("It continues to belong to the team when a person deleted the credentials")
   func afterRemoval() throws {
     #expect(try bridge.removeCredential(of: Agent.living))
     for kind in refusable {
@@ -93,7 +93,7 @@ struct OwnershipTests {
       try bridge.announce(long, .guest, at: 1, user: "bert").rejected == ["not_authorized": 1])
   }
 
-  @Test("Teams are told apart byte by byte, like logins at the broker")
+  @Test("Teams are compared byte by byte, like logins at the broker")
   func canonicalEquivalence() throws {
     try bridge.announce(Agent.attic, .home, at: 1, user: "zo\u{EB}")
     #expect(

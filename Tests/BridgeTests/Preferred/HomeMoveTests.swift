@@ -79,7 +79,7 @@ struct HomeMoveTests {
     #expect(try firing() == ["PreferredNetworkMismatch \(Agent.garage)"])
   }
 
-  @Test("Is none where a person has chosen a network that nobody is on")
+  @Test("Is none where a person has chosen a network without routers")
   func chosen() throws {
     var request = ThreadRequest(.setPreferred)
     request.dataset = try SampleNetwork.guest.dataset(at: 1)

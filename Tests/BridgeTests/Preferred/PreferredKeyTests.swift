@@ -33,7 +33,7 @@ struct PreferredKeyTests {
     return try bridge.command(request).result()
   }
 
-  @Test("One member's new key is stored for it, disputed, and nobody is called stale")
+  @Test("One member's new key is stored for it, disputed, and no router is called stale")
   func disputed() throws {
     try bridge.announce(Agent.living, rekeyed, at: 2)
     #expect(try bridge.takeNames() == ["dataset_updated"])
@@ -65,7 +65,8 @@ struct PreferredKeyTests {
     #expect(try dispute?.facts.differs == ["pskc"])
   }
 
-  @Test("A second member's word makes the new key the preferred one; an event and an alert say so")
+  @Test(
+    "A second member's report makes the new key the preferred one; an event and an alert say so")
   func confirmed() throws {
     try bridge.announce(Agent.living, rekeyed, at: 2, ["name": "Living room"])
     _ = try bridge.takeEvents()

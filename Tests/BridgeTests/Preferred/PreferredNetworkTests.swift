@@ -36,7 +36,7 @@ struct PreferredNetworkTests {
     #expect(try bridge.credential(Agent.attic)?.followsPreferred == false)
   }
 
-  @Test("A member's newer dataset moves it, and every other router is checked anew")
+  @Test("A member's newer dataset moves it, and every other router is checked again")
   func follow() throws {
     for agent in [Agent.living, Agent.attic] { try bridge.announce(agent, home, at: 1) }
     let moved = home.with { $0.channel = 20 }
@@ -153,7 +153,7 @@ struct PreferredNetworkTests {
     #expect(messages.last??.contains("stays preferred") == true)
   }
 
-  @Test("The walk takes many routers in small steps and begins anew when the network changes again")
+  @Test("The walk takes many routers in small steps and restarts when the network changes again")
   func walk() throws {
     let agents = (0..<450).map { Fleet.agent($0) }
     for chunk in 0..<3 {

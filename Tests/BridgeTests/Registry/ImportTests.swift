@@ -148,7 +148,7 @@ struct ImportTests {
     #expect(kept?.user == "bob" && kept?.phase == .sent)
   }
 
-  @Test("Another preferred network is a conflict: kept, or replaced and every router checked anew")
+  @Test("Another preferred network is a conflict: kept, or replaced and every router checked again")
   func conflict() throws {
     try old.announce(Agent.living, home, at: 5)
     try new.announce(Agent.attic, .guest, at: 1)

@@ -36,14 +36,14 @@ struct RegistryRepairTests {
       .run(now: bridge.clock.now())
   }
 
-  @Test("Where nothing is damaged, nothing is made anew")
+  @Test("Where nothing is damaged, nothing is created again")
   func sound() throws {
     #expect(try repair() == .sound)
     #expect(try bridge.router(Agent.living)?.name == "Living room")
   }
 
   @Test(
-    "Each table is made anew, counts and alerts come back, and routers stay",
+    "Each table is created again, counts and alerts come back, and routers stay",
     arguments: [
       ("router", ["alert", "network", "router"]), ("network", ["network"]), ("alert", ["alert"]),
       ("event", ["event"]),
@@ -114,7 +114,7 @@ struct RegistryRepairTests {
     #expect(try bridge.database.damagedTables() == [table, "router"].sorted())
   }
 
-  @Test("At the start, damaged tables are made anew before anything is read")
+  @Test("At the start, damaged tables are created again before anything is read")
   func atTheStart() throws {
     let log = RecordingLog()
     try bridge.temporary.reopen {

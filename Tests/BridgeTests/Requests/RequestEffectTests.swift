@@ -149,14 +149,14 @@ struct RequestEffectTests {
     #expect(try bridge.ask(.listCredentials).data?.credentials?.count == 3)
   }
 
-  @Test("A dataset in clear is noted as one of an event is")
+  @Test("A dataset in plaintext is noted as one of an event is")
   func plaintext() throws {
     _ = try bridge.storeCredentials(Agent.living, .home, at: 1)
     try bridge.pass(40)
     #expect(try bridge.firing().contains("PlaintextCredentials anna"))
   }
 
-  @Test("Damaged credentials are an answer, and the batch goes on")
+  @Test("Damaged credentials are an answer, and the batch continues")
   func damaged() throws {
     try bridge.announce(Agent.living, .home, at: 1)
     try bridge.announce(Agent.attic, .home, at: 1)

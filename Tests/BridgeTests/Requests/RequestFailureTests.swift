@@ -43,7 +43,7 @@ struct RequestFailureTests {
     return try #require(waiting.first).id.description
   }
 
-  @Test("The events beside it are stored, and who asked is told `store`")
+  @Test("The events beside it are stored, and the requester is answered `store`")
   func batch() throws {
     let counts = try bridge.receive([
       announcement(Agent.attic, .home),
@@ -57,7 +57,8 @@ struct RequestFailureTests {
     try Recount(bridge: bridge, comment: "after the batch").check()
   }
 
-  @Test("An answer that fails after the consent: the decision stands, and the requester is told")
+  @Test(
+    "An answer that fails after the consent: the decision stands, and the requester is answered")
   func settled() throws {
     try bridge.receive([bridge.request("preferred/get", user: "tablet")])
     let id = try onlyID()
@@ -119,7 +120,7 @@ struct RequestFailureTests {
     }
   }
 
-  @Test("An answer that no envelope can hold is too_large at once, and nobody is asked about it")
+  @Test("An answer that no envelope can hold is too_large at once, and no person is asked about it")
   func tooLarge() throws {
     try bridge.useEnrolments()
     try bridge.enroll("tablet", Identity().keys)
@@ -134,7 +135,7 @@ struct RequestFailureTests {
     "a1b2c3d4e5f6" + String(0x1000 + number, radix: 16)
   }
 
-  @Test("What has grown too large while a person thought is too_large, and the batch goes on")
+  @Test("What has grown too large while a person thought is too_large, and the batch continues")
   func grown() throws {
     try bridge.useEnrolments()
     try bridge.enroll("tablet", Identity().keys)

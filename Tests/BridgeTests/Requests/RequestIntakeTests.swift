@@ -87,7 +87,7 @@ struct RequestIntakeTests {
     #expect(next.last?.topic == "threadkeeper/router/\(Agent.living)")
   }
 
-  @Test("A store that takes no changes says so, and still tells what it has")
+  @Test("A store that takes no changes refuses them, and still answers what it has")
   func readOnly() throws {
     try bridge.announce(Agent.living, .home, at: 1)
     try bridge.announce(Agent.attic, .home, at: 1)

@@ -23,7 +23,7 @@ struct RequestLimiterTests {
     return counts
   }
 
-  @Test("Fifty at once, then ten a second; ten refusals a second are told, the rest is counted")
+  @Test("Fifty at once, then ten a second; ten refusals a second are answered, the rest is counted")
   func bucket() {
     #expect(verdicts(100, at: 0) == [50, 10, 40])
     #expect(verdicts(100, at: 1_000) == [10, 10, 80])
@@ -47,7 +47,7 @@ struct RequestLimiterTests {
     #expect(verdicts(1, "bob", at: 0) == [1, 0, 0])
   }
 
-  @Test("A clock that goes back gives nothing away and locks nobody out")
+  @Test("A clock that goes back gives nothing away and locks no user out")
   func backwards() {
     #expect(verdicts(50, at: 10_000) == [50, 0, 0])
     #expect(verdicts(1, at: 0) == [0, 1, 0])

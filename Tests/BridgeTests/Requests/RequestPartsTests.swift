@@ -120,7 +120,7 @@ struct RequestPartsTests {
       try bridge.firing().contains { $0.hasPrefix("Plaintext") && $0.hasSuffix("bob") } == false)
   }
 
-  @Test("Whose requests must be sealed is not believed in clear")
+  @Test("A plaintext request of a user who must seal does not count")
   func mustSeal() throws {
     let bridge = try bridge(TestSeals(mustSeal: ["bob"]))
     let refused = try bridge.ask(.ping, user: "bob")
@@ -151,7 +151,7 @@ struct RequestPartsTests {
     #expect(try bridge.ask(.approveConsent, ["id": id]).code == "stale_id")
   }
 
-  @Test("Denied, the one who asked is told so")
+  @Test("Denied, the requester is answered so")
   func denied() throws {
     let bridge = try bridge()
     try bridge.receive([try bridge.request("preferred/get", user: "bob", ["transaction": "t"])])
@@ -161,7 +161,7 @@ struct RequestPartsTests {
     #expect(bridge.counts.requestsRefused == 1)
   }
 
-  @Test("What is told is what is stored when somebody agrees")
+  @Test("What is given is what is stored when a person agrees")
   func lateness() throws {
     let bridge = try bridge()
     try bridge.receive([try bridge.request("preferred/get", user: "bob")])
@@ -171,7 +171,7 @@ struct RequestPartsTests {
     #expect(try body(answered).credentials?.first?.activeTimestamp == 2)
   }
 
-  @Test("A caller on the socket waits, and is answered in clear when the daemon's user agrees")
+  @Test("A caller on the socket waits, and is answered in plaintext when the daemon's user agrees")
   func caller() async throws {
     let bridge = try bridge()
     let service = RequestService(bridge.runner())
@@ -215,7 +215,7 @@ struct CatchUpTests {
         request.agent = BorderAgentID(hex: command == "attic" ? Agent.attic : Agent.garage)
         request.dataset = try SampleNetwork.guest.dataset(at: 9)
         _ = try CredentialService(
-          store: bridge.store, gate: NobodyConsents(), registry: NoRegistry(),
+          store: bridge.store, gate: NoConsentGate(), registry: NoRegistry(),
           context: RequestContext(requester: .systemUser(1), team: "anna", home: "home"), tx
         ).answer(request)
       }

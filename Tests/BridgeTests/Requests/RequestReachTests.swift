@@ -72,7 +72,7 @@ struct RequestReachTests {
     #expect(alerts.contains { $0["alertname"]?.text == "BorderRouterOffline" })
   }
 
-  @Test("No answer holds a secret in clear, whatever is asked")
+  @Test("No answer holds a secret in plaintext, whatever is asked")
   func secrecy() throws {
     try bridge.announce(Agent.living, .home, at: 1)
     for command in RequestCommand.allCases where command != .deleteCredentials {

@@ -120,7 +120,7 @@ struct SealedExchangeTests {
     try enroll(.signed)
     #expect(try state() == [true, true])
     _ = try write { try enrolments.revoke("phone", in: "home", $0) }
-    #expect(try state() == [false, true], "its login in clear is not what was enrolled")
+    #expect(try state() == [false, true], "its login in plaintext is not what was enrolled")
     #expect(try !write { try enrolments.revoke("phone", in: "home", $0) })
     #expect(try write { try enrolments.revoke("phone", in: "home", forgets: true, $0) })
     #expect(try state() == [false, false])

@@ -42,14 +42,14 @@ struct WaitingCallersTests {
     try await eventually("both to wait") { callers.waiting == 2 }
     say(agreed, to: "late")
     #expect(await late == agreed)
-    #expect(callers.waiting == 1, "nobody else was told")
+    #expect(callers.waiting == 1, "no other caller was answered")
     say(ThreadAnswer(AnswerFailure(.consentDenied, "no")), to: "other")
     #expect(await other?.error?.known == .consentDenied)
     say(agreed, to: "nobody")
     #expect(await callers.answer(at: places[0]) == nil, "each is answered once")
   }
 
-  @Test("Callers of one consent are told the same; there are two at most, and twelve of all")
+  @Test("Callers of one consent get the same answer; there are two at most, and twelve of all")
   func places() async throws {
     let callers = callers
     let one = try #require(expect("c-1"))

@@ -52,7 +52,7 @@ struct DamagedCredentialTests {
     #expect(try bridge.credential(Agent.living)?.dataset.activeTimestamp?.seconds == 6)
   }
 
-  @Test("The clock goes on for everybody else: silence, alerts, checks")
+  @Test("The clock continues for all other routers: silence, alerts, checks")
   func ticks() throws {
     try bridge.say(.heartbeat, Agent.attic)
     try bridge.announce(Agent.garage, .guest, at: 1)

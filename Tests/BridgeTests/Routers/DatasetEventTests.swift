@@ -76,7 +76,7 @@ struct DatasetEventTests {
     #expect(try bridge.network(.home)?.routers == 0)
   }
 
-  @Test("A network that nobody is on any more is forgotten, unless it is the preferred one")
+  @Test("A network without routers is forgotten, unless it is the preferred one")
   func emptyNetwork() throws {
     _ = try report(.guest, at: 1)
     #expect(try bridge.network(.home) != nil)

@@ -14,7 +14,7 @@ struct LifecycleTests {
 
   init() throws { bridge = try TestBridge() }
 
-  @Test("An announcement with a dataset stores the credentials and tells of it")
+  @Test("An announcement with a dataset stores the credentials and publishes it")
   func announce() throws {
     try bridge.announce(
       Agent.living, .home, at: 1,
@@ -64,7 +64,7 @@ struct LifecycleTests {
     #expect(try bridge.router(Agent.garage) == read)
   }
 
-  @Test("The same announcement again changes nothing, is told nobody, and is a sign of life")
+  @Test("The same announcement again changes and publishes nothing, and is a sign of life")
   func announceAgain() throws {
     try bridge.announce(Agent.living, .home, at: 1, ["name": "Living room"])
     let before = try #require(try bridge.router(Agent.living))

@@ -58,7 +58,7 @@ struct RouterPresenceTests {
     #expect(try bridge.router(Agent.living)?.isOnline == true)
   }
 
-  @Test("With a limit of 0 nobody is taken for silent")
+  @Test("With a limit of 0 no router counts as silent")
   func noSilence() throws {
     bridge.configuration.offlineAfter = 0
     try bridge.announce(Agent.living, .home, at: 1)
@@ -68,7 +68,7 @@ struct RouterPresenceTests {
   }
 
   @Test(
-    "Who has not announced itself is told to do so",
+    "A router that has not announced itself is asked to",
     arguments: [InboundEventKind.heartbeat, .offline])
   func unknownRouter(kind: InboundEventKind) throws {
     #expect(try bridge.say(kind, Agent.living).rejected == ["not_found": 1])

@@ -23,7 +23,7 @@ struct SSIDTests {
     #expect(try bridge.takeNames().isEmpty)
   }
 
-  @Test("A change is told with the check against the preferred network")
+  @Test("A change is published with the check against the preferred network")
   func change() throws {
     try bridge.say(.ssid, Agent.living, ["ssid": "cellar"])
     _ = try bridge.takeEvents()
@@ -84,7 +84,7 @@ struct SSIDTests {
       try bridge.say(.ssid, Agent.living, ["ssid": "a"]).rejected == ["not_found": 1])
   }
 
-  @Test("A Wi-Fi watcher with a login of its own may tell, and becomes owner of nothing")
+  @Test("A Wi-Fi watcher with a login of its own may report, and becomes owner of nothing")
   func watcher() throws {
     try bridge.say(.ssid, Agent.living, user: "wifi", ["ssid": "a", "previous_ssid": "b"])
     #expect(try bridge.takeNames() == ["ssid_changed"])

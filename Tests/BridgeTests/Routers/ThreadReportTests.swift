@@ -137,7 +137,7 @@ struct ThreadReportTests {
     #expect(try self.facts(.borderRouterOffline) == nil && state()["offline_reason"] == nil)
   }
 
-  @Test("Heartbeats that stopped are told apart from a router that said so")
+  @Test("Heartbeats that stopped differ from a router that reported offline")
   func silent() throws {
     let last = bridge.clock.now()
     try bridge.say(.heartbeat, Agent.living)

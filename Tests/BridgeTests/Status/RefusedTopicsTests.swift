@@ -44,7 +44,7 @@ struct RefusedTopicsTests {
     #expect(try !send("b", .delivered, to: &topics))
   }
 
-  @Test("Another connection begins anew, and hears nothing of the one before")
+  @Test("Another connection restarts, and knows nothing of the one before")
   func restart() throws {
     var topics = RefusedTopics()
     #expect(try !send("a", byAccess, to: &topics))

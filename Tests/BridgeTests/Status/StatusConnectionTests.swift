@@ -97,7 +97,7 @@ struct StatusConnectionTests {
     #expect(monitor.snapshot.isStatusConnected)
   }
 
-  @Test("A broker that has forgotten the session is told everything, one that has not is not")
+  @Test("A broker that has forgotten the session gets everything, one that has not does not")
   func session() {
     let router = "threadkeeper/router/\(Agent.living)"
     #expect(!connect(sessionPresent: true).contains { $0.topic == router })
@@ -133,7 +133,7 @@ struct StatusConnectionTests {
 
   // MARK: Info and health
 
-  @Test("Info is what the settings and the registry say, and is told when it changes")
+  @Test("Info shows the settings and the registry, and is published when it changes")
   func info() throws {
     let first = try #require(connect().first { $0.topic == "threadkeeper/bridge/info" }).object
     #expect(first["version"] as? String == "test")
@@ -186,7 +186,7 @@ struct StatusConnectionTests {
     #expect(try outbox.published == bridge.database.read { try EventLedger.lastID($0) })
   }
 
-  @Test("When the access list lets the daemon speak again, everything is told anew, and that once")
+  @Test("When the access list lets the daemon publish again, everything is published again, once")
   func regained() throws {
     let (state, router) = ("threadkeeper/bridge/state", "threadkeeper/router/\(Agent.living)")
     status.connected(
@@ -204,7 +204,8 @@ struct StatusConnectionTests {
 
   // MARK: Home Assistant
 
-  @Test("When Home Assistant is born everything is told again, within ten seconds, once a minute")
+  @Test(
+    "When Home Assistant is born everything is published again, within ten seconds, once a minute")
   func birth() throws {
     let router = "threadkeeper/router/\(Agent.living)"
     _ = connect()
@@ -242,7 +243,7 @@ struct StatusConnectionTests {
 
   // MARK: A store that cannot be written
 
-  @Test("It is told as an alert that no row holds, with the reason, and resolved")
+  @Test("It is published as an alert that no row holds, with the reason, and resolved")
   func storeProblem() throws {
     _ = connect()
     monitor.storeFailed("the disk is full", at: bridge.clock.now(), inBatch: true)
@@ -273,7 +274,7 @@ struct StatusConnectionTests {
         as? String == "alert_resolved")
   }
 
-  @Test("It goes on firing over a new connection, and is not raised again")
+  @Test("It continues to fire over a new connection, and is not raised again")
   func storeProblemOverConnections() throws {
     _ = connect()
     monitor.storeFailed("the disk is full", at: bridge.clock.now(), inBatch: true)
@@ -285,7 +286,7 @@ struct StatusConnectionTests {
     #expect(!all.contains { $0.topic == "threadkeeper/bridge/event/alert" })
   }
 
-  @Test("What ended while nobody was connected is told with the next connection")
+  @Test("What ended without a connection is published with the next connection")
   func storeProblemEndsUnheard() throws {
     _ = connect()
     monitor.storeFailed("the disk is full", at: bridge.clock.now(), inBatch: true)

@@ -68,7 +68,7 @@ struct TickerTests {
     #expect(try bridge.database.read { try EventLedger.published($0) } == outbox.published)
   }
 
-  @Test("Messages that the broker drops are an alert while it goes on, and for ten minutes after")
+  @Test("Messages that the broker drops are an alert while it continues, and for ten minutes after")
   func droppedMessages() throws {
     func count(_ number: Int) throws {
       try status.received([
@@ -144,7 +144,7 @@ struct TickerTests {
     #expect(try bridge.firing().isEmpty)
   }
 
-  @Test("A store that failed is told, and tried again until it takes a write")
+  @Test("A store that failed is published, and tried again until it takes a write")
   func storeProblem() throws {
     monitor.storeFailed("the disk is full", at: bridge.clock.now(), inBatch: false)
     ticker.stop()

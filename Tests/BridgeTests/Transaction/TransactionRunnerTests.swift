@@ -79,7 +79,7 @@ struct TransactionRunnerTests {
     #expect(monitor.snapshot.requestsRefused == 1)
   }
 
-  @Test("An answer that nobody decided about in time is counted by the clock")
+  @Test("An answer that no person decided about in time is counted by the clock")
   func expired() async throws {
     let place = try ask()
     bridge.clock.advance(seconds: 120)
