@@ -12,8 +12,6 @@ import SodiumCrypto
 /// | enrolled client | `client-enrolment/<home>` | user | `threadkeeper.internal` | keys, trust, when, by whom |
 /// | the daemon's own keys | `keeper-identity` | empty | `threadkeeper.internal` | 64 bytes |
 ///
-/// Keys that were made to be shown, and beside which no client was enrolled yet, have the comment `only shown`.
-///
 /// Every call takes the transaction that it belongs to. A process that writes has one of these for each
 /// keychain, since it remembers what it has read.
 package final class ClientEnrolmentStore: Sendable {
@@ -90,18 +88,6 @@ package final class ClientEnrolmentStore: Sendable {
     return (clients.sorted { ($0.home, $0.user) < ($1.home, $1.user) }, damaged.sorted())
   }
 
-  /// Whether there is an enrolment, be it revoked or damaged. A row that does not open may be one.
-  package func hasAny(_ tx: ReadTransaction) throws(KeychainError) -> Bool {
-    do throws(KeychainError) {
-      return try keychain.items(
-        matching: ItemQuery(.genericPassword, [.accessGroup: .string(Self.group)]), in: tx
-      ).contains { $0[.service]?.string.flatMap(Self.home(ofService:)) != nil }
-    } catch {
-      guard error.isItemDamaged else { throw error }
-      return true
-    }
-  }
-
   /// Of which home's clients a service is; nil for another one. Told by bytes: a mark that combines with the
   /// slash makes another letter of it, and no other service.
   package static func home(ofService service: String) -> String? {
@@ -125,25 +111,19 @@ package final class ClientEnrolmentStore: Sendable {
   /// The same, and makes them where there are none. They count when the transaction is committed: keys
   /// that a rollback has undone must not sign anything.
   package func makeIdentity(_ tx: WriteTransaction) throws(KeychainError) -> Identity {
-    remember(try DaemonIdentityStore(keychain).findOrMake(tx), tx)
-  }
-
-  /// The same for who enrols a client: what is enrolled beside them seals to these keys, so that no import puts
-  /// others in their place, also when all that was enrolled is revoked.
-  package func useIdentity(_ tx: WriteTransaction) throws(KeychainError) -> Identity {
-    remember(try DaemonIdentityStore(keychain).use(tx), tx)
-  }
-
-  private func remember(_ identity: Identity, _ tx: WriteTransaction) -> Identity {
-    tx.onCommit("daemon identity") { [daemon] in daemon.withLock { $0 = identity } }
+    let identity = try DaemonIdentityStore(keychain).findOrMake(tx)
+    remember(identity, tx)
     return identity
   }
 
-  /// For an import that has written enrolments, consents or keys of the daemon that were used, in its transaction:
-  /// they count from the next one on. Who has taken these over uses its keys, so that no later import begins anew.
+  /// For an import, in its transaction: what it has written counts from the next one on.
   package func takeOver(_ tx: WriteTransaction) throws(KeychainError) {
     forget()
-    _ = try useIdentity(tx)
+    remember(try DaemonIdentityStore(keychain).find(tx), tx)
+  }
+
+  private func remember(_ identity: Identity?, _ tx: WriteTransaction) {
+    tx.onCommit("daemon identity") { [daemon] in daemon.withLock { $0 = identity } }
   }
 
   func forget() { memory.withLock { $0.removeAll() } }

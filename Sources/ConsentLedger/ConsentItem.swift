@@ -31,7 +31,7 @@ struct ConsentItem<Record: Codable> {
   /// The last ones, newest first. No more are opened, unless some of them cannot be read.
   func newest(_ limit: Int, _ tx: ReadTransaction) throws -> [Record] {
     guard limit > 0 else { return [] }
-    var query = query(account: nil, unreadable: .skip)
+    var query = query(account: nil)
     query.limit = limit
     query.isNewestFirst = true
     let items = try keychain.items(matching: query, in: tx)
@@ -43,7 +43,7 @@ struct ConsentItem<Record: Codable> {
 
   /// Another text when one was added; opens none. See `Keychain.newestMark`.
   func mark(_ tx: ReadTransaction) throws -> String? {
-    try keychain.newestMark(matching: query(account: nil, unreadable: .skip), in: tx)
+    try keychain.newestMark(matching: query(account: nil), in: tx)
   }
 
   func find(_ id: ConsentID, _ tx: ReadTransaction) throws -> (item: Item, record: Record)? {
@@ -64,31 +64,19 @@ struct ConsentItem<Record: Codable> {
     try keychain.update(item, attributes: [.generic: .data(try encode(record))], in: tx)
   }
 
-  /// Whether one of them fits, or one cannot be read: that one may.
-  func mayContain(_ tx: ReadTransaction, where fits: (Record) -> Bool) throws -> Bool {
-    let items: [Item]
-    do throws(KeychainError) {
-      items = try keychain.items(matching: query(account: nil, unreadable: .fail), in: tx)
-    } catch {
-      guard error.isItemDamaged else { throw error }
-      return true
-    }
-    return items.contains { record(of: $0).map(fits) ?? true }
-  }
-
   private func items(
     account: ConsentID?, _ tx: ReadTransaction
   ) throws -> [(item: Item, record: Record)] {
-    try keychain.items(matching: query(account: account, unreadable: .skip), in: tx)
+    try keychain.items(matching: query(account: account), in: tx)
       .compactMap { item in record(of: item).map { (item, $0) } }
   }
 
-  private func query(account: ConsentID?, unreadable: ItemQuery.Unreadable) -> ItemQuery {
+  private func query(account: ConsentID?) -> ItemQuery {
     var attributes: [ItemAttribute: AttributeValue] = [
       .service: .string(service), .accessGroup: .string(ConsentLedger.group),
     ]
     if let account { attributes[.account] = .string(account.description) }
-    return ItemQuery(.genericPassword, attributes, unreadable: unreadable)
+    return ItemQuery(.genericPassword, attributes, unreadable: .skip)
   }
 
   private func record(of item: Item) -> Record? {

@@ -17,13 +17,6 @@ extension ConsentLedger {
   /// - Returns: nil where that cannot be found out so.
   package func revision(_ tx: ReadTransaction) throws -> String? { try historyItems.mark(tx) }
 
-  /// Whether a person has decided here about a user of the broker, or taken a decision back. What only expired was not
-  /// decided. What cannot be read may have been.
-  package func hasDecidedForBroker(_ tx: ReadTransaction) throws -> Bool {
-    try grantItems.mayContain(tx) { $0.requester.isOfBroker }
-      || historyItems.mayContain(tx) { $0.outcome != .expired && $0.requester.isOfBroker }
-  }
-
   /// What was decided, and what came of it.
   package func past(_ id: ConsentID, _ tx: ReadTransaction) throws -> ConsentRecord? {
     try historyItems.find(id, tx)?.record
@@ -43,12 +36,6 @@ extension ConsentLedger {
     for place in HistoryLimit.surplus(of: all.map(\.record.outcome)) {
       try keychain.delete(all[place].item, in: tx)
     }
-  }
-}
-
-extension ConsentRequester {
-  fileprivate var isOfBroker: Bool {
-    if case .mqttUser = identity { true } else { false }
   }
 }
 

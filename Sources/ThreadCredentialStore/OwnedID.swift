@@ -14,8 +14,8 @@ package struct OwnedID: Sendable, Hashable {
   package let modified: Int64
 
   /// Nil for an item that is not about the owner of an id.
-  init?(_ item: Item) {
-    guard let place = ImportedPlace(item.itemClass, item.attributes),
+  package init?(_ item: Item) {
+    guard let place = StoredPlace(item.itemClass, item.attributes),
       let agent = BorderAgentID(hex: item[.account]?.string ?? "")
     else { return nil }
     switch place.kind {

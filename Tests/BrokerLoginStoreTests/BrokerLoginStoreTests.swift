@@ -45,39 +45,6 @@ struct BrokerLoginStoreTests {
     #expect(try find()?.username == "keeper")
   }
 
-  @Test(
-    "A login that comes in has those of other users at the same broker against it, and no others")
-  func rivals() throws {
-    try save(login("keeper", "Sesame-9c1d"))
-    let items = try keychain.database.read {
-      try keychain.items(matching: ItemQuery(.internetPassword), in: $0)
-    }
-    let stored = try #require(items.first)
-    func found(_ change: (inout [ItemAttribute: AttributeValue]) -> Void) throws -> [ItemRival] {
-      var attributes = stored.attributes
-      change(&attributes)
-      let item = NewItem(
-        .internetPassword, attributes: attributes, secret: SecretBytes(copying: []),
-        accessible: .afterFirstUnlock)
-      return try keychain.database.read {
-        try BrokerLoginStore.rivals(of: item, in: keychain, $0)
-      }
-    }
-    let other = try found { $0[.account] = .string("other") }
-    #expect(other.map(\.item.id) == [stored.id] && other.map(\.differs) == [.account])
-    #expect(try found { _ in }.isEmpty)
-    for (name, value) in [
-      (ItemAttribute.server, AttributeValue.string("another.local")), (.port, .integer(8883)),
-      (.protocolType, .string("mqts")), (.accessGroup, .string("own")),
-    ] {
-      let none = try found {
-        $0[.account] = .string("other")
-        $0[name] = value
-      }
-      #expect(none.isEmpty)
-    }
-  }
-
   @Test("It is an internet password with the attributes that the documentation names")
   func attributes() throws {
     try save(login("keeper", "Sesame-9c1d"))

@@ -11,11 +11,6 @@ extension MovedStore {
     try ask("tablet")
   }
 
-  package static let all = [
-    "daemon_identity": 1, "client_enrolment": 2, "consent_grant": 1, "consent_pending": 1,
-    "consent_history": 1,
-  ]
-
   package static func item(
     _ service: String, account: String = "router",
     _ secret: [UInt8] = [UInt8](repeating: 7, count: 64),

@@ -53,17 +53,18 @@ package struct MovedStore {
 
   package func take(
     _ path: String, _ onConflict: ItemImport.OnConflict = .refuse, isTrial: Bool = false,
-    with secret: String = MovedStore.secret
-  ) throws -> (outcome: ImportOutcome, lines: [ImportList.Line]) {
+    credentialsOnly: Bool = false, with secret: String = MovedStore.secret
+  ) throws -> (outcome: ImportOutcome, names: [ImportedName]) {
     let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
     defer { try? file.close() }
-    var lines: [ImportList.Line] = []
+    var names: [ImportedName] = []
     var service = self.service
-    service.named = { lines.append($0) }
+    service.named = { names.append($0) }
     let request = StoreMethods.Import(
-      passphrase: secret, file: path, onConflict: onConflict, dryRun: isTrial)
+      passphrase: secret, file: path, onConflict: onConflict, dryRun: isTrial,
+      credentialsOnly: credentialsOnly)
     let outcome = try service.take(request, from: file.fileDescriptor)
-    return (outcome, lines)
+    return (outcome, names)
   }
 
   package struct Unexpected: Error {}
@@ -80,7 +81,7 @@ package struct MovedStore {
 
   package func enroll(_ users: String...) throws {
     try keychain.database.write { tx in
-      _ = try enrolments.useIdentity(tx)
+      _ = try enrolments.makeIdentity(tx)
       for user in users { try enrolments.enroll(Self.client(user), tx) }
     }
   }

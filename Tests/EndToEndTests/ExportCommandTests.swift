@@ -83,7 +83,11 @@ struct ExportCommandTests {
     let router = try await new.json("routers").list.first
     #expect(router?["preferred"] == "mismatch" && router?["credentials"] == "stored")
     // The same again changes nothing.
-    let repeated = try await new.json("store", "import", "--passphrase-file", secret, file)
+    let refused = try await new.command("store", "import", "--passphrase-file", secret, file)
+    #expect(
+      refused.status == 73 && refused.error.contains("(3 border routers)"), "\(refused.error)")
+    let repeated = try await new.json(
+      "store", "import", "--credentials-only", "--passphrase-file", secret, file)
     #expect(repeated["unchanged"] == 4 && repeated["added"] == 0)
     #expect(try await oldDaemon.stop() == .exit(0))
     #expect(try await newDaemon.stop() == .exit(0))

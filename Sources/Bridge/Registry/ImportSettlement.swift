@@ -36,9 +36,11 @@ package struct ImportSettlement: Sendable {
     return found
   }
 
-  /// - Parameter former: the preferred networks before the import; one that it replaces is kept.
+  /// - Parameters:
+  ///   - imported: whose credentials were written.
+  ///   - former: the preferred networks before the import; one that it replaces is kept.
   package func settle(
-    _ imported: ImportedItems, former: [String: OperationalDataset], _ tx: WriteTransaction
+    _ imported: [OwnedID], former: [String: OperationalDataset], _ tx: WriteTransaction
   ) throws {
     // No answer follows: an import has no request, and its report says the rest.
     _ = try TransactionRunner.apply(configuration, store, now: clock.now(), tx) { transaction in
@@ -49,7 +51,7 @@ package struct ImportSettlement: Sendable {
         try transaction.apply(showPreferred(of: home, former: former[record.name], context))
         try store.settleImportedHistory(of: record.name, tx)
       }
-      for credential in imported.credentials {
+      for credential in imported {
         // A home that the settings do not name has no registry.
         guard let home = context.servedHomes.first(where: { $0.record.name == credential.home })
         else { continue }

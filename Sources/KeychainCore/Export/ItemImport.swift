@@ -19,51 +19,31 @@ package struct ItemImport {
   package var actor: String?
   /// Look, and change nothing.
   package var isTrial = false
-  /// Why an item must not come in; nil: it may. Completes "record 7 …". Asked once of each, in order, in the first
-  /// pass: who has seen the ones before it can say what contradicts them.
+  /// Whether an item is to come in. Others are left out, whatever is wrong with them, and counted.
+  package var isMeant: (NewItem) -> Bool = { _ in true }
+  /// Why an item must not come in; nil: it may. Completes "record 7 …".
   package var objection: (NewItem) -> String? = { _ in nil }
-  /// Which items stay out, whatever is wrong with them, from the store that was exported. Asked once in each
-  /// pass, before anything is written. An item that is here already, the same, is none of them.
-  package var staysOut: (StoreID, ReadTransaction) throws -> (NewItem) -> Bool = { _, _ in
-    { _ in false }
-  }
-  /// Told every item that stays out, before anything is changed.
-  package var stayedOut: (NewItem) throws -> Void = { _ in }
-  /// Told every item that is to come in, new or in the place of another one, before anything is changed.
-  package var comesIn: (NewItem) throws -> Void = { _ in }
-  /// Whether the store's item goes for one of its primary key that comes in, whatever `onConflict` says. Asked in
-  /// both passes, of items that are to be replaced only, with what is different, as conflicts have it. Then it is no
-  /// conflict.
-  package var givesWay: (Item, _ differs: [String]) -> Bool = { _, _ in false }
-  /// Items of the store, of other primary keys, that an item cannot stand beside. They are a conflict like one
-  /// of its own key: it stays out, or takes their place.
-  package var rivals: (NewItem, ReadTransaction) throws -> [ItemRival] = { _, _ in [] }
-  /// Told every conflict, before anything is changed.
-  package var found: (ImportConflict) throws -> Void = { _ in }
-  /// Told every item that is written, in the transaction.
-  package var wrote: (Item) -> Void = { _ in }
-  /// Told every rival that is deleted, in the transaction.
-  package var removed: (Item) -> Void = { _ in }
+  /// Whether an item takes the place of one with its primary key whatever `onConflict` says.
+  package var replacesAlways: (NewItem) -> Bool = { _ in false }
+  /// An item of the store, with another primary key, that gives an item to another access group. Then that is a
+  /// conflict: the item stays out, or takes the place of the store's.
+  package var rival: (NewItem, ReadTransaction) throws -> Item? = { _, _ in nil }
+  /// Gets every item that is to come in, new or in the place of another one, before anything is changed.
+  package var comesIn: (NewItem) -> Void = { _ in }
+  /// Gets every conflict, before anything is changed.
+  package var found: (ImportConflict) -> Void = { _ in }
   /// Called before the transaction, when all of the export was read and is to come in.
   package var willWrite: () throws -> Void = {}
+  /// The first of the transaction. What it throws undoes all.
+  package var begin: (ReadTransaction) throws -> Void = { _ in }
+  /// Gets every item that is written, in the transaction.
+  package var wrote: (Item) -> Void = { _ in }
   /// The last of the transaction. What it throws undoes all.
   package var willCommit: (WriteTransaction) throws -> Void = { _ in }
-  /// Told how far it is, of two passes; what it throws undoes all.
+  /// Gets how far it is, of two passes; what it throws undoes all.
   package var progress: (_ done: Int, _ total: Int) throws -> Void = { _, _ in }
 
   package init() {}
-}
-
-/// An item of the store that cannot stay beside one that comes in.
-package struct ItemRival {
-  package let item: Item
-  /// Of the one that comes in: what they do not agree about.
-  package let differs: ItemAttribute
-
-  package init(_ item: Item, differs: ItemAttribute) {
-    self.item = item
-    self.differs = differs
-  }
 }
 
 /// An item that the store has, with other contents. No secret is in it.
@@ -73,7 +53,7 @@ package struct ImportConflict: Codable, Equatable, Sendable {
   /// What is different: `secret`, `accessible`, four letters of an attribute, or `damaged` for one that
   /// does not open here.
   package let differs: [String]
-  /// Items of other primary keys that it cannot stand beside, by the same names: to replace it deletes them. None
+  /// Items with other primary keys that it cannot stand beside, by the same names: to replace it deletes them. None
   /// where those that are here are kept.
   package let removes: [String]
 
@@ -81,14 +61,6 @@ package struct ImportConflict: Codable, Equatable, Sendable {
     self.item = item
     self.differs = differs
     self.removes = removes
-  }
-
-  /// A daemon of an earlier version does not name what it deletes.
-  package init(from decoder: any Decoder) throws {
-    let conflict = try decoder.container(keyedBy: CodingKeys.self)
-    item = try conflict.decode(String.self, forKey: .item)
-    differs = try conflict.decode([String].self, forKey: .differs)
-    removes = try conflict.decodeIfPresent([String].self, forKey: .removes) ?? []
   }
 }
 
@@ -108,8 +80,8 @@ package struct ImportReport: Equatable, Sendable {
   /// Of the store, that were in the way of what was replaced.
   package var deleted = 0
   package var conflicts = 0
-  /// That `staysOut` has named.
-  package var stayedOut = 0
+  /// That `isMeant` has left out.
+  package var leftOut = 0
   /// What the export itself says that it does not have.
   package var notInExport: [Accessibility: Int] = [:]
   package var damaged = 0

@@ -5,46 +5,41 @@ import SQLiteDatabase
 extension ItemImporter {
   /// The second pass: one item.
   func take(
-    _ new: NewItem, _ plan: ItemImport, _ staysOut: (NewItem) -> Bool,
-    _ report: inout ImportReport, in tx: WriteTransaction
+    _ new: NewItem, _ plan: ItemImport, _ report: inout ImportReport, in tx: WriteTransaction
   ) throws {
     report.items += 1
-    let found = try standing(of: new, ifNotLockedIn: tx)
-    if case .same? = found {
-      report.unchanged += 1
-      return
-    }
-    guard !staysOut(new) else {
-      report.stayedOut += 1
+    guard plan.isMeant(new) else {
+      report.leftOut += 1
       return
     }
     // It was locked meanwhile.
-    guard let standing = found else { throw KeychainError.lockedItems(1, "imported") }
-    if case .other(let here, let differs) = standing, plan.givesWay(here, differs) {
-      plan.wrote(try replace(standing, with: new, in: tx))
-      report.replaced += 1
-      return
+    guard let standing = try standing(of: new, ifNotLockedIn: tx) else {
+      throw KeychainError.lockedItems(1, "imported")
     }
-    let rivals = try plan.rivals(new, tx)
-    if case .new = standing, rivals.isEmpty {
+    switch try outcome(of: new, standing, plan, in: tx) {
+    case .unchanged:
+      report.unchanged += 1
+    case .added:
       plan.wrote(try items.add(new, in: tx))
       report.added += 1
-      return
-    }
-    report.conflicts += 1
-    switch plan.onConflict {
-    case .refuse:
-      throw Self.changedMeanwhile()
-    case .keep:
-      report.kept += 1
-    case .replace:
-      for rival in rivals {
-        try items.delete(rival.item, in: tx)
-        plan.removed(rival.item)
-        report.deleted += 1
-      }
+    case .replaced:
       plan.wrote(try replace(standing, with: new, in: tx))
       report.replaced += 1
+    case .conflict(_, let rival):
+      report.conflicts += 1
+      switch plan.onConflict {
+      case .refuse:
+        throw KeychainError.storeHasChanged()
+      case .keep:
+        report.kept += 1
+      case .replace:
+        if let rival {
+          try items.delete(rival, in: tx)
+          report.deleted += 1
+        }
+        plan.wrote(try replace(standing, with: new, in: tx))
+        report.replaced += 1
+      }
     }
   }
 

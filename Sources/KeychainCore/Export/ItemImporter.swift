@@ -39,22 +39,19 @@ struct ItemImporter {
         (report.notInExport, report.damaged) = (planned.notInExport, planned.damaged)
         let ledger = try items.changes.ledger(tx)
         if let actor = plan.actor { ledger.audit.actor = actor }
-        // Before anything is written: what comes in must not decide about what comes after it.
-        let staysOut = try plan.staysOut(report.store, tx)
+        try plan.begin(tx)
         _ = try reader.forEachItem(progress: {
           try plan.progress(reader.length + $0, reader.length * 2)
         }) {
-          try take($0, plan, staysOut, &report, in: tx)
+          try take($0, plan, &report, in: tx)
         }
-        // They were told by name, and others would be missing from that.
-        guard report.stayedOut == planned.stayedOut, report.deleted == planned.deleted else {
-          throw Self.changedMeanwhile()
-        }
+        // They were named, and others would be missing from that.
+        guard report.deleted == planned.deleted else { throw KeychainError.storeHasChanged() }
         items.audit.note(
           .imported,
           "\(report.items) items of store \(report.store): \(report.added) added,"
             + " \(report.replaced) replaced, \(report.kept) kept, \(report.unchanged) the same"
-            + (report.stayedOut > 0 ? ", \(report.stayedOut) left out" : "")
+            + (report.leftOut > 0 ? ", \(report.leftOut) left out" : "")
             + (report.deleted > 0 ? ", \(report.deleted) deleted" : ""),
           ledger)
         try plan.willCommit(tx)
@@ -72,10 +69,8 @@ struct ItemImporter {
     var locked = 0
     // Two items of one primary key are no export of a store.
     var keys = Set<ItemID>()
-    var foreseen = ImportForecast()
     let index = BlindIndex(key: try items.keys.arena.randomKey())
     try transactions.read { tx in
-      let staysOut = try plan.staysOut(report.store, tx)
       let end = try reader.forEachItem(progress: { try plan.progress($0, reader.length * 2) }) {
         item in
         report.items += 1
@@ -84,61 +79,40 @@ struct ItemImporter {
         guard let key = ItemID(key), keys.insert(key).inserted else {
           throw ExportFlaw("is an item that came before")
         }
-        let standing = foreseen.standing(try standing(of: item, ifNotLockedIn: tx))
-        let isSame = if case .same? = standing { true } else { false }
-        // What does not come in refuses nothing.
-        if !isSame, staysOut(item) {
-          report.stayedOut += 1
-          return try plan.stayedOut(item)
+        guard plan.isMeant(item) else {
+          report.leftOut += 1
+          return
         }
         if let objection = plan.objection(item) { throw ExportFlaw(objection) }
-        guard let standing else {
+        guard let standing = try standing(of: item, ifNotLockedIn: tx) else {
           locked += 1
           return
         }
-        if isSame {
-          report.unchanged += 1
-          return
+        let outcome = try outcome(of: item, standing, plan, in: tx)
+        switch outcome {
+        case .unchanged: report.unchanged += 1
+        case .added: report.added += 1
+        case .replaced: report.replaced += 1
+        case .conflict(let differs, let rival):
+          report.conflicts += 1
+          if plan.onConflict == .keep { report.kept += 1 }
+          if plan.onConflict == .replace {
+            report.replaced += 1
+            report.deleted += rival == nil ? 0 : 1
+          }
+          plan.found(
+            ImportConflict(
+              item: AuditLog.subject(item.itemClass, item.attributes), differs: differs,
+              removes: (plan.onConflict == .keep ? [] : [rival]).compactMap {
+                $0.map { AuditLog.subject($0.itemClass, $0.attributes) }
+              }))
         }
-        if case .other(let here, let differs) = standing, plan.givesWay(here, differs) {
-          report.replaced += 1
-          return try plan.comesIn(item)
-        }
-        let rivals = try plan.rivals(item, tx).filter(foreseen.leaves)
-        var differs = standing.differences
-        for rival in rivals where !differs.contains(rival.differs.description) {
-          differs.append(rival.differs.description)
-        }
-        guard differs.isEmpty else { return try conflict(item, standing, differs, rivals) }
-        report.added += 1
-        try plan.comesIn(item)
+        if outcome.comesIn(plan.onConflict) { plan.comesIn(item) }
       }
       report.notInExport = end.notInExport.mapValues { Int(clamping: $0) }
       report.damaged = Int(clamping: end.damaged)
     }
     guard locked == 0 else { throw KeychainError.lockedItems(locked, "imported") }
-    func conflict(
-      _ item: NewItem, _ standing: ImportStanding, _ differs: [String], _ rivals: [ItemRival]
-    ) throws {
-      report.conflicts += 1
-      switch plan.onConflict {
-      case .refuse: break
-      case .keep: report.kept += 1
-      case .replace:
-        report.replaced += 1
-        report.deleted += rivals.count
-        foreseen.deletes(rivals)
-        foreseen.replaces(standing)
-      }
-      let removes =
-        plan.onConflict == .keep
-        ? [] : rivals.map { AuditLog.subject($0.item.itemClass, $0.item.attributes) }
-      try plan.found(
-        ImportConflict(
-          item: AuditLog.subject(item.itemClass, item.attributes), differs: differs,
-          removes: removes))
-      if plan.onConflict == .replace { try plan.comesIn(item) }
-    }
     return report
   }
 
@@ -150,7 +124,37 @@ struct ItemImporter {
     return try items.search.standing(of: item, in: tx)
   }
 
-  static func changedMeanwhile() -> KeychainError {
+  /// What becomes of an item, in both passes.
+  func outcome(
+    of item: NewItem, _ standing: ImportStanding, _ plan: ItemImport, in tx: ReadTransaction
+  ) throws -> ItemOutcome {
+    if case .same = standing { return .unchanged }
+    let rival = try plan.rival(item, tx)
+    var differs = standing.differences
+    let group = ItemAttribute.accessGroup.description
+    if rival != nil, !differs.contains(group) { differs.append(group) }
+    guard !differs.isEmpty else { return .added }
+    return plan.replacesAlways(item) ? .replaced : .conflict(differs, rival: rival)
+  }
+}
+
+extension KeychainError {
+  /// During an import, between its two passes.
+  package static func storeHasChanged() -> KeychainError {
     KeychainError(.notAvailable, "the store has changed meanwhile: import again")
+  }
+}
+
+/// What becomes of one item of an export.
+enum ItemOutcome {
+  case unchanged, added, replaced
+  case conflict(_ differs: [String], rival: Item?)
+
+  func comesIn(_ onConflict: ItemImport.OnConflict) -> Bool {
+    switch self {
+    case .unchanged: false
+    case .added, .replaced: true
+    case .conflict: onConflict == .replace
+    }
   }
 }

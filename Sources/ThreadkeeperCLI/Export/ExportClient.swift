@@ -54,12 +54,12 @@ struct ExportClient: Sendable {
   ///   - keychain: from `openHere`.
   func importItems(
     _ request: StoreMethods.Import, from file: Int32, in keychain: Keychain?
-  ) async throws -> (ImportOutcome, ImportList) {
+  ) async throws -> (ImportOutcome, [ImportedName]) {
     if let keychain {
       return try await workHere(in: keychain) { service in
         var service = service
-        var names = ImportList()
-        service.named = { names.lines.append($0) }
+        var names: [ImportedName] = []
+        service.named = { names.append($0) }
         let outcome = try service.take(request, from: file)
         return (outcome, names)
       }
@@ -69,7 +69,7 @@ struct ExportClient: Sendable {
     let export = try ExportFile(file, path: request.file)
     // Before gigabytes of something else go to the daemon.
     do { try export.checkHeader() } catch { throw CommandFailure(exchanging: error) }
-    var names = ImportList()
+    var names: [ImportedName] = []
     let last = try await askDaemon(
       orSay: "it has taken in all or nothing: import again, what is here already stays as it is"
     ) {
@@ -79,7 +79,7 @@ struct ExportClient: Sendable {
       ) {
         step in
         line.show(step.progress)
-        if let named = step.names { names.append(named) }
+        names += step.names ?? []
       }
     }
     guard let outcome = last.imported else { throw DaemonClient.unreadable }

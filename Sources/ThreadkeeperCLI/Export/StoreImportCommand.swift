@@ -18,26 +18,23 @@ struct StoreImportCommand: AsyncParsableCommand {
       nothing. Works beside a running daemon, whose events wait while it writes. On a new machine run \
       `threadkeeper init` first.
 
-      Who may have what is in the store comes to a new one only: enrolled clients, consents "always" and \
-      the daemon's own keys, as of the time of the export. What comes is listed: revoke again here who was \
-      revoked since. A store that has enrolled a client, or said yes or no to a user of the broker, and the \
-      one that was exported, keep their own: nothing comes back to these. Keys that the daemon has only \
-      shown give way to those of the export. Consents for users of the other machine, requests that \
-      waited, past decisions and what a router was being sent never come. What is left out is listed.
+      Enrolled clients, consents "always" and the daemon's own keys come in as of the time of the export, and \
+      are listed: revoke again here who was revoked since. So a store that has clients, consents "always" or \
+      border routers of its own takes the credentials and the preferred network only: say --credentials-only. \
+      Consents for users of the other machine, requests that waited, past decisions and what a router was \
+      being sent never come.
 
       Items that are here already, the same, stay as they are. Where one is here with other contents, \
       nothing is imported, and they are listed, without secrets; --on-conflict says which stays: keep \
-      those that are here, or replace them. Credentials of a border router that is another team's in the \
-      export, and another login at the same broker, cannot stay beside what comes in: replace deletes \
-      them. They are listed too, also by --dry-run.
+      those that are here, or replace them.
 
-      Exits 73 when there are conflicts, 77 when the passphrase is wrong or the store is locked, 65 when \
+      Exits 73 when there are conflicts or access rights here, 77 when the passphrase is wrong or the store is locked, 65 when \
       the file is damaged, cut off, no export, or contradicts itself, 66 when there is no file or no store.
 
       Examples:
         threadkeeper store import --dry-run /media/stick/home.tkexport
         threadkeeper store import /media/stick/home.tkexport
-        threadkeeper store import --on-conflict replace \\
+        threadkeeper store import --credentials-only --on-conflict keep \\
           --passphrase-file - home.tkexport < secret
       """)
 
@@ -46,6 +43,9 @@ struct StoreImportCommand: AsyncParsableCommand {
 
   @Option(help: "What becomes of items that are here with other contents: refuse, keep or replace.")
   var onConflict = ItemImport.OnConflict.refuse
+
+  @Flag(help: "Take credentials and the preferred network only.")
+  var credentialsOnly = false
 
   @Flag(help: "Only say what would happen.")
   var dryRun = false
@@ -62,36 +62,29 @@ struct StoreImportCommand: AsyncParsableCommand {
   struct Report: Encodable {
     let outcome: ImportOutcome
     let conflicts: [ImportConflict]
-    let stayedOut: [ImportList.Access]
-    let takenOver: [ImportList.Access]
-    /// That the daemon names, and this command does not understand.
-    let unread: Int
+    let clients: [String]
+    let consents: [String]
     let dryRun: Bool
 
-    init(_ outcome: ImportOutcome, _ list: ImportList, dryRun: Bool) {
+    init(_ outcome: ImportOutcome, _ names: [ImportedName], dryRun: Bool) {
       self.outcome = outcome
-      conflicts = list.lines.compactMap(\.conflict)
-      stayedOut = list.lines.compactMap(\.stayedOut)
-      takenOver = list.lines.compactMap(\.takenOver)
-      unread = list.unread
+      conflicts = names.compactMap(\.conflict)
+      clients = names.compactMap(\.client)
+      consents = names.compactMap(\.consent)
       self.dryRun = dryRun
     }
 
     enum CodingKeys: String, CodingKey {
       case conflicts = "conflicting"
-      case stayedOut = "leftOutNames"
-      case takenOver = "takenOverNames"
-      case unread = "unreadNames"
-      case dryRun
+      case clients, consents, dryRun
     }
 
     func encode(to encoder: any Encoder) throws {
       try outcome.encode(to: encoder)
       var container = encoder.container(keyedBy: CodingKeys.self)
       try container.encode(conflicts, forKey: .conflicts)
-      try container.encode(stayedOut, forKey: .stayedOut)
-      try container.encode(takenOver, forKey: .takenOver)
-      try container.encode(unread, forKey: .unread)
+      try container.encode(clients, forKey: .clients)
+      try container.encode(consents, forKey: .consents)
       try container.encode(dryRun, forKey: .dryRun)
     }
   }
@@ -107,7 +100,7 @@ struct StoreImportCommand: AsyncParsableCommand {
     defer { close(descriptor) }
     let given = try ExportPassphrase.given(passphraseFile, isNew: false)
     let client = ExportClient(settings: settings, words: "Reading the export:")
-    let (file, onConflict, dryRun) = (file, onConflict, dryRun)
+    let (file, onConflict, dryRun, only) = (file, onConflict, dryRun, credentialsOnly)
     let report = try await Interruptible.run(
       inDoubt: "The running daemon may have imported it all the same: `threadkeeper audit` tells."
     ) {
@@ -117,7 +110,7 @@ struct StoreImportCommand: AsyncParsableCommand {
       defer { keychain?.close() }
       let request = StoreMethods.Import(
         passphrase: passphrase, file: ExportPassphrase.absolute(file), onConflict: onConflict,
-        dryRun: dryRun)
+        dryRun: dryRun, credentialsOnly: only)
       let (outcome, names) = try await client.importItems(request, from: descriptor, in: keychain)
       return Report(outcome, names, dryRun: dryRun)
     }

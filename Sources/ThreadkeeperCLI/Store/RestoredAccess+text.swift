@@ -15,11 +15,11 @@ extension RestoredAccess {
         "As of \(made), when the backup was made, these have access. Revoke again who was revoked since"
         + " (`threadkeeper clients revoke`, `threadkeeper consent revoke`):\n"
       text += Self.list(
-        ImportedAccess.enrolment.words(clients.count),
+        clients.count == 1 ? "1 enrolled client" : "\(clients.count) enrolled clients",
         clients.map { "\($0.user), home \($0.home)" })
       text += Self.list("with a damaged enrolment", damaged)
       text += Self.list(
-        ImportedAccess.grant.words(grants.count),
+        grants.count == 1 ? "1 consent \"always\"" : "\(grants.count) consents \"always\"",
         grants.map { "\($0.id): \($0.command) of \($0.wanted) to \($0.requester)" })
     }
     if !brokerLogins.isEmpty {

@@ -58,7 +58,7 @@ package struct EnrolmentService: Sendable {
     // All of it or nothing: who is refused leaves no keys.
     let (change, daemon) = try keychain.database.write { tx in
       keychain.act(as: actor, in: tx)
-      let daemon = try enrolments.useIdentity(tx).keys
+      let daemon = try enrolments.makeIdentity(tx).keys
       guard client.keys != daemon else {
         throw CommandFailure(.usage, "this is the daemon's own line; enrol that of the client")
       }

@@ -42,15 +42,18 @@ extension StoreMethods {
     package var onConflict: ItemImport.OnConflict?
     /// Whether only to look.
     package var dryRun: Bool?
+    /// Whether only credentials and the preferred network are to come in.
+    package var credentialsOnly: Bool?
 
     package init(
       passphrase: String, file: String, onConflict: ItemImport.OnConflict? = nil,
-      dryRun: Bool? = nil
+      dryRun: Bool? = nil, credentialsOnly: Bool? = nil
     ) {
       self.passphrase = passphrase
       self.file = file
       self.onConflict = onConflict
       self.dryRun = dryRun
+      self.credentialsOnly = credentialsOnly
     }
   }
 
@@ -88,7 +91,7 @@ package struct ExchangeStep: Codable, Sendable {
   /// Of an export: the next bytes of the file, as base64.
   package var data: Data?
   /// Of an import: what it names one by one.
-  package var names: ImportList?
+  package var names: [ImportedName]?
   /// The last one of an export.
   package var exported: ExportOutcome?
   /// The last one of an import.

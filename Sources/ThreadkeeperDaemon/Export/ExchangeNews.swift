@@ -16,8 +16,8 @@ final class ExchangeNews: Sendable {
   private struct State {
     var progress: ExchangeStep.Progress?
     var shown = ContinuousClock.now - interval
-    var lines: [ImportList.Line] = []
-    /// Of `lines`, that were sent.
+    var names: [ImportedName] = []
+    /// Of `names`, that were sent.
     var sent = 0
     var isCancelled = false
   }
@@ -45,10 +45,10 @@ final class ExchangeNews: Sendable {
     if isDue { arrived.yield() }
   }
 
-  /// - Parameter line: its texts are cut where they do not fit into a reply.
-  func add(_ line: ImportList.Line) {
-    let line = line.length <= Self.nameLength ? line : line.cut(to: Self.nameLength)
-    state.withLock { $0.lines.append(line) }
+  /// - Parameter name: its texts are cut where they do not fit into a reply.
+  func add(_ name: ImportedName) {
+    let name = name.length <= Self.nameLength ? name : name.cut(to: Self.nameLength / 4)
+    state.withLock { $0.names.append(name) }
   }
 
   func finish() { arrived.finish() }
@@ -59,36 +59,30 @@ final class ExchangeNews: Sendable {
       var step = ExchangeStep()
       (step.progress, state.progress) = (state.progress, nil)
       var length = 0
-      let lines = state.lines[state.sent...].prefix {
+      let names = state.names[state.sent...].prefix {
         length += $0.length
         return length <= Self.namesLength
       }
-      if state.sent < state.lines.count {
-        let count = max(lines.count, 1)
-        step.names = ImportList(lines: Array(state.lines[state.sent..<(state.sent + count)]))
+      if state.sent < state.names.count {
+        let count = max(names.count, 1)
+        step.names = Array(state.names[state.sent..<(state.sent + count)])
         state.sent += count
       }
-      if state.sent == state.lines.count { (state.lines, state.sent) = ([], 0) }
+      if state.sent == state.names.count { (state.names, state.sent) = ([], 0) }
       return step.progress == nil && step.names == nil ? nil : step
     }
   }
 }
 
-extension ImportList.Line {
-  /// The same with texts of so many bytes of UTF-8 together, each with a mark where it was cut.
+extension ImportedName {
+  /// The same with texts of at most so many bytes of UTF-8 each, with a mark where one was cut. What differs is short.
   fileprivate func cut(to length: Int) -> Self {
-    switch self {
-    case .conflict(let conflict):
-      let share = length / (2 + conflict.differs.count + conflict.removes.count)
-      return .conflict(
+    Self(
+      conflict: conflict.map {
         ImportConflict(
-          item: conflict.item.cut(to: share), differs: conflict.differs.map { $0.cut(to: share) },
-          removes: conflict.removes.map { $0.cut(to: share) }))
-    case .stayedOut(let item):
-      return .stayedOut(.init(what: item.what, name: item.name.cut(to: length / 2)))
-    case .takenOver(let item):
-      return .takenOver(.init(what: item.what, name: item.name.cut(to: length / 2)))
-    }
+          item: $0.item.cut(to: length), differs: $0.differs,
+          removes: $0.removes.map { $0.cut(to: length) })
+      }, client: client?.cut(to: length), consent: consent?.cut(to: length))
   }
 }
 

@@ -99,8 +99,7 @@ struct ExchangeService: Sendable {
       metadata: [
         "added": "\(outcome.added)", "replaced": "\(outcome.replaced)",
         "deleted": "\(outcome.deleted)",
-        "left_out": "\(outcome.stayedOut.values.reduce(0, +))",
-        "taken_over": "\(outcome.takenOver.values.reduce(0, +))", "user": "\(caller.peer.user)",
+        "left_out": "\(outcome.leftOut)", "user": "\(caller.peer.user)",
       ])
   }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
-import BrokerLoginStore
 import ClientEnrolment
 import KeychainCore
 import Settings
@@ -19,13 +18,13 @@ package struct ExportService {
   /// Who asks, where it is not this process's own user.
   var actor: String?
   /// Gets what an import names, before anything is changed.
-  package var named: (ImportList.Line) -> Void
-  /// Told how far it is; what it throws ends the work, and nothing has changed.
+  package var named: (ImportedName) -> Void
+  /// Gets how far it is; what it throws ends the work, and nothing has changed.
   var progress: (_ done: Int, _ total: Int) throws -> Void
 
   package init(
     keychain: Keychain, settings: Settings, enrolments: ClientEnrolmentStore, actor: String? = nil,
-    named: @escaping (ImportList.Line) -> Void = { _ in },
+    named: @escaping (ImportedName) -> Void = { _ in },
     progress: @escaping (_ done: Int, _ total: Int) throws -> Void
   ) {
     self.keychain = keychain
@@ -64,81 +63,52 @@ package struct ExportService {
   private func takeItems(
     _ request: StoreMethods.Import, from file: Int32
   ) throws -> ImportOutcome {
+    let isWhole = request.credentialsOnly != true
+    if isWhole { try keychain.database.read { try OwnAccess(keychain, $0) }.check() }
     let configuration = BridgeConfiguration(settings)
-    var items = ImportedItems()
-    var (owners, logins) = (ImportedOwners(), ImportedLogins())
-    // Of clients that come in.
-    var homes: Set<String> = []
-    var own: OwnAccess?
     let settlement = ImportSettlement(configuration, keychain: keychain)
     var former: [String: OperationalDataset] = [:]
-    var access = ImportOutcome.Access()
-    var (takesOver, showsKeys) = (false, false)
+    var written: [OwnedID] = []
+    var homes: Set<String> = []
     var plan = ItemImport()
     plan.actor = actor
     plan.onConflict = request.onConflict ?? .refuse
     plan.isTrial = request.dryRun == true
+    plan.isMeant = {
+      let kind = ImportedKind($0)
+      return isWhole ? kind != .leftBehind : kind == .credential
+    }
     plan.objection = { item in
-      items.see(item)
-      if let home = ImportedAccess.home(of: item) { homes.insert(home) }
-      return ImportedItems.objection(to: item) ?? ImportedAccess.objection(to: item)
-        ?? owners.objection(to: item) ?? logins.objection(to: item)
+      let home =
+        StoredPlace(item.itemClass, item.attributes)?.home ?? EnrolledClient(imported: item)?.home
+      if let home { homes.insert(home) }
+      return ImportedKind.objection(to: item)
     }
-    plan.staysOut = { [enrolments] store, tx in
-      let now = try OwnAccess(enrolments, exported: store, tx)
-      own = now
-      former = try settlement.preferredNetworks(tx)
-      return { ImportedAccess($0).map { $0.comesNever || now.isDecided } ?? false }
-    }
-    plan.stayedOut = { item in
-      guard var what = ImportedAccess(item) else { return }
-      if what == .revocation, own?.hasEnrolled(item) == true { what = .revocationOfEnrolled }
-      access.stayedOut[what, default: 0] += 1
-      guard let name = ImportedAccess.name(of: item) else { return }
-      named(.stayedOut(.init(what: what, name: name)))
-    }
-    plan.comesIn = { item in
-      guard let what = ImportedAccess(item) else { return }
-      access.takenOver[what, default: 0] += 1
-      guard let name = ImportedAccess.name(of: item) else { return }
-      named(.takenOver(.init(what: what, name: name)))
-    }
-    // A store that has decided nothing has shown its keys at most.
-    plan.givesWay = { item, differs in
-      guard DaemonIdentityStore.isOnlyShown(item) else { return false }
-      // The same keys may have been used since they were exported.
-      if differs.contains("secret") { access.replacesKeys = true }
-      return true
-    }
-    plan.rivals = { [keychain] item, tx in
-      try ThreadCredentialStore(keychain).rivals(of: item, tx)
-        + BrokerLoginStore.rivals(of: item, in: keychain, tx)
-    }
-    plan.found = { named(.conflict($0)) }
-    plan.wrote = { item in
-      items.wrote(item)
-      guard ImportedAccess(item.itemClass, item.attributes) != nil else { return }
-      // Keys that nobody has used decide nothing here either.
-      if DaemonIdentityStore.isOnlyShown(item) { showsKeys = true } else { takesOver = true }
-    }
-    plan.removed = { items.removed($0) }
+    // The clients that come in seal to these keys, and no other client does.
+    plan.replacesAlways = { ImportedKind($0) == .identity }
+    plan.rival = { [keychain] in try ThreadCredentialStore(keychain).rival(of: $0, $1) }
+    plan.comesIn = { ImportedKind.name(of: $0).map(named) }
+    plan.found = { named(ImportedName(conflict: $0)) }
     plan.willWrite = { [keychain] in
       try BridgeRegistry.complete(configuration, keychain: keychain)
     }
+    plan.begin = { [keychain] tx in
+      if isWhole, try !OwnAccess(keychain, tx).isEmpty { throw KeychainError.storeHasChanged() }
+      former = try settlement.preferredNetworks(tx)
+    }
+    plan.wrote = { item in
+      if let id = OwnedID(item), id.hasCredentials { written.append(id) }
+    }
     plan.willCommit = { [enrolments] tx in
-      if takesOver {
-        try enrolments.takeOver(tx)
-      } else if showsKeys {
-        _ = try enrolments.makeIdentity(tx)
-      }
-      try settlement.settle(items, former: former, tx)
+      try enrolments.takeOver(tx)
+      try settlement.settle(written, former: former, tx)
     }
     plan.progress = progress
     let report = try keychain.importItems(
       from: file, name: request.file, passphrase: SecretBytes(copying: request.passphrase.utf8),
       plan)
-    let unknown = items.homes.union(homes).subtracting(settings.homes.map(\.name))
-    return ImportOutcome(report, access, unknownHomes: unknown.sorted())
+    return ImportOutcome(
+      report, unknownHomes: homes.subtracting(settings.homes.map(\.name)).sorted())
   }
 }
 

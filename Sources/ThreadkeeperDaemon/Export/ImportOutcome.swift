@@ -5,13 +5,6 @@ import KeychainCore
 
 /// What an import came to, or would come to.
 package struct ImportOutcome: Codable, Sendable {
-  /// What it brings that decides who may have credentials, by what it is.
-  package struct Access {
-    package var stayedOut: [ImportedAccess: Int] = [:]
-    package var takenOver: [ImportedAccess: Int] = [:]
-    package var replacesKeys = false
-  }
-
   /// The store that was exported.
   package var storeID: String
   /// When. RFC 3339.
@@ -25,12 +18,8 @@ package struct ImportOutcome: Codable, Sendable {
   /// Of the store, that were in the way of what was replaced.
   package var deleted: Int
   package var conflicts: Int
-  /// That stay out, by what they are.
-  package var stayedOut: [String: Int]
-  /// That come in and decide who may have credentials, by what they are.
-  package var takenOver: [String: Int]
-  /// Whether the keys of the export take the place of keys that this daemon has shown.
-  package var replacesKeys: Bool
+  /// That an import leaves out, see `ImportedKind`.
+  package var leftOut: Int
   /// What the export does not have.
   package var notInExport: [String: Int]
   package var damagedThere: Int
@@ -41,11 +30,10 @@ package struct ImportOutcome: Codable, Sendable {
   private enum CodingKeys: String, CodingKey {
     case storeID = "storeId"
     case created, items, added, unchanged, kept, replaced, deleted, conflicts
-    case stayedOut = "leftOut"
-    case takenOver, replacesKeys, notInExport, damagedThere, unknownHomes, imported
+    case leftOut, notInExport, damagedThere, unknownHomes, imported
   }
 
-  init(_ report: ImportReport, _ access: Access, unknownHomes: [String]) {
+  init(_ report: ImportReport, unknownHomes: [String]) {
     storeID = report.store.description
     created = WireTime(milliseconds: report.created / 1_000).description
     items = report.items
@@ -55,16 +43,10 @@ package struct ImportOutcome: Codable, Sendable {
     replaced = report.replaced
     deleted = report.deleted
     conflicts = report.conflicts
-    stayedOut = Self.names(access.stayedOut)
-    takenOver = Self.names(access.takenOver)
-    replacesKeys = access.replacesKeys
+    leftOut = report.leftOut
     notInExport = Accessibility.names(report.notInExport)
     damagedThere = report.damaged
     self.unknownHomes = unknownHomes
     imported = report.isDone
-  }
-
-  private static func names(_ counts: [ImportedAccess: Int]) -> [String: Int] {
-    Dictionary(uniqueKeysWithValues: counts.map { ($0.key.rawValue, $0.value) })
   }
 }

@@ -4,37 +4,53 @@ import ClientEnrolment
 import ConsentLedger
 import KeychainCore
 import SQLiteDatabase
+import ThreadCredentialStore
 
-/// What a store says itself about who may have what is in it.
+/// What a store says itself about who may have what is in it. All of an export comes only into one that says nothing:
+/// an older export would bring back who was revoked since.
 struct OwnAccess {
-  /// Whether it says anything. Then an export, which may be older than what was revoked since, has no say in that.
-  let isDecided: Bool
-  private let clients: [EnrolledClient]
+  /// Enrolled, or revoked.
+  private var clients = 0
+  /// "Always".
+  private var consents = 0
+  /// Border agent ids that belong to a team.
+  private var owned = 0
 
-  /// - Parameter exported: the store that an export is of. What is of this very store has no say, whatever was lost
-  ///   here since.
-  init(_ enrolments: ClientEnrolmentStore, exported: StoreID, _ tx: ReadTransaction) throws {
-    let keychain = enrolments.keychain
-    let isDecided = try exported == keychain.storeID || Self.isDecided(enrolments, tx)
-    self.isDecided = isDecided
-    clients = isDecided ? try enrolments.all(tx).clients : []
-  }
+  var isEmpty: Bool { clients + consents + owned == 0 }
 
-  /// Whoever has enrolled a client, or taken clients over, uses its keys from then on, also when all of them are
-  /// revoked. Keys that were only shown decide nothing, and neither does what was said to programs of this machine:
-  /// that concerns no user of the broker.
-  static func isDecided(_ enrolments: ClientEnrolmentStore, _ tx: ReadTransaction) throws -> Bool {
-    let keychain = enrolments.keychain
-    return try DaemonIdentityStore(keychain).isUsed(tx)
-      || ConsentLedger(keychain).hasDecidedForBroker(tx) || enrolments.hasAny(tx)
-  }
-
-  /// Whether the client of an item is enrolled here, with the same keys.
-  func hasEnrolled(_ item: NewItem) -> Bool {
-    guard let other = EnrolledClient(imported: item) else { return false }
-    return clients.contains {
-      !$0.isRevoked && $0.keys == other.keys && $0.user.utf8.elementsEqual(other.user.utf8)
-        && $0.home.utf8.elementsEqual(other.home.utf8)
+  /// Looks at all generic passwords.
+  ///
+  /// - Throws: `decode` where one cannot be read: it may be any of these.
+  init(_ keychain: Keychain, _ tx: ReadTransaction) throws(KeychainError) {
+    var row: Int64 = 0
+    while true {
+      let items = try keychain.items(
+        matching: ItemQuery(.genericPassword, limit: 1_000, after: row), in: tx)
+      for item in items { count(item) }
+      guard let last = items.last else { return }
+      row = last.rowID
     }
+  }
+
+  private mutating func count(_ item: Item) {
+    let service = item[.service]?.string ?? ""
+    if OwnedID(item) != nil {
+      owned += 1
+    } else if item.accessGroup == ThreadCredentialStore.internalGroup {
+      if service == ConsentLedger.Service.grant.rawValue { consents += 1 }
+      if ClientEnrolmentStore.home(ofService: service) != nil { clients += 1 }
+    }
+  }
+
+  /// - Throws: `CommandFailure` where there is any.
+  func check() throws(CommandFailure) {
+    guard !isEmpty else { return }
+    let parts = [
+      (clients, "clients"), (consents, "consents \"always\""), (owned, "border routers"),
+    ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+    throw CommandFailure(
+      .cannotCreate,
+      "this store has its own access rights (\(parts.joined(separator: ", "))): nothing is imported",
+      remedy: "--credentials-only takes the credentials and the preferred network of the export")
   }
 }

@@ -30,25 +30,19 @@ struct ImportTests {
       to: draft.descriptor, name: path, passphrase: passphrase)
     try draft.place()
     let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-    var items = ImportedItems()
+    var written: [OwnedID] = []
     var plan = ItemImport()
     plan.onConflict = onConflict
-    plan.objection = { ImportedItems.objection(to: $0) }
+    plan.isMeant = { StoredPlace($0.itemClass, $0.attributes)?.kind != .adoption }
     let settlement = ImportSettlement(
       new.configuration, keychain: new.temporary.keychain, clock: new.clock)
     var former: [String: OperationalDataset] = [:]
-    plan.staysOut = { _, tx in
-      former = try settlement.preferredNetworks(tx)
-      return { ImportedItems.isAdoption($0.itemClass, $0.attributes) }
+    plan.begin = { former = try settlement.preferredNetworks($0) }
+    plan.wrote = { if let id = OwnedID($0), id.hasCredentials { written.append(id) } }
+    plan.rival = { [new] in
+      try ThreadCredentialStore(new.temporary.keychain).rival(of: $0, $1)
     }
-    plan.wrote = { items.wrote($0) }
-    plan.removed = { items.removed($0) }
-    plan.rivals = { [new] in
-      try ThreadCredentialStore(new.temporary.keychain).rivals(of: $0, $1)
-    }
-    plan.willCommit = { tx in
-      try settlement.settle(items, former: former, tx)
-    }
+    plan.willCommit = { try settlement.settle(written, former: former, $0) }
     return try new.temporary.keychain.importItems(
       from: file.fileDescriptor, name: path, passphrase: passphrase, plan)
   }
@@ -115,7 +109,7 @@ struct ImportTests {
           id: "a-1", preferred: preferred, reported: credential.dataset), tx)
     }
     let report = try move()
-    #expect(report.stayedOut == 1)
+    #expect(report.leftOut == 1)
     #expect(try new.credential(Agent.attic)?.dataset == credential.dataset)
     #expect(
       try new.database.read { try new.store.adoption(of: credential.agent, in: "home", $0) } == nil)
@@ -140,7 +134,7 @@ struct ImportTests {
       try bridge.database.write { try bridge.store.save(adoption(user, .sent), $0) }
     }
     let report = try move(replaces ? .replace : .refuse)
-    #expect(report.conflicts == 0 && report.stayedOut == 1 && report.isDone)
+    #expect(report.conflicts == 0 && report.leftOut == 1 && report.isDone)
     #expect(try new.credential(Agent.attic)?.dataset == credential.dataset)
     let kept = try new.database.read {
       try new.store.adoption(of: credential.agent, in: "home", $0)
@@ -182,22 +176,6 @@ struct ImportTests {
     _ = try new.takeEvents()
     #expect(try move().unchanged == 2)
     #expect(try new.takeNames().isEmpty)
-  }
-
-  @Test("A router that left another team there does not become theirs unseen")
-  func ownerThere() throws {
-    try old.announce(Agent.attic, home, at: 5, user: "bob")
-    try old.say(.leave, Agent.attic, user: "bob")
-    try new.announce(Agent.attic, home, at: 5)
-    let team = try #require(try new.credential(Agent.attic)).team
-    #expect(try move().conflicts == 1)
-    #expect(try move(.keep).kept == 1)
-    #expect(try new.credential(Agent.attic)?.team == team)
-    #expect(try move(.replace).replaced == 1)
-    #expect(try new.credential(Agent.attic) == nil)
-    #expect(try new.router(Agent.attic)?.credential == .missing)
-    try settle()
-    #expect(try move().conflicts == 0)
   }
 
   @Test("Credentials of a router that belongs to another team here are a conflict")

@@ -12,17 +12,23 @@ import Testing
 struct StoreImportTextTests {
   private static let outcome = """
     {"storeId":"a","created":"2026-01-01T00:00:00Z","items":3,"added":2,"unchanged":1,"kept":0,"replaced":0,
-    "deleted":0,"conflicts":0,"leftOut":{},"takenOver":{},"replacesKeys":false,"notInExport":{},"damagedThere":0,"unknownHomes":[],"imported":true}
+    "deleted":0,"conflicts":0,"leftOut":4,"notInExport":{},"damagedThere":0,"unknownHomes":[],"imported":true}
     """
 
-  @Test("Lines of another version that cannot be read are counted, where there are any")
-  func unread() throws {
+  @Test("Who gets access is listed, and why items are left out")
+  func access() throws {
     let outcome = try JSONDecoder().decode(ImportOutcome.self, from: Data(Self.outcome.utf8))
-    let command = try StoreImportCommand.parse(["file"])
+    let names = (1...21).map { ImportedName(client: "user \($0), home home") }
+    let text = try StoreImportCommand.parse(["file"]).text(.init(outcome, names, dryRun: false))
     #expect(
-      command.text(.init(outcome, .init(unread: 2), dryRun: false))
-        .contains("Of what the running daemon names, 2 cannot be read here"))
-    #expect(!command.text(.init(outcome, .init(), dryRun: false)).contains("cannot be read"))
+      text.contains("These get access, as of 2026-01-01T00:00:00Z, when the export was made."))
+    #expect(
+      text.contains("\n  client user 20, home home\n  and 1 more; --json lists all\n"), "\(text)")
+    #expect(text.contains("Left out, because they are of that daemon or machine only: 4\n"))
+    let only = try StoreImportCommand.parse(["file", "--credentials-only"])
+    let other = only.text(.init(outcome, [], dryRun: false))
+    #expect(
+      other.contains("Left out, as --credentials-only says: 4\n") && !other.contains("access"))
   }
 
   @Test("Every class that stays out is a line for people")

@@ -8,9 +8,9 @@ import Testing
 
 @Suite("What an import names on its way to the client")
 struct ExchangeNewsTests {
-  private func steps(_ lines: [ImportList.Line]) -> [ExchangeStep] {
+  private func steps(_ names: [ImportedName]) -> [ExchangeStep] {
     let news = ExchangeNews()
-    for line in lines { news.add(line) }
+    for name in names { news.add(name) }
     var steps: [ExchangeStep] = []
     while let step = news.next() { steps.append(step) }
     return steps
@@ -21,27 +21,26 @@ struct ExchangeNewsTests {
     // What JSON makes the most of.
     let long = String(repeating: "\u{1}", count: 700_000)
     let steps = steps([
-      .stayedOut(.init(what: .enrolment, name: long)),
-      .takenOver(.init(what: .grant, name: long)),
-      .conflict(ImportConflict(item: long, differs: ["secret"], removes: [long, long])),
-      .conflict(ImportConflict(item: String(repeating: "ä", count: 400_000), differs: [])),
+      .init(client: long), .init(consent: long),
+      .init(conflict: ImportConflict(item: long, differs: ["secret"], removes: [long])),
+      .init(conflict: ImportConflict(item: String(repeating: "ä", count: 400_000), differs: [])),
     ])
-    let lines = steps.compactMap(\.names).flatMap(\.lines)
-    try #require(lines.count == 4)
+    let names = steps.compactMap(\.names).flatMap { $0 }
+    try #require(names.count == 4)
     for step in steps { #expect(try JSONEncoder().encode(step).count < 500 << 10) }
-    for name in [lines[0].stayedOut?.name, lines[1].takenOver?.name] {
+    for name in [names[0].client, names[1].consent] {
       #expect(name?.hasPrefix("\u{1}\u{1}") == true && name?.hasSuffix("…") == true)
     }
-    #expect(lines[2].conflict?.differs == ["secret"])
-    #expect(lines[2].conflict?.removes.count == 2)
-    #expect(lines[3].conflict?.item.hasPrefix("ää") == true)
+    #expect(names[2].conflict?.differs == ["secret"])
+    #expect(names[2].conflict?.removes.count == 1)
+    #expect(names[3].conflict?.item.hasPrefix("ää") == true)
   }
 
   @Test("Names that fit come as they are, in as few replies as hold them")
   func whole() {
     let names = (0..<10).map { "\($0)" + String(repeating: "a", count: 20_000) }
-    let steps = steps(names.map { .takenOver(.init(what: .grant, name: $0)) })
-    #expect(steps.compactMap(\.names).flatMap(\.lines).compactMap(\.takenOver?.name) == names)
+    let steps = steps(names.map { ImportedName(consent: $0) })
+    #expect(steps.compactMap(\.names).flatMap { $0 }.compactMap(\.consent) == names)
     #expect(steps.count == 4)
   }
 }

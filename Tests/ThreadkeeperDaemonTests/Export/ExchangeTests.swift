@@ -105,8 +105,8 @@ struct ExchangeTests {
     // Named one by one.
     try old.moved.enroll("hub")
     try await upload(try await export(old).0, client)
-    let names = try await take(client).compactMap(\.names).flatMap(\.lines)
-    #expect(names == [.takenOver(.init(what: .enrolment, name: "hub, home home"))])
+    let names = try await take(client).compactMap(\.names).flatMap { $0 }
+    #expect(names == [ImportedName(client: "hub, home home")])
   }
 
   @Test("What was not uploaded whole on the same connection is not imported, and changes nothing")

@@ -16,23 +16,22 @@ struct ExportTests {
     let conflicts = (0..<5_000).map {
       ImportConflict(item: "genp mail \"user\"\n\($0) 🔑 (own)", differs: ["secret", "labl"])
     }
-    let router = ImportList.Access(what: .enrolment, name: "router \"\n🔑, home home")
-    let long = ImportList.Access(what: .grant, name: String(repeating: "\u{1}", count: 70_000))
-    let lines =
-      [ImportList.Line.stayedOut(router), .stayedOut(long), .takenOver(router)]
-      + conflicts.map { ImportList.Line.conflict($0) }
+    let all =
+      [
+        ImportedName(client: "router \"\n🔑, home home"),
+        ImportedName(consent: String(repeating: "\u{1}", count: 60_000)),
+      ] + conflicts.map { ImportedName(conflict: $0) }
     let news = ExchangeNews()
-    for line in lines { news.add(line) }
-    var names = ImportList()
+    for name in all { news.add(name) }
+    var names: [ImportedName] = []
     var replies = 0
     while let step = news.next() {
       let reply = try VarlinkReply<ExchangeStep>(parameters: step, continues: true).encoded()
       #expect(reply.count <= VarlinkLimits.owner.message)
-      names.append(
-        try #require(VarlinkReply<ExchangeStep>(reading: reply).parameters.names))
+      names += try #require(VarlinkReply<ExchangeStep>(reading: reply).parameters.names)
       replies += 1
     }
-    #expect(names == ImportList(lines: lines))
+    #expect(names == all)
     #expect(replies > 5)
   }
 
@@ -48,42 +47,6 @@ struct ExportTests {
     #expect(read.data == step.data)
     #expect(read.exported?.storeID == report.store.description && read.exported?.items == 7)
     #expect(read.exported?.notInExport == ["when_unlocked_this_device_only": 2])
-  }
-
-  @Test("A line that names nothing is refused")
-  func noLine() throws {
-    func line(_ text: String) throws -> ImportList.Line {
-      try JSONDecoder().decode(ImportList.Line.self, from: Data(text.utf8))
-    }
-    let read = try line(#"{"leftOut":{"what":"client_enrolment","name":"hub"}}"#)
-    #expect(read == .stayedOut(.init(what: .enrolment, name: "hub")))
-    // A newer daemon's.
-    let newer = try line(#"{"takenOver":{"what":"client_role","name":"hub"}}"#)
-    #expect(newer == .takenOver(.init(what: .unknown, name: "hub")))
-    for text in [
-      "{}", #"{"leftOut":null}"#, #"{"other":{"what":"client_enrolment","name":"hub"}}"#,
-    ] {
-      #expect(throws: DecodingError.self) { try line(text) }
-    }
-  }
-
-  @Test("Lines of a daemon of another version are read as far as they are known, and fail nothing")
-  func otherDaemon() throws {
-    let text = """
-      [{"conflict":{"item":"genp mail berta (own)","differs":["labl"],"removes":["genp mail c (own)"]}},
-      {"held":{"what":"client_role","name":"hub"}},
-      {"leftOut":{"what":"consent_grant","name":"hub"}},
-      "no line at all"]
-      """
-    let names = try JSONDecoder().decode(ImportList.self, from: Data(text.utf8))
-    #expect(names.unread == 2)
-    #expect(
-      names.lines == [
-        .conflict(
-          .init(
-            item: "genp mail berta (own)", differs: ["labl"], removes: ["genp mail c (own)"])),
-        .stayedOut(.init(what: .grant, name: "hub")),
-      ])
   }
 
   @Test(
@@ -133,12 +96,12 @@ struct ExportTests {
         attributes: [.service: .string(service), .accessGroup: .string(group)],
         secret: SecretBytes(copying: [UInt8](repeating: 7, count: secret)), accessible: accessible)
     }
-    #expect(ImportedAccess.objection(to: item("keeper-identity")) == nil)
-    #expect(ImportedAccess.objection(to: item("keeper-identity", secret: 63)) != nil)
-    #expect(ImportedAccess.objection(to: item("keeper-identity", accessible: .always)) != nil)
-    #expect(ImportedAccess.objection(to: item("keeper-identity", secret: 1, group: "own")) == nil)
-    #expect(ImportedAccess.objection(to: item("thread-consent/grant")) != nil)
-    #expect(ImportedAccess.objection(to: item("client-enrolment/villa")) != nil)
-    #expect(ImportedAccess.objection(to: item("client-enrolment/villa", group: "own")) == nil)
+    #expect(ImportedKind.objection(to: item("keeper-identity")) == nil)
+    #expect(ImportedKind.objection(to: item("keeper-identity", secret: 63)) != nil)
+    #expect(ImportedKind.objection(to: item("keeper-identity", accessible: .always)) != nil)
+    #expect(ImportedKind.objection(to: item("keeper-identity", secret: 1, group: "own")) == nil)
+    #expect(ImportedKind.objection(to: item("thread-consent/grant")) != nil)
+    #expect(ImportedKind.objection(to: item("client-enrolment/villa")) != nil)
+    #expect(ImportedKind.objection(to: item("client-enrolment/villa", group: "own")) == nil)
   }
 }

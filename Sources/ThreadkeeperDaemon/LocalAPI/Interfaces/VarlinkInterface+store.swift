@@ -33,15 +33,10 @@ extension VarlinkInterface {
     # `accessible`, `damaged`, or four letters of an attribute. To replace it deletes `removes`.
     type Conflict (item: string, differs: []string, removes: []string)
 
-    # What decides who may have credentials. `what` is `daemon_identity`, `client_enrolment`, `client_revocation`,
-    # `client_revocation_enrolled_here`, `consent_grant`, `consent_grant_local`, `consent_pending`, `consent_history`,
-    # `router_adoption` or `unknown`.
-    type Access (what: string, name: string)
+    # One of them: an item is here with other contents; an enrolled client or a consent "always" comes in.
+    type Name (conflict: ?Conflict, client: ?string, consent: ?string)
 
-    # One of them: it is here with other contents, it stays out, or it comes in.
-    type Name (conflict: ?Conflict, left_out: ?Access, taken_over: ?Access)
-
-    # Numbers of items. `left_out` and `taken_over` count by what `Access` has.
+    # Numbers of items.
     type Imported (
       # The store that was exported, and when.
       store_id: string,
@@ -55,10 +50,8 @@ extension VarlinkInterface {
       # Of the store, that were in the way of what was replaced.
       deleted: int,
       conflicts: int,
-      left_out: [string]int,
-      taken_over: [string]int,
-      # Whether the daemon's keys, which enrolled nobody so far, are those of the export now.
-      replaces_keys: bool,
+      # That are not imported: see `Import`.
+      left_out: int,
       # What the export does not have, by class, and items that did not open there.
       not_in_export: [string]int,
       damaged_there: int,
@@ -104,14 +97,17 @@ extension VarlinkInterface {
     # are now.
     method Upload(data: string) -> (bytes: int)
 
-    # Takes what was uploaded into the store: all of it or nothing. A stream (`more`): how far it is and what is to be
-    # named, in any order; `imported` comes last. A caller that goes before ends it, and nothing has changed. Without
-    # `on_conflict` conflicts are refused.
+    # Takes what was uploaded into the store: all of it or nothing. A store that has clients, consents "always" or border
+    # routers of its own takes an export with `credentials_only`: credentials and the preferred network. Consents for users
+    # of the machine, requests and decisions of the past, and what a router was being sent are left out always. A stream
+    # (`more`): how far it is and what is to be named, in any order; `imported` comes last. A caller that goes before ends
+    # it, and nothing has changed. Without `on_conflict` conflicts are refused.
     method Import(
       passphrase: string,
       file: string,
       on_conflict: ?(refuse, keep, replace),
-      dry_run: ?bool
+      dry_run: ?bool,
+      credentials_only: ?bool
     ) -> (
       progress: ?Progress,
       names: ?[]Name,

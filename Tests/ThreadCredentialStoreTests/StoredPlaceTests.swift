@@ -8,7 +8,7 @@ import ThreadCredentialStore
 import ThreadDataset
 
 @Suite("Items that an import brings")
-struct ImportedItemsTests {
+struct StoredPlaceTests {
   private let dataset: [UInt8]
 
   init() throws { dataset = try SampleNetwork.home.dataset(at: 1).bytes }
@@ -17,12 +17,12 @@ struct ImportedItemsTests {
     _ service: String, account: String, group: String, secret: [UInt8],
     accessible: Accessibility = .afterFirstUnlock
   ) -> String? {
-    ImportedItems.objection(
-      to: NewItem(
-        .genericPassword,
-        attributes: [
-          .service: .string(service), .account: .string(account), .accessGroup: .string(group),
-        ], secret: SecretBytes(copying: secret), accessible: accessible))
+    let item = NewItem(
+      .genericPassword,
+      attributes: [
+        .service: .string(service), .account: .string(account), .accessGroup: .string(group),
+      ], secret: SecretBytes(copying: secret), accessible: accessible)
+    return StoredPlace(item.itemClass, item.attributes)?.objection(to: item)
   }
 
   private let agent = "a1b2c3d4e5f60718"
@@ -59,15 +59,15 @@ struct ImportedItemsTests {
     #expect(objection("thread-network/home", account: agent, group: own, secret: dataset) != nil)
   }
 
-  @Test("It tells which homes they are of")
+  @Test("The home is what follows the service's prefix, byte by byte")
   func homes() {
-    var items = ImportedItems()
-    for service in ["thread-network/villa", "thread-network/home", "mail"] {
-      items.see(
-        NewItem(
-          .genericPassword, attributes: [.service: .string(service), .account: .string(agent)],
-          secret: SecretBytes(copying: [])))
+    func home(_ service: String) -> String? {
+      StoredPlace(
+        .genericPassword, [.service: .string(service), .accessGroup: .string(own)])?.home
     }
-    #expect(items.homes == ["villa", "home"])
+    #expect(home("thread-network/villa") == "villa" && home("thread-owner/home") == "home")
+    #expect(home("mail") == nil)
+    // A mark on the slash makes another letter of it, and no other service.
+    #expect(home("thread-owner/\u{301}home").map { Array($0.utf8) } == Array("\u{301}home".utf8))
   }
 }
