@@ -32,8 +32,6 @@ extension SQLiteConnection {
       return sqlite3_bind_null(statement, position)
     case .integer(let number):
       return sqlite3_bind_int64(statement, position, number)
-    case .real(let number):
-      return sqlite3_bind_double(statement, position, number)
     case .text(var text):
       return text.withUTF8 { bytes in
         bytes.withMemoryRebound(to: CChar.self) { characters in

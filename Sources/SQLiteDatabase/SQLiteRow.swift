@@ -15,8 +15,6 @@ package struct SQLiteRow {
 
   package func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
 
-  package func real(_ column: Int32) -> Double { sqlite3_column_double(statement, column) }
-
   package func bool(_ column: Int32) -> Bool { integer(column) != 0 }
 
   /// UTF-8; what is not is repaired with U+FFFD.
@@ -48,7 +46,6 @@ package struct SQLiteRow {
   package func integerIfPresent(_ column: Int32) -> Int64? {
     isNull(column) ? nil : integer(column)
   }
-  package func realIfPresent(_ column: Int32) -> Double? { isNull(column) ? nil : real(column) }
   package func textIfPresent(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
   package func blobIfPresent(_ column: Int32) -> [UInt8]? { isNull(column) ? nil : blob(column) }
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value bound to a statement. SQLite's five storage classes.
+/// A value bound to a statement. SQLite's storage classes but REAL, which no table has.
 package enum SQLiteValue: Equatable, Sendable {
   case null
   case integer(Int64)
-  case real(Double)
   case text(String)
   case blob([UInt8])
 
@@ -22,7 +21,6 @@ extension SQLiteValue: CustomStringConvertible, CustomDebugStringConvertible {
     switch self {
     case .null: "null"
     case .integer: "integer"
-    case .real: "real"
     case .text(let text): "text <\(text.utf8.count) bytes>"
     case .blob(let bytes): "blob <\(bytes.count) bytes>"
     }

@@ -77,7 +77,6 @@ struct BridgeStartTests {
       Set(try registry.alerts(in: home, all: true).map(\.name)) == [
         .plaintextCredentials, .preferredNetworkMismatch,
       ])
-    #expect(try registry.activeAlerts(in: home) == 1)
   }
 
   @Test(

@@ -76,10 +76,4 @@ package struct BridgeRegistry: Sendable {
         : try AlertLedger.firing(home: home.id, limit: Self.listed, $0)
     }
   }
-
-  package func activeAlerts(in home: HomeRecord) throws -> Int {
-    try database.read {
-      try AlertLedger.countsBySeverity(home: home.id, $0).values.reduce(0, +)
-    }
-  }
 }

@@ -29,12 +29,6 @@ package protocol AnswerSealer: Sendable {
 extension AnswerSealer {
   package var knowsKeys: Bool { true }
 
-  package func isEnrolled(
-    _ user: String, in home: String, _ tx: ReadTransaction
-  ) throws -> Bool {
-    try fingerprint(of: user, in: home, tx) != nil
-  }
-
   package func room(at place: AnswerPlace, now: WireTime) -> Int? { nil }
 }
 

@@ -24,7 +24,6 @@ package struct TerminalStyle: Sendable {
 
   package func bold(_ text: String) -> String { styled("1", text) }
   package func red(_ text: String) -> String { styled("1;31", text) }
-  package func yellow(_ text: String) -> String { styled("33", text) }
   package func green(_ text: String) -> String { styled("32", text) }
 
   private func styled(_ code: String, _ text: String) -> String {
