@@ -19,7 +19,7 @@ struct RootRenewal {
   ///
   /// Who had a way into an older copy of the store has the old roots and all keys of that time. They open
   /// nothing that is written from the commit on. What was written before gets its new keys by
-  /// `Rotation`, which goes on with a rotation that was under way, too.
+  /// `Rotation`. One that was interrupted is finished first.
   ///
   /// The store may be locked, if `secrets` have the session key: it stays locked.
   ///
@@ -29,7 +29,7 @@ struct RootRenewal {
   ///   - mayDelete: deletes the items for this device only whose device key is gone, or another's, if it
   ///     agrees to their number. Otherwise they wait for it.
   ///   - actor: for whom, in the audit; nil is the keychain's own auditor.
-  /// - Throws: `authFailed` when one of `secrets` opens no slot; `param` when there is a passphrase and
+  /// - Throws: `notAvailable` while a rotation is under way; `authFailed` when one of `secrets` opens no slot; `param` when there is a passphrase and
   ///   none among them; `decode` when the store is not what its manifest says; `userCanceled` when
   ///   `mayDelete` does not agree; `notAvailable` when items were to be deleted and the device key is there,
   ///   but cannot be used.
@@ -38,7 +38,7 @@ struct RootRenewal {
     for actor: String?
   ) throws(KeychainError) -> RootRenewalReport {
     try slots.health.checkWritable()
-    return try KeychainError.wrap("renewing the root keys") {
+    return try rotation.alone {
       guard !secrets.isEmpty else {
         throw KeychainError(.param, "a store needs a key file or a passphrase to open it")
       }
@@ -49,6 +49,7 @@ struct RootRenewal {
         throw KeychainError(
           .param, "the passphrase is needed too: give it, or remove its slot first")
       }
+      try rotation.finishInterrupted()
       let report = try slots.transactions.write { tx in
         guard try KeySlotRow.all(in: tx).map(\.row.slot) == known else {
           throw KeychainError(

@@ -8,11 +8,7 @@ extension Rotation {
   /// and seals them anew in one transaction.
   func renewItems(_ walk: inout RotationWalk) throws {
     try health.checkWritable()
-    let (keys, found) = try transactions.read { tx in
-      let keys = try newestKeys(in: tx)
-      return (keys, try outdatedRows(after: walk.keys == keys ? walk.row : 0, in: tx))
-    }
-    if walk.keys != keys { walk.begin(again: keys) }
+    let found = try transactions.read { try outdatedRows(after: walk.row, in: $0) }
     if !found.isEmpty {
       let before = walk
       do {
@@ -72,7 +68,7 @@ extension Rotation {
       if isLocked { walk.locked += 1 }
       guard let renewed else { return }
       try write(renewed, over: stored, in: tx)
-      walk.count(row.number)
+      walk.renewed += 1
     } catch let error as KeychainError where error.status == .decode {
       walk.damagedRows.insert(row.number)
     }

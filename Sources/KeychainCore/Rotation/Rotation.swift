@@ -20,11 +20,8 @@ import SodiumCrypto
 /// After a crash the next rotation goes on where the store shows more than one key for the attributes.
 /// The secrets themselves stay as they are: their item keys are wrapped anew.
 ///
-/// New root keys come with new keys of every kind in one transaction (`RootRenewal`), which may be in
-/// the middle of a walk. So there may be three keys of a kind, or more: all of them are asked in a
-/// look-up, the newest one is what everything gets, and a walk that finds newer keys than it began with
-/// begins again. Step 3 is only for a walk that saw no others. That way nobody waits for a walk under
-/// way whose keys are not to be used any more, and a crash leaves nothing but keys to go on from.
+/// New root keys come with new keys of every kind in one transaction (`RootRenewal`), and the walk after it. They
+/// do not come during a walk, and after one that was interrupted when that is finished.
 final class Rotation: Sendable {
   private struct State {
     var isRunning = false
@@ -80,16 +77,7 @@ final class Rotation: Sendable {
     for actor: String?, beginning isBeginning: Bool, _ goOn: (RotationProgress) -> Bool
   ) throws(KeychainError) -> RotationReport {
     try health.checkWritable()
-    let isAlone = state.withLock { state in
-      defer { state.isRunning = true }
-      return !state.isRunning
-    }
-    guard isAlone else {
-      throw KeychainError(
-        .notAvailable, "the keys are being renewed already", isTemporary: true)
-    }
-    defer { state.withLock { $0.isRunning = false } }
-    return try KeychainError.wrap("renewing the keys") {
+    return try alone {
       var report = RotationReport()
       if try !isBeginning || isPending() {
         report.wasPending = try isPending() && !state.withLock { $0.hasBegun }
@@ -113,6 +101,30 @@ final class Rotation: Sendable {
     }
   }
 
+  /// Keys are renewed by one caller at a time.
+  ///
+  /// - Throws: `notAvailable` for another one.
+  func alone<R>(_ body: () throws -> R) throws(KeychainError) -> R {
+    let isAlone = state.withLock { state in
+      defer { state.isRunning = true }
+      return !state.isRunning
+    }
+    guard isAlone else {
+      throw KeychainError(
+        .notAvailable, "the keys are being renewed already: try again when that is over",
+        isTemporary: true)
+    }
+    defer { state.withLock { $0.isRunning = false } }
+    return try KeychainError.wrap("renewing the keys", body)
+  }
+
+  /// Comes to the end of a rotation that was interrupted, if there is one.
+  func finishInterrupted() throws {
+    guard try isPending() else { return }
+    var report = RotationReport()
+    try finish(&report) { _ in true }
+  }
+
   /// What is renewed at the beginning; the manifest's key comes at the end.
   static var renewable: [KeyPurpose] {
     [.metadata, .blindIndex] + Accessibility.allCases.map(\.keyPurpose)
@@ -123,7 +135,7 @@ final class Rotation: Sendable {
     try Self.renewable.compactMap { try KeyTable.newest($0, in: tx) }
   }
 
-  private func begin(in tx: WriteTransaction) throws {
+  func begin(in tx: WriteTransaction) throws {
     let ledger = try changes.ledger(tx)
     for purpose in Self.renewable {
       guard let newest = try KeyTable.newest(purpose, in: tx) else { continue }
@@ -162,25 +174,20 @@ final class Rotation: Sendable {
   ) throws {
     let count = try transactions.read { try items.search.count(of: nil, in: $0) }
     var walk = RotationWalk()
-    var retired: Int?
-    repeat {
-      walk.isOver = false
-      while !walk.isOver {
-        try renewItems(&walk)
-        (report.renewed, report.locked) = (walk.renewed, walk.locked)
-        report.damaged = walk.damagedRows.count
-        guard goOn(RotationProgress(renewed: walk.renewed, items: count)) else { return }
-        usleep(options.rotationPause)
-      }
-      retired = try transactions.write { tx in
-        guard try newestKeys(in: tx) == walk.keys else { return nil }
-        return try retireKeys(after: walk, in: tx)
-      }
-    } while retired == nil
-    report.retiredKeys = retired ?? 0
+    while !walk.isOver {
+      try renewItems(&walk)
+      (report.renewed, report.locked) = (walk.renewed, walk.locked)
+      report.damaged = walk.damagedRows.count
+      guard goOn(RotationProgress(renewed: walk.renewed, items: count)) else { return }
+      usleep(options.rotationPause)
+    }
+    let (newest, retired) = try transactions.write { tx in
+      (try newestKeys(in: tx), try retireKeys(after: walk, in: tx))
+    }
+    report.retiredKeys = retired
     state.withLock { state in
       state.hasBegun = false
-      state.left = LeftByRotation(keys: walk.keys, damagedRows: walk.damagedRows)
+      state.left = LeftByRotation(keys: newest, damagedRows: walk.damagedRows)
     }
     report.isFinished = true
     // What a reader still holds back, the next tick drives out.

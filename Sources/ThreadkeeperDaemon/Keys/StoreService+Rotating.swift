@@ -35,20 +35,15 @@ extension StoreService {
     /// Who wanted new keys while it did not.
     private var wanted: Request?
 
-    /// - Returns: whether it is to be begun. One under way goes on with whatever newer keys it finds, so no
-    ///   second one is begun beside it.
+    /// - Returns: whether it is to be begun: none is begun beside another one.
     mutating func begins(_ cause: RotationCause, for actor: String?) -> Bool {
       guard report.running else {
         self = Rotating(report: .init(running: true), hasNewKeys: cause != .leftovers)
         return true
       }
       switch cause {
-      // It may have looked for newer keys for the last time.
-      case .leftovers: isWantedAgain = true
-      case .newRoots:
-        isWantedAgain = true
-        hasNewKeys = true
-        (wanted, report.queued) = (nil, nil)
+      // It may have looked for older keys for the last time.
+      case .leftovers, .newRoots: isWantedAgain = true
       case .newKeys where hasNewKeys: break
       case .newKeys:
         wanted = wanted ?? Request(actor: actor)

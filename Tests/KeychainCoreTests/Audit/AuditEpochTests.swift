@@ -41,7 +41,8 @@ import Testing
     try store.keychain.renewRootKeys([store.keyFile])
     try store.keychain.add(Sample.password("carla"))
     for _ in 0..<2 {
-      #expect(try records().map(\.number) == [1, 2, 3, 4, 5])
+      // The fourth: the first rotation is finished before the second begins.
+      #expect(try records().map(\.number) == [1, 2, 3, 4, 5, 6])
       #expect(
         try records()[1].lines.map(\.action) == [.rootsRenewed, .rotationBegun])
       #expect(try store.keychain.auditProblem() == nil)
@@ -50,7 +51,7 @@ import Testing
       try store.reopen()
     }
     store.keychain.close()
-    #expect(try epochs() == names([1, 2, 2, 3, 3]))
+    #expect(try epochs() == names([1, 2, 2, 2, 3, 3]))
   }
 
   /// Who has the old key writes the old records anew, each with its link; the new epoch does not follow.

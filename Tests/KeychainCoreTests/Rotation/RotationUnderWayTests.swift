@@ -179,8 +179,7 @@ import Testing
     #expect(try rotated.keychain.verify(.everything) == VerificationReport(items: number))
   }
 
-  /// The first key of a class, made meanwhile, has the walk begin again.
-  @Test func aWalkThatBeginsAgainCountsEachItemOnce() throws {
+  @Test func theFirstKeyOfAClassThatIsMadeMeanwhileChangesNothing() throws {
     let rotated = try RotatedStore()
     let keychain = rotated.keychain
     var isAdded = false
