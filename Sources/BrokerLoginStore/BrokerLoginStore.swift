@@ -15,7 +15,8 @@ import SodiumCrypto
 /// | access group | `threadkeeper.internal` |
 /// | accessible | after first unlock |
 ///
-/// One broker has one login: a new one replaces that of another user.
+/// `login` keeps one for each broker: a new one replaces that of another user. An import may add a second one; the one
+/// that was changed last is used.
 package struct BrokerLoginStore: Sendable {
   static let group = "threadkeeper.internal"
   private static let authenticationType = "dflt"

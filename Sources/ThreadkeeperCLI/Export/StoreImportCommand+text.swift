@@ -24,7 +24,8 @@ extension StoreImportCommand {
     if outcome.leftOut > 0 {
       let why =
         credentialsOnly
-        ? "as --credentials-only says" : "because they are of that daemon or machine only"
+        ? "as --credentials-only says"
+        : "because they belong to that daemon or machine only, or are unknown to this version"
       text += "Left out, \(why): \(outcome.leftOut)\n"
     }
     text += conflicts(report) + deletions(report)

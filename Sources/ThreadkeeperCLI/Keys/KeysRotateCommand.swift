@@ -16,7 +16,8 @@ struct KeysRotateCommand: AsyncParsableCommand {
       the daemon starts. In a running daemon it goes on when this command is stopped.
 
       With --master the root keys are new too: the way to lock out a key file that leaked. From that \
-      moment nothing is written that a leaked key opens, also while another rotation is under way. The \
+      moment nothing is written that a leaked key opens. While another rotation is under way it is refused \
+      (75): run it again when that is over; an interrupted one is finished first. The \
       key file of the settings stays, and what is given with --passphrase-file, or else \
       `store.passphrase`, or what you type; all other slots are removed. If one of these opens nothing, or \
       the key file is there and cannot be read, nothing is done. The daemon may be locked.

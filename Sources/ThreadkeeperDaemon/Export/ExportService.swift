@@ -100,7 +100,7 @@ package struct ExportService {
       if let id = OwnedID(item), id.hasCredentials { written.append(id) }
     }
     plan.willCommit = { [enrolments] tx in
-      try enrolments.takeOver(tx)
+      if isWhole { try enrolments.takeOver(tx) }
       try settlement.settle(written, former: former, tx)
     }
     plan.progress = progress

@@ -67,7 +67,10 @@ enum ImportedKind {
     }
     let flaw: String
     switch ImportedKind(item) {
-    case .identity where (try? Identity(secrets: item.secret)) == nil: flaw = "keys of a daemon"
+    case .identity
+    where (item.attributes[.account]?.string ?? "") != ""
+      || (try? Identity(secrets: item.secret)) == nil:
+      flaw = "keys of a daemon"
     // Also of a name that `clients revoke` refuses: it could not be revoked.
     case .client where !isClient(item): flaw = "an enrolment"
     case .consent where grant(item) == nil: flaw = "a consent"

@@ -9,7 +9,7 @@ import ThreadCredentialStore
 /// What a store says itself about who may have what is in it. All of an export comes only into one that says nothing:
 /// an older export would bring back who was revoked since.
 struct OwnAccess {
-  /// Enrolled, or revoked.
+  /// Enrolled or revoked.
   private var clients = 0
   /// "Always".
   private var consents = 0
@@ -46,11 +46,14 @@ struct OwnAccess {
   func check() throws(CommandFailure) {
     guard !isEmpty else { return }
     let parts = [
-      (clients, "clients"), (consents, "consents \"always\""), (owned, "border routers"),
-    ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+      (clients, "client", "clients"), (consents, "consent \"always\"", "consents \"always\""),
+      (owned, "border router", "border routers"),
+    ].filter { $0.0 > 0 }.map { "\($0.0) \($0.0 == 1 ? $0.1 : $0.2)" }
     throw CommandFailure(
       .cannotCreate,
-      "this store has its own access rights (\(parts.joined(separator: ", "))): nothing is imported",
-      remedy: "--credentials-only takes the credentials and the preferred network of the export")
+      "this store has access rights of its own (\(parts.joined(separator: ", "))): nothing is imported",
+      remedy:
+        "Run it with --credentials-only to take the credentials and the preferred network, or import into a new store."
+    )
   }
 }

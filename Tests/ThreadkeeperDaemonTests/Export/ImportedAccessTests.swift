@@ -78,9 +78,9 @@ struct ImportedAccessTests {
 
     var message: String {
       switch self {
-      case .client, .revokedClient: "(1 clients)"
-      case .consent, .localConsent: "(1 consents \"always\")"
-      case .credential, .owner: "(1 border routers)"
+      case .client, .revokedClient: "(1 client)"
+      case .consent, .localConsent: "(1 consent \"always\")"
+      case .credential, .owner: "(1 border router)"
       }
     }
   }

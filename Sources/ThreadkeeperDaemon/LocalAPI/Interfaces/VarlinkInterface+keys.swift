@@ -64,6 +64,7 @@ extension VarlinkInterface {
     # removes other slots; with `deletes_device_items` items for this device only are deleted whose device key is
     # gone. Has to be called with `more`: the first reply has what came with new root keys, and each has the
     # rotation, until it is not `running`. The rotation goes on when the client closes the connection.
+    # With `roots` it is refused while another rotation is under way.
     method Rotate(roots: ?[]Secret, is_confirmed: ?bool, deletes_device_items: ?bool) -> (
       rotation: Rotation,
       removed: ?[]Slot,
