@@ -37,7 +37,7 @@ struct ExportAccessTests {
     }
     let back = try await take(old, "--on-conflict", "replace")
     #expect(back.status == 73, "\(back.error)")
-    #expect(back.error.contains("(1 clients): nothing is imported"), "\(back.error)")
+    #expect(back.error.contains("(1 client): nothing is imported"), "\(back.error)")
     #expect(back.error.contains("--credentials-only"))
     let only = try await take(old, "--credentials-only", "--json")
     #expect(only.status == 0 && JSON(only.output)?["left_out"] == 3, "\(only.output)")

@@ -5,10 +5,10 @@ import Settings
 import ThreadkeeperDaemon
 import VarlinkSocket
 
-/// Has the store verified or backed up: by the daemon that runs, which sends the bytes of the file, or without one in the
+/// Verifies or backs up the store: by the daemon that runs, which sends the bytes of the file, or without one in the
 /// store itself.
 struct MaintenanceClient: Sendable {
-  /// Until the first reply of the daemon: others may be before this one, each with a store of millions.
+  /// Until the first reply of the daemon: earlier requests may take hours in a store of millions.
   private static let timeout = Duration.seconds(24 * 3_600)
 
   let settings: Settings
@@ -24,7 +24,7 @@ struct MaintenanceClient: Sendable {
       guard let outcome = last.verified else { throw DaemonClient.unreadable }
       return outcome
     } store: {
-      try await workHere(Self.verifying) { keychain, progress in
+      try await workInStore(Self.verifying) { keychain, progress in
         try VerificationOutcome(verifying: keychain, progress: progress)
       }
     }
@@ -44,7 +44,7 @@ struct MaintenanceClient: Sendable {
         throw CancellationError()
       }
     } store: {
-      try await workHere(Self.writing) { keychain, progress in
+      try await workInStore(Self.writing) { keychain, progress in
         let made = try keychain.backup(to: file, replacing: isReplacing) {
           try progress(Int(clamping: $0), Int(clamping: $1))
         }
@@ -60,7 +60,7 @@ struct MaintenanceClient: Sendable {
   private func receive(_ file: String, _ isReplacing: Bool) async throws -> BackupOutcome? {
     let client = DaemonClient(settings: settings)
     // Where none listens the store writes the file itself.
-    guard try await client.isThere(within: Self.timeout) else { return nil }
+    guard try await client.isThere(within: .seconds(10)) else { return nil }
     let line = ProgressLine(Self.writing)
     defer { line.end() }
     let draft = try ExportDraft(file, replacing: isReplacing)
@@ -80,7 +80,7 @@ struct MaintenanceClient: Sendable {
   }
 
   /// Beside others that use the store; it is not locked for that.
-  private func workHere<R: Sendable>(
+  private func workInStore<R: Sendable>(
     _ words: String,
     _ work: @escaping @Sendable (Keychain, (Int, Int) throws -> Void) throws -> R
   ) async throws -> R {

@@ -10,8 +10,8 @@ struct StoreBackupCommand: AsyncParsableCommand {
     commandName: "backup",
     abstract: "Write a copy of the store into one file.",
     discussion: """
-      A running daemon does it beside its work, and takes as much room in the store's directory \
-      meanwhile. The file is sealed like the store, and takes what opens the store \
+      A running daemon makes the backup while it works, and needs free space for a second copy in the store's \
+      directory. The file is sealed like the store, and takes what opens the store \
       now: keep the key file in another place. What is for this device only opens nowhere else.
 
       Examples:

@@ -9,7 +9,7 @@ struct StoreVerifyCommand: AsyncParsableCommand {
     commandName: "verify",
     abstract: "Check that every item opens, and that none was added, removed or replaced.",
     discussion: """
-      A running daemon does it beside its work. Exits 0 when all is well, 65 when something was altered.
+      A running daemon verifies while it works. Exits 0 when all is well, 65 when something was altered.
 
       Example:
         threadkeeper store verify
@@ -27,6 +27,11 @@ struct StoreVerifyCommand: AsyncParsableCommand {
         : "\(report.damagedRows.count) of \(report.items) items are damaged; the store is "
           + "\(report.condition).\n"
           + (report.auditProblem.map { "The audit: \($0).\n" } ?? ""))
+    if report.locked > 0 {
+      try StandardStream.error.write(
+        "\(report.locked) items are locked, and their secrets were not opened. Run `threadkeeper unlock`, and verify"
+          + " again.\n")
+    }
     guard report.isWell else { throw ExitCode(ExitStatus.badInput.rawValue) }
   }
 }

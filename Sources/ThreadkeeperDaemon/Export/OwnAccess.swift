@@ -53,7 +53,6 @@ struct OwnAccess {
       .cannotCreate,
       "this store has access rights of its own (\(parts.joined(separator: ", "))): nothing is imported",
       remedy:
-        "Run it with --credentials-only to take the credentials and the preferred network, or import into a new store."
-    )
+        "--credentials-only takes the credentials and the preferred network; a new store takes all")
   }
 }

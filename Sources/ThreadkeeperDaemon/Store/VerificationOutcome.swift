@@ -8,6 +8,8 @@ package struct VerificationOutcome: Codable, Equatable, Sendable {
   package var items: Int
   package var matchesManifest: Bool
   package var damagedRows: [Int64]
+  /// Items whose secret was not opened, because the store is locked.
+  package var locked: Int
   package var condition: String
   /// What is wrong with the audit; nil: nothing.
   package var auditProblem: String?
@@ -32,6 +34,7 @@ package struct VerificationOutcome: Codable, Equatable, Sendable {
     items = found.items
     matchesManifest = found.matchesManifest
     damagedRows = keychain.quarantine.sorted()
+    locked = found.locked
     condition = keychain.condition.words
   }
 }

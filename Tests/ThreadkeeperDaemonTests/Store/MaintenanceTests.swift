@@ -66,6 +66,41 @@ struct MaintenanceTests {
     #expect(progress.done <= progress.total && progress.total >= 200)
   }
 
+  @Test("A backup that would take the store's own space is refused, with what is missing")
+  func noSpace() throws {
+    let service = MaintenanceService(
+      MovedStore.settings(moved.store), keychain: moved.keychain, logger: Logger(label: "test"),
+      reserve: 1 << 62)
+    let failure = #expect(throws: CommandFailure.self) { try service.checkSpace() }
+    #expect(failure?.status == .cannotCreate)
+    #expect(failure?.message.contains("MiB free") == true)
+  }
+
+  @Test("What a killed daemon left of a backup goes when the next one starts")
+  func leftovers() throws {
+    let directory = MovedStore.settings(moved.store).store.path
+    let left = ["backup-draft", "backup-draft.new", "run.json"].map { "\(directory)/\($0)" }
+    for path in left { try Data("x".utf8).write(to: URL(fileURLWithPath: path)) }
+    _ = MaintenanceService(
+      MovedStore.settings(moved.store), keychain: moved.keychain, logger: Logger(label: "test"))
+    #expect(left.allSatisfy { !FileManager.default.fileExists(atPath: $0) })
+    #expect(FileManager.default.fileExists(atPath: directory + "/store.sqlite3"))
+  }
+
+  @Test("A locked store is verified, and what was not opened is counted")
+  func locked() async throws {
+    try moved.keychain.database.write { [keychain = moved.keychain] tx in
+      _ = try keychain.add(
+        NewItem(
+          .genericPassword, attributes: [.account: .string("a"), .accessGroup: .string("own")],
+          secret: .init(copying: [7]), accessible: .whenUnlocked), in: tx)
+    }
+    #expect(try await replies(StoreMethods.verify).last?.verified?.locked == 0)
+    _ = try moved.keychain.lock()
+    let outcome = try #require(try await replies(StoreMethods.verify).last?.verified)
+    #expect(outcome.locked == 1 && outcome.items == 201, "\(outcome)")
+  }
+
   @Test("What was altered on the disk is found, though the daemon has read it before")
   func altered() async throws {
     #expect(try await replies(StoreMethods.verify).last?.verified?.isWell == true)

@@ -68,6 +68,8 @@ extension VarlinkInterface {
       matches_manifest: bool,
       # Of items that do not open.
       damaged_rows: []int,
+      # Items whose secret was not opened, because the store is locked.
+      locked: int,
       condition: string,
       # Absent while the audit is as it was written.
       audit_problem: ?string
@@ -119,7 +121,7 @@ extension VarlinkInterface {
     method Verify() -> (progress: ?Progress, verified: ?Verified)
 
     # Copies the store, sealed as it is. A stream (`more`): first how far it is, then the bytes of the file in pieces, as
-    # base64; `made` comes last. A file without all of its pieces is worth nothing.
+    # base64; `made` comes last. An incomplete file cannot be restored.
     method Backup() -> (progress: ?Progress, data: ?string, made: ?BackedUp)
 
     """)
