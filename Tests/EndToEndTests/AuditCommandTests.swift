@@ -84,9 +84,6 @@ struct AuditCommandTests {
     #expect(try await installation.command("clients", "enroll", "anna", anna).status == 0)
     try await session.until("anna")
     daemon = try await installation.start()
-    // Only the daemon can read from here on.
-    let key = installation.directory.file("store.key")
-    try FileManager.default.moveItem(atPath: key, toPath: key + "-away")
     #expect(
       try await installation.command("unlock", "--passphrase-file", passphrase).status == 0)
     try await session.until("  unlocked ", count: 2)
@@ -94,6 +91,28 @@ struct AuditCommandTests {
     _ = try await session.end()
     let lines = session.screen.split(separator: "\r\n").filter { $0.contains("  command of user ") }
     #expect(lines.count >= 4 && Set(lines).count == lines.count, "\(session.screen)")
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("--follow reads through the daemon where the store's key is not at hand")
+  func withoutKey() async throws {
+    let installation = try Installation(try TestBroker())
+    #expect(try await installation.command("init").status == 0)
+    let passphrase = try installation.passphraseFile()
+    #expect(
+      try await installation.command("keys", "add", "--passphrase-file", passphrase).status == 0)
+    let daemon = try await installation.start()
+    let key = installation.directory.file("store.key")
+    try FileManager.default.moveItem(atPath: key, toPath: key + "-away")
+    let session = try TerminalSession(
+      ["audit", "--follow", "--config", installation.configuration],
+      environment: installation.environment)
+    #expect(
+      try await installation.command("unlock", "--passphrase-file", passphrase).status == 0)
+    try await session.until("  unlocked ")
+    session.type("\u{3}")
+    _ = try await session.end()
+    #expect(!session.screen.contains("Passphrase"), "\(session.screen)")
     #expect(try await daemon.stop() == .exit(0))
   }
 
