@@ -75,7 +75,7 @@ struct MasterKeyEndTests {
     #expect(try installation.verify() == VerificationReport(items: Self.items))
   }
 
-  @Test("Ctrl-C without a daemon: what is done already is told")
+  @Test("Ctrl-C without a daemon: what is done already is reported")
   func stopped() async throws {
     let ended = try await ended(with: 130, beside: false) { session, _ in session.type("\u{3}") }
     expectTold(ended)
@@ -83,7 +83,7 @@ struct MasterKeyEndTests {
     try await expectFinished()
   }
 
-  @Test("Ctrl-C beside a daemon: what is done already is told")
+  @Test("Ctrl-C beside a daemon: what is done already is reported")
   func stoppedBeside() async throws {
     let ended = try await ended(with: 130, beside: true) { session, _ in session.type("\u{3}") }
     expectTold(ended)
@@ -91,7 +91,7 @@ struct MasterKeyEndTests {
     try await expectFinished()
   }
 
-  @Test("a daemon that ends by kill -9: what is done already is told with the failure")
+  @Test("a daemon that ends by kill -9: what is done already is reported with the failure")
   func daemonEnds() async throws {
     let ended = try await ended(with: 75, beside: true) { _, daemon in try await daemon?.kill9() }
     expectTold(ended)

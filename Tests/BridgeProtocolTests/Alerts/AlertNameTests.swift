@@ -48,7 +48,7 @@ struct AlertNameTests {
     #expect(AlertName.ofRouters.map(\.number) == [0, 1, 2, 3, 4, 5, 12, 13])
   }
 
-  @Test("What is decided, counted or over already is told at once; the rest has to last")
+  @Test("What is decided, counted or over already is published at once; the rest has to last")
   func held() {
     #expect(
       AlertName.allCases.filter { !$0.definition.isHeld } == [

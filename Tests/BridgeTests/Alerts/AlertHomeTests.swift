@@ -119,7 +119,7 @@ struct AlertHomeTests {
 
   @Test("At start every router is checked again")
   func reevaluation() throws {
-    // As an older version could have left it: a mismatch that nobody was told.
+    // As an older version could have left it: a mismatch without an alert.
     try bridge.database.write { tx in
       let stored = try #require(
         try bridge.store.credential(of: try agent(Agent.attic), in: "home", tx))
