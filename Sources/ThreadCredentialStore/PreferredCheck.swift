@@ -49,6 +49,14 @@ package enum PreferredCheck: Hashable, Sendable {
     }
   }
 
+  /// Whether there is anything that the router would have to take over.
+  package var isMismatch: Bool {
+    switch self {
+    case .none, .match: false
+    case .mismatch, .stale, .conflict: true
+    }
+  }
+
   /// Names of the essential parameters that differ.
   package var differences: [DatasetParameter] {
     switch self {

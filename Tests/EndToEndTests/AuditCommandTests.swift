@@ -110,10 +110,12 @@ struct AuditCommandTests {
     #expect(
       try await installation.command("unlock", "--passphrase-file", passphrase).status == 0)
     try await session.until("  unlocked ")
+    // Without the daemon it cannot go on, and says so.
+    #expect(try await daemon.stop() == .exit(0))
+    try await session.until("warning: threadkeeper has ended, and the store cannot be read")
     session.type("\u{3}")
     _ = try await session.end()
     #expect(!session.screen.contains("Passphrase"), "\(session.screen)")
-    #expect(try await daemon.stop() == .exit(0))
   }
 
   @Test("Without changes it says so; a wrong number is a usage error")

@@ -15,7 +15,7 @@ enum AdoptionDecision: Hashable, Sendable {
   case fail(AdoptionState)
 
   init(_ state: AdoptionState?, _ found: AdoptionCheck) {
-    guard found.isEnabled, let now = found.now, found.check.name == "mismatch" else {
+    guard found.isEnabled, let now = found.now, found.check.isMismatch else {
       self = state == nil ? .keep : .end
       return
     }

@@ -17,7 +17,7 @@ extension Adoptions {
     in home: String
   ) throws -> [Effect] {
     let isEnabled = configuration.adoptTimeout != nil
-    guard router.adoption != nil || isEnabled && check.name == "mismatch" else { return [] }
+    guard router.adoption != nil || isEnabled && check.isMismatch else { return [] }
     var machine = AdoptionMachine(nil, nil)
     var counting: Adoption?
     if router.adoption != nil {

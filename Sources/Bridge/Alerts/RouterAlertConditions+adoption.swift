@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BridgeProtocol
+import ConsentLedger
 
 /// Why a router does not get the preferred credentials, and what to do.
 extension RouterAlertConditions {
@@ -47,7 +48,8 @@ extension RouterAlertConditions {
     case .expired:
       (
         "nobody has decided whether \(name) gets the credentials of \(preferredName)",
-        "Let somebody look at `threadkeeper consent list` within two minutes, or \(byHand). \(anew)"
+        "Let somebody look at `threadkeeper consent list` within "
+          + "\(PendingConsent.timeout / 60_000) minutes, or \(byHand). \(anew)"
       )
     case .timeout where isConfiguredForPreferred:
       (

@@ -131,7 +131,8 @@ final class Intake: MosquittoHandler {
       metadata: ["reason": "\(event.error.message)"])
   }
 
-  /// A broker sends what waited in the session first, and answers the subscription after it.
+  /// A batch is on disk. Only then the broker counts as reached: it sends what waited in the session before it answers
+  /// the subscription.
   func committed() {
     monitor.update { $0.isIntakeConnected = true }
     if monitor.storeWorks(at: clock.now(), inBatch: true) {

@@ -53,7 +53,9 @@ struct AuditCommand: AsyncParsableCommand {
   func run() async throws {
     let settings = try options.loadOfStore()
     if follow {
-      var follower = AuditFollower(settings: settings) { [output] in try Self.show($0, output) }
+      var follower = AuditFollower(
+        settings: settings, show: { [output] in try Self.show($0, output) },
+        warn: { try StandardStream.error.write("warning: \($0.printable)\n") })
       try await follower.run(last: last)
     }
     let keychain = try OpenStore.forReading(settings)

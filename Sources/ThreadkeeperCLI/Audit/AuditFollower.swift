@@ -11,6 +11,8 @@ struct AuditFollower {
 
   let settings: Settings
   let show: ([AuditEntry]) throws -> Void
+  /// Shows, once, what is not followed and why.
+  let warn: (String) throws -> Void
   /// The last record that was shown.
   private var shown: Int64?
   /// The parts of a record that have come so far.
@@ -21,9 +23,13 @@ struct AuditFollower {
   /// A daemon may have other keys than this command.
   private var canRead = true
 
-  init(settings: Settings, show: @escaping ([AuditEntry]) throws -> Void) {
+  init(
+    settings: Settings, show: @escaping ([AuditEntry]) throws -> Void,
+    warn: @escaping (String) throws -> Void
+  ) {
     self.settings = settings
     self.show = show
+    self.warn = warn
   }
 
   /// - Parameter last: how many records to begin with.
@@ -51,6 +57,7 @@ struct AuditFollower {
       AuditMethods.follow, .init(after: shown, last: last)
     ) { entries in
       hasAnswer = true
+      canRead = true
       keychain?.close()
       keychain = nil
       try take(entries)
@@ -76,7 +83,7 @@ struct AuditFollower {
   private mutating func read(_ last: Int64) throws {
     guard canRead else { return }
     do {
-      let keychain = try open()
+      guard let keychain = try open() else { return }
       var number = shown ?? 0
       if shown == nil {
         let newest = try keychain.lastAuditRecord()
@@ -94,7 +101,8 @@ struct AuditFollower {
     }
   }
 
-  private mutating func open() throws -> Keychain {
+  /// - Returns: nil where this command has no key for it.
+  private mutating func open() throws -> Keychain? {
     if let keychain { return keychain }
     do {
       // Where a daemon answered without a key, none is asked for.
@@ -108,7 +116,10 @@ struct AuditFollower {
       return opened
     } catch let failure as CommandFailure where hasAnswer {
       canRead = false
-      throw CommandFailure(.temporary, failure.message, remedy: failure.remedy)
+      try warn(
+        "threadkeeper has ended, and the store cannot be read without it: \(failure.message)."
+          + " The next records are shown when it runs again.")
+      return nil
     }
   }
 }

@@ -60,7 +60,9 @@ struct ExchangeTests {
     var steps: [ExchangeStep] = []
     let client = try await served.client()
     let request = StoreMethods.Export(passphrase: MovedStore.secret, file: "file")
-    for try await step in try client.replies(to: StoreMethods.export, request) {
+    for try await step in try client.replies(
+      to: StoreMethods.export, request, firstWithin: Self.limit)
+    {
       steps.append(step)
     }
     return (steps.compactMap(\.data).reduce(Data(), +), steps)
@@ -82,7 +84,9 @@ struct ExchangeTests {
     var steps: [ExchangeStep] = []
     let request = StoreMethods.Import(
       passphrase: MovedStore.secret, file: "file", onConflict: onConflict, dryRun: dryRun)
-    for try await step in try client.replies(to: StoreMethods.importItems, request) {
+    for try await step in try client.replies(
+      to: StoreMethods.importItems, request, firstWithin: Self.limit)
+    {
       steps.append(step)
     }
     return steps
