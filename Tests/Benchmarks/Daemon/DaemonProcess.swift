@@ -37,6 +37,9 @@ final class DaemonProcess {
         port: \(port)
         client_id: bench
         base_topic: \(Self.base)
+      limits:
+        # One login announces all of them.
+        routers_per_team: 100000
       """
     let file = "\(directory)/threadkeeper.yaml"
     try Data(configuration.utf8).write(to: URL(fileURLWithPath: file))
