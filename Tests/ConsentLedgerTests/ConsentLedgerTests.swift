@@ -7,13 +7,13 @@ import ThreadRequests
 
 @testable import ConsentLedger
 
-@Suite("Who asked, and what people said")
+@Suite("Consent ledger: requests, decisions and grants")
 struct ConsentLedgerTests {
   private let ledger: Ledger
 
   init() throws { ledger = try Ledger() }
 
-  @Test("A request waits with all that is needed to decide and to answer it")
+  @Test("A pending request keeps its requester, subject, time limit and reply address")
   func pending() throws {
     let asked = try ledger.pend(.app, .subject("network/get", .guest), transaction: "r-17")
     let found = try #require(try ledger.pending().first)
@@ -27,7 +27,8 @@ struct ConsentLedgerTests {
     #expect(found.replies == [.sample("r-17")])
   }
 
-  @Test("Approved for once: it is settled with what is needed to answer, and asked again next time")
+  @Test(
+    "A request approved once is recorded with its replies, and the next one needs approval again")
   func approvedOnce() throws {
     let asked = try ledger.pend(transaction: "r-17")
     ledger.pass(5)
@@ -45,7 +46,7 @@ struct ConsentLedgerTests {
     #expect(next.id != asked.id)
   }
 
-  @Test("Approved for always: the same question needs nobody any more, and others do")
+  @Test("After an `always` approval the same request is granted, and a different one is not")
   func approvedAlways() throws {
     let ended = try ledger.approve(ledger.pend().id.description, .always)
     let grant = try #require(try ledger.grants().first)
@@ -67,7 +68,7 @@ struct ConsentLedgerTests {
     }
   }
 
-  @Test("Denied: it is settled, and the same question is refused until it would have expired")
+  @Test("A denied request is recorded, and refused again until its 120 seconds are over")
   func denied() throws {
     let asked = try ledger.pend(transaction: "r-17")
     let ended = try ledger.deny(asked.id.description)
@@ -77,11 +78,11 @@ struct ConsentLedgerTests {
     #expect(throws: ConsentRefusal.self) { try ledger.ask() }
     #expect(try ledger.history() == [ended.record])
     ledger.pass(1)
-    #expect(try ledger.expire().isEmpty, "nobody is told twice")
+    #expect(try ledger.expire().isEmpty, "a denied request is not reported as expired")
     #expect(try ledger.pend().id != asked.id)
   }
 
-  @Test("A denial rests the question, and no other one of the same requester")
+  @Test("A denied request leaves other requests and other requesters unaffected")
   func denialIsOfOneQuestion() throws {
     try ledger.deny(ledger.pend().id.description)
     let refusal = #expect(throws: ConsentRefusal.self) { try ledger.ask() }
@@ -90,7 +91,7 @@ struct ConsentLedgerTests {
     #expect(try ledger.pend(.tablet).isDenied == false)
   }
 
-  @Test("Nobody answers: after 120 seconds it is over, and is told once")
+  @Test("A request without a decision expires after 120 seconds and is reported once")
   func expired() throws {
     let asked = try ledger.pend(transaction: "r-17")
     ledger.pass(119)
@@ -105,7 +106,7 @@ struct ConsentLedgerTests {
     #expect(try ledger.history().map(\.outcome) == [.expired])
   }
 
-  @Test("Revoked: the next question is a question again, and the same grant is not revoked twice")
+  @Test("A revoked grant covers nothing, and revoking it again is `notFound`")
   func revoked() throws {
     try ledger.approve(ledger.pend().id.description, .always)
     let grant = try #require(try ledger.grants().first)
@@ -118,7 +119,7 @@ struct ConsentLedgerTests {
     }
   }
 
-  @Test("All of it is there after a restart")
+  @Test("Pending requests, grants and the history are unchanged after a restart")
   func restart() throws {
     let ended = try ledger.approve(ledger.pend(.tablet).id.description, .always)
     let asked = try ledger.pend(transaction: "r-17")
@@ -130,7 +131,7 @@ struct ConsentLedgerTests {
     #expect(later.replies == [.sample("r-17")])
   }
 
-  @Test("Who restarts in between does not make a request wait longer, nor a denial shorter")
+  @Test("A restart neither extends the wait of a request nor ends a denial early")
   func restartKeepsTime() throws {
     let denied = try ledger.pend(.tablet)
     try ledger.deny(denied.id.description)
@@ -142,7 +143,7 @@ struct ConsentLedgerTests {
     #expect(try ledger.expire().map(\.record.requester) == [.phone])
   }
 
-  @Test("An id that is unknown, decided or expired is stale, and nothing happens")
+  @Test("Approving or denying an unknown, decided or expired id is `staleID` and changes nothing")
   func staleIDs() throws {
     let approved = try ledger.pend().id.description
     try ledger.approve(approved)
@@ -164,7 +165,7 @@ struct ConsentLedgerTests {
     #expect(try ledger.grants().isEmpty && ledger.history().count == 2)
   }
 
-  @Test("With a login's key its grants go, and what it waits for expires; others' stay")
+  @Test("Ending a login's key revokes its grants and expires its requests, and no others")
   func endOfKey() throws {
     for requester in [ConsentRequester.phone, .tablet] {
       try ledger.approve(ledger.pend(requester).id.description, .always)
@@ -184,7 +185,7 @@ struct ConsentLedgerTests {
     #expect(try ledger.history().map(\.outcome).prefix(2) == [.expired, .revoked])
   }
 
-  @Test("Nobody approves his own request; it goes on waiting for somebody else")
+  @Test("A login cannot approve its own request, which stays pending for another approver")
   func selfApproval() throws {
     let id = try ledger.pend(.phone).id.description
     for scope in ConsentScope.allCases {
@@ -197,7 +198,7 @@ struct ConsentLedgerTests {
     try ledger.approve(id, by: .mqttUser("tablet", team: "tablet"))
   }
 
-  @Test("The same question joins the one that waits, and each asker is answered")
+  @Test("A repeated request joins the pending one, which keeps up to eight reply addresses")
   func joining() throws {
     let first = try ledger.pend(transaction: "r-1")
     guard case .pending(let second, isNew: false) = try ledger.ask(transaction: "r-2") else {
@@ -214,7 +215,7 @@ struct ConsentLedgerTests {
   }
 
   @Test(
-    "A requester has five requests waiting at most, all together a hundred, of which the last ten are reserved"
+    "At most 5 requests of a requester and 90 in total wait, plus 10 of the daemon's user and root"
   )
   func bounds() throws {
     for number in 0..<5 {
@@ -241,7 +242,7 @@ struct ConsentLedgerTests {
     #expect(try ledger.expire().count == 100)
   }
 
-  @Test("The audit has every decision with who made it, and who was given what")
+  @Test("The audit records each decision with its actor and each disclosure with its recipient")
   func audit() throws {
     let keychain = ledger.store.keychain
     let asked = try ledger.pend()
@@ -274,7 +275,7 @@ struct ConsentLedgerTests {
     #expect(try keychain.auditProblem() == nil)
   }
 
-  @Test("A disclosure alone is a transaction that the audit keeps")
+  @Test("A transaction with nothing but a disclosure is recorded in the audit")
   func disclosureAlone() throws {
     let keychain = ledger.store.keychain
     let grant = try #require(
@@ -287,7 +288,7 @@ struct ConsentLedgerTests {
     #expect(try ledger.store.keychain.auditProblem() == nil)
   }
 
-  @Test("What was undone leaves nothing behind")
+  @Test("A failed transaction leaves no pending request and no audit record")
   func rollback() throws {
     struct Undone: Error {}
     #expect(throws: Undone.self) {
@@ -300,7 +301,7 @@ struct ConsentLedgerTests {
     #expect(try ledger.pending().isEmpty && ledger.audit().isEmpty)
   }
 
-  @Test("A grant that was altered in the file grants nothing")
+  @Test("A grant that was altered in the store file covers nothing and is not listed")
   func altered() throws {
     try ledger.approve(ledger.pend().id.description, .always)
     #expect(try ledger.isGranted())

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ConsentLedger
 
-@Suite("The history, and whether there is something new in it")
+@Suite("Consent history and its revision")
 struct HistoryTests {
   private let ledger: Ledger
 
@@ -32,7 +32,7 @@ struct HistoryTests {
     return ids
   }
 
-  @Test("It opens the decisions that are asked for, and no others")
+  @Test("A limited history opens only the newest decisions, and leaves out altered ones")
   func limited() throws {
     let ids = try deny(5)
     #expect(try history(.max).map(\.id) == ids)
@@ -51,7 +51,7 @@ struct HistoryTests {
     #expect(!keychain.quarantine.isEmpty)
   }
 
-  @Test("A decision that this version cannot read takes no place of one that it can")
+  @Test("A decision that this version cannot read does not count towards the limit")
   func unreadable() throws {
     let ids = try deny(4)
     let keychain = ledger.store.keychain
@@ -62,7 +62,7 @@ struct HistoryTests {
     #expect(try history(2).map(\.id) == Array(ids[1...2]))
   }
 
-  @Test("Whatever is decided makes another revision; to ask, to join and to read makes none")
+  @Test("Each decision changes the revision; asking, joining and reading do not")
   func revisions() throws {
     var seen = [try #require(try revision())]
     func decide(_ body: () throws -> Void) throws {

@@ -8,7 +8,7 @@ import ThreadRequests
 
 @testable import ConsentLedger
 
-/// A ledger in a store of a test's own, and a clock that is turned by hand.
+/// A ledger in a temporary store, with a clock that the test sets.
 final class Ledger {
   let store: TemporaryStore
   /// Milliseconds since 1970.
@@ -35,7 +35,7 @@ final class Ledger {
     }
   }
 
-  /// Asks for what nobody has granted yet.
+  /// Asks for something that is not granted yet.
   @discardableResult
   func pend(
     _ requester: ConsentRequester = .phone, _ subject: ConsentSubject = .preferred,

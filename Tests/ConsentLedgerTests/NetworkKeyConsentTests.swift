@@ -5,7 +5,7 @@ import Testing
 
 @testable import ConsentLedger
 
-@Suite("A decision holds for the network key it was made for")
+@Suite("Grants are bound to the network key")
 struct NetworkKeyConsentTests {
   private let ledger: Ledger
   private let rotated = ConsentSubject.subject(
@@ -13,7 +13,7 @@ struct NetworkKeyConsentTests {
 
   init() throws { ledger = try Ledger() }
 
-  @Test("After the key has changed a person is asked again, and reads that it has changed")
+  @Test("After a key change the request needs approval again, and its reason names the change")
   func changed() throws {
     try ledger.approve(ledger.pend().id.description, .always)
     #expect(try ledger.isGranted())
@@ -25,7 +25,7 @@ struct NetworkKeyConsentTests {
     #expect(try !ledger.pend(.tablet, rotated).reason(namingHome: false).contains("has changed"))
   }
 
-  @Test("The next `always` replaces the grant for the earlier key, and the history says so")
+  @Test("Approving `always` for a new key replaces the earlier grant and records its revocation")
   func replaced() throws {
     let first = try ledger.approve(ledger.pend().id.description, .always).record.grant
     ledger.pass(1)
@@ -37,12 +37,12 @@ struct NetworkKeyConsentTests {
     #expect(revoked.map(\.id) == [try #require(first)])
   }
 
-  @Test("A question that waits is another one when the key changes")
+  @Test("A request for a changed key does not join the pending request for the earlier key")
   func pending() throws {
     #expect(try ledger.pend().id != ledger.pend(.phone, rotated).id)
   }
 
-  @Test("A grant of an earlier version, which noted no key, covers nothing and is replaced")
+  @Test("A grant of an earlier version, without a key, covers nothing and is replaced")
   func migrated() throws {
     let old = ConsentGrant(
       id: .make(.grant), requester: .phone,

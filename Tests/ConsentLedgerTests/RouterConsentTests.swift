@@ -6,7 +6,7 @@ import ThreadDataset
 
 @testable import ConsentLedger
 
-@Suite("Questions about a border router")
+@Suite("Consent requests about a border router")
 struct RouterConsentTests {
   private let ledger: Ledger
 
@@ -22,8 +22,8 @@ struct RouterConsentTests {
   private static let living = "a1b2c3d4e5f60718"
   private static let attic = "deadbeefcafe0042"
 
-  @Test("A person is told which router is where, and what would be given to whom")
-  func words() throws {
+  @Test("The reason names the router, its network, the network to join and the recipient")
+  func reason() throws {
     let asked = try ledger.pend(.phone, subject(Self.living))
     #expect(
       asked.reason(namingHome: false).hasPrefix(
@@ -34,7 +34,7 @@ struct RouterConsentTests {
       nameless.reason(namingHome: false).hasPrefix(#"a1b2c3d4e5f60718 is on "guest-thread"; "#))
   }
 
-  @Test("Each router is a question of its own, the same router is the same question")
+  @Test("A request joins the pending one about the same router, not one about another router")
   func questions() throws {
     let first = try ledger.pend(.phone, subject(Self.living))
     #expect(try ledger.pend(.phone, subject(Self.living, name: "Other")).id == first.id)
@@ -42,7 +42,7 @@ struct RouterConsentTests {
     #expect(try ledger.pending().first?.subject.router == first.subject.router)
   }
 
-  @Test("`always` is for all routers of the requester, and for no other command")
+  @Test("An `always` grant covers all routers of its requester, and no other command")
   func always() throws {
     let id = try ledger.pend(.phone, subject(Self.living)).id.description
     try ledger.approve(id, .always)
@@ -52,7 +52,7 @@ struct RouterConsentTests {
     #expect(try !ledger.isGranted(.phone, .preferred))
   }
 
-  @Test("What is withdrawn is not decided any more; it expires, and can be asked again")
+  @Test("A withdrawn request cannot be approved, expires, and can be asked again")
   func withdraw() throws {
     let first = try ledger.pend(.phone, subject(Self.living)).id
     try ledger.store.keychain.database.write {

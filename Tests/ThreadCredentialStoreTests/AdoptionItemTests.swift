@@ -21,7 +21,7 @@ struct AdoptionItemTests {
     try temporary.keychain.database.read { try store.adoption(of: agent, in: home, $0) }
   }
 
-  @Test("One for each router and home: saved, replaced, deleted; a restart changes nothing")
+  @Test("An adoption is saved, replaced and deleted for one router and home, also after a restart")
   func life() throws {
     #expect(try find() == nil)
     var adoption = Adoption(

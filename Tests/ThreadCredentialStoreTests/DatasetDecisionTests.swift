@@ -5,7 +5,7 @@ import Testing
 import ThreadCredentialStore
 import ThreadDataset
 
-@Suite("What becomes of a reported dataset")
+@Suite("Decision about a reported dataset")
 struct DatasetDecisionTests {
   let home = SampleNetwork.home
 
@@ -15,13 +15,13 @@ struct DatasetDecisionTests {
     DatasetDecision(stored: stored, incoming: incoming)
   }
 
-  @Test("The first one is stored, whatever it is")
+  @Test("The first dataset of a router is stored, whatever its timestamp")
   func first() throws {
     #expect(decision(nil, try home.dataset(at: 0)) == .store)
     #expect(decision(nil, try home.dataset(at: 100)) == .store)
   }
 
-  @Test("The same again changes nothing, in any order of its TLVs")
+  @Test("The stored dataset reported again, with its TLVs in any order, changes nothing")
   func same() throws {
     let vectors = try DatasetVectors.all()
     let first = try OperationalDataset(hex: try #require(vectors.first { $0.id == "G1" }).hex)
@@ -32,7 +32,7 @@ struct DatasetDecisionTests {
     #expect(decision(reordered, first) == .keep)
   }
 
-  @Test("What is not essential does not make a conflict of the same age")
+  @Test("Datasets of the same age that differ in non-essential TLVs only do not conflict")
   func notEssential() throws {
     let stored = try home.dataset(at: 5)
     let mask = try stored.replacing(.channelMask(ChannelMask(channels: [15])))
@@ -41,7 +41,7 @@ struct DatasetDecisionTests {
     #expect(decision(stored, unknown) == .keep)
   }
 
-  @Test("A newer one of the same network is stored, and says what changed")
+  @Test("A newer dataset of the same network is stored, and names the changed parameters")
   func newer() throws {
     let stored = try home.dataset(at: 5)
     #expect(decision(stored, try home.dataset(at: 6)) == .update([]))
@@ -53,7 +53,7 @@ struct DatasetDecisionTests {
     #expect(decision(stored, try moved.dataset(at: 6)) == .update([.networkKey, .channel]))
   }
 
-  @Test("An older one of the same network is ignored, equal or not")
+  @Test("An older dataset of the same network is ignored, whether its content differs or not")
   func older() throws {
     let stored = try home.dataset(at: 5, ticks: 7)
     #expect(decision(stored, try home.dataset(at: 5, ticks: 6)) == .ignoreOlder)
@@ -61,7 +61,7 @@ struct DatasetDecisionTests {
     #expect(decision(stored, try home.with { $0.channel = 20 }.dataset(at: 4)) == .ignoreOlder)
   }
 
-  @Test("Another one of the same age is a conflict, and says what differs")
+  @Test("A different dataset of the same age is a conflict, and names the differing parameters")
   func conflict() throws {
     let stored = try home.dataset(at: 5)
     let other = home.with {
@@ -71,7 +71,8 @@ struct DatasetDecisionTests {
     #expect(decision(stored, try other.dataset(at: 5)) == .conflict([.networkName, .pskc]))
   }
 
-  @Test("Another network is a move, however young or old it is", arguments: [1, 100, 1_000])
+  @Test(
+    "A dataset of another network is a move, whatever its timestamp", arguments: [1, 100, 1_000])
   func move(seconds: UInt64) throws {
     let stored = try home.dataset(at: 100)
     let incoming = try SampleNetwork.guest.dataset(at: seconds)
@@ -80,7 +81,7 @@ struct DatasetDecisionTests {
         == .move(from: stored.extendedPANID, [.networkKey, .extendedPANID, .networkName]))
   }
 
-  @Test("Only news is stored")
+  @Test("Only a first, newer or moved dataset is stored")
   func stored() {
     let all: [(DatasetDecision, Bool)] = [
       (.store, true), (.keep, false), (.update([]), true), (.move(from: nil, []), true),

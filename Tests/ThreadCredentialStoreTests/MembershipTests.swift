@@ -5,7 +5,7 @@ import Testing
 import ThreadCredentialStore
 import ThreadDataset
 
-@Suite("Who belongs to the preferred network")
+@Suite("Membership of the preferred network")
 struct MembershipTests {
   let home = SampleNetwork.home
 
@@ -15,27 +15,27 @@ struct MembershipTests {
     Membership.follows(wasMember: wasMember, dataset: dataset, preferred: preferred)
   }
 
-  @Test("Without a preferred network nobody does")
+  @Test("Without a preferred network no router is a member")
   func noPreferred() throws {
     #expect(!follows(true, try home.dataset(at: 1), nil))
   }
 
-  @Test("Who holds the preferred dataset belongs to it, of whatever time")
+  @Test("A router with the preferred dataset becomes a member, whatever the timestamp")
   func holder() throws {
     for seconds in [1, 5, 9] as [UInt64] {
       #expect(follows(false, try home.dataset(at: seconds), try home.dataset(at: 5)))
     }
   }
 
-  @Test("Who merely names the preferred Extended PAN ID does not")
-  func stranger() throws {
-    let stranger = home.with { $0.networkKey = "00000000000000000000000000000001" }
+  @Test("A router with only the preferred Extended PAN ID, but another key, is not a member")
+  func otherKey() throws {
+    let otherKey = home.with { $0.networkKey = "00000000000000000000000000000001" }
     for seconds in [1, 5, 1_000] as [UInt64] {
-      #expect(!follows(false, try stranger.dataset(at: seconds), try home.dataset(at: 5)))
+      #expect(!follows(false, try otherKey.dataset(at: seconds), try home.dataset(at: 5)))
     }
   }
 
-  @Test("A member stays one while it stays on the Extended PAN ID")
+  @Test("A member stays a member until it reports another Extended PAN ID")
   func staying() throws {
     let preferred = try home.dataset(at: 5)
     #expect(follows(true, try home.with { $0.channel = 20 }.dataset(at: 6), preferred))
@@ -43,7 +43,7 @@ struct MembershipTests {
   }
 
   @Test(
-    "A member that a person's choice has left behind leads again with the preferred parameters only"
+    "A member left behind by a user's choice leads again only with the preferred parameters"
   )
   func leftBehind() throws {
     let rekeyed = home.with { $0.networkKey = "00000000000000000000000000000001" }
@@ -63,7 +63,7 @@ struct MembershipTests {
   }
 
   @Test(
-    "Other members lead: those behind, those that claim other keys, and those without credentials")
+    "A member leads if it is up to date or behind, claims other keys or has no credentials")
   func leads() throws {
     let rekeyed = home.with { $0.networkKey = "00000000000000000000000000000001" }
     let preferred = try home.dataset(at: 5)
@@ -83,15 +83,15 @@ struct MembershipTests {
   }
 
   @Test(
-    "A stranger that only names the preferred Extended PAN ID never moves it, whatever it reports")
-  func strangerForEver() throws {
+    "A router without the preferred key never changes the preferred network, whatever it reports")
+  func otherKeyReportedOften() throws {
     var generator = SeededGenerator(seed: 11)
     let preferred = try home.dataset(at: 50)
-    let stranger = home.with { $0.networkKey = "00000000000000000000000000000001" }
+    let otherKey = home.with { $0.networkKey = "00000000000000000000000000000001" }
     var stored: OperationalDataset?
     var isMember = false
     for _ in 0..<300 {
-      let network = [stranger, stranger.with { $0.channel = 20 }, .guest]
+      let network = [otherKey, otherKey.with { $0.channel = 20 }, .guest]
         .randomElement(using: &generator)
       let incoming = try #require(network).dataset(
         at: UInt64.random(in: 1...100, using: &generator))

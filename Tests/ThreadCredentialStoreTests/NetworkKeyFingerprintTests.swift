@@ -6,12 +6,12 @@ import ThreadDataset
 
 @testable import ThreadCredentialStore
 
-@Suite("A fingerprint of a network key")
+@Suite("Fingerprint of a network key")
 struct NetworkKeyFingerprintTests {
   private let home = SampleNetwork.home
   private let other = SampleNetwork.home.with { $0.networkKey = "00000000000000000000000000000001" }
 
-  @Test("It depends on the key and the network, and on nothing else")
+  @Test("A fingerprint depends only on the network key and the Extended PAN ID")
   func dependsOnKey() throws {
     let fingerprint = try #require(NetworkKeyFingerprint.make(of: home.dataset(at: 1)))
     #expect(fingerprint.count == 32 && fingerprint.allSatisfy(\.isHexDigit))
@@ -22,7 +22,7 @@ struct NetworkKeyFingerprintTests {
     #expect(try NetworkKeyFingerprint.make(of: elsewhere.dataset(at: 1)) != fingerprint)
   }
 
-  @Test("It holds no part of the key")
+  @Test("A fingerprint contains no part of the network key")
   func hidesKey() throws {
     let fingerprint = try #require(NetworkKeyFingerprint.make(of: home.dataset(at: 1)))
     #expect(!fingerprint.contains(home.networkKey.prefix(8)))

@@ -5,12 +5,12 @@ import Testing
 import ThreadCredentialStore
 import ThreadDataset
 
-@Suite("A router against the preferred network")
+@Suite("Check of a router's dataset against the preferred network")
 struct PreferredCheckTests {
   let home = SampleNetwork.home
   let guest = SampleNetwork.guest
 
-  @Test("Without a dataset or a preferred network there is nothing to check")
+  @Test("Without a dataset or a preferred network the result is `none`")
   func none() throws {
     let dataset = try home.dataset(at: 1)
     #expect(PreferredCheck(nil, preferred: dataset) == .none)
@@ -18,20 +18,23 @@ struct PreferredCheckTests {
     #expect(PreferredCheck(nil, preferred: nil) == .none)
   }
 
-  @Test("Equal essential parameters match, whatever the timestamps say", arguments: [1, 5, 9])
+  @Test("Equal essential parameters match, whatever the timestamps", arguments: [1, 5, 9])
   func match(seconds: UInt64) throws {
     #expect(
       PreferredCheck(try home.dataset(at: seconds), preferred: try home.dataset(at: 5)) == .match)
   }
 
-  @Test("Another network is a mismatch at any age", arguments: [1, 100, 1_000])
+  @Test(
+    "A dataset of another network is a mismatch, whatever its timestamp",
+    arguments: [1, 100, 1_000])
   func otherNetwork(seconds: UInt64) throws {
     #expect(
       PreferredCheck(try guest.dataset(at: seconds), preferred: try home.dataset(at: 100))
         == .mismatch([.networkKey, .extendedPANID, .networkName]))
   }
 
-  @Test("The preferred network with other content: stale, conflict or mismatch by its age")
+  @Test(
+    "Other parameters of the preferred network are stale, a conflict or a mismatch by their age")
   func sameNetwork() throws {
     let other = home.with { $0.networkKey = "00000000000000000000000000000001" }
     let preferred = try home.dataset(at: 5)
@@ -43,7 +46,7 @@ struct PreferredCheckTests {
       PreferredCheck(try other.dataset(at: 6), preferred: preferred) == .mismatch([.networkKey]))
   }
 
-  @Test("Three words are published")
+  @Test("The published name is `none`, `match` or `mismatch`")
   func names() {
     #expect(PreferredCheck.none.name == "none")
     #expect(PreferredCheck.match.name == "match")

@@ -5,7 +5,7 @@ import Testing
 import ThreadCredentialStore
 import ThreadDataset
 
-@Suite("Whether the preferred network follows a report")
+@Suite("Decision whether a report changes the preferred network")
 struct PreferredDecisionTests {
   private let home = SampleNetwork.home
   private let guest = SampleNetwork.guest
@@ -36,7 +36,7 @@ struct PreferredDecisionTests {
     }
   }
 
-  @Test("After a person has forgotten the preferred network no report makes another one")
+  @Test("After a user has forgotten the preferred network, no report establishes another one")
   func forgotten() throws {
     for source in [PreferredDecision.Source.broker, .owner] {
       #expect(
@@ -46,7 +46,7 @@ struct PreferredDecisionTests {
     }
   }
 
-  @Test("A dataset that is not stored for the router changes nothing")
+  @Test("A dataset that is not stored for its router does not change the preferred network")
   func notStored() throws {
     let stored = try home.dataset(at: 5)
     for incoming in [try home.dataset(at: 4), try home.with { $0.channel = 20 }.dataset(at: 5)] {
@@ -56,7 +56,7 @@ struct PreferredDecisionTests {
     }
   }
 
-  @Test("Other parameters with the same keys and a later timestamp of a member follow at once")
+  @Test("A newer dataset with the same keys is followed from a member, not from another router")
   func sameKeys() throws {
     let preferred = try home.dataset(at: 5)
     let newer = try home.with { $0.channel = 20 }.dataset(at: 6)
@@ -70,7 +70,7 @@ struct PreferredDecisionTests {
         == .keep)
   }
 
-  @Test("A member that is behind does not turn the preferred network back")
+  @Test("A member that is behind is followed only with a timestamp after the preferred one")
   func memberBehind() throws {
     let preferred = try home.dataset(at: 9)
     let stored = try home.dataset(at: 5)
@@ -84,7 +84,7 @@ struct PreferredDecisionTests {
         == .follow(.sameKeys))
   }
 
-  @Test("An equal or older timestamp never moves it, with whatever keys")
+  @Test("A dataset with an equal or older timestamp is not followed, whatever its keys")
   func noLaterTimestamp() throws {
     let preferred = try home.dataset(at: 9)
     for seconds in [1, 8, 9] as [UInt64] {
@@ -96,7 +96,7 @@ struct PreferredDecisionTests {
     }
   }
 
-  @Test("Another Extended PAN ID never moves it, also of the only member")
+  @Test("A dataset with another Extended PAN ID is not followed, even from the only member")
   func otherNetwork() throws {
     let preferred = try home.dataset(at: 100)
     for seconds in [1, 100, 1_000] as [UInt64] {
@@ -106,7 +106,9 @@ struct PreferredDecisionTests {
     }
   }
 
-  @Test("New keys of one member among several are disputed", arguments: ["network key", "PSKc"])
+  @Test(
+    "New keys of one member among several are disputed, also when reported again",
+    arguments: ["network key", "PSKc"])
   func dispute(of key: String) throws {
     let preferred = try home.dataset(at: 1)
     let network =
@@ -117,7 +119,7 @@ struct PreferredDecisionTests {
       try decide(
         preferred: preferred, stored: preferred, incoming: incoming,
         others: [member("01", preferred)]) == .dispute)
-    // Said again it is still a claim.
+    // Reported again, they are still disputed.
     #expect(
       try decide(
         preferred: preferred, stored: incoming, incoming: incoming,
@@ -156,7 +158,8 @@ struct PreferredDecisionTests {
         damaged: [.init(agent: nil, team: nil)]) == .follow(.sameKeys))
   }
 
-  @Test("Damaged credentials of another or an unknown team ask for a second member of another team")
+  @Test(
+    "With damaged credentials of another or unknown team, new keys need a member of another team")
   func damagedTeam() throws {
     let preferred = try home.dataset(at: 1)
     let incoming = try rekeyed.dataset(at: 2)
@@ -179,7 +182,7 @@ struct PreferredDecisionTests {
         damaged: [.init(agent: nil, team: "anna")]) == .follow(.confirmed(by: own.agent)))
   }
 
-  @Test("New keys that a second member reports are followed")
+  @Test("New keys that a second member reports too are followed")
   func confirmed() throws {
     let preferred = try home.dataset(at: 1)
     let incoming = try rekeyed.dataset(at: 2)
@@ -190,7 +193,7 @@ struct PreferredDecisionTests {
         others: [member("01", preferred), second]) == .follow(.confirmed(by: second.agent)))
   }
 
-  @Test("A second member with another dataset confirms nothing")
+  @Test("New keys are disputed while the second member reports another dataset")
   func otherClaim() throws {
     let preferred = try home.dataset(at: 1)
     let other = rekeyed.with { $0.networkKey = "00000000000000000000000000000002" }
@@ -206,7 +209,7 @@ struct PreferredDecisionTests {
     }
   }
 
-  @Test("Where several teams have members, the second one must be of another team")
+  @Test("With members of several teams, new keys need a second member of another team")
   func teams() throws {
     let preferred = try home.dataset(at: 1)
     let incoming = try rekeyed.dataset(at: 2)
@@ -223,8 +226,8 @@ struct PreferredDecisionTests {
         == .follow(.confirmed(by: other.agent)))
   }
 
-  @Test("Who is no member moves nothing, whatever others report")
-  func stranger() throws {
+  @Test("A router that is not a member is not followed, whatever others report")
+  func notMember() throws {
     let preferred = try home.dataset(at: 1)
     for incoming in [try rekeyed.dataset(at: 2), try home.dataset(at: 9), try guest.dataset(at: 9)]
     {
@@ -237,7 +240,7 @@ struct PreferredDecisionTests {
     }
   }
 
-  @Test("What a program of the owning team stores on this machine is followed, whatever it is")
+  @Test("A dataset that a local program of the owning team stores is followed, whatever it is")
   func owner() throws {
     let preferred = try home.dataset(at: 5)
     let others = [try member("01", team: "bert", preferred)]

@@ -7,7 +7,7 @@ import Testing
 import ThreadCredentialStore
 import ThreadDataset
 
-@Suite("Items that an import brings")
+@Suite("Validation of imported items")
 struct StoredPlaceTests {
   private let dataset: [UInt8]
 
@@ -28,8 +28,8 @@ struct StoredPlaceTests {
   private let agent = "a1b2c3d4e5f60718"
   private let own = ThreadCredentialStore.internalGroup
 
-  @Test("What the bridge itself would have written comes in, and so does what is not its own")
-  func taken() {
+  @Test("Items as the bridge writes them are accepted, and so are items of programs")
+  func accepted() {
     #expect(objection("thread-network/home", account: agent, group: "hub", secret: dataset) == nil)
     #expect(objection("thread-owner/home", account: agent, group: own, secret: []) == nil)
     #expect(objection("thread-preferred/home", account: "", group: own, secret: dataset) == nil)
@@ -39,8 +39,8 @@ struct StoredPlaceTests {
     #expect(objection("thread-owner/x", account: "anna", group: "own", secret: [1]) == nil)
   }
 
-  @Test("What the daemon could not work with stays out, in words")
-  func refused() {
+  @Test("Items that the daemon cannot use are rejected with a reason")
+  func rejected() {
     for account in ["", "anna", agent.uppercased(), agent + "0000000000000000"] {
       #expect(
         objection("thread-network/home", account: account, group: "hub", secret: dataset)
@@ -59,7 +59,7 @@ struct StoredPlaceTests {
     #expect(objection("thread-network/home", account: agent, group: own, secret: dataset) != nil)
   }
 
-  @Test("The home is what follows the service's prefix, byte by byte")
+  @Test("The home is the part of the service name after the prefix, split by bytes")
   func homes() {
     func home(_ service: String) -> String? {
       StoredPlace(

@@ -7,7 +7,7 @@ import Testing
 import ThreadCredentialStore
 import ThreadDataset
 
-@Suite("Thread credentials in a real store")
+@Suite("Thread credential store")
 struct ThreadCredentialStoreTests {
   let temporary: TemporaryStore
   let agent: BorderAgentID
@@ -45,7 +45,7 @@ struct ThreadCredentialStoreTests {
     try read { try store.credential(of: agent, in: home, $0) }
   }
 
-  @Test("A credential is read back as it was stored, after a restart too")
+  @Test("A credential is read back as it was stored, also after a restart")
   func roundTrip() throws {
     let dataset = try SampleNetwork.home.dataset(at: 1)
     try add(dataset, of: agent, followsPreferred: true)
@@ -61,14 +61,14 @@ struct ThreadCredentialStoreTests {
     #expect(try credential(other) == nil)
   }
 
-  @Test("An id in its long form is the same id")
+  @Test("A border agent id in its long form finds the same credential")
   func alias() throws {
     try add(try SampleNetwork.home.dataset(at: 1), of: agent)
     let long = try #require(BorderAgentID(hex: "a1b2c3d4e5f607180000000000000000"))
     #expect(try credential(long)?.agent == agent)
   }
 
-  @Test("An update changes the dataset and the membership, and nothing else")
+  @Test("An update changes only the dataset and the membership")
   func update() throws {
     try add(try SampleNetwork.home.dataset(at: 1), of: agent, followsPreferred: true)
     let newer = try SampleNetwork.guest.dataset(at: 2)
@@ -86,7 +86,7 @@ struct ThreadCredentialStoreTests {
     #expect(try read { try store.count(in: "home", $0) } == 1)
   }
 
-  @Test("A border agent id has one credential in a home, whichever team comes")
+  @Test("A second credential for a border agent id in a home is refused, of whichever team")
   func oneForEachID() throws {
     let dataset = try SampleNetwork.home.dataset(at: 1)
     try add(dataset, of: agent, team: "anna")
@@ -97,7 +97,7 @@ struct ThreadCredentialStoreTests {
     #expect(try credential(agent)?.team == "anna")
   }
 
-  @Test("Homes know nothing of each other")
+  @Test("Credentials of one home are neither visible nor deleted in another home")
   func homes() throws {
     try add(try SampleNetwork.home.dataset(at: 1), of: agent, team: "anna", in: "home")
     try add(try SampleNetwork.guest.dataset(at: 1), of: agent, team: "bert", in: "cabin")
@@ -115,7 +115,7 @@ struct ThreadCredentialStoreTests {
     #expect(try credential(agent, in: "home") != nil)
   }
 
-  @Test("An id goes on belonging to its team when its router left, and when it came back and left")
+  @Test("A border agent id keeps its owning team after each deletion of its credential")
   func owner() throws {
     #expect(try read { try store.owner(of: agent, in: "home", $0) } == nil)
     for _ in 0..<3 {
@@ -133,7 +133,7 @@ struct ThreadCredentialStoreTests {
     #expect(try read { try temporary.keychain.count(in: $0) } == 1)
   }
 
-  @Test("There is nothing to delete twice")
+  @Test("Deleting a credential again, or one that is missing, returns false")
   func deleteTwice() throws {
     try add(try SampleNetwork.home.dataset(at: 1), of: agent)
     #expect(try write { try store.delete(of: agent, in: "home", $0) })
@@ -141,7 +141,7 @@ struct ThreadCredentialStoreTests {
     #expect(try !write { try store.delete(of: other, in: "home", $0) })
   }
 
-  @Test("What a transaction that failed has done never was")
+  @Test("A failed transaction changes neither credentials nor the preferred network")
   func rollback() throws {
     struct Stop: Error {}
     try add(try SampleNetwork.home.dataset(at: 1), of: agent)
@@ -160,7 +160,7 @@ struct ThreadCredentialStoreTests {
     #expect(try read { try store.preferredNetwork(of: "home", $0) } == nil)
   }
 
-  @Test("The preferred network is one of each home, changes, and outlives its routers")
+  @Test("Each home has its own preferred network, which can change and remains without routers")
   func preferredNetwork() throws {
     let first = try SampleNetwork.home.dataset(at: 1)
     let second = try SampleNetwork.guest.dataset(at: 1)
@@ -181,7 +181,7 @@ struct ThreadCredentialStoreTests {
     #expect(try read { try store.count(in: "home", $0) } == 0)
   }
 
-  @Test("A damaged dataset is said to be damaged, harms nobody else, and can be deleted")
+  @Test("A damaged dataset is a `decode` error, leaves other credentials intact and can be deleted")
   func damaged() throws {
     try add(try SampleNetwork.home.dataset(at: 1), of: agent, team: "anna")
     try add(try SampleNetwork.guest.dataset(at: 1), of: other, team: "anna")
@@ -202,7 +202,7 @@ struct ThreadCredentialStoreTests {
     #expect(try read { try store.owner(of: agent, in: "home", $0) } == "anna")
   }
 
-  @Test("No description of a credential shows a secret")
+  @Test("The description of a credential shows no secret")
   func descriptions() throws {
     try add(try SampleNetwork.home.dataset(at: 1), of: agent)
     let credential = try #require(try credential(agent))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ConsentLedger
 
-@Suite("Who may approve what")
+@Suite("Right to approve a request")
 struct ApprovalRightTests {
   private func pending(_ requester: ConsentRequester) -> PendingConsent {
     PendingConsent(
@@ -15,7 +15,7 @@ struct ApprovalRightTests {
     ApprovalRight.objection(to: approver, of: pending(requester)) == nil
   }
 
-  @Test("An approver approves what others ask, and never what it asks itself")
+  @Test("A login may approve requests of others, but never its own, whatever its team")
   func mqtt() {
     #expect(may(.mqttUser("anna", team: "anna"), .phone))
     #expect(may(.mqttUser("1000", team: "1000"), .app))
@@ -24,21 +24,21 @@ struct ApprovalRightTests {
     #expect(!may(.mqttUser("phone", team: "phone"), moved))
   }
 
-  @Test("Nor what another login, or a user of the machine, asks for the approver's own team")
+  @Test("A login may not approve requests of its own team, from a login or a system user")
   func team() {
     #expect(!may(.mqttUser("tablet", team: "phone"), .phone))
     #expect(!may(.mqttUser("anna", team: "user/uid-1000"), .app))
     let composed = ConsentRequester(.mqttUser("x"), team: "jos\u{E9}")
-    #expect(may(.mqttUser("y", team: "jose\u{301}"), composed), "teams are told by their bytes")
+    #expect(may(.mqttUser("y", team: "jose\u{301}"), composed), "team names are compared by bytes")
   }
 
-  @Test("Of two names that look the same, none approves the other's")
+  @Test("A login may not approve a request of a login whose name looks the same")
   func lookalikes() {
     let composed = ConsentRequester(.mqttUser("jos\u{E9}"), team: "t")
     #expect(!may(.mqttUser("jose\u{301}", team: "u"), composed))
   }
 
-  @Test("At the command line everything can be approved")
+  @Test("The command line may approve every request")
   func commandLine() {
     #expect(may(.commandLine(user: 0), .phone))
     #expect(may(.commandLine(user: 1000), .app))

@@ -7,7 +7,7 @@ import ThreadRequests
 @testable import ConsentLedger
 
 /// A test for each row of the table in `ConsentMachine`.
-@Suite("The states of a question")
+@Suite("Consent state machine")
 struct ConsentMachineTests {
   private let now: Int64 = 1_000_000_000
   private static let timeout = PendingConsent.timeout
@@ -40,7 +40,7 @@ struct ConsentMachineTests {
     #expect(refusal?.code == code && machine == ConsentMachine(question))
   }
 
-  @Test("The same asked again is owed an answer of its own, once for each reply, and eight at most")
+  @Test("A repeated request adds its reply address once, up to eight addresses")
   func asked() throws {
     var machine = ConsentMachine(question())
     #expect(try machine.handle(.asked(request()), now: now) == [])
@@ -53,12 +53,12 @@ struct ConsentMachineTests {
     expectRefusal(.rateLimited, full, .asked(request("r-9")), at: now)
   }
 
-  @Test("What was denied is refused while it is remembered")
+  @Test("A request is refused while its denial is remembered")
   func askedAfterDenial() {
     expectRefusal(.denied, denied(question()), .asked(request()), at: now)
   }
 
-  @Test("Approved once it is gone, approved for good it leaves a grant")
+  @Test("Approving once deletes the request; approving `always` also creates a grant")
   func approved() throws {
     let question = question()
     let rows: [(ConsentScope, [ConsentEffect])] = [
@@ -73,13 +73,13 @@ struct ConsentMachineTests {
     }
   }
 
-  @Test("Who may not approve it leaves it as it is")
+  @Test("An approval by its own requester is refused and leaves the request unchanged")
   func notAuthorized() {
     let own = ConsentApprover.mqttUser("phone", team: "phone")
     expectRefusal(.notAuthorized, question(), .approved(.once, by: own), at: now)
   }
 
-  @Test("Denied it owes no answers, and about a router the time restarts")
+  @Test("A denial drops the replies, and restarts the time limit of a request about a router")
   func deniedOnce() throws {
     let agent = try #require(BorderAgentID(hex: "a1b2c3d4e5f60718"))
     let router = ConsentRouter(agent: agent, name: nil, networkName: "guest")
@@ -98,7 +98,7 @@ struct ConsentMachineTests {
     }
   }
 
-  @Test("Withdrawn it waits for the clock; what was denied stays denied")
+  @Test("Withdrawing ends the time limit of a waiting request, and leaves a denied one unchanged")
   func withdrawn() throws {
     var machine = ConsentMachine(question())
     let effects = try machine.handle(.withdrawn, now: now + 5)
@@ -109,7 +109,7 @@ struct ConsentMachineTests {
     #expect(try machine.handle(.withdrawn, now: now) == [] && machine == ConsentMachine(kept))
   }
 
-  @Test("When its requester has ended, its time is over, also where it was denied")
+  @Test("The end of its requester ends the time limit of a waiting or denied request")
   func requesterEnded() throws {
     for question in [question(), denied(question())] {
       var ended = question
@@ -121,7 +121,7 @@ struct ConsentMachineTests {
     }
   }
 
-  @Test("When its time is over, what waits expires, and what was denied is forgotten")
+  @Test("After its time limit a waiting request expires, and a denied one is deleted")
   func clock() throws {
     let rows: [(PendingConsent, [ConsentEffect])] = [
       (question(), [.delete, .remember(.expired, by: nil, nil)]),
@@ -136,7 +136,7 @@ struct ConsentMachineTests {
     }
   }
 
-  @Test("What is over or denied is not decided any more")
+  @Test("A request that is denied or past its time limit cannot be decided")
   func stale() {
     let question = question()
     for event in [ConsentEvent.approved(.once, by: .anna), .denied(by: .anna)] {

@@ -4,9 +4,9 @@ import Testing
 
 @testable import ConsentLedger
 
-@Suite("The sentence for the person who decides")
+@Suite("Reason of a consent request")
 struct ConsentReasonTests {
-  @Test("It says who, what, and what follows from it")
+  @Test("The reason names the requester, the network and the consequence")
   func oneNetwork() {
     #expect(
       ConsentReason.sentence(requester: .phone, subject: .preferred)
@@ -16,7 +16,7 @@ struct ConsentReasonTests {
         + " the consent is taken back")
   }
 
-  @Test("Of several homes it says which")
+  @Test("The reason names the home when there are several")
   func severalHomes() {
     let sentence = ConsentReason.sentence(
       requester: .phone, subject: .preferred, namingHome: true)
@@ -26,7 +26,7 @@ struct ConsentReasonTests {
           + " \(ConsentSubject.preferred.home): with it,"))
   }
 
-  @Test("Of many networks it names some")
+  @Test("The reason names the first five of many networks and counts the others")
   func manyNetworks() {
     let networks = (0..<9).map { ConsentNetwork.sample("000000000000000\($0)", "n\($0)") }
     let subject = ConsentSubject(home: "home", command: "networks/nearby", networks: networks)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ConsentLedger
 
-@Suite("What an \"always\" covers")
+@Suite("Requests covered by an `always` grant")
 struct GrantCoverageTests {
   private func covers(
     _ granted: ConsentSubject, _ asked: ConsentSubject,
@@ -16,7 +16,7 @@ struct GrantCoverageTests {
       ConsentRequest(asked, by: requester, reply: .socket))
   }
 
-  @Test("The same question, and not what another has stored or named under the same id")
+  @Test("A grant covers the same request, not the same network id with another name or team")
   func same() {
     #expect(covers(.preferred, .preferred))
     let id = ConsentNetwork.home.id
@@ -33,7 +33,7 @@ struct GrantCoverageTests {
     #expect(!covers(.subject("network/get", composed), .subject("network/get", decomposed)))
   }
 
-  @Test("No other command, home or network")
+  @Test("A grant does not cover another command, home or network")
   func otherSubject() {
     #expect(!covers(.preferred, .subject("network/get", .home)))
     #expect(!covers(.preferred, .subject("preferred/get", home: "cabin", .home)))
@@ -43,7 +43,7 @@ struct GrantCoverageTests {
   }
 
   @Test(
-    "Another network key of the same network is not covered, and neither is one that was not noted")
+    "A grant does not cover another network key, and a grant without a key covers nothing")
   func otherKey() {
     let changed = ConsentSubject.subject(
       "preferred/get", .sample("1111111122222222", "home-thread", key: "0ddba11"))
@@ -51,7 +51,7 @@ struct GrantCoverageTests {
       "preferred/get", .sample("1111111122222222", "home-thread", key: nil))
     #expect(!covers(.preferred, changed) && !covers(changed, .preferred))
     #expect(!covers(unbound, .preferred), "a grant of an earlier version")
-    #expect(!covers(unbound, unbound), "nothing is bound by what is not known")
+    #expect(!covers(unbound, unbound), "a request without a key")
     for outdated in [changed, unbound] {
       #expect(isOutdated(outdated, .preferred))
       #expect(!isOutdated(outdated, .subject("preferred/get", .guest)))
@@ -66,7 +66,7 @@ struct GrantCoverageTests {
       for: ConsentRequest(asked, by: .phone, reply: .socket))
   }
 
-  @Test("Of several networks fewer, and not more")
+  @Test("A grant covers some of its networks, but not more networks or none")
   func several() {
     let both = ConsentSubject.subject("networks/nearby", .home, .guest)
     #expect(covers(both, .subject("networks/nearby", .guest)))
@@ -75,7 +75,7 @@ struct GrantCoverageTests {
     #expect(!covers(both, .subject("networks/nearby")), "nothing")
   }
 
-  @Test("No other requester: not the team's other users, nor the user of another team or key")
+  @Test("A grant does not cover another login, system user, team or key fingerprint")
   func otherRequester() {
     #expect(!covers(.preferred, .preferred, by: .tablet))
     #expect(!covers(.preferred, .preferred, by: .app))

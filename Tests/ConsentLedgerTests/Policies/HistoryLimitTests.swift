@@ -4,15 +4,15 @@ import Testing
 
 @testable import ConsentLedger
 
-@Suite("What the history keeps")
+@Suite("Limit of the consent history")
 struct HistoryLimitTests {
-  @Test("Nothing goes while there is room")
+  @Test("No entry is removed while the history is within its limit")
   func room() {
     #expect(HistoryLimit.surplus(of: [.approved, .expired], kept: 2).isEmpty)
     #expect(HistoryLimit.surplus(of: Array(repeating: .expired, count: 1_000)).isEmpty)
   }
 
-  @Test("Requests that nobody answered go first, the oldest of them first")
+  @Test("A full history removes expired requests first, the oldest of them first")
   func expiredFirst() {
     let outcomes: [ConsentRecord.Outcome] = [.approved, .expired, .denied, .expired, .revoked]
     #expect(HistoryLimit.surplus(of: outcomes, kept: 4) == [1])
@@ -20,7 +20,7 @@ struct HistoryLimitTests {
     #expect(HistoryLimit.surplus(of: outcomes, kept: 1) == [1, 3, 0, 2])
   }
 
-  @Test("The ledger keeps a thousand lines")
+  @Test("The ledger keeps 1,000 entries, and a denial longer than expired requests")
   func ledger() throws {
     let ledger = try Ledger()
     try ledger.deny(ledger.pend(.tablet).id.description)
@@ -35,6 +35,6 @@ struct HistoryLimitTests {
     }
     let history = try ledger.history()
     #expect(history.count == 1_000)
-    #expect(history.last?.outcome == .denied, "what a person said outlives what nobody answered")
+    #expect(history.last?.outcome == .denied, "expired requests are removed before decisions")
   }
 }

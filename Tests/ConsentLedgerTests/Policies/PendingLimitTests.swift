@@ -4,7 +4,7 @@ import Testing
 
 @testable import ConsentLedger
 
-@Suite("How many requests wait")
+@Suite("Limit of pending requests")
 struct PendingLimitTests {
   private func waiting(_ requesters: [ConsentRequester]) -> [PendingConsent] {
     requesters.map {
@@ -17,7 +17,7 @@ struct PendingLimitTests {
     ConsentRequester(.mqttUser("user \(number)"), team: "t")
   }
 
-  @Test("Five of one requester, whatever team it is in by now")
+  @Test("A sixth request of a login is refused, counted across its teams")
   func ofOne() {
     let moved = ConsentRequester(.mqttUser("phone"), team: "other")
     for count in 0..<5 {
@@ -28,7 +28,7 @@ struct PendingLimitTests {
     #expect(objection(beside: Array(repeating: .tablet, count: 5)) == nil)
   }
 
-  @Test("Ninety of all others together, and ten more of the daemon's own user and root")
+  @Test("At most 90 requests wait, plus 10 of the daemon's own user and root")
   func ofAll() {
     let own = ConsentRequester(.systemUser(998), team: "own")
     let root = ConsentRequester(.systemUser(0), team: "root")
@@ -42,7 +42,7 @@ struct PendingLimitTests {
     #expect(objection(to: own, beside: all)?.code == .rateLimited)
     #expect(
       objection(beside: (0..<89).map(user) + Array(repeating: own, count: 5)) == nil,
-      "what the daemon's user asks takes no place of others")
+      "requests of the daemon's own user do not count against others")
   }
 
   private func objection(

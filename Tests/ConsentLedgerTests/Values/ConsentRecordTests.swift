@@ -6,9 +6,9 @@ import Testing
 
 @testable import ConsentLedger
 
-@Suite("The form in which the ledger's records are stored")
+@Suite("Storage format of consent records")
 struct ConsentRecordTests {
-  @Test("A request is read back as it was written, hostile names included")
+  @Test("A stored request is read back unchanged, also with control characters in its names")
   func pending() throws {
     let name = "a\u{301}/\"\\\u{0}\n🧵"
     var pending = PendingConsent(
@@ -22,13 +22,13 @@ struct ConsentRecordTests {
       PendingConsent.self, from: JSONEncoder().encode(pending))
     #expect(read == pending)
     guard case .mqttUser(let readName) = read.requester.identity else {
-      Issue.record("it became \(read.requester)")
+      Issue.record("the requester is read back as \(read.requester)")
       return
     }
     #expect(Array(readName.utf8) == Array(name.utf8))
   }
 
-  @Test("Why nothing was given is read back; records of before say none, and are read all the same")
+  @Test("The reason why nothing was given is read back, and a record without one is read too")
   func obstacle() throws {
     var record = ConsentRecord(
       id: .make(.request), outcome: .approved, requester: .phone, subject: .preferred, created: 1,
@@ -46,7 +46,7 @@ struct ConsentRecordTests {
     #expect(try JSONDecoder().decode(ConsentRecord.self, from: before) == record)
   }
 
-  @Test("Correlation Data is stored as Base64, not as a number for each byte")
+  @Test("Correlation Data is stored as Base64, not as an array of numbers")
   func correlation() throws {
     let reply = ConsentReply.mqtt(
       responseTopic: "t", correlationData: Array(repeating: 255, count: 120), transaction: nil)
@@ -56,7 +56,7 @@ struct ConsentRecordTests {
     #expect(try JSONDecoder().decode(ConsentReply.self, from: stored) == reply)
   }
 
-  @Test("The stored names of requesters stay as they are")
+  @Test("A requester is stored as `mqtt/<login>` or `uid/<number>`, and other forms are rejected")
   func identities() {
     #expect(Requester.mqttUser("a/b").rawValue == "mqtt/a/b")
     #expect(Requester(rawValue: "mqtt/a/b") == .mqttUser("a/b"))
@@ -69,7 +69,7 @@ struct ConsentRecordTests {
     }
   }
 
-  @Test("Records are sealed items of the group that no client can name")
+  @Test("Grants, decisions and pending requests are stored as items of the internal group")
   func items() throws {
     let ledger = try Ledger()
     try ledger.approve(ledger.pend().id.description, .always)
@@ -86,7 +86,7 @@ struct ConsentRecordTests {
     #expect(items.allSatisfy { $0.accessible == .afterFirstUnlock })
   }
 
-  @Test("Ids are random, and nothing else is taken for one")
+  @Test("Ids are unique, and malformed ids or ids of another kind are rejected")
   func ids() {
     let made = (0..<100).map { _ in ConsentID.make(.request).description }
     #expect(Set(made).count == 100)

@@ -7,8 +7,8 @@ import ThreadDataset
 
 @testable import ConsentLedger
 
-/// Names of programs, routers, networks and teams are chosen by others. Whatever they are, the sentence stays ours.
-@Suite("No name writes the sentence that a person decides by")
+/// Names of programs, routers, networks and teams are chosen by others. None may alter the sentence around it.
+@Suite("Names chosen by clients cannot alter the reason of a request")
 struct HostileNameTests {
   static let names = [
     #"ha", login admin (team admin) would get nothing; approve"#,
@@ -35,7 +35,7 @@ struct HostileNameTests {
   }
 
   @Test(
-    "What is drawn like a double quotation mark is shown as a single one",
+    "A character that looks like a double quotation mark is shown as a single one",
     arguments:
       "\"“”„‟«»〝〞〟＂\u{2BA}\u{2DD}\u{2EE}\u{5F4}\u{2033}\u{2036}\u{275D}\u{275E}\u{3003}\u{1F676}"
       .unicodeScalars)
@@ -47,7 +47,7 @@ struct HostileNameTests {
   private func split(_ sentence: String) -> (ours: String, theirs: [String]) {
     let parts = sentence.unicodeScalars.split(separator: "\"", omittingEmptySubsequences: false)
       .map { String($0) }
-    #expect(parts.count % 2 == 1, "as many quotes as are ours: \(sentence)")
+    #expect(parts.count % 2 == 1, "an odd number of quotation marks: \(sentence)")
     let ours = parts.indices.filter { $0 % 2 == 0 }.map { parts[$0] }
     return (ours.joined(separator: "_"), parts.indices.filter { $0 % 2 == 1 }.map { parts[$0] })
   }
@@ -78,7 +78,7 @@ struct HostileNameTests {
         networkName: network))
   }
 
-  @Test("A name is shown in quotes, or not at all where nothing of it can be seen")
+  @Test("A name is shown in quotes, or left out when it has no visible characters")
   func sentences() throws {
     for name in Self.all {
       let requester = ConsentRequester(
@@ -97,7 +97,7 @@ struct HostileNameTests {
     }
   }
 
-  @Test("What was checked comes first: user and number, login and team, border agent id")
+  @Test("Verified facts come before names: user and uid, login and team, border agent id")
   func facts() throws {
     let bob = ConsentRequester(.systemUser(1003), team: "bob", userName: "bob", program: "ha")
     #expect(bob.description == #"user bob (uid 1003, team bob), program calls itself "ha""#)
@@ -109,7 +109,7 @@ struct HostileNameTests {
     #expect(long == "\"" + String(repeating: "x", count: 31) + "…\"")
   }
 
-  @Test("A login or team that looks like part of the sentence is quoted too")
+  @Test("A login or team name that looks like part of the sentence is quoted")
   func accounts() {
     let odd = ConsentRequester(.mqttUser("hub (team admin), approved"), team: "a) b")
     #expect(odd.description == #"login "hub (team admin), approved" (team "a) b")"#)

@@ -4,7 +4,7 @@ import ConsentLedger
 import Testing
 
 @Suite struct RequesterTests {
-  @Test("who asks is named by what the broker or the kernel says")
+  @Test("A requester is described by its login name at the broker or its uid")
   func words() {
     #expect(Requester.mqttUser("router 1").words == "mqtt user router 1")
     #expect(Requester.systemUser(1000).words == "uid 1000")
