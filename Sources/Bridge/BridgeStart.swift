@@ -32,9 +32,9 @@ enum BridgeStart {
         throw KeychainError(
           .decode, StoreFailure.damaged(tables, path: store.keychain.location.directory),
           isFileDamaged: true)
-      case .madeAnew(let tables):
+      case .recreated(let tables):
         logger.critical(
-          "damaged tables of the store were made anew",
+          "damaged tables of the store were recreated",
           metadata: ["tables": "\(tables.joined(separator: ", "))"])
       }
       return try prepare(configuration, store: store, now: now)

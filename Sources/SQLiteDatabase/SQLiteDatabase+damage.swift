@@ -31,19 +31,19 @@ extension SQLiteDatabase {
     }
   }
 
-  /// Makes tables anew, empty, and runs `body` in the same transaction. Their old pages stay in the
+  /// Recreates tables, empty, and runs `body` in the same transaction. Their old pages stay in the
   /// file, unused, until it is compacted.
   ///
   /// Not DROP TABLE: it fails where the root page is damaged, and elsewhere it would give every page
   /// that a damaged page names to the next table, pages of other tables among them. So the tables are
   /// only taken out of the schema (https://www.sqlite.org/pragma.html#pragma_writable_schema). Nothing
   /// in the transaction may read them before: after one damaged page SQLite refuses all that follows.
-  package func makeAnew<R>(
+  package func recreate<R>(
     _ tables: [String], _ body: (WriteTransaction) throws -> R
   ) throws -> R {
     do {
       return try write { tx in
-        try tx.makeAnew(tables)
+        try tx.recreate(tables)
         return try body(tx)
       }
     } catch {
@@ -55,7 +55,7 @@ extension SQLiteDatabase {
 }
 
 extension WriteTransaction {
-  fileprivate func makeAnew(_ tables: [String]) throws {
+  fileprivate func recreate(_ tables: [String]) throws {
     // Tables come before their indexes. What SQLite makes by itself has no statement.
     let statements = try tables.flatMap { table in
       try all(

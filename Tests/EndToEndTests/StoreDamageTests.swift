@@ -9,11 +9,11 @@ struct StoreDamageTests {
   private static let health = "threadkeeper/bridge/health"
 
   @Test(
-    "A damaged table of the registry is made anew while the daemon runs, and service goes on",
+    "A damaged table of the registry is recreated while the daemon runs, and service continues",
     arguments: ["router", "network", "alert", "event"])
   func registry(table: String) async throws {
     let scene = try await Scene.start()
-    try await scene.damage(table, until: "were made anew")
+    try await scene.damage(table, until: "were recreated")
     try await scene.serves()
     try await scene.audience.until("the alert") {
       !$0.alerts("alert_raised", "StoreDamaged").isEmpty
@@ -29,7 +29,7 @@ struct StoreDamageTests {
   }
 
   @Test(
-    "A table of the registry that was damaged while the daemon was stopped is made anew",
+    "A table of the registry that was damaged while the daemon was stopped is recreated",
     arguments: ["router", "network", "alert", "event"])
   func registryWhileStopped(table: String) async throws {
     let scene = try await Scene.start()
@@ -38,8 +38,8 @@ struct StoreDamageTests {
     let daemon = try scene.installation.launch()
     // The start may not need the table; a router that is new does.
     try await scene.publish(BorderRouter(number: 2))
-    try await eventually("the table to be made anew") {
-      daemon.log.contains("were made anew")
+    try await eventually("the table to be recreated") {
+      daemon.log.contains("were recreated")
     }
     try await scene.serves()
     #expect(try await scene.installation.dataset(of: scene.router.agent) == scene.home.hex())

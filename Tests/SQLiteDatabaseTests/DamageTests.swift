@@ -29,10 +29,10 @@ struct DamageTests {
     #expect(try test.database.damagedTables() == ["notes"])
   }
 
-  @Test("A damaged table is made anew with its indexes, and the others keep their rows")
-  func madeAnew() throws {
+  @Test("A damaged table is recreated with its indexes, and the others keep their rows")
+  func recreated() throws {
     try DamagedPage.root(of: "notes", in: test.path)
-    try test.database.makeAnew(["notes"]) { tx in
+    try test.database.recreate(["notes"]) { tx in
       try test.add("first", in: tx)
     }
     #expect(try test.notes() == ["first"])
@@ -54,11 +54,11 @@ struct DamageTests {
     #expect(try again.read { try test.notes(in: $0) } == ["first"])
   }
 
-  @Test("When the transaction fails, nothing is made anew, and the database goes on")
+  @Test("When the transaction fails, nothing is recreated, and the database can still be used")
   func failure() throws {
     struct Failure: Error {}
     #expect(throws: Failure.self) {
-      try test.database.makeAnew(["notes"]) { _ in throw Failure() }
+      try test.database.recreate(["notes"]) { _ in throw Failure() }
     }
     #expect(try test.notes().count == 500)
     try test.database.write { try test.add("more", in: $0) }

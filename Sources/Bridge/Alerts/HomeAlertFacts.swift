@@ -47,7 +47,7 @@ extension AlertFacts {
 
   static func storeDamaged(_ tables: [String]) -> AlertFacts {
     AlertFacts(
-      summary: "pages of the store were damaged; made anew: \(tables.joined(separator: ", "))",
+      summary: "pages of the store were damaged; recreated: \(tables.joined(separator: ", "))",
       remedy: "Check the disk, and take a backup (`threadkeeper store backup`). No credentials are "
         + "lost. Names of routers come back with their next announcements. This resolves after a day."
     )

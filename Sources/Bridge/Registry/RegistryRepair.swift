@@ -12,7 +12,7 @@ struct RegistryRepair {
   enum Outcome: Equatable {
     /// The check found no damage.
     case sound
-    case madeAnew([String])
+    case recreated([String])
     /// Tables that cannot be created again, and other damaged ones; empty when the list of tables is damaged.
     case unrepairable([String])
   }
@@ -44,10 +44,10 @@ struct RegistryRepair {
     // Beside the transaction, which a damaged page would spoil. Rows that change in between are written
     // again by the next message of their router.
     let routers = try readableRouters()
-    try store.keychain.database.makeAnew(tables) { tx in
+    try store.keychain.database.recreate(tables) { tx in
       try fill(lost, routers, now: now, tx)
     }
-    return .madeAnew(tables)
+    return .recreated(tables)
   }
 
   /// Rows of routers from the first to the first damage, and from the last.

@@ -110,13 +110,13 @@ final class Ticker: Sendable {
         configuration: transactions.configuration, store: store, parts: transactions.parts)
       switch try repair.run(now: now) {
       case .sound: logger.notice("a check of the whole store found no damage")
-      case .madeAnew(let tables):
+      case .recreated(let tables):
         let published = try store.keychain.database.read { try EventLedger.published($0) }
         outbox.restart(after: published)
         outbox.republishAll()
         monitor.storeIsRepaired(at: now)
         logger.critical(
-          "damaged tables of the store were made anew",
+          "damaged tables of the store were recreated",
           metadata: ["tables": "\(tables.joined(separator: ", "))"])
       case .unrepairable(let tables):
         store.keychain.noteFileDamaged()

@@ -36,7 +36,7 @@ package struct Registry {
         isDamaged ? .badInput : .inputOutput,
         "the store in \(settings.store.path) cannot be read: \(error.message)",
         remedy: isDamaged
-          ? "the daemon makes damaged tables of its registry anew: try again while it runs. For "
+          ? "the daemon recreates damaged tables of its registry: try again while it runs. For "
             + "other damage stop it, and put a backup in place with `threadkeeper store restore`"
           : nil)
     }

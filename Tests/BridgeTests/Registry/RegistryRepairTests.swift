@@ -48,10 +48,10 @@ struct RegistryRepairTests {
       ("router", ["alert", "network", "router"]), ("network", ["network"]), ("alert", ["alert"]),
       ("event", ["event"]),
     ])
-  func madeAnew(table: String, tables: [String]) throws {
+  func recreated(table: String, tables: [String]) throws {
     let lastEvent = try bridge.database.read { try EventLedger.lastID($0) }
     try damage(table)
-    #expect(try repair() == .madeAnew(tables))
+    #expect(try repair() == .recreated(tables))
     #expect(try bridge.database.damagedTables() == [])
     #expect(try bridge.home().routers == 2)
     #expect(try bridge.network(.home)?.routers == 2)
@@ -76,7 +76,7 @@ struct RegistryRepairTests {
     try bridge.temporary.reopen {
       try DamagedPage.root(of: "router", in: bridge.temporary.location.databasePath)
     }
-    #expect(try repair() == .madeAnew(["alert", "network", "router"]))
+    #expect(try repair() == .recreated(["alert", "network", "router"]))
     let router = try #require(try bridge.router(Agent.living))
     #expect(router.name == nil)
     #expect(router.isPresent && router.credential == .stored)
@@ -93,7 +93,7 @@ struct RegistryRepairTests {
     try bridge.temporary.reopen {
       try DamagedPage.root(of: "router", in: bridge.temporary.location.databasePath)
     }
-    #expect(try repair() == .madeAnew(["alert", "network", "router"]))
+    #expect(try repair() == .recreated(["alert", "network", "router"]))
     #expect(try bridge.router(Agent.living)?.memberOf == home)
     #expect(try bridge.router(Agent.attic)?.memberOf == home)
     #expect(try bridge.router(Agent.garage)?.memberOf == nil)
