@@ -31,7 +31,7 @@ package struct SigningKeyPair: ~Copyable, Sendable {
   package func sign(_ message: [UInt8]) throws(SodiumError) -> [UInt8] {
     var signature = [UInt8](repeating: 0, count: Ed25519.signatureLength)
     var unused = [UInt8](repeating: 0, count: Self.keyLength)
-    // Made anew each time: no second copy of the secret lives as long as the pair.
+    // Expanded each time: no second copy of the secret lives as long as the pair.
     try Self.withExpanded(seed, publicKey: &unused) { key in
       crypto_sign_detached(&signature, nil, message, UInt64(message.count), key) == 0
     }

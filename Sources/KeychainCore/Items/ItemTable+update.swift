@@ -9,7 +9,7 @@ extension ItemTable {
   /// - Parameters:
   ///   - attributes: replace those of the same name; the others stay.
   ///   - removing: attributes that go.
-  ///   - accessible: another class wraps the item's key anew.
+  ///   - accessible: with another class the item's key is re-wrapped.
   /// - Throws: `itemNotFound`, `duplicateItem` (nothing has changed then, and the transaction can
   ///   go on), `interactionNotAllowed` when the secret or the class changes and is locked.
   func update(

@@ -26,7 +26,7 @@ extension KeyRing {
     }
   }
 
-  /// Before keys are wrapped anew: the device key in memory must be what the file has. Only with the file
+  /// Before keys are re-wrapped: the device key in memory must be what the file has. Only with the file
   /// do they open again after the next start.
   ///
   /// - Parameter opens: whether a record of the store opens with it.

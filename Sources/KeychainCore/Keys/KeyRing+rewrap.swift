@@ -14,17 +14,17 @@ extension KeyRing {
   ) throws -> DeviceKeyAbsence? {
     let isForDevice = id.purpose.accessibility?.isThisDeviceOnly == true
     let key = try isForDevice ? keyOfDevice(wrapped, id, old) : .success(opened(wrapped, id, old))
-    let anew: [UInt8]
+    let rewrapped: [UInt8]
     var absence: DeviceKeyAbsence?
     switch key {
     case .success(let key):
-      anew = try KeyRecord.wrap(
+      rewrapped = try KeyRecord.wrap(
         key, id: id, store: store, by: new.id, wrapper: new.key, device: deviceKey(for: id))
     case .failure(let reason):
       absence = reason
-      anew = try KeyRecord.carry(wrapped, id: id, store: store, from: old, to: new)
+      rewrapped = try KeyRecord.carry(wrapped, id: id, store: store, from: old, to: new)
     }
-    try KeyTable.replace(wrapped, by: anew, of: id, ledger, in: tx)
+    try KeyTable.replace(wrapped, by: rewrapped, of: id, ledger, in: tx)
     return absence
   }
 

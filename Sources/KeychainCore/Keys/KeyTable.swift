@@ -71,7 +71,7 @@ enum KeyTable {
     try ledger.insert(.key(id, tag: wrapped.tag))
   }
 
-  /// Writes the record of a key anew.
+  /// Rewrites the record of a key.
   static func replace(
     _ old: [UInt8], by new: [UInt8], of id: KeyID, _ ledger: ChangeLedger, in tx: WriteTransaction
   ) throws {

@@ -29,11 +29,11 @@ extension ManifestStore {
   ) throws {
     guard let expected = ledger.manifest, let oldKey = ledger.manifestKey else { return }
     var found = Manifest()
-    var anew = Manifest()
+    var rekeyed = Manifest()
     do {
       try ManifestElement.forEach(in: tx, keys.health) { element in
         try found.insert(element, key: oldKey.sum)
-        try anew.insert(element, key: newKey.sum)
+        try rekeyed.insert(element, key: newKey.sum)
       }
     } catch let error where StoreHealth.isDamage(error) {
       // A row that cannot even be read as one: found says less than was expected.
@@ -42,8 +42,8 @@ extension ManifestStore {
       keys.health.fail(.manifestMismatch)
       throw KeychainError(.decode, "\(StoreCondition.Reason.manifestMismatch)")
     }
-    anew.generation = expected.generation
-    ledger.manifest = anew
+    rekeyed.generation = expected.generation
+    ledger.manifest = rekeyed
     ledger.manifestKey = newKey
   }
 }

@@ -22,7 +22,7 @@ extension StoreLocation {
     throw KeychainError(
       .noSuchKeychain,
       "there is no store at \(databasePath) any more, and \(trace) is left of it: put the store back,"
-        + " or remove that too to begin anew")
+        + " or remove that too to start with a new store")
   }
 
   /// What only a store leaves behind in which something was stored.

@@ -8,7 +8,7 @@ extension Rotation {
   /// key. Others cannot write meanwhile: it takes some 2 µs an item.
   ///
   /// - Returns: the number of keys that were removed.
-  /// - Throws: `decode` when the store is not what its manifest says: counting it anew would hide it.
+  /// - Throws: `decode` when the store is not what its manifest says: counting it again would hide it.
   func retireKeys(after walk: RotationWalk, in tx: WriteTransaction) throws -> Int {
     let gone = try unneededKeys(in: tx)
     guard !gone.isEmpty else { return 0 }

@@ -5,7 +5,7 @@ import SodiumCrypto
 
 extension Rotation {
   /// One step of the walk: finds the next items that stand under older keys, beside everybody's work,
-  /// and seals them anew in one transaction.
+  /// and seals them again in one transaction.
   func renewItems(_ walk: inout RotationWalk) throws {
     try health.checkWritable()
     let found = try transactions.read { try outdatedRows(after: walk.row, in: $0) }
@@ -64,7 +64,7 @@ extension Rotation {
       return
     }
     do {
-      let (renewed, isLocked) = try sealedAnew(stored, in: tx)
+      let (renewed, isLocked) = try resealed(stored, in: tx)
       if isLocked { walk.locked += 1 }
       guard let renewed else { return }
       try write(renewed, over: stored, in: tx)
@@ -74,9 +74,9 @@ extension Rotation {
     }
   }
 
-  /// The row under the newest keys: the attributes sealed and indexed anew, the item key wrapped anew.
+  /// The row under the newest keys: the attributes sealed and indexed again, the item key re-wrapped.
   /// The secret stays. Nil when nothing is to be done.
-  private func sealedAnew(
+  private func resealed(
     _ stored: StoredRow, in tx: WriteTransaction
   ) throws -> (row: ItemRow?, isLocked: Bool) {
     guard let form = RowForm(rawValue: stored.form),

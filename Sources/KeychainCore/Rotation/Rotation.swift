@@ -13,12 +13,12 @@ import SodiumCrypto
 ///
 /// 1. One transaction makes the new keys (`begin`). From then on all that is written uses
 ///    them.
-/// 2. A walk seals the other items anew, some in each transaction (`renewItems`). Every row names its
+/// 2. A walk seals the other items again, some in each transaction (`renewItems`). Every row names its
 ///    keys, so who reads needs not know of the walk, and it can be left off at any row.
 /// 3. One transaction counts the store for the new manifest and removes the old keys (`retireKeys`).
 ///
 /// After a crash the next rotation goes on where the store shows more than one key for the attributes.
-/// The secrets themselves stay as they are: their item keys are wrapped anew.
+/// The secrets themselves stay as they are: their item keys are re-wrapped.
 ///
 /// New root keys come with new keys of every kind in one transaction (`RootRenewal`), and the walk after it. They
 /// do not come during a walk, and after one that was interrupted when that is finished.
@@ -89,7 +89,7 @@ final class Rotation: Sendable {
         }
         report = RotationReport()
       }
-      // What is altered must be seen before it is counted anew.
+      // What is altered must be seen before it is counted again.
       try verifier.verify(.manifest)
       try health.checkWritable()
       try transactions.write { tx in
@@ -140,7 +140,7 @@ final class Rotation: Sendable {
     for purpose in Self.renewable {
       guard let newest = try KeyTable.newest(purpose, in: tx) else { continue }
       do {
-        // Not of a class that is locked: its items could not be wrapped anew.
+        // Not of a class that is locked: its items could not be re-wrapped.
         _ = try keys.key(newest, in: tx)
         try keys.make(KeyID(purpose, epoch: newest.epoch + 1), ledger, in: tx)
       } catch let error as KeychainError where error.isClosedClass {

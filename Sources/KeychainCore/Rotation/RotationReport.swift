@@ -2,7 +2,7 @@
 
 /// How far a rotation is.
 package struct RotationProgress: Equatable, Sendable {
-  /// Items that were sealed anew by this run.
+  /// Items that were sealed again by this run.
   package var renewed = 0
   /// All items of the store when the run began. Of a run that was interrupted, fewer are left.
   package var items = 0

@@ -9,7 +9,7 @@ struct StoreCompaction {
   let erasure: LogErasure
   let databasePath: String
 
-  /// Writes the file anew without what was deleted, and cuts the log. Needs its size once more on the
+  /// Rewrites the file without what was deleted, and cuts the log. Needs its size once more on the
   /// disk. Killed meanwhile, the store is as it was.
   ///
   /// - Returns: the sizes of database and log together, in bytes.

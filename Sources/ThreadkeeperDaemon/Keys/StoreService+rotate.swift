@@ -16,10 +16,10 @@ extension StoreService {
 
   func beginRotation(for actor: String? = nil, _ cause: RotationCause) {
     guard rotation.withLock({ $0.begins(cause, for: actor) }) else { return }
-    rotating.async { self.rotate(for: actor, anew: cause == .newKeys) }
+    rotating.async { self.rotate(for: actor, beginning: cause == .newKeys) }
   }
 
-  func rotate(for actor: String?, anew isNew: Bool) {
+  func rotate(for actor: String?, beginning isNew: Bool) {
     var (actor, isNew) = (actor, isNew)
     // Passes that were followed by another: together they are one work.
     var before: RotationReport?

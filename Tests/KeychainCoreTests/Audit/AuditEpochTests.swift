@@ -54,8 +54,8 @@ import Testing
     #expect(try epochs() == names([1, 2, 2, 2, 3, 3]))
   }
 
-  /// Who has the old key writes the old records anew, each with its link; the new epoch does not follow.
-  @Test func whoHasTheOldKeyCannotRewriteWhatItSealed() throws {
+  /// With the old key the old records can be rewritten, each with its link; the new epoch does not follow.
+  @Test func theOldKeyCannotRewriteWhatTheNewEpochSealed() throws {
     for number in 0..<3 { try store.keychain.add(Sample.password("user \(number)")) }
     let keychain = store.keychain
     let id = KeyID(.audit, epoch: 1)

@@ -5,7 +5,7 @@ import KeychainCore
 import TestKit
 import Testing
 
-/// A disk that fails while a backup is put in place, or the file is written anew.
+/// A disk that fails while a backup is put in place, or the file is rewritten.
 @Suite struct FailingRestoreTests {
   private static let before = Set((0..<6).map { "user \($0)" })
   private static let after = Set((6..<12).map { "user \($0)" })

@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 /// An export of format 1 as the first version wrote it, of the golden store, kept as hex in
-/// `Golden/export-1.hex`. It is never made anew: who cannot read it cannot read those that people have.
+/// `Golden/export-1.hex`. It is never recreated: a version that cannot read it cannot read those that people have.
 @Suite struct GoldenExportTests {
   private static let passphrase = "an export of the first version"
   private let file: ExportedFile

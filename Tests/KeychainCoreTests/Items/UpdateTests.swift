@@ -67,7 +67,7 @@ import Testing
     #expect(try store.keychain.secret(of: anna) == Sample.secret("secret"))
   }
 
-  @Test func anotherAccessibilityWrapsTheKeyAnew() throws {
+  @Test func anotherAccessibilityRewrapsTheKey() throws {
     let store = try TemporaryStore()
     let keychain = store.keychain
     let item = try keychain.add(Sample.password("anna", accessible: .always))

@@ -209,7 +209,7 @@ import Testing
     #expect(try store.keychain.verify(.everything) == VerificationReport(items: 1))
   }
 
-  @Test func afterTheLastPassphraseANextOneBeginsAnew() throws {
+  @Test func afterTheLastPassphraseIsRemovedANewOneWorks() throws {
     let store = try store([passphrase])
     try store.reopen(with: passphrase)
     try store.keychain.add(sample("mortal", .whenPasscodeSetThisDeviceOnly))

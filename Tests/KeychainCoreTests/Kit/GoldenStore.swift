@@ -7,7 +7,7 @@ import TestKit
 import Testing
 
 /// A store of format 1 as the first version wrote it, kept as SQL in `Golden/format-1.sql`. It is never
-/// made anew: who cannot open it cannot open the stores that people have.
+/// recreated: a version that cannot open it cannot open the stores that people have.
 final class GoldenStore {
   /// The keys that open it. They were made for it, and open nothing else.
   static let keyFile = String(repeating: "5eed0fbe7c4b1a60", count: 4)

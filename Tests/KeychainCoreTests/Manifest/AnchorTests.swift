@@ -119,7 +119,7 @@ import Testing
     refuses(.readOnly) { try beside.acceptRollback() }
   }
 
-  @Test func aMissingAnchorIsMadeAnewAndReported() throws {
+  @Test func aMissingAnchorIsRecreatedAndReported() throws {
     let path = anchorPath
     try store.reopen { try FileManager.default.removeItem(atPath: path) }
     #expect(store.keychain.condition == .healthy)

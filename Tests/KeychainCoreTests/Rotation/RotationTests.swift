@@ -114,7 +114,7 @@ import Testing
     #expect(try rotated.contents() == RotatedStore.expected(0..<18))
   }
 
-  @Test func anAlteredStoreIsNotCountedAnew() throws {
+  @Test func anAlteredStoreIsNotCountedAgain() throws {
     let rotated = try RotatedStore()
     let raw = try RawStore(rotated.store.location.databasePath)
     try raw.run("DELETE FROM items WHERE id = 18")

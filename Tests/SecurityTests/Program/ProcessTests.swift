@@ -173,7 +173,7 @@ extension OwnKeychain {
         ])
       try files.moveItem(atPath: away, toPath: place)
       #expect(copy(password("a")).status == errSecSuccess)
-      // And without the anchor, it begins anew.
+      // Without the anchor too, a new store is made.
       LinuxKeychain.close()
       for path in [place, store.path + "/anchor"] { try files.removeItem(atPath: path) }
       #expect(copy(password("a")).status == errSecItemNotFound)

@@ -100,7 +100,7 @@ extension OwnKeychain {
       }
     }
 
-    @Test func closingAndChoosingAnewUnderWayDisturbsNobody() throws {
+    @Test func closingAndChoosingAgainDoesNotFailOtherThreads() throws {
       let store = try ProgramStore()
       let settings = LinuxKeychain.settings
       let complaints = onThreads(4) { number in

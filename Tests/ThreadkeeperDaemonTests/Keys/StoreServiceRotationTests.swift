@@ -49,7 +49,7 @@ struct StoreServiceRotationTests {
     // The rotation stands still where it wants to say how far it is.
     service.rotation.withLock { $0.report.running = true }
     try await report.start { [service] wait in service.rotation.withLock { _ in wait() } }
-    service.rotating.async { [service] in service.rotate(for: nil, anew: true) }
+    service.rotating.async { [service] in service.rotate(for: nil, beginning: true) }
     try await eventually("the open item to be renewed") { try classKeys()[0] != before[0] }
     #expect(try classKeys()[1] == before[1])
     try keychain.unlock(with: GuardedStore.passphrase)
@@ -66,8 +66,8 @@ struct StoreServiceRotationTests {
     #expect(try keychain.verify(.everything) == VerificationReport(items: 2))
   }
 
-  @Test("Who wants new keys while what was locked is renewed gets them afterwards")
-  func wantedAnew() async throws {
+  @Test("New keys wanted while items that were locked are renewed are made afterwards")
+  func newKeysAfterLeftovers() async throws {
     try keychain.lock()
     #expect(try keychain.rotateKeys().locked == 1)
     try keychain.unlock(with: GuardedStore.passphrase)
