@@ -64,7 +64,7 @@ package struct AccessList: Sendable {
   private func section(daemon: String) -> [String] {
     ["# threadkeeper itself.", "user \(daemon)"]
       + baseTopics.map { "topic readwrite \($0)/#" } + [
-        "# Home Assistant has started: what it knew is published anew.",
+        "# Home Assistant has started: what it knew is published again.",
         "topic read \(Self.birth)",
         "# The broker's own counters: is it dropping messages?", "topic read $SYS/broker/#", "",
       ]

@@ -36,7 +36,8 @@ extension CredentialService {
     let records = try told(by: question.request, where: agreed.contains).map(\.record)
     guard !records.isEmpty else {
       throw AnswerFailure(
-        .conflict, "what was agreed to has changed since: ask again, and a person is asked anew")
+        .conflict,
+        "what was agreed to has changed since: repeat the request, and a person is asked again")
     }
     return AnswerData(credentials: records)
   }

@@ -64,7 +64,7 @@ struct BrokerDirectory {
     _ configuration: EmbeddedBrokerConfiguration, port: UInt16
   ) throws(EmbeddedBrokerError) {
     var lines = [
-      "# Written anew at each start.",
+      "# Rewritten at each start.",
       "listener \(port) 127.0.0.1",
       "allow_anonymous \(configuration.logins.isEmpty)",
     ]

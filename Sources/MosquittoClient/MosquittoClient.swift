@@ -64,7 +64,7 @@ package final class MosquittoClient: Sendable {
     mailbox.requestReconnect(nil)
   }
 
-  /// Connects anew with another configuration, a new password for instance. One that can't work
+  /// Connects again with another configuration, a new password for instance. One that can't work
   /// ends `run` as it would have at its start.
   package func reconfigure(_ configuration: MosquittoConfiguration) {
     mailbox.requestReconnect(configuration)

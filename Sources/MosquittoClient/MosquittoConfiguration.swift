@@ -42,7 +42,7 @@ package struct MosquittoConfiguration: Sendable {
   package var answerLimit: Duration
   /// Time that the broker may take to acknowledge a publication. Mosquitto takes milliseconds; a
   /// connection on which an acknowledgement got lost would never have room for all publications
-  /// again, so it is ended and they are offered anew.
+  /// again, so it is ended and they are offered again.
   package var acknowledgementTimeout: Duration
   /// Time that `stop` gives the publications under way, before the connection is closed anyway.
   package var stopLimit: Duration
@@ -128,7 +128,7 @@ extension MosquittoConfiguration {
     /// Which part of each wait is left to chance, 0 to 1, so that the clients of a broker that
     /// restarts don't all come back in the same moment.
     package var jitter: Double
-    /// A connection that lived this long starts the doubling anew.
+    /// A connection that lived this long resets the doubling.
     package var stableAfter: Duration
 
     /// A connection that lived this long ends the contest for a session: another client that waits

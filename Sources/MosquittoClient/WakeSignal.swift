@@ -36,7 +36,7 @@ final class WakeSignal: Sendable {
   /// Lowers the flag. What was said before a `raise` is visible after this.
   func clear() {
     // Emptied first: a raise in between either finds the flag still up, and what it announces is
-    // seen by the caller who looks after this, or it writes anew.
+    // seen by the caller who looks after this, or it writes again.
     var byte: UInt8 = 0
     _ = read(descriptor, &byte, 1)
     isRaised.store(false, ordering: .sequentiallyConsistent)

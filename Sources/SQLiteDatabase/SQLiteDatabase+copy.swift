@@ -39,7 +39,7 @@ extension SQLiteDatabase {
     }
   }
 
-  /// Writes the file anew without its free pages. Takes the place of the file once more while it
+  /// Rewrites the file without its free pages. Takes the place of the file once more while it
   /// works.
   package func vacuum() throws {
     guard let writer else {

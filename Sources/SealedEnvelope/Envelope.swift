@@ -12,7 +12,7 @@
 ///
 /// A sealed box says nothing about who made it, so what is inside is signed: as bytes, so that there is
 /// no canonical form to disagree on. `aud`, `topic`, `seq` or `id`, and the times keep it from being
-/// sealed anew for another, moved, repeated or kept.
+/// sealed again for another, moved, repeated or kept.
 package enum Envelope {
   package static let version = 1
   package static let kind = "sealed"

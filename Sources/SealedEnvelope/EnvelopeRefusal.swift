@@ -14,7 +14,7 @@ package enum EnvelopeRefusal: String, Error, CaseIterable, Sendable {
   /// Signed by nobody whom the reader believes.
   case unknownIssuer = "unknown_issuer"
   case badSignature = "bad_signature"
-  /// Signed for somebody else, who has sealed it anew.
+  /// Signed for another reader, who has sealed it again.
   case wrongAudience = "wrong_audience"
   /// Signed for another topic.
   case wrongTopic = "wrong_topic"

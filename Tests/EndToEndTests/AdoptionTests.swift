@@ -135,7 +135,7 @@ struct AdoptionTests {
     try place.setTimeout(300)
     let daemon = try await installation.start()
     let sent = scene.audience.look(place.messages).count
-    // It ends, and comes back: a person is asked anew.
+    // It ends, and comes back: a person is asked again.
     try await scene.publisher.publish([
       scene.router.says("leave", nil, to: scene.line),
       scene.router.says("announce", guest.hex(), to: scene.line),

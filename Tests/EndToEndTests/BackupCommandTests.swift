@@ -214,7 +214,7 @@ struct BackupCommandTests {
       #expect(try await session.end() == status, "\(session.screen)")
       #expect(!session.screen.contains(typed))
       #expect(session.screen.contains(status == 0 ? "are restored" : "mistyped"))
-      // The store is opened anew to see it, and nobody is asked a second time.
+      // The store is opened again to see it, and the passphrase is not asked for a second time.
       #expect(session.screen.contains("anna, home home") == (status == 0), "\(session.screen)")
     }
   }

@@ -172,7 +172,7 @@ struct BadInputTests {
     #expect(events.map { $0["user"] } == ["early", "live"])
     #expect(try await installation.json("routers").list.count == 1)
 
-    // A new connection of the bridge tells its health anew.
+    // A new connection of the bridge publishes its health again.
     broker.stop()
     try broker.start()
     let after = try await Audience.start(broker)

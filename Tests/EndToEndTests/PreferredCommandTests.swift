@@ -39,7 +39,7 @@ struct PreferredCommandTests {
 
     let set = try await installation.command("preferred", "set", guest.extendedPANID, "--json")
     #expect(JSON(set.output) == ["changed": true])
-    try await audience.until("the routers, checked anew") {
+    try await audience.until("the routers, checked again") {
       $0.state(routers[0].topic)?["preferred"] == "mismatch"
         && $0.state(routers[1].topic)?["preferred"] == "match"
         && $0.state("threadkeeper/network/\(guest.extendedPANID)")?["preferred"] == true

@@ -18,7 +18,7 @@ struct SealedConsentTests {
 
   init() throws { place = try SealedHome() }
 
-  @Test("A sealed request that is repeated is refused, also by a daemon that was started anew")
+  @Test("A repeated sealed request is refused, also by a daemon that was restarted")
   func repeated() async throws {
     let scene = try await place.start()
     let phone = try Identity()

@@ -169,7 +169,7 @@ struct PublishTests {
   }
 
   @Test(
-    "When acknowledgements got lost, the connection is made anew after a while",
+    "Lost acknowledgements end the connection after the timeout, and a new one is made",
     arguments: [50, 100])
   func lostAcknowledgements(lost: Int) async throws {
     var behaviour = FakeBroker.Behaviour()
@@ -192,7 +192,7 @@ struct PublishTests {
     try await client.stop()
   }
 
-  @Test("After a lost connection the handler is asked anew, and what is under way is its business")
+  @Test("After a reconnect only what the handler offers is published, not what was under way")
   func forgotten() async throws {
     var behaviour = FakeBroker.Behaviour()
     behaviour.acknowledges = false

@@ -31,7 +31,7 @@ struct ReconnectScheduleTests {
     }
   }
 
-  @Test("Only a connection that lived long enough starts the doubling anew")
+  @Test("Only a connection that lived long enough resets the doubling")
   func stability() {
     var schedule = ReconnectSchedule()
     for _ in 0..<3 { _ = schedule.lost(nil, silently: false, backoff, chance: 0) }

@@ -15,8 +15,8 @@ extension RouterAlertConditions {
 
   private var login: String { addressee ?? router.user }
 
-  private var anew: String {
-    "To have a person asked anew, let \(name) `leave` and `announce` itself again."
+  private var askAgain: String {
+    "To have a person asked again, let \(name) `leave` and then `announce` itself."
   }
 
   private var byHand: String {
@@ -43,13 +43,13 @@ extension RouterAlertConditions {
     case .denied:
       (
         "a person has refused to give \(name) the credentials of \(preferredName)",
-        "If \(name) should be on \(network), nothing is to be done; else \(byHand). \(anew)"
+        "If \(name) should be on \(network), nothing is to be done; else \(byHand). \(askAgain)"
       )
     case .expired:
       (
         "nobody has decided whether \(name) gets the credentials of \(preferredName)",
-        "Let somebody look at `threadkeeper consent list` within "
-          + "\(PendingConsent.timeout / 60_000) minutes, or \(byHand). \(anew)"
+        "Look at `threadkeeper consent list` within "
+          + "\(PendingConsent.timeout / 60_000) minutes, or \(byHand). \(askAgain)"
       )
     case .timeout where isConfiguredForPreferred:
       (
@@ -61,12 +61,12 @@ extension RouterAlertConditions {
       (
         "\(name) was sent the credentials of \(preferredName) and has not said that it uses them",
         "Check that its script listens on `out/\(login)/dataset/set`, sets the dataset and "
-          + "announces it, or \(byHand). \(anew)"
+          + "announces it, or \(byHand). \(askAgain)"
       )
     case .disagreement:
       (
         "\(name) was sent the credentials of \(preferredName) and says that it uses others",
-        "Find out what keeps \(name) on \(network), or \(byHand). \(anew)"
+        "Find out what keeps \(name) on \(network), or \(byHand). \(askAgain)"
       )
     }
   }

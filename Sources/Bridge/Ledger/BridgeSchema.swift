@@ -10,7 +10,7 @@ package enum BridgeSchema {
   package static let migrations = [
     Migration("homes, routers, networks, alerts, events") { tx in
       // `preferred` mirrors the sealed preferred network for display. `reevaluate_after` is the row
-      // id up to which routers have been checked anew after the preferred network changed.
+      // id up to which routers have been checked again after the preferred network changed.
       try tx.execute(
         """
         CREATE TABLE home (

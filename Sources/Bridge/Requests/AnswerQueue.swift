@@ -10,7 +10,7 @@ import ThreadRequests
 /// They are in memory only: an answer may hold secrets, and is of use for seconds. Who gets none asks
 /// again; to do the same once more changes nothing. A message of an adoption is of use for minutes, in which
 /// what it is sent by may end: so it waits for one connection only, and for the next one the clock makes it
-/// anew, if it still holds.
+/// again, if it still holds.
 package final class AnswerQueue: Sendable {
   /// Answers, and bytes of them, that wait at most.
   static let most = 1_000

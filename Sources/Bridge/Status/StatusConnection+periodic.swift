@@ -7,8 +7,8 @@ extension StatusConnection {
   /// What is due by the clock: health, changed info, and the alert that the store cannot hold.
   func periodic(now: WireTime, isFirst: Bool = false) {
     guard state.withLock({ $0.isConnected }) else { return }
-    let isFirst = isFirst || state.withLock { $0.isToldAnew }
-    state.withLock { $0.isToldAnew = false }
+    let isFirst = isFirst || state.withLock { $0.needsRepublish }
+    state.withLock { $0.needsRepublish = false }
     let isBorn = state.withLock { state in
       guard let due = state.birthDue, due <= now else { return false }
       state.birthDue = nil

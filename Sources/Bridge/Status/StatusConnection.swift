@@ -27,8 +27,8 @@ final class StatusConnection: MosquittoHandler {
     /// When everything is published for Home Assistant, which has started.
     var birthDue: WireTime?
     var dropped: Int64?
-    /// What no walk brings is due as on a new connection.
-    var isToldAnew = false
+    /// What no walk brings is published as on a new connection.
+    var needsRepublish = false
     var warnedReasons: Set<String> = []
     var refused = RefusedTopics()
   }
@@ -165,7 +165,7 @@ final class StatusConnection: MosquittoHandler {
     state.withLock { state in
       state.queue += presence
       state.lastInfo.removeAll()
-      state.isToldAnew = true
+      state.needsRepublish = true
       state.nextHealth = nil
       state.warnedReasons.removeAll()
       state.birthDue = state.birthDue ?? max(now, state.nextRepublish ?? now)

@@ -62,7 +62,8 @@ struct ConsentApproveCommand: AsyncParsableCommand {
     // Of a router nobody waits for the answer.
     guard past.router == nil else {
       return
-        "\(past.wanted.printable) is not given to \(who): \(why). If need be, you are asked anew.\n"
+        "\(past.wanted.printable) is not given to \(who): \(why). "
+        + "If it is still needed, you are asked again.\n"
     }
     let next = past.grant == nil ? "It has to ask again." : "It gets \(what) the next times."
     guard obstacle.code != ConsentObstacle.hungUp.code else {

@@ -11,7 +11,7 @@ struct CredentialsDeleteCommand: AsyncParsableCommand {
     abstract: "Delete the stored credentials of one border router.",
     discussion: """
       The router stays in the list, without credentials. A router that announces itself again \
-      stores them anew. Works beside a running daemon and without one.
+      stores them again. Works beside a running daemon and without one.
 
       Examples:
         threadkeeper credentials delete a1b2c3d4e5f60718

@@ -45,7 +45,7 @@ struct CredentialsListCommand: ParsableCommand {
     guard unreadable == 0 else {
       throw CommandFailure(
         .badInput, "\(unreadable) more could not be read: \(damaged.joined(separator: ", "))",
-        remedy: "restore a backup, or delete them; the routers store them anew when they announce "
+        remedy: "restore a backup, or delete them; the routers store them again when they announce "
           + "themselves")
     }
   }

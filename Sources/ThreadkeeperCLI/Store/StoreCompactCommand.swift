@@ -8,7 +8,7 @@ import ThreadkeeperDaemon
 struct StoreCompactCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "compact",
-    abstract: "Write the store anew, without the room that deleted items took.",
+    abstract: "Rewrite the store without the space that deleted items took.",
     discussion: """
       Stop the daemon first. The store needs its size once more on the disk while this works.
 
@@ -30,7 +30,7 @@ struct StoreCompactCommand: ParsableCommand {
     let keychain = try OpenStore.forWriting(settings)
     defer { keychain.close() }
     if StandardStream.error.isTerminal {
-      try StandardStream.error.write("Writing the store anew …\n")
+      try StandardStream.error.write("Rewriting the store …\n")
     }
     do {
       let sizes = try keychain.compact()

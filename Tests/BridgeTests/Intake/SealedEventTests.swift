@@ -174,7 +174,7 @@ struct SealedEventTests {
     try bridge.receive([first, announcement(.home, at: 2, seq: 2), leave])
     #expect(try bridge.receive([leave, first]).duplicates == 2)
     #expect(try bridge.credential(Agent.living) == nil)
-    // The window of the router begins anew with another user of the team; that of the signer does not.
+    // The window of the router restarts with another user of the team; that of the signer does not.
     try bridge.announce(Agent.living, .home, at: 3, user: "ben")
     #expect(try bridge.receive([leave, first]).duplicates == 2)
     #expect(try bridge.credential(Agent.living) != nil)
