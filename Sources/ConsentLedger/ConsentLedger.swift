@@ -67,8 +67,8 @@ package struct ConsentLedger: Sendable {
       try perform(.asked(request), on: &machine, item, now: now, tx)
       return .pending(machine.question ?? same, isNew: false)
     }
-    if let refusal = PendingLimit.objection(
-      to: request, beside: waiting.map(\.record), ownUser: ownUser)
+    if let refusal = PendingLimit.refusal(
+      of: request, beside: waiting.map(\.record), ownUser: ownUser)
     {
       throw refusal
     }

@@ -34,7 +34,7 @@ package struct StoredPlace {
   /// Why an import must not bring an item of this place, which has to be what the bridge itself would have written.
   ///
   /// - Returns: nil: it may. Else what completes "record 7 …".
-  package func objection(to item: NewItem) -> String? {
+  package func rejectionReason(for item: NewItem) -> String? {
     let account = item.attributes[.account]?.string ?? ""
     switch kind {
     case .preferred: break

@@ -4,9 +4,9 @@
 enum ApprovalRight {
   /// To deny one's own request is allowed: it gives nothing away.
   ///
-  /// - Returns: why not; nil for who may.
-  static func objection(
-    to approver: ConsentApprover, of pending: PendingConsent
+  /// - Returns: why not; nil when the approver may.
+  static func refusal(
+    of approver: ConsentApprover, for pending: PendingConsent
   ) -> ConsentRefusal? {
     switch (approver, pending.requester.identity) {
     // Here by the looks: of two names that only look the same, none approves the other's.

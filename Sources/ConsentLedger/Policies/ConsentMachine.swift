@@ -58,7 +58,7 @@ struct ConsentMachine: Hashable {
     case .asked(let request): return try join(question, request)
     case .approved(let scope, let approver):
       try requireWaiting(question, now: now)
-      if let refusal = ApprovalRight.objection(to: approver, of: question) { throw refusal }
+      if let refusal = ApprovalRight.refusal(of: approver, for: question) { throw refusal }
       self.question = nil
       let kept: [ConsentEffect] = scope == .always ? [.grant(question, by: approver)] : []
       return kept + [.delete, .remember(.approved, by: approver, scope)]

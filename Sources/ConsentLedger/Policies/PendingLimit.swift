@@ -15,8 +15,8 @@ enum PendingLimit {
   ///   - waiting: all that are there, also those that were refused a moment ago.
   ///   - ownUser: the number of the user that the daemon runs as.
   /// - Returns: why not; nil when it may.
-  static func objection(
-    to request: ConsentRequest, beside waiting: [PendingConsent], ownUser: UInt32
+  static func refusal(
+    of request: ConsentRequest, beside waiting: [PendingConsent], ownUser: UInt32
   ) -> ConsentRefusal? {
     let isAboutRouter = request.subject.router != nil
     // By identity alone: who is moved to another team is no other requester.

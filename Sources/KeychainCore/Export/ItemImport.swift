@@ -22,7 +22,7 @@ package struct ItemImport {
   /// Whether an item is to come in. Others are left out, whatever is wrong with them, and counted.
   package var isMeant: (NewItem) -> Bool = { _ in true }
   /// Why an item must not come in; nil: it may. Completes "record 7 …".
-  package var objection: (NewItem) -> String? = { _ in nil }
+  package var rejectionReason: (NewItem) -> String? = { _ in nil }
   /// Whether an item takes the place of one with its primary key whatever `onConflict` says.
   package var replacesAlways: (NewItem) -> Bool = { _ in false }
   /// An item of the store, with another primary key, that gives an item to another access group. Then that is a

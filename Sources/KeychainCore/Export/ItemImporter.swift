@@ -83,7 +83,7 @@ struct ItemImporter {
           report.leftOut += 1
           return
         }
-        if let objection = plan.objection(item) { throw ExportFlaw(objection) }
+        if let reason = plan.rejectionReason(item) { throw ExportFlaw(reason) }
         guard let standing = try standing(of: item, ifNotLockedIn: tx) else {
           locked += 1
           return

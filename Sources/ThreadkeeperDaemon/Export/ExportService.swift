@@ -78,11 +78,11 @@ package struct ExportService {
       let kind = ImportedKind($0)
       return isWhole ? kind != .leftBehind : kind == .credential
     }
-    plan.objection = { item in
+    plan.rejectionReason = { item in
       let home =
         StoredPlace(item.itemClass, item.attributes)?.home ?? EnrolledClient(imported: item)?.home
       if let home { homes.insert(home) }
-      return ImportedKind.objection(to: item)
+      return ImportedKind.rejectionReason(for: item)
     }
     // The clients that come in seal to these keys, and no other client does.
     plan.replacesAlways = { ImportedKind($0) == .identity }

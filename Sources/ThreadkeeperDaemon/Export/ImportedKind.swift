@@ -61,9 +61,9 @@ enum ImportedKind {
   }
 
   /// Why an item must not come in; nil: it may. Completes "record 7 …".
-  static func objection(to item: NewItem) -> String? {
+  static func rejectionReason(for item: NewItem) -> String? {
     if let place = StoredPlace(item.itemClass, item.attributes) {
-      return place.objection(to: item)
+      return place.rejectionReason(for: item)
     }
     let flaw: String
     switch ImportedKind(item) {

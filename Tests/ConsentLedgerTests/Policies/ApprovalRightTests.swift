@@ -12,7 +12,7 @@ struct ApprovalRightTests {
   }
 
   private func may(_ approver: ConsentApprover, _ requester: ConsentRequester) -> Bool {
-    ApprovalRight.objection(to: approver, of: pending(requester)) == nil
+    ApprovalRight.refusal(of: approver, for: pending(requester)) == nil
   }
 
   @Test("A login may approve requests of others, but never its own, whatever its team")

@@ -22,34 +22,34 @@ struct PendingLimitTests {
     let moved = ConsentRequester(.mqttUser("phone"), team: "other")
     for count in 0..<5 {
       #expect(
-        objection(beside: Array(repeating: moved, count: count)) == nil)
+        refusal(beside: Array(repeating: moved, count: count)) == nil)
     }
-    #expect(objection(beside: Array(repeating: moved, count: 5))?.code == .rateLimited)
-    #expect(objection(beside: Array(repeating: .tablet, count: 5)) == nil)
+    #expect(refusal(beside: Array(repeating: moved, count: 5))?.code == .rateLimited)
+    #expect(refusal(beside: Array(repeating: .tablet, count: 5)) == nil)
   }
 
   @Test("At most 90 requests wait, plus 10 of the daemon's own user and root")
   func ofAll() {
     let own = ConsentRequester(.systemUser(998), team: "own")
     let root = ConsentRequester(.systemUser(0), team: "root")
-    #expect(objection(beside: (0..<89).map(user)) == nil)
+    #expect(refusal(beside: (0..<89).map(user)) == nil)
     let others = (0..<90).map(user)
-    #expect(objection(beside: others)?.code == .rateLimited)
+    #expect(refusal(beside: others)?.code == .rateLimited)
     for requester in [own, root] {
-      #expect(objection(to: requester, beside: others) == nil)
+      #expect(refusal(of: requester, beside: others) == nil)
     }
     let all = others + Array(repeating: own, count: 5) + Array(repeating: root, count: 5)
-    #expect(objection(to: own, beside: all)?.code == .rateLimited)
+    #expect(refusal(of: own, beside: all)?.code == .rateLimited)
     #expect(
-      objection(beside: (0..<89).map(user) + Array(repeating: own, count: 5)) == nil,
+      refusal(beside: (0..<89).map(user) + Array(repeating: own, count: 5)) == nil,
       "requests of the daemon's own user do not count against others")
   }
 
-  private func objection(
-    to requester: ConsentRequester = .phone, beside others: [ConsentRequester]
+  private func refusal(
+    of requester: ConsentRequester = .phone, beside others: [ConsentRequester]
   ) -> ConsentRefusal? {
-    PendingLimit.objection(
-      to: ConsentRequest(.preferred, by: requester, reply: .socket), beside: waiting(others),
+    PendingLimit.refusal(
+      of: ConsentRequest(.preferred, by: requester, reply: .socket), beside: waiting(others),
       ownUser: 998)
   }
 }

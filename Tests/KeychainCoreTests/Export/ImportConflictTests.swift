@@ -129,9 +129,9 @@ import Testing
     #expect(report.added == 0 && report.unchanged == 2 && report.kept == 2)
   }
 
-  @Test func whatTheCallerObjectsToStopsAllOfIt() throws {
+  @Test func anItemThatTheCallerRejectsStopsTheImport() throws {
     var plan = plan(.replace)
-    plan.objection = { $0.attributes[.account]?.string == "carla" ? "is not wanted" : nil }
+    plan.rejectionReason = { $0.attributes[.account]?.string == "carla" ? "is not wanted" : nil }
     do {
       try file.import(to: to.keychain, plan)
       Issue.record("it was imported")

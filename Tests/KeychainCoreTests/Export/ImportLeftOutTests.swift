@@ -49,7 +49,7 @@ import Testing
   @Test func itRefusesNothingWhateverIsWrongWithIt() throws {
     var plan = ItemImport()
     plan.isMeant = { $0.attributes[.account]?.string != "berta" }
-    plan.objection = { $0.attributes[.account]?.string == "berta" ? "is wrong" : nil }
+    plan.rejectionReason = { $0.attributes[.account]?.string == "berta" ? "is wrong" : nil }
     let report = try file.import(to: to.keychain, plan)
     #expect(report.isDone && report.leftOut == 1 && report.added == 1)
   }

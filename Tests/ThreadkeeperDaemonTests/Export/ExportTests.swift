@@ -96,12 +96,13 @@ struct ExportTests {
         attributes: [.service: .string(service), .accessGroup: .string(group)],
         secret: SecretBytes(copying: [UInt8](repeating: 7, count: secret)), accessible: accessible)
     }
-    #expect(ImportedKind.objection(to: item("keeper-identity")) == nil)
-    #expect(ImportedKind.objection(to: item("keeper-identity", secret: 63)) != nil)
-    #expect(ImportedKind.objection(to: item("keeper-identity", accessible: .always)) != nil)
-    #expect(ImportedKind.objection(to: item("keeper-identity", secret: 1, group: "own")) == nil)
-    #expect(ImportedKind.objection(to: item("thread-consent/grant")) != nil)
-    #expect(ImportedKind.objection(to: item("client-enrolment/villa")) != nil)
-    #expect(ImportedKind.objection(to: item("client-enrolment/villa", group: "own")) == nil)
+    #expect(ImportedKind.rejectionReason(for: item("keeper-identity")) == nil)
+    #expect(ImportedKind.rejectionReason(for: item("keeper-identity", secret: 63)) != nil)
+    #expect(ImportedKind.rejectionReason(for: item("keeper-identity", accessible: .always)) != nil)
+    #expect(
+      ImportedKind.rejectionReason(for: item("keeper-identity", secret: 1, group: "own")) == nil)
+    #expect(ImportedKind.rejectionReason(for: item("thread-consent/grant")) != nil)
+    #expect(ImportedKind.rejectionReason(for: item("client-enrolment/villa")) != nil)
+    #expect(ImportedKind.rejectionReason(for: item("client-enrolment/villa", group: "own")) == nil)
   }
 }

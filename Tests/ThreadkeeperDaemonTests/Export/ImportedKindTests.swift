@@ -64,29 +64,29 @@ struct ImportedKindTests {
 
   @Test("Enrolments that are none are refused")
   func enrolments() throws {
-    func objection(
+    func rejectionReason(
       _ secret: [UInt8], service: String = "client-enrolment/home", account: String = "router",
       accessible: Accessibility = .afterFirstUnlock
     ) -> String? {
-      ImportedKind.objection(
-        to: MovedStore.item(service, account: account, secret, accessible: accessible))
+      ImportedKind.rejectionReason(
+        for: MovedStore.item(service, account: account, secret, accessible: accessible))
     }
     let good = try enrolment()
-    #expect(objection(good) == nil)
-    #expect(try objection(enrolment { $0["v"] = 2 }) == nil)
-    #expect(try objection(enrolment { $0["v"] = 3 }) != nil)
-    #expect(try objection(enrolment { $0["trust"] = "blind" }) != nil)
-    #expect(try objection(enrolment { $0["line"] = "tk1:x:00000000" }) != nil)
-    #expect(try objection(enrolment { $0["enrolled_by"] = nil }) != nil)
-    #expect(objection([]) != nil && objection(Array("{}".utf8)) != nil)
-    #expect(objection(good, service: "client-enrolment/") != nil)
+    #expect(rejectionReason(good) == nil)
+    #expect(try rejectionReason(enrolment { $0["v"] = 2 }) == nil)
+    #expect(try rejectionReason(enrolment { $0["v"] = 3 }) != nil)
+    #expect(try rejectionReason(enrolment { $0["trust"] = "blind" }) != nil)
+    #expect(try rejectionReason(enrolment { $0["line"] = "tk1:x:00000000" }) != nil)
+    #expect(try rejectionReason(enrolment { $0["enrolled_by"] = nil }) != nil)
+    #expect(rejectionReason([]) != nil && rejectionReason(Array("{}".utf8)) != nil)
+    #expect(rejectionReason(good, service: "client-enrolment/") != nil)
     // A mark on the slash makes another letter of it, and no other service: it is of the home's name.
     let marked = MovedStore.item("client-enrolment/\u{301}home", good)
-    #expect(ImportedKind.objection(to: marked) == nil)
+    #expect(ImportedKind.rejectionReason(for: marked) == nil)
     let client = EnrolledClient(imported: marked)
     #expect(client.map { Array($0.home.utf8) } == Array("\u{301}home".utf8))
-    for account in ["", "a/b", "a\nb"] { #expect(objection(good, account: account) != nil) }
-    #expect(objection(good, accessible: .always) != nil)
+    for account in ["", "a/b", "a\nb"] { #expect(rejectionReason(good, account: account) != nil) }
+    #expect(rejectionReason(good, accessible: .always) != nil)
   }
 
   @Test("A consent that nobody could take back is refused")
@@ -94,17 +94,17 @@ struct ImportedKindTests {
     try old.grant("phone")
     let grant = try #require(try old.keychain.database.read { try old.ledger.grants($0) }.first)
     let bytes = [UInt8](try JSONEncoder().encode(grant))
-    func objection(_ account: String, _ bytes: [UInt8]) -> String? {
-      ImportedKind.objection(
-        to: MovedStore.item("thread-consent/grant", account: account, [], generic: bytes))
+    func rejectionReason(_ account: String, _ bytes: [UInt8]) -> String? {
+      ImportedKind.rejectionReason(
+        for: MovedStore.item("thread-consent/grant", account: account, [], generic: bytes))
     }
     let id = grant.id.description
-    #expect(objection(id, bytes) == nil)
-    #expect(objection("g-0000000000000000", bytes) != nil)
+    #expect(rejectionReason(id, bytes) == nil)
+    #expect(rejectionReason("g-0000000000000000", bytes) != nil)
     let text = String(decoding: bytes, as: UTF8.self)
     for other in ["forever", "c-0000000000000000"] {
       let renamed = Array(text.replacingOccurrences(of: id, with: other).utf8)
-      #expect(objection(other, renamed) != nil)
+      #expect(rejectionReason(other, renamed) != nil)
     }
   }
 
