@@ -79,7 +79,7 @@ struct StoreTests {
   }
 
   @Test("a change under the id of a router that is no member leaves the preferred network alone")
-  func strangerStays() throws {
+  func notMember() throws {
     try service.keep(Agent.living, .home, at: 1)
     try service.keep(Agent.attic, .guest, at: 1)
     try service.keep(Agent.attic, .guest, at: 2)

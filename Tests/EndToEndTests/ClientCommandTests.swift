@@ -59,11 +59,11 @@ struct ClientCommandTests {
     #expect(try await client("show", "--key", directory.path).status == 66)
   }
 
-  @Test("What one seals the other opens, once for this topic, and nobody else")
+  @Test("A sealed message opens only with its recipient's key, its sender's line and its topic")
   func sealAndOpen() async throws {
     let (mine, line) = try await keygen("phone.key")
     let (daemonKey, daemonLine) = try await keygen("keeper.key")
-    let (_, strangerLine) = try await keygen("stranger.key")
+    let (_, unknownLine) = try await keygen("unknown.key")
     let body = #"{"status":"ok","data":{"network_name":"Zuhause 🏠"}}"#
     let sealed = try await client(
       "seal", "--key", daemonKey, "--to", line, "--topic", topic, "--id", "r-17", input: body)
@@ -83,7 +83,7 @@ struct ClientCommandTests {
 
     for (arguments, code) in [
       (["--key", daemonKey, "--from", daemonLine, "--topic", topic], "unknown_kid"),
-      (["--key", mine, "--from", strangerLine, "--topic", topic], "unknown_issuer"),
+      (["--key", mine, "--from", unknownLine, "--topic", topic], "unknown_issuer"),
       (["--key", mine, "--from", daemonLine, "--topic", "elsewhere"], "wrong_topic"),
     ] {
       let refused = try await ThreadkeeperBinary.run(

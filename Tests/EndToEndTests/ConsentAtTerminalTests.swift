@@ -134,9 +134,9 @@ struct ConsentAtTerminalTests {
   }
 
   @Test(
-    "Who may not decide is shown what it waits for, and no network",
+    "A user who may not decide is shown the waiting request, but no network",
     .enabled(if: geteuid() == 0, "only root can be others"))
-  func stranger() async throws {
+  func otherUser() async throws {
     let directory = try TemporaryDirectory()
     // Others must be able to go through.
     chmod(directory.path, 0o711)

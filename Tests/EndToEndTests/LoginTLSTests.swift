@@ -56,8 +56,8 @@ struct LoginTLSTests {
     #expect(!FileManager.default.fileExists(atPath: installation.storePath))
   }
 
-  @Test("A broker that no known authority vouches for gets no password, and nothing is stored")
-  func stranger() async throws {
+  @Test("A broker whose certificate has no known authority gets no password, and nothing is stored")
+  func unknownAuthority() async throws {
     let installation = try installation(authority: certificates.strangeAuthority)
     let answer = try await login(Self.password, installation)
     #expect(answer.status == 69, "\(answer.error)")

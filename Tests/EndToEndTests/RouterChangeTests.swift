@@ -127,13 +127,13 @@ struct RouterChangeTests {
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home")
     let kitchen = BorderRouter("a1b2c3d4e5f60701", user: "hub-kitchen")
-    let stranger = BorderRouter("a1b2c3d4e5f60701", user: "stranger")
+    let otherTeam = BorderRouter("a1b2c3d4e5f60701", user: "hub-garage")
     let colleague = BorderRouter("a1b2c3d4e5f60701", user: "hub-attic")
 
     try await publisher.publish([kitchen.announces(try home.hex())])
     try await publisher.publish([
-      stranger.changes(to: try home.hex(at: 9)), stranger.leaves, stranger.says("offline"),
-      stranger.announces(try home.hex(at: 9)),
+      otherTeam.changes(to: try home.hex(at: 9)), otherTeam.leaves, otherTeam.says("offline"),
+      otherTeam.announces(try home.hex(at: 9)),
     ])
     try await audience.until("four refusals") {
       $0.events("message_rejected").count == 4
@@ -154,14 +154,14 @@ struct RouterChangeTests {
     // An id goes on belonging to its team when the router has left, and when its credentials are
     // deleted by hand.
     try await publisher.publish([kitchen.leaves])
-    try await publisher.publish([stranger.announces(try home.hex(at: 9))])
+    try await publisher.publish([otherTeam.announces(try home.hex(at: 9))])
     try await audience.until("the fifth refusal") { $0.events("message_rejected").count == 5 }
     try await publisher.publish([kitchen.announces(try home.hex(at: 3))])
     try await audience.until("it is back") { $0.state(kitchen.topic)?["active_timestamp"] == 3 }
     #expect(try await daemon.stop() == .exit(0))
     #expect(try await installation.command("credentials", "delete", kitchen.agent).status == 0)
     let again = try await installation.start()
-    try await publisher.publish([stranger.announces(try home.hex(at: 9))])
+    try await publisher.publish([otherTeam.announces(try home.hex(at: 9))])
     try await audience.until("the sixth refusal") { $0.events("message_rejected").count == 6 }
     #expect(try await installation.json("credentials", "list").list.isEmpty)
     #expect(try await again.stop() == .exit(0))

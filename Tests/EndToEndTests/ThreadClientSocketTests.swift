@@ -146,7 +146,7 @@ struct ThreadClientSocketTests {
   }
 
   @Test(
-    "Programs of other users speak for their teams, and strangers for none",
+    "Programs of other users act for their teams, and users without a team are refused",
     .enabled(if: geteuid() == 0, "only root can be others"))
   func users() async throws {
     let daemon = try await installation.start()
@@ -174,10 +174,10 @@ struct ThreadClientSocketTests {
     #expect(try run(61_002, "check", input: home).output == "preferred\n")
     #expect(try run(61_001, "list").output.contains("  home  "))
 
-    let stranger = try run(61_003, "list")
-    #expect(stranger.status == 1)
-    #expect(stranger.output.contains("no client of the daemon"))
-    #expect(stranger.output.contains("client_users"))
+    let withoutTeam = try run(61_003, "list")
+    #expect(withoutTeam.status == 1)
+    #expect(withoutTeam.output.contains("no client of the daemon"))
+    #expect(withoutTeam.output.contains("client_users"))
     // The socket in the store's directory is not theirs at all.
     let inside = try Program.run(
       "setpriv",

@@ -141,20 +141,20 @@ import Testing
   }
 
   @Test func anotherKeyDoesNotOpen() throws {
-    let stranger = try Identity()
-    let bytes = try seal(to: stranger)
+    let untrusted = try Identity()
+    let bytes = try seal(to: untrusted)
     #expect(refusal(bytes) == .unknownKeyID)
     // The same, but says that it is for the daemon.
     let text = String(decoding: bytes, as: UTF8.self)
-      .replacingOccurrences(of: stranger.keys.keyID, with: daemon.keys.keyID)
+      .replacingOccurrences(of: untrusted.keys.keyID, with: daemon.keys.keyID)
     #expect(refusal(Array(text.utf8)) == .cannotOpen)
   }
 
   @Test func onlyTheEnrolledAreBelieved() throws {
-    let stranger = try Identity()
-    #expect(refusal(try seal(from: stranger)) == .unknownIssuer)
-    // Signed by a stranger who gives the router's name.
-    #expect(refusal(try sealed(claims: claims(), signer: stranger)) == .badSignature)
+    let untrusted = try Identity()
+    #expect(refusal(try seal(from: untrusted)) == .unknownIssuer)
+    // Signed with a key that is not enrolled, in the router's name.
+    #expect(refusal(try sealed(claims: claims(), signer: untrusted)) == .badSignature)
   }
 
   @Test func aSignatureServesForNothingElse() throws {

@@ -33,10 +33,10 @@ struct ConsentRequestTests {
     try bridge.announce(Agent.attic, .guest, at: 1, user: "hub")
   }
 
-  /// Seals nothing, so that a test can look inside. Everybody but "stranger" is enrolled.
+  /// Seals nothing, so that a test can look inside. Every login but "unenrolled" is enrolled.
   private struct OpenSealer: AnswerSealer {
     func fingerprint(of user: String, in home: String, _ tx: ReadTransaction) -> String? {
-      user == "stranger" ? nil : "key of \(user)"
+      user == "unenrolled" ? nil : "key of \(user)"
     }
 
     func seal(
@@ -347,7 +347,7 @@ struct ConsentRequestTests {
 
   @Test("A requester without a key to seal to is refused, and no person is asked")
   func notEnrolled() throws {
-    #expect(try ask(preferred, user: "stranger").map(\.code) == ["not_enrolled"])
+    #expect(try ask(preferred, user: "unenrolled").map(\.code) == ["not_enrolled"])
     #expect(try waiting().isEmpty)
   }
 

@@ -107,10 +107,10 @@ struct SealedEventTests {
   @Test("Every refusal has its name, and a batch continues after it")
   func refusals() throws {
     try enroll()
-    let stranger = try Identity()
-    #expect(try code(try announcement(seq: 1, by: stranger)) == "unknown_issuer")
+    let unenrolled = try Identity()
+    #expect(try code(try announcement(seq: 1, by: unenrolled)) == "unknown_issuer")
     #expect(
-      try code(try sealed(.leave, seq: 1, to: stranger.keys)) == "unknown_kid")
+      try code(try sealed(.leave, seq: 1, to: unenrolled.keys)) == "unknown_kid")
     #expect(
       try code(try sealed(.leave, seq: 1, signedTopic: "threadkeeper/in/anna/heartbeat"))
         == "wrong_topic")
@@ -135,7 +135,7 @@ struct SealedEventTests {
       try code(try sealed(.announce, seq: 1, ["dataset": "0e08"])) == "truncated")
     #expect(try code(try sealed(.announce, seq: 2, ["sealed": ["v": 1]])) == "unsupported")
 
-    let bad = try announcement(seq: 3, by: stranger)
+    let bad = try announcement(seq: 3, by: unenrolled)
     let counts = try bridge.receive([bad, try announcement(seq: 3), bad])
     #expect(counts.rejected == ["unknown_issuer": 2])
     #expect(try bridge.credential(Agent.living) != nil)

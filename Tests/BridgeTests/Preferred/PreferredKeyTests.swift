@@ -268,10 +268,10 @@ struct PreferredKeyTests {
     #expect(try bridge.preferred() == home.dataset(at: 1))
   }
 
-  @Test("A name, an Extended PAN ID and a dataset of a stranger never become the preferred network")
-  func strangersDataset() throws {
-    let stranger = home.with { $0.networkKey = "00000000000000000000000000000001" }
-    try bridge.announce(Agent.garage, stranger, at: 99, user: "mallory")
+  @Test("Setting the preferred network by name or id never takes the dataset of an untrusted login")
+  func untrustedDataset() throws {
+    let untrusted = home.with { $0.networkKey = "00000000000000000000000000000001" }
+    try bridge.announce(Agent.garage, untrusted, at: 99, user: "mallory")
     #expect(try set { $0.network = ExtendedPANID(hex: home.extendedPANID) }.changed == false)
     #expect(try set { $0.networkName = "home" }.changed == false)
     #expect(try bridge.preferred() == home.dataset(at: 1))

@@ -85,12 +85,12 @@ struct PreferredNetworkTests {
     #expect(try bridge.credential(Agent.attic)?.followsPreferred == true)
   }
 
-  @Test("A stranger that only names the preferred Extended PAN ID can never move it")
-  func stranger() throws {
-    let stranger = home.with { $0.networkKey = "00000000000000000000000000000001" }
+  @Test("A router that has only the preferred Extended PAN ID never changes the preferred network")
+  func otherKey() throws {
+    let otherKey = home.with { $0.networkKey = "00000000000000000000000000000001" }
     try bridge.announce(Agent.living, home, at: 5)
     for seconds in [1, 5, 6, 7, 1_000] as [UInt64] {
-      try bridge.announce(Agent.attic, stranger, at: seconds, user: "bert")
+      try bridge.announce(Agent.attic, otherKey, at: seconds, user: "bert")
       #expect(try bridge.credential(Agent.attic)?.followsPreferred == false)
       #expect(try bridge.router(Agent.attic)?.preferred == "mismatch")
       try settle()
@@ -105,9 +105,9 @@ struct PreferredNetworkTests {
     var request = ThreadRequest(.setPreferred)
     request.dataset = try SampleNetwork.guest.dataset(at: 1)
     _ = try bridge.command(request).result()
-    let stranger = SampleNetwork.guest.with { $0.networkKey = "00000000000000000000000000000001" }
+    let otherKey = SampleNetwork.guest.with { $0.networkKey = "00000000000000000000000000000001" }
     for seconds in [7, 8] as [UInt64] {
-      try bridge.announce(Agent.attic, stranger, at: seconds, user: "bert")
+      try bridge.announce(Agent.attic, otherKey, at: seconds, user: "bert")
       #expect(try bridge.credential(Agent.attic)?.followsPreferred == false)
     }
     #expect(try bridge.preferred() == (try SampleNetwork.guest.dataset(at: 1)))

@@ -85,8 +85,8 @@ struct DatasetEventTests {
     #expect(try bridge.network(.home)?.routers == 1)
   }
 
-  @Test("A stranger that names the preferred network's id changes nothing of what is shown of it")
-  func strangerDescribesNothing() throws {
+  @Test("An untrusted router that names the preferred network's id does not change how it is shown")
+  func untrustedRouter() throws {
     let bridge = try TestBridge()
     try bridge.announce(Agent.living, .home, at: 1)
     let before = try bridge.network(.home)

@@ -128,8 +128,8 @@ struct SocketTests {
     #expect(!FileManager.default.fileExists(atPath: place.storePath))
   }
 
-  @Test("Who listens where others can write is told nothing")
-  func stranger() async throws {
+  @Test("A daemon whose socket is where others can write is sent no request")
+  func untrustedDirectory() async throws {
     let daemon = try FakeDaemon { _, _ in [] }
     chmod((daemon.path as NSString).deletingLastPathComponent, 0o777)
     let error = await failure { _ = try await daemon.client.allCredentials() }

@@ -77,16 +77,16 @@ struct ClientAdmissionTests {
     }
   }
 
-  @Test("Who has no team is told so; in a flood, that there are too many calls")
-  func strangers() {
+  @Test("A user without a team is refused as `not_authorized`, and in a flood as `rate_limited`")
+  func withoutTeam() {
     guard case .refused(let first) = door.judge(5_000) else {
-      Issue.record("a stranger is let in")
+      Issue.record("a user without a team is admitted")
       return
     }
     #expect(AnswerFailure(first)?.code == "not_authorized")
     for _ in 1..<60 { _ = door.judge(5_000) }
     guard case .refused(let answer) = door.judge(5_000) else {
-      Issue.record("a flood is let in")
+      Issue.record("a flood of calls is admitted")
       return
     }
     #expect(AnswerFailure(answer)?.code == "rate_limited")
