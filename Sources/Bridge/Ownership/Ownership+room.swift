@@ -22,6 +22,7 @@ extension Ownership {
       return []
     }
     let most = configuration.routersPerTeam
+    if try RouterLedger.mostRows(tx) < most { return [] }
     let count = try RouterLedger.count(of: team, home: home.id, upTo: most, tx)
     guard count >= most else { return [] }
     let left = try RouterLedger.left(of: team, home: home.id, limit: Self.candidates, tx)
