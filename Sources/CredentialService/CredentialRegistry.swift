@@ -29,25 +29,3 @@ package protocol CredentialRegistry {
   /// What `routers/list`, `networks/list` and `alerts/list` come to.
   func states(_ command: RequestCommand, context: RequestContext) throws -> AnswerData
 }
-
-/// Where nobody listens to border routers.
-package struct NoRegistry: CredentialRegistry {
-  package init() {}
-
-  package func isActive(_ agent: BorderAgentID, in home: String) -> Bool { false }
-
-  package func makeRoom(for agent: BorderAgentID, context: RequestContext) {}
-
-  package func stored(
-    _ dataset: OperationalDataset, _ change: DatasetDecision, of agent: BorderAgentID,
-    preferred: PreferredChange?, context: RequestContext
-  ) {}
-
-  package func deleted(_ agent: BorderAgentID, context: RequestContext) {}
-
-  package func preferredSet(_ change: PreferredChange, context: RequestContext) {}
-
-  package func states(_ command: RequestCommand, context: RequestContext) throws -> AnswerData {
-    throw AnswerFailure(.unsupported, "no daemon runs that could tell")
-  }
-}

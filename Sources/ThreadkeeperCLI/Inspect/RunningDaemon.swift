@@ -142,7 +142,7 @@ struct RunningDaemon: Equatable {
     var settings = settings
     settings.store.path = storePath
     let places = try? VarlinkClient.callNow(
-      StatusEndpoints.places, VarlinkNothing(), at: LocalAPISocket.path(settings),
+      StatusMethods.places, VarlinkNothing(), at: LocalAPISocket.path(settings),
       within: Self.timeout)
     guard let places else { return nil }
     settings.store.keyFile = places.keyFile

@@ -33,7 +33,7 @@ struct StatusClient {
       let client = try await VarlinkClient.connect(
         to: LocalAPISocket.path(settings), within: Self.timeout, actingForOwner: true)
       return try await client?.call(
-        StatusEndpoints.get, VarlinkNothing(), within: deadline - .now
+        StatusMethods.get, VarlinkNothing(), within: deadline - .now
       ).status
     } catch {
       try Task.checkCancellation()

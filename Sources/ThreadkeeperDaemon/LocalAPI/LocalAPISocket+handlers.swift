@@ -16,7 +16,7 @@ extension LocalAPISocket {
     self.init(
       settings: settings,
       handlers: [
-        StatusEndpoints(settings: settings, keychain: keychain, runtime: runtime),
+        StatusHandler(settings: settings, keychain: keychain, runtime: runtime),
         RoutersHandler(settings, ownership: bridge.ownership),
         EnrolmentHandler(settings, enrolments: bridge.enrolments, logger: logger),
         ConsentHandler(keychain: keychain, consents: bridge.consents),
