@@ -81,7 +81,7 @@ package enum BridgeSchema {
           held_facts TEXT)
         """)
       try tx.execute("CREATE INDEX alert_phase ON alert (phase, updated_at)")
-      // One row for what one message or tick brought about; gone once the broker has it.
+      // A row for each thing that a message or tick changed; gone once the broker has it.
       try tx.execute(
         """
         CREATE TABLE event (

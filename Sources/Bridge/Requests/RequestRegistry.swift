@@ -125,9 +125,11 @@ final class RequestRegistry: CredentialRegistry {
     case .listNetworks:
       data.networks = try NetworkLedger.page(home: home.id, after: 0, limit: limit + 1, tx)
         .map { try JSONValue($0.network.state(in: home)) }
-    default:
+    case .listAlerts:
       data.alerts = try AlertLedger.firing(home: home.id, limit: limit + 1, tx)
         .map { try JSONValue($0.state(home: home.name)) }
+    default:
+      throw AnswerFailure(.unsupported, "\(command.rawValue) is no list of the registry")
     }
     let count = max(
       data.routers?.count ?? 0, data.networks?.count ?? 0, data.alerts?.count ?? 0)

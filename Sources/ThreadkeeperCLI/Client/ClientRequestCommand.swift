@@ -34,11 +34,6 @@ struct ClientRequestCommand: AsyncParsableCommand {
           --daemon "$DAEMON_LINE" --fields - < dataset.json
       """)
 
-  /// Questions whose answers hold keys.
-  private static let secret: Set = [
-    "preferred/get", "network/get", "networks/nearby", "credentials/get",
-  ]
-
   @Argument(help: "The command, such as preferred/get.")
   var command: String
 
@@ -79,7 +74,8 @@ struct ClientRequestCommand: AsyncParsableCommand {
   func run() async throws {
     let exchange = ClientExchange(broker: broker, keys: try identities())
     var question = ClientQuestion(
-      command: command, fields: try readFields(), isSecret: Self.secret.contains(command))
+      command: command, fields: try readFields(),
+      isSecret: RequestCommand(rawValue: command)?.disclosesSecrets ?? false)
     defer { wipe(&question.fields) }
     let notice = ConsentNotice.isWanted(for: command, atTerminal: StandardStream.error.isTerminal)
     let teller = Task { [transaction = question.transaction] in
