@@ -9,12 +9,23 @@ import ThreadDataset
 
 /// The adoptions of all routers within one transaction: reads what `AdoptionMachine` needs to know, and writes what it
 /// decides. What follows for others is returned.
-struct Adoptions {
+final class Adoptions {
   let configuration: BridgeConfiguration
   let store: ThreadCredentialStore
   let keys: any AnswerSealer
   let now: WireTime
   let tx: WriteTransaction
+
+  init(
+    configuration: BridgeConfiguration, store: ThreadCredentialStore, keys: any AnswerSealer,
+    now: WireTime, tx: WriteTransaction
+  ) {
+    self.configuration = configuration
+    self.store = store
+    self.keys = keys
+    self.now = now
+    self.tx = tx
+  }
 
   var consents: ConsentLedger { ConsentLedger(store.keychain) }
   var sealer: AdoptionSealer {

@@ -8,11 +8,21 @@ import ThreadDataset
 
 /// Which team a border agent id belongs to, within one transaction: transfer, release and removal of an id, and room
 /// for one more (`Ownership+room.swift`). What follows is returned.
-struct Ownership {
+final class Ownership {
   let configuration: BridgeConfiguration
   let store: ThreadCredentialStore
   let now: WireTime
   let tx: WriteTransaction
+
+  init(
+    configuration: BridgeConfiguration, store: ThreadCredentialStore, now: WireTime,
+    tx: WriteTransaction
+  ) {
+    self.configuration = configuration
+    self.store = store
+    self.now = now
+    self.tx = tx
+  }
 
   /// An id whose router is off the list, of which nothing is to stay.
   struct Removal {

@@ -8,7 +8,7 @@ import ThreadDataset
 
 /// What the events of border routers change, within one transaction: who may report it, whether it is news, and what
 /// becomes of the router's row and credentials. What follows is returned.
-struct Routers {
+final class Routers {
   /// A Wi-Fi router with Thread in it is one border router, and a mesh of them announces each.
   static let mostOfAccessPoint = 16
 
@@ -16,6 +16,16 @@ struct Routers {
   let store: ThreadCredentialStore
   let now: WireTime
   let tx: WriteTransaction
+
+  init(
+    configuration: BridgeConfiguration, store: ThreadCredentialStore, now: WireTime,
+    tx: WriteTransaction
+  ) {
+    self.configuration = configuration
+    self.store = store
+    self.now = now
+    self.tx = tx
+  }
 
   /// The routers of a user's team behind an access point. One event must not make work without bound, nor touch what
   /// other teams own.

@@ -89,10 +89,12 @@ struct EventApplier {
     _ event: InboundEvent, _ ordered: RouterRecord, stored: RouterRecord?,
     over credential: ThreadCredential?, user: String, home: HomeContext
   ) throws {
-    let (configuration, adoptions) = (context.configuration, context.adoptions)
+    let adoptions = context.adoptions
     let room = try context.ownership.makeRoom(
-      for: configuration.team(user), stored, in: home.record)
-    guard let room else { throw Rejection.tooManyRouters(most: configuration.routersPerTeam) }
+      for: context.configuration.team(user), stored, in: home.record)
+    guard let room else {
+      throw Rejection.tooManyRouters(most: context.configuration.routersPerTeam)
+    }
     try effects.apply(room)
     if event.dataset != nil, !event.wasSealed {
       try effects.apply([.plaintextSeen(user: user, home: home.record.name)])

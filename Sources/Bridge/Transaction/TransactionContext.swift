@@ -32,6 +32,14 @@ final class TransactionContext {
     homesByID = Dictionary(homes.map { ($0.record.id, $0) }) { $1 }
   }
 
+  // The components with much in them are made once.
+  private(set) lazy var adoptions = Adoptions(
+    configuration: configuration, store: store, keys: parts.sealer, now: now, tx: tx)
+  private(set) lazy var ownership = Ownership(
+    configuration: configuration, store: store, now: now, tx: tx)
+  private(set) lazy var routers = Routers(
+    configuration: configuration, store: store, now: now, tx: tx)
+
   /// The homes that the settings name, for work that is not about one message.
   var servedHomes: [HomeContext] { configuration.topics.homes.compactMap { homes[$0.name] } }
 
@@ -65,18 +73,9 @@ final class TransactionContext {
 
 /// The components. Each reads its rows, decides, writes, and returns what follows.
 extension TransactionContext {
-  var adoptions: Adoptions {
-    Adoptions(
-      configuration: configuration, store: store, keys: parts.sealer, now: now, tx: tx)
-  }
-
   var alerts: Alerts { Alerts(tx: tx, now: now, hold: configuration.alertsHold) }
 
   var consents: Consents { Consents(store.keychain, now: now, tx) }
-
-  var ownership: Ownership {
-    Ownership(configuration: configuration, store: store, now: now, tx: tx)
-  }
 
   var preferredNetworks: PreferredNetworks { PreferredNetworks(context: self) }
 
@@ -85,6 +84,4 @@ extension TransactionContext {
       configuration: configuration, parts: parts, consents: consents, ownership: ownership,
       homes: homes.mapValues(\.record))
   }
-
-  var routers: Routers { Routers(configuration: configuration, store: store, now: now, tx: tx) }
 }
