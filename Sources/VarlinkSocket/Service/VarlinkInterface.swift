@@ -9,11 +9,13 @@ package struct VarlinkInterface: Sendable {
 
   /// - Parameter text: the definition. Each `interface` and `method` begins a line.
   package init(_ text: String) {
+    // By bytes: every start of a daemon does this to a dozen texts.
+    let lines = text.utf8.split(separator: UInt8(ascii: "\n"))
     func names(_ keyword: String) -> [String] {
-      text.split(separator: "\n").compactMap { line in
-        let words = line.split(whereSeparator: { " \t(".contains($0) })
-        return words.count > 1 && words[0] == keyword && line.hasPrefix(keyword)
-          ? String(words[1]) : nil
+      lines.compactMap { line in
+        guard line.starts(with: keyword.utf8) else { return nil }
+        let words = line.split(whereSeparator: { " \t(".utf8.contains($0) })
+        return words.count > 1 && words[0].elementsEqual(keyword.utf8) ? String(words[1]) : nil
       }
     }
     self.text = text
