@@ -49,7 +49,7 @@ package enum PreferredCheck: Hashable, Sendable {
     }
   }
 
-  /// Whether there is anything that the router would have to take over.
+  /// Whether `mismatch` is published of it.
   package var isMismatch: Bool {
     switch self {
     case .none, .match: false

@@ -110,9 +110,9 @@ struct AuditCommandTests {
     #expect(
       try await installation.command("unlock", "--passphrase-file", passphrase).status == 0)
     try await session.until("  unlocked ")
-    // Without the daemon it cannot go on, and says so.
+    // Without the daemon it cannot read on, and says so.
     #expect(try await daemon.stop() == .exit(0))
-    try await session.until("warning: threadkeeper has ended, and the store cannot be read")
+    try await session.until("warning: No daemon runs, and the store cannot be read here")
     session.type("\u{3}")
     _ = try await session.end()
     #expect(!session.screen.contains("Passphrase"), "\(session.screen)")

@@ -48,8 +48,8 @@ extension RouterAlertConditions {
     case .expired:
       (
         "nobody has decided whether \(name) gets the credentials of \(preferredName)",
-        "Look at `threadkeeper consent list` within "
-          + "\(PendingConsent.timeout / 60_000) minutes, or \(byHand). \(askAgain)"
+        "\(askAgain) Then decide with `threadkeeper consent list` within "
+          + "\(PendingConsent.timeout / 1_000) seconds, or \(byHand)."
       )
     case .timeout where isConfiguredForPreferred:
       (

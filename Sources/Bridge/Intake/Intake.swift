@@ -131,8 +131,7 @@ final class Intake: MosquittoHandler {
       metadata: ["reason": "\(event.error.message)"])
   }
 
-  /// A batch is on disk. Only then the broker counts as reached: it sends what waited in the session before it answers
-  /// the subscription.
+  /// A batch is on disk, so the broker is reached: it sends what waited in the session before it answers the subscription.
   func committed() {
     monitor.update { $0.isIntakeConnected = true }
     if monitor.storeWorks(at: clock.now(), inBatch: true) {

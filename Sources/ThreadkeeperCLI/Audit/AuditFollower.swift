@@ -8,10 +8,12 @@ import ThreadkeeperDaemon
 struct AuditFollower {
   /// From one look to the next, for a daemon or in the store.
   private static let pause = Duration.milliseconds(300)
+  /// In which a daemon that restarts answers again.
+  private static let restartTime = Duration.seconds(3)
 
   let settings: Settings
   let show: ([AuditEntry]) throws -> Void
-  /// Shows, once, what is not followed and why.
+  /// Shows why nothing is followed: once, until something is.
   let warn: (String) throws -> Void
   /// The last record that was shown.
   private var shown: Int64?
@@ -20,8 +22,9 @@ struct AuditFollower {
   /// The store, while no daemon answers.
   private var keychain: Keychain?
   private var hasAnswer = false
-  /// A daemon may have other keys than this command.
-  private var canRead = true
+  /// Since when neither a daemon nor the store can be read; nil while one can.
+  private var blindSince: ContinuousClock.Instant?
+  private var hasWarned = false
 
   init(
     settings: Settings, show: @escaping ([AuditEntry]) throws -> Void,
@@ -57,7 +60,7 @@ struct AuditFollower {
       AuditMethods.follow, .init(after: shown, last: last)
     ) { entries in
       hasAnswer = true
-      canRead = true
+      (blindSince, hasWarned) = (nil, false)
       keychain?.close()
       keychain = nil
       try take(entries)
@@ -81,9 +84,9 @@ struct AuditFollower {
   }
 
   private mutating func read(_ last: Int64) throws {
-    guard canRead else { return }
     do {
-      guard let keychain = try open() else { return }
+      let keychain = try open()
+      (blindSince, hasWarned) = (nil, false)
       var number = shown ?? 0
       if shown == nil {
         let newest = try keychain.lastAuditRecord()
@@ -101,8 +104,7 @@ struct AuditFollower {
     }
   }
 
-  /// - Returns: nil where this command has no key for it.
-  private mutating func open() throws -> Keychain? {
+  private mutating func open() throws -> Keychain {
     if let keychain { return keychain }
     do {
       // Where a daemon answered without a key, none is asked for.
@@ -115,11 +117,22 @@ struct AuditFollower {
       keychain = opened
       return opened
     } catch let failure as CommandFailure where hasAnswer {
-      canRead = false
-      try warn(
-        "threadkeeper has ended, and the store cannot be read without it: \(failure.message)."
-          + " The next records are shown when it runs again.")
-      return nil
+      // A daemon may have other keys than this command, and may come back at any time.
+      try warnLater(failure)
+      throw CommandFailure(.temporary, failure.message, remedy: failure.remedy)
     }
+  }
+
+  /// A daemon that restarts is no reason to warn.
+  private mutating func warnLater(_ failure: CommandFailure) throws {
+    let now = ContinuousClock.now
+    let since = blindSince ?? now
+    blindSince = since
+    guard !hasWarned, now - since >= Self.restartTime else { return }
+    hasWarned = true
+    let remedy = failure.remedy.map { " \($0)" } ?? ""
+    try warn(
+      "No daemon runs, and the store cannot be read here: \(failure.message).\(remedy) The next records are "
+        + "shown when a daemon runs again.")
   }
 }
