@@ -10,10 +10,10 @@ extension Adoptions {
   ///
   /// - Parameters:
   ///   - reported: what the router itself reports that it uses.
-  ///   - isRaised: whether the alert of its mismatch fires.
+  ///   - isRaised: whether the alert of a router's mismatch fires; asked only where it has no adoption.
   func check(
     _ router: inout RouterRecord, _ check: PreferredCheck, reported: OperationalDataset?,
-    preferred: OperationalDataset?, isRaised: @autoclosure () throws -> Bool, isSSIDNew: Bool,
+    preferred: OperationalDataset?, isRaised: (RouterRecord) throws -> Bool, isSSIDNew: Bool,
     in home: String
   ) throws -> [Effect] {
     let isEnabled = configuration.adoptTimeout != nil
@@ -36,7 +36,7 @@ extension Adoptions {
     }
     let found = AdoptionCheck(
       isEnabled: isEnabled, check: check, before: counting.map(AdoptionSituation.init),
-      now: now, isRaised: try router.adoption == nil && isRaised(), isSSIDNew: isSSIDNew)
+      now: now, isRaised: try router.adoption == nil && isRaised(router), isSSIDNew: isSSIDNew)
     // The row of a router that was lost and made again has no state, while the sealed record may be there.
     if router.adoption == nil, AdoptionDecision(nil, found) == .begin {
       machine = try self.machine(of: router, in: home)

@@ -129,7 +129,7 @@ final class Adoptions {
   private func changed(
     _ stored: RouterRecord, _ machine: AdoptionMachine, _ sent: Adoption? = nil
   ) -> RouterChange {
-    var change = RouterChange(stored, stored: stored, trigger: "adoption", now: now)
+    let change = RouterChange(stored, stored: stored, trigger: "adoption", now: now)
     change.router.adoption = machine.state
     guard let sent else { return change }
     change.event.types = .datasetSent

@@ -23,7 +23,8 @@ struct EventRecord: Sendable {
   var user: String?
   var detail = EventDetail()
 
-  init(time: WireTime, types: OutboundEventTypes = [], home: Int64) {
+  // Not `[]`: see `OutboundEventTypes.init()`.
+  init(time: WireTime, types: OutboundEventTypes = OutboundEventTypes(), home: Int64) {
     self.time = time
     self.types = types
     self.home = home

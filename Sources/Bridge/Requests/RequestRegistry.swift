@@ -155,7 +155,7 @@ final class RequestRegistry: CredentialRegistry {
     _ router: RouterRecord, _ stored: RouterRecord, _ dataset: OperationalDataset?,
     _ event: EventRecord, trigger: String
   ) {
-    var change = RouterChange(router, stored: stored, trigger: trigger, now: now)
+    let change = RouterChange(router, stored: stored, trigger: trigger, now: now)
     change.dataset = .known(dataset)
     change.event = event
     effects.append(.router(change))

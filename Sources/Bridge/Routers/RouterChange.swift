@@ -5,7 +5,10 @@ import ThreadDataset
 
 /// A router that is to be written. All that is true of it is decided again then: whether it is on the preferred
 /// network, its adoption, and its alerts.
-struct RouterChange {
+///
+/// A class, because it is passed on a few times for every message, and a copy retains every text of two rows and an
+/// event. Whoever makes it fills it; once it is an effect, nobody changes it.
+final class RouterChange {
   /// What is stored for the router.
   enum Dataset {
     /// Not changed, so it is looked up; none where it is damaged.

@@ -6,9 +6,10 @@ import ThreadDataset
 
 /// `announce` and `dataset`: the router is here, and this is what it runs on.
 extension Routers {
-  /// The router as its event describes it, without the dataset.
-  func announced(_ event: InboundEvent, by user: String, _ ordered: RouterRecord) -> RouterRecord {
-    var router = ordered
+  /// Takes over what the event says of its router, without the dataset.
+  func takeDescription(
+    of event: InboundEvent, by user: String, into router: inout RouterRecord
+  ) {
     router.team = configuration.team(user)
     router.name = event.name ?? router.name
     router.vendor = event.vendor ?? router.vendor
@@ -18,23 +19,22 @@ extension Routers {
     router.isPresent = true
     router.takeThreadReport(of: event, now: now)
     router.lastSeen = now
-    return router
   }
 
   /// Stores what the router reports.
   ///
   /// - Parameters:
-  ///   - announced: see `announced`, with its adoption in line with the report.
+  ///   - router: as the event describes it, with its adoption in line with the report. The state of its credentials
+  ///     and what is shown of the dataset are set here.
   ///   - stored: its row as it was.
   ///   - credential: what was stored for it.
   ///   - report: whether the router was sent the preferred credentials, and uses them.
   /// - Returns: what is stored for it now, and what follows.
   func announce(
-    _ event: InboundEvent, by user: String, _ announced: RouterRecord, stored: RouterRecord?,
+    _ event: InboundEvent, by user: String, of router: inout RouterRecord, stored: RouterRecord?,
     over credential: ThreadCredential?, preferred: OperationalDataset?, report: AdoptionReport?,
     in home: HomeRecord
   ) throws -> (dataset: OperationalDataset?, effects: [Effect]) {
-    var router = announced
     var effects: [Effect] = []
     var record = EventRecord(time: now, home: home.id)
     record.router = router.agent
@@ -70,7 +70,7 @@ extension Routers {
     } else {
       router.credential = .missing
     }
-    var change = RouterChange(router, stored: stored, trigger: event.kind.rawValue, now: now)
+    let change = RouterChange(router, stored: stored, trigger: event.kind.rawValue, now: now)
     change.dataset = .known(current)
     change.event = record
     effects.append(.router(change))

@@ -6,15 +6,15 @@ import ThreadCredentialStore
 /// `leave`: the router left the Thread network. Its credentials go, and what was published about it is taken back.
 extension Routers {
   /// - Parameters:
-  ///   - known: its row, where it is listed.
+  ///   - stored: its row as it was, which may be off the list already; nil where it has none.
   ///   - ordered: its row, with the event's number noted.
   ///   - owner: the team that the id belongs to.
   func leave(
-    _ known: RouterRecord?, ordered: RouterRecord, credential: ThreadCredential?, owner: String?,
+    _ stored: RouterRecord?, ordered: RouterRecord, credential: ThreadCredential?, owner: String?,
     in home: HomeRecord
   ) throws -> [Effect] {
     if let credential { try store.delete(credential, tx) }
-    guard let router = known else {
+    guard let router = stored, router.isPresent else {
       let effects: [Effect] = credential == nil ? [.duplicate] : []
       // A row without an id is not stored: then there is no number to remember either.
       guard ordered.id != 0 else { return effects }

@@ -46,7 +46,7 @@ extension Routers {
     router.ssid = ssid
     let dataset = try store.credential(of: router.agent, in: home.name, tx)?.dataset
     let isChange = previous != nil && previous != ssid
-    var change = RouterChange(
+    let change = RouterChange(
       router, stored: stored, trigger: isChange ? "ssid_changed" : "ssid", now: now)
     change.dataset = .known(dataset)
     if isChange {
@@ -63,14 +63,13 @@ extension Routers {
 extension RouterRecord {
   /// Equal in all that is published or checked; signs of life and numbers apart.
   func showsTheSame(as other: RouterRecord) -> Bool {
-    var a = self
-    var b = other
-    guard BrokerUser.isSame(a.user, b.user) else { return false }
-    a.lastSeen = b.lastSeen
-    a.order = b.order
-    a.beats = b.beats
-    a.generation = b.generation
-    b.alerts = a.alerts
-    return a == b
+    guard BrokerUser.isSame(user, other.user) else { return false }
+    var shown = self
+    shown.lastSeen = other.lastSeen
+    shown.order = other.order
+    shown.beats = other.beats
+    shown.generation = other.generation
+    shown.alerts = other.alerts
+    return shown == other
   }
 }

@@ -26,7 +26,7 @@ extension Routers {
       router.credential = .missing
       router.forgetDataset()
     }
-    var change = RouterChange(router, stored: stored, trigger: "preferred_changed", now: now)
+    let change = RouterChange(router, stored: stored, trigger: "preferred_changed", now: now)
     change.dataset = .known(credential?.dataset)
     return change
   }
@@ -56,7 +56,7 @@ extension Routers {
       router.credential = .missing
       router.forgetDataset()
     }
-    var change = RouterChange(router, stored: stored, trigger: "imported", now: now)
+    let change = RouterChange(router, stored: stored, trigger: "imported", now: now)
     change.dataset = .known(dataset)
     change.event = event
     return [.router(change)]

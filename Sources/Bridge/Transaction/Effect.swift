@@ -39,7 +39,7 @@ enum Effect {
   /// All that is true of a home is decided again when the transaction ends.
   case checkHome(home: Int64)
   /// A router is written, and all that is true of it is decided again.
-  indirect case router(RouterChange)
+  case router(RouterChange)
   /// A router is taken off the list: its topics are emptied, its alerts resolve, its adoption ends.
   ///
   /// - event: what is published as `router_left`, with all that is known beside the router.

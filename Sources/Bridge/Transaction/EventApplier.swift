@@ -36,32 +36,31 @@ struct EventApplier {
     home: HomeContext
   ) throws {
     let (store, tx) = (context.store, context.tx)
-    let known = stored.flatMap { $0.isPresent ? $0 : nil }
     switch event.kind {
     case .ssid:
       // A Wi-Fi watcher is often not the router and has a login of its own: it may report the SSID,
       // which changes no credentials.
-      guard let known else { throw Rejection.unknownRouter }
-      try applySSID(event, to: known, home: home)
+      guard let stored, stored.isPresent else { throw Rejection.unknownRouter }
+      try applySSID(event, to: stored, home: home)
     case .announce, .dataset, .leave:
       let credential = try store.credential(of: agent, in: home.record.name, tx)
       // An id continues to belong to its team when its credentials were deleted.
       let owner = try credential?.team ?? store.formerOwner(of: agent, in: home.record.name, tx)
-      guard let ordered = try admit(event, of: agent, stored, user, owner: owner, home: home)
+      guard var router = try admit(event, of: agent, stored, user, owner: owner, home: home)
       else { return }
       if event.kind == .leave {
         try effects.apply(
           context.routers.leave(
-            known, ordered: ordered, credential: credential, owner: owner, in: home.record))
+            stored, ordered: router, credential: credential, owner: owner, in: home.record))
       } else {
         try announce(
-          event, ordered, stored: stored, over: credential, user: user, home: home)
+          event, of: &router, stored: stored, over: credential, user: user, home: home)
       }
     case .heartbeat, .offline:
-      guard let known else { throw Rejection.unknownRouter }
+      guard let stored, stored.isPresent else { throw Rejection.unknownRouter }
       let owner = try store.owner(of: agent, in: home.record.name, tx)
-      guard let ordered = try admit(event, of: agent, known, user, owner: owner, home: home),
-        var change = try context.routers.presence(event, of: ordered, stored: known)
+      guard let ordered = try admit(event, of: agent, stored, user, owner: owner, home: home),
+        let change = try context.routers.presence(event, of: ordered, stored: stored)
       else { return }
       if event.kind == .heartbeat {
         try context.adoptions.judgeHeartbeat(
@@ -85,8 +84,10 @@ struct EventApplier {
     return ordered
   }
 
+  /// - Parameter router: the row with the event's number noted. Changed in place, which spares a copy for each message;
+  ///   the caller needs it no more.
   private func announce(
-    _ event: InboundEvent, _ ordered: RouterRecord, stored: RouterRecord?,
+    _ event: InboundEvent, of router: inout RouterRecord, stored: RouterRecord?,
     over credential: ThreadCredential?, user: String, home: HomeContext
   ) throws {
     let adoptions = context.adoptions
@@ -99,12 +100,12 @@ struct EventApplier {
     if event.dataset != nil, !event.wasSealed {
       try effects.apply([.plaintextSeen(user: user, home: home.record.name)])
     }
-    var router = context.routers.announced(event, by: user, ordered)
+    context.routers.takeDescription(of: event, by: user, into: &router)
     let preferred = try context.preferredNetwork(of: home)
     let report = try adoptions.judge(
       event.dataset, of: &router, preferred: preferred, in: home.record.name)
     let (dataset, following) = try context.routers.announce(
-      event, by: user, router, stored: stored, over: credential, preferred: preferred,
+      event, by: user, of: &router, stored: stored, over: credential, preferred: preferred,
       report: report, in: home.record)
     try adoptions.note(report, of: router, reported: dataset, in: home.record.name)
     try effects.apply(following)

@@ -12,7 +12,6 @@ struct RouterWriter {
 
   /// Checks against the preferred network, counts, decides about its alerts, and writes the row.
   func write(_ change: RouterChange) throws -> [Effect] {
-    let (stored, record) = (change.stored, change.event)
     let home = try context.home(change.router.home)
     var router = change.router
     var effects: [Effect] = []
@@ -29,12 +28,13 @@ struct RouterWriter {
     router.preferred = check.name
     if check == .match { router.memberOf = preferred?.extendedPANID }
     effects += try checkAdoption(
-      of: &router, check, dataset, isSSIDNew: record.types.contains(.ssidChanged), home: home)
-    if let stored, record.types.isEmpty, router.showsTheSame(as: stored) {
+      of: &router, check, dataset, isSSIDNew: change.event.types.contains(.ssidChanged), home: home)
+    let stored = change.stored
+    if let stored, change.event.types.isEmpty, router.showsTheSame(as: stored) {
       try RouterLedger.touch(router, context.tx)
       return effects
     }
-    router.generation = try progress.append(record)
+    router.generation = try progress.append(change.event)
     progress.networks.note(
       home: home.record.id, from: stored?.contribution, to: router.contribution,
       dataset: router.datasetChangedAt == context.now ? dataset : nil)
@@ -92,11 +92,11 @@ struct RouterWriter {
     of router: inout RouterRecord, _ check: PreferredCheck, _ dataset: OperationalDataset?,
     isSSIDNew: Bool, home: HomeContext
   ) throws -> [Effect] {
-    let unchecked = router
-    return try context.adoptions.check(
+    try context.adoptions.check(
       &router, check, reported: dataset, preferred: context.preferredNetwork(of: home),
-      isRaised: context.alerts.isFiring(
-        .preferredNetworkMismatch, of: unchecked, in: home.record),
+      isRaised: {
+        try context.alerts.isFiring(.preferredNetworkMismatch, of: $0, in: home.record)
+      },
       isSSIDNew: isSSIDNew, in: home.record.name)
   }
 

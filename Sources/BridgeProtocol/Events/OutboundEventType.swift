@@ -10,6 +10,11 @@ package struct OutboundEventTypes: OptionSet, Hashable, Sendable {
     self.rawValue = rawValue
   }
 
+  /// No type. Not that of `OptionSet`, nor `[]`, which run unspecialized code for every message.
+  package init() {
+    rawValue = 0
+  }
+
   package static let routerAnnounced = Self(rawValue: 1 << 0)
   package static let routerLeft = Self(rawValue: 1 << 1)
   package static let datasetStored = Self(rawValue: 1 << 2)

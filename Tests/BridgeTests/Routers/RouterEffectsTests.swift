@@ -45,12 +45,13 @@ struct RouterEffectsTests {
     let credential = try bridge.credential(Agent.living)
     let preferred = try bridge.preferred()
     return try routers { routers, home in
-      let ordered = try #require(
+      var router = try #require(
         try routers.inOrder(
           event, stored: stored, agent: agent(Agent.living), user: "anna", in: home))
+      routers.takeDescription(of: event, by: "anna", into: &router)
       return try routers.announce(
-        event, by: "anna", routers.announced(event, by: "anna", ordered), stored: stored,
-        over: credential, preferred: preferred, report: nil, in: home
+        event, by: "anna", of: &router, stored: stored, over: credential, preferred: preferred,
+        report: nil, in: home
       ).effects
     }
   }
