@@ -28,6 +28,8 @@ let package = Package(
   ],
   targets: [
     // Floor 0: system libraries, and what is pure.
+    // Without pkg-config: what it says of avahi has a flag that SwiftPM warns about in every build.
+    .systemLibrary(name: "CLibAvahi", providers: [.apt(["libavahi-client-dev"])]),
     .systemLibrary(
       name: "CLibMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
     .systemLibrary(
@@ -44,6 +46,7 @@ let package = Package(
     .target(name: "SQLiteDatabase", dependencies: ["CLibSQLite"]),
     .target(name: "MosquittoClient", dependencies: ["CLibMosquitto", "SystemThreads"]),
     .target(name: "VarlinkSocket", dependencies: ["BoundedJSON", "SystemThreads"]),
+    .target(name: "ServiceDiscovery", dependencies: ["CLibAvahi", "SystemThreads"]),
     .target(name: "StatePlaces"),
     .target(name: "Terminal"),
     .target(name: "BrokerAccess"),
@@ -180,6 +183,10 @@ let package = Package(
         "SQLiteDatabase", "ThreadDataset", .product(name: "Logging", package: "swift-log"),
       ],
       path: "Tests/TestKit"),
+    // Looks for services, and publishes some, as a process of its own: where D-Bus is, libdbus reads once in a process.
+    .executableTarget(
+      name: "service-probe", dependencies: ["CLibAvahi", "ServiceDiscovery", "ThreadDataset"],
+      path: "Tests/ServiceProbe"),
     .testTarget(
       name: "ThreadDatasetTests", dependencies: ["TestKit", "ThreadDataset"],
       resources: [.copy("Vectors")]),
@@ -194,6 +201,9 @@ let package = Package(
     .testTarget(
       name: "LocalRequestsTests",
       dependencies: ["LocalRequests", "ThreadRequests", "VarlinkSocket"]),
+    .testTarget(
+      name: "ServiceDiscoveryTests",
+      dependencies: ["ServiceDiscovery", "TestKit", "ThreadDataset", "service-probe"]),
     .testTarget(name: "BrokerAccessTests", dependencies: ["BrokerAccess"]),
     .testTarget(name: "EmbeddedBrokerTests", dependencies: ["EmbeddedBroker", "TestKit"]),
     .testTarget(name: "YAMLReaderTests", dependencies: ["YAMLReader"]),

@@ -89,9 +89,9 @@ static void fail(const char *what) {
   _exit(1);
 }
 
-static void set_below_file(const char *name, const char *part) {
+static void set_below_file(const char *name, const char *prefix, const char *part) {
   char path[PATH_MAX];
-  if (snprintf(path, sizeof path, "%s/%s", file, part) >= (int)sizeof path) fail(name);
+  if (snprintf(path, sizeof path, "%s%s/%s", prefix, file, part) >= (int)sizeof path) fail(name);
   if (setenv(name, path, 1) != 0) fail(name);
 }
 
@@ -122,6 +122,8 @@ __attribute__((constructor)) static void enter_sandbox(void) {
 
   clear_variables();
   setenv(marker, directory, 1);
-  set_below_file("HOME", "home");
-  set_below_file("THREADKEEPER_SYSTEM_ROOT", "system");
+  set_below_file("HOME", "", "home");
+  set_below_file("THREADKEEPER_SYSTEM_ROOT", "", "system");
+  /* The services of the machine's network are found by its avahi-daemon. */
+  set_below_file("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=", "bus");
 }

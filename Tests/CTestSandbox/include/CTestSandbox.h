@@ -8,7 +8,7 @@
  *
  * Before the first test, the process gets an environment in which every default place of a store, a
  * key, a socket or a configuration lies below a regular file: whoever uses a default there fails with
- * ENOTDIR, root too. Programs that the tests start inherit it.
+ * ENOTDIR, root too. So does whoever looks for the machine's D-Bus. Programs that the tests start inherit it.
  *
  * When the process ends, it fails if one of the machine's own places has come into being meanwhile.
  */

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLibAvahi
+
+/// One client of avahi-daemon, from its first call to its failure. It lives on one thread.
+///
+/// libavahi-client cannot use a client again that has failed, which it does when avahi-daemon ends. Then a new session
+/// waits for the next one (`AVAHI_CLIENT_NO_FAIL`).
+final class AvahiSession {
+  /// Multicast DNS (RFC 6762, section 3). Another domain would be asked for with unicast.
+  private static let domain = "local"
+
+  /// avahi-daemon answers in milliseconds. libdbus waits for 25 seconds.
+  private static let answerLimit = Duration.seconds(5)
+
+  private let type: String
+  private let output: BrowserOutput
+  private var table: ServiceTable
+  private var browser: OpaquePointer?
+  private var resolvers: [String: OpaquePointer] = [:]
+  private var names: [OpaquePointer: String] = [:]
+  private var failure: DiscoveryObstacle?
+
+  init(type: String, limits: ServiceLimits, output: BrowserOutput) {
+    self.type = type
+    self.output = output
+    table = ServiceTable(limits: limits, now: .now)
+  }
+
+  /// Whether everything that was there has been reported.
+  var wasListed: Bool { table.isListed }
+
+  /// Browses until it fails or the output is stopped.
+  ///
+  /// - Returns: why it failed; nil when it was stopped.
+  func run(on loop: PollLoop) -> DiscoveryObstacle? {
+    var code: Int32 = 0
+    // Valid for all callbacks: they are made below this function.
+    let own = Unmanaged.passUnretained(self).toOpaque()
+    let client = avahi_client_new(
+      loop.interface, AVAHI_CLIENT_NO_FAIL, AvahiCallbacks.client, own, &code)
+    guard let client else { return DiscoveryObstacle(ofNewClient: code) }
+    // Closes the connection first, and then frees the browser and the resolvers as well, without a call that blocks.
+    defer { avahi_client_free(client) }
+    while failure == nil, !output.isStopping {
+      guard loop.iterate(until: table.nextTick) else {
+        return output.isStopping ? nil : .noResources
+      }
+      perform(table.tick(.now), client)
+    }
+    return failure
+  }
+
+  // MARK: What the callbacks bring
+
+  func clientChanged(_ client: OpaquePointer, _ state: AvahiClientState) {
+    switch state {
+    case AVAHI_CLIENT_S_REGISTERING, AVAHI_CLIENT_S_RUNNING, AVAHI_CLIENT_S_COLLISION:
+      if browser == nil { browse(client) }
+    case AVAHI_CLIENT_CONNECTING:
+      output.report(.unavailable(.noDaemon))
+    default:
+      fail(client)
+    }
+  }
+
+  func browserReported(_ client: OpaquePointer, _ event: AvahiBrowserEvent, _ seen: SeenService) {
+    guard failure == nil else { return }
+    switch event {
+    case AVAHI_BROWSER_NEW:
+      guard let name = seen.name else { return output.refuse(1) }
+      perform(table.appeared(name, on: seen.path), client)
+    case AVAHI_BROWSER_REMOVE:
+      if let name = seen.name { perform(table.disappeared(name, on: seen.path), client) }
+    case AVAHI_BROWSER_ALL_FOR_NOW:
+      perform(table.allForNow(), client)
+    case AVAHI_BROWSER_FAILURE:
+      fail(client)
+    default:
+      break  // AVAHI_BROWSER_CACHE_EXHAUSTED: the network is being asked.
+    }
+  }
+
+  /// - Parameter answer: nil when there is none, or its host name is invalid.
+  func resolverAnswered(
+    _ client: OpaquePointer, _ resolver: OpaquePointer, _ answer: ResolvedService?
+  ) {
+    guard failure == nil, let name = names[resolver] else { return }
+    guard let answer else { return perform(table.failed(name), client) }
+    let record = ServiceRecord(
+      name: name, host: answer.host, port: answer.port, text: answer.text)
+    perform(table.resolved(record, at: .now), client)
+  }
+
+  func refuse() { output.refuse(1) }
+
+  // MARK: What is asked of avahi-daemon
+
+  private func perform(_ actions: [ServiceTable.Action], _ client: OpaquePointer) {
+    for action in actions where failure == nil && !output.isStopping {
+      switch action {
+      case .resolve(let name, let path): resolve(name, path, client)
+      case .release(let name): release(name)
+      case .report(let update): output.report(update)
+      case .refuse(let count): output.refuse(count)
+      case .browseAgain:
+        if let browser { avahi_service_browser_free(browser) }
+        browse(client)
+      }
+    }
+  }
+
+  private func browse(_ client: OpaquePointer) {
+    browser = avahi_service_browser_new(
+      client, Int32(AVAHI_IF_UNSPEC), Int32(AVAHI_PROTO_UNSPEC), type, Self.domain,
+      AvahiLookupFlags(0),
+      AvahiCallbacks.browser, Unmanaged.passUnretained(self).toOpaque())
+    if browser == nil { fail(client) }
+  }
+
+  /// The resolver stays: it also reports changes.
+  private func resolve(_ name: String, _ path: ServicePath, _ client: OpaquePointer) {
+    let asked = ContinuousClock.now
+    let resolver = avahi_service_resolver_new(
+      client, path.interface, path.protocol, name, type, Self.domain, Int32(AVAHI_PROTO_UNSPEC),
+      AVAHI_LOOKUP_NO_ADDRESS, AvahiCallbacks.resolver,
+      Unmanaged.passUnretained(self).toOpaque())
+    if let resolver {
+      resolvers[name] = resolver
+      names[resolver] = name
+      return
+    }
+    // No answer ends the session, for the next one would not come either. A refusal is about this service alone.
+    if asked.duration(to: .now) > Self.answerLimit { return fail(client, with: .noDaemon) }
+    output.refuse(1)
+    perform(table.failed(name), client)
+  }
+
+  private func release(_ name: String) {
+    guard let resolver = resolvers.removeValue(forKey: name) else { return }
+    names[resolver] = nil
+    avahi_service_resolver_free(resolver)
+  }
+
+  private func fail(_ client: OpaquePointer, with obstacle: DiscoveryObstacle? = nil) {
+    if failure == nil { failure = obstacle ?? DiscoveryObstacle(code: avahi_client_errno(client)) }
+  }
+}

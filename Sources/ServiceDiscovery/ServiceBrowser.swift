@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLibAvahi
+import Dispatch
+import Glibc
+import Synchronization
+import SystemThreads
+
+/// Finds the services of one type on the local network, by DNS-SD (RFC 6763) through avahi-daemon.
+///
+/// It has a thread of its own. avahi-daemon may be missing, come later or restart: that is an update, not an error.
+/// Where the system's D-Bus is, libdbus reads from `DBUS_SYSTEM_BUS_ADDRESS`, once in a process.
+package final class ServiceBrowser: Sendable {
+  /// How long `stop` waits for the thread.
+  static let stopLimit = DispatchTimeInterval.seconds(2)
+
+  private struct Run {
+    var thread: SystemThread
+    var loop: PollLoop
+    var hasEnded: DispatchSemaphore
+  }
+
+  private let type: String
+  private let limits: ServiceLimits
+  private let output: BrowserOutput
+  private let current = Mutex<Run?>(nil)
+
+  /// - Parameters:
+  ///   - type: such as `_meshcop._udp`.
+  ///   - handler: is called on the browser's thread, one update after the other. It may block, but should not for long.
+  package init(
+    type: String, limits: ServiceLimits = .init(),
+    handler: @escaping @Sendable (ServiceUpdate) -> Void
+  ) {
+    self.type = type
+    self.limits = limits
+    output = BrowserOutput(handler: handler)
+  }
+
+  deinit {
+    output.stop()
+    current.withLock { run in
+      run?.loop.quit()
+      run?.thread.detach()
+    }
+  }
+
+  /// Begins to browse. Call it once.
+  ///
+  /// - Throws: `DiscoveryObstacle`: not a service type, or the system has no thread to give.
+  package func start() throws {
+    guard avahi_is_valid_service_type_strict(type) != 0 else {
+      throw DiscoveryObstacle.invalidType(type)
+    }
+    let loop = try PollLoop()
+    let hasEnded = DispatchSemaphore(value: 0)
+    try current.withLock { run in
+      guard run == nil, !output.isStopping else { return }
+      do throws(SystemThreadError) {
+        let thread = try SystemThread { [type, limits, output] in
+          Self.browse(type, limits, output, on: loop)
+          hasEnded.signal()
+        }
+        run = Run(thread: thread, loop: loop, hasEnded: hasEnded)
+      } catch {
+        throw DiscoveryObstacle.noResources
+      }
+    }
+  }
+
+  /// Ends it. No update is reported afterwards, except one whose report is going on. From any thread, more than once.
+  ///
+  /// It waits at most 2 seconds for the thread, which may sit in a call of libdbus: for 25 seconds when avahi-daemon
+  /// does not answer, and as long as a D-Bus daemon stands still that it has just connected to. Such a thread ends by
+  /// itself. In the handler it takes these 2 seconds.
+  package func stop() {
+    output.stop()
+    let run = current.withLock { run in
+      defer { run = nil }
+      return run
+    }
+    guard let run else { return }
+    run.loop.quit()
+    if run.hasEnded.wait(timeout: .now() + Self.stopLimit) == .success {
+      run.thread.join()
+    } else {
+      run.thread.detach()
+    }
+  }
+
+  /// How often something was not reported: a service over the limit, one with an invalid name or host, an entry of a
+  /// TXT record, a change that another one followed within the minute. From any thread.
+  package var refused: Int { output.refused }
+
+  private static func browse(
+    _ type: String, _ limits: ServiceLimits, _ output: BrowserOutput, on loop: PollLoop
+  ) {
+    var pause = RetryPause()
+    while !output.isStopping {
+      let session = AvahiSession(type: type, limits: limits, output: output)
+      if let obstacle = session.run(on: loop) { output.report(.unavailable(obstacle)) }
+      if session.wasListed { pause.reset() }
+      let end = ContinuousClock.now + pause.next()
+      while !output.isStopping, ContinuousClock.now < end {
+        // A loop that does not work must not keep a processor busy.
+        if !loop.iterate(until: end) { usleep(100_000) }
+      }
+    }
+  }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The services of one type that avahi-daemon has reported. A pure value: `AvahiSession` brings the events and does
+/// what they ask for.
+///
+/// ```
+/// event                         what is done
+/// appeared, a new name          resolve; above the limit: refuse, and browse again when there is room
+/// appeared, a known name        nothing: the service is seen on one more path
+/// disappeared, the last path    release, lost (if it was found)
+/// disappeared, another path     if it was resolved on that path: release, resolve on another
+/// resolved, first or changed    found; too often: refuse, and found when the minute is over
+/// failed                        nothing: avahi-daemon keeps asking
+/// allForNow, and each resolver  listed, once
+///   started before has answered
+/// ```
+struct ServiceTable {
+  /// What an event leads to, in this order.
+  enum Action: Equatable {
+    case resolve(name: String, path: ServicePath)
+    /// The resolver of that name is not needed any more.
+    case release(name: String)
+    case report(ServiceUpdate)
+    /// End the browser and begin another, which reports all that is there.
+    case browseAgain
+    /// Something is not reported: count it.
+    case refuse(Int)
+  }
+
+  /// Paths of one service that are known. A host has few interfaces.
+  static let maximumPaths = 32
+
+  struct Service {
+    /// With the number of the listing in which it was seen last.
+    var paths: [ServicePath: Int]
+    var resolvedPath: ServicePath
+    /// What the resolver said last, and what of it was reported.
+    var current: ServiceRecord?
+    var reported: ServiceRecord?
+    var pace = ChangePace()
+  }
+
+  let limits: ServiceLimits
+  var services: [String: Service] = [:]
+  /// Resolvers that have not answered yet.
+  var unanswered: Set<String> = []
+  /// Of those, the ones that the first listing waits for. Nil before all names are known.
+  var awaited: Set<String>?
+  private(set) var isListed = false
+  /// The number of the present listing: a new browser begins a new one.
+  var listing = 0
+  var isOverLimit = false
+  var lastListing: ContinuousClock.Instant
+
+  init(limits: ServiceLimits, now: ContinuousClock.Instant) {
+    self.limits = limits
+    lastListing = now
+  }
+
+  mutating func appeared(_ name: String, on path: ServicePath) -> [Action] {
+    if var service = services[name] {
+      if service.paths[path] != nil || service.paths.count < Self.maximumPaths {
+        service.paths[path] = listing
+      }
+      services[name] = service
+      return []
+    }
+    guard services.count < limits.maximumServices else {
+      isOverLimit = true
+      return [.refuse(1)]
+    }
+    services[name] = Service(paths: [path: listing], resolvedPath: path)
+    unanswered.insert(name)
+    return [.resolve(name: name, path: path)]
+  }
+
+  mutating func disappeared(_ name: String, on path: ServicePath) -> [Action] {
+    guard var service = services[name], service.paths.removeValue(forKey: path) != nil else {
+      return []
+    }
+    guard let other = service.paths.keys.first else {
+      services[name] = nil
+      let lost: [Action] = service.reported == nil ? [] : [.report(.lost(name: name))]
+      return [.release(name: name)] + lost + answered(name)
+    }
+    guard service.resolvedPath == path else {
+      services[name] = service
+      return []
+    }
+    service.resolvedPath = other
+    services[name] = service
+    return [.release(name: name), .resolve(name: name, path: other)]
+  }
+
+  mutating func resolved(
+    _ record: ServiceRecord, at now: ContinuousClock.Instant
+  ) -> [Action] {
+    guard var service = services[record.name] else { return [] }
+    var actions: [Action] = []
+    if record != service.current {
+      let refused = record.text.refused
+      // What it replaces was never reported.
+      let replaced = service.current != service.reported ? 1 : 0
+      if refused + replaced > 0 { actions.append(.refuse(refused + replaced)) }
+    }
+    service.current = record
+    services[record.name] = service
+    actions += report(record.name, at: now)
+    return actions + answered(record.name)
+  }
+
+  /// No answer, or one that cannot be used.
+  mutating func failed(_ name: String) -> [Action] {
+    answered(name)
+  }
+
+  /// Reports what a service says now, if it is news and not too often.
+  mutating func report(_ name: String, at now: ContinuousClock.Instant) -> [Action] {
+    guard var service = services[name], let current = service.current, current != service.reported
+    else { return [] }
+    guard service.reported == nil || service.pace.admits(limits.changesPerMinute, at: now) else {
+      return []
+    }
+    service.reported = current
+    services[name] = service
+    return [.report(.found(current))]
+  }
+
+  private mutating func answered(_ name: String) -> [Action] {
+    unanswered.remove(name)
+    awaited?.remove(name)
+    return listedIfComplete()
+  }
+
+  mutating func listedIfComplete() -> [Action] {
+    guard !isListed, awaited?.isEmpty == true else { return [] }
+    isListed = true
+    return [.report(.listed)]
+  }
+}

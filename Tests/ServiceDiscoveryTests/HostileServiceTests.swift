@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestKit
+import Testing
+
+@Suite(
+  .enabled(if: LocalNetwork.obstacle == nil, "\(LocalNetwork.obstacle ?? "")"))
+struct HostileServiceTests {
+  private func text(_ entry: String) -> [UInt8] { Array(entry.utf8) }
+
+  @Test("A service that goes without a goodbye is lost when its records expire")
+  func expired() async throws {
+    let network = try LocalNetwork()
+    try network.stop(.avahi, .far)
+    let browser = try BrowserProcess(network.environment())
+    try await browser.wait(for: "listed")
+    let sender = try PacketSender(network)
+    try await eventually {
+      try sender.send(MulticastPacket(name: text("short"), lifetime: 3))
+      return !browser.updates("found\tshort\traw.local\t4660").isEmpty
+    }
+    try await browser.wait(for: "lost\tshort")
+  }
+
+  @Test(
+    "The first of a repeated key is the first on the wire, and entries that are no pairs are ignored"
+  )
+  func order() async throws {
+    let network = try LocalNetwork()
+    try network.stop(.avahi, .far)
+    let browser = try BrowserProcess(network.environment(), keys: ["id", "ID", "nn"])
+    try await browser.wait(for: "listed")
+    let sender = try PacketSender(network)
+    let entries = [[], text("="), text("=x"), text("nn=\0\u{1}"), text("id=1"), text("Id=2")]
+    let packet = MulticastPacket(name: text("order"), text: MulticastPacket.strings(entries))
+    try await eventually {
+      try sender.send(packet)
+      return !browser.updates("found\torder").isEmpty
+    }
+    #expect(
+      browser.updates("found\torder") == ["found\torder\traw.local\t4660\tid=31\tID=31\tnn=0001"])
+  }
+
+  @Test("Garbage from the network ends nothing, and what is valid is found after it")
+  func garbage() async throws {
+    let network = try LocalNetwork()
+    try network.stop(.avahi, .far)
+    let browser = try BrowserProcess(network.environment(), keys: ["rv"])
+    try await browser.wait(for: "listed")
+    let sender = try PacketSender(network)
+    var generator = SystemRandomNumberGenerator()
+    var random: (Int) -> [UInt8] = { count in
+      (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
+    }
+    let full = [UInt8](repeating: 0xFF, count: 255)
+    let packets = [
+      MulticastPacket(name: text("\u{1B}[2J\u{7}\n")),
+      MulticastPacket(name: [0xFF, 0xFE, 0x80]),
+      MulticastPacket(name: [0x41, 0, 0x42]),
+      MulticastPacket(name: text(String(repeating: "\\", count: 63))),
+      MulticastPacket(name: text("bad host"), host: text("\u{1B}[31mh")),
+      MulticastPacket(name: text("binary host"), host: [0xFF, 0, 0xFE]),
+      MulticastPacket(name: text("torn"), text: [200, 1, 2]),
+      MulticastPacket(name: text("none"), text: []),
+      MulticastPacket(
+        name: text("full"), text: MulticastPacket.strings([[UInt8]](repeating: full, count: 30))),
+      MulticastPacket(
+        name: text("many"), text: MulticastPacket.strings((0..<400).map { text("k\($0)=") })),
+      MulticastPacket(name: text("zeros"), text: [UInt8](repeating: 0, count: 1_400)),
+    ]
+    for packet in packets { try sender.send(packet) }
+    for _ in 0..<100 {
+      try sender.send(
+        MulticastPacket(name: random(.random(in: 1...63)), text: random(.random(in: 0...1_200))))
+    }
+    let good = MulticastPacket(name: text("good"), text: MulticastPacket.strings([text("rv=1")]))
+    try await eventually {
+      try sender.send(good)
+      return !browser.updates("found\tgood\traw.local\t4660\trv=31").isEmpty
+    }
+    #expect(browser.isRunning)
+    // Nothing that a terminal obeys is in a name or a host.
+    #expect(
+      !browser.updates.contains { $0.unicodeScalars.contains { $0.value < 0x20 && $0 != "\t" } })
+    try await eventually { try await browser.refused() > 0 }
+    #expect(try await browser.stop() < 10_000)
+  }
+}

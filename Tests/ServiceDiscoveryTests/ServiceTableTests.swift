@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ServiceDiscovery
+
+struct ServiceTableTests {
+  private let start = ContinuousClock.now
+  private let ipv4 = ServicePath(interface: 2, protocol: 0)
+  private let ipv6 = ServicePath(interface: 2, protocol: 1)
+
+  private func table(maximumServices: Int = 200) -> ServiceTable {
+    ServiceTable(limits: ServiceLimits(maximumServices: maximumServices), now: start)
+  }
+
+  private func record(_ name: String, _ text: String = "rv=1") -> ServiceRecord {
+    ServiceRecord(
+      name: name, host: "h.local", port: 1, text: TXTRecord(entries: [Array(text.utf8)]))
+  }
+
+  @Test(
+    "A service is resolved on the first path on which it is seen, and found when it is resolved")
+  func found() {
+    var table = table()
+    #expect(table.appeared("a", on: ipv4) == [.resolve(name: "a", path: ipv4)])
+    #expect(table.appeared("a", on: ipv6) == [])
+    #expect(table.resolved(record("a"), at: start) == [.report(.found(record("a")))])
+    #expect(table.resolved(record("a"), at: start) == [])
+  }
+
+  @Test("A service is lost with its last path only")
+  func lastPath() {
+    var table = table()
+    _ = table.appeared("a", on: ipv4)
+    _ = table.appeared("a", on: ipv6)
+    _ = table.resolved(record("a"), at: start)
+    #expect(table.disappeared("a", on: ipv6) == [])
+    #expect(table.disappeared("a", on: ipv4) == [.release(name: "a"), .report(.lost(name: "a"))])
+    #expect(table.disappeared("a", on: ipv4) == [])
+  }
+
+  @Test("A service that loses the path on which it is resolved is resolved on another")
+  func otherPath() {
+    var table = table()
+    _ = table.appeared("a", on: ipv4)
+    _ = table.appeared("a", on: ipv6)
+    #expect(
+      table.disappeared("a", on: ipv4)
+        == [.release(name: "a"), .resolve(name: "a", path: ipv6)])
+    #expect(table.disappeared("a", on: ipv6) == [.release(name: "a")])
+  }
+
+  @Test("A service that goes before it was resolved is not lost")
+  func neverFound() {
+    var table = table()
+    _ = table.appeared("a", on: ipv4)
+    #expect(table.disappeared("a", on: ipv4) == [.release(name: "a")])
+    #expect(table.resolved(record("a"), at: start) == [])
+  }
+
+  @Test("It is listed once all resolvers that were started by then have answered or failed")
+  func listed() {
+    var table = table()
+    for name in ["a", "b", "c"] { _ = table.appeared(name, on: ipv4) }
+    #expect(table.resolved(record("a"), at: start).count == 1)
+    #expect(table.allForNow() == [])
+    _ = table.appeared("late", on: ipv4)
+    #expect(table.failed("b") == [])
+    #expect(table.disappeared("c", on: ipv4) == [.release(name: "c"), .report(.listed)])
+    #expect(table.isListed)
+    #expect(table.failed("late") == [])
+    #expect(table.allForNow() == [])
+  }
+
+  @Test("Nothing at all is listed at once")
+  func nothing() {
+    var table = table()
+    #expect(table.allForNow() == [.report(.listed)])
+  }
+
+  @Test("A service over the limit is refused, and looked for again when there is room")
+  func limit() {
+    var table = table(maximumServices: 2)
+    _ = table.appeared("a", on: ipv4)
+    _ = table.appeared("b", on: ipv4)
+    #expect(table.appeared("c", on: ipv4) == [.refuse(1)])
+    #expect(table.services.count == 2)
+    #expect(table.nextTick == nil)
+    _ = table.disappeared("a", on: ipv4)
+    #expect(table.nextTick == start + .seconds(60))
+    #expect(table.tick(start + .seconds(59)) == [])
+    #expect(table.tick(start + .seconds(60)) == [.browseAgain])
+    #expect(table.nextTick == nil)
+    #expect(table.appeared("c", on: ipv4) == [.resolve(name: "c", path: ipv4)])
+  }
+
+  @Test("What another listing does not have any more is lost at its end")
+  func gone() {
+    var table = table(maximumServices: 2)
+    for name in ["a", "b", "c"] { _ = table.appeared(name, on: ipv4) }
+    _ = table.resolved(record("b"), at: start)
+    _ = table.disappeared("a", on: ipv4)
+    #expect(table.tick(start + .seconds(60)) == [.browseAgain])
+    _ = table.appeared("c", on: ipv4)
+    #expect(table.allForNow() == [.release(name: "b"), .report(.lost(name: "b"))])
+  }
+
+  @Test("Of many changes in a minute the last is found when it is over, and the others are counted")
+  func changes() {
+    var table = table()
+    _ = table.appeared("a", on: ipv4)
+    _ = table.resolved(record("a", "n=0"), at: start)
+    for number in 1...10 {
+      let changed = record("a", "n=\(number)")
+      #expect(table.resolved(changed, at: start) == [.report(.found(changed))])
+    }
+    #expect(table.resolved(record("a", "n=11"), at: start) == [])
+    #expect(table.nextTick == start + .seconds(60))
+    #expect(table.resolved(record("a", "n=12"), at: start) == [.refuse(1)])
+    #expect(table.tick(start + .seconds(59)) == [])
+    #expect(table.tick(start + .seconds(60)) == [.report(.found(record("a", "n=12")))])
+    #expect(table.nextTick == nil)
+  }
+
+  @Test("A change back to what was found last is no news")
+  func changeBack() {
+    var table = table()
+    _ = table.appeared("a", on: ipv4)
+    _ = table.resolved(record("a", "n=0"), at: start)
+    for number in 1...10 { _ = table.resolved(record("a", "n=\(number)"), at: start) }
+    _ = table.resolved(record("a", "n=0"), at: start)
+    #expect(table.resolved(record("a", "n=10"), at: start) == [.refuse(1)])
+    #expect(table.nextTick == nil)
+  }
+
+  @Test("Refused entries of a TXT record are counted once for each record")
+  func refusedEntries() {
+    var table = table()
+    _ = table.appeared("a", on: ipv4)
+    let bad = record("a", "\u{1}=1")
+    #expect(table.resolved(bad, at: start) == [.refuse(1), .report(.found(bad))])
+    #expect(table.resolved(bad, at: start) == [])
+  }
+
+  @Test("A service that is seen on more paths than are known stays bounded")
+  func manyPaths() {
+    var table = table()
+    for interface in 0..<1_000 {
+      _ = table.appeared("a", on: ServicePath(interface: Int32(interface), protocol: 0))
+    }
+    #expect(table.services["a"]?.paths.count == ServiceTable.maximumPaths)
+  }
+}
