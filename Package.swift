@@ -100,7 +100,7 @@ let package = Package(
       dependencies: [
         "BoundedJSON", "BridgeProtocol", "BrokerAccess", "ClientEnrolment", "ConsentLedger",
         "CredentialService", "KeychainCore", "MosquittoClient", "SQLiteDatabase", "SealedEnvelope",
-        "SodiumCrypto",
+        "ServiceDiscovery", "SodiumCrypto",
         "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -120,7 +120,8 @@ let package = Package(
       dependencies: [
         "Bridge", "BridgeProtocol", "BrokerLoginStore", "ClientEnrolment", "ConsentLedger",
         "CredentialService", "EmbeddedBroker", "KeychainCore", "LocalRequests", "MosquittoClient",
-        "SQLiteDatabase", "SealedEnvelope", "Settings", "SodiumCrypto", "SystemThreads",
+        "SQLiteDatabase", "SealedEnvelope", "ServiceDiscovery", "Settings", "SodiumCrypto",
+        "SystemThreads",
         "ThreadCredentialStore", "ThreadDataset", "ThreadRequests", "VarlinkSocket",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -131,7 +132,9 @@ let package = Package(
         "BoundedJSON", "Bridge", "BridgeProtocol", "BrokerAccess", "BrokerLoginStore",
         "ClientEnrolment",
         "ConsentLedger", "CredentialService", "EmbeddedBroker", "KeychainCore", "LocalRequests",
-        "LogFormat", "MosquittoClient", "SealedEnvelope", "Settings", "SodiumCrypto", "StatePlaces",
+        "LogFormat", "MosquittoClient", "SealedEnvelope", "ServiceDiscovery", "Settings",
+        "SodiumCrypto",
+        "StatePlaces",
         "SystemThreads", "Terminal", "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
         "ThreadkeeperDaemon",
         "VarlinkSocket",
@@ -262,7 +265,7 @@ let package = Package(
       dependencies: [
         "Bridge", "BridgeProtocol", "BrokerAccess", "ClientEnrolment", "ConsentLedger",
         "CredentialService", "KeychainCore", "MosquittoClient", "SQLiteDatabase", "SealedEnvelope",
-        "TestKit", "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
+        "ServiceDiscovery", "TestKit", "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(name: "SettingsTests", dependencies: ["Settings", "TestKit", "YAMLReader"]),
@@ -287,7 +290,7 @@ let package = Package(
         "BoundedJSON", "BridgeProtocol", "ConsentLedger", "EmbeddedBroker", "KeychainClientExample",
         "KeychainCore", "LocalRequests", "MosquittoClient", "SQLiteDatabase", "SealedEnvelope",
         "TestKit", "ThreadClientExample", "ThreadDataset", "ThreadNetwork", "ThreadRequests",
-        "VarlinkSocket", "YAMLReader", "threadkeeper",
+        "VarlinkSocket", "YAMLReader", "service-probe", "threadkeeper",
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -32,6 +32,9 @@ package final class Bridge: Service {
   package let requests: RequestService
   package let consents: ConsentDecisions
   package let ownership: OwnershipService
+  package let acceptance: AcceptanceService
+  /// Nil where the settings want none.
+  package let discovery: DiscoveryIntake?
   /// Whoever changes an enrolment while the bridge runs does it here: it remembers what it has read.
   package let enrolments: ClientEnrolmentStore
   private let intake: MosquittoClient
@@ -109,6 +112,11 @@ package final class Bridge: Service {
     requests = RequestService(transactions)
     self.consents = ConsentDecisions(transactions)
     ownership = OwnershipService(transactions)
+    acceptance = AcceptanceService(transactions)
+    discovery = configuration.topics.homes.first.flatMap { home in
+      guard configuration.discoversRouters else { return nil }
+      return DiscoveryIntake(transactions, home: home.name, logger: logger)
+    }
     self.status = status
     self.monitor = monitor
     self.enrolments = enrolments

@@ -14,6 +14,8 @@ package struct BridgeConfiguration: Sendable {
   package var eventsBurst = 100_000
   /// Border routers that are present, of one team in one home.
   package var routersPerTeam = 10_000
+  /// Whether border routers are looked for on the local network.
+  package var discoversRouters = false
   /// Seconds for which a condition must last before its alert is raised.
   package var alertsHold = 30
   /// Seconds in which a router that was sent the preferred credentials has to report that it uses them; nil:

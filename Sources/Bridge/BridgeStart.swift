@@ -66,8 +66,22 @@ enum BridgeStart {
           try transaction.apply(catchUp(home, transaction.context))
         }
         try transaction.apply(transaction.context.alerts.endOrphans())
+        try endDiscovery(configuration, transaction)
       }
       return retiredBases(stored, configuration)
+    }
+  }
+
+  /// Routers that were only seen go from the homes that the local network does not belong to.
+  private static func endDiscovery(
+    _ configuration: BridgeConfiguration, _ transaction: BridgeTransaction
+  ) throws {
+    let context = transaction.context
+    for home in context.homes.values {
+      if configuration.discoversRouters, home === context.servedHomes.first { continue }
+      // Without it no router can be checked. The next start tries again.
+      if (try? context.preferredNetwork(of: home)) == nil { continue }
+      try DiscoveryApplier(transaction: transaction, home: home).end()
     }
   }
 

@@ -10,6 +10,7 @@ package struct Settings: Sendable, Equatable {
   package var alerts: Alerts
   package var preferred: Preferred
   package var presence: Presence
+  package var discovery = Discovery()
   package var log: Log
   package var consent: Consent
   package var limits = Limits()

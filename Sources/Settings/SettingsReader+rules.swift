@@ -24,6 +24,13 @@ extension SettingsReader {
     return presence
   }
 
+  mutating func discovery() -> Settings.Discovery {
+    var discovery = Settings.Discovery()
+    discovery.mdns =
+      choice(.discoveryMDNS, among: Settings.Discovery.MDNS.allCases) ?? discovery.mdns
+    return discovery
+  }
+
   mutating func preferred() -> Settings.Preferred {
     var preferred = Settings.Preferred()
     preferred.onMismatch =

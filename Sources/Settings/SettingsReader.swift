@@ -67,6 +67,7 @@ struct SettingsReader {
       homes: homes(default: mqtt.baseTopic),
       stateDirectory: stateDirectory)
     settings.limits = limits()
+    settings.discovery = discovery()
     settings.clientUsers = clientUsers()
     settings.clients = clients(besideStore: store.path, users: settings.clientUsers)
     return settings

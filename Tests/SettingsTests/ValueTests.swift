@@ -63,6 +63,7 @@ struct ValueTests {
         ["warn", "INFO", "5", "on"]
       ),
       ("log.format", ["text", "json"], ["xml", "JSON"]),
+      ("discovery.mdns", ["auto", "off", "\"off\""], ["on", "no", "false", "AUTO"]),
     ])
   func words(name: String, good: [String], bad: [String]) throws {
     let parts = name.split(separator: ".")
@@ -80,12 +81,15 @@ struct ValueTests {
       mqtt: {protocol: 3.1.1}
       preferred: {follow_members: any}
       log: {level: trace, format: json}
+      discovery: {mdns: off}
       """
     let settings = try #require(try load(yaml).settings)
     #expect(settings.mqtt.protocolVersion == .v311)
     #expect(settings.preferred.followMembers == .any)
     #expect(settings.log.level == .trace)
     #expect(settings.log.format == .json)
+    #expect(settings.discovery.mdns == .off)
+    #expect(try load("").settings?.discovery.mdns == .auto)
   }
 
   @Test(

@@ -46,7 +46,7 @@ extension Adoptions {
 
   /// The alert of its mismatch was raised.
   func mismatchRaised(of agent: BorderAgentID, home: Int64) throws {
-    guard var router = try RouterLedger.find(agent, home: home, tx), router.isPresent,
+    guard var router = try RouterLedger.find(agent, home: home, tx), router.isAnnounced,
       router.adoption == nil
     else { return }
     var machine = AdoptionMachine(router.adoption, nil)

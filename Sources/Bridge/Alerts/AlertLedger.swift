@@ -77,19 +77,28 @@ enum AlertLedger {
     -> [AlertName.Severity: Int]
   {
     var counts: [AlertName.Severity: Int] = [:]
+    // The severity of some depends on their reason.
     let rows = try tx.all(
-      "SELECT name, count(*) FROM alert WHERE phase = 1 AND home = ? GROUP BY name",
+      """
+      SELECT name, iif(json_valid(facts), json_extract(facts, '$.reason'), NULL) AS reason, count(*)
+       FROM alert WHERE phase = 1 AND home = ? GROUP BY name, reason
+      """,
       .integer(home)
-    ) { (AlertName(number: $0.integer(0)), Int($0.integer(1))) }
-    for case (let name?, let count) in rows where name != .adoptionFailed {
-      counts[name.severity, default: 0] += count
+    ) { (AlertName(number: $0.integer(0)), $0.textIfPresent(1), Int($0.integer(2))) }
+    for case (let name?, let reason, let count) in rows {
+      counts[name.severity(reason), default: 0] += count
     }
-    // Of these it depends on the reason.
-    let adoptions = try tx.all(
-      "SELECT * FROM alert WHERE phase = 1 AND home = ? AND name = ?",
-      .integer(home), .integer(AlertName.adoptionFailed.number), row: AlertRecord.init(row:))
-    for alert in adoptions { counts[alert.name.severity(alert.facts.reason), default: 0] += 1 }
     return counts
+  }
+
+  /// What the held and firing alerts of one name are about.
+  static func activeSubjects(
+    of name: AlertName, home: Int64, _ tx: ReadTransaction
+  ) throws -> [String] {
+    try tx.all(
+      "SELECT subject FROM alert WHERE home = ? AND phase < 2 AND name = ?", .integer(home),
+      .integer(name.number)
+    ) { $0.text(0) }
   }
 
   static func save(_ alert: AlertRecord, _ tx: WriteTransaction) throws {

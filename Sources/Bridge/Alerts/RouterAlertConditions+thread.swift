@@ -57,6 +57,7 @@ extension RouterAlertConditions {
   }
 
   var offline: AlertFacts {
+    if router.source == .mdns { return notSeen }
     let (summary, remedy) =
       switch router.offlineReason {
       case .stopped:

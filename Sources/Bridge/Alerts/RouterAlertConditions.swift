@@ -20,28 +20,36 @@ struct RouterAlertConditions {
   var currentName: String?
   /// Whether an alert of the home explains why it differs from the preferred network.
   var isExplainedByHome = false
+  /// Whether a person has accepted that routers are on its network, which is not the preferred one.
+  var isNetworkAccepted = false
+  /// For commands: ` --home NAME`, or nothing.
+  var homeOption = ""
 
   var wanted: [AlertName: AlertFacts] {
     var wanted: [AlertName: AlertFacts] = [:]
     switch check {
     case .none, .match: break
     case .mismatch where isExplainedByHome: break
+    case .mismatch where isNeverMember && isNetworkAccepted: break
     case .mismatch(let names): wanted[.preferredNetworkMismatch] = mismatch(names)
     case .stale(let names): wanted[.staleDataset] = staleAgainstPreferred(names)
     case .conflict(let names): wanted[.datasetConflict] = conflictWithPreferred(names)
     }
     switch router.credential {
     case .stored: break
+    // Its record has no credentials.
+    case .missing where router.source == .mdns: break
     case .missing: wanted[.credentialsMissing] = missing
     case .stale where wanted[.staleDataset] == nil: wanted[.staleDataset] = staleReport
     case .conflict where wanted[.datasetConflict] == nil:
       wanted[.datasetConflict] = conflictingReport
     case .stale, .conflict: break
     }
-    if !router.isOnline { wanted[.borderRouterOffline] = offline }
+    if !router.isOnline, !isVisitor { wanted[.borderRouterOffline] = offline }
     if router.isOnline, router.threadState == .detached { wanted[.routerDetached] = detached }
     if dataset?.networkKey?.isWellKnown == true { wanted[.wellKnownNetworkKey] = wellKnownKey }
     wanted[.adoptionFailed] = adoptionFailed
+    if !router.isKnown, check == .match || check == .stale([]) { wanted[.unknownRouter] = unknown }
     return wanted
   }
 
@@ -81,6 +89,7 @@ struct RouterAlertConditions {
   private func mismatch(_ names: [DatasetParameter]) -> AlertFacts {
     if router.isElsewhere { return elsewhere(names) }
     if names.isEmpty { return notAttached }
+    if isNeverMember { return neverMember }
     let isSameNetwork = dataset?.extendedPANID == preferred?.extendedPANID
     if router.adoption == .asked {
       return facts(
@@ -102,7 +111,7 @@ struct RouterAlertConditions {
     facts(
       "\(name) still uses an older dataset of the preferred network \(preferredName)",
       "Wait for it to follow, or restart \(name); if it stays behind, give it the current dataset.",
-      differs: names)
+      differs: names.isEmpty ? nil : names)
   }
 
   private func conflictWithPreferred(_ names: [DatasetParameter]) -> AlertFacts {

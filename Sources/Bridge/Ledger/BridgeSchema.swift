@@ -208,5 +208,32 @@ package enum BridgeSchema {
           PRIMARY KEY (home, user, issuer)) WITHOUT ROWID
         """)
     },
+    Migration("border routers on the local network") { tx in
+      // `source`: who describes the router. `advertised`: its record is there now. `known`: it was there before, or a
+      // person has accepted it.
+      try tx.execute("ALTER TABLE router ADD COLUMN source TEXT NOT NULL DEFAULT 'mqtt'")
+      try tx.execute("ALTER TABLE router ADD COLUMN advertised INTEGER NOT NULL DEFAULT 0")
+      try tx.execute("ALTER TABLE router ADD COLUMN partition INTEGER")
+      try tx.execute("ALTER TABLE router ADD COLUMN thread_version TEXT")
+      try tx.execute("ALTER TABLE router ADD COLUMN known INTEGER NOT NULL DEFAULT 1")
+      try tx.execute("CREATE INDEX router_advertised ON router (home) WHERE advertised = 1")
+      try tx.execute(
+        "CREATE INDEX router_mdns ON router (home, last_seen) WHERE source = 'mdns' AND present = 1"
+      )
+      try tx.execute(
+        """
+        CREATE INDEX router_ext_address ON router (home, ext_address)
+          WHERE ext_address IS NOT NULL AND present = 1
+        """)
+      // When the first list of the local network was complete.
+      try tx.execute("ALTER TABLE home ADD COLUMN discovered_since INTEGER")
+      try tx.execute(
+        """
+        CREATE TABLE accepted_network (
+          home INTEGER NOT NULL REFERENCES home (id),
+          ext_pan_id BLOB NOT NULL,
+          PRIMARY KEY (home, ext_pan_id)) WITHOUT ROWID
+        """)
+    },
   ]
 }

@@ -32,6 +32,10 @@ enum HomeLedger {
       "UPDATE home SET moved_to = ? WHERE id = ?", .init(network?.bytes), .integer(id))
   }
 
+  static func setDiscoveredSince(_ time: WireTime?, of id: Int64, _ tx: WriteTransaction) throws {
+    try tx.execute("UPDATE home SET discovered_since = ? WHERE id = ?", .init(time), .integer(id))
+  }
+
   static func addRouters(_ change: Int, to id: Int64, _ tx: WriteTransaction) throws {
     try tx.execute(
       "UPDATE home SET routers = routers + ? WHERE id = ?", .integer(Int64(change)), .integer(id))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BridgeProtocol
 import SQLiteDatabase
 import ThreadDataset
 
@@ -17,6 +18,8 @@ package struct HomeRecord: Hashable, Sendable {
   let reevaluateAfter: Int64?
   /// The network that all members of the preferred network are on instead; nil while they are not.
   let movedTo: ExtendedPANID?
+  /// When the first list of the local network was complete; nil before, and while nothing is looked for there.
+  let discoveredSince: WireTime?
 }
 
 extension HomeRecord {
@@ -26,6 +29,7 @@ extension HomeRecord {
       preferred: row.blobIfPresent(3).flatMap(ExtendedPANID.init(bytes:)),
       preferredName: row.textIfPresent(4), routers: Int(row.integer(5)),
       reevaluateAfter: row.integerIfPresent(6),
-      movedTo: row.blobIfPresent(7).flatMap(ExtendedPANID.init(bytes:)))
+      movedTo: row.blobIfPresent(7).flatMap(ExtendedPANID.init(bytes:)),
+      discoveredSince: row.integerIfPresent(8).map(WireTime.init(milliseconds:)))
   }
 }

@@ -21,12 +21,12 @@ package struct NetworkRecord: Hashable, Sendable {
   package var online: Int
   var generation: Int64
 
-  package func state(in home: HomeRecord) -> NetworkState {
+  package func state(in home: HomeRecord, isAccepted: Bool) -> NetworkState {
     NetworkState(
       home: home.name, extendedPANID: network.description, networkName: name, channel: channel,
       panID: panID,
       activeTimestamp: activeSeconds, routers: routers, routersOnline: online,
-      isPreferred: home.preferred == network)
+      isPreferred: home.preferred == network, isAccepted: isAccepted)
   }
 }
 

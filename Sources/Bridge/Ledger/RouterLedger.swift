@@ -155,8 +155,9 @@ enum RouterLedger {
         previous_ssid, present, online, beats, credential, network, network_name, channel, pan_id,
         active_seconds, preferred, first_seen, last_seen, dataset_changed, seq_high, seq_window,
         recent_ids, alerts, generation, adoption, current_network, thread_state, thread_state_since,
-        offline_reason, member_of, team)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        offline_reason, member_of, team, source, advertised, partition, thread_version, known)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+        ?, ?, ?, ?, ?)
       """,
       .integer(router.home), .blob(router.agent.bytes), .text(router.user), .init(router.name),
       .init(router.vendor), .init(router.model), .init(router.extendedAddress),
@@ -170,7 +171,9 @@ enum RouterLedger {
       .init(router.order.identifierText), .integer(router.alerts), .integer(router.generation),
       .init(router.adoption?.rawValue), .init(router.currentNetwork?.bytes),
       .init(router.threadState?.rawValue), .init(router.threadStateSince),
-      .init(router.offlineReason?.rawValue), .init(router.memberOf?.bytes), .init(router.team))
+      .init(router.offlineReason?.rawValue), .init(router.memberOf?.bytes), .init(router.team),
+      .text(router.source.rawValue), .init(router.isAdvertised),
+      .init(router.partition.map(Int.init)), .init(router.threadVersion), .init(router.isKnown))
   }
 
   static func update(_ router: RouterRecord, _ tx: WriteTransaction) throws {
@@ -182,7 +185,8 @@ enum RouterLedger {
         active_seconds = ?, preferred = ?, last_seen = ?, dataset_changed = ?, seq_high = ?,
         seq_window = ?, recent_ids = ?, alerts = ?, generation = ?, adoption = ?,
         current_network = ?, thread_state = ?, thread_state_since = ?, offline_reason = ?,
-        member_of = ?, team = ?
+        member_of = ?, team = ?, source = ?, advertised = ?, partition = ?, thread_version = ?,
+        known = ?
        WHERE id = ?
       """,
       .text(router.user), .init(router.name), .init(router.vendor), .init(router.model),
@@ -197,6 +201,8 @@ enum RouterLedger {
       .init(router.adoption?.rawValue), .init(router.currentNetwork?.bytes),
       .init(router.threadState?.rawValue), .init(router.threadStateSince),
       .init(router.offlineReason?.rawValue), .init(router.memberOf?.bytes), .init(router.team),
+      .text(router.source.rawValue), .init(router.isAdvertised),
+      .init(router.partition.map(Int.init)), .init(router.threadVersion), .init(router.isKnown),
       .integer(router.id))
   }
 

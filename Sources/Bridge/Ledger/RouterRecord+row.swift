@@ -45,6 +45,11 @@ extension RouterRecord {
     offlineReason = row.textIfPresent(33).flatMap(OfflineReason.init)
     memberOf = row.blobIfPresent(34).flatMap(ExtendedPANID.init(bytes:))
     team = row.textIfPresent(35)
+    source = RouterSource(rawValue: row.text(36)) ?? .mqtt
+    isAdvertised = row.integer(37) != 0
+    partition = row.integerIfPresent(38).map(UInt32.init(truncatingIfNeeded:))
+    threadVersion = row.textIfPresent(39)
+    isKnown = row.integer(40) != 0
   }
 }
 

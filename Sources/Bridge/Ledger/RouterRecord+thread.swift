@@ -26,6 +26,13 @@ extension RouterRecord {
     }
   }
 
+  /// Its record on the local network says that the Thread interface is active.
+  mutating func takeActiveInterface(now: WireTime) {
+    isOnline = true
+    offlineReason = nil
+    if threadState == .disabled { setThreadState(nil, now: now) }
+  }
+
   mutating func takeOffline(_ reason: OfflineReason?, now: WireTime) {
     isOnline = false
     offlineReason = reason

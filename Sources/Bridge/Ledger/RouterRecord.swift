@@ -45,6 +45,15 @@ package struct RouterRecord: Hashable, Sendable {
   package var offlineReason: OfflineReason?
   /// The preferred network that it was on last; a router that left has none.
   var memberOf: ExtendedPANID?
+  package var source = RouterSource.mqtt
+  /// Whether its record is on the local network now.
+  var isAdvertised = false
+  /// The partition that it is in; nil where its record does not say, or there is none.
+  package var partition: UInt32?
+  /// As `1.3.0`.
+  package var threadVersion: String?
+  /// Whether it was there before, has a login, or was accepted by a person.
+  package var isKnown = true
   package var firstSeen: WireTime
   package var lastSeen: WireTime
   package var datasetChangedAt: WireTime?
@@ -80,6 +89,9 @@ package struct RouterRecord: Hashable, Sendable {
     return name
   }
 
+  /// Whether a login of the broker has announced it, and it has not left.
+  var isAnnounced: Bool { isPresent && source == .mqtt }
+
   /// What it adds to its network's counts.
   var contribution: NetworkContribution? {
     guard isPresent, let network else { return nil }
@@ -106,9 +118,11 @@ package struct RouterRecord: Hashable, Sendable {
   /// The retained state that is published for it.
   package func state(home: String) -> RouterState {
     var state = RouterState(
-      home: home, borderAgentID: agent.description, user: user, isOnline: isOnline,
-      credentials: credential,
-      preferred: preferred, firstSeen: firstSeen)
+      home: home, borderAgentID: agent.description, user: user.isEmpty ? nil : user,
+      isOnline: isOnline, credentials: credential, preferred: preferred, source: source.rawValue,
+      firstSeen: firstSeen)
+    state.partitionID = partition
+    state.threadVersion = threadVersion
     state.name = name
     state.vendor = vendor
     state.model = model

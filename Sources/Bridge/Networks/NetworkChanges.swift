@@ -16,6 +16,8 @@ struct NetworkChanges {
     var routers = 0
     var online = 0
     var dataset: OperationalDataset?
+    /// As a router calls it, for where there is no dataset.
+    var name: String?
 
     /// The newest of the batch, whichever came first.
     mutating func show(_ other: OperationalDataset) {
@@ -28,11 +30,12 @@ struct NetworkChanges {
 
   private var changes: [Key: Change] = [:]
 
+  /// - Parameter name: of the network that the router is on now, as the router calls it, where that is news.
   mutating func note(
     home: Int64, from before: NetworkContribution?, to after: NetworkContribution?,
-    dataset: OperationalDataset?
+    dataset: OperationalDataset?, name: String? = nil
   ) {
-    guard before != after || dataset != nil else { return }
+    guard before != after || dataset != nil || name != nil else { return }
     if let before {
       changes[Key(home: home, network: before.network), default: Change()].routers -= 1
       changes[Key(home: home, network: before.network), default: Change()].online -=
@@ -42,6 +45,7 @@ struct NetworkChanges {
       let key = Key(home: home, network: after.network)
       changes[key, default: Change()].routers += 1
       changes[key, default: Change()].online += after.isOnline ? 1 : 0
+      if let name, !name.isEmpty { changes[key, default: Change()].name = name }
       if let dataset, dataset.extendedPANID == after.network {
         changes[key, default: Change()].show(dataset)
       }
@@ -80,6 +84,9 @@ struct NetworkChanges {
         record.show(preferred)
       } else if let dataset = change.dataset {
         record.describe(dataset)
+      } else if let name = change.name, record.activeSeconds == nil {
+        // No router of it has ever reported a dataset.
+        record.name = name
       }
       return .network(record, home: key.home, isGone: record.routers == 0 && !isPreferred)
     }

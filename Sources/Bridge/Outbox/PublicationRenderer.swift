@@ -66,10 +66,13 @@ struct PublicationRenderer {
     }
   }
 
-  func state(of network: NetworkRecord, home: HomeRecord, _ topic: OutboundTopic) -> Publication {
-    Publication(
+  func state(
+    of network: NetworkRecord, home: HomeRecord, _ topic: OutboundTopic, _ tx: ReadTransaction
+  ) throws -> Publication {
+    let isAccepted = try AcceptedNetworkLedger.contains(network.network, home: home.id, tx)
+    return Publication(
       topic: topic.network(network.network),
-      payload: json.encode(network.state(in: home)),
+      payload: json.encode(network.state(in: home, isAccepted: isAccepted)),
       retain: true)
   }
 
@@ -87,7 +90,8 @@ struct PublicationRenderer {
     guard let record = try NetworkLedger.find(network, home: home.id, tx) else {
       return [Publication(topic: topic.network(network), payload: [], retain: true)]
     }
-    return record.generation == generation ? [state(of: record, home: home, topic)] : []
+    return record.generation == generation
+      ? [try state(of: record, home: home, topic, tx)] : []
   }
 
   private func alert(

@@ -67,7 +67,7 @@ struct StateWalk {
     case .networks:
       let rows = try NetworkLedger.page(home: home.id, after: cursor, limit: Self.step, tx)
       cursor = rows.last?.id ?? cursor
-      return rows.map { renderer.state(of: $0.network, home: home, topic) }
+      return try rows.map { try renderer.state(of: $0.network, home: home, topic, tx) }
     case .alerts:
       let rows = try AlertLedger.published(home: home.id, after: cursor, limit: Self.step, tx)
       cursor = rows.last?.id ?? cursor

@@ -68,6 +68,11 @@ package struct BridgeRegistry: Sendable {
     try database.read { try NetworkLedger.all(home: home.id, $0) }
   }
 
+  /// Networks of which a person has said that routers are on them on purpose.
+  package func acceptedNetworks(in home: HomeRecord) throws -> Set<ExtendedPANID> {
+    try database.read { try AcceptedNetworkLedger.all(home: home.id, $0) }
+  }
+
   /// - Parameter all: with those that were resolved within the last day.
   package func alerts(in home: HomeRecord, all: Bool) throws -> [AlertRecord] {
     try database.read {

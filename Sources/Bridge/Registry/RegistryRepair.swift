@@ -17,9 +17,10 @@ struct RegistryRepair {
     case unrepairable([String])
   }
 
-  /// What routers announce again, or what follows from their sealed credentials. Not the numbers of
+  /// What routers announce again, or what follows from their sealed credentials; and the accepted networks, whose alerts
+  /// come back as infos. Not the numbers of
   /// envelopes: without them, what was sealed once would count twice.
-  private static let tables: Set = ["router", "network", "alert", "event"]
+  private static let tables: Set = ["router", "network", "alert", "event", "accepted_network"]
   /// Ids of events that are not given again: those of rows that cannot be read are not known.
   private static let skippedEvents: Int64 = 1_000_000
 
@@ -81,7 +82,8 @@ struct RegistryRepair {
     try EventLedger.setNeedsRepublish(true, tx)
     try tx.execute("UPDATE home SET reevaluate_after = 0")
     if lost.contains("router") {
-      try tx.execute("UPDATE home SET routers = 0")
+      // Routers of the local network come back as those that were there before.
+      try tx.execute("UPDATE home SET routers = 0, discovered_since = NULL")
       try RouterLedger.setOwnersCursor(0, tx)
     } else if lost.contains("alert") {
       try tx.execute("UPDATE router SET alerts = 0")

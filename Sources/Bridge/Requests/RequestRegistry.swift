@@ -123,8 +123,12 @@ final class RequestRegistry: CredentialRegistry {
       data.routers = try RouterLedger.page(home: home.id, after: 0, limit: limit + 1, tx)
         .map { try JSONValue($0.state(home: home.name)) }
     case .listNetworks:
+      let accepted = try AcceptedNetworkLedger.all(home: home.id, tx)
       data.networks = try NetworkLedger.page(home: home.id, after: 0, limit: limit + 1, tx)
-        .map { try JSONValue($0.network.state(in: home)) }
+        .map {
+          try JSONValue(
+            $0.network.state(in: home, isAccepted: accepted.contains($0.network.network)))
+        }
     case .listAlerts:
       data.alerts = try AlertLedger.firing(home: home.id, limit: limit + 1, tx)
         .map { try JSONValue($0.state(home: home.name)) }

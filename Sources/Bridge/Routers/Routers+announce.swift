@@ -11,6 +11,13 @@ extension Routers {
     of event: InboundEvent, by user: String, into router: inout RouterRecord
   ) {
     router.team = configuration.team(user)
+    if router.source == .mdns {
+      router.source = .mqtt
+      // What its record says is not what its login says.
+      router.currentNetwork = nil
+      if router.credential == .missing { router.forgetDataset() }
+    }
+    router.isKnown = true
     router.name = event.name ?? router.name
     router.vendor = event.vendor ?? router.vendor
     router.model = event.model ?? router.model
@@ -40,8 +47,10 @@ extension Routers {
     record.router = router.agent
     record.user = user
     if stored?.isPresent != true {
-      record.types.insert(.routerAnnounced)
       effects.append(.routerCame(home: home.id))
+    }
+    if stored?.isAnnounced != true {
+      record.types.insert(.routerAnnounced)
     }
     var current = credential?.dataset
     if let incoming = event.dataset {

@@ -13,6 +13,10 @@ extension Routers {
     _ stored: RouterRecord?, ordered: RouterRecord, credential: ThreadCredential?, owner: String?,
     in home: HomeRecord
   ) throws -> [Effect] {
+    // Only its record says that it is there, and nothing is stored for it that could go.
+    if let stored, stored.isPresent, stored.source == .mdns, credential == nil {
+      return [.duplicate]
+    }
     if let credential { try store.delete(credential, tx) }
     guard let router = stored, router.isPresent else {
       let effects: [Effect] = credential == nil ? [.duplicate] : []

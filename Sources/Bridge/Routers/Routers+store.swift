@@ -22,7 +22,9 @@ extension Routers {
       router.credential = .stored
       router.describe(dataset, at: now)
     } else {
-      guard stored.network != nil, try !holdsCredential(stored.agent, in: home) else { return nil }
+      guard stored.credential != .missing, stored.network != nil,
+        try !holdsCredential(stored.agent, in: home)
+      else { return nil }
       router.credential = .missing
       router.forgetDataset()
     }

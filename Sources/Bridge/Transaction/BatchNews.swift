@@ -77,6 +77,7 @@ struct BatchNews {
 
 extension BatchNews {
   private static let words: [(types: OutboundEventTypes, text: Logger.Message)] = [
+    (.routerDiscovered, "border router found on the local network"),
     (.routerAnnounced, "border router announced"), (.routerLeft, "border router left"),
     (.datasetUpdated, "dataset changed"), (.datasetIgnored, "dataset ignored"),
     (.ssidChanged, "SSID changed"), (.preferredChanged, "preferred network changed"),

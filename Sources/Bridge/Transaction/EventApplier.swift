@@ -40,7 +40,7 @@ struct EventApplier {
     case .ssid:
       // A Wi-Fi watcher is often not the router and has a login of its own: it may report the SSID,
       // which changes no credentials.
-      guard let stored, stored.isPresent else { throw Rejection.unknownRouter }
+      guard let stored, stored.isAnnounced else { throw Rejection.unknownRouter }
       try applySSID(event, to: stored, home: home)
     case .announce, .dataset, .leave:
       let credential = try store.credential(of: agent, in: home.record.name, tx)
@@ -57,7 +57,7 @@ struct EventApplier {
           event, of: &router, stored: stored, over: credential, user: user, home: home)
       }
     case .heartbeat, .offline:
-      guard let stored, stored.isPresent else { throw Rejection.unknownRouter }
+      guard let stored, stored.isAnnounced else { throw Rejection.unknownRouter }
       let owner = try store.owner(of: agent, in: home.record.name, tx)
       guard let ordered = try admit(event, of: agent, stored, user, owner: owner, home: home),
         let change = try context.routers.presence(event, of: ordered, stored: stored)

@@ -75,6 +75,6 @@ extension RouterWriter {
     guard router.isPresent, let home = try? context.home(router.home) else { return }
     progress.networks.note(
       home: home.record.id, from: nil, to: router.contribution,
-      dataset: try readableDataset(of: router, home: home))
+      dataset: try readableDataset(of: router, home: home), name: router.networkName)
   }
 }

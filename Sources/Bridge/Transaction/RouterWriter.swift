@@ -26,7 +26,7 @@ struct RouterWriter {
     let preferred = try context.preferredNetwork(of: home)
     let check = PreferredCheck(dataset, of: router, preferred: preferred)
     router.preferred = check.name
-    if check == .match { router.memberOf = preferred?.extendedPANID }
+    if check == .match || check == .stale([]) { router.memberOf = preferred?.extendedPANID }
     effects += try checkAdoption(
       of: &router, check, dataset, isSSIDNew: change.event.types.contains(.ssidChanged), home: home)
     let stored = change.stored
@@ -35,9 +35,12 @@ struct RouterWriter {
       return effects
     }
     router.generation = try progress.append(change.event)
+    let isNameNew =
+      router.networkName != stored?.networkName || router.contribution != stored?.contribution
     progress.networks.note(
       home: home.record.id, from: stored?.contribution, to: router.contribution,
-      dataset: router.datasetChangedAt == context.now ? dataset : nil)
+      dataset: router.datasetChangedAt == context.now ? dataset : nil,
+      name: isNameNew ? router.networkName : nil)
     try HomeWatch(context: context, home: home).note(router, stored: stored, dataset)
     effects += try setAlerts(of: &router, check, dataset, trigger: change.trigger, home: home)
     if stored == nil {
@@ -92,7 +95,9 @@ struct RouterWriter {
     of router: inout RouterRecord, _ check: PreferredCheck, _ dataset: OperationalDataset?,
     isSSIDNew: Bool, home: HomeContext
   ) throws -> [Effect] {
-    try context.adoptions.check(
+    // No login has announced it, so there is none that could be sent something.
+    guard router.source == .mqtt || router.adoption != nil else { return [] }
+    return try context.adoptions.check(
       &router, check, reported: dataset, preferred: context.preferredNetwork(of: home),
       isRaised: {
         try context.alerts.isFiring(.preferredNetworkMismatch, of: $0, in: home.record)
@@ -109,9 +114,20 @@ struct RouterWriter {
       preferred: try context.preferredNetwork(of: home), trigger: trigger,
       addressee: try context.adoptions.addressee(ofFailed: router, in: home.record.name),
       currentName: try currentNetworkName(of: router, home: home),
-      isExplainedByHome: try HomeWatch(context: context, home: home).explains(router, dataset)
+      isExplainedByHome: try HomeWatch(context: context, home: home).explains(router, dataset),
+      isNetworkAccepted: try isOnAcceptedNetwork(router, check, home: home),
+      homeOption: context.homeOption(home)
     ).wanted
     return try context.alerts.set(wanted, of: &router, in: home.record)
+  }
+
+  private func isOnAcceptedNetwork(
+    _ router: RouterRecord, _ check: PreferredCheck, home: HomeContext
+  ) throws -> Bool {
+    guard check.isMismatch, router.source == .mdns, let network = router.network else {
+      return false
+    }
+    return try AcceptedNetworkLedger.contains(network, home: home.record.id, context.tx)
   }
 
   /// The name of the network that a router is on without being configured for it, where a router of that

@@ -7,6 +7,8 @@ package struct AlertDefinition: Sendable {
     case router
     /// A user of the broker.
     case user
+    /// A Thread network, by its Extended PAN ID.
+    case network
     /// The home, or the daemon itself.
     case home
   }
@@ -61,6 +63,8 @@ extension AlertName {
     case .homeMoved: .init(16, .warning, of: .home)
     case .sessionTakenOver: .init(17, .critical, of: .home, isHeld: false)
     case .storeDamaged: .init(18, .critical, of: .home, isHeld: false, noticeDuration: Self.day)
+    case .networkSplit: .init(19, .warning, of: .network)
+    case .unknownRouter: .init(20, .info, of: .router)
     }
   }
 

@@ -11,7 +11,8 @@ package struct AlertFacts: Codable, Hashable, Sendable {
   package var user: String?
   /// Names of the parameters that differ.
   package var differs: [String]?
-  /// Of an adoption that failed: `denied`, `timeout`, …; of a router that is offline: `stopped`, `frozen`, …
+  /// Of an adoption that failed: `denied`, `timeout`, …; of a router that is offline: `stopped`, `frozen`, …; of one
+  /// on another network: `never_member`, or absent.
   package var reason: String?
   /// What brought it up: `announce`, `dataset`, `ssid_changed`, `preferred_changed`, `start`, …
   package var trigger: String?

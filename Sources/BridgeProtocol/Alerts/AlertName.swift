@@ -21,6 +21,8 @@ package enum AlertName: String, CaseIterable, Codable, Sendable {
   case homeMoved = "HomeMoved"
   case sessionTakenOver = "SessionTakenOver"
   case storeDamaged = "StoreDamaged"
+  case networkSplit = "NetworkSplit"
+  case unknownRouter = "UnknownRouter"
 
   package enum Severity: String, Codable, Sendable {
     case critical, warning, info
@@ -28,8 +30,17 @@ package enum AlertName: String, CaseIterable, Codable, Sendable {
     package static let worstFirst: [Severity] = [.critical, .warning, .info]
   }
 
+  /// The reason of a mismatch of a router that was never on the preferred network: homes have a speaker of another
+  /// maker, with a network of its own, on purpose.
+  package static let neverMember = "never_member"
+
   /// - Parameter reason: of the alert's facts. What a person has refused is as somebody wants it.
   package func severity(_ reason: String?) -> Severity {
-    self == .adoptionFailed && reason == AdoptionState.denied.rawValue ? .info : severity
+    switch (self, reason) {
+    case (.adoptionFailed, AdoptionState.denied.rawValue),
+      (.preferredNetworkMismatch, Self.neverMember):
+      .info
+    default: severity
+    }
   }
 }

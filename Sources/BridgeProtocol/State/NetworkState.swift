@@ -9,14 +9,17 @@ package struct NetworkState: Encodable, Sendable {
   package var channel: Int?
   package var panID: Int?
   package var activeTimestamp: UInt64?
-  /// Border routers whose stored credentials are of this network.
+  /// Border routers that are configured for this network, or on it by their records on the local network.
   package var routers: Int
   package var routersOnline: Int
   package var isPreferred: Bool
+  /// Whether a person has said that routers are on it on purpose.
+  package var isAccepted: Bool
 
   package init(
     home: String, extendedPANID: String, networkName: String, channel: Int?, panID: Int?,
-    activeTimestamp: UInt64?, routers: Int, routersOnline: Int, isPreferred: Bool
+    activeTimestamp: UInt64?, routers: Int, routersOnline: Int, isPreferred: Bool,
+    isAccepted: Bool
   ) {
     self.home = home
     self.extendedPANID = extendedPANID
@@ -27,6 +30,7 @@ package struct NetworkState: Encodable, Sendable {
     self.routers = routers
     self.routersOnline = routersOnline
     self.isPreferred = isPreferred
+    self.isAccepted = isAccepted
   }
 
   enum CodingKeys: String, CodingKey {
@@ -39,5 +43,6 @@ package struct NetworkState: Encodable, Sendable {
     case routers
     case routersOnline = "routers_online"
     case isPreferred = "preferred"
+    case isAccepted = "accepted"
   }
 }

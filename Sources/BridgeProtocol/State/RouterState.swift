@@ -9,7 +9,10 @@ package struct RouterState: Encodable, Sendable {
   package var vendor: String?
   package var model: String?
   package var extendedAddress: String?
-  package var user: String
+  /// The login that spoke for it last; nil where none did.
+  package var user: String?
+  /// `mqtt` where a login has announced it; `mdns` where only its record on the local network says that it is there.
+  package var source: String
   /// `online` or `offline`.
   package var availability: String
   package var credentials: CredentialState
@@ -32,12 +35,16 @@ package struct RouterState: Encodable, Sendable {
   package var offlineReason: String?
   package var ssid: String?
   package var accessPoint: String?
+  /// By its record on the local network.
+  package var partitionID: UInt32?
+  /// By its record on the local network: `1.3.0`.
+  package var threadVersion: String?
   package var firstSeen: WireTime
   package var datasetChangedAt: WireTime?
 
   package init(
-    home: String, borderAgentID: String, user: String, isOnline: Bool, credentials: CredentialState,
-    preferred: String, firstSeen: WireTime
+    home: String, borderAgentID: String, user: String?, isOnline: Bool,
+    credentials: CredentialState, preferred: String, source: String = "mqtt", firstSeen: WireTime
   ) {
     self.home = home
     self.borderAgentID = borderAgentID
@@ -45,6 +52,7 @@ package struct RouterState: Encodable, Sendable {
     self.availability = isOnline ? "online" : "offline"
     self.credentials = credentials
     self.preferred = preferred
+    self.source = source
     self.firstSeen = firstSeen
   }
 
@@ -53,7 +61,7 @@ package struct RouterState: Encodable, Sendable {
     case borderAgentID = "border_agent_id"
     case name, vendor, model
     case extendedAddress = "ext_address"
-    case user, availability, credentials
+    case user, source, availability, credentials
     case extendedPANID = "ext_pan_id"
     case networkName = "network_name"
     case channel
@@ -65,6 +73,8 @@ package struct RouterState: Encodable, Sendable {
     case offlineReason = "offline_reason"
     case preferred, adoption, ssid
     case accessPoint = "access_point"
+    case partitionID = "partition_id"
+    case threadVersion = "thread_version"
     case firstSeen = "first_seen"
     case datasetChangedAt = "dataset_changed_at"
   }

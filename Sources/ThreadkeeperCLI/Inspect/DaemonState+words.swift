@@ -31,6 +31,20 @@ extension DaemonState.Intake {
   }
 }
 
+extension DaemonState.Discovery {
+  var words: String {
+    switch state {
+    case .off: return "off (setting `discovery.mdns`)"
+    case .starting: return "starting"
+    case .unavailable: return "unavailable: \(problem ?? "") \(remedy ?? "")"
+    case .running:
+      let count = routers ?? 0
+      let left = refused.flatMap { $0 > 0 ? "; records not listed: \($0)" : nil } ?? ""
+      return "mDNS, \(count == 1 ? "1 border router" : "\(count) border routers")\(left)"
+    }
+  }
+}
+
 extension DaemonState.Refused {
   var words: String {
     let place = problem.contains(lastTopic) ? "" : ", `\(lastTopic)`"

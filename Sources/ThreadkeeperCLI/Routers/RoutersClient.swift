@@ -7,44 +7,75 @@ import Settings
 import ThreadkeeperDaemon
 import VarlinkSocket
 
-/// Has the owner of a border agent id changed: by the running daemon, or without one in the store itself.
+/// Has the owner of a border agent id changed, or a router or network accepted: by the running daemon, or without one in
+/// the store itself.
 struct RoutersClient: Sendable {
   private static let timeout = Duration.seconds(60)
 
   let settings: Settings
 
   func transfer(_ request: RouterTransfer) async throws -> RoutersReport {
-    try await perform(RoutersMethods.transfer, request, isRepeatable: true) {
+    try await change(RoutersMethods.transfer, request, isRepeatable: true) {
       try $0.transfer(request)
     }
   }
 
   func release(_ router: RouterSelection) async throws -> RoutersReport {
-    try await perform(RoutersMethods.release, router, isRepeatable: false) {
+    try await change(RoutersMethods.release, router, isRepeatable: false) {
       try $0.release(router)
     }
   }
 
   func remove(_ router: RouterSelection) async throws -> RoutersReport {
-    try await perform(RoutersMethods.remove, router, isRepeatable: false) { try $0.remove(router) }
+    try await change(RoutersMethods.remove, router, isRepeatable: false) { try $0.remove(router) }
+  }
+
+  func accept(_ router: RouterSelection) async throws -> RouterAcceptance {
+    try await accept(RoutersMethods.accept, router) { try $0.accept(router) }
+  }
+
+  func accept(_ network: NetworkSelection) async throws -> NetworkAcceptance {
+    try await accept(RoutersMethods.acceptNetwork, network) { try $0.accept(network) }
+  }
+
+  private func accept<Request: Encodable & Sendable, Reply: Decodable & Sendable>(
+    _ method: VarlinkMethod<Request, Reply>, _ request: Request,
+    here: (RouterAcceptanceService) throws -> Reply
+  ) async throws -> Reply {
+    try await perform(method, request, isRepeatable: true) { keychain in
+      try here(
+        RouterAcceptanceService(
+          settings: settings,
+          acceptance: AcceptanceService(BridgeConfiguration(settings), keychain: keychain),
+          actor: OpenStore.actor(user: geteuid())))
+    }
   }
 
   /// - Parameter isRepeatable: a second release or removal finds nothing.
-  private func perform<Request: Encodable & Sendable>(
+  private func change<Request: Encodable & Sendable>(
     _ method: VarlinkMethod<Request, RoutersReport>, _ request: Request, isRepeatable: Bool,
     here: (RoutersService) throws -> RoutersReport
   ) async throws -> RoutersReport {
+    try await perform(method, request, isRepeatable: isRepeatable) { keychain in
+      try here(
+        RoutersService(
+          settings: settings,
+          ownership: OwnershipService(BridgeConfiguration(settings), keychain: keychain),
+          actor: OpenStore.actor(user: geteuid())))
+    }
+  }
+
+  private func perform<Request: Encodable & Sendable, Reply: Decodable & Sendable>(
+    _ method: VarlinkMethod<Request, Reply>, _ request: Request, isRepeatable: Bool,
+    store: (Keychain) throws -> Reply
+  ) async throws -> Reply {
     try await DaemonClient.orStore(isRepeatable: isRepeatable) {
       try await DaemonClient(settings: settings).call(method, request, within: Self.timeout)
     } store: {
       let keychain = try OpenStore.forWriting(settings)
       defer { keychain.close() }
       do {
-        return try here(
-          RoutersService(
-            settings: settings,
-            ownership: OwnershipService(BridgeConfiguration(settings), keychain: keychain),
-            actor: OpenStore.actor(user: geteuid())))
+        return try store(keychain)
       } catch let error as KeychainError {
         throw CommandFailure(error)
       }

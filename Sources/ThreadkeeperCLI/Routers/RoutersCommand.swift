@@ -16,10 +16,11 @@ struct RoutersCommand: ParsableCommand {
         threadkeeper routers transfer a1b2c3d4e5f60718 hub
         threadkeeper routers release a1b2c3d4e5f60718
         threadkeeper routers remove a1b2c3d4e5f60718
+        threadkeeper routers accept a1b2c3d4e5f60718
       """,
     subcommands: [
       RoutersListCommand.self, RoutersTransferCommand.self, RoutersReleaseCommand.self,
-      RoutersRemoveCommand.self,
+      RoutersRemoveCommand.self, RoutersAcceptCommand.self,
     ],
     defaultSubcommand: RoutersListCommand.self)
 }

@@ -20,7 +20,8 @@ struct RoutersListCommand: ParsableCommand {
           jq '.[] | {name, thread_state, current_ext_pan_id}'
 
       THREAD is what the router reports of its Thread interface, with the network that it is on where
-      that is another one than it is configured for (NETWORK).
+      that is another one than it is configured for (NETWORK). SOURCE is `mqtt` where a login has announced \
+      the router, and `mdns` where only its record on the local network says that it is there.
       """)
 
   @OptionGroup var options: SettingsOptions
@@ -33,12 +34,12 @@ struct RoutersListCommand: ParsableCommand {
     }
     var table = Table(
       columns: "BORDER AGENT ID", "NAME", "NETWORK", "CHANNEL", "THREAD", "AVAILABILITY",
-      "CREDENTIALS", "PREFERRED")
+      "CREDENTIALS", "PREFERRED", "SOURCE")
     for router in routers {
       table.add(
         router.borderAgentID, router.name ?? "", router.networkName ?? "",
         router.channel.map(String.init) ?? "", thread(router), availability(router),
-        router.credentials.rawValue, router.preferred)
+        router.credentials.rawValue, router.preferred, router.source)
     }
     let text = table.isEmpty ? try reason(registry) + "\n" : table.text(style: .init(of: .output))
     try output.show(routers, text: text)
@@ -61,7 +62,9 @@ struct RoutersListCommand: ParsableCommand {
         + "`threadkeeper credentials list`."
     }
     guard haveLeft else {
-      return "No border router is listed. Each appears when it announces itself."
+      return
+        "No border router is listed. Each appears when it announces itself by MQTT, or when it is seen on "
+        + "the local network."
     }
     return "No border router is there now: all that announced themselves have left."
   }

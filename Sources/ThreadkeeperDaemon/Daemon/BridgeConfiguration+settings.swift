@@ -19,6 +19,7 @@ extension BridgeConfiguration {
     approversMustSign = settings.consent.approversTrust == .signed
     alertsHold = settings.alerts.holdSeconds
     offlineAfter = settings.presence.offlineAfterSeconds
+    discoversRouters = settings.discovery.mdns == .auto
     adoptTimeout =
       switch settings.preferred.onMismatch {
       case .alert: nil

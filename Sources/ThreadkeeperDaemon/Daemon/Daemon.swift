@@ -76,15 +76,18 @@ package struct Daemon {
       settings, keychain: keychain, bridge: bridge, login: login, prompt: prompt, logger: logger)
     let state = DaemonStateReader(
       settings: settings, port: port, monitor: bridge.monitor, keychain: keychain,
-      login: { logins.login })
+      discovery: { bridge.discovery?.current ?? .off }, login: { logins.login })
     let store = StoreService(settings, enrolments: bridge.enrolments, logger: logger)
     let clients = ClientSocket(settings: settings, requests: bridge.requests, logger: logger)
     let localAPI = LocalAPISocket(
       settings, bridge: bridge, store: store, logins: logins, runtime: { state.current },
       logger: logger)
     let verification = StoreVerification(keychain: keychain, logger: logger)
+    let discovery = RouterDiscovery(intake: bridge.discovery, logger: logger)
     let services: [any Service] =
-      (privateBroker.map { [$0] } ?? []) + [bridge, store, logins, clients, localAPI, verification]
+      (privateBroker.map { [$0] } ?? []) + [
+        bridge, store, logins, clients, localAPI, verification, discovery,
+      ]
     let group = ServiceGroup(
       configuration: ServiceGroupConfiguration(
         // Without a name it is the description: all that is in a service, which takes a fifth of the start.

@@ -17,7 +17,7 @@ extension LocalAPISocket {
       settings: settings,
       handlers: [
         StatusHandler(settings: settings, keychain: keychain, runtime: runtime),
-        RoutersHandler(settings, ownership: bridge.ownership),
+        RoutersHandler(settings, ownership: bridge.ownership, acceptance: bridge.acceptance),
         EnrolmentHandler(settings, enrolments: bridge.enrolments, logger: logger),
         ConsentHandler(keychain: keychain, consents: bridge.consents),
         AuditHandler(keychain: keychain),

@@ -8,11 +8,13 @@ import VarlinkSocket
 struct RoutersHandler: LocalAPIHandler {
   let settings: Settings
   let ownership: OwnershipService
+  let acceptance: AcceptanceService
   private let queue = HandlerQueue("routers")
 
-  init(_ settings: Settings, ownership: OwnershipService) {
+  init(_ settings: Settings, ownership: OwnershipService, acceptance: AcceptanceService) {
     self.settings = settings
     self.ownership = ownership
+    self.acceptance = acceptance
   }
 
   var interface: VarlinkInterface { .routers }
@@ -28,6 +30,12 @@ struct RoutersHandler: LocalAPIHandler {
       RoutersMethods.remove.answered { request, caller in
         try await fulfil(for: caller) { try $0.remove(request) }
       },
+      RoutersMethods.accept.answered { request, caller in
+        try await accept(for: caller) { try $0.accept(request) }
+      },
+      RoutersMethods.acceptNetwork.answered { request, caller in
+        try await accept(for: caller) { try $0.accept(request) }
+      },
     ]
   }
 
@@ -39,6 +47,18 @@ struct RoutersHandler: LocalAPIHandler {
       try body(
         RoutersService(
           settings: settings, ownership: ownership, actor: OpenStore.actor(user: caller.peer.user)))
+    }
+  }
+
+  private func accept<Reply: Sendable>(
+    for caller: VarlinkCaller,
+    _ body: @escaping @Sendable (RouterAcceptanceService) throws -> Reply
+  ) async throws -> Reply {
+    try await queue.run { [settings, acceptance] in
+      try body(
+        RouterAcceptanceService(
+          settings: settings, acceptance: acceptance,
+          actor: OpenStore.actor(user: caller.peer.user)))
     }
   }
 }

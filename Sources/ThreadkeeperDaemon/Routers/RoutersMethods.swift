@@ -2,7 +2,7 @@
 
 import VarlinkSocket
 
-/// `io.threadkeeper.Routers`: who owns a border agent id.
+/// `io.threadkeeper.Routers`: who owns a border agent id, and what is there on purpose.
 package enum RoutersMethods {
   private static let interface = VarlinkInterface.routers.name
 
@@ -12,6 +12,10 @@ package enum RoutersMethods {
     interface, "Release", for: .owner)
   package static let remove = VarlinkMethod<RouterSelection, RoutersReport>(
     interface, "Remove", for: .owner)
+  package static let accept = VarlinkMethod<RouterSelection, RouterAcceptance>(
+    interface, "Accept", for: .owner)
+  package static let acceptNetwork = VarlinkMethod<NetworkSelection, NetworkAcceptance>(
+    interface, "AcceptNetwork", for: .owner)
 }
 
 /// A border agent id of a home.

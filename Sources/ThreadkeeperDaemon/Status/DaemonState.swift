@@ -70,4 +70,5 @@ package struct DaemonState: Equatable, Sendable {
   package var unlocked: Bool?
   /// Nil while it takes everything.
   package var refused: Refused?
+  package var discovery: Discovery
 }

@@ -15,6 +15,7 @@ struct DaemonStateReader: Sendable {
   let port: UInt16
   let monitor: BridgeMonitor
   let keychain: Keychain
+  let discovery: @Sendable () -> DiscoveryState
   let login: @Sendable () -> LoginInUse
 
   /// How it is now.
@@ -28,7 +29,7 @@ struct DaemonStateReader: Sendable {
         problem: snapshot.isStatusConnected ? nil : snapshot.lastConnectionProblem, port: port),
       login: .init(username: login.username, source: login.source),
       intake: .init(snapshot), unlocked: keychain.isUnlocked,
-      refused: snapshot.refusals.map { .init($0) })
+      refused: snapshot.refusals.map { .init($0) }, discovery: .init(discovery()))
   }
 }
 

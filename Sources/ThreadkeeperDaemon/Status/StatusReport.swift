@@ -70,6 +70,8 @@ package struct StatusReport: Codable {
   package let broker: DaemonState.Broker
   /// Absent while the broker takes everything that the daemon says.
   package let refused: DaemonState.Refused?
+  /// Absent where no daemon answers.
+  package let discovery: DaemonState.Discovery?
   package let login: Login
   package let intake: DaemonState.Intake
   package let store: Store
@@ -95,6 +97,7 @@ package struct StatusReport: Codable {
     running = isRunning
     self.homes = homes.count
     refused = runtime?.refused
+    discovery = runtime?.discovery
     self.pid = pid
     teams = try TeamCheck(settings, registry.registry, registry.keychain)
     routers = homes.map(\.routers).reduce(0, +)

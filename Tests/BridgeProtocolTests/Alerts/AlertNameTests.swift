@@ -25,6 +25,8 @@ struct AlertNameTests {
     (.homeMoved, "HomeMoved", 16, .warning),
     (.sessionTakenOver, "SessionTakenOver", 17, .critical),
     (.storeDamaged, "StoreDamaged", 18, .critical),
+    (.networkSplit, "NetworkSplit", 19, .warning),
+    (.unknownRouter, "UnknownRouter", 20, .info),
   ]
 
   @Test("Names, stored numbers and severities stay as they are", arguments: pinned)
@@ -45,7 +47,7 @@ struct AlertNameTests {
 
   @Test("The alerts of routers fit into the bits of a router's row")
   func bits() {
-    #expect(AlertName.ofRouters.map(\.number) == [0, 1, 2, 3, 4, 5, 12, 13])
+    #expect(AlertName.ofRouters.map(\.number) == [0, 1, 2, 3, 4, 5, 12, 13, 20])
   }
 
   @Test("What is decided, counted or over already is published at once; the rest has to last")

@@ -74,7 +74,7 @@ struct PublishedPayloadTests {
       credentials: .missing, preferred: "none", firstSeen: time)
     let least: Set = [
       "v", "home", "border_agent_id", "user", "availability", "credentials", "preferred",
-      "first_seen",
+      "source", "first_seen",
     ]
     #expect(Set(try object(state).keys) == least)
     state.name = "Living room"
@@ -90,12 +90,15 @@ struct PublishedPayloadTests {
     state.ssid = "attic"
     state.accessPoint = "ap-3"
     state.datasetChangedAt = time
+    state.partitionID = 7
+    state.threadVersion = "1.4.0"
     let full = try object(state)
     #expect(
       Set(full.keys)
         == least.union([
           "name", "vendor", "model", "ext_address", "ext_pan_id", "network_name", "channel",
           "pan_id", "active_timestamp", "adoption", "ssid", "access_point", "dataset_changed_at",
+          "partition_id", "thread_version",
         ]))
     #expect(full["availability"] as? String == "online")
     #expect(full["first_seen"] as? String == "2026-11-21T04:36:00Z")
@@ -111,12 +114,13 @@ struct PublishedPayloadTests {
   func networkState() throws {
     let state = NetworkState(
       home: "home", extendedPANID: "1111111122222222", networkName: "home", channel: 15,
-      panID: 0x1234, activeTimestamp: 1, routers: 2, routersOnline: 1, isPreferred: true)
+      panID: 0x1234, activeTimestamp: 1, routers: 2, routersOnline: 1, isPreferred: true,
+      isAccepted: false)
     let object = try object(state)
     #expect(
       Set(object.keys) == [
         "v", "home", "ext_pan_id", "network_name", "channel", "pan_id", "active_timestamp",
-        "routers", "routers_online", "preferred",
+        "routers", "routers_online", "preferred", "accepted",
       ])
     #expect(object["preferred"] as? Bool == true)
   }

@@ -64,9 +64,10 @@ struct AlertLifecycleTests {
     },
   ]
 
-  @Test("All alerts of routers are tried here, but for the one that has a suite of its own")
+  @Test("All alerts of routers are tried here, but for those that have suites of their own")
   func complete() {
-    #expect(Set(Self.cases.map(\.name) + [.adoptionFailed]) == Set(AlertName.ofRouters))
+    #expect(
+      Set(Self.cases.map(\.name) + [.adoptionFailed, .unknownRouter]) == Set(AlertName.ofRouters))
   }
 
   @Test("It is held, raised when it has lasted, and resolved", arguments: cases)

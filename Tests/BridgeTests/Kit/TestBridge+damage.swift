@@ -30,6 +30,19 @@ extension TestBridge {
     try damageRow(column) { tx in _ = try self.store.adoption(of: agent, in: "home", tx) }
   }
 
+  /// Alters a byte of each secret, that of the preferred network among them.
+  func damageSecrets() throws {
+    try database.write { tx in
+      let rows = try tx.all("SELECT id FROM items", row: { $0.integer(0) })
+      for row in rows {
+        var bytes = try #require(
+          try tx.first("SELECT secret FROM items WHERE id = ?", .integer(row)) { $0.blob(0) })
+        bytes[bytes.count / 2] ^= 1
+        try tx.execute("UPDATE items SET secret = ? WHERE id = ?", .blob(bytes), .integer(row))
+      }
+    }
+  }
+
   /// - Parameter open: opens what is to be damaged.
   private func damageRow(
     _ column: DamagedColumn, _ open: (ReadTransaction) throws -> Void

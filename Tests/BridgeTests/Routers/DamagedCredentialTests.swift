@@ -75,15 +75,7 @@ struct DamagedCredentialTests {
 
   @Test("A damaged preferred network stops the intake with words, rather than be guessed")
   func preferred() throws {
-    try bridge.database.write { tx in
-      let rows = try tx.all("SELECT id FROM items", row: { $0.integer(0) })
-      for row in rows {
-        var bytes = try #require(
-          try tx.first("SELECT secret FROM items WHERE id = ?", .integer(row)) { $0.blob(0) })
-        bytes[bytes.count / 2] ^= 1
-        try tx.execute("UPDATE items SET secret = ? WHERE id = ?", .blob(bytes), .integer(row))
-      }
-    }
+    try bridge.damageSecrets()
     let error = #expect(throws: PreferredNetworkDamaged.self) {
       try bridge.announce(Agent.garage, .guest, at: 1)
     }

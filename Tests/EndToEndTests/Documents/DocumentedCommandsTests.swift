@@ -17,6 +17,7 @@ struct DocumentedCommandsTests {
     let commandName: String
     let arguments: [Argument]?
     let subcommands: [Command]?
+    let defaultSubcommand: String?
 
     var options: Set<String> {
       Set((arguments ?? []).flatMap { $0.names ?? [] }.map(\.name))
@@ -50,6 +51,11 @@ struct DocumentedCommandsTests {
         }
         if command.commandName == program.commandName, let word = rest.first, !word.hasPrefix("-") {
           Issue.record("\(page.path): there is no command \(word): \(line)")
+        }
+        if let name = command.defaultSubcommand,
+          let next = command.subcommands?.first(where: { $0.commandName == name })
+        {
+          command = next
         }
         for word in rest where word.hasPrefix("--") {
           #expect(

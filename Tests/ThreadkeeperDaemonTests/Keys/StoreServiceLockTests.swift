@@ -30,7 +30,8 @@ struct StoreServiceLockTests {
     store = try TemporaryStore(options: options)
     settings = MovedStore.settings(store)
     state = DaemonStateReader(
-      settings: settings, port: 1883, monitor: BridgeMonitor(), keychain: store.keychain
+      settings: settings, port: 1883, monitor: BridgeMonitor(), keychain: store.keychain,
+      discovery: { .off }
     ) { LoginInUse(username: nil, password: nil, source: .none) }
     service = StoreService(
       settings, enrolments: ClientEnrolmentStore(store.keychain), logger: Logger(label: "test"))

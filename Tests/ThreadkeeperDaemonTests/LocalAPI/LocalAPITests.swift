@@ -40,7 +40,8 @@ struct LocalAPITests {
         logger: logger),
       runtime: {
         DaemonState(
-          pid: 1, broker: .init(settings, state: .connected), intake: .init(state: .running))
+          pid: 1, broker: .init(settings, state: .connected), intake: .init(state: .running),
+          discovery: .init(.off))
       }, logger: logger)
   }
 

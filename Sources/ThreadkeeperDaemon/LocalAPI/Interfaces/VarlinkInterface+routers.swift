@@ -6,8 +6,8 @@ extension VarlinkInterface {
   /// The text of docs/interfaces/io.threadkeeper.Routers.varlink; a test compares the two.
   package static let routers = VarlinkInterface(
     """
-    # Which team a border agent id belongs to. Every method fails with `not_found` for an id that the daemon does
-    # not know.
+    # Which team a border agent id belongs to, and which routers and networks are there on purpose. Every method but
+    # AcceptNetwork fails with `not_found` for an id that the daemon does not know.
     interface io.threadkeeper.Routers
 
     # Gives an id, and the credentials stored under it, to another team. `border_agent_id` is 16 or 32 hexadecimal
@@ -23,6 +23,23 @@ extension VarlinkInterface {
       changed: bool,
       # Whether a login of the team has announced a router before.
       team_known: ?bool
+    )
+
+    # Ends the alert UnknownRouter of a router.
+    method Accept(home: string, border_agent_id: string) -> (
+      home: string,
+      border_agent_id: string,
+      changed: bool
+    )
+
+    # Ends the alerts about routers on a network that is not the preferred one and never was theirs. `ext_pan_id` is 16
+    # hexadecimal digits. `accepted`: false takes it back.
+    method AcceptNetwork(home: string, ext_pan_id: string, accepted: bool) -> (
+      home: string,
+      ext_pan_id: string,
+      changed: bool,
+      # Whether it is listed.
+      known: bool
     )
 
     # Deletes the credentials and the owner of an id. The next team that announces it owns it.

@@ -32,6 +32,8 @@ extension VarlinkInterface {
       broker: Broker,
       # Absent while the broker takes everything.
       refused: ?Refused,
+      # Absent where no daemon answers.
+      discovery: ?Discovery,
       login: Login,
       intake: Intake,
       store: Store,
@@ -66,6 +68,17 @@ extension VarlinkInterface {
       last_topic: string,
       problem: string,
       remedy: string
+    )
+
+    # The search for border routers on the local network. The last two are there while it is `unavailable`.
+    type Discovery (
+      state: (off, starting, running, unavailable),
+      # Border routers that are advertised now.
+      routers: ?int,
+      # Records that are not listed: without an id, of a router that is listed already, or too many.
+      refused: ?int,
+      problem: ?string,
+      remedy: ?string
     )
 
     # Who the daemon is at the broker, and where the password comes from.

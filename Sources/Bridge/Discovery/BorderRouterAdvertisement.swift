@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ServiceDiscovery
+import ThreadDataset
+
+/// What a border router says of itself on the local network, as DNS-SD service `_meshcop._udp` (RFC 6763; Thread
+/// specification, Border Agent discovery).
+///
+/// Anybody on the network can publish such a record, so nothing in it is believed further than a list needs. It holds
+/// no credentials.
+///
+/// ```
+/// id  16 bytes   border agent id              sb  4 bytes   state bitmap, big-endian
+/// xa   8 bytes   extended address             at  8 bytes   active timestamp
+/// xp   8 bytes   Extended PAN ID              pt  4 bytes   partition id, big-endian
+/// nn, vn, mn, tv   text: network name, vendor, model, Thread version
+/// ```
+package struct BorderRouterAdvertisement: Sendable, Hashable {
+  /// The service type that border routers advertise.
+  package static let serviceType = "_meshcop._udp"
+
+  /// Ids that the router may be listed under, the preferred one first: `id`, its first 8 bytes, `xa`. Vendors differ.
+  package let agents: [BorderAgentID]
+  /// The service instance name, which people see in apps.
+  package let name: String?
+  package let vendor: String?
+  package let model: String?
+  package let networkName: String?
+  /// Nil while the router has no network.
+  package let network: ExtendedPANID?
+  /// 8 bytes.
+  package let extendedAddress: [UInt8]?
+  /// Seconds of the active timestamp; nil while the router is not attached.
+  package let activeSeconds: UInt64?
+  /// Nil while the router is not attached.
+  package let partition: UInt32?
+  /// As `1.3.0`.
+  package let threadVersion: String?
+  /// Whether its Thread interface is active; true where the record does not say.
+  package let isThreadActive: Bool
+
+  /// - Returns: nil for a record without an id.
+  package init?(_ record: ServiceRecord) {
+    let text = record.text
+    let id = text["id"].flatMap { $0.count == 16 ? $0 : nil }
+    let address = text["xa"].flatMap { $0.count == 8 ? $0 : nil }
+    let candidates = [id, id.map { Array($0.prefix(8)) }, address]
+    var agents: [BorderAgentID] = []
+    for case let bytes? in candidates where bytes.contains(where: { $0 != 0 }) {
+      if let agent = BorderAgentID(bytes: bytes), !agents.contains(agent) { agents.append(agent) }
+    }
+    guard !agents.isEmpty else { return nil }
+    self.agents = agents
+    extendedAddress = address
+    name = Self.text(Array(record.name.utf8), most: 63)
+    vendor = Self.text(text["vn"], most: 64)
+    model = Self.text(text["mn"], most: 64)
+    // Thread specification: Network Name TLV, at most 16 bytes.
+    networkName = Self.text(text["nn"], most: 16)
+    threadVersion = Self.text(text["tv"], most: 16)
+    network = text["xp"].flatMap(ExtendedPANID.init(bytes:))
+    activeSeconds = text["at"].flatMap { $0.count == 8 ? Self.number($0) >> 16 : nil }
+    partition = text["pt"].flatMap {
+      $0.count == 4 ? UInt32(truncatingIfNeeded: Self.number($0)) : nil
+    }
+    let state = text["sb"].flatMap { $0.count == 4 ? Self.number($0) : nil }
+    // Bits 3 and 4: the Thread interface is not initialized (0), initialized (1), active (2).
+    isThreadActive = state.map { $0 >> 3 & 0b11 == 2 } ?? true
+  }
+
+  /// Text without control characters; nil for anything else, and for too many bytes.
+  private static func text(_ bytes: [UInt8]?, most: Int) -> String? {
+    guard let bytes, !bytes.isEmpty, bytes.count <= most,
+      let text = String(validating: bytes, as: UTF8.self),
+      !text.unicodeScalars.contains(where: { $0.properties.generalCategory.isHidden })
+    else { return nil }
+    return text
+  }
+
+  private static func number(_ bytes: [UInt8]) -> UInt64 {
+    bytes.reduce(0) { $0 << 8 | UInt64($1) }
+  }
+}
+
+extension Unicode.GeneralCategory {
+  /// Control and format characters, among them those that turn the direction of writing.
+  fileprivate var isHidden: Bool {
+    switch self {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .unassigned: true
+    default: false
+    }
+  }
+}

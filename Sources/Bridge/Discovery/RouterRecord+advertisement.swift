@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ThreadDataset
+
+/// What an advertisement on the local network changes of a router. Credentials, owner and login stay as they are, and of
+/// a router that a login has announced everything that its events describe.
+extension RouterRecord {
+  mutating func take(_ advertisement: BorderRouterAdvertisement, now: WireTime) {
+    isAdvertised = true
+    threadVersion = advertisement.threadVersion ?? threadVersion
+    switch source {
+    case .mdns:
+      name = advertisement.name ?? name
+      vendor = advertisement.vendor ?? vendor
+      model = advertisement.model ?? model
+      extendedAddress = advertisement.extendedAddress ?? extendedAddress
+      takeInterface(isActive: advertisement.isThreadActive, now: now)
+      if credential == .missing {
+        currentNetwork = nil
+        takeNetwork(of: advertisement, now: now)
+      } else {
+        // What is stored for it says what it is configured for, its record where it is.
+        currentNetwork = advertisement.network
+      }
+    case .mqtt:
+      name = name ?? advertisement.name
+      vendor = vendor ?? advertisement.vendor
+      model = model ?? advertisement.model
+    }
+    let current = currentNetwork ?? network
+    partition = advertisement.network == current ? advertisement.partition : nil
+  }
+
+  /// Its record has gone, or has expired: it restarts, or is off. It has not left.
+  mutating func endAdvertisement(now: WireTime) {
+    isAdvertised = false
+    partition = nil
+    guard source == .mdns else { return }
+    lastSeen = now
+    takeOffline(nil, now: now)
+  }
+
+  private mutating func takeInterface(isActive: Bool, now: WireTime) {
+    if isActive {
+      takeActiveInterface(now: now)
+    } else {
+      takeOffline(.stopped, now: now)
+    }
+  }
+
+  private mutating func takeNetwork(of advertisement: BorderRouterAdvertisement, now: WireTime) {
+    // The timestamp is missing while it is not attached.
+    let seconds =
+      advertisement.activeSeconds ?? (advertisement.network == network ? activeSeconds : nil)
+    if network != advertisement.network || activeSeconds != seconds { datasetChangedAt = now }
+    network = advertisement.network
+    networkName = advertisement.network == nil ? nil : advertisement.networkName
+    activeSeconds = advertisement.network == nil ? nil : seconds
+    channel = nil
+    panID = nil
+  }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Bridge
+import BridgeProtocol
+import ThreadkeeperDaemon
+
+/// `threadkeeper networks list`, which may be left out.
+struct NetworksListCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "List the Thread networks, the preferred one marked, and their border routers.",
+    discussion: """
+      Lists what the daemon has stored. With --scan it looks on the local network itself for that many \
+      seconds, without a daemon, a store or settings; this needs avahi-daemon.
+
+      PREFERRED is `yes` for the preferred network and `accepted` for one that `networks accept` names. \
+      A router that cannot be reached now is marked `(offline)`.
+
+      Examples:
+        threadkeeper networks
+        threadkeeper networks --json
+        threadkeeper networks --scan 5
+      """)
+
+  @Option(help: "Look on the local network for this many seconds instead, 1 to 60.")
+  var scan: Int?
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    if let scan, !(1...60).contains(scan) {
+      throw ValidationError("--scan takes whole seconds from 1 to 60")
+    }
+  }
+
+  func run() async throws {
+    if let scan {
+      let networks = try await NetworkScan(seconds: scan).run()
+      try output.show(networks, text: text(networks, none: "No border router was found.\n"))
+      return
+    }
+    let networks = try Registry(options).list { registry, home in
+      let accepted = try registry.acceptedNetworks(in: home)
+      let routers = Dictionary(grouping: try registry.routers(in: home)) {
+        $0.currentNetwork ?? $0.network
+      }
+      return NetworkListing.all(
+        try registry.networks(in: home).map {
+          ($0.network, $0.state(in: home, isAccepted: accepted.contains($0.network)))
+        }, routers, home: home.name)
+    }
+    try output.show(networks, text: text(networks, none: "No network is known yet.\n"))
+  }
+
+  private func text(_ networks: [NetworkListing], none: String) -> String {
+    var table = Table(
+      columns: "NETWORK", "EXTENDED PAN ID", "CHANNEL", "PREFERRED", "BORDER ROUTERS")
+    for network in networks { table.add(network.cells) }
+    return table.isEmpty ? none : table.text(style: .init(of: .output))
+  }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ServiceDiscovery
+import TestKit
+import Testing
+import ThreadDataset
+
+@testable import Bridge
+
+@Suite("A border router's record on the local network")
+struct BorderRouterAdvertisementTests {
+  private func read(_ advert: Advert) throws -> BorderRouterAdvertisement {
+    try #require(BorderRouterAdvertisement(advert.service))
+  }
+
+  @Test("Every value is read in its own encoding")
+  func values() throws {
+    let router = try read(Advert(address: "0011223344556677", at: 5, partition: 0xFFFF_FFFF))
+    #expect(router.name == "Kitchen")
+    #expect(router.vendor == "Acme")
+    #expect(router.model == "BR-2")
+    #expect(router.networkName == "home")
+    #expect(router.network?.description == SampleNetwork.home.extendedPANID)
+    #expect(router.extendedAddress == [0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77])
+    #expect(router.activeSeconds == 5)
+    #expect(router.partition == 0xFFFF_FFFF)
+    #expect(router.threadVersion == "1.4.0")
+    #expect(router.isThreadActive)
+  }
+
+  @Test("It may be listed under `id`, the first half of `id`, or `xa`, in this order")
+  func agents() throws {
+    let router = try read(Advert(address: "0011223344556677"))
+    #expect(
+      router.agents.map(\.description) == [Agent.garage, "b0b0b0b0c1c1c1c1", "0011223344556677"])
+    let older = try read(Advert(id: nil, address: "0011223344556677"))
+    #expect(older.agents.map(\.description) == ["0011223344556677"])
+  }
+
+  @Test(
+    "A record without a usable id is none",
+    arguments: [
+      Advert(id: nil), Advert(id: "00112233"), Advert(id: nil, address: "001122334455"),
+      Advert(id: String(repeating: "0", count: 32)), Advert(id: nil, more: ["id", "xa"]),
+    ])
+  func noID(_ advert: Advert) {
+    #expect(BorderRouterAdvertisement(advert.service) == nil)
+  }
+
+  @Test("Values of another length are left out, and the record still counts")
+  func lengths() throws {
+    let router = try read(
+      Advert(
+        network: nil, at: nil, partition: nil,
+        more: ["xp=1234567", "at=123", "pt=12345", "sb=1", "xa=123456789"]))
+    #expect(router.network == nil)
+    #expect(router.activeSeconds == nil)
+    #expect(router.partition == nil)
+    #expect(router.extendedAddress == nil)
+    #expect(router.isThreadActive)
+  }
+
+  @Test(
+    "Text that is no text, or could play tricks on a terminal, is left out",
+    arguments: ["a\u{1B}[31m", "a\nb", "\u{202E}abc", "\u{0}", String(repeating: "x", count: 17)])
+  func text(_ name: String) throws {
+    #expect(try read(Advert(networkName: name)).networkName == nil)
+  }
+
+  @Test("Bytes that are not UTF-8 are left out")
+  func notUTF8() throws {
+    var entries: [[UInt8]] = [Array("vn=".utf8) + [0xFF, 0xFE]]
+    entries.append(Array("xa=".utf8) + [1, 2, 3, 4, 5, 6, 7, 8])
+    let router = try #require(
+      BorderRouterAdvertisement(
+        ServiceRecord(name: "x", host: "h", port: 1, text: TXTRecord(entries: entries))))
+    #expect(router.vendor == nil)
+  }
+
+  @Test(
+    "Bits 3 and 4 of `sb` say whether the Thread interface is active",
+    arguments: [
+      (UInt32(0b00_000), false), (0b01_000, false), (0b10_000, true), (0b110_10_001, true),
+    ])
+  func interface(_ bits: UInt32, _ isActive: Bool) throws {
+    #expect(try read(Advert(state: bits)).isThreadActive == isActive)
+  }
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import TestKit
+import Testing
+import ThreadRequests
+
+@testable import Bridge
+
+@Suite("Alerts about routers on the local network")
+struct DiscoveryAlertTests {
+  let bridge: TestBridge
+
+  init() throws {
+    bridge = try TestBridge {
+      $0.discoversRouters = true
+      $0.alertsHold = 0
+      $0.approvers = ["anna"]
+      $0.approversMustSign = false
+    }
+    try bridge.announce(Agent.living, .home, at: 5)
+  }
+
+  private let mismatch = "PreferredNetworkMismatch \(Agent.garage)"
+
+  private func severity(_ name: AlertName) throws -> AlertName.Severity? {
+    try bridge.alert(name, Agent.garage)?.severity
+  }
+
+  @Test("A router that was on the preferred network and moved away is a warning")
+  func moved() throws {
+    try bridge.discover(Advert(at: 5))
+    #expect(try bridge.alarms() == [])
+    try bridge.discover(Advert(network: .guest, at: 5))
+    #expect(try bridge.alarms() == [mismatch])
+    #expect(try severity(.preferredNetworkMismatch) == .warning)
+    try bridge.discover(Advert(at: 5))
+    #expect(try bridge.alarms() == [])
+  }
+
+  @Test(
+    "A router that never was on the preferred network is an info, until its network is accepted")
+  func neverMember() throws {
+    try bridge.discover(Advert(network: .guest))
+    #expect(try bridge.alarms() == [mismatch])
+    #expect(try severity(.preferredNetworkMismatch) == .info)
+    let facts = try #require(try bridge.alert(.preferredNetworkMismatch, Agent.garage)?.facts)
+    #expect(facts.reason == "never_member")
+    #expect(facts.remedy.contains("networks accept \(SampleNetwork.guest.extendedPANID)"))
+    #expect(try accept().isChange)
+    #expect(try bridge.alarms() == [])
+    #expect(try accept() == (false, true))
+    #expect(try accept(false).isChange)
+    #expect(try bridge.alarms() == [mismatch])
+  }
+
+  private func accept(_ isAccepted: Bool = true) throws -> (isChange: Bool, isKnown: Bool) {
+    try bridge.accept(.guest, isAccepted: isAccepted)
+  }
+
+  @Test("An accepted network does not excuse a router that moved there from the preferred one")
+  func movedToAccepted() throws {
+    try bridge.discover(Advert(at: 5))
+    _ = try accept()
+    try bridge.discover(Advert(network: .guest))
+    #expect(try bridge.alarms() == [mismatch])
+  }
+
+  @Test("Infos and warnings of one name are counted by their own severities")
+  func counts() throws {
+    try bridge.discover(Advert(at: 5))
+    try bridge.discover(
+      Advert(network: .guest), Advert(name: "b", id: nil, address: Agent.attic, network: .guest))
+    let home = try bridge.home()
+    let counts = try bridge.database.read { try AlertLedger.countsBySeverity(home: home.id, $0) }
+    // And one about how the dataset was sent.
+    #expect(counts == [.warning: 1, .info: 2])
+  }
+
+  @Test("An acceptance is published with its network")
+  func published() throws {
+    try bridge.discover(Advert(network: .guest))
+    _ = try bridge.takeEvents()
+    _ = try accept()
+    let network = try #require(try bridge.network(.guest))
+    #expect(try bridge.takeEvents().contains { $0.network == network.network })
+    let accepted = try bridge.database.read { try AcceptedNetworkLedger.all(home: 1, $0) }
+    #expect(accepted == [network.network])
+  }
+
+  @Test("A member that is not seen any more is offline, and a visitor may go without a word")
+  func offline() throws {
+    let visitor = Advert(name: "b", id: nil, address: Agent.attic, network: .guest)
+    try bridge.discover(Advert(at: 5), visitor)
+    _ = try accept()
+    try bridge.discover()
+    #expect(try bridge.alarms() == ["BorderRouterOffline \(Agent.garage)"])
+    let facts = try #require(try bridge.alert(.borderRouterOffline, Agent.garage)?.facts)
+    #expect(facts.remedy.contains("threadkeeper routers remove \(Agent.garage)"))
+  }
+
+  @Test("When another network is preferred, those that stay on the former one can be accepted")
+  func formerPreferred() throws {
+    try bridge.discover(Advert(at: 5))
+    try bridge.announce(Agent.attic, .guest, at: 1)
+    let command = try #require(RequestCommand(rawValue: "preferred/set"))
+    _ = try bridge.ask(command, ["ext_pan_id": SampleNetwork.guest.extendedPANID])
+    #expect(try bridge.home().preferredName == "guest-thread")
+    #expect(try bridge.alarms().contains(mismatch))
+    #expect(try severity(.preferredNetworkMismatch) == .info)
+    #expect(try bridge.accept(.home).isChange)
+    #expect(try !bridge.alarms().contains(mismatch))
+  }
+
+  @Test("A stale member that moves away is a warning")
+  func staleMember() throws {
+    try bridge.discover(Advert(at: 4))
+    try bridge.discover(Advert(network: .guest))
+    #expect(try severity(.preferredNetworkMismatch) == .warning)
+  }
+
+  @Test("With several homes the remedy names the home")
+  func homeOption() throws {
+    let bridge = try TestBridge(homes: [
+      .init(name: "home", base: "threadkeeper"), .init(name: "lab", base: "lab"),
+    ]) {
+      $0.discoversRouters = true
+      $0.alertsHold = 0
+    }
+    try bridge.announce(Agent.living, .home, at: 5)
+    try bridge.discover(Advert(network: .guest))
+    let facts = try #require(try bridge.alert(.preferredNetworkMismatch, Agent.garage)?.facts)
+    #expect(facts.remedy.contains(" --home home`"))
+  }
+
+  @Test("A router with an older active timestamp of the preferred network is stale")
+  func stale() throws {
+    try bridge.discover(Advert(at: 4))
+    #expect(try bridge.alarms() == ["StaleDataset \(Agent.garage)"])
+    #expect(try bridge.alert(.staleDataset, Agent.garage)?.facts.differs == nil)
+    try bridge.discover(Advert(at: nil))
+    #expect(try bridge.alarms() == ["StaleDataset \(Agent.garage)"])
+    try bridge.discover(Advert(at: 5))
+    #expect(try bridge.alarms() == [])
+  }
+
+  @Test(
+    "A router that was not there before and joins the preferred network is unknown until accepted")
+  func unknown() throws {
+    try bridge.discover()
+    try bridge.passFirstLook()
+    try bridge.discover(Advert(at: 5))
+    #expect(try bridge.alarms() == ["UnknownRouter \(Agent.garage)"])
+    #expect(try severity(.unknownRouter) == .info)
+    let garage = try agent(Agent.garage)
+    #expect(try bridge.acceptance.accept(router: garage, in: "home", by: "test"))
+    #expect(try bridge.alarms() == [])
+    #expect(try !bridge.acceptance.accept(router: garage, in: "home", by: "test"))
+    // It stays accepted.
+    try bridge.discover()
+    try bridge.discover(Advert(at: 5))
+    #expect(try bridge.alarms() == [])
+  }
+
+  @Test("Who is seen in the first hour was there before")
+  func firstLook() throws {
+    try bridge.discover()
+    bridge.clock.advance(seconds: DiscoveredRouters.firstLook - 1)
+    try bridge.discover(Advert(at: 5))
+    #expect(try bridge.alarms() == [])
+  }
+
+  @Test("A new router on another network is no unknown router, and one with a login is none either")
+  func notUnknown() throws {
+    try bridge.discover()
+    try bridge.passFirstLook()
+    try bridge.discover(Advert(network: .guest))
+    #expect(try bridge.alarms() == [mismatch])
+    try bridge.announce(Agent.garage, .home, at: 5)
+    try bridge.discover(Advert(at: 5))
+    #expect(try bridge.alarms() == [])
+  }
+
+  @Test(
+    "A router with stored credentials, or one that came before a network was preferred, is known")
+  func knownOtherwise() throws {
+    let fresh = try TestBridge {
+      $0.discoversRouters = true
+      $0.alertsHold = 0
+    }
+    try fresh.discover()
+    try fresh.passFirstLook()
+    try fresh.discover(Advert())
+    try fresh.announce(Agent.living, .home, at: 1)
+    #expect(try fresh.alarms() == [])
+    try bridge.announce(Agent.garage, .home, at: 5)
+    try bridge.forgetRouter(Agent.garage)
+    try bridge.discover()
+    try bridge.passFirstLook()
+    try bridge.discover(Advert(at: 5))
+    #expect(try bridge.alarms() == [])
+  }
+
+  @Test("A router that is not listed cannot be accepted")
+  func acceptUnlisted() throws {
+    #expect(throws: OwnershipFailure.unknownID) {
+      try bridge.acceptance.accept(router: try agent(Agent.attic), in: "home", by: "test")
+    }
+  }
+
+  @Test("Discovery off and on again raises no alarm about routers that were there")
+  func offAndOn() throws {
+    try bridge.discover()
+    try bridge.passFirstLook()
+    bridge.configuration.discoversRouters = false
+    try bridge.start()
+    bridge.configuration.discoversRouters = true
+    try bridge.start()
+    try bridge.discover(Advert(at: 5))
+    #expect(try bridge.alarms() == [])
+  }
+
+  @Test("All routers of the preferred network that are elsewhere together have moved")
+  func homeMoved() throws {
+    try bridge.say(.leave, Agent.living)
+    let second = Advert(name: "b", id: nil, address: Agent.attic, at: 5)
+    try bridge.discover(Advert(at: 5), second)
+    try bridge.discover(Advert(network: .guest), second.with { $0.network = .guest })
+    #expect(try bridge.alarms() == ["HomeMoved"])
+    #expect(try bridge.preferred() == SampleNetwork.home.dataset(at: 5))
+  }
+
+  @Test("With hold 0, a mismatch is raised in the transaction that sees it")
+  func atOnce() throws {
+    try bridge.discover(Advert(at: 5))
+    _ = try bridge.takeEvents()
+    try bridge.discover(Advert(network: .guest))
+    #expect(try bridge.takeNames().contains("alert_raised"))
+  }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import TestKit
+import Testing
+import ThreadDataset
+
+@testable import Bridge
+
+@Suite("Networks that are split into partitions")
+struct NetworkSplitTests {
+  let bridge: TestBridge
+  let first = Advert()
+  let second = Advert(name: "Attic", id: nil, address: Agent.attic)
+
+  init() throws {
+    bridge = try TestBridge { $0.discoversRouters = true }
+    try bridge.announce(Agent.living, .home, at: 1)
+  }
+
+  private var subject: String { SampleNetwork.home.extendedPANID }
+  private var split: [Advert] { [first, second.with { $0.partition = 8 }] }
+
+  @Test(
+    "Two partitions of the preferred network for longer than the hold are an alert, one is none")
+  func preferred() throws {
+    try bridge.discover(first, second)
+    try bridge.pass(31)
+    #expect(try bridge.alarms() == [])
+    try bridge.discover(split)
+    #expect(try bridge.alarms() == [])
+    try bridge.pass(31)
+    #expect(try bridge.alarms() == ["NetworkSplit \(subject)"])
+    let facts = try #require(try bridge.alert(.networkSplit, subject)?.facts)
+    #expect(facts.summary.contains("Attic | Kitchen"))
+    #expect(facts.networkName == "home")
+    try bridge.discover(first, second)
+    #expect(try bridge.alarms() == [])
+  }
+
+  @Test("A split that ends within the hold is no alert")
+  func short() throws {
+    try bridge.discover(split)
+    try bridge.pass(10)
+    try bridge.discover(first, second)
+    try bridge.pass(60)
+    #expect(try bridge.alarms() == [])
+  }
+
+  @Test("A network that is neither preferred nor accepted may be split")
+  func foreign() throws {
+    try bridge.discover(split.map { $0.with { $0.network = .guest } })
+    try bridge.pass(31)
+    #expect(try !bridge.alarms().contains { $0.hasPrefix("NetworkSplit") })
+    _ = try bridge.accept(.guest)
+    try bridge.discover(split.map { $0.with { $0.network = .guest } })
+    try bridge.pass(31)
+    #expect(try bridge.alarms() == ["NetworkSplit \(SampleNetwork.guest.extendedPANID)"])
+  }
+
+  @Test("A router that went offline is in no partition")
+  func offline() throws {
+    try bridge.discover(split)
+    try bridge.pass(31)
+    try bridge.discover(first)
+    #expect(try !bridge.alarms().contains { $0.hasPrefix("NetworkSplit") })
+  }
+
+  @Test("The text names a few routers of many")
+  func many() throws {
+    let places = (0..<9).map {
+      NetworkSplits.Place(
+        network: ExtendedPANID(bytes: [UInt8](repeating: 1, count: 8))!, partition: $0 < 8 ? 1 : 2,
+        router: "r\($0)")
+    }
+    let summary = NetworkSplits.facts(places[0].network, nil, places).summary
+    #expect(summary.contains("r0, r1, r2 and 5 more | r8"))
+    #expect(summary.hasPrefix("0101010101010101 is split into 2 parts"))
+  }
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestKit
+import Testing
+import ThreadDataset
+
+/// Border routers in a local network of the test's own, with a real avahi-daemon at either end.
+@Suite(
+  "Border routers on the local network, with avahi-daemon", .inTurns,
+  .enabled(if: LocalNetwork.obstacle == nil, "\(LocalNetwork.obstacle ?? "")"))
+struct DiscoveryTests {
+  /// What a border router advertises.
+  private struct Router {
+    var id: String
+    var network: ThreadNetwork
+    var partition: UInt8 = 1
+
+    var agent: String { id }
+
+    var text: [[UInt8]] {
+      [
+        Array("rv=1".utf8), Array("vn=Acme".utf8), Array("mn=BR-2".utf8),
+        Array("nn=\(network.name)".utf8), Array("tv=1.4.0".utf8),
+        Array("xp=".utf8) + (Hexadecimal.decode(network.extendedPANID) ?? []),
+        Array("id=".utf8) + (Hexadecimal.decode(id) ?? []),
+        Array("at=".utf8) + [0, 0, 0, 0, 0, 1, 0, 0], Array("pt=".utf8) + [0, 0, 0, partition],
+        Array("sb=".utf8) + [0, 0, 0, 0b10_000],
+      ]
+    }
+  }
+
+  private let network: LocalNetwork
+  private let publisher: ServicePublisher
+  private let broker: TestBroker
+  private let installation: Installation
+  private let audience: Audience
+  private let home: ThreadNetwork
+  private let guests: ThreadNetwork
+
+  init() async throws {
+    network = try LocalNetwork()
+    publisher = try ServicePublisher(network)
+    broker = try TestBroker()
+    installation = try Installation(broker, hold: 0, variables: network.environment())
+    audience = try await Audience.start(broker)
+    home = try ThreadNetwork("home")
+    guests = try ThreadNetwork("guest-thread")
+  }
+
+  private func id(_ number: UInt8) -> String {
+    String(repeating: "0", count: 28) + "ab" + Hexadecimal.encode([number])
+  }
+
+  private func topic(_ router: Router) -> String { "threadkeeper/router/\(router.agent)" }
+
+  private func publish(_ name: String, _ router: Router) throws {
+    try publisher.publish(name, text: router.text)
+  }
+
+  @Test("Routers are listed, followed to another network, and offline when they go")
+  func life() async throws {
+    let kitchen = Router(id: id(1), network: home)
+    var attic = Router(id: id(2), network: home)
+    try publish("Kitchen", kitchen)
+    try publish("Attic", attic)
+    let daemon = try await installation.start()
+    let login = try await TestPublisher.start(broker)
+    try await login.publish([BorderRouter(number: 1).announces(try home.hex())])
+    for router in [kitchen, attic] {
+      try await audience.until("a router on the preferred network") {
+        $0.state(topic(router))?["preferred"] == "match"
+          && $0.state(topic(router))?["source"] == "mdns"
+      }
+    }
+    let network = try #require(try await installation.json("networks").list.first)
+    #expect(network["routers"] == 3)
+    #expect(network["border_routers"]?.list.first?["name"] == "Attic")
+    let status = try await installation.json("status")
+    #expect(status["discovery"]?["state"] == "running")
+    #expect(status["discovery"]?["routers"] == 2)
+
+    attic.network = guests
+    try publish("Attic", attic)
+    try await audience.until("the alert") {
+      !$0.alerts("alert_raised", "PreferredNetworkMismatch").isEmpty
+    }
+    let alert = try #require(
+      audience.look { $0.alerts("alert_raised", "PreferredNetworkMismatch").last })
+    #expect(alert["severity"] == "warning")
+    #expect(alert["summary"]?.text?.contains("Attic is on guest-thread") == true)
+
+    attic.network = home
+    attic.partition = 2
+    try publish("Attic", attic)
+    try await audience.until("the split") {
+      !$0.alerts("alert_raised", "NetworkSplit").isEmpty
+    }
+    try publisher.withdraw("Attic")
+    try await audience.until("the router is offline") {
+      $0.state(topic(attic))?["availability"] == "offline"
+    }
+    #expect(audience.look { $0.events("router_left") }.isEmpty)
+    _ = try await daemon.stop()
+  }
+
+  @Test(
+    "When avahi-daemon goes away, status says so and the list stays; when it is back, it is followed"
+  )
+  func avahiAway() async throws {
+    let kitchen = Router(id: id(1), network: home)
+    try publish("Kitchen", kitchen)
+    let daemon = try await installation.start()
+    try await audience.until("the router") { $0.state(topic(kitchen))?["source"] == "mdns" }
+    try network.stop(.avahi)
+    try await eventually("status says that avahi-daemon is away") {
+      try await installation.json("status")["discovery"]?["state"] == "unavailable"
+    }
+    let text = try await installation.command("status")
+    #expect(text.output.contains("apt-get install avahi-daemon"), "\(text.output)")
+    #expect(audience.look { $0.state(topic(kitchen)) }?["availability"] == "online")
+    try publisher.withdraw("Kitchen")
+    try network.start(.avahi)
+    try await audience.until("the router is offline") {
+      $0.state(topic(kitchen))?["availability"] == "offline"
+    }
+    _ = try await daemon.stop()
+  }
+
+  @Test("A scan finds networks without a daemon, and says what is missing where it cannot look")
+  func scan() async throws {
+    try publish("Kitchen", Router(id: id(1), network: home))
+    try publish("Attic", Router(id: id(2), network: guests))
+    let found = try await ThreadkeeperBinary.run(
+      ["networks", "--scan", "5"], environment: network.environment())
+    #expect(found.status == 0, "\(found.error)")
+    for word in ["home", home.extendedPANID, "Kitchen", "guest-thread", "Attic"] {
+      #expect(found.output.contains(word), "\(found.output)")
+    }
+    try network.stop(.avahi)
+    let nothing = try await ThreadkeeperBinary.run(
+      ["networks", "--scan", "1"], environment: network.environment())
+    #expect(nothing.status == 69)
+    #expect(nothing.error.contains("avahi-daemon does not answer"), "\(nothing.error)")
+  }
+
+  @Test("With discovery off nobody is looked for")
+  func off() async throws {
+    try publish("Kitchen", Router(id: id(1), network: home))
+    let installation = try Installation(
+      broker, more: "discovery: {mdns: off}", variables: network.environment())
+    let daemon = try await installation.start()
+    #expect(try await installation.json("status")["discovery"]?["state"] == "off")
+    #expect(try await installation.json("routers") == [])
+    _ = try await daemon.stop()
+  }
+}
