@@ -43,7 +43,8 @@ package final class Bridge: Service {
   private let formerSession: FormerSession?
   private let status: MosquittoClient
   private let ticker: Ticker
-  private let topics: BaseTopics
+  private let configuration: BridgeConfiguration
+  private var topics: BaseTopics { configuration.topics }
   private let connection: MosquittoConfiguration
   private let clientID: String
   private let logger: Logger
@@ -74,7 +75,7 @@ package final class Bridge: Service {
       topics: configuration.topics, keychain: keychain, clock: clock)
     let outbox = try Outbox(
       database: keychain.database, topics: configuration.topics, overview: overview,
-      consents: consents)
+      consents: consents, devices: HomeAssistantDevices(configuration))
     for old in retired { outbox.clear(base: old.base, of: old.home) }
     // A broker that kept our session knows nothing of the new base topics.
     let owes = try keychain.database.read { try EventLedger.needsRepublish($0) }
@@ -88,7 +89,7 @@ package final class Bridge: Service {
         overview: overview, consents: consents, monitor: monitor, startedAt: startedAt),
       topics: configuration.topics, clock: clock, logger: logger)
     let status = MosquittoClient(
-      Self.statusConfiguration(connection, clientID: clientID, topics: configuration.topics),
+      Self.statusConfiguration(connection, clientID: clientID, configuration),
       handler: statusConnection)
     let transactions = TransactionRunner(
       configuration, store: store, parts: parts, monitor: monitor, answers: answers, clock: clock,
@@ -120,7 +121,7 @@ package final class Bridge: Service {
     self.status = status
     self.monitor = monitor
     self.enrolments = enrolments
-    self.topics = configuration.topics
+    self.configuration = configuration
     self.connection = connection
     self.clientID = clientID
     self.logger = logger
@@ -135,7 +136,8 @@ package final class Bridge: Service {
     let intakeConfiguration = Self.intakeConfiguration(
       connection, clientID: clientID, topics: topics)
     intake.reconfigure(formerSession?.use(intakeConfiguration) ?? intakeConfiguration)
-    status.reconfigure(Self.statusConfiguration(connection, clientID: clientID, topics: topics))
+    status.reconfigure(
+      Self.statusConfiguration(connection, clientID: clientID, configuration))
   }
 
   /// Runs until the service group shuts down, or until a connection ends for good: then it throws words.
@@ -196,18 +198,18 @@ package final class Bridge: Service {
   }
 
   private static func statusConfiguration(
-    _ connection: MosquittoConfiguration, clientID: String, topics: BaseTopics
+    _ connection: MosquittoConfiguration, clientID: String, _ bridge: BridgeConfiguration
   ) -> MosquittoConfiguration {
     var status = connection
     status.clientID = "\(clientID)-status"
     status.subscriptions = [
-      .init(filter: StatusConnection.homeAssistantBirth, qos: 0, isRequired: false),
+      .init(filter: bridge.homeAssistant.birthTopic, qos: 0, isRequired: false),
       .init(filter: StatusConnection.droppedMessages, qos: 0, isRequired: false),
     ]
     status.sessionExpiry = sessionDays * 86_400
     status.stopLimit = stopLimit
     status.cleanStart = false
-    if let home = topics.homes.first {
+    if let home = bridge.topics.homes.first {
       status.lastWill = Publication(
         topic: OutboundTopic(base: home.base).state,
         payload: WireJSON().encode(BridgeState.offline),

@@ -25,10 +25,24 @@ package struct BridgeConfiguration: Sendable {
   package var offlineAfter = 300
   /// What a person can do when the broker refuses the daemon's login.
   package var loginRemedy = "Give the daemon the right user name and password."
+  package var homeAssistant = HomeAssistant()
   /// The users of the broker who may decide about what others ask for.
   package var approvers: [String] = []
   /// Whether a decision over MQTT counts only when it is sealed and signed. Else all rests on the broker's access list.
   package var approversMustSign = true
+
+  /// Home Assistant's MQTT discovery.
+  package struct HomeAssistant: Hashable, Sendable {
+    /// Whether the daemon announces itself and its routers there.
+    package var isOn = false
+    /// Home Assistant's discovery prefix: a topic.
+    package var prefix = "homeassistant"
+
+    package init() {}
+
+    /// Where Home Assistant publishes that it has started.
+    var birthTopic: String { "\(prefix)/status" }
+  }
 
   package init(version: String, topics: BaseTopics) {
     self.version = version

@@ -68,6 +68,7 @@ enum BridgeStart {
         try transaction.apply(transaction.context.alerts.endOrphans())
         try endDiscovery(configuration, transaction)
       }
+      try HomeAssistantDevices(configuration).reconcile(tx)
       return retiredBases(stored, configuration)
     }
   }

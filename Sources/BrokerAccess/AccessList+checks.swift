@@ -5,7 +5,7 @@ extension AccessList {
   func check() throws(AccessListError) {
     for user in daemons + monitors + approvers { try Self.check(userName: user) }
     for user in kept { try Self.check(line: user) }
-    for topic in baseTopics { try Self.check(baseTopic: topic) }
+    for topic in baseTopics + [discoveryPrefix] { try Self.check(baseTopic: topic) }
     for user in daemons {
       // What is denied to the others wins: the daemon would receive nothing.
       for (role, users) in [

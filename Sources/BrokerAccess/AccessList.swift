@@ -13,10 +13,12 @@ package struct AccessList: Sendable {
   package var baseTopics: [String]
   /// Logins of threadkeeper itself.
   package var daemons: [String]
-  /// Logins that see states, events and alerts, and publish only that Home Assistant has started.
+  /// Logins that see states, events and alerts, and publish only that Home Assistant has started. They find the daemon's devices.
   package var monitors: [String] = []
   /// Logins that see `bridge/…`, and publish nothing but their decisions about consent.
   package var approvers: [String] = []
+  /// Home Assistant's discovery prefix.
+  package var discoveryPrefix = "homeassistant"
   /// Logins of others that may do everything outside the base topics.
   package var kept: [String] = []
   /// Whether clients without a login may do the same.
@@ -28,7 +30,9 @@ package struct AccessList: Sendable {
   }
 
   /// Where Home Assistant publishes that it has started.
-  private static let birth = "homeassistant/status"
+  private var birth: String { "\(discoveryPrefix)/status" }
+  /// Where devices are announced to Home Assistant. A list cannot name those of one program: a `+` is a whole level.
+  private var devices: String { "\(discoveryPrefix)/device/+/config" }
   /// What threadkeeper publishes below a base topic for everybody who may look.
   private static let published = ["alert", "bridge", "network", "router"]
   /// The groups of requests that no approver needs: all but `consent`.
@@ -65,7 +69,9 @@ package struct AccessList: Sendable {
     ["# threadkeeper itself.", "user \(daemon)"]
       + baseTopics.map { "topic readwrite \($0)/#" } + [
         "# Home Assistant has started: what it knew is published again.",
-        "topic read \(Self.birth)",
+        "topic read \(birth)",
+        "# The daemon and its routers are devices there. Written also to remove them.",
+        "topic write \(devices)",
         "# The broker's own counters: is it dropping messages?", "topic read $SYS/broker/#", "",
       ]
   }
@@ -92,7 +98,7 @@ package struct AccessList: Sendable {
     }
     if isApprover { lines.append("# Decides about consent.") }
     lines.append("user \(login)")
-    if isMonitor { lines.append("topic write \(Self.birth)") }
+    if isMonitor { lines += ["topic write \(birth)", "topic read \(devices)"] }
     for base in baseTopics {
       let own = "\(base)/in/\(login)"
       lines += (isMonitor ? Self.published : ["bridge"]).map { "topic read \(base)/\($0)/#" }

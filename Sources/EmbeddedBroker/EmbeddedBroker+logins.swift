@@ -30,6 +30,7 @@ extension EmbeddedBroker {
       configuration.logins.filter { $0.role == role }.map(\.name)
     }
     var list = AccessList(baseTopics: configuration.baseTopics, daemons: names(.daemon))
+    list.discoveryPrefix = configuration.discoveryPrefix
     list.monitors = names(.monitor)
     return try wrapped { () throws(AccessListError) in try list.text() }
   }

@@ -9,6 +9,8 @@ package struct EmbeddedBrokerConfiguration: Sendable {
   package var port: UInt16?
   /// The base topics that the access list is about.
   package var baseTopics: [String]
+  /// Home Assistant's discovery prefix, for the same list.
+  package var discoveryPrefix = "homeassistant"
   /// Whether sessions and retained messages survive an end of the broker, in `directory/data`.
   package var persistence: Bool
   /// Who may log in. With none, everybody may do everything.

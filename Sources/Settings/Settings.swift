@@ -14,6 +14,7 @@ package struct Settings: Sendable, Equatable {
   package var log: Log
   package var consent: Consent
   package var limits = Limits()
+  package var homeAssistant = HomeAssistant()
   /// Team → the broker's user names in it. No user is in two of them.
   package var teams: [String: [String]]
   /// Where programs of other users of this machine call.

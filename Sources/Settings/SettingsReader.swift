@@ -68,6 +68,7 @@ struct SettingsReader {
       stateDirectory: stateDirectory)
     settings.limits = limits()
     settings.discovery = discovery()
+    settings.homeAssistant = homeAssistant(beside: settings.homes)
     settings.clientUsers = clientUsers()
     settings.clients = clients(besideStore: store.path, users: settings.clientUsers)
     return settings

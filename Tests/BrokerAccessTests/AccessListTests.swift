@@ -23,8 +23,10 @@ struct AccessListTests {
     }
     for line in [
       "user keeper", "topic readwrite threadkeeper/#", "topic readwrite flat/2/#",
-      "topic read $SYS/broker/#", "topic read homeassistant/status", "user screen",
-      "topic write homeassistant/status", "topic read threadkeeper/alert/#",
+      "topic read $SYS/broker/#", "topic read homeassistant/status",
+      "topic write homeassistant/device/+/config", "user screen",
+      "topic write homeassistant/status", "topic read homeassistant/device/+/config",
+      "topic read threadkeeper/alert/#",
       "topic read flat/2/router/#", "topic deny threadkeeper/in/screen/#",
       "topic deny flat/2/out/screen/#", "user anna", "topic read flat/2/bridge/#",
       "topic deny threadkeeper/in/anna/+", "topic deny flat/2/in/anna/request/credentials/#",
@@ -34,6 +36,22 @@ struct AccessListTests {
     ] {
       #expect(lines.contains(line), "\(line) is missing in:\n\(lines.joined(separator: "\n"))")
     }
+  }
+
+  @Test("With another discovery prefix it names that one alone")
+  func discoveryPrefix() throws {
+    let lines = try list { list in
+      list.discoveryPrefix = "other/ha"
+      list.monitors = ["screen"]
+    }
+    for line in [
+      "topic read other/ha/status", "topic write other/ha/device/+/config",
+      "topic write other/ha/status", "topic read other/ha/device/+/config",
+    ] {
+      #expect(lines.contains(line), "\(line)")
+    }
+    #expect(!lines.contains { $0.contains("homeassistant/") })
+    #expect(throws: AccessListError.self) { try self.list { $0.discoveryPrefix = "a/#" } }
   }
 
   @Test("Clients without a login come first, where Mosquitto applies lines to nobody else")

@@ -123,9 +123,9 @@ struct EmbeddedBrokerTests {
       as: "threadkeeper",
       [
         "threadkeeper/bridge/state", "threadkeeper/out/border-router/x",
-        "homeassistant/status",
+        "homeassistant/status", "homeassistant/device/x/config", "homeassistant/sensor/x/config",
       ])
-    #expect(asAdministrator == [true, true, false])
+    #expect(asAdministrator == [true, true, false, true, false])
 
     try await daemon.wait { $0.count == 4 }
     #expect(
@@ -133,8 +133,11 @@ struct EmbeddedBrokerTests {
         "threadkeeper/in/border-router/announce", "threadkeeper/bridge/state",
         "threadkeeper/out/border-router/x", "homeassistant/status",
       ])
-    try await monitor.wait { $0.count == 1 }
-    #expect(monitor.messages.map(\.topic) == ["threadkeeper/bridge/state"])
+    try await monitor.wait { $0.count == 2 }
+    #expect(
+      monitor.messages.map(\.topic) == [
+        "threadkeeper/bridge/state", "homeassistant/device/x/config",
+      ])
     try await router.wait { $0.count == 1 }
     #expect(router.messages.map(\.topic) == ["threadkeeper/out/border-router/x"])
     for subscriber in [daemon, monitor, router] { try await subscriber.stop() }

@@ -97,4 +97,29 @@ struct HomeAssistantTests {
     let message = try #require(automation.notifications.values.first?.message)
     #expect(message.hasPrefix("Ask \"&#91;you](http://a.example)&lt;b>\"."))
   }
+
+  @Test(
+    "The blueprint shows the notification of the example, and acts on alerts that are raised now")
+  func blueprint() throws {
+    let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("../../examples/home-assistant").standardized
+    func lines(_ name: String) throws -> [String] {
+      try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+        .components(separatedBy: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+    let example = try lines("threadkeeper-alerts.yaml")
+    let blueprint = try lines("threadkeeper-alerts-blueprint.yaml")
+    func notification(_ lines: [String]) throws -> [String] {
+      let start = try #require(lines.firstIndex { $0.hasPrefix("notification_id:") })
+      let end = try #require(lines.firstIndex { $0.hasPrefix("Run commands on") })
+      return Array(lines[start...end])
+    }
+    #expect(try notification(blueprint) == notification(example))
+    // The retained topics for what is shown, the events for what happens once.
+    #expect(blueprint.contains("topic: \"{{ base }}/alert/+\""))
+    #expect(blueprint.contains("topic: \"{{ base }}/bridge/event/alert\""))
+    let actions = try #require(blueprint.firstIndex(of: "sequence: !input actions"))
+    #expect(blueprint[actions - 1].contains("trigger.payload_json.event_type == 'alert_raised'"))
+    #expect(blueprint.count { $0.contains("!input actions") } == 1)
+  }
 }

@@ -35,6 +35,10 @@ struct BrokerConfigurationTests {
     for (user, isAllowed) in [("monitor", true), ("hub", false), ("threadkeeper", false)] {
       #expect(try broker.allows(user, publish: "homeassistant/status") == isAllowed, "\(user)")
     }
+    for (user, isAllowed) in [("threadkeeper", true), ("monitor", false), ("hub", false)] {
+      #expect(
+        try broker.allows(user, publish: "homeassistant/device/a/config") == isAllowed, "\(user)")
+    }
     #expect(try !broker.allows("hub", publish: "elsewhere"))
     #expect(try !broker.allows("nobody", publish: "threadkeeper/in/nobody/announce"))
   }

@@ -72,6 +72,7 @@ struct ShippedConfigurationTests {
       ("offline_after: 300", "offline_after: 0"), ("level: info", "level: debug"),
       ("approvers: []", "approvers: [a]"), ("approvers_trust: signed", "approvers_trust: broker"),
       ("format: text", "format: json"), ("teams: {}", "teams: {a: [b]}"),
+      ("discovery: on", "discovery: off"), ("prefix: homeassistant", "prefix: other"),
       ("homes: {}", "homes: {a: {base_topic: b}}"),
       ("client_users: {}", "client_users: {root: a}"),
       ("\n  socket: null", "\n  socket: /run/a"), ("\n  group: null", "\n  group: 7"),

@@ -56,6 +56,7 @@ struct ValueTests {
     "Words: each known one arrives, others are refused",
     arguments: [
       ("mqtt.protocol", ["5", "3.1.1", "\"5\""], ["3.1", "4", "v5", "5.0"]),
+      ("home_assistant.discovery", ["on", "off"], ["auto", "yes", "1"]),
       ("preferred.on_mismatch", ["alert", "adopt"], ["adapt", "none", "true"]),
       ("preferred.follow_members", ["same_network", "any"], ["same-network", "all"]),
       (

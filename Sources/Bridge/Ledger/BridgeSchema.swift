@@ -235,5 +235,22 @@ package enum BridgeSchema {
           PRIMARY KEY (home, ext_pan_id)) WITHOUT ROWID
         """)
     },
+    Migration("devices of Home Assistant") { tx in
+      // `form`: a hash of what the broker has acknowledged on the topic. `due`: the event from which on the
+      // topic is to be published or emptied; null: nothing is to be done.
+      try tx.execute(
+        """
+        CREATE TABLE home_assistant (
+          id INTEGER PRIMARY KEY,
+          topic TEXT NOT NULL UNIQUE,
+          home INTEGER NOT NULL,
+          router BLOB,
+          form BLOB,
+          due INTEGER)
+        """)
+      try tx.execute(
+        "CREATE INDEX home_assistant_due ON home_assistant (due) WHERE due IS NOT NULL")
+      try tx.execute("CREATE INDEX home_assistant_router ON home_assistant (home, router)")
+    },
   ]
 }

@@ -30,6 +30,7 @@ final class Outbox: Sendable {
     var walkTokens: Set<UInt64> = []
     var homesWithNewAlerts: Set<Int64> = []
     var homesWithNewConsents: Set<Int64> = []
+    var devices: HomeAssistantQueue
   }
 
   private let database: SQLiteDatabase
@@ -40,14 +41,19 @@ final class Outbox: Sendable {
 
   init(
     database: SQLiteDatabase, topics: BaseTopics, overview: AlertsOverviewSource,
-    consents: ConsentOverviewSource
+    consents: ConsentOverviewSource, devices: HomeAssistantDevices
   ) throws {
     self.database = database
     self.topics = topics
     self.overview = overview
     self.consents = consents
-    let published = try database.read { try EventLedger.published($0) }
-    state = Mutex(State(read: published, published: published))
+    let (published, hasDevices) = try database.read {
+      (try EventLedger.published($0), try HomeAssistantLedger.exists($0))
+    }
+    state = Mutex(
+      State(
+        read: published, published: published,
+        devices: HomeAssistantQueue(devices, isUsable: hasDevices)))
   }
 
   /// Everything up to this event id is acknowledged by the broker.
@@ -67,6 +73,8 @@ final class Outbox: Sendable {
       state.events.removeAll()
       state.walkTokens.removeAll()
       state.walks = state.unfinished
+      state.devices.restart()
+      if state.walks.contains(where: { !$0.isClearing }) { state.devices.republish() }
     }
   }
 
@@ -77,9 +85,14 @@ final class Outbox: Sendable {
   }
 
   /// Publishes every state again, in small steps between the events. A walk that waits is not doubled.
-  func republishAll() {
-    let walk = StateWalk(publishing: topics)
+  ///
+  /// - Parameter withPresence: whether to say as well that the daemon is there, which each connection begins with.
+  func republishAll(withPresence: Bool = false) {
     state.withLock {
+      $0.devices.republish()
+      let walk = StateWalk(
+        publishing: topics, announcesDevices: $0.devices.announces,
+        saysPresence: withPresence)
       $0.walks = $0.walks.filter(\.isClearing) + [walk]
       $0.unfinished = $0.unfinished.filter(\.isClearing) + [walk]
     }
@@ -105,20 +118,39 @@ final class Outbox: Sendable {
     }
   }
 
-  func acknowledge(_ token: UInt64) {
+  /// What came of devices of Home Assistant, until `forget`.
+  var deviceResults: HomeAssistantQueue.Results { state.withLock { $0.devices.results } }
+
+  /// These results are on disk.
+  func forget(_ results: HomeAssistantQueue.Results) {
+    state.withLock { $0.devices.forget(results) }
+  }
+
+  /// - Returns: which device of Home Assistant it was; nil for all other publications.
+  @discardableResult
+  func acknowledge(
+    _ token: UInt64, _ outcome: PublicationOutcome = .delivered
+  ) -> HomeAssistantAnswer? {
     state.withLock { state in
+      let device = state.devices.acknowledge(token, outcome)
       if state.walkTokens.remove(token) != nil { Self.noteWalks(&state) }
       guard let event = state.events.removeValue(forKey: token),
         let index = state.outstanding.firstIndex(where: { $0.event == event })
-      else { return }
+      else { return device }
       state.outstanding[index].count -= 1
       Self.advance(&state)
+      return device
     }
   }
 
   private func fill(_ state: inout State, limit: Int) throws {
     try database.read { tx in
       let renderer = try PublicationRenderer(topics: topics, tx)
+      while state.ready.count < limit {
+        let items = try state.devices.next(renderer, tx)
+        if items.isEmpty { break }
+        for item in items { Self.add(item, &state) }
+      }
       while state.ready.count < limit {
         let rows = try EventLedger.page(after: state.read, limit: Self.rowsRead, tx)
         for row in rows { try render(row, renderer, &state, tx) }
@@ -137,6 +169,9 @@ final class Outbox: Sendable {
       }
       state.homesWithNewConsents.removeAll()
       while state.ready.count < limit, !state.walks.isEmpty {
+        let items = try state.walks[0].nextDevices(&state.devices, renderer, tx)
+        for item in items { state.walkTokens.insert(Self.add(item, &state)) }
+        guard items.isEmpty else { continue }
         let publications = try state.walks[0].next(renderer, tx)
         if publications.isEmpty { state.walks.removeFirst() }
         for var publication in publications {
@@ -148,6 +183,16 @@ final class Outbox: Sendable {
       }
       Self.noteWalks(&state)
     }
+  }
+
+  @discardableResult
+  private static func add(_ item: HomeAssistantQueue.Item, _ state: inout State) -> UInt64 {
+    var publication = item.publication
+    publication.token = state.nextToken
+    state.devices.send(item, as: state.nextToken)
+    state.nextToken += 1
+    state.ready.append(publication)
+    return publication.token
   }
 
   private func render(

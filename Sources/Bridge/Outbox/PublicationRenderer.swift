@@ -53,11 +53,20 @@ struct PublicationRenderer {
       Publication(
         topic: topic.router(router.agent), payload: json.encode(router.state(home: home.name)),
         retain: true),
-      Publication(
-        topic: topic.availability(router.agent),
-        payload: json.encode(router.isOnline ? BridgeState.online : BridgeState.offline),
-        retain: true),
+      availability(of: router, topic),
     ]
+  }
+
+  func availability(of router: RouterRecord, _ topic: OutboundTopic) -> Publication {
+    Publication(
+      topic: topic.availability(router.agent),
+      payload: json.encode(router.isOnline ? BridgeState.online : BridgeState.offline), retain: true
+    )
+  }
+
+  /// That the daemon is there.
+  func presence(_ topic: OutboundTopic) -> Publication {
+    Publication(topic: topic.state, payload: json.encode(BridgeState.online), retain: true)
   }
 
   func emptied(_ agent: BorderAgentID, _ topic: OutboundTopic) -> [Publication] {

@@ -20,7 +20,9 @@ struct RegistryRepair {
   /// What routers announce again, or what follows from their sealed credentials; and the accepted networks, whose alerts
   /// come back as infos. Not the numbers of
   /// envelopes: without them, what was sealed once would count twice.
-  private static let tables: Set = ["router", "network", "alert", "event", "accepted_network"]
+  private static let tables: Set = [
+    "router", "network", "alert", "event", "accepted_network", "home_assistant",
+  ]
   /// Ids of events that are not given again: those of rows that cannot be read are not known.
   private static let skippedEvents: Int64 = 1_000_000
 
@@ -91,6 +93,7 @@ struct RegistryRepair {
     _ = try TransactionRunner.apply(configuration, store, parts, now: now, tx) { transaction in
       try transaction.apply(effects(lost, routers, transaction.context))
     }
+    try HomeAssistantDevices(configuration).reconcile(tx)
   }
 
   private func effects(

@@ -57,6 +57,7 @@ package final class BridgeMonitor: Sendable {
     package var publicationsRefused: Int64 = 0
     /// What the broker does not take now.
     package var refusals: Refusals?
+    package var refusedDevices: RefusedDevices?
 
     package var intake: Intake {
       if let storeProblem { return .backingOff(storeProblem.reason) }

@@ -40,6 +40,9 @@ struct RefusedTopics {
     }
   }
 
+  /// Of something that is counted elsewhere.
+  mutating func forget(_ token: UInt64) { underWay[token] = nil }
+
   /// - Returns: whether the access list lets the daemon do what it did not before. Then all of it may be
   ///   another one.
   mutating func acknowledge(_ token: UInt64, _ outcome: PublicationOutcome) -> Bool {

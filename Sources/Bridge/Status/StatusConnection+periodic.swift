@@ -14,7 +14,7 @@ extension StatusConnection {
       state.birthDue = nil
       return true
     }
-    if isBorn { republish() }
+    if isBorn { republish(withPresence: true) }
     let snapshot = monitor.snapshot
     let due = state.withLock {
       $0.toldIntake != snapshot.intake || $0.nextHealth.map { $0 <= now } ?? true

@@ -9,7 +9,6 @@ import Synchronization
 /// The connection that publishes: it holds the last will and publishes all that the daemon has. It needs
 /// no write to the store, so it can publish why the intake has stopped.
 final class StatusConnection: MosquittoHandler {
-  static let homeAssistantBirth = "homeassistant/status"
   static let droppedMessages = "$SYS/broker/publish/messages/dropped"
 
   struct State {
@@ -31,6 +30,8 @@ final class StatusConnection: MosquittoHandler {
     var needsRepublish = false
     var warnedReasons: Set<String> = []
     var refused = RefusedTopics()
+    /// Remedies that the log has named since devices of Home Assistant are refused.
+    var warnedOfDevices: Set<String> = []
   }
 
   let outbox: Outbox
@@ -43,6 +44,7 @@ final class StatusConnection: MosquittoHandler {
   let logger: Logger
   private let json = Mutex(WireJSON())
   let state = Mutex(State())
+  private var birthTopic: String { reports.configuration.homeAssistant.birthTopic }
 
   init(
     outbox: Outbox, pace: PublicationPace, answers: AnswerQueue = AnswerQueue(),
@@ -69,6 +71,7 @@ final class StatusConnection: MosquittoHandler {
       $0.statusConnections += 1
       $0.statusLogin = .accepted
       $0.refusals = nil
+      $0.refusedDevices = nil
     }
     state.withLock { state in
       state.isConnected = true
@@ -92,7 +95,9 @@ final class StatusConnection: MosquittoHandler {
   func received(_ batch: [IncomingMessage]) throws {
     for message in batch {
       let text = String(decoding: message.payload, as: UTF8.self)
-      if message.topic == Self.homeAssistantBirth, text == "online", !message.isRetained {
+      if message.topic == birthTopic, text == "online", !message.isRetained {
+        // What is being published reaches it, too.
+        guard !outbox.isRepublishing else { continue }
         // A random delay spares the broker when many devices answer one birth.
         let due = clock.now().adding(seconds: Int.random(in: 1...10))
         state.withLock { $0.birthDue = $0.birthDue ?? max(due, $0.nextRepublish ?? due) }
@@ -139,6 +144,10 @@ final class StatusConnection: MosquittoHandler {
   }
 
   func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {
+    if let device = outbox.acknowledge(token, outcome) {
+      state.withLock { $0.refused.forget(token) }
+      return note(outcome, of: device)
+    }
     if case .refused(let error) = outcome {
       monitor.update { $0.publicationsRefused += 1 }
       let isNews = state.withLock { $0.warnedReasons.insert(error.message).inserted }
@@ -148,7 +157,6 @@ final class StatusConnection: MosquittoHandler {
     }
     note(outcome, of: token)
     if outcome == .delivered { answers.deliveries.acknowledge(token) }
-    outbox.acknowledge(token)
   }
 
   /// Once the broker's access list is corrected, all that the daemon has is published there.
@@ -184,6 +192,7 @@ final class StatusConnection: MosquittoHandler {
       $0.isStatusConnected = false
       $0.lastConnectionProblem = event.error.message
       $0.refusals = nil
+      $0.refusedDevices = nil
     }
     state.withLock {
       $0.isConnected = false
@@ -198,10 +207,10 @@ final class StatusConnection: MosquittoHandler {
   var droppedMessages: Int64? { state.withLock { $0.dropped } }
 
   /// Home Assistant is answered at most once a minute; an earlier request has to wait.
-  func republish() {
+  func republish(withPresence: Bool = false) {
     let next = clock.now().adding(seconds: 60)
     state.withLock { $0.nextRepublish = next }
-    outbox.republishAll()
+    outbox.republishAll(withPresence: withPresence)
   }
 
   func encode(_ value: some Encodable) -> [UInt8] { json.withLock { $0.encode(value) } }

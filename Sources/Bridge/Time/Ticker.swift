@@ -65,6 +65,7 @@ final class Ticker: Sendable {
   private func writeTick(isLast: Bool = false) {
     let now = transactions.clock.now()
     if !isLast, monitor.takeCheck(at: now) { checkStore(now) }
+    let devices = outbox.deviceResults
     do {
       try transactions.run(at: now, wakes: false) { transaction in
         let next = try cursors.withLock { cursors in
@@ -82,6 +83,7 @@ final class Ticker: Sendable {
         try watchLogin(transaction)
         try watchSessions(transaction)
         try noteWalks(transaction.tx)
+        if !devices.isEmpty { try devices.write(transaction.tx) }
         // A store that failed is tried with a real write: only that tells whether it works again.
         if monitor.snapshot.storeProblem != nil { try EventLedger.probe(transaction.tx) }
         let published = outbox.published
@@ -89,6 +91,7 @@ final class Ticker: Sendable {
           try EventLedger.setPublished(published, transaction.tx)
         }
       }
+      outbox.forget(devices)
       try store.keychain.tick()
       transactions.logRejections()
       if monitor.storeWorks(at: now, inBatch: false) {

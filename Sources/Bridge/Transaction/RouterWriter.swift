@@ -48,7 +48,18 @@ struct RouterWriter {
     } else {
       try RouterLedger.update(router, context.tx)
     }
+    try announce(router, stored: stored, home: home)
     return effects
+  }
+
+  /// A device that Home Assistant does not know so is announced to it.
+  func announce(_ router: RouterRecord, stored: RouterRecord?, home: HomeContext) throws {
+    guard let place = context.configuration.homeAssistantPlace(of: home.record.name),
+      router.needsAnnouncement(after: stored)
+    else { return }
+    try HomeAssistantLedger.setDue(
+      place.routerTopic(router.agent), of: router.agent, home: home.record.id,
+      from: router.generation, context.tx)
   }
 
   /// Takes a router off the list: its topics are emptied, its alerts resolve, its adoption ends. Its row is
@@ -69,7 +80,8 @@ struct RouterWriter {
       record.detail.message =
         "the last border router of the preferred network left; it stays preferred"
     }
-    try progress.append(record)
+    let event = try progress.append(record)
+    try HomeAssistantLedger.setDue(router.agent, home: router.home, from: event, context.tx)
     effects += try context.alerts.set([:], of: &router, in: home.record)
     home.changes.hasChangedRouters = true
     home.changes.needsMoveCheck = true

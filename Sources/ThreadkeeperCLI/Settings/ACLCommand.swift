@@ -40,7 +40,7 @@ struct ACLCommand: ParsableCommand {
   @Option(
     help: ArgumentHelp(
       """
-      A login that may read states, events and alerts, and say that Home Assistant has started. \
+      A login that may read states, events, alerts and Home Assistant's devices, and say that Home Assistant has started. \
       Repeatable.
       """, valueName: "login"))
   var monitor: [String] = []
@@ -65,6 +65,7 @@ struct ACLCommand: ParsableCommand {
     var list = AccessList(
       baseTopics: settings.homes.map(\.baseTopic),
       daemons: [daemon ?? settings.mqtt.username ?? "threadkeeper"])
+    list.discoveryPrefix = settings.homeAssistant.prefix
     list.monitors = monitor
     list.approvers = approver
     list.kept = keep

@@ -17,6 +17,8 @@ extension BridgeConfiguration {
     routersPerTeam = settings.limits.routersPerTeam
     approvers = settings.consent.approvers
     approversMustSign = settings.consent.approversTrust == .signed
+    homeAssistant.isOn = settings.homeAssistant.discovery == .on
+    homeAssistant.prefix = settings.homeAssistant.prefix
     alertsHold = settings.alerts.holdSeconds
     offlineAfter = settings.presence.offlineAfterSeconds
     discoversRouters = settings.discovery.mdns == .auto

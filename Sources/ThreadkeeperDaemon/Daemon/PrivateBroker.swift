@@ -34,11 +34,11 @@ struct PrivateBroker: Service {
     }
     let (ends, ended) = AsyncStream.makeStream(of: EmbeddedBrokerError.self)
     func start(port: UInt16?) throws(EmbeddedBrokerError) -> EmbeddedBroker {
-      let broker = EmbeddedBroker(
-        EmbeddedBrokerConfiguration(
-          directory: settings.stateDirectory + "/broker", port: port,
-          baseTopics: settings.homes.map(\.baseTopic)),
-        unexpectedEnd: { ended.yield($0) })
+      var configuration = EmbeddedBrokerConfiguration(
+        directory: settings.stateDirectory + "/broker", port: port,
+        baseTopics: settings.homes.map(\.baseTopic))
+      configuration.discoveryPrefix = settings.homeAssistant.prefix
+      let broker = EmbeddedBroker(configuration, unexpectedEnd: { ended.yield($0) })
       try broker.start()
       return broker
     }

@@ -29,7 +29,8 @@ struct DaemonStateReader: Sendable {
         problem: snapshot.isStatusConnected ? nil : snapshot.lastConnectionProblem, port: port),
       login: .init(username: login.username, source: login.source),
       intake: .init(snapshot), unlocked: keychain.isUnlocked,
-      refused: snapshot.refusals.map { .init($0) }, discovery: .init(discovery()))
+      refused: snapshot.refusals.map { .init($0) } ?? snapshot.refusedDevices.map { .init($0) },
+      discovery: .init(discovery()))
   }
 }
 
@@ -46,15 +47,22 @@ extension DaemonState.Intake {
 }
 
 extension DaemonState.Refused {
-  /// Topics and words are cut: a client may have chosen a topic.
-  init(_ refusals: BridgeMonitor.Refusals) {
-    func cut(_ text: String, to most: Int) -> String {
-      text.unicodeScalars.count > most
-        ? String(String.UnicodeScalarView(text.unicodeScalars.prefix(most))) + "…" : text
-    }
+  init(_ devices: RefusedDevices) {
     self.init(
-      topics: refusals.topics, lastTopic: cut(refusals.last, to: 200),
-      problem: cut(refusals.problem, to: 300),
+      topics: devices.count, lastTopic: Self.cut(devices.topic, to: 200),
+      problem: Self.cut(devices.problem, to: 300), remedy: devices.remedy)
+  }
+
+  /// Topics and words are cut: a client may have chosen a topic.
+  private static func cut(_ text: String, to most: Int) -> String {
+    text.unicodeScalars.count > most
+      ? String(String.UnicodeScalarView(text.unicodeScalars.prefix(most))) + "…" : text
+  }
+
+  init(_ refusals: BridgeMonitor.Refusals) {
+    self.init(
+      topics: refusals.topics, lastTopic: Self.cut(refusals.last, to: 200),
+      problem: Self.cut(refusals.problem, to: 300),
       remedy: refusals.isByAccess
         ? "Nobody hears of it. Put what `threadkeeper acl` prints into the broker's access list; "
           + "`--daemon` names this login."

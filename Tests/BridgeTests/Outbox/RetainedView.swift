@@ -51,7 +51,7 @@ extension TestBridge {
     try Outbox(
       database: database, topics: configuration.topics,
       overview: AlertsOverviewSource(topics: configuration.topics, monitor: monitor),
-      consents: consentOverviews)
+      consents: consentOverviews, devices: HomeAssistantDevices(configuration))
   }
 
   var consentOverviews: ConsentOverviewSource {

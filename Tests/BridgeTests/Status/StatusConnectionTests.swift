@@ -24,9 +24,10 @@ struct StatusConnectionTests {
     _ = try outbox.drain()
   }
 
-  private static func connection(of bridge: TestBridge, _ monitor: BridgeMonitor) throws
-    -> (Outbox, StatusConnection)
-  {
+  private static func connection(
+    of bridge: TestBridge, _ monitor: BridgeMonitor,
+    logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+  ) throws -> (Outbox, StatusConnection) {
     let overview = AlertsOverviewSource(topics: bridge.configuration.topics, monitor: monitor)
     let outbox = try bridge.outbox(monitor)
     let status = StatusConnection(
@@ -36,7 +37,7 @@ struct StatusConnectionTests {
         identity: { nil }, overview: overview, consents: bridge.consentOverviews, monitor: monitor,
         startedAt: bridge.clock.now()),
       topics: bridge.configuration.topics, clock: bridge.clock,
-      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+      logger: logger)
     return (outbox, status)
   }
 
@@ -228,6 +229,95 @@ struct StatusConnectionTests {
     try status.received([IncomingMessage(topic: "homeassistant/status", payload: [0xFF])])
     for _ in 0..<12 { #expect(!pass(1).contains { $0.topic.contains("/router/") }) }
   }
+
+  @Test("Births while everything is being published are answered by that, and by nothing more")
+  func birthMeanwhile() throws {
+    let router = "threadkeeper/router/\(Agent.living)"
+    status.connected(
+      MosquittoSession(sessionPresent: false, protocolVersion: .v5, publishWindow: 20))
+    for _ in 0..<5 { try say("homeassistant/status", "online") }
+    #expect(take().contains { $0.topic == router })
+    for _ in 0..<90 { #expect(!pass(1).contains { $0.topic == router }) }
+  }
+
+  @Test("With another prefix its birth counts, and the usual one does not")
+  func otherPrefix() throws {
+    let router = "threadkeeper/router/\(Agent.living)"
+    bridge.configuration.homeAssistant.prefix = "ha"
+    let (outbox, status) = try Self.connection(of: bridge, monitor)
+    status.connected(
+      MosquittoSession(sessionPresent: true, protocolVersion: .v5, publishWindow: 20))
+    _ = try outbox.drain()
+    for (topic, isAnswered) in [("homeassistant/status", false), ("ha/status", true)] {
+      try status.received([
+        IncomingMessage(topic: topic, payload: Array("online".utf8), qos: 0, isRetained: false)
+      ])
+      bridge.clock.advance(seconds: 10)
+      status.periodic(now: bridge.clock.now())
+      #expect(try outbox.drain().contains { $0.topic == router } == isAnswered, "\(topic)")
+    }
+  }
+
+  @Test("Devices that are refused are one line of the log with the remedy, until they are taken")
+  func refusedDevices() throws {
+    bridge.configuration.homeAssistant.isOn = true
+    try bridge.restart()
+    let log = RecordingLog()
+    let (_, status) = try Self.connection(of: bridge, monitor, logger: log.logger)
+    var isRefused = true
+    func connect() {
+      status.connected(
+        MosquittoSession(sessionPresent: true, protocolVersion: .v5, publishWindow: 20))
+      while case let publications = status.publications(upTo: 20), !publications.isEmpty {
+        for publication in publications {
+          let outcome: PublicationOutcome =
+            isRefused && publication.topic.contains("/device/")
+            ? .refused(MosquittoError(.notAuthorized, "no")) : .delivered
+          status.acknowledged(publication.token, outcome)
+        }
+      }
+    }
+    func lines() -> [String] { log.lines.filter { $0.contains("device of Home Assistant") } }
+    for _ in 0..<3 { connect() }
+    #expect(lines().count == 1)
+    #expect(lines().first?.contains("home_assistant.discovery: off") == true)
+    #expect(monitor.snapshot.refusedDevices?.count == 2)
+    #expect(monitor.snapshot.refusals == nil)
+    #expect(monitor.snapshot.publicationsRefused == 6)
+    isRefused = false
+    connect()
+    #expect(monitor.snapshot.refusedDevices == nil)
+    isRefused = true
+    outboxAgain(status)
+    connect()
+    #expect(lines().count == 1)
+  }
+
+  @Test("A removal that is refused stays in status, also when other devices are taken")
+  func refusedRemoval() throws {
+    bridge.configuration.homeAssistant.isOn = true
+    try bridge.restart()
+    let (outbox, _) = try Self.connection(of: bridge, monitor)
+    _ = try outbox.drain()
+    try bridge.database.write { try outbox.deviceResults.write($0) }
+    bridge.configuration.homeAssistant.prefix = "other"
+    try bridge.restart()
+    let (_, next) = try Self.connection(of: bridge, monitor)
+    next.connected(MosquittoSession(sessionPresent: true, protocolVersion: .v5, publishWindow: 20))
+    while case let publications = next.publications(upTo: 20), !publications.isEmpty {
+      for publication in publications {
+        let isFormer = publication.topic.hasPrefix("homeassistant/device/")
+        next.acknowledged(
+          publication.token,
+          isFormer ? .refused(MosquittoError(.notAuthorized, "no")) : .delivered)
+      }
+    }
+    #expect(monitor.snapshot.refusedDevices?.topic.hasPrefix("homeassistant/") == true)
+    #expect(monitor.snapshot.refusedDevices?.remedy.contains("mosquitto_pub") == true)
+  }
+
+  /// Everything is published again on the next connection.
+  private func outboxAgain(_ status: StatusConnection) { status.outbox.republishAll() }
 
   @Test("The broker's count of dropped messages is taken as it comes")
   func dropped() throws {

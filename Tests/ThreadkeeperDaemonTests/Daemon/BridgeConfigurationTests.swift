@@ -23,5 +23,18 @@ struct BridgeConfigurationTests {
     #expect(settings.approvers == alone.approvers)
     #expect(settings.approversMustSign == alone.approversMustSign)
     #expect(settings.teams == alone.teams)
+    #expect(settings.homeAssistant.prefix == alone.homeAssistant.prefix)
+  }
+
+  @Test("Home Assistant's discovery is on in the settings, and off for a bridge without any")
+  func discovery() throws {
+    var settings = try MovedStore.settings(TemporaryStore())
+    #expect(BridgeConfiguration(settings).homeAssistant.isOn)
+    settings.homeAssistant.discovery = .off
+    settings.homeAssistant.prefix = "other"
+    let configuration = BridgeConfiguration(settings)
+    #expect(!configuration.homeAssistant.isOn)
+    #expect(configuration.homeAssistant.prefix == "other")
+    #expect(!BridgeConfiguration(version: "1", topics: configuration.topics).homeAssistant.isOn)
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import MosquittoClient
 import Testing
 
 @testable import Bridge
@@ -23,5 +24,21 @@ struct DaemonStateTests {
     let short = DaemonState.Refused(
       .init(topics: 1, last: "a/b", problem: "too large", isByAccess: false))
     #expect(short.lastTopic == "a/b" && !short.remedy.contains("acl"))
+  }
+
+  @Test("Of devices of Home Assistant, status names how to allow them and how to do without")
+  func devices() {
+    let topic = "homeassistant/device/a/config"
+    let refused = DaemonState.Refused(
+      RefusedDevices(.device(topic: topic), MosquittoError(.notAuthorized, "no"), count: 3))
+    #expect(refused.topics == 3 && refused.lastTopic == topic)
+    #expect(refused.remedy.contains("threadkeeper acl"))
+    #expect(refused.remedy.contains("home_assistant.discovery: off"))
+    let removal = RefusedDevices(
+      .removal(topic: topic), MosquittoError(.notAuthorized, "no"), count: 1)
+    #expect(removal.remedy.contains("mosquitto_pub"))
+    let large = RefusedDevices(
+      .device(topic: topic), MosquittoError(.unreachable, "too large"), count: 1)
+    #expect(!large.remedy.contains("acl"))
   }
 }

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import SQLiteDatabase
+import ThreadDataset
+
+/// Which devices Home Assistant is to find, and how they look. A pure value, made from the settings.
+struct HomeAssistantDevices: Sendable {
+  struct Home: Sendable {
+    let place: HomeAssistantPlace
+    let bridgeForm: HomeAssistantForm
+    /// Of a router without texts.
+    let plainForm: HomeAssistantForm
+  }
+
+  /// By their names; none where discovery is off.
+  let homes: [String: Home]
+
+  init(_ configuration: BridgeConfiguration) {
+    var homes: [String: Home] = [:]
+    for home in configuration.topics.homes {
+      guard let place = configuration.homeAssistantPlace(of: home.name) else { continue }
+      homes[home.name] = Home(
+        place: place, bridgeForm: HomeAssistantForm(.bridge(place)),
+        plainForm: HomeAssistantForm(.router(.init(agent: ""), place)))
+    }
+    self.homes = homes
+  }
+
+  var isOn: Bool { !homes.isEmpty }
+
+  /// The device that belongs on a topic now, and its form; nil where none does.
+  func device(on record: HomeAssistantRecord, home name: String?, _ tx: ReadTransaction) throws
+    -> (HomeAssistantDevice, HomeAssistantForm)?
+  {
+    guard let name, let home = homes[name] else { return nil }
+    guard let agent = record.router else {
+      guard home.place.bridgeTopic.hasBytes(of: record.topic) else { return nil }
+      return (.bridge(home.place), home.bridgeForm)
+    }
+    guard home.place.routerTopic(agent).hasBytes(of: record.topic),
+      let router = try RouterLedger.find(agent, home: record.home, tx), router.isPresent
+    else { return nil }
+    let facts = router.homeAssistantFacts
+    return (.router(facts, home.place), HomeAssistantForm(facts, plain: home.plainForm))
+  }
+
+  /// Brings the rows in line with the settings and the list of routers, at the start: what looks otherwise than the
+  /// broker has it, or belongs nowhere, becomes due. The daemon's own devices come first, because those of routers
+  /// refer to them.
+  func reconcile(_ tx: WriteTransaction) throws {
+    var rows: [String: HomeAssistantRecord] = [:]
+    for record in try HomeAssistantLedger.all(tx) { rows[record.topic] = record }
+    func want(_ topic: String, _ agent: BorderAgentID?, _ form: HomeAssistantForm, _ home: Int64)
+      throws
+    {
+      if let row = rows.removeValue(forKey: topic), row.due != nil || row.form == form { return }
+      try HomeAssistantLedger.setDue(topic, of: agent, home: home, from: agent == nil ? 0 : 1, tx)
+    }
+    for record in try HomeLedger.all(tx) {
+      guard let home = homes[record.name] else { continue }
+      try want(home.place.bridgeTopic, nil, home.bridgeForm, record.id)
+      var cursor: Int64 = 0
+      while case let page = try RouterLedger.page(home: record.id, after: cursor, limit: 500, tx),
+        let last = page.last
+      {
+        for router in page {
+          let form = HomeAssistantForm(router.homeAssistantFacts, plain: home.plainForm)
+          try want(home.place.routerTopic(router.agent), router.agent, form, record.id)
+        }
+        cursor = last.id
+      }
+    }
+    for row in rows.values { try HomeAssistantLedger.setDue(row: row.id, from: 1, tx) }
+  }
+}
+
+extension BridgeConfiguration {
+  /// Nil where discovery is off, and for a home that the settings do not name.
+  func homeAssistantPlace(of home: String) -> HomeAssistantPlace? {
+    guard homeAssistant.isOn else { return nil }
+    return HomeAssistantPlace(
+      home: home, in: topics, prefix: homeAssistant.prefix, version: version)
+  }
+}
+
+extension RouterRecord {
+  /// What Home Assistant is told once.
+  var homeAssistantFacts: HomeAssistantDevice.Router {
+    .init(agent: agent.description, name: name, vendor: vendor, model: model)
+  }
+
+  /// Whether a change makes another device of it.
+  func needsAnnouncement(after stored: RouterRecord?) -> Bool {
+    guard let stored, stored.isPresent else { return true }
+    return homeAssistantFacts != stored.homeAssistantFacts
+  }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// `<prefix>/device/<object id>/config`, retained: a device and its entities, for Home Assistant's MQTT discovery
+/// (https://www.home-assistant.io/integrations/mqtt/#device-discovery-payload).
+///
+/// It says where states are found and how they are read. What changes often stays on its own topics, so this is
+/// published once. No secret has a place here.
+package struct HomeAssistantDevice: Encodable, Sendable {
+  package struct Device: Encodable, Sendable {
+    package var identifiers: [String]
+    package var name: String
+    package var manufacturer: String?
+    package var model: String?
+    package var softwareVersion: String?
+    /// The identifier of the device by which this one is reached.
+    package var viaDevice: String?
+
+    enum CodingKeys: String, CodingKey {
+      case identifiers, name, manufacturer, model
+      case softwareVersion = "sw_version"
+      case viaDevice = "via_device"
+    }
+  }
+
+  /// Who announces it; Home Assistant's log names it.
+  package struct Origin: Encodable, Sendable {
+    package var name = "threadkeeper"
+    package var softwareVersion: String
+
+    enum CodingKeys: String, CodingKey {
+      case name
+      case softwareVersion = "sw_version"
+    }
+  }
+
+  /// A topic that says `online` while the entities can be believed.
+  package struct Availability: Encodable, Sendable {
+    package var topic: String
+    package var valueTemplate = HomeAssistantTemplate.state
+
+    enum CodingKeys: String, CodingKey {
+      case topic
+      case valueTemplate = "value_template"
+    }
+  }
+
+  package var device: Device
+  package var origin: Origin
+  package var availability: [Availability]
+  /// All of the topics have to say `online`.
+  package var availabilityMode = "all"
+  package var qos = 1
+  package var components: [String: HomeAssistantEntity]
+
+  enum CodingKeys: String, CodingKey {
+    case device, origin, availability
+    case availabilityMode = "availability_mode"
+    case qos, components
+  }
+}
+
+extension HomeAssistantDevice {
+  /// What is known of a border router that does not change from day to day.
+  package struct Router: Hashable, Sendable {
+    package var agent: String
+    package var name: String?
+    package var vendor: String?
+    package var model: String?
+
+    package init(agent: String, name: String? = nil, vendor: String? = nil, model: String? = nil) {
+      self.agent = agent
+      self.name = name
+      self.vendor = vendor
+      self.model = model
+    }
+  }
+
+  /// The daemon, as far as it is about one home.
+  package static func bridge(_ place: HomeAssistantPlace) -> HomeAssistantDevice {
+    HomeAssistantDevice(
+      device: Device(
+        identifiers: [place.bridgeID],
+        name: place.bridgeName,
+        manufacturer: "threadkeeper", model: "Thread credential keeper",
+        softwareVersion: place.version),
+      origin: Origin(softwareVersion: place.version), availability: availability(place),
+      components: place.bridgeEntities)
+  }
+
+  /// A border router. Its texts are whatever its publisher has sent.
+  package static func router(_ router: Router, _ place: HomeAssistantPlace) -> HomeAssistantDevice {
+    let name = visible(router.name) ?? "Border router \(router.agent)"
+    return HomeAssistantDevice(
+      device: Device(
+        identifiers: ["\(place.bridgeID)_\(router.agent)"], name: name,
+        manufacturer: visible(router.vendor), model: visible(router.model),
+        viaDevice: place.bridgeID),
+      origin: Origin(softwareVersion: place.version), availability: availability(place),
+      components: place.entities(ofRouter: router.agent, named: name))
+  }
+
+  private static func visible(_ text: String?) -> String? {
+    text.flatMap { $0.contains { !$0.isWhitespace } ? $0 : nil }
+  }
+
+  /// Only the first home's topic has the last will, so the others need both.
+  private static func availability(_ place: HomeAssistantPlace) -> [Availability] {
+    let bases = place.home.base == place.firstBase ? [] : [place.firstBase]
+    return ([place.home.base] + bases).map { Availability(topic: OutboundTopic(base: $0).state) }
+  }
+}

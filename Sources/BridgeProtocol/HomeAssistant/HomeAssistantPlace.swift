@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadDataset
+
+/// Where Home Assistant finds the devices of one home: topics, and names that no other home can have.
+package struct HomeAssistantPlace: Hashable, Sendable {
+  /// Home Assistant's discovery prefix, `homeassistant` unless it was changed there.
+  package let prefix: String
+  /// The home's name and base topic.
+  package let home: BaseTopics.Home
+  /// The base topic of the first home, which has the last will of the daemon.
+  package let firstBase: String
+  /// Whether the daemon serves this home alone.
+  package let isOnlyHome: Bool
+  /// Of the program.
+  package let version: String
+
+  /// - Returns: nil for a home that is not among `topics`.
+  package init?(home name: String, in topics: BaseTopics, prefix: String, version: String) {
+    guard let home = topics.homes.first(where: { $0.name == name }), let first = topics.homes.first
+    else { return nil }
+    self.prefix = prefix
+    self.home = home
+    self.firstBase = first.base
+    self.isOnlyHome = topics.homes.count == 1
+    self.version = version
+  }
+
+  /// Stands for the daemon's device: its object id, its identifier, and the beginning of its entities' unique ids.
+  package var bridgeID: String { "threadkeeper_\(Self.escaped(home.base))" }
+
+  /// The same of a border router.
+  package func routerID(_ agent: BorderAgentID) -> String { "\(bridgeID)_\(agent)" }
+
+  /// Where the daemon's device is announced, retained.
+  package var bridgeTopic: String { topic(bridgeID) }
+
+  /// Where a border router is announced, retained.
+  package func routerTopic(_ agent: BorderAgentID) -> String { topic(routerID(agent)) }
+
+  private func topic(_ objectID: String) -> String { "\(prefix)/device/\(objectID)/config" }
+
+  /// Letters and digits stay; every other byte is `-` and two hex digits. So different topics have different
+  /// names, of the characters that Home Assistant allows in an object id (`[a-zA-Z0-9_-]`). There is no `_` in
+  /// it, which separates it from what follows.
+  static func escaped(_ text: String) -> String {
+    var escaped = ""
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"):
+        escaped.unicodeScalars.append(Unicode.Scalar(byte))
+      default: escaped += "-" + Hexadecimal.encode([byte])
+      }
+    }
+    return escaped
+  }
+
+  /// What the daemon's device is called.
+  var bridgeName: String { isOnlyHome ? "Threadkeeper" : "Threadkeeper \(home.name)" }
+
+  /// A name as a part of an entity's id, as Home Assistant makes it: small letters and digits, and `_` between them.
+  /// Nil for what Home Assistant transliterates better itself.
+  static func slug(_ name: String) -> String? {
+    guard name.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
+    let words = name.lowercased().split { !($0.isLetter || $0.isNumber) }
+    return words.isEmpty ? nil : words.joined(separator: "_")
+  }
+}
