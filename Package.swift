@@ -127,8 +127,15 @@ let package = Package(
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
     .target(
+      name: "BorderRouterAgent",
+      dependencies: [
+        "BoundedJSON", "BridgeProtocol", "MosquittoClient", "SealedEnvelope", "SodiumCrypto",
+        "SystemThreads", "ThreadDataset", .product(name: "Logging", package: "swift-log"),
+      ]),
+    .target(
       name: "ThreadkeeperCLI",
       dependencies: [
+        "BorderRouterAgent",
         "BoundedJSON", "Bridge", "BridgeProtocol", "BrokerAccess", "BrokerLoginStore",
         "ClientEnrolment",
         "ConsentLedger", "CredentialService", "EmbeddedBroker", "KeychainCore", "LocalRequests",
@@ -279,6 +286,12 @@ let package = Package(
     .testTarget(
       name: "ThreadkeeperDaemonTests",
       dependencies: ["DaemonTestKit", "TestKit", "ThreadkeeperDaemon", "VarlinkSocket"]),
+    .testTarget(
+      name: "BorderRouterAgentTests",
+      dependencies: [
+        "BorderRouterAgent", "BridgeProtocol", "MosquittoClient", "SealedEnvelope", "TestKit",
+        "ThreadDataset",
+      ], resources: [.copy("Recorded")]),
     .testTarget(
       name: "ThreadkeeperCLITests",
       dependencies: [

@@ -21,7 +21,10 @@ package struct ThreadkeeperCommand: AsyncParsableCommand {
     version: threadkeeperVersion,
     groupedSubcommands: [
       CommandGroup(
-        name: "Run it", subcommands: [RunCommand.self, DemoCommand.self, InitCommand.self]),
+        name: "Run it",
+        subcommands: [
+          RunCommand.self, DemoCommand.self, InitCommand.self, AgentCommand.self,
+        ]),
       CommandGroup(
         name: "Look at it",
         subcommands: [

@@ -49,10 +49,12 @@ class Router:
         self.world = world
         self.attach_seconds = 0.3
         self.mgmt_seconds = 300
-        self.mode = "modern"  # or "old": no ba-id and no ext-panid path, numbers for states, capital keys
+        # "old": no ba-id and no ext-panid path, numbers for states, capital keys; "garbage": another server's page
+        self.mode = "modern"
         self.frozen = threading.Event()
         self.fail = {}  # "PUT /node/state" -> status code
         self.never_attaches = False
+        self.delay_scale = 1.0  # of the delay of pending datasets
         self.seen, self.journal = set(), []
         self.reset()
 
@@ -60,6 +62,7 @@ class Router:
         self.agent, self.address = secrets.token_hex(16), secrets.token_hex(8)
         self.active = self.pending = None
         self.current = None  # the dataset that it runs with
+        self.sharing = None  # None: no key; else the state of the one that there is
         self.state, self.attaching, self.since = "disabled", None, 0
 
     def take(self, dataset):
@@ -122,6 +125,19 @@ class World:
                 member.seen.add(dataset.lower())
         self.changes.append((time.monotonic() + router.mgmt_seconds, key, dataset))
 
+    def mgmt_pending(self, router, dataset):
+        """A pending dataset goes to all of the network that the router is on, and replaces the active one."""
+        values, key = tlvs(dataset), router.key()
+        active = bytes(
+            byte for kind, value in values.items() if kind not in (51, 52) for byte in bytes([kind, len(value)]) + value
+        ).hex()
+        for member in self.routers:
+            if member.attached() and member.key() == key:
+                member.pending = dataset
+                member.seen.add(active)
+        delay = int.from_bytes(values[52], "big") / 1000 * router.delay_scale
+        self.changes.append((time.monotonic() + delay, key, active))
+
     def tick(self):
         for change in [c for c in self.changes if c[0] <= time.monotonic()]:
             self.changes.remove(change)
@@ -159,9 +175,11 @@ class REST(BaseHTTPRequestHandler):
             code = router.fail.get(f"{self.command} {self.path}")
             if code:
                 return self.reply(code)
+            if router.mode == "garbage":
+                return self.reply(200, "text/html", "<html>Welcome</html>")
             getattr(self, "on_" + self.command)(router, body)
 
-    do_GET = do_PUT = do_DELETE = handle_any
+    do_GET = do_PUT = do_POST = do_DELETE = handle_any
 
     def on_GET(self, router, _):
         states = ["disabled", "detached", "child", "router", "leader"]
@@ -207,7 +225,29 @@ class REST(BaseHTTPRequestHandler):
             code = 200 if router.active else 201
             router.take(body)
             return self.reply(code)
+        if self.path == "/node/dataset/pending":
+            try:
+                values = tlvs(body)
+            except ValueError:
+                return self.reply(400)
+            # Nothing is missing here: a real router would invent it.
+            if any(kind not in values for kind in (0, 1, 2, 3, 4, 5, 7, 12, 14, 51, 52, 53)):
+                return self.reply(400)
+            if not router.attached() or values[14] <= tlvs(router.active)[14]:
+                return self.reply(409)
+            router.world.mgmt_pending(router, body)
+            return self.reply(201)
+        if self.path == "/node/ba-epskc/state":
+            return self.reply(200)
         self.reply(404)
+
+    def on_POST(self, router, body):
+        if self.path != "/node/ba-epskc/key":
+            return self.reply(404)
+        if router.sharing:
+            return self.reply(409)
+        router.sharing = "started"
+        self.reply(200, text=json.dumps({"tap": "%09d" % secrets.randbelow(10**9), "port": 49152}))
 
     def on_DELETE(self, router, _):
         router.reset()

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BoundedJSON
+import BridgeProtocol
+import MosquittoClient
+
+/// threadkeeper's answer to an event, as `EventAnswer` writes it.
+struct EventOutcome: Equatable {
+  let kind: InboundEventKind
+  /// Of a rejection; nil when it was acted upon.
+  var code: String?
+  var field: String?
+  var message: String?
+
+  /// - Returns: nil for what is no answer to an event.
+  init?(_ answer: IncomingMessage) {
+    guard answer.payload.count <= HTTPAnswer.bodyLimit, let data = answer.correlationData,
+      let kind = InboundEventKind(rawValue: String(decoding: data, as: UTF8.self)),
+      let status = Self.text("status", in: answer.payload)
+    else { return nil }
+    self.kind = kind
+    guard status != "ok" else { return }
+    let error = UntrustedJSON.value(of: "error", in: answer.payload, depth: OTBRNode.nesting) ?? []
+    code = Self.text("code", in: error) ?? "unknown"
+    field = Self.text("field", in: error)
+    message = Self.text("message", in: error)
+  }
+
+  private static func text(_ name: String, in object: [UInt8]) -> String? {
+    UntrustedJSON.value(of: name, in: object, depth: OTBRNode.nesting)
+      .flatMap { RESTValue(reading: $0).text }
+  }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadDataset
+
+/// What an OpenThread Border Router is asked over its REST interface, on the caller's thread.
+package struct OTBRClient: Sendable {
+  package let address: HTTPAddress
+  /// For each request.
+  package let timeout: Duration
+  let signal: StopSignal?
+
+  package static let defaultTimeout = Duration.seconds(5)
+
+  package init(
+    _ address: HTTPAddress, timeout: Duration = Self.defaultTimeout, signal: StopSignal? = nil
+  ) {
+    self.address = address
+    self.timeout = timeout
+    self.signal = signal
+  }
+
+  /// - Parameter isFinished: whether it is answered even when the agent stops meanwhile: what has begun to change a
+  ///   router is finished.
+  package func perform(
+    _ request: HTTPRequest, isFinished: Bool = false
+  ) throws(HTTPFailure) -> HTTPAnswer {
+    try HTTPConnection(
+      address: address, timeout: timeout, signal: isFinished ? nil : signal
+    ).perform(request)
+  }
+}
+
+extension HTTPRequest {
+  /// `GET` below `/node`.
+  static func node(_ path: String = "", accept: String = "application/json") -> HTTPRequest {
+    HTTPRequest(path: "/node" + path, accept: accept)
+  }
+
+  /// Starts or stops Thread: 200.
+  static func setThread(enabled: Bool) -> HTTPRequest {
+    HTTPRequest(
+      method: .put, path: "/node/state", body: Array((enabled ? "\"enable\"" : "\"disable\"").utf8))
+  }
+
+  /// 200, 201 for the first one; 409 while Thread runs.
+  static func setActive(_ dataset: OperationalDataset) -> HTTPRequest {
+    HTTPRequest(
+      method: .put, path: "/node/dataset/active", contentType: "text/plain",
+      body: Array(dataset.hex.utf8))
+  }
+
+  /// 200 or 201.
+  static func setPending(_ dataset: OperationalDataset) -> HTTPRequest {
+    HTTPRequest(
+      method: .put, path: "/node/dataset/pending", contentType: "text/plain",
+      body: Array(dataset.hex.utf8))
+  }
+}

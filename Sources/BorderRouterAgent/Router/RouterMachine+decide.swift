@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ThreadDataset
+
+extension RouterMachine {
+  /// What follows from what was found, and from what was published before.
+  mutating func decide(at now: Duration) -> [Effect] {
+    guard let look = finding.look, let standing = finding.standing, now >= quietUntil else {
+      return []
+    }
+    var effects: [Effect] = []
+    if let published, let agent = standing.agent, agent != published.agent {
+      // It was reset: the previous id is no more. One look may be wrong.
+      guard isConnected, finding.countOfAgent >= 2 else { return [] }
+      effects += leave(published.agent)
+    }
+    switch (standing, look) {
+    case (.silent(let silence), _): effects += silent(silence, at: now)
+    case (.gone, _): effects += gone()
+    case (.stopped, .report(let report)): effects += stopped(report, at: now)
+    case (.up, .report(let report)): effects += up(report, at: now)
+    default: break
+    }
+    return effects
+  }
+
+  private mutating func leave(_ agent: BorderAgentID) -> [Effect] {
+    published = nil
+    return effects(of: RouterEvent(.leave, of: agent))
+  }
+
+  private mutating func gone() -> [Effect] {
+    guard isConnected, let published, finding.count >= 2 else { return [] }
+    return leave(published.agent)
+  }
+
+  private mutating func silent(_ silence: RouterSilence, at now: Duration) -> [Effect] {
+    guard published != nil, now - finding.since >= rhythm.hold else { return [] }
+    return offline(silence.reason, at: now)
+  }
+
+  private mutating func offline(_ reason: OfflineReason?, at now: Duration) -> [Effect] {
+    guard isConnected, var known = published,
+      known.isOnline || known.reason != reason || needsPublish
+    else { return [] }
+    (known.isOnline, known.reason, known.at) = (false, reason, now)
+    published = known
+    needsPublish = false
+    return effects(of: RouterEvent(.offline, of: known.agent, reason: reason))
+  }
+
+  private mutating func stopped(_ report: RouterReport, at now: Duration) -> [Effect] {
+    guard let published else { return first(report, at: now) }
+    guard isConnected, now - finding.since >= rhythm.hold else { return [] }
+    return hasNews(report, published)
+      ? publish(.dataset, report, at: now) : offline(.stopped, at: now)
+  }
+
+  private mutating func up(_ report: RouterReport, at now: Duration) -> [Effect] {
+    guard let published else { return first(report, at: now) }
+    guard isConnected else { return [] }
+    if hasNews(report, published) { return publish(.dataset, report, at: now) }
+    let isSame =
+      published.isOnline && published.threadState == report.state
+      && published.network == report.network
+    guard !isSame || needsPublish || now - published.at >= rhythm.heartbeat else { return [] }
+    let effects = publish(.heartbeat, report, at: now)
+    return isSame ? effects : effects + [.log(RouterNote(report))]
+  }
+
+  /// The first publication of this router, or a connection for it.
+  private mutating func first(_ report: RouterReport, at now: Duration) -> [Effect] {
+    guard identity == report.agent else {
+      identity = report.agent
+      isConnected = false
+      return [.connect(report.agent)]
+    }
+    return isConnected ? publish(.announce, report, at: now) : []
+  }
+
+  /// Whether its dataset is complete, and not the one that was published. The order of the TLVs changes by itself.
+  private func hasNews(_ report: RouterReport, _ published: Published) -> Bool {
+    guard let active = report.active, !active.hasSameTLVs(as: refusedDataset) else { return false }
+    return !active.hasSameTLVs(as: published.dataset)
+  }
+
+  mutating func publish(
+    _ kind: InboundEventKind, _ report: RouterReport, at now: Duration
+  ) -> [Effect] {
+    var dataset = published?.dataset
+    if kind != .heartbeat {
+      dataset = report.active.flatMap { $0.hasSameTLVs(as: refusedDataset) ? nil : $0 }
+      if dataset != nil { refusedDataset = nil }
+    }
+    let isStopped = report.state == .disabled
+    published = Published(
+      agent: report.agent, dataset: dataset, network: report.network, threadState: report.state,
+      isOnline: !isStopped, reason: isStopped ? .stopped : nil, at: now)
+    needsPublish = false
+    return effects(of: RouterEvent(kind, report, dataset: dataset))
+  }
+
+  /// With a line for the log, but for heartbeats.
+  private func effects(of event: RouterEvent) -> [Effect] {
+    let note = Effect.log(RouterNote(event))
+    return event.kind == .heartbeat ? [.publish(event)] : [.publish(event), note]
+  }
+}
+
+extension OperationalDataset {
+  /// Whether both have the same TLVs, in any order.
+  func hasSameTLVs(as other: OperationalDataset?) -> Bool {
+    guard let other, bytes.count == other.bytes.count else { return false }
+    return bytes == other.bytes || sortedTLVs == other.sortedTLVs
+  }
+
+  private var sortedTLVs: [[UInt8]] {
+    var tlvs: [[UInt8]] = []
+    var rest = bytes[...]
+    while rest.count >= 2 {
+      let length = 2 + Int(rest[rest.startIndex + 1])
+      tlvs.append(Array(rest.prefix(length)))
+      rest = rest.dropFirst(length)
+    }
+    return tlvs.sorted { $0.lexicographicallyPrecedes($1) }
+  }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ThreadDataset
+
+/// What is published about one border router, decided from one look after the other. Pure: the caller brings the time
+/// and does the effects.
+///
+/// A look finds the router *up* (Thread runs), *stopped* (Thread is disabled, the dataset is there), *gone* (disabled,
+/// and 204 for the dataset) or *silent* (refused, no answer in time, garbage). Nothing is published without a
+/// connection to the broker, which is made when the router's id is known.
+///
+/// | published before | what is found | what follows |
+/// |---|---|---|
+/// | nothing | up or stopped, no connection for this id | `connect` |
+/// | nothing | up or stopped, connected | `announce` |
+/// | nothing | gone, silent | nothing |
+/// | this id | up, another complete dataset | `dataset`, also while detached |
+/// | this id | up, another network or Thread state; or it was offline | `heartbeat` at once |
+/// | this id | up, as before | `heartbeat` when one is due |
+/// | this id | stopped for the hold | `offline`, `stopped`; with another dataset `dataset` |
+/// | this id | silent for the hold | `offline` with the reason; never `leave` |
+/// | this id | silent or stopped for less | nothing: an agent restarts in 5 s |
+/// | this id | gone, twice in a row | `leave` |
+/// | another id | up, stopped or gone, twice in a row | `leave` for that id, then as for nothing |
+/// | any | the connection is there again | what holds now, once more: a last will may have said otherwise |
+/// | any | threadkeeper does not know the router | `announce` |
+/// | any | threadkeeper rejects the dataset itself | `announce` without it, until it changes |
+/// | any | threadkeeper rejects something else | nothing for the time of a heartbeat, then `announce` |
+/// | online | the agent stops | `offline` without a reason |
+package struct RouterMachine: Sendable {
+  /// Times, in seconds and with the reason for each default.
+  package struct Rhythm: Equatable, Sendable {
+    /// Between two heartbeats; threadkeeper takes 300 s of silence for offline.
+    package var heartbeat: Duration
+    /// For which it has to be silent or stopped: longer than an update or a restart takes.
+    package var hold: Duration
+
+    package init(heartbeat: Duration = .seconds(60), hold: Duration = .seconds(30)) {
+      self.heartbeat = heartbeat
+      self.hold = hold
+    }
+  }
+
+  package enum Event: Equatable, Sendable {
+    case looked(RouterLook)
+    case connected
+    case disconnected
+    /// threadkeeper's answer to an event: the code of a rejection, and the field to blame.
+    case rejected(InboundEventKind, code: String, field: String?)
+    /// An adoption has ended: where the router is now is reported, whether it has changed or not.
+    case reportWanted
+    case stopping
+  }
+
+  package enum Effect: Equatable, Sendable {
+    /// Connect to the broker for this router: its last will names it.
+    case connect(BorderAgentID)
+    case publish(RouterEvent)
+    case log(RouterNote)
+  }
+
+  /// What threadkeeper knows by the last publications.
+  struct Published: Equatable {
+    let agent: BorderAgentID
+    var dataset: OperationalDataset?
+    var network: ExtendedPANID?
+    var threadState: ThreadState?
+    var isOnline = true
+    var reason: OfflineReason?
+    /// When the last one was made.
+    var at: Duration
+  }
+
+  let rhythm: Rhythm
+  var published: Published?
+  var finding = Finding()
+  /// For which the connection is.
+  var identity: BorderAgentID?
+  var isConnected = false
+  /// What is published next is not only what has changed.
+  var needsPublish = false
+  /// threadkeeper does not take it.
+  var refusedDataset: OperationalDataset?
+  var quietUntil = Duration.zero
+
+  package init(_ rhythm: Rhythm = Rhythm()) { self.rhythm = rhythm }
+
+  /// - Parameter now: from any origin, never falling.
+  package mutating func handle(_ event: Event, at now: Duration) -> [Effect] {
+    var effects: [Effect] = []
+    switch event {
+    case .looked(let look):
+      if let note = finding.take(look, at: now) { effects.append(.log(note)) }
+    case .connected:
+      isConnected = true
+      needsPublish = true
+    case .disconnected:
+      isConnected = false
+      return []
+    case .rejected(let kind, let code, let field):
+      reject(kind, code, field, at: now)
+    case .reportWanted:
+      return report(at: now)
+    case .stopping:
+      guard let published, published.isOnline else { return [] }
+      self.published?.isOnline = false
+      return [.publish(RouterEvent(.offline, of: published.agent))]
+    }
+    return effects + decide(at: now)
+  }
+
+  private mutating func reject(
+    _ kind: InboundEventKind, _ code: String, _ field: String?, at now: Duration
+  ) {
+    switch (code, field) {
+    case ("not_found", _) where kind != .leave: published = nil
+    case (_, "dataset"):
+      refusedDataset = published?.dataset
+      if kind == .announce { published = nil }
+    default:
+      quietUntil = now + rhythm.heartbeat
+      if kind == .announce || kind == .dataset { published = nil }
+    }
+  }
+
+  /// The dataset and where it is, whatever was published before.
+  private mutating func report(at now: Duration) -> [Effect] {
+    guard isConnected, case .report(let report) = finding.look, report.agent == identity else {
+      return []
+    }
+    return publish(published == nil || report.active == nil ? .announce : .dataset, report, at: now)
+  }
+}

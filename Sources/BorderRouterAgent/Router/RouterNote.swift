@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ThreadDataset
+
+/// A line of the log about one router. Holds no secret.
+package struct RouterNote: Equatable, Sendable {
+  package enum Level: Sendable { case info, warning }
+
+  package let level: Level
+  package let text: String
+
+  package init(_ level: Level, _ text: String) {
+    self.level = level
+    self.text = text
+  }
+
+  /// What begins.
+  init?(_ standing: Finding.Standing, after old: Finding.Standing?) {
+    switch standing {
+    case .silent(let silence): self.init(.warning, silence.description)
+    case .stopped(let agent): self.init(.warning, "\(agent): Thread is stopped on it")
+    case .gone(let agent): self.init(.info, "\(agent): it has no dataset, and Thread is disabled")
+    case .up(let agent):
+      guard let old, old.agent == nil else { return nil }
+      self.init(.info, "\(agent): it answers again")
+    }
+  }
+
+  static func pending(_ dataset: OperationalDataset, _ agent: BorderAgentID) -> RouterNote {
+    let network = dataset.extendedPANID.map(\.description) ?? "unknown"
+    let delay = dataset.delayTimer.map { " in \($0 / 1_000) s" } ?? ""
+    return RouterNote(
+      .info, "\(agent): a change of its whole network is pending\(delay): network \(network)")
+  }
+
+  /// Where it is now.
+  init(_ report: RouterReport) {
+    self.init(
+      report.state == .detached ? .warning : .info,
+      "\(report.agent): it is \(Self.place(report.state, report.network))\(Self.aim(of: report))")
+  }
+
+  /// What it is configured for, where it is not there.
+  private static func aim(of report: RouterReport) -> String {
+    guard let aim = report.active?.extendedPANID, aim != report.network else { return "" }
+    return ", and configured for \(aim)"
+  }
+
+  private static func place(_ state: ThreadState, _ network: ExtendedPANID?) -> String {
+    state.rawValue + (network.map { " on network \($0)" } ?? "")
+  }
+
+  /// What is published.
+  init(_ event: RouterEvent) {
+    let place = event.threadState.map { ", " + Self.place($0, event.network) } ?? ""
+    let words =
+      switch event.kind {
+      case .announce: "announced" + (event.dataset == nil ? " without a dataset" : "")
+      case .dataset: "its dataset is published"
+      case .leave: "it has left the Thread network"
+      case .heartbeat: "heartbeat"
+      case .offline: "it is offline" + (event.reason.map { ": \($0.rawValue)" } ?? "")
+      case .ssid: "ssid"
+      }
+    self.init(event.kind == .offline ? .warning : .info, "\(event.agent): \(words)\(place)")
+  }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import ThreadDataset
+
+/// What a border router reports of itself in one look.
+package struct RouterReport: Equatable, Sendable {
+  /// A dataset of the router.
+  package enum Reading: Equatable, Sendable {
+    /// 204: it has none.
+    case none
+    case complete(OperationalDataset)
+    /// It lacks parameters, or cannot be read. Why, without a value.
+    case unusable(String)
+  }
+
+  package var agent: BorderAgentID
+  /// 16 hex digits in lower case.
+  package var extendedAddress: String?
+  package var state: ThreadState
+  /// The network that it is on, whatever its dataset says. OpenThread shows a new dataset at once, also while the
+  /// router still runs on the old network.
+  package var network: ExtendedPANID?
+  package var networkName: String?
+  /// What it is configured for.
+  package var dataset: Reading
+  /// A change that is coming.
+  package var pending: OperationalDataset?
+
+  package init(
+    agent: BorderAgentID, extendedAddress: String? = nil, state: ThreadState,
+    network: ExtendedPANID? = nil, networkName: String? = nil, dataset: Reading = .none,
+    pending: OperationalDataset? = nil
+  ) {
+    self.agent = agent
+    self.extendedAddress = extendedAddress
+    self.state = state
+    self.network = network
+    self.networkName = networkName
+    self.dataset = dataset
+    self.pending = pending
+  }
+
+  /// The complete dataset.
+  package var active: OperationalDataset? {
+    if case .complete(let dataset) = dataset { dataset } else { nil }
+  }
+
+  /// Disabled and without a dataset: after a factory reset, or `DELETE /node`.
+  package var hasLeft: Bool { state == .disabled && dataset == .none }
+
+  /// Whether it takes part in the network of this dataset with these parameters.
+  package func uses(_ dataset: OperationalDataset) -> Bool {
+    guard state.isAttached, network == dataset.extendedPANID, let active else { return false }
+    return active.essentialDifferences(from: dataset).isEmpty
+  }
+}
+
+/// What one look at a border router has brought.
+package enum RouterLook: Equatable, Sendable {
+  case report(RouterReport)
+  /// It does not report itself. That never means that it has left.
+  case silent(RouterSilence)
+}
+
+/// Why a border router does not report itself.
+package enum RouterSilence: Equatable, Sendable {
+  /// Nothing accepts connections: it, or its agent, is off. With the system's words.
+  case unreachable(String)
+  /// Connections are accepted and not answered in time.
+  case frozen
+  /// What is answered is not what a border router answers.
+  case garbage(String)
+
+  package init(_ failure: HTTPFailure) {
+    switch failure {
+    case .unreachable(let words): self = .unreachable(words)
+    case .timeout, .stopped: self = .frozen
+    case .garbage(let words): self = .garbage(words)
+    }
+  }
+
+  /// What the `offline` event says. Of garbage it says nothing: none of the three is known.
+  package var reason: OfflineReason? {
+    switch self {
+    case .unreachable: .unreachable
+    case .frozen: .frozen
+    case .garbage: nil
+    }
+  }
+
+  /// For the log.
+  package var description: String {
+    switch self {
+    case .unreachable(let words): "nothing accepts the connection (\(words)): is it off?"
+    case .frozen: "the connection is accepted, or lost, and nothing answers: it is frozen"
+    case .garbage(let words): "what answers is not its REST interface: \(words)"
+    }
+  }
+
+  /// Two of a kind continue the same trouble, whatever the words.
+  func isLike(_ other: RouterSilence) -> Bool {
+    switch (self, other) {
+    case (.unreachable, .unreachable), (.frozen, .frozen), (.garbage, .garbage): true
+    default: false
+    }
+  }
+}

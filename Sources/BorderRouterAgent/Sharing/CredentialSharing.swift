@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BoundedJSON
+
+/// Thread 1.4 credential sharing: a code of 9 digits with which a phone or another ecosystem gets this network's
+/// credentials from the border router, once and for a few minutes.
+///
+/// ```
+/// PUT  /node/ba-epskc/state  "enable"              200; 404: the router does not have it
+/// POST /node/ba-epskc/key    {"lifetime":300000}   200 {"tap":"123456789","port":49152}; 409: a code is in use
+/// ```
+/// The code is for the eyes of whoever sits there: it is neither logged nor published.
+package enum CredentialSharing {
+  /// Milliseconds; OpenThread takes at most ten minutes.
+  package static let lifetime = 300_000
+
+  package enum Outcome: Equatable, Sendable {
+    /// 9 digits.
+    case code(String)
+    /// Why there is none.
+    case none(String)
+  }
+
+  package static func activate(
+    _ ask: (HTTPRequest) throws(HTTPFailure) -> HTTPAnswer
+  ) throws(HTTPFailure) -> Outcome {
+    let state = try ask(
+      HTTPRequest(method: .put, path: "/node/ba-epskc/state", body: Array("\"enable\"".utf8)))
+    guard state.status == 200 else { return .none(words(state.status)) }
+    let answer = try ask(
+      HTTPRequest(
+        method: .post, path: "/node/ba-epskc/key", body: Array("{\"lifetime\":\(lifetime)}".utf8)))
+    guard answer.status == 200 || answer.status == 201 else { return .none(words(answer.status)) }
+    guard let code = code(in: answer.body) else {
+      return .none("its answer has no code of 9 digits")
+    }
+    return .code(code)
+  }
+
+  static func code(in body: [UInt8]) -> String? {
+    var code: String?
+    let isObject = try? UntrustedJSON.readMembers(of: body, depth: OTBRNode.nesting) { member in
+      if member.name.text?.lowercased() == "tap" { code = RESTValue(member.value).text }
+    }
+    guard isObject == true, let code, code.utf8.count == 9,
+      code.utf8.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 })
+    else { return nil }
+    return code
+  }
+
+  private static func words(_ status: Int) -> String {
+    switch status {
+    case 404, 405, 501: "this version of its agent does not have credential sharing (\(status))"
+    case 409:
+      "a code is in use already (409), or its Thread is stopped; wait until the code has ended"
+    default: "it answers \(status)"
+    }
+  }
+}

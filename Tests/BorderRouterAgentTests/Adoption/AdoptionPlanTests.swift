@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BorderRouterAgent
+import BridgeProtocol
+import TestKit
+import Testing
+import ThreadDataset
+
+@Suite("How a router is given a dataset")
+struct AdoptionPlanTests {
+  @Test("A router that uses the dataset is left alone, whatever the timestamps")
+  func nothing() throws {
+    #expect(
+      try AdoptionPlan(SampleNetwork.home.dataset(at: 9), for: Sample.report()) == .nothing)
+  }
+
+  @Test("Another network is adopted alone: nobody on the present one may get the key")
+  func otherNetwork() throws {
+    for state in ThreadState.allCases {
+      #expect(
+        try AdoptionPlan(
+          SampleNetwork.home.dataset(at: 9), for: Sample.report("1", state, on: .guest)) == .alone)
+    }
+  }
+
+  @Test("Other keys of the same Extended PAN ID are adopted alone: the neighbours don't have them")
+  func otherKeys() throws {
+    for network in [
+      SampleNetwork.home.with { $0.networkKey = SampleNetwork.guest.networkKey },
+      SampleNetwork.home.with { $0.pskc = SampleNetwork.guest.networkKey },
+    ] {
+      #expect(try AdoptionPlan(network.dataset(at: 9), for: Sample.report()) == .alone)
+    }
+  }
+
+  @Test("A newer dataset of its own network is pending: complete, later, with timestamp and delay")
+  func pending() throws {
+    let target = try SampleNetwork.home.with { $0.channel = 20 }.dataset(at: 9)
+    guard case .pending(let dataset) = try AdoptionPlan(target, for: Sample.report()) else {
+      Issue.record("it is pending")
+      return
+    }
+    #expect(dataset.kind == .pending)
+    #expect(dataset.essentialDifferences(from: target) == [])
+    #expect(dataset.activeTimestamp?.seconds == 9 && dataset.pendingTimestamp?.seconds == 9)
+    #expect(try #require(dataset.delayTimer) >= 30_000)
+  }
+
+  @Test("A pending change that is there already is overtaken, unless it brings other keys")
+  func overtakes() throws {
+    let target = try SampleNetwork.home.with { $0.channel = 20 }.dataset(at: 9)
+    var report = try Sample.report()
+    let timestamp = try #require(Timestamp(seconds: 50))
+    report.pending = try target.replacing(.pendingTimestamp(timestamp), .delayTimer(100))
+    guard case .pending(let dataset) = AdoptionPlan(target, for: report) else {
+      Issue.record("it is pending")
+      return
+    }
+    #expect(dataset.pendingTimestamp?.seconds == 51)
+    // One to other keys is not.
+    let other = SampleNetwork.home.with { $0.networkKey = SampleNetwork.guest.networkKey }
+    report.pending = try other.dataset(at: 9).replacing(
+      .pendingTimestamp(timestamp), .delayTimer(100))
+    #expect(AdoptionPlan(target, for: report) == .alone)
+  }
+
+  @Test("Not newer, stopped, detached, or on another network than configured: alone")
+  func alone() throws {
+    let target = try SampleNetwork.home.with { $0.channel = 20 }.dataset(at: 1)
+    #expect(try AdoptionPlan(target, for: Sample.report()) == .alone)
+    let newer = try SampleNetwork.home.with { $0.channel = 20 }.dataset(at: 2)
+    #expect(try AdoptionPlan(newer, for: Sample.report("1", .disabled)) == .alone)
+    #expect(try AdoptionPlan(newer, for: Sample.report("1", .detached)) == .alone)
+    var elsewhere = try Sample.report()
+    elsewhere.network = ExtendedPANID(hex: SampleNetwork.guest.extendedPANID)
+    #expect(AdoptionPlan(newer, for: elsewhere) == .alone)
+    #expect(
+      try AdoptionPlan(newer, for: Sample.report("1", dataset: .unusable("partial"))) == .alone)
+  }
+}

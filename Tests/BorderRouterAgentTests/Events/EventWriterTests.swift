@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import Foundation
+import MosquittoClient
+import SealedEnvelope
+import TestKit
+import Testing
+
+@testable import BorderRouterAgent
+
+@Suite("Events as they are published")
+struct EventWriterTests {
+  private let agent = String(repeating: "1", count: 32)
+
+  private func object(_ payload: [UInt8]) throws -> [String: String] {
+    let value = try JSONSerialization.jsonObject(with: Data(payload))
+    return try #require(value as? [String: Any]).mapValues { "\($0)" }
+  }
+
+  private func announce() throws -> RouterEvent {
+    let report = try Sample.report()
+    return RouterEvent(.announce, report, dataset: report.active)
+  }
+
+  @Test("An announcement has all fields of the protocol, and a number")
+  func announcement() throws {
+    var writer = EventWriter(
+      base: "threadkeeper", user: "hub", description: .init(name: "Living \"room\"", model: "M1"))
+    let publication = try writer.publication(of: announce(), now: 7)
+    #expect(publication.topic == "threadkeeper/in/hub/announce")
+    #expect(publication.qos == 1 && !publication.retain && publication.token == 7)
+    #expect(publication.responseTopic == "threadkeeper/out/hub/response/event/\(agent)")
+    #expect(
+      try object(publication.payload) == [
+        "border_agent_id": agent, "name": "Living \"room\"", "model": "M1", "seq": "7",
+        "ext_address": "0102030405060708", "ext_pan_id": "1111111122222222",
+        "thread_state": "leader", "dataset": SampleNetwork.home.dataset(at: 1).hex,
+      ])
+  }
+
+  @Test("Numbers rise, also when the clock is set back")
+  func numbers() throws {
+    var writer = EventWriter(base: "b", user: "u")
+    let event = RouterEvent(.heartbeat, of: try Sample.agent())
+    #expect(try writer.publication(of: event, now: 100).token == 100)
+    #expect(try writer.publication(of: event, now: 50).token == 101)
+    #expect(try writer.publication(of: event, now: 200).token == 200)
+  }
+
+  @Test("With keys it is sealed to the daemon and signed, and shows nothing outside")
+  func sealed() throws {
+    let own = try Identity()
+    let daemon = try Identity()
+    var writer = EventWriter(
+      base: "threadkeeper", user: "hub", keys: AgentKeys(own: own, daemon: daemon.keys))
+    let now: UInt64 = 1_800_000_000_000_000_001
+    let publication = try writer.publication(of: announce(), now: now)
+    let outside = try #require(
+      try JSONSerialization.jsonObject(with: Data(publication.payload)) as? [String: Any])
+    #expect(Array(outside.keys) == ["sealed"])
+    let opened = try Envelope.open(
+      Array(JSONSerialization.data(withJSONObject: try #require(outside["sealed"]))), with: daemon,
+      from: [own.keys], topic: publication.topic, now: 1_800_000_000)
+    #expect(opened.order == .sequence(now))
+    #expect(try object(opened.body)["border_agent_id"] == agent)
+    #expect(!String(decoding: publication.payload, as: UTF8.self).contains(agent))
+  }
+
+  @Test("The last will is plain, without a number; a login with keys has none")
+  func lastWill() throws {
+    let offline = RouterEvent(.offline, of: try Sample.agent())
+    let writer = EventWriter(base: "b", user: "u")
+    let will = try #require(writer.lastWill(of: offline))
+    #expect(will.topic == "b/in/u/offline")
+    #expect(try object(will.payload) == ["border_agent_id": agent])
+    let identity = try Identity()
+    let sealing = EventWriter(
+      base: "b", user: "u", keys: AgentKeys(own: identity, daemon: identity.keys))
+    #expect(sealing.lastWill(of: offline) == nil)
+  }
+
+  @Test("A summary shows the length of a dataset, and no key")
+  func summary() throws {
+    let text = EventWriter(base: "b", user: "u").summary(of: try announce())
+    #expect(text.hasPrefix("b/in/u/announce {") && text.contains("bytes>"))
+    #expect(!text.contains(SampleNetwork.home.networkKey))
+  }
+}
+
+@Suite("threadkeeper's answers to events")
+struct EventOutcomeTests {
+  private func outcome(_ payload: String, of kind: String = "announce") -> EventOutcome? {
+    EventOutcome(
+      IncomingMessage(
+        topic: "t", payload: Array(payload.utf8), correlationData: Array(kind.utf8)))
+  }
+
+  @Test("A rejection has its code, field and message; all else has none")
+  func read() {
+    #expect(outcome(#"{"status":"ok","v":1}"#)?.code == nil)
+    let rejected = outcome(
+      #"{"error":{"code":"not_found","field":"border_agent_id","message":"no"},"status":"error","v":1}"#,
+      of: "heartbeat")
+    #expect(rejected?.kind == .heartbeat && rejected?.code == "not_found")
+    #expect(rejected?.field == "border_agent_id" && rejected?.message == "no")
+    #expect(outcome(#"{"status":"error"}"#)?.code == "unknown")
+  }
+
+  @Test(
+    "What is no answer is ignored",
+    arguments: ["", "[]", "{}", "{\"status\":1}", "{\"status\":\"ok\""])
+  func ignored(_ payload: String) {
+    #expect(outcome(payload) == nil)
+    #expect(outcome(#"{"status":"ok"}"#, of: "weather") == nil)
+  }
+}

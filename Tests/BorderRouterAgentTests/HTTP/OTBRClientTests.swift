@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BorderRouterAgent
+import Foundation
+import TestKit
+import Testing
+
+@Suite("Requests to a router", .timeLimit(.minutes(10)))
+struct OTBRClientTests {
+  private func client(
+    _ port: UInt16, _ timeout: Duration = .seconds(60), signal: StopSignal? = nil
+  ) throws -> OTBRClient {
+    OTBRClient(
+      try #require(HTTPAddress("http://127.0.0.1:\(port)")), timeout: timeout, signal: signal)
+  }
+
+  private func failure(
+    of client: OTBRClient, isFinished: Bool = false
+  ) -> HTTPFailure? {
+    do throws(HTTPFailure) {
+      _ = try client.perform(HTTPRequest(path: "/node"), isFinished: isFinished)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @Test("A request has its method, host, type and body, and its answer is read")
+  func answered() throws {
+    let server = try ScriptedServer("HTTP/1.1 409 Conflict\r\nContent-Length: 2\r\n\r\n{}")
+    let answer = try client(server.port).perform(
+      HTTPRequest(method: .put, path: "/node/state", body: Array("\"enable\"".utf8)))
+    #expect(answer.status == 409)
+    let request = try #require(server.received.first)
+    #expect(request.hasPrefix("PUT /node/state HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\n"))
+    #expect(request.contains("Content-Type: application/json\r\nContent-Length: 8\r\n"))
+    #expect(request.hasSuffix("\r\n\r\n\"enable\""))
+  }
+
+  @Test("Refused, frozen and garbage are three things")
+  func failures() throws {
+    guard case .unreachable = failure(of: try client(UnusedPort.next())) else {
+      Issue.record("a closed port is unreachable")
+      return
+    }
+    let frozen = try ScriptedServer(nil, closes: false)
+    #expect(failure(of: try client(frozen.port, .milliseconds(200))) == .timeout)
+    let slow = try ScriptedServer(
+      "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n\"lea", closes: false)
+    #expect(failure(of: try client(slow.port, .milliseconds(200))) == .timeout)
+    for text in ["", "SSH-2.0-x\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n\"lea"] {
+      let garbage = try ScriptedServer(text)
+      guard case .garbage = failure(of: try client(garbage.port)) else {
+        Issue.record("\(text) is garbage")
+        continue
+      }
+    }
+    let hole = try BlackHole()
+    #expect(failure(of: try client(hole.port, .milliseconds(200))) == .timeout)
+  }
+
+  @Test("A stop ends a request that waits, but not one that changes the router")
+  func stopped() async throws {
+    let frozen = try ScriptedServer(nil, closes: false)
+    let signal = StopSignal()
+    let waiting = try client(frozen.port, signal: signal)
+    async let result = Task.detached { failure(of: waiting) }.value
+    try await eventually { !frozen.received.isEmpty }
+    signal.raise()
+    #expect(await result == .stopped)
+    let server = try ScriptedServer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+    #expect(failure(of: try client(server.port, signal: signal), isFinished: true) == nil)
+  }
+}

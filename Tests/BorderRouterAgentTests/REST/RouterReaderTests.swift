@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BorderRouterAgent
+import BridgeProtocol
+import Testing
+import ThreadDataset
+
+@Suite("What a router reports over REST, as recorded")
+struct RouterReaderTests {
+  private func garbage(_ look: RouterLook) -> String? {
+    if case .silent(.garbage(let words)) = look { words } else { nil }
+  }
+
+  @Test("A leader reports id, address, network, state and its dataset, whose hex is in upper case")
+  func leader() throws {
+    let report = try RecordedRouter("leader").report()
+    #expect("\(report.agent)" == "cd3a5fcf67989ca18a04a04e244a117e")
+    #expect(report.extendedAddress == "3a627e27f297f1a2")
+    #expect(report.state == .leader)
+    #expect(report.network.map { "\($0)" } == "46f884013203dcdf")
+    #expect(report.networkName == "home")
+    #expect(report.active?.networkName == "home")
+    #expect(report.pending == nil && !report.hasLeft)
+  }
+
+  @Test("A fresh router, and one after a factory reset, has left: 204, and disabled")
+  func gone() throws {
+    #expect(try RecordedRouter("fresh").report().hasLeft)
+    let reset = try RecordedRouter("reset").report()
+    #expect(reset.hasLeft)
+    #expect(try reset.agent != RecordedRouter("leader").report().agent)
+  }
+
+  @Test("A stopped router has a dataset, and has not left")
+  func stopped() throws {
+    let report = try RecordedRouter("stopped").report()
+    #expect(report.state == .disabled && report.active != nil && !report.hasLeft)
+  }
+
+  @Test("A router that is configured for one network and still on another one reports both")
+  func elsewhere() throws {
+    let report = try RecordedRouter("elsewhere").report()
+    #expect(report.network.map { "\($0)" } == "6e52e0967999ec0d")
+    #expect(report.active?.extendedPANID.map { "\($0)" } == "46f884013203dcdf")
+    #expect(try !report.uses(#require(report.active)))
+  }
+
+  @Test("A coming change is read from the pending dataset")
+  func pending() throws {
+    let report = try RecordedRouter("pending").report()
+    #expect(report.pending?.channel?.number == 20)
+    #expect(report.pending?.delayTimer == 56_568)
+    #expect(report.active?.channel?.number == 15)
+  }
+
+  @Test("A dataset without all parameters is there, and of no use")
+  func partial() throws {
+    let report = try RecordedRouter("partial").report()
+    #expect(report.active == nil && report.dataset != .none && !report.hasLeft)
+  }
+
+  @Test("Keys in both spellings, and states as numbers, mean the same")
+  func spellings() throws {
+    var router = try RecordedRouter("leader")
+    let report = try router.report()
+    for path in ["/node/ba-id", "/node/ext-panid", "/node/network-name", "/node/state"] {
+      router.answers[path] = nil
+    }
+    router.answer(
+      "/node", 200,
+      """
+      {"BaId":"CD3A5FCF67989CA18A04A04E244A117E","State":4,"ExtAddress":"3A627E27F297F1A2",
+       "NetworkName":"home","ExtPanId":"46F884013203DCDF","LeaderData":{"PartitionId":1}}
+      """)
+    #expect(try router.report() == report)
+  }
+
+  @Test(
+    "What /node lacks is asked by its own path, and an old version's id is its extended address")
+  func old() throws {
+    var router = try RecordedRouter("leader")
+    router.answer("/node", 404)
+    #expect(try router.report() == RecordedRouter("leader").report())
+    router.answers["/node/ba-id"] = nil
+    #expect(try "\(router.report().agent)" == "3a627e27f297f1a2")
+    router.answers["/node/ext-panid"] = nil
+    #expect(try router.report().network == nil)
+  }
+
+  @Test("A router that has reported its id is not another one when it does not for once")
+  func missingID() throws {
+    var router = try RecordedRouter("leader")
+    var reader = RouterReader()
+    _ = try router.look(&reader)
+    router.answer("/node", 404)
+    router.answers["/node/ba-id"] = nil
+    #expect(try garbage(router.look(&reader)) == "/node/ba-id is no border agent id")
+  }
+
+  @Test(
+    "An answer of another form is garbage, and never a router without a dataset",
+    arguments: [
+      ("/node/dataset/active", 404, ""), ("/node/dataset/active", 500, ""),
+      ("/node/dataset/active", 200, ""),
+      ("/node/dataset/active", 200, "<html>"), ("/node/dataset/active", 200, "0e0"),
+      ("/node", 200, "[]"),
+      ("/node", 200, "{"), ("/node/dataset/pending", 409, ""),
+    ])
+  func garbage(_ path: String, _ status: Int, _ body: String) throws {
+    for state in ["leader", "reset"] {
+      var router = try RecordedRouter(state)
+      router.answer(path, status, body)
+      #expect(try garbage(router.look()) != nil)
+    }
+  }
+
+  @Test("A state that nobody knows is garbage, and so is one of another type")
+  func states() throws {
+    for body in [
+      "\"asleep\"", "9", "true", "\"leader\" \"leader\"", "{\"v\":1}", "1},{\"v\":\"leader\"",
+    ] {
+      var router = try RecordedRouter("leader")
+      router.answer("/node", 200, "{\"baId\":\"cd3a5fcf67989ca18a04a04e244a117e\"}")
+      router.answer("/node/state", 200, body)
+      #expect(try garbage(router.look()) == "/node/state is no Thread state", "\(body)")
+    }
+  }
+
+  @Test("Without an answer it is silent, with the reason")
+  func silent() throws {
+    for (failure, silence) in [
+      (HTTPFailure.timeout, RouterSilence.frozen),
+      (.unreachable("refused"), .unreachable("refused")),
+      (.garbage("cut off"), .garbage("cut off")),
+    ] {
+      var reader = RouterReader()
+      let look = try reader.look { _ throws(HTTPFailure) in throw failure }
+      #expect(look == .silent(silence))
+    }
+  }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestKit
+import Testing
+
+@Suite("The command of the agent", .inTurns, .timeLimit(.minutes(30)))
+struct OTBRAgentCommandTests {
+  private let broker: TestBroker
+  private let directory: TemporaryDirectory
+  private let home: ThreadNetwork
+
+  init() throws {
+    broker = try TestBroker()
+    directory = try TemporaryDirectory()
+    home = try ThreadNetwork("home")
+  }
+
+  private func run(_ arguments: [String]) async throws -> ThreadkeeperBinary.Outcome {
+    try await ThreadkeeperBinary.run(arguments, environment: ["HOME": directory.path])
+  }
+
+  private func arguments(_ url: String, _ more: String...) -> [String] {
+    AgentProcess.arguments([url], user: "attic", broker) + more
+  }
+
+  @Test("A dry run prints what would be published, without a key, and publishes nothing")
+  func dryRun() async throws {
+    let audience = try await Audience.start(broker)
+    let routers = try await ThreadRouters(1)
+    let none = try await run(arguments(routers.url(0), "--dry-run"))
+    #expect(none.status == 69 && none.output.contains("nothing to announce"), "\(none.error)")
+    let id = try routers.order(0, "form", home.hex()).agent
+    let outcome = try await run(arguments(routers.url(0), "--dry-run"))
+    #expect(outcome.status == 0, "\(outcome.error)")
+    #expect(
+      outcome.output.hasPrefix("threadkeeper/in/attic/announce {") && outcome.output.contains(id))
+    var needles = Needles()
+    needles.add("network key", home.networkKey)
+    #expect(needles.found(in: Data((outcome.output + outcome.error).utf8)) == [])
+    try await audience.caughtUp()
+    #expect(audience.look { !$0.messages.contains { $0.topic.hasPrefix("threadkeeper/in/") } })
+  }
+
+  @Test("A router that does not answer ends a dry run with 69, and the reason")
+  func unreachable() async throws {
+    let outcome = try await run(arguments("http://127.0.0.1:\(UnusedPort.next())", "--dry-run"))
+    #expect(outcome.status == 69 && outcome.output.contains("is it off?"), "\(outcome)")
+  }
+
+  @Test("Options that make no sense together, and URLs that are none, are wrong usage")
+  func usage() async throws {
+    let good = "http://127.0.0.1:8081"
+    for (wrong, words) in [
+      (arguments(good, "--adopt"), "--daemon"), (arguments("https://hub"), "http://HOST:PORT"),
+      (arguments("http://anna:secret@hub"), "http://HOST:PORT"),
+      (arguments(good, good + "/"), "twice"),
+      (arguments(good, "--name", "a", "--name", "b"), "more names"),
+      (arguments(good, "--credential-sharing"), "terminal"),
+      (arguments(good, "--hold", "-1"), "--hold"),
+    ] {
+      let outcome = try await run(wrong)
+      #expect(outcome.status == 64 && outcome.error.contains(words), "\(wrong): \(outcome.error)")
+      #expect(!outcome.error.contains("secret"))
+    }
+  }
+
+  @Test("What can never work with the broker ends it with 78, in words of the options")
+  func brokerOptions() async throws {
+    for (option, value) in [("--base-topic", "a/#"), ("--port", "0"), ("--host", "")] {
+      let outcome = try await run(
+        ["agent", "otbr", "http://127.0.0.1:1", "--username", "attic", option, value])
+      #expect(outcome.status == 78 && outcome.error.contains(option), "\(outcome.error)")
+    }
+  }
+
+  @Test("The code of credential sharing is shown on the terminal, and nowhere else")
+  func credentialSharing() async throws {
+    let audience = try await Audience.start(broker)
+    let routers = try await ThreadRouters(1)
+    let id = try routers.order(0, "form", home.hex()).agent
+    let log = directory.file("agent.log")
+    let session = try TerminalSession(
+      arguments(routers.url(0), "--credential-sharing"),
+      environment: ["PATH": "/usr/bin:/bin", "HOME": directory.path], errorFile: log)
+    try await session.until("Code of \(id), for 5 minutes: ")
+    try await audience.until("the announcement") {
+      $0.messages.contains { $0.topic == "threadkeeper/in/attic/announce" }
+    }
+    try await eventually { session.screen.firstMatch(of: /minutes: ([0-9]{9})/) != nil }
+    let code = try #require(session.screen.firstMatch(of: /minutes: ([0-9]{9})/)).output.1
+    try session.signal(SIGTERM)
+    #expect(try await session.end() == 0)
+    #expect(try !String(contentsOfFile: log, encoding: .utf8).contains(code))
+    try await audience.caughtUp()
+    audience.look { heard in
+      for message in heard.messages {
+        #expect(!String(decoding: message.payload, as: UTF8.self).contains("\"\(code)\""))
+      }
+    }
+  }
+
+  @Test(
+    "A password that the broker refuses is named; with the right one the access list allows all that it does"
+  )
+  func refusedPassword() async throws {
+    let strict = try TestBroker(logins: [.init("attic", role: .client)])
+    let routers = try await ThreadRouters(1)
+    try routers.order(0, "form", home.hex())
+    let password = directory.file("password")
+    try Data("not the password\n".utf8).write(to: URL(fileURLWithPath: password))
+    #expect(chmod(password, 0o600) == 0)
+    let agent = try AgentProcess(
+      [routers.url(0)], broker: strict, in: directory, "--password-file", password)
+    try await eventually("the warning") {
+      agent.output.contains("refused the user name or password of `attic`")
+    }
+    #expect(!agent.output.contains("not the password"))
+    #expect(agent.end() == .exit(0))
+    // With the right one, the access list allows all that it does.
+    let right = try #require(strict.broker.password(of: "attic"))
+    Recorder.current?.note("the password of attic", right)
+    try Data((right + "\n").utf8).write(to: URL(fileURLWithPath: password))
+    let second = try AgentProcess(
+      [routers.url(0)], broker: strict, in: directory, "--password-file", password)
+    try await eventually("the announcement") { second.output.contains("announced, leader") }
+    #expect(second.end() == .exit(0))
+    #expect(!second.output.contains("warning"), "\(second.output)")
+  }
+
+  @Test("A broker that is not there is named, and a stop ends the agent all the same")
+  func noBroker() async throws {
+    let routers = try await ThreadRouters(1)
+    try routers.order(0, "form", home.hex())
+    broker.stop()
+    let agent = try AgentProcess([routers.url(0)], broker: broker, in: directory)
+    try await eventually("the warning") { agent.output.contains("warning") }
+    #expect(agent.end() == .exit(0))
+  }
+}
