@@ -80,8 +80,12 @@ enum BridgeStart {
     let context = transaction.context
     for home in context.homes.values {
       if configuration.discoversRouters, home === context.servedHomes.first { continue }
-      // Without it no router can be checked. The next start tries again.
-      if (try? context.preferredNetwork(of: home)) == nil { continue }
+      do {
+        _ = try context.preferredNetwork(of: home)
+      } catch is PreferredNetworkDamaged {
+        // No router can be checked against it. The next start tries again.
+        continue
+      }
       try DiscoveryApplier(transaction: transaction, home: home).end()
     }
   }

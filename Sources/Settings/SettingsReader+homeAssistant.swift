@@ -16,7 +16,8 @@ extension SettingsReader {
       report(
         .homeAssistantPrefix, at: place(of: key),
         "\(SettingsEntry.shown(homeAssistant.prefix)) equals the base topic of the home `\(home.name)` "
-          + "(\(SettingsEntry.shown(home.baseTopic))), or one lies in the other")
+          + "(\(SettingsEntry.shown(home.baseTopic))), or one lies in the other; choose another base topic, "
+          + "or set `home_assistant.discovery: off`")
     }
     return homeAssistant
   }

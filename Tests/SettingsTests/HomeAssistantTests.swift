@@ -45,7 +45,8 @@ struct HomeAssistantTests {
     #expect(
       found == [
         "3:11: error: home_assistant.prefix: `\(prefix)` equals the base topic of the home `home` "
-          + "(`\(base)`), or one lies in the other"
+          + "(`\(base)`), or one lies in the other; choose another base topic, "
+          + "or set `home_assistant.discovery: off`"
       ])
     let homes = try problems(
       "homes: {x: {base_topic: \(base)}}\nhome_assistant: {prefix: \(prefix)}")

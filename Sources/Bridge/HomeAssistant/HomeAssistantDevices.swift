@@ -45,8 +45,8 @@ struct HomeAssistantDevices: Sendable {
     return (.router(facts, home.place), HomeAssistantForm(facts, plain: home.plainForm))
   }
 
-  /// Brings the rows in line with the settings and the list of routers, at the start: what looks otherwise than the
-  /// broker has it, or belongs nowhere, becomes due. The daemon's own devices come first, because those of routers
+  /// Brings the rows in line with the settings and the list of routers, at the start: what differs from what the
+  /// broker has, or belongs nowhere, becomes due. The daemon's own devices come first, because those of routers
   /// refer to them.
   func reconcile(_ tx: WriteTransaction) throws {
     var rows: [String: HomeAssistantRecord] = [:]
@@ -54,7 +54,11 @@ struct HomeAssistantDevices: Sendable {
     func want(_ topic: String, _ agent: BorderAgentID?, _ form: HomeAssistantForm, _ home: Int64)
       throws
     {
-      if let row = rows.removeValue(forKey: topic), row.due != nil || row.form == form { return }
+      if let row = rows.removeValue(forKey: topic), row.home == home, row.router == agent,
+        row.due != nil || row.form == form
+      {
+        return
+      }
       try HomeAssistantLedger.setDue(topic, of: agent, home: home, from: agent == nil ? 0 : 1, tx)
     }
     for record in try HomeLedger.all(tx) {
@@ -85,7 +89,7 @@ extension BridgeConfiguration {
 }
 
 extension RouterRecord {
-  /// What Home Assistant is told once.
+  /// What a device shows of it.
   var homeAssistantFacts: HomeAssistantDevice.Router {
     .init(agent: agent.description, name: name, vendor: vendor, model: model)
   }

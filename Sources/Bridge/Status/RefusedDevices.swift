@@ -33,10 +33,10 @@ package struct RefusedDevices: Sendable, Equatable {
       isRemoval = false
       remedy =
         error.reason == .notAuthorized
-        ? "Put what `threadkeeper acl` prints into the broker's access list, and restart the broker; "
-          + "or set `home_assistant.discovery: off`, and restart threadkeeper."
-        : "If that does not say why, the broker's log may. To do without, set "
-          + "`home_assistant.discovery: off`, and restart threadkeeper."
+        ? "Generate the broker's access list again with `threadkeeper acl` and the options that you used "
+          + "before, and restart the broker; or set `home_assistant.discovery: off`, and restart threadkeeper."
+        : "Check the broker's log for the reason; or set `home_assistant.discovery: off`, and restart "
+          + "threadkeeper."
     case .removal(let topic):
       self.topic = topic
       isRemoval = true

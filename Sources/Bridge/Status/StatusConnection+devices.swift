@@ -8,12 +8,19 @@ extension StatusConnection {
   func note(_ outcome: PublicationOutcome, of answer: HomeAssistantAnswer) {
     switch outcome {
     case .delivered:
-      guard case .device = answer, let refused = monitor.snapshot.refusedDevices,
-        !refused.isRemoval
-      else { return }
-      monitor.update { $0.refusedDevices = nil }
-      state.withLock { _ = $0.warnedOfDevices.remove(refused.remedy) }
-      logger.notice("the broker takes the devices of Home Assistant again")
+      let isRemoval = if case .removal = answer { true } else { false }
+      monitor.update { if $0.refusedDevices?.isRemoval == isRemoval { $0.refusedDevices = nil } }
+      let warned = state.withLock { state in
+        defer {
+          state.warnedOfDevices.subtract(state.warnedOfDevices.filter { $0.isRemoval == isRemoval })
+        }
+        return state.warnedOfDevices.contains { $0.isRemoval == isRemoval }
+      }
+      guard warned else { return }
+      logger.notice(
+        isRemoval
+          ? "the broker lets devices of Home Assistant be removed again"
+          : "the broker takes the devices of Home Assistant again")
     case .refused(let error):
       let refused = RefusedDevices(
         answer, error, count: (monitor.snapshot.refusedDevices?.count ?? 0) + 1)
@@ -21,8 +28,9 @@ extension StatusConnection {
         $0.publicationsRefused += 1
         $0.refusedDevices = refused
       }
-      guard state.withLock({ $0.warnedOfDevices.insert(refused.remedy).inserted }) else { return }
-      logger.error(
+      let warning = DeviceWarning(isRemoval: refused.isRemoval, remedy: refused.remedy)
+      guard state.withLock({ $0.warnedOfDevices.insert(warning).inserted }) else { return }
+      logger.warning(
         "the broker refuses a device of Home Assistant",
         metadata: [
           "topic": "\(refused.topic)", "reason": "\(refused.problem)",
@@ -30,4 +38,10 @@ extension StatusConnection {
         ])
     }
   }
+}
+
+/// A line of the log about refused devices, until the broker takes them.
+struct DeviceWarning: Hashable, Sendable {
+  let isRemoval: Bool
+  let remedy: String
 }

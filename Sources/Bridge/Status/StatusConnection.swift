@@ -31,7 +31,7 @@ final class StatusConnection: MosquittoHandler {
     var warnedReasons: Set<String> = []
     var refused = RefusedTopics()
     /// Remedies that the log has named since devices of Home Assistant are refused.
-    var warnedOfDevices: Set<String> = []
+    var warnedOfDevices: Set<DeviceWarning> = []
   }
 
   let outbox: Outbox

@@ -37,7 +37,7 @@ extension RouterWriter {
     var router = stored
     let dataset = credential?.dataset
     let check = PreferredCheck(dataset, of: router, preferred: preferred)
-    router.preferred = check.name
+    router.preferred = try published(check, of: router, home: home)
     if check == .match, router.memberOf != preferred?.extendedPANID {
       router.memberOf = preferred?.extendedPANID
       home.changes.needsMoveCheck = true

@@ -25,7 +25,7 @@ struct RouterWriter {
       }
     let preferred = try context.preferredNetwork(of: home)
     let check = PreferredCheck(dataset, of: router, preferred: preferred)
-    router.preferred = check.name
+    router.preferred = try published(check, of: router, home: home)
     if check == .match || check == .stale([]) { router.memberOf = preferred?.extendedPANID }
     effects += try checkAdoption(
       of: &router, check, dataset, isSSIDNew: change.event.types.contains(.ssidChanged), home: home)
@@ -133,12 +133,23 @@ struct RouterWriter {
     return try context.alerts.set(wanted, of: &router, in: home.record)
   }
 
+  /// `match`, `mismatch` or `none`. A router that was only seen on an accepted network is no mismatch for anybody.
+  func published(
+    _ check: PreferredCheck, of router: RouterRecord, home: HomeContext
+  ) throws -> String {
+    let preferred = try context.preferredNetwork(of: home)?.extendedPANID
+    guard router.memberOf != preferred, try isOnAcceptedNetwork(router, check, home: home) else {
+      return check.name
+    }
+    return PreferredCheck.none.name
+  }
+
   private func isOnAcceptedNetwork(
     _ router: RouterRecord, _ check: PreferredCheck, home: HomeContext
   ) throws -> Bool {
-    guard check.isMismatch, router.source == .mdns, let network = router.network else {
-      return false
-    }
+    guard check.isMismatch, router.source == .mdns, router.credential == .missing,
+      let network = router.network
+    else { return false }
     return try AcceptedNetworkLedger.contains(network, home: home.record.id, context.tx)
   }
 

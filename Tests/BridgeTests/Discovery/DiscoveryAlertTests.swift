@@ -47,11 +47,16 @@ struct DiscoveryAlertTests {
     let facts = try #require(try bridge.alert(.preferredNetworkMismatch, Agent.garage)?.facts)
     #expect(facts.reason == "never_member")
     #expect(facts.remedy.contains("networks accept \(SampleNetwork.guest.extendedPANID)"))
+    #expect(try bridge.router(Agent.garage)?.preferred == "mismatch")
     #expect(try accept().isChange)
     #expect(try bridge.alarms() == [])
+    #expect(try bridge.router(Agent.garage)?.preferred == "none")
+    try bridge.discover(Advert(network: .guest, at: 9))
+    #expect(try bridge.router(Agent.garage)?.preferred == "none")
     #expect(try accept() == (false, true))
     #expect(try accept(false).isChange)
     #expect(try bridge.alarms() == [mismatch])
+    #expect(try bridge.router(Agent.garage)?.preferred == "mismatch")
   }
 
   private func accept(_ isAccepted: Bool = true) throws -> (isChange: Bool, isKnown: Bool) {

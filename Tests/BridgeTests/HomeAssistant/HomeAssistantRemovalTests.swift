@@ -119,6 +119,16 @@ struct HomeAssistantRemovalTests {
     #expect(scene.retained.keys.map { $0 } == ["fourth/device/threadkeeper_cabin/config"])
   }
 
+  @Test("A home that gets another name and keeps its base topic keeps its device")
+  func renamedHome() throws {
+    let scene = try scene()
+    let topic = "homeassistant/device/threadkeeper_threadkeeper/config"
+    #expect(scene.retained[topic] != nil)
+    try scene.restart { $0.topics = BaseTopics([.init(name: "casa", base: "threadkeeper")]) }
+    try scene.publish()
+    #expect(scene.retained.keys.map { $0 } == [topic])
+  }
+
   @Test("Damaged tables that are created again leave the devices that are there")
   func repaired() throws {
     let scene = try scene()

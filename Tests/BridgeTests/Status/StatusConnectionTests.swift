@@ -290,7 +290,7 @@ struct StatusConnectionTests {
     isRefused = true
     outboxAgain(status)
     connect()
-    #expect(lines().count == 1)
+    #expect(lines().count == 2)
   }
 
   @Test("A removal that is refused stays in status, also when other devices are taken")
