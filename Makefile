@@ -30,7 +30,7 @@ demo: prepare compile ## Watch a simulated home for a minute; leaves nothing beh
 
 # Lint comes first, so that the last lines are the tests' own.
 test: prepare lint ## Check the style, build everything, run all tests
-	@.ci/test-tools
+	@.ci/test-tools avahi-daemon+ prometheus chromium+
 	$(SWIFT) build --build-tests
 	@.ci/test $(SWIFT) test --skip-build --disable-xctest $(ARGS)
 
@@ -59,7 +59,7 @@ consumer: prepare ## Build packages that depend on this one, the examples among 
 	@.ci/consumer
 
 hermetic: prepare compile ## Run all tests beside a daemon of the machine, and show that none touched it
-	@.ci/test-tools
+	@.ci/test-tools avahi-daemon+ prometheus chromium+
 	$(SWIFT) build --build-tests
 	@.ci/hermetic $(ARGS)
 

@@ -25,6 +25,12 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    .package(
+      url: "https://github.com/hummingbird-project/hummingbird", from: "2.0.0", traits: []),
+    // What Hummingbird's core is made of, and its interface shows.
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+    .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
   ],
   targets: [
     // Floor 0: system libraries, and what is pure.
@@ -107,7 +113,7 @@ let package = Package(
       ]),
     .target(name: "Settings", dependencies: ["BrokerAccess", "StatePlaces", "YAMLReader"]),
 
-    // Floor 5: Thread credentials for other programs; the daemon; the commands.
+    // Floor 5: Thread credentials for other programs; HTTP; the daemon; the commands.
     .target(
       name: "ThreadNetwork",
       dependencies: [
@@ -116,12 +122,23 @@ let package = Package(
         "ThreadRequests", "VarlinkSocket",
       ], swiftSettings: librarySettings),
     .target(
+      name: "StatusPage",
+      dependencies: [
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "HummingbirdCore", package: "hummingbird"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ]),
+    .target(
       name: "ThreadkeeperDaemon",
       dependencies: [
         "Bridge", "BridgeProtocol", "BrokerLoginStore", "ClientEnrolment", "ConsentLedger",
         "CredentialService", "EmbeddedBroker", "KeychainCore", "LocalRequests", "MosquittoClient",
         "SQLiteDatabase", "SealedEnvelope", "ServiceDiscovery", "Settings", "SodiumCrypto",
-        "SystemThreads",
+        "StatusPage", "SystemThreads",
         "ThreadCredentialStore", "ThreadDataset", "ThreadRequests", "VarlinkSocket",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -190,7 +207,8 @@ let package = Package(
       dependencies: [
         "Bridge", "BridgeProtocol", "CTestSandbox", "EmbeddedBroker", "KeychainCore",
         "MosquittoClient",
-        "SQLiteDatabase", "ThreadDataset", .product(name: "Logging", package: "swift-log"),
+        "SQLiteDatabase", "SystemThreads", "ThreadDataset",
+        .product(name: "Logging", package: "swift-log"),
       ],
       path: "Tests/TestKit"),
     // Looks for services, and publishes some, as a process of its own: where D-Bus is, libdbus reads once in a process.
@@ -276,6 +294,12 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(name: "SettingsTests", dependencies: ["Settings", "TestKit", "YAMLReader"]),
+    .testTarget(
+      name: "StatusPageTests",
+      dependencies: [
+        "StatusPage", "TestKit", .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ]),
     .target(
       name: "DaemonTestKit",
       dependencies: [

@@ -75,7 +75,11 @@ package final class Bridge: Service {
       topics: configuration.topics, keychain: keychain, clock: clock)
     let outbox = try Outbox(
       database: keychain.database, topics: configuration.topics, overview: overview,
-      consents: consents, devices: HomeAssistantDevices(configuration))
+      consents: consents, devices: HomeAssistantDevices(configuration),
+      acknowledged: { happened in
+        let latency = clock.now().milliseconds - happened.milliseconds
+        monitor.figures.publish.add(Double(max(0, latency)) / 1_000)
+      })
     for old in retired { outbox.clear(base: old.base, of: old.home) }
     // A broker that kept our session knows nothing of the new base topics.
     let owes = try keychain.database.read { try EventLedger.needsRepublish($0) }

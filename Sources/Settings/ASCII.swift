@@ -17,6 +17,9 @@ enum ASCII {
       || byte == UInt8(ascii: ".")
   }
 
+  /// What a URL has as it is (RFC 3986, 2.3).
+  static func isTokenByte(_ byte: UInt8) -> Bool { isNameByte(byte) || byte == UInt8(ascii: "~") }
+
   static func isControl(_ scalar: Unicode.Scalar) -> Bool {
     scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
   }

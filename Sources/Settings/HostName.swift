@@ -20,6 +20,23 @@ enum HostName {
     host.contains(":") ? isIPv6(host) : isNameOrIPv4(host)
   }
 
+  /// Whether it is an IP address, of either version.
+  static func isAddress(_ host: String) -> Bool {
+    var address = in_addr()
+    return isIPv6(host) || inet_pton(AF_INET, host, &address) == 1
+  }
+
+  /// Whether only this machine reaches the address: 127.0.0.0/8 or ::1.
+  static func isLoopback(_ address: String) -> Bool {
+    var four = in_addr()
+    if inet_pton(AF_INET, address, &four) == 1 {
+      return withUnsafeBytes(of: four) { $0.first == 127 }
+    }
+    var six = in6_addr()
+    guard inet_pton(AF_INET6, address, &six) == 1 else { return false }
+    return withUnsafeBytes(of: six) { $0.dropLast().allSatisfy { $0 == 0 } && $0.last == 1 }
+  }
+
   static func mistake(in host: String) -> Mistake {
     if host.contains("://") || host.contains("@") { return .url }
     let parts = host.split(separator: ":", omittingEmptySubsequences: false)

@@ -11,6 +11,7 @@ package struct Settings: Sendable, Equatable {
   package var preferred: Preferred
   package var presence: Presence
   package var discovery = Discovery()
+  package var http = HTTP()
   package var log: Log
   package var consent: Consent
   package var limits = Limits()

@@ -32,11 +32,15 @@ enum SettingsKey: String, CaseIterable {
   case homeAssistantDiscovery = "home_assistant.discovery"
   case homeAssistantPrefix = "home_assistant.prefix"
   case consentApproversTrust = "consent.approvers_trust"
+  case httpEnabled = "http.enabled"
+  case httpAddress = "http.address"
+  case httpPort = "http.port"
+  case httpToken = "http.token"
   case logLevel = "log.level"
   case logFormat = "log.format"
 
   /// Mappings whose keys a person chooses, and lists.
-  static let mappings = ["teams", "client_users", "homes", "consent.approvers"]
+  static let mappings = ["teams", "client_users", "homes", "consent.approvers", "http.names"]
 
   /// `THREADKEEPER_MQTT_TLS_CA_FILE` for `mqtt.tls.ca_file`.
   var variable: String { Self.variable(of: rawValue) }
@@ -46,13 +50,13 @@ enum SettingsKey: String, CaseIterable {
   }
 
   /// Whether its value must not be shown.
-  var isSecret: Bool { self == .mqttPassword || self == .storePassphrase }
+  var isSecret: Bool { self == .mqttPassword || self == .storePassphrase || self == .httpToken }
 
   /// The words after "expected" when a value does not fit.
   var expectation: String {
     switch self {
     case .mqttHost: "`embedded`, a host name or an IP address"
-    case .mqttPort: "a whole number from 1 to 65535"
+    case .mqttPort, .httpPort: "a whole number from 1 to 65535"
     case .mqttUsername: "1 to 256 characters, no control character, none of `/`, `+`, `#`"
     case .mqttPassword: "1 to 65535 bytes of text"
     case .storePassphrase: "1 to 4096 bytes of text"
@@ -79,6 +83,9 @@ enum SettingsKey: String, CaseIterable {
       "a topic such as `homeassistant` (no `+`, `#`, `$`, `%` or control character, no empty level, "
         + "at most 128 bytes)"
     case .consentApproversTrust: "`signed` or `broker`"
+    case .httpEnabled: "`true` or `false`"
+    case .httpAddress: "an IP address of this machine"
+    case .httpToken: "16 to 256 letters, digits, `-`, `_`, `.` or `~`"
     case .logLevel: "`trace`, `debug`, `info`, `notice`, `warning`, `error` or `critical`"
     case .logFormat: "`text` or `json`"
     }

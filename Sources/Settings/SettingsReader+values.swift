@@ -41,6 +41,16 @@ extension SettingsReader {
     return number
   }
 
+  /// `true` or `false`.
+  mutating func truth(_ key: SettingsKey) -> Bool? {
+    guard let entry = entry(of: key) else { return nil }
+    guard entry.kind != .quoted, let value = Bool(entry.text) else {
+      noteUnfit(entry, for: key)
+      return nil
+    }
+    return value
+  }
+
   /// One of a few words.
   mutating func choice<Value: RawRepresentable<String>>(_ key: SettingsKey, among values: [Value])
     -> Value?

@@ -37,7 +37,7 @@ package struct ThreadkeeperCommand: AsyncParsableCommand {
         subcommands: [
           LoginCommand.self, LogoutCommand.self, KeysCommand.self, LockCommand.self,
           UnlockCommand.self, CheckConfigCommand.self, ACLCommand.self, ClientsCommand.self,
-          StoreCommand.self,
+          StoreCommand.self, PageCommand.self,
         ]),
       CommandGroup(name: "Tools", subcommands: [ClientCommand.self, DatasetCommand.self]),
     ])

@@ -50,6 +50,7 @@ struct ShippedConfigurationTests {
       "mqtt.port", "mqtt.username", "mqtt.password", "mqtt.client_id", "mqtt.tls.ca_file",
       "mqtt.tls.cert_file", "mqtt.tls.key_file", "store.path", "store.key_file",
       "store.anchor_path", "store.passphrase", "clients.socket", "clients.group",
+      "http.token",
     ]
     for name in names where !depending.contains(name) {
       #expect(values[name]?.isNull == false, "\(name) has its default written down")
@@ -76,6 +77,9 @@ struct ShippedConfigurationTests {
       ("homes: {}", "homes: {a: {base_topic: b}}"),
       ("client_users: {}", "client_users: {root: a}"),
       ("\n  socket: null", "\n  socket: /run/a"), ("\n  group: null", "\n  group: 7"),
+      ("enabled: false", "enabled: true"), ("address: 127.0.0.1", "address: 127.0.0.2"),
+      ("port: 8423", "port: 8424"), ("token: null", "token: 0123456789abcdef"),
+      ("names: []", "names: [a]"),
     ]
     let directory = try ConfigurationDirectory()
     for (line, changed) in changes {

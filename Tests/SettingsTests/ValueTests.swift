@@ -9,6 +9,7 @@ struct ValueTests {
     "Whole numbers: the ends of each range are inside, the next ones outside",
     arguments: [
       ("mqtt", "port", ["1", "65535"], ["0", "65536", "-1", "99999999999999999999"]),
+      ("http", "port", ["1", "65535"], ["0", "65536"]),
       ("alerts", "hold", ["0", "86400"], ["-1", "86401"]),
       ("limits", "events_per_second", ["1", "10000"], ["0", "10001"]),
       ("limits", "events_burst", ["1", "1000000"], ["0", "1000001"]),

@@ -20,7 +20,7 @@ final class Outbox: Sendable {
     var published: Int64
     var ready: [Publication] = []
     /// Publications of a row that the broker has not acknowledged yet, in the order of the rows.
-    var outstanding: [(event: Int64, count: Int)] = []
+    var outstanding: [(event: Int64, at: WireTime, count: Int)] = []
     var events: [UInt64: Int64] = [:]
     var nextToken: UInt64 = 1
     var walks: [StateWalk] = []
@@ -37,12 +37,15 @@ final class Outbox: Sendable {
   private let topics: BaseTopics
   private let overview: AlertsOverviewSource
   private let consents: ConsentOverviewSource
+  private let acknowledged: @Sendable (_ happened: WireTime) -> Void
   private let state: Mutex<State>
 
   init(
     database: SQLiteDatabase, topics: BaseTopics, overview: AlertsOverviewSource,
-    consents: ConsentOverviewSource, devices: HomeAssistantDevices
+    consents: ConsentOverviewSource, devices: HomeAssistantDevices,
+    acknowledged: @escaping @Sendable (_ happened: WireTime) -> Void = { _ in }
   ) throws {
+    self.acknowledged = acknowledged
     self.database = database
     self.topics = topics
     self.overview = overview
@@ -131,16 +134,19 @@ final class Outbox: Sendable {
   func acknowledge(
     _ token: UInt64, _ outcome: PublicationOutcome = .delivered
   ) -> HomeAssistantAnswer? {
-    state.withLock { state in
+    let (device, happened): (HomeAssistantAnswer?, WireTime?) = state.withLock { state in
       let device = state.devices.acknowledge(token, outcome)
       if state.walkTokens.remove(token) != nil { Self.noteWalks(&state) }
       guard let event = state.events.removeValue(forKey: token),
         let index = state.outstanding.firstIndex(where: { $0.event == event })
-      else { return device }
+      else { return (device, nil) }
       state.outstanding[index].count -= 1
+      let happened = state.outstanding[index].count == 0 ? state.outstanding[index].at : nil
       Self.advance(&state)
-      return device
+      return (device, happened)
     }
+    if let happened { acknowledged(happened) }
+    return device
   }
 
   private func fill(_ state: inout State, limit: Int) throws {
@@ -208,7 +214,7 @@ final class Outbox: Sendable {
     }
     if !row.types.isDisjoint(with: .consent) { state.homesWithNewConsents.insert(row.home) }
     if row.alert != nil { state.homesWithNewAlerts.insert(row.home) }
-    state.outstanding.append((row.id, publications.count))
+    state.outstanding.append((row.id, row.time, publications.count))
     state.read = row.id
     Self.advance(&state)
   }

@@ -44,9 +44,9 @@ package struct BridgeRegistry: Sendable {
     try database.read { try HomeLedger.all($0) }
   }
 
-  package func routers(in home: HomeRecord) throws -> [RouterRecord] {
+  package func routers(in home: HomeRecord, limit: Int = listed) throws -> [RouterRecord] {
     try database.read {
-      try RouterLedger.page(home: home.id, after: 0, limit: Self.listed, $0)
+      try RouterLedger.page(home: home.id, after: 0, limit: limit, $0)
     }
   }
 
@@ -71,6 +71,11 @@ package struct BridgeRegistry: Sendable {
   /// Networks of which a person has said that routers are on them on purpose.
   package func acceptedNetworks(in home: HomeRecord) throws -> Set<ExtendedPANID> {
     try database.read { try AcceptedNetworkLedger.all(home: home.id, $0) }
+  }
+
+  /// Events that wait for the broker.
+  package func waitingEvents() throws -> Int64 {
+    try database.read { try EventLedger.waiting($0) }
   }
 
   /// - Parameter all: with those that were resolved within the last day.

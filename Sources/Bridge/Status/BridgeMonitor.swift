@@ -49,6 +49,8 @@ package final class BridgeMonitor: Sendable {
     package var intakeReconnects: Int64 = 0
     package var received: Int64 = 0
     package var rejected: Int64 = 0
+    /// The same by the code of the rejection, of which there are few.
+    package var rejectedByCode: [String: Int64] = [:]
     package var retainedIgnored: Int64 = 0
     package var duplicatesIgnored: Int64 = 0
     package var requestsAnswered: Int64 = 0
@@ -113,6 +115,8 @@ package final class BridgeMonitor: Sendable {
   /// again what it refused, counts as well.
   static let quietSeconds = 15
 
+  package let figures = BridgeFigures()
+  package let recent = RecentEvents()
   private let state = Mutex(Snapshot())
 
   package init() {}
@@ -134,7 +138,10 @@ package final class BridgeMonitor: Sendable {
       $0.received += batch.received
       $0.retainedIgnored += batch.retained
       $0.duplicatesIgnored += batch.duplicates
-      $0.rejected += batch.rejected.values.reduce(0, +)
+      for (code, count) in batch.rejected {
+        $0.rejected += count
+        $0.rejectedByCode[code, default: 0] += count
+      }
       $0.requestsAnswered += batch.requestsAnswered
       $0.requestsRefused += batch.requestsRefused
     }

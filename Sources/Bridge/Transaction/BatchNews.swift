@@ -48,6 +48,15 @@ struct BatchNews {
     }
   }
 
+  /// The same lines for people who look at what happened last.
+  func events(at now: WireTime) -> [RecentEvents.Event] {
+    kept.suffix(RecentEvents.kept).map {
+      .init(
+        at: now, severity: $0.level.rawValue, text: "\($0.text)",
+        details: $0.metadata.mapValues { "\($0)" })
+    }
+  }
+
   /// Called when the batch is committed: before, it is no news.
   ///
   /// - Parameter pace: bounds the lines by time, however many batches there are.

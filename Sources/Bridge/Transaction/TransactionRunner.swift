@@ -71,6 +71,7 @@ final class TransactionRunner: Sendable {
     _ body: (BridgeTransaction) throws -> R
   ) throws -> R {
     let now = now ?? clock.now()
+    let began = ContinuousClock.now
     let (result, outcome) = try store.keychain.database.write { tx in
       if writes { try store.checkWritable() }
       if let actor { store.keychain.act(as: actor, in: tx) }
@@ -78,6 +79,8 @@ final class TransactionRunner: Sendable {
       if writes { try store.checkWritable() }
       return applied
     }
+    monitor.figures.commit.add(began.duration(to: .now))
+    if outcome.counts.received > 0 { monitor.figures.batch.add(Double(outcome.counts.received)) }
     follow(outcome, isPaced, now)
     if wakes { wakePublisher() }
     return result
@@ -101,6 +104,7 @@ final class TransactionRunner: Sendable {
     monitor.count(outcome.counts)
     answers.add(outcome.answers, now: now)
     answers.deliveries.deliver(outcome.adoptionMessages, to: answers, now: now)
+    monitor.recent.add(outcome.news.events(at: now))
     guard let logger else { return }
     if isPaced {
       newsPace.withLock { outcome.news.log(to: logger, &$0, at: now) }

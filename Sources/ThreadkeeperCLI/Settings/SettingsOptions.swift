@@ -37,6 +37,16 @@ package struct SettingsOptions: ParsableArguments {
       stateDirectory: stateDirectory)
   }
 
+  /// Loads the settings as if some variables were set, and prints nothing of what would be wrong without them.
+  ///
+  /// - Throws: as `load`.
+  func load(assuming variables: [String: String]) throws -> Settings {
+    let result = SettingsLoader.load(
+      file: config, environment: ProcessInfo.processInfo.environment.merging(variables) { $1 },
+      stateDirectory: stateDirectory)
+    return try result.settings ?? load()
+  }
+
   /// Loads the settings, and prints what is wrong with them.
   ///
   /// - Throws: `CommandFailure` with status 78 when they cannot be used.

@@ -8,6 +8,7 @@ import MosquittoClient
 import SQLiteDatabase
 import ServiceLifecycle
 import Settings
+import StatusPage
 
 /// The composition root: store, broker and bridge, put together from the settings.
 package struct Daemon {
@@ -84,10 +85,11 @@ package struct Daemon {
       logger: logger)
     let verification = StoreVerification(keychain: keychain, logger: logger)
     let discovery = RouterDiscovery(intake: bridge.discovery, logger: logger)
+    let page = PageServer(settings, bridge: bridge, keychain: keychain, logger: logger)
     let services: [any Service] =
       (privateBroker.map { [$0] } ?? []) + [
         bridge, store, logins, clients, localAPI, verification, discovery,
-      ]
+      ] + (page.map { [$0] } ?? [])
     let group = ServiceGroup(
       configuration: ServiceGroupConfiguration(
         // Without a name it is the description: all that is in a service, which takes a fifth of the start.

@@ -18,7 +18,7 @@ package enum TestTools {
     // The tests lie somewhere below `.build`, and the tools in it.
     var directory = ThreadkeeperBinary.executable.deletingLastPathComponent()
     while directory.path != "/" {
-      let tools = directory.appendingPathComponent("test-tools")
+      let tools = directory.appendingPathComponent("test-tools/avahi-daemon")
       let program = tools.path + installed
       if files.isExecutableFile(atPath: program) {
         let libraries = tools.path + "/usr/lib"

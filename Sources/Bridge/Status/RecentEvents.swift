@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import Synchronization
+
+/// What happened last, in the words of the log; it begins with the process.
+package final class RecentEvents: Sendable {
+  package struct Event: Sendable, Equatable {
+    package var at: WireTime
+    /// The level of the log: `info`, `warning`, …
+    package var severity: String
+    package var text: String
+    package var details: [String: String]
+  }
+
+  package static let kept = 40
+
+  private let events = Mutex<[Event]>([])
+
+  /// The newest first.
+  package var newest: [Event] { events.withLock { $0.reversed() } }
+
+  func add(_ more: [Event]) {
+    guard !more.isEmpty else { return }
+    events.withLock {
+      $0 += more
+      $0.removeFirst(max(0, $0.count - Self.kept))
+    }
+  }
+}

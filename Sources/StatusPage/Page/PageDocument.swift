@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The status page: one document without anything from elsewhere. What it shows comes by `/events`.
+enum PageDocument {
+  /// - Parameters:
+  ///   - nonce: of the policy that allows its style and its script, and nothing else.
+  ///   - mayChange: whether it offers what changes something.
+  ///   - state: JSON of what it shows at first, so that nobody waits for the first event; nil where there is none.
+  static func html(nonce: String, mayChange: Bool, state: [UInt8]? = nil) -> String {
+    """
+    <!doctype html>
+    <html lang="en">
+    <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
+    <title>threadkeeper</title>
+    <link rel="icon" href="data:,">
+    <style nonce="\(nonce)">\(style)</style>
+    </head>
+    <body data-change="\(mayChange ? "yes" : "no")">
+    <a class="skip" href="#main">Skip to the content</a>
+    <header>
+    <h1>threadkeeper</h1>
+    <p id="verdict" role="status">Loading …</p>
+    </header>
+    <p id="away" role="alert" hidden>The daemon does not answer. This page shows what was last known, and tries again.</p>
+    <p id="said" role="status"></p>
+    <noscript><p>This page needs JavaScript. <code>threadkeeper status</code> shows the same.</p></noscript>
+    <main id="main" tabindex="-1">
+    <section id="consents" aria-labelledby="h-consents" hidden><h2 id="h-consents">Waits for your consent</h2><div></div></section>
+    <section id="alerts" aria-labelledby="h-alerts" hidden><h2 id="h-alerts">What is wrong</h2><div></div></section>
+    <section id="homes" aria-labelledby="h-homes"><h2 id="h-homes">Who is on which network</h2><div></div></section>
+    <section id="health" aria-labelledby="h-health"><h2 id="h-health">Health of the daemon</h2><div></div></section>
+    <section id="events" aria-labelledby="h-events"><h2 id="h-events">What happened last</h2><div></div></section>
+    </main>
+    <footer><p id="version"></p></footer>
+    <script nonce="\(nonce)" id="first" type="application/json">\(embedded(state))</script>
+    <script nonce="\(nonce)">\(script)</script>
+    </body>
+    </html>
+
+    """
+  }
+
+  /// Bytes of a first state; a larger one comes by the first event, so that the page stays below 60 kB.
+  private static let largestState = 40_000
+
+  /// JSON that cannot end the element it stands in: `<` is only in its texts, where it may be escaped.
+  private static func embedded(_ state: [UInt8]?) -> String {
+    guard let state, state.count <= largestState else { return "" }
+    return String(decoding: state, as: UTF8.self).replacing("<", with: "\\u003c")
+  }
+
+  /// Leads on to the page, without the token in its address.
+  static let exchange = """
+    <!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=/">\
+    <title>threadkeeper</title><p><a href="/">Open the page</a></p></html>
+
+    """
+
+  /// The policy of the document with this nonce.
+  static func policy(nonce: String) -> String {
+    "default-src 'none'; style-src 'nonce-\(nonce)'; script-src 'nonce-\(nonce)'; connect-src 'self'; "
+      + "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+  }
+
+  /// 128 bits for one document, in hexadecimal digits. The system's generator is one for cryptography.
+  static func makeNonce() -> String {
+    var generator = SystemRandomNumberGenerator()
+    return (0..<2).map { _ in
+      let digits = String(generator.next(), radix: 16)
+      return String(repeating: "0", count: 16 - digits.count) + digits
+    }.joined()
+  }
+}

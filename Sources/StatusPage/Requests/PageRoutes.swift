@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Decides what a request is answered with.
+package struct PageRoutes: Sendable {
+  private let hosts: HostCheck
+  let access: PageAccess
+  let source: any PageSource
+  private let feed: StateFeed
+  private let first: SharedValue<[UInt8]?>
+  private let metrics: SharedValue<PageReply>
+
+  package init(_ configuration: PageConfiguration, source: any PageSource) {
+    hosts = HostCheck(names: configuration.names)
+    access = PageAccess(token: configuration.token)
+    self.source = source
+    feed = StateFeed(most: configuration.limits.viewers) { await source.state() }
+    first = SharedValue(for: .milliseconds(500)) { await source.state() }
+    metrics = SharedValue(for: .seconds(1)) {
+      let text = MetricsText.encode(await source.metrics())
+      return PageReply(.ok, type: MetricsText.contentType, Array(text.utf8))
+    }
+  }
+
+  package func reply(to request: PageRequest) async -> PageReply {
+    guard let host = request.host else { return .text(.badRequest, "a request names its host") }
+    guard hosts.allows(host) else {
+      return .text(
+        .misdirected, "this host name is not known here; list it in the setting `http.names`")
+    }
+    switch request.path {
+    case "/healthz": return await reading(request) { .json(.ok, Liveness()) }
+    case "/readyz": return await reading(request) { ready(request) }
+    case "/": return await reading(request) { await page(request) }
+    case "/events": return await reading(request) { events(request) }
+    case "/metrics":
+      return await reading(request) {
+        guard access.mayLook(request) else { return refusal }
+        return (try? await metrics.value) ?? .text(.failed, "an unexpected failure")
+      }
+    case let path where PageChange.paths.contains(path): return await change(request)
+    default: return .text(.notFound, "there is nothing here")
+    }
+  }
+
+  /// Probes have no token. They are told whether, and not why.
+  private func ready(_ request: PageRequest) -> PageReply {
+    let readiness = source.readiness
+    return .json(
+      readiness.ready ? .ok : .unavailable,
+      access.mayLook(request) ? readiness : readiness.withoutReasons)
+  }
+
+  /// Ends the answers that would go on.
+  package func end() { feed.end() }
+
+  /// Those who follow events.
+  package var viewers: Int { feed.viewers }
+
+  private func page(_ request: PageRequest) async -> PageReply {
+    if let cookie = access.cookie(for: request) {
+      // Not a redirection: a browser that came from another site's link would not send the cookie along.
+      var reply = PageReply(.ok, type: Self.html, Array(PageDocument.exchange.utf8))
+      reply.headers.append(("Set-Cookie", cookie))
+      return reply
+    }
+    guard access.mayLook(request) else {
+      return .text(
+        .unauthorized,
+        "This page needs the link that `threadkeeper page token` prints on the daemon's machine.")
+    }
+    let nonce = PageDocument.makeNonce()
+    var reply = PageReply(
+      .ok, type: Self.html,
+      Array(
+        PageDocument.html(nonce: nonce, mayChange: access.hasToken, state: try? await first.value)
+          .utf8))
+    reply.headers.append(("Content-Security-Policy", PageDocument.policy(nonce: nonce)))
+    return reply
+  }
+
+  private func events(_ request: PageRequest) -> PageReply {
+    guard access.mayLook(request) else { return refusal }
+    guard request.method == "GET" else { return PageReply(.ok, type: Self.eventStream) }
+    guard let viewer = feed.join() else {
+      return .text(.unavailable, "too many pages are open, or the daemon ends")
+    }
+    var reply = PageReply(.ok, type: Self.eventStream)
+    reply.viewer = viewer
+    return reply
+  }
+
+  private static let html = "text/html; charset=utf-8"
+  private static let eventStream = "text/event-stream"
+
+  private var refusal: PageReply {
+    var reply = PageReply.text(.unauthorized, "show the token: `Authorization: Bearer …`")
+    reply.headers.append(("WWW-Authenticate", "Bearer"))
+    return reply
+  }
+
+  private func reading(
+    _ request: PageRequest, _ reply: () async -> PageReply
+  ) async -> PageReply {
+    guard request.method == "GET" || request.method == "HEAD" else {
+      var refusal = PageReply.text(.notAllowed, "this can only be read")
+      refusal.headers.append(("Allow", "GET, HEAD"))
+      return refusal
+    }
+    return await reply()
+  }
+}

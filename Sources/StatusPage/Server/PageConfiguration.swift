@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where the server listens, and for whom.
+package struct PageConfiguration: Sendable {
+  /// An IP address of this machine.
+  package var address: String
+  /// TCP port; 0: one that is free.
+  package var port: Int
+  /// Host names under which clients reach it, beside `localhost` and IP addresses.
+  package var names: [String]
+  /// What a client has to show, in ASCII. Nil: whoever reaches it may look, and nobody may change anything.
+  package var token: String?
+  package var limits = PageLimits()
+
+  package init(address: String, port: Int, names: [String] = [], token: String? = nil) {
+    self.address = address
+    self.port = port
+    self.names = names
+    self.token = token
+  }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Bridge
+import Glibc
+import Settings
+import StatusPage
+import ThreadDataset
+import ThreadRequests
+import VarlinkSocket
+
+/// Makes the changes of the page, as the commands of the daemon's own user do.
+struct PageChanges: Sendable {
+  private static let actor = "the status page"
+
+  let settings: Settings
+  let bridge: Bridge
+
+  /// Writes the disk.
+  ///
+  /// - Returns: one sentence.
+  /// - Throws: `PageRefusal`.
+  func make(_ change: PageChange) throws -> String {
+    do {
+      return try perform(change)
+    } catch let refusal as PageRefusal {
+      throw refusal
+    } catch {
+      let failure = VarlinkError(failing: error).commandFailure
+      throw PageRefusal(failure.message, remedy: failure.remedy)
+    }
+  }
+
+  private func perform(_ change: PageChange) throws -> String {
+    switch change {
+    case .acceptNetwork(let home, let network, let isAccepted):
+      _ = try acceptance.accept(
+        NetworkSelection(home: home, extPanId: network, accepted: isAccepted))
+      return isAccepted ? "The network is accepted." : "The network is not accepted any more."
+    case .acceptRouter(let home, let router):
+      _ = try acceptance.accept(RouterSelection(home: home, borderAgentId: router))
+      return "The border router is accepted."
+    case .forgetRouter(let home, let router):
+      let service = RoutersService(
+        settings: settings, ownership: bridge.ownership, actor: Self.actor)
+      _ = try service.remove(RouterSelection(home: home, borderAgentId: router))
+      return "The border router is forgotten."
+    case .prefer(let home, let network): return try prefer(network, in: home)
+    case .approve(let id, let always):
+      try bridge.consents.approve(id, always ? .always : .once, by: geteuid())
+      return always ? "Approved, from now on." : "Approved, this once."
+    case .deny(let id):
+      try bridge.consents.deny(id, by: geteuid())
+      return "Denied."
+    }
+  }
+
+  private var acceptance: RouterAcceptanceService {
+    RouterAcceptanceService(settings: settings, acceptance: bridge.acceptance, actor: Self.actor)
+  }
+
+  private func prefer(_ hex: String, in home: String) throws -> String {
+    guard let network = ExtendedPANID(hex: hex) else {
+      throw PageRefusal("An Extended PAN ID has 16 hex digits.")
+    }
+    guard let team = settings.team(ofUID: geteuid()) else {
+      throw PageRefusal("The daemon's user speaks for no team.")
+    }
+    var request = ThreadRequest(.setPreferred)
+    request.network = network
+    request.home = try settings.home(named: home)
+    let outcome = bridge.requests.answer(
+      request, from: .systemUser(geteuid()), team: team, isAdministrator: true)
+    guard case .answer(let answer) = outcome else {
+      throw PageRefusal("A person would have to agree first.")
+    }
+    if let failure = answer.error {
+      throw PageRefusal(failure.message, remedy: failure.help)
+    }
+    return answer.data?.changed == true
+      ? "The network is the preferred one now." : "That is the preferred network already."
+  }
+}

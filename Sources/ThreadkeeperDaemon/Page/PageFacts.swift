@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Bridge
+import KeychainCore
+import Settings
+import StatusPage
+
+/// Answers the HTTP server in the daemon.
+struct PageFacts: PageSource {
+  let monitor: BridgeMonitor
+  let keychain: Keychain
+  let settings: Settings
+  let discovery: @Sendable () -> DiscoveryState
+  private let changes: PageChanges
+  private let hasSeveralHomes: Bool
+  private let queue = HandlerQueue("page")
+
+  init(_ settings: Settings, bridge: Bridge, keychain: Keychain) {
+    self.settings = settings
+    self.keychain = keychain
+    monitor = bridge.monitor
+    changes = PageChanges(settings: settings, bridge: bridge)
+    hasSeveralHomes = bridge.consents.hasSeveralHomes
+    discovery = { bridge.discovery?.current ?? .off }
+  }
+
+  func metrics() async -> [Metric] {
+    (try? await queue.run { [self] in
+      DaemonMetrics(
+        snapshot: monitor.snapshot, figures: monitor.figures, discovery: discovery(),
+        isStoreWritable: isStoreWritable
+      ).all + ((try? RegistryMetrics(Registry(settings, keychain)).all) ?? [])
+    }) ?? []
+  }
+
+  func make(_ change: PageChange) async throws -> String {
+    try await queue.run { [changes] in try changes.make(change) }
+  }
+
+  func state() async -> [UInt8]? {
+    try? await queue.run { [self] in
+      let waiting = try? ConsentService(keychain).list(namingHome: hasSeveralHomes)
+      let state = try PageState(
+        Registry(settings, keychain),
+        health: readiness.checks.map { PageState.Part($0) }
+          + [PageState.Part(DaemonState.Discovery(discovery()))],
+        consents: waiting?.pending ?? [], events: monitor.recent.newest)
+      return Array(try JSONText.line(state).utf8.dropLast())
+    }
+  }
+
+  private var isStoreWritable: Bool {
+    keychain.condition == .healthy && monitor.snapshot.storeProblem == nil
+  }
+
+  var readiness: Readiness {
+    let snapshot = monitor.snapshot
+    return Readiness([
+      .init(
+        "broker", ok: snapshot.isStatusConnected && snapshot.isIntakeConnected,
+        reason: snapshot.lastConnectionProblem ?? "the daemon connects to its broker"),
+      .init(
+        "store", ok: isStoreWritable,
+        reason: snapshot.storeProblem?.reason ?? keychain.condition.words),
+      .init("intake", ok: snapshot.intake == .running, reason: snapshot.reason),
+    ])
+  }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Settings
+import SodiumCrypto
+
+/// The token of the status page in its file beside the store.
+package enum PageToken {
+  /// - Parameter replacing: makes another one where there is one.
+  /// - Throws: `CommandFailure`.
+  package static func findOrMake(
+    _ settings: Settings, replacing: Bool
+  ) throws(CommandFailure) -> (text: String, isNew: Bool) {
+    let file = settings.http.tokenFile(besideStore: settings.store.path)
+    if let token = settings.http.token, !settings.http.isTokenFromFile {
+      guard !replacing else {
+        throw CommandFailure(
+          .configuration, "the settings have a token of their own in `http.token`",
+          remedy: "change it there, or remove it")
+      }
+      return (token.revealed, false)
+    }
+    if let token = settings.http.token, !replacing { return (token.revealed, false) }
+    let token = make()
+    try write(token, to: file)
+    return (token, true)
+  }
+
+  /// Where a browser opens the page. Of several addresses, that of this machine.
+  package static func link(_ http: Settings.HTTP, token: String) -> String {
+    let isAny = http.address == "0.0.0.0" || http.address == "::"
+    let address = isAny ? "127.0.0.1" : http.address
+    let host = http.names.first ?? (address.contains(":") ? "[\(address)]" : address)
+    return "http://\(host):\(http.port)/?token=\(token)"
+  }
+
+  /// 32 random bytes in base64url (RFC 4648, 5), without padding.
+  static func make() -> String {
+    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+    var (text, bits, count) = ("", 0, 0)
+    for byte in RandomBytes.make(32) {
+      bits = bits << 8 | Int(byte)
+      count += 8
+      while count >= 6 {
+        count -= 6
+        text.append(alphabet[bits >> count & 63])
+      }
+      bits &= (1 << count) - 1
+    }
+    return text + (count > 0 ? String(alphabet[bits << (6 - count) & 63]) : "")
+  }
+
+  /// Only this user reads it; it is there whole, or not at all.
+  private static func write(_ token: String, to file: String) throws(CommandFailure) {
+    func failure(_ code: Int32) -> CommandFailure {
+      CommandFailure(
+        .cannotCreate, "\(file) cannot be written: \(String(cString: strerror(code)))",
+        remedy: code == ENOENT ? "make the store first: `threadkeeper init`" : nil)
+    }
+    let draft = "\(file).new"
+    unlink(draft)
+    let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw failure(errno) }
+    let bytes = Array("\(token)\n".utf8)
+    let isWritten =
+      Glibc.write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0
+    let code = errno
+    close(descriptor)
+    guard isWritten, rename(draft, file) == 0 else {
+      unlink(draft)
+      throw failure(isWritten ? errno : code)
+    }
+  }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// A program that is installed, or that `.ci/test-tools` has unpacked.
+enum DebianTool {
+  static let promtool = find("promtool", in: "prometheus")
+
+  /// The browser itself: the script of the same name looks for it elsewhere.
+  static let chromium =
+    ["/usr/lib/chromium/chromium", tools("chromium") + "/usr/lib/chromium/chromium"]
+    .first { FileManager.default.isExecutableFile(atPath: $0) }
+
+  /// What its libraries need, where they are unpacked.
+  static var libraries: String {
+    let base = tools("chromium") + "/usr/lib"
+    let places = (try? FileManager.default.contentsOfDirectory(atPath: base)) ?? []
+    return places.filter { $0.contains("-linux-") }
+      .flatMap { ["\(base)/\($0)", "\(base)/\($0)/pulseaudio"] }.joined(separator: ":")
+  }
+
+  private static func tools(_ package: String) -> String {
+    ProjectFiles.root.path + "/.build/test-tools/\(package)"
+  }
+
+  private static func find(_ program: String, in package: String) -> String? {
+    ["/usr/bin/\(program)", "\(tools(package))/usr/bin/\(program)"]
+      .first { FileManager.default.isExecutableFile(atPath: $0) }
+  }
+}

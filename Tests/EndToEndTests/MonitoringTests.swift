@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestKit
+import Testing
+
+@Suite("Metrics", .inTurns, .timeLimit(.minutes(30)))
+struct MonitoringTests {
+  /// Of a daemon with a router that alerts, and with a rejection.
+  private func metrics() async throws -> String {
+    let broker = try TestBroker()
+    let port = try UnusedPort.next()
+    let installation = try Installation(
+      broker, hold: 0, more: "http: {enabled: true, port: \(port)}")
+    let daemon = try await installation.start()
+    let publisher = try await TestPublisher.start(broker)
+    let hub = BorderRouter(number: 1)
+    let invalid = BorderRouter(number: 2).says("announce")
+    try await publisher.publish([
+      hub.says("announce"),
+      .init(topic: invalid.topic, payload: Array("{".utf8), qos: invalid.qos),
+    ])
+    var text = ""
+    try await eventually("the metrics to show it") {
+      text = try await RawAnswer.get("/metrics", port: Int(port)).body
+      return text.contains(#"threadkeeper_alerts{home="home",alertname="CredentialsMissing""#)
+        && text.contains("threadkeeper_messages_rejected_total{code=")
+        && text.contains("threadkeeper_publish_latency_seconds_count")
+    }
+    #expect(text.contains(#"threadkeeper_routers{home="home",availability="online"} 1"#))
+    #expect(
+      text.contains(
+        #"threadkeeper_router_last_seen_timestamp_seconds{home="home",border_agent_id="\#(hub.agent)""#
+      ))
+    #expect(text.contains("threadkeeper_broker_connected 1\n"))
+    #expect(!text.contains("threadkeeper_commit_duration_seconds_count 0\n"))
+    #expect(!text.contains("threadkeeper_batch_messages_count 0\n"))
+    try await daemon.stop()
+    withExtendedLifetime(installation) {}
+    return text
+  }
+
+  private func names(in text: String) -> Set<String> {
+    Set(
+      text.matches(of: #/threadkeeper_[a-z_]+/#).map {
+        String($0.output).replacing(#/_(bucket|sum|count)$/#, with: "")
+      })
+  }
+
+  @Test("Every metric is documented, and the examples use none that is not")
+  func documented() async throws {
+    let page = names(in: try ProjectFiles.text(of: "docs/guides/monitoring.md"))
+    let given = names(in: try await metrics())
+    #expect(given.count > 15 && given.subtracting(page).isEmpty, "\(given.subtracting(page))")
+    for file in try ProjectFiles.below("examples/prometheus")
+      + ProjectFiles.below("examples/grafana")
+    {
+      let used = names(in: try ProjectFiles.text(of: file))
+      #expect(used.subtracting(page).isEmpty, "\(file): \(used.subtracting(page))")
+    }
+  }
+
+  @Test("promtool finds no fault in the metrics", .enabled(if: DebianTool.promtool != nil))
+  func checkMetrics() async throws {
+    let promtool = try #require(DebianTool.promtool)
+    let text = try await metrics()
+    let result = try Program.run(promtool, ["check", "metrics"], input: Array(text.utf8))
+    #expect(result.status == 0 && result.output == "", "\(result.output)")
+  }
+
+  @Test(
+    "promtool finds no fault in the rules and the configuration of the example",
+    .enabled(if: DebianTool.promtool != nil))
+  func checkExamples() throws {
+    let promtool = try #require(DebianTool.promtool)
+    let folder = ProjectFiles.root.path + "/examples/prometheus"
+    #expect(
+      try Program.check(promtool, ["check", "rules", "\(folder)/threadkeeper.rules.yml"])
+        .contains("SUCCESS: 7 rules found"))
+    try Program.check(promtool, ["check", "config", "\(folder)/prometheus.yml"])
+  }
+
+  @Test("The dashboard is JSON whose panels have expressions")
+  func dashboard() throws {
+    let dashboard = try #require(
+      JSON(try ProjectFiles.text(of: "examples/grafana/threadkeeper.json")))
+    let panels = dashboard["panels"]?.list ?? []
+    #expect(panels.count > 5)
+    for panel in panels {
+      let targets = panel["targets"]?.list ?? []
+      #expect(
+        !targets.isEmpty
+          && targets.allSatisfy { $0["expr"]?.text?.contains("threadkeeper_") == true })
+    }
+  }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Settings
+import Testing
+
+struct HTTPTests {
+  static let token = "0123456789abcdef"
+
+  @Test("Without a word in the settings nothing answers HTTP")
+  func defaults() throws {
+    let http = try #require(try load("").settings).http
+    #expect(!http.isEnabled && http.address == "127.0.0.1" && http.port == 8423)
+    #expect(http.token == nil && http.names.isEmpty)
+  }
+
+  @Test("What is set arrives")
+  func arrives() throws {
+    let yaml = """
+      http:
+        enabled: true
+        address: "::"
+        port: 80
+        token: \(Self.token)
+        names: [a.example, b]
+      """
+    let http = try #require(try load(yaml).settings).http
+    #expect(http.isEnabled && http.address == "::" && http.port == 80)
+    #expect(http.token?.revealed == Self.token && http.names == ["a.example", "b"])
+    let variables = ["THREADKEEPER_HTTP_ENABLED": "true", "THREADKEEPER_HTTP_NAMES": "[c]"]
+    let other = try #require(try load("", variables).settings).http
+    #expect(other.isEnabled && other.names == ["c"])
+  }
+
+  @Test("Only true and false say whether it is enabled")
+  func truth() throws {
+    for value in ["yes", "1", "'true'", "True", "on"] {
+      #expect(
+        try problems("http:\n  enabled: \(value)").first?.hasPrefix(
+          "2:12: error: http.enabled: expected `true` or `false`, found ") == true, "\(value)")
+    }
+  }
+
+  @Test(
+    "An address that other machines reach needs a token",
+    arguments: [
+      "0.0.0.0", "\"::\"", "192.168.1.2", "\"fe80::1\"", "\"::ffff:127.0.0.1\"", "128.0.0.1",
+    ])
+  func token(address: String) throws {
+    let found = try problems("http:\n  address: \(address)")
+    #expect(
+      found.count == 1
+        && found[0].hasPrefix(
+          "2:12: error: http.address: needs a token, because other machines reach ")
+    )
+    #expect(try problems("http: {address: \(address), token: \(Self.token)}") == [])
+  }
+
+  @Test("Loopback needs none", arguments: ["127.0.0.1", "127.9.9.9", "\"::1\""])
+  func loopback(address: String) throws {
+    #expect(try problems("http: {address: \(address)}") == [])
+  }
+
+  @Test(
+    "What is no address is refused", arguments: ["localhost", "1.2.3", "\"[::1]\"", "''", "true"])
+  func addresses(address: String) throws {
+    #expect(
+      try problems("http:\n  address: \(address)").first?.hasPrefix(
+        "2:12: error: http.address: expected an IP address of this machine, found ") == true)
+  }
+
+  @Test("A token is long enough and needs no quoting, and a problem does not repeat it")
+  func tokens() throws {
+    for value in ["short", "'0123456789 abcdef'", "0123456789abcde;", "\"0123456789abcdéf\""] {
+      let found = try problems("http:\n  address: 0.0.0.0\n  token: \(value)")
+      #expect(
+        found == [
+          "3:10: error: http.token: expected 16 to 256 letters, digits, `-`, `_`, `.` or `~`, "
+            + "found a value that is not shown"
+        ])
+    }
+    #expect(try problems("http: {token: \(String(repeating: "a", count: 257))}").count == 1)
+    #expect(try problems("http: {token: \(String(repeating: "a", count: 256))}") == [])
+  }
+
+  @Test("A token comes out of a secret's file")
+  func secret() throws {
+    let directory = try ConfigurationDirectory()
+    try directory.write(Self.token + "\n", to: "http_token")
+    try directory.write(
+      "http: {address: 0.0.0.0, token: !secret http_token}", to: "threadkeeper.yaml")
+    let settings = try #require(directory.load().settings)
+    #expect(settings.http.token?.revealed == Self.token)
+    #expect(!"\(settings)".contains(Self.token))
+  }
+
+  @Test("Where the settings have no token, that of the file beside the store counts")
+  func tokenFile() throws {
+    let directory = try ConfigurationDirectory()
+    try directory.write(
+      "store: {path: store}\nhttp: {address: 0.0.0.0}", to: "threadkeeper.yaml")
+    #expect(directory.load().settings == nil)
+    try directory.write(Self.token + "\n", to: "store.http-token")
+    let http = try #require(directory.load().settings).http
+    #expect(http.token?.revealed == Self.token && http.isTokenFromFile)
+    let own = String(Self.token.reversed())
+    let other = try #require(directory.load(["THREADKEEPER_HTTP_TOKEN": own]).settings).http
+    #expect(other.token?.revealed == own && !other.isTokenFromFile)
+    try directory.write("short\n", to: "store.http-token")
+    #expect(directory.load().problems.map(\.key) == ["http.token"])
+  }
+
+  @Test("Names are names of hosts without a port, in a list")
+  func names() throws {
+    for name in ["'a:80'", "'http://a'", "''", "[a]", "null"] {
+      let found = try problems("http:\n  names: [ok, \(name)]")
+      #expect(found.count == 1, "\(name)")
+      #expect(found.first?.hasPrefix("2:15: error: http.names: expected a host name") == true)
+    }
+    #expect(
+      try problems("http: {names: a}") == [
+        "1:15: error: http.names: expected a list of host names, found text"
+      ])
+  }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import StatusPage
+import TestKit
+import Testing
+
+@Suite("Events for those who have the page open", .timeLimit(.minutes(10)))
+struct EventsTests {
+  private static let request = "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+  /// Reads on until the text has come.
+  private func read(_ connection: RawConnection, until text: String) async throws -> String {
+    var read: [UInt8] = []
+    let text = Array(text.utf8)
+    // Bytes, and only what is new: to search for characters takes minutes.
+    var searched = 0
+    while read[searched...].firstRange(of: text) == nil {
+      searched = max(0, read.count - text.count)
+      let more = try await connection.read()
+      guard !more.isEmpty else { throw EndedBefore(read: String(decoding: read, as: UTF8.self)) }
+      read += Array(more.utf8)
+    }
+    return String(decoding: read, as: UTF8.self)
+  }
+
+  private struct EndedBefore: Error { let read: String }
+
+  private func follow(_ server: RunningServer) async throws -> RawConnection {
+    let connection = try await server.connect()
+    try await connection.send(Self.request)
+    return connection
+  }
+
+  @Test("The state comes at once, and again when it has changed; the answer ends with the server")
+  func changes() async throws {
+    let server = try await RunningServer.start()
+    server.source.shown.withLock { $0 = Array(#"{"a":1}"#.utf8) }
+    let viewer = try await follow(server)
+    let head = try await read(viewer, until: "data: {\"a\":1}\n\n")
+    #expect(head.hasPrefix("HTTP/1.1 200 "))
+    #expect(head.lowercased().contains("content-type: text/event-stream\r\n"))
+    #expect(head.components(separatedBy: "event: state\n").count == 2)
+    server.source.shown.withLock { $0 = Array(#"{"a":2}"#.utf8) }
+    _ = try await read(viewer, until: "data: {\"a\":2}\n\n")
+    let began = ContinuousClock.now
+    try await server.stop()
+    #expect(began.duration(to: .now) < .seconds(3))
+    #expect(try await viewer.readToEnd().hasSuffix("0\r\n\r\n"))
+  }
+
+  @Test("It is looked at once for 200 viewers, and by nobody when none is left")
+  func many() async throws {
+    let server = try await RunningServer.start()
+    var viewers: [RawConnection] = []
+    for _ in 0..<200 { viewers.append(try await follow(server)) }
+    for viewer in viewers { _ = try await read(viewer, until: "data: {}\n\n") }
+    // 200 viewers that each had it looked at twice a second would be more than that in a moment.
+    #expect(server.source.looks.withLock { $0 } < 200)
+    #expect(server.server.viewers == 200)
+    viewers.removeAll()
+    try await eventually("all viewers to be gone") { server.server.viewers == 0 }
+    #expect(try await server.get("/healthz").status == 200)
+    try await server.stop()
+  }
+
+  @Test("Viewers beyond the limit are refused, and monitoring still gets its answer")
+  func tooMany() async throws {
+    let server = try await RunningServer.start { $0.viewers = 1 }
+    let viewer = try await follow(server)
+    _ = try await read(viewer, until: "data: {}\n\n")
+    #expect(try await server.get("/events").status == 503)
+    #expect(try await server.get("/healthz").status == 200)
+    try await server.stop()
+  }
+
+  @Test("A client that does not read is dropped, and the others are not kept waiting")
+  func slowReader() async throws {
+    let server = try await RunningServer.start { $0.stallSeconds = 1 }
+    let big = String(repeating: "x", count: 600_000)
+    server.source.shown.withLock { $0 = Array(#"{"a":"\#(big)"}"#.utf8) }
+    let silent = try await follow(server)
+    try await eventually("the viewer") { server.server.viewers == 1 }
+    let reading = try await follow(server)
+    _ = try await read(reading, until: "\"}\n\n")
+    try await eventually("the silent one to be dropped") { server.server.viewers == 1 }
+    server.source.shown.withLock { $0 = Array(#"{"b":1}"#.utf8) }
+    _ = try await read(reading, until: "data: {\"b\":1}\n\n")
+    try await server.stop()
+    withExtendedLifetime(silent) {}
+  }
+}
