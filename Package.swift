@@ -146,8 +146,9 @@ let package = Package(
     .target(
       name: "BorderRouterAgent",
       dependencies: [
-        "BoundedJSON", "BridgeProtocol", "MosquittoClient", "SealedEnvelope", "SodiumCrypto",
-        "SystemThreads", "ThreadDataset", .product(name: "Logging", package: "swift-log"),
+        "BoundedJSON", "BridgeProtocol", "EmbeddedBroker", "MosquittoClient", "SealedEnvelope",
+        "SodiumCrypto", "SystemThreads", "ThreadDataset",
+        .product(name: "Logging", package: "swift-log"),
       ]),
     .target(
       name: "ThreadkeeperCLI",

@@ -10,5 +10,5 @@ struct AgentCommand: ParsableCommand {
     discussion: """
       These run on the router's machine, or on one that reaches it, without a store and without a daemon.
       """,
-    subcommands: [AgentOTBRCommand.self])
+    subcommands: [AgentOTBRCommand.self, AgentSSIDCommand.self])
 }

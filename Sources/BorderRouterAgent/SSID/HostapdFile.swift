@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadDataset
+
+/// A configuration file of hostapd, as far as it names networks: `interface=` begins the first BSS, each `bss=` a
+/// further one. `ssid=` has the bytes as they stand; `ssid2=` has them as `"…"`, as `P"…"` with escapes, or in hex. Of
+/// several in one BSS the last counts. Everything else is skipped; it may hold passwords.
+struct HostapdFile: Equatable {
+  static let mostBytes = 1 << 20
+
+  struct BSS: Equatable {
+    var interface: String
+    /// The value of the last `ssid=` or `ssid2=`; nil: there is none, or one that hostapd takes for a mistake.
+    var ssid: [UInt8]?
+  }
+
+  private(set) var bsss = [BSS(interface: "")]
+
+  init(_ bytes: [UInt8]) {
+    for line in bytes.split(separator: UInt8(ascii: "\n")) {
+      guard line.first != UInt8(ascii: "#"), let equals = line.firstIndex(of: UInt8(ascii: "="))
+      else { continue }
+      var value = line[(equals + 1)...]
+      if value.last == UInt8(ascii: "\r") { value.removeLast() }
+      let last = bsss.count - 1
+      switch String(decoding: line[..<equals], as: UTF8.self) {
+      case "interface": bsss[0].interface = String(decoding: value, as: UTF8.self)
+      case "bss": bsss.append(BSS(interface: String(decoding: value, as: UTF8.self)))
+      case "ssid": bsss[last].ssid = Array(value)
+      case "ssid2": bsss[last].ssid = Self.text(value)
+      default: break
+      }
+    }
+  }
+
+  /// - Parameter name: the interface of a BSS; nil: the first.
+  func reading(_ name: String?) throws(SSIDTrouble) -> SSIDReading {
+    let found = name.map { name in bsss.first { $0.interface == name } } ?? bsss.first
+    guard let found else { throw .noSuchBSS(name ?? "") }
+    return try found.ssid.flatMap { bytes throws(SSIDTrouble) in try SSID(bytes) }.map { .ssid($0) }
+      ?? .none
+  }
+
+  // MARK: Values of ssid2
+
+  private static func text(_ value: ArraySlice<UInt8>) -> [UInt8]? {
+    let quote = UInt8(ascii: "\"")
+    let isEscaped = value.first == UInt8(ascii: "P") && value.dropFirst().first == quote
+    guard isEscaped || value.first == quote else {
+      return Hexadecimal.decode(String(decoding: value, as: UTF8.self))
+    }
+    let inner = value.dropFirst(isEscaped ? 2 : 1)
+    guard let end = inner.lastIndex(of: quote) else { return nil }
+    return isEscaped ? unescaped(inner[..<end]) : Array(inner[..<end])
+  }
+
+  private static func number(_ digit: UInt8, below base: UInt8) -> UInt8? {
+    Character(Unicode.Scalar(digit)).hexDigitValue.map { UInt8($0) }.flatMap {
+      $0 < base ? $0 : nil
+    }
+  }
+
+  /// `\n`, `\r`, `\t`, `\e`, `\\`, `\"`, `\xN` and `\xNN`, `\N` to `\NNN` in octal; another backslash is dropped.
+  private static func unescaped(_ text: ArraySlice<UInt8>) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var rest = text
+    func digits(_ most: Int, base: UInt8) -> ArraySlice<UInt8> {
+      rest.prefix(most).prefix { number($0, below: base) != nil }
+    }
+    func value(_ digits: ArraySlice<UInt8>, base: Int) -> UInt8 {
+      UInt8(truncatingIfNeeded: digits.reduce(0) { $0 * base + Int(number($1, below: 16) ?? 0) })
+    }
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "\\"), let next = rest.first else {
+        if byte != UInt8(ascii: "\\") { bytes.append(byte) }
+        continue
+      }
+      let octal = digits(3, base: 8)
+      if !octal.isEmpty {
+        bytes.append(value(octal, base: 8))
+        rest = rest.dropFirst(octal.count)
+        continue
+      }
+      rest = rest.dropFirst()
+      switch next {
+      case UInt8(ascii: "n"): bytes.append(0x0A)
+      case UInt8(ascii: "r"): bytes.append(0x0D)
+      case UInt8(ascii: "t"): bytes.append(0x09)
+      case UInt8(ascii: "e"): bytes.append(0x1B)
+      case UInt8(ascii: "x"):
+        let hex = digits(2, base: 16)
+        if !hex.isEmpty { bytes.append(value(hex, base: 16)) }
+        rest = rest.dropFirst(hex.count)
+      default: bytes.append(next)
+      }
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EmbeddedBroker
+import Glibc
+
+/// Runs a program to its end, on the caller's thread, and takes what it prints. It is in a process group of its own,
+/// which does not outlive the call, whatever the program has started.
+struct ToolProcess {
+  /// For messages.
+  var tool: String
+  /// The program, looked up in PATH, and its arguments.
+  var command: [String]
+  /// Variables that replace those of this process.
+  var variables: [String: String] = [:]
+  /// More output ends it.
+  var mostOutput: Int
+  var timeout: Duration
+  /// Whether it writes to this process's standard error; else that is dropped.
+  var showsErrors = false
+
+  /// What a raised signal leaves: the agent stops.
+  struct Stopped: Error {}
+
+  /// Between two looks at a program that has closed its output and runs on.
+  private static let endPoll = Duration.milliseconds(10)
+
+  /// - Parameter signal: ends the program at once.
+  /// - Returns: what it has printed, when it ended with 0.
+  /// - Throws: `SSIDTrouble`, `Stopped`.
+  func output(until signal: StopSignal?) throws -> [UInt8] {
+    let deadline = ContinuousClock.now + timeout
+    var ends: (read: Int32, write: Int32) = (-1, -1)
+    let made = withUnsafeMutableBytes(of: &ends) {
+      pipe($0.bindMemory(to: Int32.self).baseAddress)
+    }
+    guard made == 0 else { throw SSIDTrouble.cannotStart(tool: tool, code: errno) }
+    defer { close(ends.read) }
+    let (identifier, code) = spawn(output: ends.write)
+    close(ends.write)
+    guard code == 0 else {
+      throw code == ENOENT
+        ? SSIDTrouble.notFound(tool: tool) : SSIDTrouble.cannotStart(tool: tool, code: code)
+    }
+    var status: Int32 = 0
+    let output: Result<[UInt8], any Error> = Result {
+      let output = try read(ends.read, until: deadline, signal)
+      try waitForEnd(of: identifier, until: deadline, signal)
+      return output
+    }
+    // Its number is its own until it is waited for.
+    kill(-identifier, SIGKILL)
+    while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
+    let bytes = try output.get()
+    guard status & 0x7F == 0 else {
+      throw SSIDTrouble.killed(tool: tool, signal: status & 0x7F)
+    }
+    let exit = status >> 8 & 0xFF
+    guard exit == 0 else { throw SSIDTrouble.ended(tool: tool, status: exit) }
+    return bytes
+  }
+
+  // MARK: Its output and its end
+
+  private func read(
+    _ descriptor: Int32, until deadline: ContinuousClock.Instant, _ signal: StopSignal?
+  ) throws -> [UInt8] {
+    var output: [UInt8] = []
+    var part = [UInt8](repeating: 0, count: 4_096)
+    while true {
+      try check(deadline, signal)
+      var polled = [descriptor, signal?.descriptor ?? -1].map {
+        pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+      }
+      _ = poll(&polled, nfds_t(polled.count), (deadline - .now).pollMilliseconds)
+      guard polled[0].revents != 0 else { continue }
+      let count = Glibc.read(descriptor, &part, part.count)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return output }
+      output += part[..<count]
+      guard output.count <= mostOutput else { throw SSIDTrouble.tooMuchOutput(tool: tool) }
+    }
+  }
+
+  /// Nearly always it has ended when its output has. Does not take its number away.
+  private func waitForEnd(
+    of identifier: pid_t, until deadline: ContinuousClock.Instant, _ signal: StopSignal?
+  ) throws {
+    while true {
+      var information = siginfo_t()
+      let code = waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT | WNOHANG)
+      if code == 0, information.si_signo == SIGCHLD { return }
+      guard code == 0 || errno == EINTR else { return }
+      try check(deadline, signal)
+      StopSignal.wait(for: signal.map { [$0] } ?? [], within: Self.endPoll)
+    }
+  }
+
+  private func check(_ deadline: ContinuousClock.Instant, _ signal: StopSignal?) throws {
+    if signal?.isRaised == true { throw Stopped() }
+    guard ContinuousClock.now < deadline else {
+      throw SSIDTrouble.timeout(tool: tool, seconds: timeout.components.seconds)
+    }
+  }
+
+  // MARK: Making it
+
+  private func spawn(output: Int32) -> (identifier: pid_t, error: Int32) {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    posix_spawn_file_actions_adddup2(&actions, output, 1)
+    if !showsErrors { posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0) }
+    // The connection to the broker is none of its business.
+    InheritedDescriptors.close(in: &actions)
+
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    sigemptyset(&none)
+    var all = sigset_t()
+    sigfillset(&all)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setsigdefault(&attributes, &all)
+    posix_spawnattr_setpgroup(&attributes, 0)
+    posix_spawnattr_setflags(
+      &attributes,
+      Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP))
+
+    var identifier: pid_t = 0
+    let error = Self.withCStrings(command) { arguments in
+      Self.withCStrings(environment()) { environment -> Int32 in
+        guard let program = arguments.first ?? nil else { return ENOENT }
+        return posix_spawnp(&identifier, program, &actions, &attributes, arguments, environment)
+      }
+    }
+    return (identifier, error)
+  }
+
+  private func environment() -> [String] {
+    var result: [String] = []
+    var next = environ
+    while let entry = next.pointee {
+      let text = String(cString: entry)
+      if variables[String(text.prefix { $0 != "=" })] == nil { result.append(text) }
+      next += 1
+    }
+    return result + variables.map { "\($0.key)=\($0.value)" }
+  }
+
+  private static func withCStrings<R>(
+    _ strings: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> R
+  ) -> R {
+    let copies: [UnsafeMutablePointer<CChar>?] = strings.map { strdup($0) } + [nil]
+    defer { for copy in copies { free(copy) } }
+    return body(copies)
+  }
+}

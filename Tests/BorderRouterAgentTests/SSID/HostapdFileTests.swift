@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestKit
+import Testing
+
+@testable import BorderRouterAgent
+
+@Suite("The configuration file of hostapd")
+struct HostapdFileTests {
+  private static let sample = """
+    # The house
+    driver=nl80211
+    interface=wlan0
+    hw_mode=a
+    #ssid=commented
+    ssid=home = wifi\u{20}
+    wpa=2
+    wpa_passphrase=never shown
+    bss=wlan0_guest
+    bssid=02:00:5e:10:20:32
+    ssid2="guests "of" ours"
+    bss=wlan0_iot
+    ssid=old
+    ssid2=63c3a9
+    bss=wlan0_lab
+    ssid2=P"lab\\x20\\"5\\"\\\\ \\303\\251"
+    bss=wlan0_none
+    wpa=2
+
+    """
+
+  private func name(_ text: String, _ bss: String? = nil) throws -> String? {
+    if case .ssid(let ssid) = try HostapdFile(Array(text.utf8)).reading(bss) { return "\(ssid)" }
+    return nil
+  }
+
+  @Test("Each BSS has its own name, in each way to write it; the first one unless another is named")
+  func sections() throws {
+    #expect(try name(Self.sample) == "home = wifi ")
+    #expect(try name(Self.sample, "wlan0") == "home = wifi ")
+    #expect(try name(Self.sample, "wlan0_guest") == #"guests "of" ours"#)
+    #expect(try name(Self.sample, "wlan0_iot") == "cé")
+    #expect(try name(Self.sample, "wlan0_lab") == #"lab "5"\ é"#)
+    #expect(try name(Self.sample, "wlan0_none") == nil)
+    #expect(throws: SSIDTrouble.noSuchBSS("wlan9")) { try name(Self.sample, "wlan9") }
+  }
+
+  @Test("Without a name, or with one that hostapd does not take, there is none")
+  func none() throws {
+    for text in ["", "interface=wlan0\n", "ssid=\n", "ssid2=\"open\n", "ssid2=abc\n", "ssid2=zz\n"]
+    {
+      #expect(try name(text) == nil, "\(text)")
+    }
+    #expect(try name("ssid=a\r\nwpa=2\r\n") == "a")
+    #expect(throws: SSIDTrouble.tooLong(33)) {
+      try name("ssid=" + String(repeating: "a", count: 33))
+    }
+  }
+
+  @Test("Escapes at the end of a name, and bytes of any kind, do no harm")
+  func hostile() throws {
+    for text in [#"ssid2=P"\"#, #"ssid2=P"a\""#, #"ssid2=P"\x""#, #"ssid2=P"\777""#, "=", "ssid"] {
+      _ = try name(text)
+    }
+    var generator = SeededGenerator(seed: 7)
+    for _ in 0..<200 {
+      let bytes = (0..<64).map { _ in UInt8.random(in: 0 ... .max, using: &generator) }
+      _ = try? HostapdFile(Array("ssid2=P\"".utf8) + bytes).reading(nil)
+    }
+  }
+
+  @Test("A changed file is read again; one that is gone is named, and read when it is back")
+  func follow() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("hostapd.conf")
+    func write(_ text: String) throws { try Data(text.utf8).write(to: URL(fileURLWithPath: path)) }
+    var follower = HostapdFollower(path: path, bss: nil)
+    #expect(throws: SSIDTrouble.unreadable(file: path, code: ENOENT)) { try follower.look() }
+    try write("ssid=one\n")
+    #expect(try follower.look() == .ssid(#require(try SSID(Array("one".utf8)))))
+    #expect(try follower.look() == .ssid(#require(try SSID(Array("one".utf8)))))
+    try write("ssid=another\n")
+    #expect(try follower.look() == .ssid(#require(try SSID(Array("another".utf8)))))
+    try FileManager.default.removeItem(atPath: path)
+    #expect(throws: SSIDTrouble.unreadable(file: path, code: ENOENT)) { try follower.look() }
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    #expect(throws: SSIDTrouble.notAFile(path)) { try follower.look() }
+  }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import Foundation
+import SealedEnvelope
+import TestKit
+import Testing
+
+@testable import BorderRouterAgent
+
+/// Each row of the table of `SSIDMachine`, and the events that it makes.
+@Suite("When an SSID is published")
+struct SSIDMachineTests {
+  private var machine = SSIDMachine(.accessPoint("hall"))
+
+  private static func ssid(_ text: String) -> SSID {
+    guard let ssid = try? SSID(Array(text.utf8)) else { fatalError("no SSID") }
+    return ssid
+  }
+
+  private mutating func look(_ text: String, _ seconds: Int) -> [SSIDMachine.Effect] {
+    machine.handle(.looked(.ssid(Self.ssid(text))), at: .seconds(seconds))
+      .filter(\.isPublication)
+  }
+
+  private mutating func reject(_ code: String, _ seconds: Int) -> [SSIDMachine.Effect] {
+    machine.handle(.rejected(code: code, message: "why"), at: .seconds(seconds))
+  }
+
+  private static func publish(_ text: String, again: Bool = false) -> [SSIDMachine.Effect] {
+    [.publish(ssid(text), isRepetition: again)]
+  }
+
+  @Test("What is found before the connection is published with it, and each change at once")
+  mutating func changes() {
+    #expect(look("a", 0) == [])
+    #expect(machine.handle(.connected, at: .seconds(1)) == Self.publish("a"))
+    #expect(look("a", 2) == [])
+    #expect(look("b", 3) == Self.publish("b"))
+    _ = machine.handle(.disconnected, at: .seconds(4))
+    #expect(look("c", 5) == [])
+    #expect(look("b", 6) == [])
+    #expect(machine.handle(.connected, at: .seconds(7)) == [])
+  }
+
+  @Test("Nothing found, and trouble, publish nothing and are logged when they begin")
+  mutating func nothing() {
+    _ = machine.handle(.connected, at: .zero)
+    #expect(look("a", 0) == Self.publish("a"))
+    let none = machine.handle(.looked(.none), at: .seconds(1))
+    #expect(none.count == 1 && !none[0].isPublication)
+    #expect(machine.handle(.looked(.none), at: .seconds(2)) == [])
+    let trouble = SSIDTrouble.ended(tool: "nmcli", status: 8)
+    #expect(
+      machine.handle(.looked(.trouble(trouble)), at: .seconds(3))
+        == [.log(.init(.warning, "nmcli ended with 8: NetworkManager is not running"))])
+    #expect(machine.handle(.looked(.trouble(trouble)), at: .seconds(4)) == [])
+    #expect(look("a", 5) == [])
+    #expect(
+      machine.handle(.looked(.trouble(trouble)), at: .seconds(6)).count == 1)
+  }
+
+  @Test("What is acted upon is published again after an hour, what is not answered after a minute")
+  mutating func repetition() {
+    _ = machine.handle(.connected, at: .zero)
+    #expect(look("a", 0) == Self.publish("a"))
+    #expect(look("a", 59) == [])
+    #expect(look("a", 60) == Self.publish("a", again: true))
+    #expect(look("a", 119) == [])
+    #expect(machine.handle(.accepted, at: .seconds(120)) == [])
+    #expect(look("a", 3_719) == [])
+    #expect(look("a", 3_720) == Self.publish("a"))
+  }
+
+  @Test("A router that has not announced itself: logged once, tried at each look, then more seldom")
+  mutating func notFound() {
+    _ = machine.handle(.connected, at: .zero)
+    #expect(look("a", 0) == Self.publish("a"))
+    #expect(
+      reject("not_found", 1) == [
+        .log(
+          .init(
+            .warning,
+            "threadkeeper has rejected the SSID of access point hall (not_found): why; it is tried again"
+          ))
+      ])
+    for second in stride(from: 10, through: 50, by: 10) {
+      #expect(look("a", second) == Self.publish("a"))
+      #expect(reject("not_found", second + 1) == [])
+    }
+    #expect(look("a", 60) == [] && look("a", 110) == [])
+    #expect(look("a", 111) == Self.publish("a"))
+    #expect(
+      machine.handle(.accepted, at: .seconds(112))
+        == [.log(.init(.info, "threadkeeper accepts the SSID of access point hall now"))])
+    #expect(look("a", 3_000) == [])
+    #expect(reject("not_found", 3_001).count == 1)
+  }
+
+  @Test("What only a person can change is tried again after five minutes; a change at once")
+  mutating func refused() {
+    _ = machine.handle(.connected, at: .zero)
+    #expect(look("a", 0) == Self.publish("a"))
+    #expect(reject("not_enrolled", 0).count == 1)
+    #expect(reject("refused", 0).count == 1)
+    #expect(look("a", 299) == [])
+    #expect(look("a", 300) == Self.publish("a"))
+    #expect(look("b", 301) == Self.publish("b"))
+  }
+
+  // MARK: Events
+
+  private func object(_ payload: [UInt8]) throws -> [String: String] {
+    try #require(try JSONSerialization.jsonObject(with: Data(payload)) as? [String: String])
+  }
+
+  @Test("An event names the router or the access point, asks for an answer, and has no number")
+  func events() throws {
+    var writer = SSIDWriter(
+      base: "b", user: "hub", subject: .accessPoint("hall \"5\""), keys: nil, instance: "1f")
+    let event = try writer.publication(of: Self.ssid("home"), expiry: nil, now: 7)
+    #expect(event.topic == "b/in/hub/ssid" && event.qos == 1 && !event.retain)
+    #expect(event.responseTopic == "b/out/hub/response/event/ssid-1f" && event.messageExpiry == nil)
+    #expect(try object(event.payload) == ["access_point": "hall \"5\"", "ssid": "home"])
+    var other = SSIDWriter(
+      base: "b", user: "hub", subject: .router(try Sample.agent()), keys: nil, instance: "1f")
+    let second = try other.publication(of: Self.ssid("home"), expiry: 60, now: 7)
+    #expect(second.messageExpiry == 60)
+    #expect(
+      try object(second.payload) == [
+        "border_agent_id": String(repeating: "1", count: 32), "ssid": "home",
+      ])
+  }
+
+  @Test("With keys the name of the network and of the router is in the envelope only")
+  func sealed() throws {
+    let daemon = try Identity()
+    var writer = SSIDWriter(
+      base: "b", user: "hub", subject: .accessPoint("hall"),
+      keys: AgentKeys(own: try Identity(), daemon: daemon.keys), instance: "1f")
+    let event = try writer.publication(
+      of: Self.ssid("home-wifi"), expiry: nil, now: 1_800_000_000_000_000_001)
+    let text = String(decoding: event.payload, as: UTF8.self)
+    #expect(text.hasPrefix("{\"sealed\":"))
+    #expect(!text.contains("home-wifi") && !text.contains("hall"))
+  }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestKit
+import Testing
+
+@testable import BorderRouterAgent
+
+@Suite("Programs that an agent runs")
+struct ToolProcessTests {
+  private func tool(_ script: String, timeout: Duration = .seconds(60)) -> ToolProcess {
+    ToolProcess(
+      tool: "it", command: ["/bin/sh", "-c", script], variables: ["LC_ALL": "C.UTF-8"],
+      mostOutput: 64, timeout: timeout)
+  }
+
+  @Test("It gets the environment with what is replaced, no input, and no descriptor of ours")
+  func surroundings() throws {
+    let output = try tool("echo $LC_ALL; cat; ls /proc/self/fd | wc -l").output(until: nil)
+    // The three streams, and the one with which ls reads.
+    #expect(String(decoding: output, as: UTF8.self).split(separator: "\n") == ["C.UTF-8", "4"])
+  }
+
+  @Test("How it ends is told: with a status, by a signal, not started")
+  func ends() {
+    #expect(throws: SSIDTrouble.ended(tool: "it", status: 3)) {
+      try tool("echo a; exit 3").output(until: nil)
+    }
+    #expect(throws: SSIDTrouble.killed(tool: "it", signal: SIGTERM)) {
+      try tool("kill -TERM $$").output(until: nil)
+    }
+    #expect(throws: SSIDTrouble.notFound(tool: "none")) {
+      try ToolProcess(
+        tool: "none", command: ["threadkeeper-has-no-such-tool"], mostOutput: 1,
+        timeout: .seconds(60)
+      ).output(until: nil)
+    }
+  }
+
+  @Test("Too much output, and too long a time, end it with all that it has started")
+  func bounds() async throws {
+    #expect(throws: SSIDTrouble.tooMuchOutput(tool: "it")) { try tool("yes").output(until: nil) }
+    let directory = try TemporaryDirectory()
+    let file = directory.file("number")
+    #expect(throws: SSIDTrouble.timeout(tool: "it", seconds: 1)) {
+      try tool("sleep 600 & echo $! >'\(file)'; wait", timeout: .seconds(1)).output(until: nil)
+    }
+    let text = try String(contentsOfFile: file, encoding: .utf8)
+    let child = try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+    try await eventually("its end") {
+      // Its parent is gone; a zombie may wait for whoever inherits it.
+      let status = try? String(contentsOfFile: "/proc/\(child)/stat", encoding: .utf8)
+      return status == nil || status?.contains(") Z ") == true
+    }
+    // Nothing on its output, but it does not end.
+    #expect(throws: SSIDTrouble.timeout(tool: "it", seconds: 1)) {
+      try tool("exec >&-; sleep 600", timeout: .seconds(1)).output(until: nil)
+    }
+  }
+
+  @Test("A raised signal ends it at once")
+  func stop() throws {
+    let signal = StopSignal()
+    Thread { signal.raise() }.start()
+    #expect(throws: ToolProcess.Stopped.self) { try tool("sleep 600").output(until: signal) }
+  }
+}
