@@ -72,10 +72,11 @@ package final class Bridge: Service {
     let answers = AnswerQueue(monitor: monitor)
     let overview = AlertsOverviewSource(topics: configuration.topics, monitor: monitor)
     let consents = ConsentOverviewSource(
-      topics: configuration.topics, keychain: keychain, clock: clock)
+      topics: configuration.topics,
+      questions: HomeAssistantQuestions(configuration, keychain) { clock.now() })
     let outbox = try Outbox(
       database: keychain.database, topics: configuration.topics, overview: overview,
-      consents: consents, devices: HomeAssistantDevices(configuration),
+      consents: consents, devices: HomeAssistantDevices(configuration, consents.questions),
       acknowledged: { happened in
         let latency = clock.now().milliseconds - happened.milliseconds
         monitor.figures.publish.add(Double(max(0, latency)) / 1_000)

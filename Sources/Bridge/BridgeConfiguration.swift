@@ -37,8 +37,20 @@ package struct BridgeConfiguration: Sendable {
     package var isOn = false
     /// Home Assistant's discovery prefix: a topic.
     package var prefix = "homeassistant"
+    /// What its login may decide about without a signature.
+    package var consent = Consent.off
+    /// Its login at the broker; nil: it decides nothing.
+    package var login: String?
 
     package init() {}
+
+    package enum Consent: String, Hashable, Sendable {
+      case off
+      /// Whether an enrolled router is given the preferred credentials.
+      case adoptions
+      /// Whatever waits for a person.
+      case all
+    }
 
     /// Where Home Assistant publishes that it has started.
     var birthTopic: String { "\(prefix)/status" }

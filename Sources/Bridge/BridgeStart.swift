@@ -64,11 +64,18 @@ enum BridgeStart {
       _ = try TransactionRunner.apply(configuration, store, now: now, tx) { transaction in
         for home in transaction.context.servedHomes {
           try transaction.apply(catchUp(home, transaction.context))
+          try transaction.apply([
+            .alert(
+              .consentByHomeAssistant, configuration.homeAssistant.consentAlert,
+              home: home.record.id)
+          ])
         }
         try transaction.apply(transaction.context.alerts.endOrphans())
         try endDiscovery(configuration, transaction)
       }
-      try HomeAssistantDevices(configuration).reconcile(tx)
+      try HomeAssistantDevices(
+        configuration, HomeAssistantQuestions(configuration, store.keychain) { now }
+      ).reconcile(tx)
       return retiredBases(stored, configuration)
     }
   }

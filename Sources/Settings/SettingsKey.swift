@@ -31,6 +31,8 @@ enum SettingsKey: String, CaseIterable {
   case clientsGroup = "clients.group"
   case homeAssistantDiscovery = "home_assistant.discovery"
   case homeAssistantPrefix = "home_assistant.prefix"
+  case homeAssistantConsent = "home_assistant.consent"
+  case homeAssistantLogin = "home_assistant.login"
   case consentApproversTrust = "consent.approvers_trust"
   case httpEnabled = "http.enabled"
   case httpAddress = "http.address"
@@ -82,6 +84,9 @@ enum SettingsKey: String, CaseIterable {
     case .homeAssistantPrefix:
       "a topic such as `homeassistant` (no `+`, `#`, `$`, `%` or control character, no empty level, "
         + "at most 128 bytes)"
+    case .homeAssistantConsent: "`off`, `adoptions` or `all`"
+    case .homeAssistantLogin:
+      "a user name of the broker (no `/`, `+`, `#`, `:` or control character)"
     case .consentApproversTrust: "`signed` or `broker`"
     case .httpEnabled: "`true` or `false`"
     case .httpAddress: "an IP address of this machine"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BrokerAccess
+
 extension SettingsReader {
   /// - Parameter homes: whose base topics must not overlap with the prefix.
   mutating func homeAssistant(beside homes: [Settings.Home]) -> Settings.HomeAssistant {
@@ -7,6 +9,10 @@ extension SettingsReader {
     homeAssistant.discovery = discovery() ?? homeAssistant.discovery
     homeAssistant.prefix =
       text(.homeAssistantPrefix, where: BaseTopic.isFit) ?? homeAssistant.prefix
+    homeAssistant.consent = homeAssistantConsent() ?? homeAssistant.consent
+    homeAssistant.login = text(.homeAssistantLogin) {
+      (try? AccessList.check(userName: $0)) != nil
+    }
     let isGiven = sources[.homeAssistantPrefix] != nil
     let overlaps = homes.first { BaseTopic.overlap($0.baseTopic, homeAssistant.prefix) }
     if let home = overlaps, isGiven || homeAssistant.discovery == .on {
@@ -20,6 +26,16 @@ extension SettingsReader {
           + "or set `home_assistant.discovery: off`")
     }
     return homeAssistant
+  }
+
+  /// `off` is a text to this reader, a truth value to others.
+  private mutating func homeAssistantConsent() -> Settings.HomeAssistant.Consent? {
+    if let entry = entry(of: .homeAssistantConsent), entry.kind == .plain,
+      entry.text.lowercased() == "false"
+    {
+      return .off
+    }
+    return choice(.homeAssistantConsent, among: Settings.HomeAssistant.Consent.allCases)
   }
 
   /// `on` and `off` are texts to this reader, truth values to others: both spellings are taken.

@@ -51,7 +51,9 @@ struct HomeAssistantDeviceTests {
       let device = try #require(audience.state(topic))
       let components = try #require(device["components"])
       for key in components.keys {
-        guard let entity = components[key], entity["platform"]?.text != "event" else { continue }
+        guard let entity = components[key], entity.keys != ["platform"],
+          entity["platform"]?.text != "event"
+        else { continue }
         let state = try #require(entity["state_topic"]?.text, "\(key)")
         try await audience.until(state) { $0.latest[state] != nil }
       }

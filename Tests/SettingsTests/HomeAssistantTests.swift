@@ -26,6 +26,30 @@ struct HomeAssistantTests {
     }
   }
 
+  @Test("Home Assistant decides about adoptions, as soon as its login is named")
+  func consent() throws {
+    let settings = try #require(try load("").settings).homeAssistant
+    #expect(settings.consent == .adoptions && settings.login == nil)
+    #expect(!settings.isApprover("ha"))
+    let named = try #require(try load("home_assistant: {login: ha}").settings).homeAssistant
+    #expect(named.isApprover("ha") && !named.isApprover("hb"))
+    for text in ["off", "false"] {
+      let off = try #require(try load("home_assistant: {login: ha, consent: \(text)}").settings)
+      #expect(off.homeAssistant.consent == .off && !off.homeAssistant.isApprover("ha"))
+    }
+    let all = try load("home_assistant: {consent: all}").settings
+    #expect(all?.homeAssistant.consent == .all)
+  }
+
+  @Test(
+    "A login that cannot be one, and another extent, are refused at their places",
+    arguments: ["login: a/b", "login: '+'", "consent: true", "consent: some"])
+  func badConsent(line: String) throws {
+    let found = try problems("home_assistant:\n  \(line)")
+    #expect(found.count == 1)
+    #expect(found.first?.hasPrefix("2:") == true)
+  }
+
   @Test(
     "A prefix that is no topic is refused at its place",
     arguments: ["a/+", "'#'", "a//b", "/a", "$SYS", "a%u", "''"])

@@ -50,7 +50,7 @@ struct ShippedConfigurationTests {
       "mqtt.port", "mqtt.username", "mqtt.password", "mqtt.client_id", "mqtt.tls.ca_file",
       "mqtt.tls.cert_file", "mqtt.tls.key_file", "store.path", "store.key_file",
       "store.anchor_path", "store.passphrase", "clients.socket", "clients.group",
-      "http.token",
+      "http.token", "home_assistant.login",
     ]
     for name in names where !depending.contains(name) {
       #expect(values[name]?.isNull == false, "\(name) has its default written down")
@@ -74,6 +74,7 @@ struct ShippedConfigurationTests {
       ("approvers: []", "approvers: [a]"), ("approvers_trust: signed", "approvers_trust: broker"),
       ("format: text", "format: json"), ("teams: {}", "teams: {a: [b]}"),
       ("discovery: on", "discovery: off"), ("prefix: homeassistant", "prefix: other"),
+      ("consent: adoptions", "consent: all"), ("login: null", "login: ha"),
       ("homes: {}", "homes: {a: {base_topic: b}}"),
       ("client_users: {}", "client_users: {root: a}"),
       ("\n  socket: null", "\n  socket: /run/a"), ("\n  group: null", "\n  group: 7"),

@@ -27,6 +27,16 @@ extension AlertFacts {
     return facts
   }
 
+  /// - Parameter login: Home Assistant's, of the settings.
+  static func consentByHomeAssistant(login: String) -> AlertFacts {
+    AlertFacts(
+      summary: "whoever can publish as \(login), through Home Assistant too, can "
+        + "approve every request for network keys",
+      remedy:
+        "Set `home_assistant.consent: adoptions`, unless everybody who can use Home Assistant "
+        + "may have every network key.")
+  }
+
   static let sessionLost = AlertFacts(
     summary: "the broker has forgotten the daemon's session; events sent meanwhile are lost",
     remedy: "Set `persistence true` on the broker. Routers that announce themselves again are "

@@ -2,21 +2,13 @@
 
 import BridgeProtocol
 import ConsentLedger
-import KeychainCore
 import MosquittoClient
 import SQLiteDatabase
 
 /// Makes `bridge/consent` from what waits in the ledger.
 struct ConsentOverviewSource: Sendable {
   let topics: BaseTopics
-  let ledger: ConsentLedger
-  let clock: any Clock
-
-  init(topics: BaseTopics, keychain: Keychain, clock: any Clock) {
-    self.topics = topics
-    ledger = ConsentLedger(keychain)
-    self.clock = clock
-  }
+  let questions: HomeAssistantQuestions
 
   /// Of all homes.
   func publications(_ tx: ReadTransaction) -> [Publication] {
@@ -25,12 +17,18 @@ struct ConsentOverviewSource: Sendable {
 
   /// Nil where the ledger cannot be read: then nothing is known, and everything else continues.
   func publication(of home: String, _ tx: ReadTransaction) -> Publication? {
-    guard let waiting = try? ledger.pending(now: clock.now().milliseconds, tx) else { return nil }
-    let own = waiting.filter { $0.subject.home == home }
+    guard let own = questions.waiting(in: home, tx) else { return nil }
+    let asked = questions.head(of: own).map { pending in
+      ConsentOverview.Asked(
+        id: pending.id.description, message: pending.reason(namingHome: questions.namesHomes),
+        expiresAt: WireTime(milliseconds: pending.expires))
+    }
     return Publication(
       topic: OutboundTopic(base: topics.base(of: home)).consent,
       payload: WireJSON().encode(
-        ConsentOverview(pending: own.count, head: own.first.map { .init($0) })), retain: true)
+        ConsentOverview(
+          pending: own.count, head: own.first.map { .init($0) }, homeAssistant: asked)),
+      retain: true)
   }
 }
 

@@ -62,16 +62,20 @@ final class LedgerConsentGate: ConsentGate {
   private func approver(_ decision: ConsentDecision) throws -> ConsentApprover {
     switch decision.by {
     case .mqttUser(let name):
-      guard configuration.isApprover(name) else {
+      let isApprover = configuration.isApprover(name)
+      let isHomeAssistant = configuration.homeAssistant.decides(as: name)
+      guard isApprover || isHomeAssistant else {
         throw AnswerFailure(
           .notAuthorized, "only users in `consent.approvers` decide over MQTT")
       }
-      guard decision.isSigned || !configuration.approversMustSign else {
+      let isTrusted = isApprover && (decision.isSigned || !configuration.approversMustSign)
+      guard isTrusted || isHomeAssistant else {
         throw AnswerFailure(
           .notAuthorized, field: "sealed",
           "decisions must be sealed and signed with an enrolled key, unless "
             + "`consent.approvers_trust` says otherwise")
       }
+      if !isTrusted { try checkExtent(decision) }
       return .mqttUser(name, team: configuration.team(name))
     case .systemUser(let number):
       guard decision.isAdministrator else {
@@ -79,6 +83,23 @@ final class LedgerConsentGate: ConsentGate {
       }
       return .commandLine(user: number)
     }
+  }
+
+  /// What Home Assistant says counts as far as `home_assistant.consent` goes, and once. An id that does not wait is
+  /// left to the ledger, which knows what became of it.
+  private func checkExtent(_ decision: ConsentDecision) throws {
+    guard !decision.approves || decision.scope == .once else {
+      throw AnswerFailure(
+        .notAuthorized, field: "scope", "through Home Assistant a request is approved once only")
+    }
+    let asked = try consents.pending().first { $0.id.description == decision.id }
+    guard let asked, asked.subject.home == decision.home,
+      !configuration.homeAssistant.covers(asked)
+    else { return }
+    throw AnswerFailure(
+      .notAuthorized, field: "id",
+      "Home Assistant decides about credentials for border routers only, unless "
+        + "`home_assistant.consent` says otherwise")
   }
 
   /// A login of one home does not decide in another.

@@ -8,26 +8,40 @@ import ThreadDataset
 struct HomeAssistantDevices: Sendable {
   struct Home: Sendable {
     let place: HomeAssistantPlace
-    let bridgeForm: HomeAssistantForm
     /// Of a router without texts.
     let plainForm: HomeAssistantForm
   }
 
   /// By their names; none where discovery is off.
   let homes: [String: Home]
+  private let questions: HomeAssistantQuestions?
+  /// Home Assistant's login at the broker, where it decides about something.
+  private let login: String?
 
-  init(_ configuration: BridgeConfiguration) {
+  /// - Parameter questions: which wait for a person; nil: no device has buttons for them.
+  init(_ configuration: BridgeConfiguration, _ questions: HomeAssistantQuestions? = nil) {
+    self.questions = questions
+    login = configuration.homeAssistant.asksForConsent ? configuration.homeAssistant.login : nil
     var homes: [String: Home] = [:]
     for home in configuration.topics.homes {
       guard let place = configuration.homeAssistantPlace(of: home.name) else { continue }
       homes[home.name] = Home(
-        place: place, bridgeForm: HomeAssistantForm(.bridge(place)),
+        place: place,
         plainForm: HomeAssistantForm(.router(.init(agent: ""), place)))
     }
     self.homes = homes
   }
 
   var isOn: Bool { !homes.isEmpty }
+
+  /// The daemon's device, with buttons while a question waits that Home Assistant decides about.
+  private func bridge(of name: String, _ home: Home, _ tx: ReadTransaction) -> HomeAssistantDevice {
+    guard let login, let questions, let waiting = questions.waiting(in: name, tx),
+      let asked = questions.head(of: waiting)
+    else { return .bridge(home.place) }
+    return .bridge(
+      home.place, asking: .init(id: asked.id.description, deed: asked.deed, login: login))
+  }
 
   /// The device that belongs on a topic now, and its form; nil where none does.
   func device(on record: HomeAssistantRecord, home name: String?, _ tx: ReadTransaction) throws
@@ -36,7 +50,8 @@ struct HomeAssistantDevices: Sendable {
     guard let name, let home = homes[name] else { return nil }
     guard let agent = record.router else {
       guard home.place.bridgeTopic.hasBytes(of: record.topic) else { return nil }
-      return (.bridge(home.place), home.bridgeForm)
+      let device = bridge(of: name, home, tx)
+      return (device, HomeAssistantForm(device))
     }
     guard home.place.routerTopic(agent).hasBytes(of: record.topic),
       let router = try RouterLedger.find(agent, home: record.home, tx), router.isPresent
@@ -63,7 +78,8 @@ struct HomeAssistantDevices: Sendable {
     }
     for record in try HomeLedger.all(tx) {
       guard let home = homes[record.name] else { continue }
-      try want(home.place.bridgeTopic, nil, home.bridgeForm, record.id)
+      let form = HomeAssistantForm(bridge(of: record.name, home, tx))
+      try want(home.place.bridgeTopic, nil, form, record.id)
       var cursor: Int64 = 0
       while case let page = try RouterLedger.page(home: record.id, after: cursor, limit: 500, tx),
         let last = page.last

@@ -93,7 +93,9 @@ struct RegistryRepair {
     _ = try TransactionRunner.apply(configuration, store, parts, now: now, tx) { transaction in
       try transaction.apply(effects(lost, routers, transaction.context))
     }
-    try HomeAssistantDevices(configuration).reconcile(tx)
+    try HomeAssistantDevices(
+      configuration, HomeAssistantQuestions(configuration, store.keychain) { now }
+    ).reconcile(tx)
   }
 
   private func effects(

@@ -8,7 +8,8 @@ extension EffectApplier {
   func publish(_ question: PendingConsent) throws {
     let reason = question.reason(namingHome: context.configuration.topics.homes.count > 1)
     let home = try context.home(named: question.subject.home).record.id
-    try progress.append(EventRecord(question, reason, home: home, now: context.now))
+    let event = try progress.append(EventRecord(question, reason, home: home, now: context.now))
+    try announceButtons(of: question.subject.home, home, from: event)
     progress.outcome.news.add(question, reason)
   }
 
@@ -26,9 +27,19 @@ extension EffectApplier {
     if let home = try? context.home(named: decided.subject.home),
       let event = EventRecord(decided, home: home.record.id, now: context.now)
     {
-      try progress.append(event)
+      let event = try progress.append(event)
+      try announceButtons(of: decided.subject.home, home.record.id, from: event)
     }
     progress.outcome.news.add(decided)
+  }
+
+  /// The daemon's device has buttons for the question that Home Assistant is asked.
+  private func announceButtons(of name: String, _ home: Int64, from event: Int64) throws {
+    guard context.configuration.homeAssistant.asksForConsent,
+      let place = context.configuration.homeAssistantPlace(of: name)
+    else { return }
+    try HomeAssistantLedger.setDue(
+      place.bridgeTopic, of: nil, home: home, from: event, context.tx)
   }
 
   private func settleAdoption(_ decided: ConsentRecord) throws {

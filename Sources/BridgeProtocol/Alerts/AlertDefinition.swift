@@ -65,6 +65,8 @@ extension AlertName {
     case .storeDamaged: .init(18, .critical, of: .home, isHeld: false, noticeDuration: Self.day)
     case .networkSplit: .init(19, .warning, of: .network)
     case .unknownRouter: .init(20, .info, of: .router)
+    // A setting is no condition that could pass by itself.
+    case .consentByHomeAssistant: .init(21, .info, of: .home, isHeld: false)
     }
   }
 

@@ -23,6 +23,7 @@ package enum AlertName: String, CaseIterable, Codable, Sendable {
   case storeDamaged = "StoreDamaged"
   case networkSplit = "NetworkSplit"
   case unknownRouter = "UnknownRouter"
+  case consentByHomeAssistant = "ConsentByHomeAssistant"
 
   package enum Severity: String, Codable, Sendable {
     case critical, warning, info

@@ -34,13 +34,35 @@ package struct ConsentOverview: Encodable, Sendable, Equatable {
     }
   }
 
+  /// The request that Home Assistant is asked about.
+  package struct Asked: Encodable, Sendable, Equatable {
+    package var id: String
+    /// A sentence for the person who decides.
+    package var message: String
+    package var expiresAt: WireTime
+
+    package init(id: String, message: String, expiresAt: WireTime) {
+      self.id = id
+      self.message = message
+      self.expiresAt = expiresAt
+    }
+
+    enum CodingKeys: String, CodingKey {
+      case id, message
+      case expiresAt = "expires_at"
+    }
+  }
+
   package var v = 1
   package var pending: Int
   package var head: Head?
+  /// Nil where Home Assistant decides about none of them.
+  package var homeAssistant: Asked?
 
-  package init(pending: Int, head: Head?) {
+  package init(pending: Int, head: Head?, homeAssistant: Asked? = nil) {
     self.pending = pending
     self.head = head
+    self.homeAssistant = homeAssistant
   }
 
   enum CodingKeys: String, CodingKey {
@@ -49,9 +71,10 @@ package struct ConsentOverview: Encodable, Sendable, Equatable {
     case extendedPANID = "ext_pan_id"
     case expiresAt = "expires_at"
     case borderAgentID = "border_agent_id"
+    case homeAssistant = "home_assistant"
   }
 
-  /// Flat, for templates of automations.
+  /// Flat, for templates of automations, but for what may be about another request.
   package func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encode(v, forKey: .v)
@@ -65,5 +88,6 @@ package struct ConsentOverview: Encodable, Sendable, Equatable {
     try fields.encodeIfPresent(head.extendedPANID, forKey: .extendedPANID)
     try fields.encode(head.expiresAt, forKey: .expiresAt)
     try fields.encodeIfPresent(head.borderAgentID, forKey: .borderAgentID)
+    try fields.encodeIfPresent(homeAssistant, forKey: .homeAssistant)
   }
 }

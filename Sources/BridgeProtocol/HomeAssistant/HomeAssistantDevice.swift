@@ -4,7 +4,8 @@
 /// (https://www.home-assistant.io/integrations/mqtt/#device-discovery-payload).
 ///
 /// It says where states are found and how they are read. What changes often stays on its own topics, so this is
-/// published once. No secret has a place here.
+/// published once, and the daemon's own once more for each question that Home Assistant is asked. No secret has a
+/// place here.
 package struct HomeAssistantDevice: Encodable, Sendable {
   package struct Device: Encodable, Sendable {
     package var identifiers: [String]
@@ -34,7 +35,7 @@ package struct HomeAssistantDevice: Encodable, Sendable {
   }
 
   /// A topic that says `online` while the entities can be believed.
-  package struct Availability: Encodable, Sendable {
+  package struct Availability: Encodable, Sendable, Equatable {
     package var topic: String
     package var valueTemplate = HomeAssistantTemplate.state
 
@@ -51,11 +52,38 @@ package struct HomeAssistantDevice: Encodable, Sendable {
   package var availabilityMode = "all"
   package var qos = 1
   package var components: [String: HomeAssistantEntity]
+  /// Encoded among the components.
+  package var buttons: [String: HomeAssistantButton] = [:]
 
   enum CodingKeys: String, CodingKey {
     case device, origin, availability
     case availabilityMode = "availability_mode"
     case qos, components
+  }
+
+  /// What the components have in common is only that each is keyed.
+  private enum Component: Encodable {
+    case entity(HomeAssistantEntity)
+    case button(HomeAssistantButton)
+
+    func encode(to encoder: any Encoder) throws {
+      switch self {
+      case .entity(let entity): try entity.encode(to: encoder)
+      case .button(let button): try button.encode(to: encoder)
+      }
+    }
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(device, forKey: .device)
+    try fields.encode(origin, forKey: .origin)
+    try fields.encode(availability, forKey: .availability)
+    try fields.encode(availabilityMode, forKey: .availabilityMode)
+    try fields.encode(qos, forKey: .qos)
+    let all = components.mapValues(Component.entity)
+      .merging(buttons.mapValues(Component.button)) { $1 }
+    try fields.encode(all, forKey: .components)
   }
 }
 
@@ -76,15 +104,21 @@ extension HomeAssistantDevice {
   }
 
   /// The daemon, as far as it is about one home.
-  package static func bridge(_ place: HomeAssistantPlace) -> HomeAssistantDevice {
-    HomeAssistantDevice(
+  ///
+  /// - Parameter question: what the buttons decide; nil: they are removed.
+  package static func bridge(
+    _ place: HomeAssistantPlace, asking question: HomeAssistantButton.Question? = nil
+  ) -> HomeAssistantDevice {
+    let availability = availability(place)
+    return HomeAssistantDevice(
       device: Device(
         identifiers: [place.bridgeID],
         name: place.bridgeName,
         manufacturer: "threadkeeper", model: "Thread credential keeper",
         softwareVersion: place.version),
-      origin: Origin(softwareVersion: place.version), availability: availability(place),
-      components: place.bridgeEntities)
+      origin: Origin(softwareVersion: place.version), availability: availability,
+      components: place.bridgeEntities,
+      buttons: place.buttons(question, beside: availability))
   }
 
   /// A border router. Its texts are whatever its publisher has sent.

@@ -23,6 +23,14 @@ package enum HomeAssistantTemplate {
     "{{ {'match': 'OFF', 'mismatch': 'ON'}.get(value_json.preferred) "
     + "if value_json is defined else None }}"
 
+  /// Of `bridge/consent`: whether this request is the one that Home Assistant decides about.
+  ///
+  /// - Parameter id: `c-` and 16 hex digits.
+  static func asks(_ id: String) -> String {
+    "{{ 'online' if value_json is defined and value_json.home_assistant is defined "
+      + "and value_json.home_assistant.id == '\(id)' else 'offline' }}"
+  }
+
   /// Of `bridge/alerts`. What is only for information is no problem.
   static let problem =
     "{{ ('ON' if value_json.critical + value_json.warning > 0 else 'OFF') "

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+extension PendingConsent {
+  /// Whether an approver may say yes, as far as that depends on who asks.
+  package func isApprovable(by approver: ConsentApprover) -> Bool {
+    ApprovalRight.refusal(of: approver, for: self) == nil
+  }
+}
+
 /// Who may approve what: no login its own request, nor one of its own team.
 enum ApprovalRight {
   /// To deny one's own request is allowed: it gives nothing away.

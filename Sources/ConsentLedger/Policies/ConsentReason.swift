@@ -5,6 +5,15 @@ import Terminal
 /// Why a request matters, in one sentence for the person who decides. What was checked comes first: the login or
 /// user, the border agent id. Names that any login may choose are quoted.
 enum ConsentReason {
+  /// What a yes does, for the name of a button: `give a1b2c3d4e5f60718 "Living room" the credentials of "home"`. At
+  /// most 300 characters, because every name in it is bounded.
+  static func deed(requester: ConsentRequester, subject: ConsentSubject) -> String {
+    let receiver = subject.router.map { "\($0)" } ?? "\(requester)"
+    let what =
+      subject.networks.count == 1 ? subject.quotedNames : "\(subject.networks.count) networks"
+    return "give \(receiver) the credentials of \(what)"
+  }
+
   /// - Parameters:
   ///   - namingHome: where there are several.
   ///   - keyHasChanged: "always" was approved for the same, with another network key.

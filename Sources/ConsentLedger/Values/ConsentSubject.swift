@@ -23,6 +23,9 @@ package struct ConsentSubject: Sendable, Codable, Hashable {
     self.networks = Set(networks).sorted { $0.order.lexicographicallyPrecedes($1.order) }
   }
 
+  /// Whether an enrolled router would be given the preferred network's credentials, sealed to it.
+  package var isAdoption: Bool { router != nil && command == "dataset/set" }
+
   /// Where one network is asked for.
   package var onlyNetwork: ExtendedPANID? { networks.count == 1 ? networks[0].id : nil }
 

@@ -49,7 +49,8 @@ struct ACLCommand: ParsableCommand {
     help: ArgumentHelp(
       """
       A login that may approve and deny what waits for consent, read `bridge/…`, and publish \
-      nothing else. The setting `consent.approvers` has to name it too. Repeatable.
+      nothing else. The setting `consent.approvers` has to name it too, or, of Home Assistant, \
+      `home_assistant.login`. Repeatable.
       """, valueName: "login"))
   var approver: [String] = []
 
@@ -76,7 +77,8 @@ struct ACLCommand: ParsableCommand {
     } catch let error as AccessListError {
       throw CommandFailure(.usage, "\(error)")
     }
-    for login in approver where !settings.consent.isApprover(login) {
+    for login in approver
+    where !settings.consent.isApprover(login) && !settings.homeAssistant.isApprover(login) {
       try StandardStream.error.write(
         "warning: the setting `consent.approvers` does not name `\(login)`. Add it there, or "
           + "threadkeeper refuses its decisions.\n")

@@ -19,6 +19,13 @@ extension BridgeConfiguration {
     approversMustSign = settings.consent.approversTrust == .signed
     homeAssistant.isOn = settings.homeAssistant.discovery == .on
     homeAssistant.prefix = settings.homeAssistant.prefix
+    homeAssistant.login = settings.homeAssistant.login
+    homeAssistant.consent =
+      switch settings.homeAssistant.consent {
+      case .off: .off
+      case .adoptions: .adoptions
+      case .all: .all
+      }
     alertsHold = settings.alerts.holdSeconds
     offlineAfter = settings.presence.offlineAfterSeconds
     discoversRouters = settings.discovery.mdns == .auto

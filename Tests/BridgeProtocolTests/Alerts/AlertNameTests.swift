@@ -27,6 +27,7 @@ struct AlertNameTests {
     (.storeDamaged, "StoreDamaged", 18, .critical),
     (.networkSplit, "NetworkSplit", 19, .warning),
     (.unknownRouter, "UnknownRouter", 20, .info),
+    (.consentByHomeAssistant, "ConsentByHomeAssistant", 21, .info),
   ]
 
   @Test("Names, stored numbers and severities stay as they are", arguments: pinned)
@@ -56,6 +57,7 @@ struct AlertNameTests {
       AlertName.allCases.filter { !$0.definition.isHeld } == [
         .messagesDropped, .sessionLost, .storeReadOnly, .brokerAuthenticationFailed,
         .adoptionFailed, .preferredNetworkChanged, .sessionTakenOver, .storeDamaged,
+        .consentByHomeAssistant,
       ])
   }
 

@@ -75,9 +75,7 @@ struct ConsentKeyTests {
     #expect(try waiting().map(\.requester.fingerprint) == [fingerprint])
     #expect(log.lines.contains { $0.contains(fingerprint) })
     #expect(try bridge.takeEvents().map(\.detail.fingerprint).contains(fingerprint))
-    let overview = ConsentOverviewSource(
-      topics: bridge.configuration.topics, keychain: bridge.temporary.keychain,
-      clock: bridge.clock)
+    let overview = bridge.consentOverviews
     let published = try bridge.database.read { overview.publications($0) }
     #expect(
       published.allSatisfy { String(decoding: $0.payload, as: UTF8.self).contains(fingerprint) })

@@ -51,12 +51,15 @@ extension TestBridge {
     try Outbox(
       database: database, topics: configuration.topics,
       overview: AlertsOverviewSource(topics: configuration.topics, monitor: monitor),
-      consents: consentOverviews, devices: HomeAssistantDevices(configuration))
+      consents: consentOverviews,
+      devices: HomeAssistantDevices(configuration, consentOverviews.questions))
   }
 
   var consentOverviews: ConsentOverviewSource {
     ConsentOverviewSource(
-      topics: configuration.topics, keychain: temporary.keychain, clock: clock)
+      topics: configuration.topics,
+      questions: HomeAssistantQuestions(configuration, temporary.keychain) { [clock] in clock.now()
+      })
   }
 
   /// What a republication of everything would leave on an empty broker.

@@ -14,10 +14,11 @@ struct AdoptingHome: Sendable {
   let guest: ThreadNetwork
   private static let topic = "threadkeeper/out/router/dataset/set"
 
-  init() throws {
+  /// - Parameter more: further sections of the settings.
+  init(more: String = "") throws {
     broker = try TestBroker()
     installation = try Installation(
-      broker, hold: 1, more: "preferred:\n  on_mismatch: adopt\n  adopt_timeout: 300\n")
+      broker, hold: 1, more: "preferred:\n  on_mismatch: adopt\n  adopt_timeout: 300\n\(more)")
     home = try ThreadNetwork("home-thread")
     guest = try ThreadNetwork("guest-thread")
   }

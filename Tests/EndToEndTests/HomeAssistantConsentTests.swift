@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import MosquittoClient
+import TestKit
+import Testing
+
+/// A router asks for the preferred credentials, and somebody presses a button in Home Assistant, on a real Mosquitto.
+@Suite("Consent through Home Assistant", .inTurns, .timeLimit(.minutes(30)))
+struct HomeAssistantConsentTests {
+  private static let device = "homeassistant/device/threadkeeper_threadkeeper/config"
+  private static let answers = "threadkeeper/out/homeassistant/response/consent/"
+  private let place: AdoptingHome
+
+  init() throws {
+    place = try AdoptingHome(more: "home_assistant:\n  login: homeassistant\n")
+  }
+
+  private func button(_ key: String, _ heard: Audience.Heard) -> JSON? {
+    let button = heard.state(Self.device)?["components"]?["consent_\(key)"]
+    return button?["payload_press"] == nil ? nil : button
+  }
+
+  /// The button as the broker keeps it, once it can be pressed.
+  private func shown(_ key: String, _ scene: AdoptingHome.Scene) async throws -> JSON {
+    try await scene.audience.until("the button") {
+      button(key, $0) != nil
+        && $0.state("threadkeeper/bridge/consent")?["home_assistant"]?["id"] != nil
+    }
+    let late = try await Audience.start(place.broker)
+    try await late.until("the retained button") { button(key, $0) != nil }
+    let id = try #require(late.state("threadkeeper/bridge/consent")?["home_assistant"]?["id"]?.text)
+    let found = try #require(late.look { button(key, $0) })
+    #expect(found["payload_press"]?.text?.contains("\"id\":\"\(id)\"") == true)
+    try await late.stop()
+    return found
+  }
+
+  private func areGone(_ scene: AdoptingHome.Scene) async throws {
+    try await scene.audience.until("no button") { heard in
+      ["approve", "deny"].allSatisfy {
+        heard.state(Self.device)?["components"]?["consent_\($0)"]?.keys == ["platform"]
+      } && heard.state("threadkeeper/bridge/consent")?["home_assistant"] == nil
+    }
+  }
+
+  /// As Home Assistant does it: the topic and the payload of the button, and no property of MQTT 5.
+  private func press(_ button: JSON, _ version: MosquittoConfiguration.ProtocolVersion) async throws
+  {
+    var configuration = place.broker.configuration(clientID: "home-assistant")
+    configuration.protocolVersion = version
+    let assistant = TestPublisher(configuration)
+    let topic = try #require(button["command_topic"]?.text)
+    let payload = try #require(button["payload_press"]?.text)
+    #expect(try await assistant.publish(topic, payload) == .delivered)
+    try await assistant.stop()
+  }
+
+  @Test(
+    "Approved by the button, after a restart too: the router is sent its dataset under seal",
+    arguments: [MosquittoConfiguration.ProtocolVersion.v311, .v5])
+  func approved(version: MosquittoConfiguration.ProtocolVersion) async throws {
+    let (scene, first) = try await place.start()
+    let before = try await shown("approve", scene)
+    #expect(try await first.stop() == .exit(0))
+    let second = try await place.installation.start()
+    let button = try await shown("approve", scene)
+    #expect(button["payload_press"] == before["payload_press"])
+    try await press(button, version)
+    try await scene.audience.until("the message") { !place.messages($0).isEmpty }
+    #expect(try place.opened(scene).first?["dataset"]?.text == (try place.home.hex()))
+    try await scene.audience.until("the answer") {
+      $0.messages.last { $0.topic == Self.answers + "approve" }?.payload.isEmpty == false
+        && !$0.events("consent_approved").isEmpty
+    }
+    try await areGone(scene)
+    let decided = scene.audience.look { $0.events("consent_approved").first }
+    #expect(decided?["decided_by"] == "mqtt user homeassistant")
+    let history = try await place.installation.command("consent", "history").output
+    #expect(history.contains("mqtt user homeassistant"))
+
+    // Pressed once more, a moment too late.
+    try await press(button, version)
+    try await scene.audience.until("a stale id") { heard in
+      heard.messages.contains {
+        $0.topic == Self.answers + "approve"
+          && String(decoding: $0.payload, as: UTF8.self).contains("stale_id")
+      }
+    }
+    var needles = Needles()
+    needles.add("the network key", place.home.networkKey)
+    let devices = scene.audience.look { heard in
+      heard.messages.filter { $0.topic == Self.device }
+        .map { String(decoding: $0.payload, as: UTF8.self) }.joined()
+    }
+    #expect(needles.found(in: devices).isEmpty)
+    #expect(try await second.stop() == .exit(0))
+  }
+
+  @Test("Denied by the button: nothing is sent, and the buttons are gone, also after a restart")
+  func denied() async throws {
+    let (scene, first) = try await place.start()
+    try await press(try await shown("deny", scene), .v5)
+    _ = try await place.failed("denied", scene)
+    try await areGone(scene)
+    #expect(scene.audience.look(place.messages).isEmpty)
+    #expect(try await first.stop() == .exit(0))
+    let second = try await place.installation.start()
+    let late = try await Audience.start(place.broker)
+    try await late.until("the device") { $0.state(Self.device) != nil }
+    #expect(late.look { button("approve", $0) } == nil)
+    #expect(try await second.stop() == .exit(0))
+  }
+
+  @Test("The blueprint publishes what the buttons do, with the id of its own notification")
+  func blueprint() throws {
+    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("../../examples/home-assistant/threadkeeper-consent-blueprint.yaml")
+    let lines = try String(contentsOf: file.standardized, encoding: .utf8)
+      .components(separatedBy: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+    let base = "{{ base }}/in/{{ login }}/request/consent"
+    for (verb, topic, payload) in [
+      ("APPROVE", "approve", #"'{"id":"{{ request }}","scope":"once"}'"#),
+      ("DENY", "deny", #"'{"id":"{{ request }}"}'"#),
+    ] {
+      let action = "THREADKEEPER_\(verb)"
+      let offered = "\(action) {{ trigger.payload_json.home_assistant.id }}"
+      #expect(lines.contains("- action: \"\(offered)\""))
+      let start = try #require(
+        lines.firstIndex { $0.contains("action is match('\(action) c-[0-9a-f]{16}$')") })
+      let step = lines[start...].prefix(8)
+      #expect(step.contains("topic: \"\(base)/\(topic)\""))
+      #expect(step.contains("payload: \(payload)"))
+    }
+    #expect(lines.contains("topic: \"{{ base }}/bridge/consent\""))
+    #expect(lines.contains("event_type: mobile_app_notification_action"))
+  }
+
+  @Test("Nobody decides: the buttons are gone when the request has expired")
+  func expired() async throws {
+    let (scene, daemon) = try await place.start()
+    _ = try await shown("approve", scene)
+    try await scene.audience.until("the end of the request", within: .seconds(240)) {
+      !$0.events("consent_expired").isEmpty
+    }
+    try await areGone(scene)
+    #expect(try await daemon.stop() == .exit(0))
+  }
+}
