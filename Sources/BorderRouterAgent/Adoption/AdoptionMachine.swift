@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
 import ThreadDataset
 
 /// The way of one router to another dataset, step by step. Pure: the caller does the requests and brings the looks.
@@ -8,25 +7,30 @@ import ThreadDataset
 /// | state | what comes | what follows |
 /// |---|---|---|
 /// | none | an order, the router uses the dataset | `finished`, as it is there already |
+/// | none | an order, a change to another dataset is pending | `finished`, failed; nothing was changed |
 /// | none | an order, alone, Thread runs | `disable`: *disabling* |
 /// | none | an order, alone, Thread is disabled | `PUT active`: *setting* |
 /// | none | an order, pending | `PUT pending`: *scheduling* |
-/// | disabling | 200 | `PUT active`: *setting* |
-/// | disabling | anything else | `enable`: *restoring*; whether Thread was disabled is not known |
+/// | disabling | 200 | `look`: *checking* |
+/// | disabling | anything else | *restoring*; whether Thread was disabled is not known |
+/// | checking | a look: no change to another dataset is pending | `PUT active`: *setting* |
+/// | checking | another look | *restoring* |
 /// | setting | 200, 201 | `enable`: *enabling* |
-/// | setting | 409: Thread runs; anything else | Thread as it was before: *restoring* |
+/// | setting | 409: Thread runs; anything else | *restoring* |
 /// | enabling | 200 | *waiting*, `attachLimit` |
-/// | enabling | anything else | the old dataset: *restoring* |
+/// | enabling | anything else | *restoring* |
 /// | scheduling | 200, 201 | *waiting*, until the delay and `attachLimit` are over |
 /// | scheduling | anything else | `finished`, failed; nothing was changed |
 /// | waiting | a look: it uses the dataset | `finished` |
 /// | waiting | another look, in time | nothing |
-/// | waiting | the time is over, alone | the old dataset: *restoring* |
+/// | waiting | the time is over, alone | *restoring* |
 /// | waiting | the time is over, pending | `finished`, failed; a pending change can't be taken back |
-/// | restoring | an answer | the next step; after the last one `finished`, failed |
+/// | restoring | a look: something is not as it was | the request for it; the next look shows what it has done |
+/// | restoring | a look: all is as it was | `finished`, failed |
+/// | restoring | the `restoreLimit` is over | `finished`, failed, with what to do by hand |
 ///
-/// *Restoring* disables Thread, sets the old dataset and enables Thread again, as far as each of them is needed. A
-/// router that was stopped stays stopped then.
+/// *Restoring* goes by what the looks show, so a request that fails is tried again with the next one. A router that was
+/// stopped stays stopped then; one that has no complete dataset to go back to is stopped.
 package struct AdoptionMachine: Sendable {
   package enum Event: Equatable, Sendable {
     case ordered(AdoptionOrder, RouterReport)
@@ -37,37 +41,45 @@ package struct AdoptionMachine: Sendable {
 
   package enum Effect: Equatable, Sendable {
     case request(HTTPRequest)
+    /// Look at the router now.
+    case look
     case log(RouterNote)
-    /// Publish where the router is now, whatever has become of it.
-    case finished
+    /// Publish where the router is now, whatever has become of it. Whether it uses the dataset.
+    case finished(Bool)
   }
 
   enum State: Equatable {
     case none
     case disabling
+    case checking
     case setting
     case enabling
     case scheduling
     case waiting(until: Duration)
-    /// What is still to be done.
-    case restoring([HTTPRequest], failure: String)
+    case restoring(failure: String, until: Duration)
   }
 
   /// For a router to be attached on its new network; real ones took up to 25 s.
   package static let attachLimit = Duration.seconds(90)
+  /// For a router to be as it was: time to start again, or to be switched on again.
+  package static let restoreLimit = Duration.seconds(300)
 
   private(set) var state = State.none
   private var order: AdoptionOrder?
   private var before: RouterReport?
   private var isPending = false
-  /// What is said when restoring has worked.
-  private var restored = ""
+  /// Whether Thread was asked to run.
+  private var hasEnabled = false
+  /// The last request of restoring is the old dataset.
+  private var givesBack = false
+  /// And it was taken.
+  private var isGivenBack = false
 
   package init() {}
 
   /// Whether an adoption is under way.
   package var isBusy: Bool { state != .none }
-  /// Whether requests are under way that have to be finished.
+  /// Whether it has begun to change the router, which is neither as it was nor as ordered.
   package var isChanging: Bool {
     if case .waiting = state { false } else { isBusy }
   }
@@ -82,10 +94,13 @@ package struct AdoptionMachine: Sendable {
 
   private mutating func begin(_ order: AdoptionOrder, _ report: RouterReport) -> [Effect] {
     (self.order, before, isPending) = (order, report, false)
+    (hasEnabled, givesBack, isGivenBack) = (false, false, false)
     let network = order.dataset.extendedPANID.map { "\($0)" } ?? ""
     let begins = note(.info, "adopting network \(network)")
     switch AdoptionPlan(order.dataset, for: report) {
-    case .nothing: return finish(.info, "it uses the dataset that it shall adopt already")
+    case .nothing:
+      return finish(.info, "it uses the dataset that it shall adopt already", isDone: true)
+    case .refused(let why): return finish(.warning, why)
     case .alone where report.state == .disabled:
       state = .setting
       return [begins, .request(.setActive(order.dataset))]
@@ -99,27 +114,20 @@ package struct AdoptionMachine: Sendable {
   }
 
   private mutating func answered(_ status: Int?, at now: Duration) -> [Effect] {
-    guard let order else { return [] }
     switch state {
-    case .none, .waiting: return []
+    case .none, .checking, .waiting: return []
     case .disabling:
-      guard status == 200 else {
-        return restore([.setThread(enabled: true)], Self.failure("disable Thread", status))
-      }
-      state = .setting
-      return [.request(.setActive(order.dataset))]
+      guard status == 200 else { return restore(Self.failure("disable Thread", status), at: now) }
+      state = .checking
+      return [.look]
     case .setting:
       guard status == 200 || status == 201 else {
-        // Nobody knows whether it was set where there is no answer.
-        let steps = status == nil ? restoration : wasStopped ? [] : [.setThread(enabled: true)]
-        return restore(steps, Self.failure("set the dataset", status))
+        return restore(Self.failure("set the dataset", status), at: now)
       }
-      state = .enabling
+      (state, hasEnabled) = (.enabling, true)
       return [.request(.setThread(enabled: true))]
     case .enabling:
-      guard status == 200 else {
-        return restore(restoration, Self.failure("enable Thread", status))
-      }
+      guard status == 200 else { return restore(Self.failure("enable Thread", status), at: now) }
       state = .waiting(until: now + Self.attachLimit)
       return []
     case .scheduling:
@@ -129,54 +137,79 @@ package struct AdoptionMachine: Sendable {
       state = .waiting(
         until: now + Self.attachLimit + .milliseconds(Int64(AdoptionPlan.delay)))
       return [note(.info, "its whole network changes in \(AdoptionPlan.delay / 1_000) s")]
-    case .restoring(let steps, let failure):
-      guard status == 200 || status == 201 else {
-        return finish(
-          .warning,
-          failure + "; it could not be put back: give it its dataset and enable Thread by hand"
-        )
-      }
-      return restore(steps, failure)
+    case .restoring:
+      if givesBack, status == 200 || status == 201 { isGivenBack = true }
+      return []
     }
   }
 
   private mutating func looked(_ look: RouterLook, at now: Duration) -> [Effect] {
-    guard case .waiting(let limit) = state, let order else { return [] }
-    if case .report(let report) = look, report.agent == order.agent, report.uses(order.dataset) {
-      let network = order.dataset.extendedPANID.map { "\($0)" } ?? ""
-      return finish(.info, "it is on network \(network), as \(report.state.rawValue)")
+    guard let order else { return [] }
+    let report: RouterReport? =
+      if case .report(let report) = look, report.agent == order.agent { report } else { nil }
+    switch state {
+    case .none, .disabling, .setting, .enabling, .scheduling: return []
+    case .checking:
+      guard let report else { return restore("it does not report itself", at: now) }
+      if let why = AdoptionPlan.obstacle(to: order.dataset, for: report) {
+        return restore(why, at: now)
+      }
+      state = .setting
+      return [.request(.setActive(order.dataset))]
+    case .waiting(let limit):
+      if let report, report.uses(order.dataset) {
+        let network = order.dataset.extendedPANID.map { "\($0)" } ?? ""
+        return finish(
+          .info, "it is on network \(network), as \(report.state.rawValue)", isDone: true)
+      }
+      guard now >= limit else { return [] }
+      let failure = "it does not use the dataset that it was given, or is not attached"
+      return isPending ? finish(.warning, failure) : restore(failure, at: now)
+    case .restoring(let failure, let limit):
+      return restoring(report, failure, isLate: now >= limit)
     }
-    guard now >= limit else { return [] }
-    let failure = "it does not use the dataset that it was given, or is not attached"
-    return isPending ? finish(.warning, failure) : restore(restoration, failure)
   }
 
   // MARK: Back to what was before
 
-  private var wasStopped: Bool { before?.state == .disabled }
-
-  /// Of a router that has, or may have, the new dataset. One that had no complete one can't be given it back.
-  private var restoration: [HTTPRequest] {
-    let disable = HTTPRequest.setThread(enabled: false)
-    guard let old = before?.active else { return [disable] }
-    return [disable, .setActive(old)] + (wasStopped ? [] : [.setThread(enabled: true)])
+  private mutating func restore(_ failure: String, at now: Duration) -> [Effect] {
+    state = .restoring(failure: failure, until: now + Self.restoreLimit)
+    return [note(.warning, failure + "; it is put back"), .look]
   }
 
-  private mutating func restore(_ steps: [HTTPRequest], _ failure: String) -> [Effect] {
-    if case .restoring = state {
-    } else {
-      restored =
-        before?.active == nil && !steps.isEmpty
-        ? "; Thread is stopped on it" : "; it is as it was before"
+  private mutating func restoring(
+    _ report: RouterReport?, _ failure: String, isLate: Bool
+  ) -> [Effect] {
+    guard let before, let order else { return [] }
+    if let report {
+      let request = AdoptionRestoration.step(
+        from: report, to: before, without: order.dataset, isGivenBack: isGivenBack,
+        hasEnabled: hasEnabled)
+      guard let request else {
+        let isStopped = before.active == nil && report.hasNew(order.dataset, besides: before)
+        return finish(
+          .warning,
+          failure
+            + (isStopped
+              ? "; Thread is stopped on it, because it had no complete dataset to go back to"
+              : "; it has its previous dataset, and Thread as before"))
+      }
+      if !isLate {
+        givesBack = request.path == HTTPRequest.setActive(order.dataset).path
+        return [.request(request)]
+      }
     }
-    guard let next = steps.first else { return finish(.warning, failure + restored) }
-    state = .restoring(Array(steps.dropFirst()), failure: failure)
-    return [.request(next)]
+    guard isLate else { return [] }
+    return finish(
+      .warning,
+      failure + "; it could not be put back: give it its dataset and enable Thread by hand")
   }
 
-  private mutating func finish(_ level: RouterNote.Level, _ text: String) -> [Effect] {
+  private mutating func finish(
+    _ level: RouterNote.Level, _ text: String, isDone: Bool = false
+  ) -> [Effect] {
     state = .none
-    return [note(level, text), .finished]
+    return [note(level, text), .finished(isDone)]
   }
 
   private func note(_ level: RouterNote.Level, _ text: String) -> Effect {

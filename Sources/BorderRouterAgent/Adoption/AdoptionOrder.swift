@@ -14,11 +14,19 @@ package struct AdoptionOrder: Equatable, Sendable {
   package let agent: BorderAgentID
   /// Complete, and active.
   package let dataset: OperationalDataset
+  /// Of its envelope, in Unix seconds.
+  package let issuedAt: Int64
+  package let expiresAt: Int64
 
-  package init(id: String, agent: BorderAgentID, dataset: OperationalDataset) {
+  package init(
+    id: String, agent: BorderAgentID, dataset: OperationalDataset, issuedAt: Int64,
+    expiresAt: Int64
+  ) {
     self.id = id
     self.agent = agent
     self.dataset = dataset
+    self.issuedAt = issuedAt
+    self.expiresAt = expiresAt
   }
 
   /// Why a message is not acted upon. Shows nothing of it.
@@ -47,15 +55,16 @@ package struct AdoptionOrder: Equatable, Sendable {
       throw Refusal(description: "\(error.rawValue): \(error.message)")
     }
     defer { wipe(&opened.body) }
-    try self.init(body: opened.body, order: opened.order)
+    try self.init(reading: opened)
   }
 
-  private init(body: [UInt8], order: Envelope.Order) throws(Refusal) {
+  private init(reading opened: OpenedEnvelope) throws(Refusal) {
     func text(_ name: String) -> String? {
-      UntrustedJSON.value(of: name, in: body, depth: Envelope.nesting)
+      UntrustedJSON.value(of: name, in: opened.body, depth: Envelope.nesting)
         .flatMap { RESTValue(reading: $0).text }
     }
-    guard let id = text("id"), order == .identifier(id),
+    guard let id = text("id"), opened.order == .identifier(id),
+      let expiresAt = opened.expiresAt,
       let agent = text("border_agent_id").flatMap({ BorderAgentID(hex: $0) }),
       let hex = text("dataset")
     else { throw Refusal(description: "a field is missing or differs from the envelope") }
@@ -65,7 +74,8 @@ package struct AdoptionOrder: Equatable, Sendable {
       guard dataset.kind == .complete else {
         throw DatasetError(code: .badValue, type: nil, offset: 0, message: "it is a pending one")
       }
-      self.init(id: id, agent: agent, dataset: dataset)
+      self.init(
+        id: id, agent: agent, dataset: dataset, issuedAt: opened.issuedAt, expiresAt: expiresAt)
     } catch {
       throw Refusal(description: "its dataset: \(error.message)")
     }

@@ -2,9 +2,9 @@
 
 import ThreadDataset
 
-/// How a router is given a dataset, so that nobody else gets it.
+/// How a router is given a dataset, so that no other router gets it.
 ///
-/// There are two ways, and the wrong one hands the preferred network's key to routers that nobody consented to:
+/// There are two ways, and the wrong one hands the preferred network's key to routers without consent:
 ///
 /// - *Alone*: Thread is disabled, the active dataset set, Thread enabled. The router leaves the network that it is on,
 ///   which stays as it is, and is on the other one a second later. Right for every other network, and for every dataset
@@ -17,6 +17,9 @@ import ThreadDataset
 ///   a Pending Timestamp, or only the leader changes. A coming change to other keys is not overtaken: that would undo
 ///   what somebody else has begun.
 ///
+/// *Refused* is everything else: while a change to another dataset is pending, nothing is done. It outlives disabling,
+/// setting and enabling, and would undo the move later, or take the new network's routers along.
+///
 /// An active dataset is never set while Thread runs: on a router that is not the leader the whole network would get it,
 /// 300 s later. REST answers 409 there.
 package enum AdoptionPlan: Equatable, Sendable {
@@ -25,6 +28,8 @@ package enum AdoptionPlan: Equatable, Sendable {
   case alone
   /// With the pending dataset.
   case pending(OperationalDataset)
+  /// With the reason.
+  case refused(String)
 
   /// Milliseconds until a pending dataset takes effect. 30 s is the least that OpenThread takes; sleepy devices need
   /// time to get it.
@@ -40,12 +45,20 @@ package enum AdoptionPlan: Equatable, Sendable {
       Self.hasSameKeys(active, target),
       report.pending.map({ Self.hasSameKeys($0, target) }) != false,
       let current = active.activeTimestamp, let new = target.activeTimestamp, new > current,
+      !report.hasUnreadablePending,
       let pending = Self.pending(target, new, after: report.pending?.pendingTimestamp)
     else {
-      self = .alone
+      self = Self.obstacle(to: target, for: report).map { .refused($0) } ?? .alone
       return
     }
     self = .pending(pending)
+  }
+
+  /// Why it can't be moved alone: a change to another dataset is pending.
+  static func obstacle(to target: OperationalDataset, for report: RouterReport) -> String? {
+    let isOther = report.pending.map { !$0.essentialDifferences(from: target).isEmpty }
+    guard isOther == true || report.hasUnreadablePending else { return nil }
+    return "a change to another dataset is pending on it; nothing is done until that has landed"
   }
 
   private static func hasSameKeys(_ one: OperationalDataset, _ other: OperationalDataset) -> Bool {

@@ -23,9 +23,12 @@ package struct AgentConfiguration: Sendable {
   /// How the broker is reached. Client id, session, subscriptions and last will are set here.
   package var broker: MosquittoConfiguration
   /// What is wrong with the broker, in words of the options that configure it.
-  package var brokerWords: @Sendable (MosquittoError) -> String = { $0.message }
+  package var brokerMessage: @Sendable (MosquittoError) -> String = { $0.message }
   /// Shows a code, or why there is none, to whoever sits at the terminal. Nil: no code is wanted.
   package var showCode: (@Sendable (BorderAgentID, CredentialSharing.Outcome) -> Void)?
+
+  /// Shared by all agents of the process.
+  package var census = RouterCensus()
 
   package init(
     address: HTTPAddress, base: String, user: String, broker: MosquittoConfiguration

@@ -1,63 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import MosquittoClient
-import SealedEnvelope
 import ThreadDataset
 
 extension AgentLoop {
-  /// As long as an envelope lives.
-  private static let orderLimit = Duration.seconds(Envelope.longestLifetime)
+  private var time: Int64 { Int64(nanosecondsSince1970() / 1_000_000_000) }
 
   mutating func take(_ message: IncomingMessage) {
     guard let keys = configuration.keys else { return }
     let order: AdoptionOrder
     do throws(AdoptionOrder.Refusal) {
-      order = try AdoptionOrder(
-        message, keys: keys, now: Int64(nanosecondsSince1970() / 1_000_000_000))
+      order = try AdoptionOrder(message, keys: keys, now: time)
     } catch {
       logger.warning("a message on \(message.topic) is not acted upon: \(error)")
       return
     }
-    // One login may speak for several routers.
+    // One login may publish for several routers.
     guard order.agent == machine.identity else { return }
-    guard order.id != doneOrder else {
-      // Its answer may have been lost.
-      perform(machine.handle(.reportWanted, at: now))
-      return
+    switch orders.take(order, time: time, at: now) {
+    case .isKnown: break
+    case .isDone: perform(machine.handle(.reportWanted, at: now))
+    case .refused(let why): logger.warning("\(order.agent): an order is not acted upon: \(why)")
+    case .waits:
+      if orders.current == nil {
+        look()
+      } else {
+        logger.info("\(order.agent): an order waits until the one before it has ended")
+      }
     }
-    guard !adoption.isBusy else { return }
-    self.order = (order, now)
-    look()
   }
 
   /// Begins what was ordered, with a router that answers.
   mutating func adopt(_ report: RouterReport) {
-    guard let (order, since) = order, !adoption.isBusy else { return }
-    guard now - since < Self.orderLimit, report.agent == order.agent else {
-      logger.warning("\(order.agent): what it was sent came too late, or is for another router")
-      self.order = nil
-      return
+    guard !adoption.isBusy else { return }
+    switch orders.next(time: time, at: now) {
+    case .nothing: break
+    case .dropped(let order, let why):
+      logger.warning("\(order.agent): an order is not acted upon: \(why)")
+    case .order(let order) where order.agent != report.agent:
+      orders.end(isDone: false)
+      logger.warning("\(order.agent): an order is not acted upon: it is for another router")
+    case .order(let order): perform(adoption.handle(.ordered(order, report), at: now))
     }
-    perform(adoption.handle(.ordered(order, report), at: now))
   }
 
   mutating func perform(_ effects: [AdoptionMachine.Effect]) {
     for effect in effects {
       switch effect {
       case .log(let note): log(note)
+      case .look: look()
       case .request(let request):
         // What has begun to change the router is finished, also when the agent stops.
         let answer = try? client.perform(request, isFinished: true)
         perform(adoption.handle(.answered(answer?.status), at: now))
-      case .finished: finishAdoption()
+      case .finished(let isDone):
+        orders.end(isDone: isDone)
+        perform(machine.handle(.reportWanted, at: now))
       }
     }
-  }
-
-  private mutating func finishAdoption() {
-    guard let (order, _) = order else { return }
-    self.order = nil
-    if case .report(let report) = look(), report.uses(order.dataset) { doneOrder = order.id }
-    perform(machine.handle(.reportWanted, at: now))
   }
 }

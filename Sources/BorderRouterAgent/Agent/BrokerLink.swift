@@ -28,7 +28,8 @@ final class BrokerLink: MosquittoHandler {
     var task: Task<Void, Never>?
   }
 
-  /// Messages that may wait for the router's thread; more are dropped, and come again.
+  /// Messages that may wait for the router's thread; more are dropped. An order among them comes again when it has
+  /// expired, an answer does not.
   private static let newsLimit = 256
 
   private let state = Mutex(State())

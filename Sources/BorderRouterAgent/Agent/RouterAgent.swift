@@ -7,7 +7,7 @@ import MosquittoClient
 import SystemThreads
 import ThreadDataset
 
-/// Speaks for one OpenThread Border Router: looks at it, publishes what changes, and gives it what its daemon sends.
+/// Publishes for one OpenThread Border Router: looks at it, publishes what changes, and gives it what its daemon sends.
 ///
 /// ```
 ///  router's REST ◀── OTBRClient ──▶ RouterReader ──▶ RouterMachine ──▶ EventWriter ──▶ BrokerLink ──▶ broker

@@ -7,6 +7,8 @@ import MosquittoClient
 /// threadkeeper's answer to an event, as `EventAnswer` writes it.
 struct EventOutcome: Equatable {
   let kind: InboundEventKind
+  /// The event's own.
+  let token: UInt64
   /// Of a rejection; nil when it was acted upon.
   var code: String?
   var field: String?
@@ -14,11 +16,13 @@ struct EventOutcome: Equatable {
 
   /// - Returns: nil for what is no answer to an event.
   init?(_ answer: IncomingMessage) {
-    guard answer.payload.count <= HTTPAnswer.bodyLimit, let data = answer.correlationData,
-      let kind = InboundEventKind(rawValue: String(decoding: data, as: UTF8.self)),
+    let words = String(decoding: answer.correlationData ?? [], as: UTF8.self).split(separator: " ")
+    guard answer.payload.count <= HTTPAnswer.bodyLimit, words.count == 2,
+      let kind = InboundEventKind(rawValue: String(words[0])), let token = UInt64(words[1]),
       let status = Self.text("status", in: answer.payload)
     else { return nil }
     self.kind = kind
+    self.token = token
     guard status != "ok" else { return }
     let error = UntrustedJSON.value(of: "error", in: answer.payload, depth: OTBRNode.nesting) ?? []
     code = Self.text("code", in: error) ?? "unknown"

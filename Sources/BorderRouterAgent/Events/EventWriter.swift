@@ -73,7 +73,8 @@ package struct EventWriter: Sendable {
     }
     return Publication(
       topic: topic, payload: payload, contentType: "application/json",
-      correlationData: Array("\(event.kind.rawValue)".utf8), responseTopic: answerTopic(of: event),
+      correlationData: Array("\(event.kind.rawValue) \(lastSequence)".utf8),
+      responseTopic: answerTopic(of: event),
       token: lastSequence)
   }
 

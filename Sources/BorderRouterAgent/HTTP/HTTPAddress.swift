@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
+
 /// Where a REST interface is: `http://HOST[:PORT]`, without path, query or login.
 package struct HTTPAddress: Hashable, Sendable {
   /// A name or an address; an IPv6 address without its brackets.
@@ -44,6 +46,33 @@ package struct HTTPAddress: Hashable, Sendable {
   private static func isHostByte(_ byte: UInt8) -> Bool {
     let character = Character(Unicode.Scalar(byte))
     return byte < 0x80 && (character.isLetter || character.isNumber || "-._".contains(character))
+  }
+}
+
+extension HTTPAddress {
+  /// Addresses that need no look-up, for `host`; `localhost` is never looked up (RFC 6761, section 6.3).
+  var literals: [String] {
+    if host.lowercased() == "localhost" { return ["127.0.0.1", "::1"] }
+    var bytes = in6_addr()
+    let isLiteral = [AF_INET, AF_INET6].contains { inet_pton($0, host, &bytes) == 1 }
+    return isLiteral ? [host] : []
+  }
+
+  /// Whether what is sent there stays on this machine: 127.0.0.0/8, ::1 or `localhost`, and no other name.
+  package var isLoopback: Bool {
+    let literals = literals
+    return !literals.isEmpty
+      && literals.allSatisfy { text in
+        var address = in_addr()
+        if inet_pton(AF_INET, text, &address) == 1 {
+          return UInt32(bigEndian: address.s_addr) >> 24 == 127
+        }
+        var six = in6_addr()
+        guard inet_pton(AF_INET6, text, &six) == 1 else { return false }
+        return withUnsafeBytes(of: &six) {
+          $0.elementsEqual([UInt8](repeating: 0, count: 15) + [1])
+        }
+      }
   }
 }
 

@@ -13,55 +13,96 @@ struct HTTPConnection {
   /// Readable when the agent stops; nil: the request is finished in any case.
   let signal: StopSignal?
 
+  /// Where a connection goes: a `sockaddr` of its family.
+  private struct Endpoint {
+    var family: Int32
+    var address: [UInt8]
+    /// 127.0.0.0/8 or ::1.
+    var isLoopback: Bool
+  }
+
   /// - Throws: `HTTPFailure`.
   func perform(_ request: HTTPRequest) throws(HTTPFailure) -> HTTPAnswer {
-    let addresses = try resolve()
-    defer { freeaddrinfo(addresses) }
+    let endpoints = try resolve()
     let deadline = ContinuousClock.now + timeout
-    var candidate: UnsafeMutablePointer<addrinfo>? = addresses
     var failure = HTTPFailure.unreachable("no address")
-    while let info = candidate?.pointee {
+    for (index, endpoint) in endpoints.enumerated() {
+      // One that takes no connections leaves the others their time.
+      let share = ContinuousClock.now.duration(to: deadline) / (endpoints.count - index)
       do throws(HTTPFailure) {
-        let descriptor = try connect(info, until: deadline)
+        let descriptor = try connect(endpoint, until: .now + share)
         defer { close(descriptor) }
         try send(request.bytes(for: address), to: descriptor, until: deadline)
         return try receive(from: descriptor, until: deadline)
       } catch {
-        // The next address may be served: `localhost` is often both ::1 and 127.0.0.1.
+        // The next address may be served: `localhost` is both ::1 and 127.0.0.1.
         guard case .unreachable = error else { throw error }
         failure = error
       }
-      candidate = info.ai_next
     }
     throw failure
   }
 
-  private func resolve() throws(HTTPFailure) -> UnsafeMutablePointer<addrinfo> {
+  /// A name is looked up for as long as the system's resolver takes; an address and `localhost` are not.
+  private func resolve() throws(HTTPFailure) -> [Endpoint] {
+    let literals = address.literals
+    var endpoints: [Endpoint] = []
+    for host in literals.isEmpty ? [address.host] : literals {
+      endpoints += try resolve(host, isLiteral: !literals.isEmpty)
+    }
+    return endpoints
+  }
+
+  private func resolve(_ host: String, isLiteral: Bool) throws(HTTPFailure) -> [Endpoint] {
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-    hints.ai_flags = AI_NUMERICSERV
+    hints.ai_flags = AI_NUMERICSERV | (isLiteral ? AI_NUMERICHOST : 0)
     var result: UnsafeMutablePointer<addrinfo>?
-    let code = getaddrinfo(address.host, "\(address.port)", &hints, &result)
-    guard code == 0, let result else {
-      throw .unreachable(String(cString: gai_strerror(code)))
+    let code = getaddrinfo(host, "\(address.port)", &hints, &result)
+    guard code == 0 else { throw .unreachable(String(cString: gai_strerror(code))) }
+    defer { freeaddrinfo(result) }
+    var endpoints: [Endpoint] = []
+    var next = result
+    while let info = next?.pointee {
+      let bytes = UnsafeRawBufferPointer(start: info.ai_addr, count: Int(info.ai_addrlen))
+      endpoints.append(
+        Endpoint(
+          family: info.ai_family, address: Array(bytes),
+          isLoopback: isLiteral && address.isLoopback))
+      next = info.ai_next
     }
-    return result
+    return endpoints
+  }
+
+  /// What it means that a connection was neither accepted nor refused in time. On this machine nothing gets lost on the
+  /// way: there the system has taken the connections of a program that does not answer, until it had no place for more.
+  static func unaccepted(onLoopback: Bool) -> HTTPFailure {
+    onLoopback ? .timeout : .unreachable("no answer to the connection")
   }
 
   private func connect(
-    _ info: addrinfo, until deadline: ContinuousClock.Instant
+    _ endpoint: Endpoint, until deadline: ContinuousClock.Instant
   ) throws(HTTPFailure) -> Int32 {
-    let kind = info.ai_socktype | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
-    let descriptor = socket(info.ai_family, kind, info.ai_protocol)
-    guard descriptor >= 0 else { throw .unreachable(Self.words(errno)) }
+    let kind =
+      Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+    let descriptor = socket(endpoint.family, kind, 0)
+    guard descriptor >= 0 else { throw .unreachable(Self.message(errno)) }
     do throws(HTTPFailure) {
-      if Glibc.connect(descriptor, info.ai_addr, info.ai_addrlen) != 0 {
-        guard errno == EINPROGRESS else { throw .unreachable(Self.words(errno)) }
-        try wait(for: POLLOUT, on: descriptor, until: deadline)
+      let result = endpoint.address.withUnsafeBytes {
+        Glibc.connect(
+          descriptor, $0.bindMemory(to: sockaddr.self).baseAddress, socklen_t($0.count))
+      }
+      if result != 0 {
+        guard errno == EINPROGRESS else { throw .unreachable(Self.message(errno)) }
+        do throws(HTTPFailure) {
+          try wait(for: POLLOUT, on: descriptor, until: deadline)
+        } catch {
+          throw error == .timeout ? Self.unaccepted(onLoopback: endpoint.isLoopback) : error
+        }
         var code: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
         getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &length)
-        guard code == 0 else { throw .unreachable(Self.words(code)) }
+        guard code == 0 else { throw .unreachable(Self.message(code)) }
       }
       return descriptor
     } catch {
@@ -83,7 +124,7 @@ struct HTTPConnection {
       } else if errno == EAGAIN {
         try wait(for: POLLOUT, on: descriptor, until: deadline)
       } else if errno != EINTR {
-        throw .garbage("the connection was closed: \(Self.words(errno))")
+        throw .garbage("the connection was closed: \(Self.message(errno))")
       }
     }
   }
@@ -98,7 +139,7 @@ struct HTTPConnection {
       let count = buffer.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
       if count < 0 {
         guard errno == EAGAIN || errno == EINTR else {
-          throw .garbage("the connection was closed: \(Self.words(errno))")
+          throw .garbage("the connection was closed: \(Self.message(errno))")
         }
         continue
       }
@@ -124,5 +165,5 @@ struct HTTPConnection {
     }
   }
 
-  private static func words(_ code: Int32) -> String { String(cString: strerror(code)) }
+  private static func message(_ code: Int32) -> String { String(cString: strerror(code)) }
 }

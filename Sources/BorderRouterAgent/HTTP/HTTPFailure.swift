@@ -2,9 +2,10 @@
 
 /// Why a request has no answer.
 package enum HTTPFailure: Error, Equatable, Sendable {
-  /// Nothing accepts the connection: refused, no way there, or no such host. With the system's words.
+  /// Nothing accepts the connection: refused, no way there, no answer in time, or no such host. With the system's
+  /// words.
   case unreachable(String)
-  /// The connection is accepted, or at least not refused, and no whole answer comes in time.
+  /// The connection is accepted, and no whole answer comes in time. On loopback also when it is not refused.
   case timeout
   /// What came is no answer of HTTP/1.1, is cut off, or has more than the limits allow.
   case garbage(String)

@@ -52,10 +52,12 @@ package struct RouterReader: Sendable {
     if node.networkName == nil { node.networkName = try value("/network-name", ask)?.text }
     let agent = try agent(of: node, ask)
     let (_, reading) = try dataset("/active", ask)
-    let (pending, _) = try dataset("/pending", ask)
-    return RouterReport(
+    let (pending, pendingReading) = try dataset("/pending", ask)
+    var report = RouterReport(
       agent: agent, extendedAddress: node.extendedAddress, state: state, network: node.network,
       networkName: node.networkName, dataset: reading, pending: pending)
+    report.hasUnreadablePending = pending == nil && pendingReading != .none
+    return report
   }
 
   private mutating func agent(of node: OTBRNode, _ ask: Ask) throws(Trouble) -> BorderAgentID {

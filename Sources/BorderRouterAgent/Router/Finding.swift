@@ -25,6 +25,8 @@ struct Finding: Sendable {
       return self == other
     }
 
+    var isUp: Bool { if case .up = self { true } else { false } }
+
     var agent: BorderAgentID? {
       switch self {
       case .up(let agent), .stopped(let agent), .gone(let agent): agent
@@ -37,6 +39,8 @@ struct Finding: Sendable {
   private(set) var standing: Standing?
   private(set) var since = Duration.zero
   private(set) var count = 0
+  /// When the last look that found it up was over, whatever has been found since then, and in which order.
+  private(set) var downSince = Duration.zero
   /// Looks in a row that report the same id.
   private(set) var countOfAgent = 0
   private var pending: OperationalDataset?
@@ -46,6 +50,7 @@ struct Finding: Sendable {
     let new = Standing(look)
     let old = standing
     countOfAgent = new.agent != nil && new.agent == old?.agent ? countOfAgent + 1 : 1
+    if new.isUp || old?.isUp != false { downSince = now }
     let isContinued = old.map(new.continues) == true
     if isContinued {
       count += 1

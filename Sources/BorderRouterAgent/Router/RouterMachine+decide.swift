@@ -6,13 +6,11 @@ import ThreadDataset
 extension RouterMachine {
   /// What follows from what was found, and from what was published before.
   mutating func decide(at now: Duration) -> [Effect] {
-    guard let look = finding.look, let standing = finding.standing, now >= quietUntil else {
-      return []
-    }
+    guard let look = finding.look, let standing = finding.standing else { return [] }
     var effects: [Effect] = []
     if let published, let agent = standing.agent, agent != published.agent {
       // It was reset: the previous id is no more. One look may be wrong.
-      guard isConnected, finding.countOfAgent >= 2 else { return [] }
+      guard isConnected, finding.countOfAgent >= Self.looksForLeave else { return [] }
       effects += leave(published.agent)
     }
     switch (standing, look) {
@@ -26,24 +24,29 @@ extension RouterMachine {
   }
 
   private mutating func leave(_ agent: BorderAgentID) -> [Effect] {
-    published = nil
+    (published, wantsAnnounce) = (nil, false)
+    // Two routers have swapped their addresses: it is there, and another agent publishes for it.
+    guard !elsewhere.contains(agent) else { return [.log(.elsewhere(agent))] }
     return effects(of: RouterEvent(.leave, of: agent))
   }
 
   private mutating func gone() -> [Effect] {
-    guard isConnected, let published, finding.count >= 2 else { return [] }
+    guard isConnected, let published, finding.count >= Self.looksForLeave else { return [] }
     return leave(published.agent)
   }
 
   private mutating func silent(_ silence: RouterSilence, at now: Duration) -> [Effect] {
-    guard published != nil, now - finding.since >= rhythm.hold else { return [] }
+    guard published != nil, now - finding.downSince >= rhythm.hold else { return [] }
     return offline(silence.reason, at: now)
   }
 
   private mutating func offline(_ reason: OfflineReason?, at now: Duration) -> [Effect] {
-    guard isConnected, var known = published,
-      known.isOnline || known.reason != reason || needsPublish
-    else { return [] }
+    guard isConnected, var known = published else { return [] }
+    // The reason is told when it was the same all the time, or twice in a row; and changes when it has held.
+    let isOnlyOne = finding.downSince == finding.since
+    let reason = isOnlyOne || finding.count >= 2 ? reason : nil
+    let isOther = known.reason != reason && now - finding.since >= rhythm.hold
+    guard known.isOnline || isOther || needsPublish else { return [] }
     (known.isOnline, known.reason, known.at) = (false, reason, now)
     published = known
     needsPublish = false
@@ -52,15 +55,22 @@ extension RouterMachine {
 
   private mutating func stopped(_ report: RouterReport, at now: Duration) -> [Effect] {
     guard let published else { return first(report, at: now) }
-    guard isConnected, now - finding.since >= rhythm.hold else { return [] }
-    return hasNews(report, published)
+    guard isConnected else { return [] }
+    if wantsAnnounce, now >= quietUntil { return publish(.announce, report, at: now) }
+    guard now - finding.downSince >= rhythm.hold else { return [] }
+    return hasNews(report, published) && now >= quietUntil
       ? publish(.dataset, report, at: now) : offline(.stopped, at: now)
   }
 
   private mutating func up(_ report: RouterReport, at now: Duration) -> [Effect] {
     guard let published else { return first(report, at: now) }
     guard isConnected else { return [] }
-    if hasNews(report, published) { return publish(.dataset, report, at: now) }
+    if now >= quietUntil {
+      if wantsAnnounce || now - published.announcedAt >= rhythm.announce {
+        return publish(.announce, report, at: now)
+      }
+      if hasNews(report, published) { return publish(.dataset, report, at: now) }
+    }
     let isSame =
       published.isOnline && published.threadState == report.state
       && published.network == report.network
@@ -76,7 +86,7 @@ extension RouterMachine {
       isConnected = false
       return [.connect(report.agent)]
     }
-    return isConnected ? publish(.announce, report, at: now) : []
+    return isConnected && now >= quietUntil ? publish(.announce, report, at: now) : []
   }
 
   /// Whether its dataset is complete, and not the one that was published. The order of the TLVs changes by itself.
@@ -94,9 +104,13 @@ extension RouterMachine {
       if dataset != nil { refusedDataset = nil }
     }
     let isStopped = report.state == .disabled
+    let isAnnounced = kind == .announce
+    if isAnnounced { wantsAnnounce = false }
+    let announcedAt = isAnnounced ? now : published?.announcedAt ?? now
     published = Published(
       agent: report.agent, dataset: dataset, network: report.network, threadState: report.state,
-      isOnline: !isStopped, reason: isStopped ? .stopped : nil, at: now)
+      isOnline: !isStopped, reason: isStopped ? .stopped : nil, at: now,
+      announcedAt: announcedAt)
     needsPublish = false
     return effects(of: RouterEvent(kind, report, dataset: dataset))
   }

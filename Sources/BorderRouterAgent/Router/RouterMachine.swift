@@ -17,16 +17,17 @@ import ThreadDataset
 /// | nothing | gone, silent | nothing |
 /// | this id | up, another complete dataset | `dataset`, also while detached |
 /// | this id | up, another network or Thread state; or it was offline | `heartbeat` at once |
-/// | this id | up, as before | `heartbeat` when one is due |
+/// | this id | up, as before | `heartbeat` when one is due; each hour `announce`, for a daemon that has lost its store |
 /// | this id | stopped for the hold | `offline`, `stopped`; with another dataset `dataset` |
-/// | this id | silent for the hold | `offline` with the reason; never `leave` |
+/// | this id | silent or stopped for the hold, in any order | `offline`, with the reason once it is stable; never `leave` |
 /// | this id | silent or stopped for less | nothing: an agent restarts in 5 s |
-/// | this id | gone, twice in a row | `leave` |
-/// | another id | up, stopped or gone, twice in a row | `leave` for that id, then as for nothing |
+/// | this id | gone, three times in a row | `leave` |
+/// | another id | up, stopped or gone, three times in a row | `leave` for that id, then as for nothing |
+/// | another id | and another agent of this process sees that one | no `leave`; then as for nothing |
 /// | any | the connection is there again | what holds now, once more: a last will may have said otherwise |
 /// | any | threadkeeper does not know the router | `announce` |
 /// | any | threadkeeper rejects the dataset itself | `announce` without it, until it changes |
-/// | any | threadkeeper rejects something else | nothing for the time of a heartbeat, then `announce` |
+/// | any | threadkeeper rejects another `announce` or `dataset` | none of these for the time of a heartbeat, then `announce` |
 /// | online | the agent stops | `offline` without a reason |
 package struct RouterMachine: Sendable {
   /// Times, in seconds and with the reason for each default.
@@ -35,10 +36,16 @@ package struct RouterMachine: Sendable {
     package var heartbeat: Duration
     /// For which it has to be silent or stopped: longer than an update or a restart takes.
     package var hold: Duration
+    /// Between two announcements: a daemon that has lost its store does not know the router otherwise.
+    package var announce: Duration
 
-    package init(heartbeat: Duration = .seconds(60), hold: Duration = .seconds(30)) {
+    package init(
+      heartbeat: Duration = .seconds(60), hold: Duration = .seconds(30),
+      announce: Duration = .seconds(3_600)
+    ) {
       self.heartbeat = heartbeat
       self.hold = hold
+      self.announce = announce
     }
   }
 
@@ -70,7 +77,12 @@ package struct RouterMachine: Sendable {
     var reason: OfflineReason?
     /// When the last one was made.
     var at: Duration
+    /// When the last announcement was made.
+    var announcedAt: Duration
   }
+
+  /// Looks in a row that have to agree: its credentials are deleted then.
+  static let looksForLeave = 3
 
   let rhythm: Rhythm
   var published: Published?
@@ -82,7 +94,13 @@ package struct RouterMachine: Sendable {
   var needsPublish = false
   /// threadkeeper does not take it.
   var refusedDataset: OperationalDataset?
+  /// Until then nothing is announced, and no dataset published. Answers are not authenticated: they never stop a
+  /// heartbeat, `offline` or `leave`.
   var quietUntil = Duration.zero
+  /// An announcement is due.
+  var wantsAnnounce = false
+  /// What other agents of this process see.
+  package var elsewhere: Set<BorderAgentID> = []
 
   package init(_ rhythm: Rhythm = Rhythm()) { self.rhythm = rhythm }
 
@@ -113,14 +131,16 @@ package struct RouterMachine: Sendable {
   private mutating func reject(
     _ kind: InboundEventKind, _ code: String, _ field: String?, at now: Duration
   ) {
+    let hasDataset = kind == .announce || kind == .dataset
     switch (code, field) {
-    case ("not_found", _) where kind != .leave: published = nil
-    case (_, "dataset"):
+    case ("not_found", _) where kind != .leave && kind != .announce: wantsAnnounce = true
+    case (_, "dataset") where hasDataset && published?.dataset != nil:
       refusedDataset = published?.dataset
-      if kind == .announce { published = nil }
+      if kind == .announce { wantsAnnounce = true }
     default:
+      guard hasDataset else { return }
       quietUntil = now + rhythm.heartbeat
-      if kind == .announce || kind == .dataset { published = nil }
+      wantsAnnounce = true
     }
   }
 

@@ -34,6 +34,10 @@ package struct RouterNote: Equatable, Sendable {
       .info, "\(agent): a change of its whole network is pending\(delay): network \(network)")
   }
 
+  static func elsewhere(_ agent: BorderAgentID) -> RouterNote {
+    RouterNote(.info, "\(agent): it has another address now, and is published from there")
+  }
+
   /// Where it is now.
   init(_ report: RouterReport) {
     self.init(
@@ -54,7 +58,7 @@ package struct RouterNote: Equatable, Sendable {
   /// What is published.
   init(_ event: RouterEvent) {
     let place = event.threadState.map { ", " + Self.place($0, event.network) } ?? ""
-    let words =
+    let news =
       switch event.kind {
       case .announce: "announced" + (event.dataset == nil ? " without a dataset" : "")
       case .dataset: "its dataset is published"
@@ -63,6 +67,6 @@ package struct RouterNote: Equatable, Sendable {
       case .offline: "it is offline" + (event.reason.map { ": \($0.rawValue)" } ?? "")
       case .ssid: "ssid"
       }
-    self.init(event.kind == .offline ? .warning : .info, "\(event.agent): \(words)\(place)")
+    self.init(event.kind == .offline ? .warning : .info, "\(event.agent): \(news)\(place)")
   }
 }

@@ -26,6 +26,8 @@ package struct RouterReport: Equatable, Sendable {
   package var dataset: Reading
   /// A change that is coming.
   package var pending: OperationalDataset?
+  /// A change is coming, and what it brings cannot be read.
+  package var hasUnreadablePending = false
 
   package init(
     agent: BorderAgentID, extendedAddress: String? = nil, state: ThreadState,
@@ -74,9 +76,9 @@ package enum RouterSilence: Equatable, Sendable {
 
   package init(_ failure: HTTPFailure) {
     switch failure {
-    case .unreachable(let words): self = .unreachable(words)
+    case .unreachable(let message): self = .unreachable(message)
     case .timeout, .stopped: self = .frozen
-    case .garbage(let words): self = .garbage(words)
+    case .garbage(let message): self = .garbage(message)
     }
   }
 
@@ -92,9 +94,9 @@ package enum RouterSilence: Equatable, Sendable {
   /// For the log.
   package var description: String {
     switch self {
-    case .unreachable(let words): "nothing accepts the connection (\(words)): is it off?"
+    case .unreachable(let message): "nothing accepts the connection (\(message)): is it off?"
     case .frozen: "the connection is accepted, or lost, and nothing answers: it is frozen"
-    case .garbage(let words): "what answers is not its REST interface: \(words)"
+    case .garbage(let message): "it does not answer as its REST interface should: \(message)"
     }
   }
 

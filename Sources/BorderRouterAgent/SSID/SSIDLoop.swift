@@ -61,9 +61,10 @@ struct SSIDLoop {
         logger.warning(
           "the broker refuses \(refusal.filter): \(configuration.brokerWords(refusal.error))")
       case .message(let message):
-        guard !message.isRetained, let outcome = EventOutcome(message), outcome.kind == .ssid else {
-          continue
-        }
+        // A late answer to an earlier SSID says nothing of the latest one.
+        guard !message.isRetained, let outcome = EventOutcome(message), outcome.kind == .ssid,
+          outcome.token == writer.lastSequence
+        else { continue }
         let event =
           outcome.code.map { SSIDMachine.Event.rejected(code: $0, message: outcome.message ?? "") }
           ?? .accepted

@@ -12,7 +12,8 @@ struct SSIDWriter {
   let keys: AgentKeys?
   /// Of this process: a login may have several agents.
   let instance: String
-  private var lastSequence: UInt64 = 0
+  /// The number of the latest publication, which its answer names.
+  private(set) var lastSequence: UInt64 = 0
 
   init(base: String, user: String, subject: SSIDSubject, keys: AgentKeys?, instance: String) {
     self.base = base
@@ -58,7 +59,8 @@ struct SSIDWriter {
     }
     return Publication(
       topic: topic, payload: payload, messageExpiry: expiry, contentType: "application/json",
-      correlationData: Array(InboundEventKind.ssid.rawValue.utf8), responseTopic: answerTopic,
+      correlationData: Array("\(InboundEventKind.ssid.rawValue) \(lastSequence)".utf8),
+      responseTopic: answerTopic,
       token: lastSequence)
   }
 

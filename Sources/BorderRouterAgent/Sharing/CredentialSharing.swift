@@ -26,11 +26,11 @@ package enum CredentialSharing {
   ) throws(HTTPFailure) -> Outcome {
     let state = try ask(
       HTTPRequest(method: .put, path: "/node/ba-epskc/state", body: Array("\"enable\"".utf8)))
-    guard state.status == 200 else { return .none(words(state.status)) }
+    guard state.status == 200 else { return .none(message(state.status)) }
     let answer = try ask(
       HTTPRequest(
         method: .post, path: "/node/ba-epskc/key", body: Array("{\"lifetime\":\(lifetime)}".utf8)))
-    guard answer.status == 200 || answer.status == 201 else { return .none(words(answer.status)) }
+    guard answer.status == 200 || answer.status == 201 else { return .none(message(answer.status)) }
     guard let code = code(in: answer.body) else {
       return .none("its answer has no code of 9 digits")
     }
@@ -48,7 +48,7 @@ package enum CredentialSharing {
     return code
   }
 
-  private static func words(_ status: Int) -> String {
+  private static func message(_ status: Int) -> String {
     switch status {
     case 404, 405, 501: "this version of its agent does not have credential sharing (\(status))"
     case 409:

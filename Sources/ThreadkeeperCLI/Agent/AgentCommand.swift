@@ -6,7 +6,7 @@ import ArgumentParser
 struct AgentCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "agent",
-    abstract: "Speak for border routers that don't publish by themselves.",
+    abstract: "Publish for border routers that don't publish by themselves.",
     discussion: """
       These run on the router's machine, or on one that reaches it, without a store and without a daemon.
       """,

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import BorderRouterAgent
+import BridgeProtocol
 import LogFormat
 import Logging
 import MosquittoClient
@@ -60,7 +61,10 @@ struct AgentOTBRCommand: AsyncParsableCommand {
   @Flag(
     help: ArgumentHelp(
       "Take the datasets that a person agrees to give the router.",
-      discussion: "Needs --daemon: only what that daemon has signed, for this router, counts."))
+      discussion: """
+        Needs --daemon: only what that daemon has signed, for this router, counts. Only for a router on this \
+        machine, because its REST interface has no encryption.
+        """))
   var adopt = false
 
   @Flag(
@@ -80,8 +84,20 @@ struct AgentOTBRCommand: AsyncParsableCommand {
     guard name.count <= addresses.count else {
       throw ValidationError("There are more names than routers.")
     }
+    for text in name + [vendor, model].compactMap({ $0 })
+    where text.count > InboundLimits.textCharacters {
+      throw ValidationError(
+        "--name, --vendor and --model have at most \(InboundLimits.textCharacters) characters.")
+    }
     guard !adopt || daemon != nil else {
-      throw ValidationError("--adopt needs --daemon: without it nobody knows who sent a dataset.")
+      throw ValidationError(
+        "--adopt needs --daemon: without it, anybody could have sent a dataset.")
+    }
+    guard !adopt || addresses.allSatisfy(\.isLoopback) else {
+      throw ValidationError(
+        "--adopt is for a router on this machine, at 127.0.0.1, [::1] or localhost: its REST interface has no "
+          + "encryption, and the network key would be sent to whoever answers. Run the agent on the router itself."
+      )
     }
     guard !credentialSharing || StandardStream.output.isTerminal else {
       throw ValidationError("--credential-sharing shows its code on a terminal only.")
@@ -89,6 +105,8 @@ struct AgentOTBRCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
+    // Before a key, a password or a dataset is read.
+    try? ProcessHardening.forbidCoreDumps()
     let agents = try configurations()
     do throws(MosquittoError) {
       for agent in agents { try agent.check() }
@@ -97,7 +115,6 @@ struct AgentOTBRCommand: AsyncParsableCommand {
     }
     signal(SIGPIPE, SIG_IGN)
     if dryRun { return try await preview(agents) }
-    try? ProcessHardening.forbidCoreDumps()
     let logger = Logger(label: "threadkeeper.agent") { _ in TextLogHandler() }
     let group = ServiceGroup(
       configuration: ServiceGroupConfiguration(
@@ -151,6 +168,7 @@ struct AgentOTBRCommand: AsyncParsableCommand {
   private func configurations() throws -> [AgentConfiguration] {
     let connection = try broker.configuration(subscribingTo: "\(broker.baseTopic)/out")
     let keys = try keys()
+    let census = RouterCensus()
     var result: [AgentConfiguration] = []
     for (index, address) in try addresses().enumerated() {
       var configuration = AgentConfiguration(
@@ -158,8 +176,9 @@ struct AgentOTBRCommand: AsyncParsableCommand {
       configuration.description = RouterDescription(
         name: index < name.count ? name[index] : nil, vendor: vendor, model: model)
       configuration.keys = keys
+      configuration.census = census
       configuration.adopts = adopt
-      configuration.brokerWords = { BrokerOptions.words($0) }
+      configuration.brokerMessage = { BrokerOptions.words($0) }
       if credentialSharing {
         configuration.showCode = { agent, outcome in Self.show(outcome, of: "\(agent)") }
       }

@@ -51,6 +51,7 @@ struct AdoptionOrderTests {
   func opened() throws {
     let order = try AdoptionOrder(message(body()), keys: keys, now: now)
     #expect(order.id == "a-1" && "\(order.agent)" == agent)
+    #expect(order.issuedAt == now && order.expiresAt == now + 300)
     #expect(order.dataset == (try SampleNetwork.home.dataset(at: 1)))
   }
 

@@ -61,7 +61,36 @@ struct AdoptionPlanTests {
     let other = SampleNetwork.home.with { $0.networkKey = SampleNetwork.guest.networkKey }
     report.pending = try other.dataset(at: 9).replacing(
       .pendingTimestamp(timestamp), .delayTimer(100))
-    #expect(AdoptionPlan(target, for: report) == .alone)
+    guard case .refused = AdoptionPlan(target, for: report) else {
+      Issue.record("it is refused")
+      return
+    }
+  }
+
+  @Test("While a change to another dataset is pending nothing is done; one to the same is none")
+  func pendingChange() throws {
+    let target = try SampleNetwork.home.dataset(at: 9)
+    let timestamp = try #require(Timestamp(seconds: 50))
+    func pending(_ network: SampleNetwork) throws -> OperationalDataset {
+      try network.dataset(at: 9).replacing(.pendingTimestamp(timestamp), .delayTimer(100))
+    }
+    for state in ThreadState.allCases {
+      var report = try Sample.report("1", state, on: .guest)
+      report.pending = try pending(.guest)
+      guard case .refused(let why) = AdoptionPlan(target, for: report) else {
+        Issue.record("it is refused while \(state)")
+        continue
+      }
+      #expect(why.contains("pending"))
+      report.pending = try pending(.home)
+      #expect(AdoptionPlan(target, for: report) == .alone)
+      report.pending = nil
+      report.hasUnreadablePending = true
+      guard case .refused = AdoptionPlan(target, for: report) else {
+        Issue.record("what cannot be read counts as another one")
+        continue
+      }
+    }
   }
 
   @Test("Not newer, stopped, detached, or on another network than configured: alone")

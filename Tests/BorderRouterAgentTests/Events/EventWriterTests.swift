@@ -30,6 +30,7 @@ struct EventWriterTests {
     let publication = try writer.publication(of: announce(), now: 7)
     #expect(publication.topic == "threadkeeper/in/hub/announce")
     #expect(publication.qos == 1 && !publication.retain && publication.token == 7)
+    #expect(publication.correlationData == Array("announce 7".utf8))
     #expect(publication.responseTopic == "threadkeeper/out/hub/response/event/\(agent)")
     #expect(
       try object(publication.payload) == [
@@ -90,10 +91,12 @@ struct EventWriterTests {
 
 @Suite("threadkeeper's answers to events")
 struct EventOutcomeTests {
-  private func outcome(_ payload: String, of kind: String = "announce") -> EventOutcome? {
+  private func outcome(_ payload: String, of kind: String = "announce", token: String = " 7")
+    -> EventOutcome?
+  {
     EventOutcome(
       IncomingMessage(
-        topic: "t", payload: Array(payload.utf8), correlationData: Array(kind.utf8)))
+        topic: "t", payload: Array(payload.utf8), correlationData: Array((kind + token).utf8)))
   }
 
   @Test("A rejection has its code, field and message; all else has none")
@@ -103,6 +106,7 @@ struct EventOutcomeTests {
       #"{"error":{"code":"not_found","field":"border_agent_id","message":"no"},"status":"error","v":1}"#,
       of: "heartbeat")
     #expect(rejected?.kind == .heartbeat && rejected?.code == "not_found")
+    #expect(rejected?.token == 7)
     #expect(rejected?.field == "border_agent_id" && rejected?.message == "no")
     #expect(outcome(#"{"status":"error"}"#)?.code == "unknown")
   }
@@ -113,5 +117,8 @@ struct EventOutcomeTests {
   func ignored(_ payload: String) {
     #expect(outcome(payload) == nil)
     #expect(outcome(#"{"status":"ok"}"#, of: "weather") == nil)
+    for token in ["", " ", " x", " 7 8", " -1"] {
+      #expect(outcome(#"{"status":"ok"}"#, token: token) == nil)
+    }
   }
 }

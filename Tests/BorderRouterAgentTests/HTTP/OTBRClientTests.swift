@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BorderRouterAgent
 import Foundation
 import TestKit
 import Testing
+
+@testable import BorderRouterAgent
 
 @Suite("Requests to a router", .timeLimit(.minutes(10)))
 struct OTBRClientTests {
@@ -55,8 +56,30 @@ struct OTBRClientTests {
         continue
       }
     }
+  }
+
+  @Test("A connection that is never accepted: on this machine it is frozen, elsewhere unreachable")
+  func neverAccepted() throws {
     let hole = try BlackHole()
     #expect(failure(of: try client(hole.port, .milliseconds(200))) == .timeout)
+    #expect(HTTPConnection.unaccepted(onLoopback: true) == .timeout)
+    guard case .unreachable = HTTPConnection.unaccepted(onLoopback: false) else {
+      Issue.record("elsewhere it is unreachable")
+      return
+    }
+  }
+
+  @Test("localhost is asked at both of its addresses, without a look-up")
+  func localhost() throws {
+    let server = try ScriptedServer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+    let address = try #require(HTTPAddress("http://localhost:\(server.port)"))
+    #expect(address.literals == ["127.0.0.1", "::1"])
+    #expect(try OTBRClient(address, timeout: .seconds(60)).perform(.node()).status == 200)
+    let closed = try #require(HTTPAddress("http://localhost:\(UnusedPort.next())"))
+    guard case .unreachable = failure(of: OTBRClient(closed)) else {
+      Issue.record("a closed port is unreachable")
+      return
+    }
   }
 
   @Test("A stop ends a request that waits, but not one that changes the router")

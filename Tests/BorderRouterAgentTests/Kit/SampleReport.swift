@@ -12,6 +12,14 @@ enum Sample {
     try #require(BorderAgentID(hex: String(repeating: digit, count: 32)))
   }
 
+  /// For that router; it lives for 300 s.
+  static func order(
+    _ id: String, _ dataset: OperationalDataset, issuedAt: Int64 = 1_000
+  ) throws -> AdoptionOrder {
+    AdoptionOrder(
+      id: id, agent: try agent(), dataset: dataset, issuedAt: issuedAt, expiresAt: issuedAt + 300)
+  }
+
   /// A router with a dataset of its own network.
   static func report(
     _ digit: Character = "1", _ state: ThreadState = .leader, on network: SampleNetwork = .home,

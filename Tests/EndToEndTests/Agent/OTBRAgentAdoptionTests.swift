@@ -77,8 +77,10 @@ struct OTBRAgentAdoptionTests {
     let agent: AgentProcess
     let topic = "threadkeeper/out/router/dataset/set"
 
-    func order(_ dataset: String, id: String? = nil, by sender: Identity? = nil) async throws {
-      let name = "a-\(UInt64.random(in: 0 ... .max))"
+    func order(
+      _ dataset: String, id: String? = nil, by sender: Identity? = nil, named name: String? = nil
+    ) async throws {
+      let name = name ?? "a-\(UInt64.random(in: 0 ... .max))"
       let body = #"{"border_agent_id":"\#(id ?? self.id)","dataset":"\#(dataset)","id":"\#(name)"}"#
       let envelope = try Envelope.seal(
         Array(body.utf8), to: reader, from: sender ?? keeper,
@@ -143,7 +145,9 @@ struct OTBRAgentAdoptionTests {
     let scene = try await start(2)
     for router in 0..<2 { try scene.routers.order(router, "set", "delay_scale 0.02") }
     try await scene.order(place.guest.hex(at: 5, channel: 25))
-    try await eventually("the change") { scene.agent.output.contains("as ") && scene.reports >= 1 }
+    try await eventually("the change") {
+      scene.agent.output.contains("its whole network changes in 60 s") && scene.reports >= 1
+    }
     try await eventually("the end") {
       scene.agent.output.contains("it is on network \(place.guest.extendedPANID)")
     }
@@ -152,6 +156,20 @@ struct OTBRAgentAdoptionTests {
       #expect(try scene.routers.seen(router).count == 2)
       #expect(try scene.routers.get(router, "/node/dataset/pending") == "")
     }
+    #expect(scene.agent.end() == .exit(0))
+  }
+
+  @Test("While another change is pending nothing is changed, and the log says so")
+  func pendingChange() async throws {
+    let scene = try await start(2)
+    // Not the leader: its network changes in 300 s.
+    try scene.routers.order(0, "mgmt_set", place.guest.hex(at: 5, channel: 25))
+    try #require(try scene.routers.get(0, "/node/dataset/pending") != "")
+    try await scene.order(place.home.hex())
+    try await eventually("the reason") {
+      scene.agent.output.contains("a change to another dataset is pending") && scene.reports >= 1
+    }
+    #expect(try scene.routers.changes(0) == [])
     #expect(scene.agent.end() == .exit(0))
   }
 
@@ -166,6 +184,38 @@ struct OTBRAgentAdoptionTests {
     #expect(
       try scene.routers.changes(0) == ["PUT /node/dataset/active 200", "PUT /node/state 200"])
     #expect(scene.agent.end() == .exit(0))
+  }
+
+  @Test("The same order twice moves the router once; another one begins when the first has ended")
+  func twice() async throws {
+    let scene = try await start()
+    try scene.routers.order(0, "set", "attach_seconds 2")
+    for _ in 0..<2 { try await scene.order(place.home.hex(), named: "a-1") }
+    try await scene.order(place.guest.hex(), named: "a-2")
+    try await eventually("both") {
+      let log = scene.agent.output
+      return log.contains("an order waits until the one before it has ended")
+        && log.contains("it is on network \(place.guest.extendedPANID), as")
+    }
+    let reports = scene.reports
+    try await scene.order(place.home.hex(), named: "a-1")
+    try await eventually("the report of what was done") { scene.reports > reports }
+    #expect(scene.agent.output.contains("it is on network \(place.home.extendedPANID), as"))
+    #expect(try scene.routers.changes(0).count == 6)
+    #expect(try scene.routers.get(0, "/node/ext-panid") == place.guest.extendedPANID)
+    #expect(scene.agent.end() == .exit(0))
+  }
+
+  @Test("A stop while a router is put back ends when it is as it was")
+  func stopWhileRestoring() async throws {
+    let scene = try await start()
+    try scene.routers.order(0, "fail", "PUT /node/dataset/active 500")
+    try await scene.order(place.home.hex())
+    try await eventually("the failure") { scene.agent.output.contains("it is put back") }
+    #expect(scene.agent.end() == .exit(0))
+    #expect(scene.agent.output.contains("it has its previous dataset, and Thread as before"))
+    #expect(try scene.routers.get(0, "/node/state") != "disabled")
+    #expect(try scene.routers.get(0, "/node/ext-panid") == place.guest.extendedPANID)
   }
 
   @Test("409 is named, Thread is as before, and the result is reported")

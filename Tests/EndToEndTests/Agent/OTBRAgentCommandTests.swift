@@ -58,6 +58,8 @@ struct OTBRAgentCommandTests {
       (arguments(good, "--name", "a", "--name", "b"), "more names"),
       (arguments(good, "--credential-sharing"), "terminal"),
       (arguments(good, "--hold", "-1"), "--hold"),
+      (arguments(good, "--name", String(repeating: "a", count: 129)), "128 characters"),
+      (arguments("http://attic.local", "--adopt", "--daemon", "x"), "on the router itself"),
     ] {
       let outcome = try await run(wrong)
       #expect(outcome.status == 64 && outcome.error.contains(words), "\(wrong): \(outcome.error)")

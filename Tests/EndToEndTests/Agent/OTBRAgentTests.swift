@@ -101,10 +101,28 @@ struct OTBRAgentTests {
     try await until(nil, isOnline: false)
     try routers.order(0, "set", "mode \"modern\"")
     try await until(nil, isOnline: true)
-    #expect(agent.output.contains("what answers is not its REST interface"))
+    #expect(agent.output.contains("it does not answer as its REST interface should"))
     #expect(audience.look { $0.events("router_left").isEmpty })
     #expect(agent.end() == .exit(0))
     #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("Two URLs of one router: one of them publishes, and the log names it")
+  func sameRouter() async throws {
+    let audience = try await Audience.start(broker)
+    let routers = try await ThreadRouters(1)
+    try routers.order(0, "form", home.hex())
+    let url = routers.url(0)
+    let agent = try AgentProcess(
+      [url, url.replacing("127.0.0.1", with: "localhost")], broker: broker,
+      in: installation.directory)
+    try await eventually("the log") { agent.output.contains("nothing is from here") }
+    try await audience.until("heartbeats") { heard in
+      heard.messages.count { $0.topic == "threadkeeper/in/attic/heartbeat" } >= 3
+    }
+    #expect(
+      audience.look { $0.messages.count { $0.topic == "threadkeeper/in/attic/announce" } } == 1)
+    #expect(agent.end() == .exit(0))
   }
 
   @Test("After a factory reset the old id leaves, and the new one is announced")
