@@ -42,7 +42,7 @@ extension RouterMachine {
 
   private mutating func offline(_ reason: OfflineReason?, at now: Duration) -> [Effect] {
     guard isConnected, var known = published else { return [] }
-    // The reason is told when it was the same all the time, or twice in a row; and changes when it has held.
+    // The reason is published when it was the same all the time, or twice in a row; it changes when it has held.
     let isOnlyOne = finding.downSince == finding.since
     let reason = isOnlyOne || finding.count >= 2 ? reason : nil
     let isOther = known.reason != reason && now - finding.since >= rhythm.hold

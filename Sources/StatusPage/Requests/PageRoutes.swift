@@ -42,7 +42,7 @@ package struct PageRoutes: Sendable {
     }
   }
 
-  /// Probes have no token. They are told whether, and not why.
+  /// Probes have no token. They learn whether it works, and not why.
   private func ready(_ request: PageRequest) -> PageReply {
     let readiness = source.readiness
     return .json(

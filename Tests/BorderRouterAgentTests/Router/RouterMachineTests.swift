@@ -157,7 +157,7 @@ struct RouterMachineTests {
   }
 
   @Test(
-    "Trouble that changes its kind is offline after the hold, and the reason is told when it is stable"
+    "Trouble that changes its kind is offline after the hold, and the reason is published once stable"
   )
   func alternating() throws {
     let report = try Sample.report()
@@ -199,7 +199,7 @@ struct RouterMachineTests {
     }
   }
 
-  @Test("Another reason is told when it has held")
+  @Test("Another reason is published when it has held")
   func twoReasons() throws {
     var bench = Bench.announced(try Sample.report())
     for _ in 0..<7 { _ = bench.look(unreachable) }

@@ -21,7 +21,7 @@ struct ToolProcessTests {
     #expect(String(decoding: output, as: UTF8.self).split(separator: "\n") == ["C.UTF-8", "4"])
   }
 
-  @Test("How it ends is told: with a status, by a signal, not started")
+  @Test("How it ends is reported: with a status, by a signal, not started")
   func ends() {
     #expect(throws: SSIDTrouble.ended(tool: "it", status: 3)) {
       try tool("echo a; exit 3").output(until: nil)
