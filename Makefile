@@ -30,12 +30,12 @@ run: export THREADKEEPER_STATE_DIRECTORY ?= $(CURDIR)/.threadkeeper
 run: prepare compile ## Run it here, with a private broker and its state in .threadkeeper
 	@exec "$(THREADKEEPER)" run $(ARGS)
 
-demo: prepare compile ## Watch a simulated home for a minute; leaves nothing behind
+demo: prepare compile ## Watch a simulated home on its status page; leaves nothing behind
 	@exec "$(THREADKEEPER)" demo $(ARGS)
 
 # Lint comes first, so that the last lines are the tests' own.
 test: prepare lint ## Check the style, build everything, run all tests
-	@.ci/test-tools avahi-daemon+ prometheus chromium+
+	@.ci/test-tools avahi-daemon+ prometheus chromium+ axe
 	$(SWIFT) build --build-tests
 	@.ci/test $(SWIFT) test --skip-build --disable-xctest $(ARGS)
 
@@ -64,7 +64,7 @@ consumer: prepare ## Build packages that depend on this one, the examples among 
 	@.ci/consumer
 
 hermetic: prepare compile ## Run all tests beside a daemon of the machine, and show that none touched it
-	@.ci/test-tools avahi-daemon+ prometheus chromium+
+	@.ci/test-tools avahi-daemon+ prometheus chromium+ axe
 	$(SWIFT) build --build-tests
 	@.ci/hermetic $(ARGS)
 

@@ -159,7 +159,7 @@ let package = Package(
         "ConsentLedger", "CredentialService", "EmbeddedBroker", "KeychainCore", "LocalRequests",
         "LogFormat", "MosquittoClient", "SealedEnvelope", "ServiceDiscovery", "Settings",
         "SodiumCrypto",
-        "StatePlaces",
+        "StatePlaces", "StatusPage",
         "SystemThreads", "Terminal", "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
         "ThreadkeeperDaemon",
         "VarlinkSocket",

@@ -27,6 +27,8 @@ package struct RequestContext: Hashable, Sendable {
   package var program: String?
   /// The daemon's own user, by a command: may delete and prefer whatever any team has stored.
   package var isAdministrator = false
+  /// What an administrator asks with, for the audit; nil: a command.
+  package var administrator: String?
   /// A person who decides about consent over MQTT: may choose the preferred network, too.
   package var isApprover = false
   /// Whether lists hold what is secret: they do for a program on this machine, of its own team.
@@ -50,7 +52,7 @@ package struct RequestContext: Hashable, Sendable {
   /// Who is named in the audit.
   package var actor: String {
     if isAdministrator, case .systemUser(let number) = requester {
-      return "command of user \(number)"
+      return administrator ?? "command of user \(number)"
     }
     return requester.words
   }

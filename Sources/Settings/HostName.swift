@@ -9,7 +9,7 @@
 #endif
 
 /// Names and addresses of hosts, as a resolver takes them.
-enum HostName {
+package enum HostName {
   enum Mistake {
     case url
     case port
@@ -27,7 +27,7 @@ enum HostName {
   }
 
   /// Whether only this machine reaches the address: 127.0.0.0/8 or ::1.
-  static func isLoopback(_ address: String) -> Bool {
+  package static func isLoopback(_ address: String) -> Bool {
     var four = in_addr()
     if inet_pton(AF_INET, address, &four) == 1 {
       return withUnsafeBytes(of: four) { $0.first == 127 }

@@ -3,7 +3,7 @@
 extension Settings {
   /// The HTTP server of the daemon: health, metrics and the status page.
   package struct HTTP: Sendable, Equatable {
-    package var isEnabled = false
+    package var isEnabled = true
     /// An IP address of this machine; `0.0.0.0` or `::` for all.
     package var address = "127.0.0.1"
     package var port: UInt16 = 8423
@@ -14,6 +14,8 @@ extension Settings {
 
     /// Whether the token comes from its file beside the store.
     package var isTokenFromFile = false
+    /// Whether there is, or may be, a file with a token that this user cannot read. Then nobody is let in without one.
+    package var isTokenUnreadable = false
 
     package init() {}
 

@@ -14,10 +14,14 @@ extension SettingsReader {
   mutating func http(besideStore store: String) -> Settings.HTTP {
     var http = Settings.HTTP()
     let file = http.tokenFile(besideStore: store)
-    // Other users' commands cannot read it, and need not.
-    if sources[.httpToken] == nil, access(file, R_OK) == 0 {
-      sources[.httpToken] = SettingsSource(content: .file(path: file), place: .defaults)
-      http.isTokenFromFile = true
+    if sources[.httpToken] == nil {
+      if access(file, R_OK) == 0 {
+        sources[.httpToken] = SettingsSource(content: .file(path: file), place: .defaults)
+        http.isTokenFromFile = true
+      } else {
+        // Other users' commands cannot read it, and need not.
+        http.isTokenUnreadable = errno != ENOENT
+      }
     }
     http.isEnabled = truth(.httpEnabled) ?? http.isEnabled
     http.address = text(.httpAddress, where: HostName.isAddress) ?? http.address
@@ -26,8 +30,8 @@ extension SettingsReader {
       (16...256).contains($0.utf8.count) && $0.utf8.allSatisfy(ASCII.isTokenByte)
     }.map { SecretText($0) }
     http.names = httpNames()
-    // A token that is unfit is reported already.
-    if !HostName.isLoopback(http.address), sources[.httpToken] == nil, !isOutOfReach(file) {
+    // A token that is unfit is reported already, and the daemon's user reads what another one cannot.
+    if !HostName.isLoopback(http.address), sources[.httpToken] == nil, !http.isTokenUnreadable {
       report(
         .httpAddress, at: place(of: .httpAddress),
         "needs a token, because other machines reach \(SettingsEntry.shown(http.address)): run "
@@ -35,9 +39,6 @@ extension SettingsReader {
     }
     return http
   }
-
-  /// Whether this user may not even know whether the file is there; then the daemon's user does.
-  private func isOutOfReach(_ file: String) -> Bool { access(file, R_OK) != 0 && errno == EACCES }
 
   private mutating func httpNames() -> [String] {
     let key = "http.names"

@@ -35,7 +35,8 @@ struct MeasureCommand: AsyncParsableCommand {
 
   @Option(
     help:
-      "Only these: live, backlog, latency, start, memory, keychain, scale, rotation. Default: all.")
+      "Only these: live, backlog, latency, start, memory, page, keychain, scale, rotation. Default: all."
+  )
   var only: [String] = []
 
   @Option(
@@ -66,6 +67,9 @@ struct MeasureCommand: AsyncParsableCommand {
     }
     if wants("start") || wants("memory") {
       figures += try IdleMeasurement(workspace: workspace, size: size).run()
+    }
+    if wants("page") {
+      figures += try PageMeasurement(workspace: workspace, size: size).run()
     }
     if wants("keychain") {
       figures += try KeychainMeasurement(workspace: workspace, size: size, sqlcipher: sqlcipher)

@@ -9,6 +9,8 @@ struct ThreadkeeperBench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "threadkeeper-bench",
     abstract: "Measure the daemon against a bare subscriber, and the keychain against bare tables.",
-    subcommands: [MeasureCommand.self, SubscribeCommand.self, PublishCommand.self],
+    subcommands: [
+      MeasureCommand.self, SubscribeCommand.self, PublishCommand.self, ViewersCommand.self,
+    ],
     defaultSubcommand: MeasureCommand.self)
 }

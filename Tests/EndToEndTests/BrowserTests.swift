@@ -4,7 +4,8 @@ import Foundation
 import TestKit
 import Testing
 
-/// The page in a real browser. With `MAKE_SCREENSHOTS=1` the pictures of the documents are made anew.
+/// The page in a real browser. With `MAKE_SCREENSHOTS=1` the pictures of the documents are made anew, and the time of
+/// the first paint is printed.
 @Suite(
   "The page in Chromium", .inTurns, .timeLimit(.minutes(30)),
   .enabled(if: DebianTool.chromium != nil))
@@ -12,87 +13,158 @@ struct BrowserTests {
   private static let takesPictures =
     ProcessInfo.processInfo.environment["MAKE_SCREENSHOTS"] == "1"
 
-  /// What is on the page after some seconds, as markup.
-  private func look(
-    _ port: UInt16, in directory: TemporaryDirectory, picture: String? = nil, height: Int = 900
-  ) throws -> String {
-    let chromium = try #require(DebianTool.chromium)
-    let arguments = [
-      "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run",
-      "--disable-background-networking", "--user-data-dir=\(directory.file("chromium"))",
-      "--timeout=8000", "--window-size=1000,\(height)",
-    ]
-    let url = "http://127.0.0.1:\(port)/"
-    let environment = ["LD_LIBRARY_PATH": DebianTool.libraries, "HOME": directory.path]
-    if let picture, Self.takesPictures {
-      let file = ProjectFiles.root.path + "/docs/images/\(picture).png"
-      _ = try Program.run(
-        chromium, arguments + ["--screenshot=\(file)", url], environment: environment)
-    }
-    return try Program.run(chromium, arguments + ["--dump-dom", url], environment: environment)
-      .output
-  }
-
-  /// A page that shows what is to be on it: the browser may have been slow.
-  private func page(
-    _ port: UInt16, in directory: TemporaryDirectory, showing text: String, picture: String?,
-    height: Int = 900
-  ) async throws -> String {
-    var page = ""
-    try await eventually("the page to show \(text)") {
-      page = try look(port, in: directory, picture: picture, height: height)
-      return page.contains(text) && page.contains("data-ready=\"yes\"")
-    }
-    return page
+  private func picture(_ tab: BrowserTab, _ name: String) async throws {
+    guard Self.takesPictures else { return }
+    let file = ProjectFiles.root.appendingPathComponent("docs/images/\(name).png")
+    try await tab.picture().write(to: file)
   }
 
   @Test("It shows a healthy home, a router on another network, and a request for consent")
   func shows() async throws {
+    let home = try await PageHome()
+    let network = try ThreadNetwork("home")
+    let (hub, attic) = (BorderRouter(number: 1), BorderRouter(number: 2))
+    try await home.announce(hub, "Kitchen", network)
+    try await home.announce(attic, "Attic", network)
+    let tab = try await home.browser()
+    try await tab.open(home.link)
+    try await tab.waitForText("Attic")
+    try await tab.waitForText("All is well.")
+    try await picture(tab, "page-healthy")
+
+    try await home.announce(attic, "Attic", try ThreadNetwork("attic"))
+    for text in ["PreferredNetworkMismatch", "not on the preferred network", "What to do: "] {
+      try await tab.waitForText(text)
+    }
+    try await picture(tab, "page-mismatch")
+    let html = try await tab.evaluate("document.documentElement.outerHTML").text ?? ""
+    #expect(!html.contains(try network.hex()) && !html.contains(PageHome.token))
+
+    let asking = home.ask()
+    try await tab.waitForText(" asks for home")
+    try await tab.waitForText("expires ")
+    try await picture(tab, "page-consent")
+    try await tab.click("Deny")
+    #expect(try await !asking.value)
+
+    try await home.announce(attic, "<b>Attic</b>", network)
+    try await tab.waitForText("<b>Attic</b>")
+    #expect(try await tab.evaluate("document.querySelectorAll('b').length") == 0)
+    #expect(try await home.daemon.stop() == .exit(0))
+  }
+
+  @Test("Without the token the page shows, and has nothing to press")
+  func withoutToken() async throws {
     let broker = try TestBroker()
     let port = try UnusedPort.next()
-    let installation = try Installation(
-      broker, hold: 0, more: "discovery: {mdns: off}\nhttp: {enabled: true, port: \(port)}")
+    let installation = try Installation(broker, more: "http: {enabled: true, port: \(port)}")
     let daemon = try await installation.start()
     let publisher = try await TestPublisher.start(broker)
-    let home = try ThreadNetwork("home")
-    let hub = BorderRouter(number: 1)
-    let attic = BorderRouter(number: 2)
-    func announce(_ router: BorderRouter, _ name: String, _ network: ThreadNetwork) async throws {
-      try await publisher.publish([
-        router.says(
-          "announce", ("name", "\"\(name)\""), ("vendor_name", "\"Example\""),
-          ("model_name", "\"Hub\""), ("dataset", "\"\(try network.hex())\""))
-      ])
+    try await publisher.publish([
+      BorderRouter(number: 1).announces(try ThreadNetwork("home").hex()),
+      BorderRouter(number: 2).announces(try ThreadNetwork("other").hex()),
+    ])
+    let chromium = try #require(DebianTool.chromium)
+    let tab = try await BrowserTab(Browser(chromium, in: installation.directory))
+    try await tab.open("http://127.0.0.1:\(port)/")
+    try await tab.waitForText("other")
+    #expect(try await tab.evaluate("document.querySelectorAll('button').length") == 0)
+    try await daemon.stop()
+  }
+
+  @Test(
+    "It is painted once it is there, and has the state with it: nothing is loaded for the first paint"
+  )
+  func paint() async throws {
+    let home = try await PageHome()
+    try await home.announce(BorderRouter(number: 1), "Kitchen", try ThreadNetwork("home"))
+    let tab = try await home.browser()
+    try await tab.open(home.link)
+    try await tab.waitForText("Kitchen")
+    // The second time without the exchange of the token, as a person opens it every day.
+    try await tab.open("http://127.0.0.1:\(home.port)/")
+    let paint = "performance.getEntriesByName('first-contentful-paint')[0]"
+    try await tab.wait("\(paint) !== undefined")
+    let milliseconds = try await tab.evaluate("Math.round(\(paint).startTime)")
+    if Self.takesPictures { print("first contentful paint: \(milliseconds) ms") }
+    let loaded = try await tab.evaluate(
+      "performance.getEntriesByType('resource').filter(e => !e.name.endsWith('/events')).length")
+    #expect(loaded == 0)
+    #expect(
+      try await tab.evaluate("document.getElementById('first').textContent.includes('Kitchen')")
+        == true)
+    try await home.daemon.stop()
+  }
+
+  @Test("It follows by itself, says when the daemon is away, and is back with the daemon")
+  func live() async throws {
+    let home = try await PageHome()
+    let network = try ThreadNetwork("home")
+    try await home.announce(BorderRouter(number: 1), "Kitchen", network)
+    let tab = try await home.browser()
+    try await tab.open(home.link)
+    try await tab.waitForText("Kitchen")
+    // Gone when the page is loaded again.
+    try await tab.evaluate("window.isStillTheSame = true")
+    try await home.announce(BorderRouter(number: 2), "Attic", network)
+    try await tab.waitForText("Attic")
+
+    #expect(try await home.daemon.stop() == .exit(0), "a page that is open keeps no daemon")
+    try await tab.wait("!document.getElementById('away').hidden")
+    try await home.startAgain()
+    try await tab.wait("document.getElementById('away').hidden")
+    try await home.announce(BorderRouter(number: 3), "Cellar", network)
+    try await tab.waitForText("Cellar")
+    #expect(try await tab.evaluate("window.isStillTheSame") == true)
+    try await home.daemon.stop()
+  }
+
+  @Test("Two routers of one name have an alert each, and none is left once both have ended")
+  func sameName() async throws {
+    let home = try await PageHome()
+    let (network, other) = (try ThreadNetwork("home"), try ThreadNetwork("other"))
+    try await home.announce(BorderRouter(number: 1), "Kitchen", network)
+    try await eventually("the preferred network") { try await home.preferred == "home" }
+    let tab = try await home.browser()
+    try await tab.open(home.link)
+    let twins = [BorderRouter(number: 2), BorderRouter(number: 3)]
+    func announce(_ network: ThreadNetwork) async throws {
+      let (hex, name) = ("\"\(try network.hex())\"", "\"Twin\"")
+      // Together, so that both begin in the same second.
+      try await home.publisher.publish(
+        twins.map { $0.says("announce", ("name", name), ("dataset", hex)) })
     }
-    try await announce(hub, "Kitchen", home)
-    try await announce(attic, "Attic", home)
-    let healthy = try await page(
-      port, in: installation.directory, showing: "Attic", picture: "page-healthy")
-    #expect(healthy.contains("All is well.") && healthy.contains("preferred</span>"))
-
-    try await announce(attic, "Attic", try ThreadNetwork("attic"))
-    let mismatch = try await page(
-      port, in: installation.directory, showing: "PreferredNetworkMismatch",
-      picture: "page-mismatch", height: 1_100)
-    #expect(mismatch.contains("not on the preferred network"))
-    #expect(mismatch.contains("What to do: ") && !mismatch.contains("<button"))
-    #expect(!mismatch.contains(try home.hex()))
-
-    let asking = Task {
-      try await SocketRequest.ask("preferred/get", at: installation.storePath + "/varlink.sock")
+    func expectAlerts(_ count: Int) async throws {
+      try await tab.wait(
+        "known.alerts.filter(item => item.name === 'PreferredNetworkMismatch').length === \(count)")
+      try await tab.wait(
+        """
+        [...document.querySelectorAll('#alerts article')]
+          .filter(card => card.innerText.includes('PreferredNetworkMismatch')).length === \(count)
+        """)
     }
-    let consent = try await page(
-      port, in: installation.directory, showing: " asks for home</h3>", picture: "page-consent",
-      height: 1_300)
-    #expect(consent.contains("expires "))
-    #expect(!consent.contains("<button"), "nobody changes anything without the token")
+    try await announce(other)
+    try await expectAlerts(2)
+    // Something else is new, and they are still two.
+    try await home.announce(BorderRouter(number: 1), "Pantry", network)
+    try await tab.waitForText("Pantry")
+    try await expectAlerts(2)
+    try await announce(network)
+    try await expectAlerts(0)
+    try await home.daemon.stop()
+  }
 
-    try await announce(attic, "<b>Attic</b>", home)
-    let markup = try await page(
-      port, in: installation.directory, showing: "&lt;b&gt;Attic&lt;/b&gt;", picture: nil)
-    #expect(!markup.contains("<b>Attic"))
-    #expect(try await daemon.stop() == .exit(0))
-    _ = try? await asking.value
-    withExtendedLifetime(installation) {}
+  @Test("A page whose token is another one now is loaded again at once, and says what it needs")
+  func otherToken() async throws {
+    let home = try await PageHome()
+    let tab = try await home.browser()
+    try await tab.open(home.link)
+    // Without those attempts that are made later.
+    try await tab.evaluate("window.setTimeout = () => 0")
+    try await tab.call("Network.clearBrowserCookies")
+    #expect(try await home.daemon.stop() == .exit(0))
+    try await home.startAgain()
+    try await tab.waitForText("This page needs the link")
+    try await home.daemon.stop()
   }
 }

@@ -36,7 +36,7 @@ struct PageTests {
     withExtendedLifetime(installation) {}
   }
 
-  @Test("The page has its first bytes in time, and its state has the daemon's alerts and no secret")
+  @Test("The page is small, and its state has the daemon's alerts and no secret")
   func page() async throws {
     let broker = try TestBroker()
     let port = try UnusedPort.next()
@@ -113,11 +113,37 @@ struct PageTests {
     withExtendedLifetime(installation) {}
   }
 
-  @Test("Without the setting nothing listens")
+  @Test(
+    "A port that is taken is said by `status` and the log; the daemon works, and takes it when it is free"
+  )
+  func takenPort() async throws {
+    let broker = try TestBroker()
+    let port = try UnusedPort.next()
+    let other = try installation(broker, port: port)
+    let holder = try await other.start()
+    let installation = try Installation(
+      TestBroker(), more: "http: {enabled: true, port: \(port)}")
+    let daemon = try await installation.start()
+    try await eventually("status to say it") {
+      try await installation.json("status")["page"]?["state"] == "unavailable"
+    }
+    let page = try await installation.json("status")["page"]
+    #expect(page?["problem"]?.text == "port \(port) of 127.0.0.1 is taken by another program")
+    #expect(try await installation.command("status").output.contains("Choose another `http.port`"))
+    #expect(daemon.log.components(separatedBy: "cannot listen").count == 2, "once")
+    #expect(try await holder.stop() == .exit(0))
+    try await eventually("the page") {
+      try await installation.json("status")["page"]?["url"]?.text == "http://127.0.0.1:\(port)/"
+    }
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("Switched off, nothing listens")
   func off() async throws {
     let port = try UnusedPort.next()
-    let installation = try Installation(TestBroker(), more: "http: {port: \(port)}")
+    let installation = try Installation(TestBroker(), more: "http: {enabled: false, port: \(port)}")
     let daemon = try await installation.start()
+    #expect(try await installation.json("status")["page"]?["state"] == "off")
     await #expect(throws: RawConnection.Failed.self) {
       try await RawAnswer.get("/healthz", port: Int(port))
     }

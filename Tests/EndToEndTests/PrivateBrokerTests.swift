@@ -104,6 +104,10 @@ struct PrivateBrokerTests {
     #expect(outcome.output.contains("ALERT PreferredNetworkMismatch"))
     #expect(outcome.output.contains("RESOLVED PreferredNetworkMismatch"))
     #expect(outcome.output.contains("Summary"))
+    let first = outcome.output.prefix { $0 != "\n" }
+    #expect(
+      first.contains(#/: http://127\.0\.0\.1:\d+/\?token=[A-Za-z0-9_-]{43}$/#), "\(first)")
+    #expect(outcome.output.contains("is seen on the local network"))
     #expect(outcome.error.isEmpty)
     #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
   }

@@ -17,7 +17,7 @@ struct RunningElsewhereTests {
     root = URL(fileURLWithPath: directory.path).standardizedFileURL.path
     environment = [
       "HOME": root + "/home", "THREADKEEPER_SYSTEM_ROOT": root,
-      "PATH": "/usr/bin:/bin:/usr/sbin", "TMPDIR": root,
+      "PATH": "/usr/bin:/bin:/usr/sbin", "TMPDIR": root, "THREADKEEPER_HTTP_ENABLED": "false",
     ]
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Settings
 import Testing
 
@@ -9,7 +10,7 @@ struct HTTPTests {
   @Test("Without a word in the settings nothing answers HTTP")
   func defaults() throws {
     let http = try #require(try load("").settings).http
-    #expect(!http.isEnabled && http.address == "127.0.0.1" && http.port == 8423)
+    #expect(http.isEnabled && http.address == "127.0.0.1" && http.port == 8423)
     #expect(http.token == nil && http.names.isEmpty)
   }
 
@@ -107,6 +108,25 @@ struct HTTPTests {
     #expect(other.token?.revealed == own && !other.isTokenFromFile)
     try directory.write("short\n", to: "store.http-token")
     #expect(directory.load().problems.map(\.key) == ["http.token"])
+  }
+
+  @Test("A token file that is there and cannot be read is noted, and one that is not there is not")
+  func unreadableFile() throws {
+    let directory = try ConfigurationDirectory()
+    try directory.write("store: {path: store}", to: "threadkeeper.yaml")
+    var isUnreadable: Bool {
+      get throws { try #require(directory.load().settings).http.isTokenUnreadable }
+    }
+    #expect(try !isUnreadable)
+    // A link to itself: also root cannot read it.
+    let file = "\(directory.path)/store.http-token"
+    try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: file)
+    #expect(try isUnreadable)
+    try FileManager.default.removeItem(atPath: file)
+    try directory.write(Self.token + "\n", to: "store.http-token", mode: 0)
+    #expect(try isUnreadable == (getuid() != 0))
+    let own = try #require(directory.load(["THREADKEEPER_HTTP_TOKEN": Self.token]).settings)
+    #expect(!own.http.isTokenUnreadable, "it is not asked for")
   }
 
   @Test("Names are names of hosts without a port, in a list")

@@ -78,7 +78,7 @@ struct ShippedConfigurationTests {
       ("homes: {}", "homes: {a: {base_topic: b}}"),
       ("client_users: {}", "client_users: {root: a}"),
       ("\n  socket: null", "\n  socket: /run/a"), ("\n  group: null", "\n  group: 7"),
-      ("enabled: false", "enabled: true"), ("address: 127.0.0.1", "address: 127.0.0.2"),
+      ("enabled: true", "enabled: false"), ("address: 127.0.0.1", "address: 127.0.0.2"),
       ("port: 8423", "port: 8424"), ("token: null", "token: 0123456789abcdef"),
       ("names: []", "names: [a]"),
     ]

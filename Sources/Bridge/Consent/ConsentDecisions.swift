@@ -4,7 +4,7 @@ import ConsentLedger
 import Logging
 import ThreadRequests
 
-/// Decisions of people at the command line. Each call is a transaction of its own; what is decided is on disk before it
+/// Decisions of people at the command line and on the status page. Each call is a transaction of its own; what is decided is on disk before it
 /// returns.
 package struct ConsentDecisions: Sendable {
   private let transactions: TransactionRunner
@@ -17,9 +17,9 @@ package struct ConsentDecisions: Sendable {
   /// - Throws: `ConsentRefusal`, or what the store throws.
   @discardableResult
   package func approve(
-    _ id: String, _ scope: ConsentScope, by user: UInt32
+    _ id: String, _ scope: ConsentScope, by approver: ConsentApprover
   ) throws -> ConsentRecord {
-    try decide(by: user) { transaction, approver in
+    try decide(by: approver) { transaction, approver in
       let ended = try transaction.context.consents.decide(id, scope, by: approver)
       try transaction.apply([.ended(ended)])
       // With what came of it.
@@ -29,18 +29,31 @@ package struct ConsentDecisions: Sendable {
 
   /// - Throws: `ConsentRefusal`, or what the store throws.
   @discardableResult
-  package func deny(_ id: String, by user: UInt32) throws -> ConsentRecord {
-    try decide(by: user) { transaction, approver in
+  package func deny(_ id: String, by approver: ConsentApprover) throws -> ConsentRecord {
+    try decide(by: approver) { transaction, approver in
       let ended = try transaction.context.consents.decide(id, nil, by: approver)
       try transaction.apply([.ended(ended)])
       return ended.record
     }
   }
 
+  /// The same for a user at the command line.
+  @discardableResult
+  package func approve(
+    _ id: String, _ scope: ConsentScope, by user: UInt32
+  ) throws -> ConsentRecord {
+    try approve(id, scope, by: .commandLine(user: user))
+  }
+
+  @discardableResult
+  package func deny(_ id: String, by user: UInt32) throws -> ConsentRecord {
+    try deny(id, by: .commandLine(user: user))
+  }
+
   /// - Throws: `ConsentRefusal`, or what the store throws.
   @discardableResult
   package func revoke(_ id: String, by user: UInt32) throws -> ConsentGrant {
-    let grant = try decide(by: user) { transaction, approver in
+    let grant = try decide(by: .commandLine(user: user)) { transaction, approver in
       try transaction.context.consents.revoke(id, by: approver)
     }
     transactions.logger?.notice(
@@ -53,9 +66,8 @@ package struct ConsentDecisions: Sendable {
   }
 
   private func decide<R>(
-    by user: UInt32, _ body: (BridgeTransaction, ConsentApprover) throws -> R
+    by approver: ConsentApprover, _ body: (BridgeTransaction, ConsentApprover) throws -> R
   ) throws -> R {
-    let approver = ConsentApprover.commandLine(user: user)
-    return try transactions.run(as: approver.description) { try body($0, approver) }
+    try transactions.run(as: approver.description) { try body($0, approver) }
   }
 }

@@ -12,6 +12,10 @@ package struct BridgeFigures: Sendable {
   package let publish = Histogram([
     0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
   ])
+  /// Of a call of the local API, by its method, in seconds. What asks a person takes as long as that person.
+  package let localCalls = HistogramFamily([
+    0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60,
+  ])
 
   init() {}
 }

@@ -47,7 +47,7 @@ package struct RouterRecord: Hashable, Sendable {
   var memberOf: ExtendedPANID?
   package var source = RouterSource.mqtt
   /// Whether its record is on the local network now.
-  var isAdvertised = false
+  package var isAdvertised = false
   /// The partition that it is in; nil where its record does not say, or there is none.
   package var partition: UInt32?
   /// As `1.3.0`.

@@ -40,11 +40,12 @@ package final class RequestService: Sendable {
   ///
   /// - Parameters:
   ///   - requester: with the team and the name of the user, as the caller knows them for certain.
-  ///   - isAdministrator: see `RequestContext`.
+  ///   - isAdministrator, administrator: see `RequestContext`.
   ///   - isThere: whether the caller still waits for the answer; asked from any thread.
   package func answer(
     _ request: ThreadRequest, from requester: Requester, team: String, userName: String? = nil,
-    isAdministrator: Bool = false, isThere: @escaping @Sendable () -> Bool = { true }
+    isAdministrator: Bool = false, administrator: String? = nil,
+    isThere: @escaping @Sendable () -> Bool = { true }
   ) -> Outcome {
     let now = transactions.clock.now()
     var expected: WaitingCallers.Place?
@@ -52,6 +53,7 @@ package final class RequestService: Sendable {
       var context = RequestContext(
         requester: requester, team: team, home: try home(request), reply: .caller, now: now.date)
       context.isAdministrator = isAdministrator
+      context.administrator = administrator
       context.userName = userName
       context.program = request.program
       context.listsSecrets = true

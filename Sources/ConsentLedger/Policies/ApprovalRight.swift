@@ -22,8 +22,9 @@ enum ApprovalRight {
     // One person may have several logins, and a user of this machine may be of a team too.
     case (.mqttUser(_, let team), _) where team.utf8.elementsEqual(pending.requester.team.utf8):
       ConsentRefusal(.notAuthorized, "nobody approves a request of his own team")
-    // At the command line it is a person, and one who could read the store anyway.
-    case (.mqttUser, _), (.commandLine, _): nil
+    // At the command line it is a person, and one who could read the store anyway. Such a one has made the token of
+    // the page, and given it to somebody on purpose.
+    case (.mqttUser, _), (.commandLine, _), (.statusPage, _): nil
     }
   }
 }

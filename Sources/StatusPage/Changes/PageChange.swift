@@ -14,6 +14,8 @@ package enum PageChange: Sendable, Equatable {
   /// Takes it off the list, with its credentials.
   case forgetRouter(home: String, router: String)
   case prefer(home: String, network: String)
+  /// Lets no network be the preferred one. Not where it is another one by now.
+  case forgetPreferred(home: String, network: String)
   case approve(id: String, always: Bool)
   case deny(id: String)
 
@@ -28,7 +30,8 @@ package enum PageChange: Sendable, Equatable {
   }
 
   static let paths = [
-    "/networks/accept", "/networks/prefer", "/routers/accept", "/routers/forget",
+    "/networks/accept", "/networks/prefer", "/networks/forget", "/routers/accept",
+    "/routers/forget",
     "/consent/approve", "/consent/deny",
   ]
 
@@ -42,6 +45,8 @@ package enum PageChange: Sendable, Equatable {
       self = .acceptNetwork(home: home, network: network, accepted: fields.accepted ?? true)
     case ("/networks/prefer", let home?, let network?, _, _):
       self = .prefer(home: home, network: network)
+    case ("/networks/forget", let home?, let network?, _, _):
+      self = .forgetPreferred(home: home, network: network)
     case ("/routers/accept", let home?, _, let router?, _):
       self = .acceptRouter(home: home, router: router)
     case ("/routers/forget", let home?, _, let router?, _):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PageRoutes {
-  private struct Said: Encodable {
+  private struct Outcome: Encodable {
     var message: String
     var remedy: String?
   }
@@ -14,29 +14,36 @@ extension PageRoutes {
       return reply
     }
     guard access.mayChange(request) else {
-      return said(
+      guard !access.hasToken || !access.mayLook(request) else {
+        return outcome(
+          .forbidden,
+          "The page is \(request.origin ?? "of an unknown origin"), and the host \(request.host ?? "").",
+          "A proxy before the daemon has to pass on the header `Host`.")
+      }
+      return outcome(
         .forbidden, "Changes need the token.",
-        "Run `threadkeeper page token`, start the daemon again, and open the link.")
+        "Run `threadkeeper page token`, restart the daemon, and open the link.")
     }
     // What a form of another page can send is no JSON.
     guard request.contentType == "application/json" else {
-      return said(.badRequest, "A change is JSON.", nil)
+      return outcome(.badRequest, "A change is JSON.", nil)
     }
     guard let change = PageChange(path: request.path, body: request.body) else {
-      return said(.badRequest, "The request does not say what is to be changed.", nil)
+      return outcome(.badRequest, "The request does not say what is to be changed.", nil)
     }
     do {
-      return said(.ok, try await source.make(change), nil)
+      defer { readNow() }
+      return outcome(.ok, try await source.make(change), nil)
     } catch let refusal as PageRefusal {
-      return said(.conflict, refusal.message, refusal.remedy)
+      return outcome(.conflict, refusal.message, refusal.remedy)
     } catch {
-      return said(.failed, "An unexpected failure.", nil)
+      return outcome(.failed, "An unexpected failure.", nil)
     }
   }
 
-  private func said(
+  private func outcome(
     _ status: PageReply.Status, _ message: String, _ remedy: String?
   ) -> PageReply {
-    .json(status, Said(message: message, remedy: remedy))
+    .json(status, Outcome(message: message, remedy: remedy))
   }
 }

@@ -2,12 +2,10 @@
 
 import Synchronization
 
-/// What the page shows, sent to everybody who has it open. It is looked at once for all of them, and only while there
-/// are some.
+/// What the page shows, sent to everybody who has it open. It is read once for all of them, and only while there are
+/// some.
 final class StateFeed: Sendable {
-  /// Between two looks, where a look is quick: at most two changes a second are sent.
-  private static let interval = Duration.milliseconds(500)
-  /// Share of a processor that looking may take: one part in so many.
+  /// Share of a processor that reading may take: one part in so many.
   private static let share = 20
   /// After which the state is sent again unchanged, so that a client that has gone is noticed.
   private static let heartbeat = Duration.seconds(15)
@@ -17,18 +15,30 @@ final class StateFeed: Sendable {
     var next = 0
     /// As it was sent last.
     var frame: [UInt8]?
-    var looking: Task<Void, Never>?
+    var reading: Task<Void, Never>?
+    /// Until it is read again.
+    var pause: Task<Void, Never>?
+    /// Something was changed after the last reading began.
+    var isDue = false
     var isOver = false
   }
 
   private let most: Int
-  private let look: @Sendable () async -> [UInt8]?
+  private let shortestPause: Duration
+  /// However long reading takes.
+  private let longestPause: Duration
+  private let read: @Sendable () async -> [UInt8]?
   private let state = Mutex(State())
 
-  /// - Parameter look: JSON without a line end; nil where it cannot be read now.
-  init(most: Int, look: @escaping @Sendable () async -> [UInt8]?) {
+  /// - Parameter read: gives JSON without a line end; nil where it cannot be read now.
+  init(
+    most: Int, shortestPause: Duration, longestPause: Duration,
+    read: @escaping @Sendable () async -> [UInt8]?
+  ) {
     self.most = most
-    self.look = look
+    self.shortestPause = shortestPause
+    self.longestPause = longestPause
+    self.read = read
   }
 
   var viewers: Int { state.withLock { $0.viewers.count } }
@@ -41,10 +51,10 @@ final class StateFeed: Sendable {
       guard !state.isOver, state.viewers.count < most else { return nil }
       state.next += 1
       state.viewers[state.next] = sender
-      if state.looking == nil {
-        // What was seen last is old by now.
+      if state.reading == nil {
+        // What was read last is old by now.
         state.frame = nil
-        state.looking = Task { [weak self] in await self?.run() }
+        state.reading = Task { [weak self] in await self?.run() }
       } else if let frame = state.frame {
         sender.yield(frame)
       }
@@ -57,30 +67,40 @@ final class StateFeed: Sendable {
 
   /// Ends every answer. Clients come back when the daemon does.
   func end() {
-    let (viewers, looking) = state.withLock { state in
+    let (viewers, reading) = state.withLock { state in
       state.isOver = true
-      return (Array(state.viewers.values), state.looking)
+      return (Array(state.viewers.values), state.reading)
     }
-    looking?.cancel()
+    reading?.cancel()
     for viewer in viewers { viewer.finish() }
   }
 
+  /// Reads now: somebody has changed something, and waits to see it.
+  func readNow() {
+    let pause = state.withLock { state in
+      state.isDue = true
+      return state.pause
+    }
+    pause?.cancel()
+  }
+
   private func leave(_ number: Int) {
-    let (viewer, looking) = state.withLock { state in
+    let (viewer, reading) = state.withLock { state in
       let viewer = state.viewers.removeValue(forKey: number)
       guard state.viewers.isEmpty else { return (viewer, Task<Void, Never>?.none) }
-      defer { state.looking = nil }
-      return (viewer, state.looking)
+      defer { state.reading = nil }
+      return (viewer, state.reading)
     }
     viewer?.finish()
-    looking?.cancel()
+    reading?.cancel()
   }
 
   private func run() async {
     var sent = ContinuousClock.now
     while !Task.isCancelled {
       let began = ContinuousClock.now
-      if let json = await look() {
+      state.withLock { $0.isDue = false }
+      if let json = await read() {
         let frame = Array("event: state\ndata: ".utf8) + json + Array("\n\n".utf8)
         let isDue = sent.duration(to: .now) >= Self.heartbeat
         let viewers = state.withLock { state in
@@ -92,7 +112,21 @@ final class StateFeed: Sendable {
         for viewer in viewers { viewer.yield(frame) }
       }
       let took = began.duration(to: .now)
-      try? await Task.sleep(for: max(Self.interval, took * Self.share))
+      await pause(for: min(max(shortestPause, took * Self.share), longestPause))
+    }
+  }
+
+  private func pause(for duration: Duration) async {
+    let pause = Task { _ = try? await Task.sleep(for: duration) }
+    let isDue = state.withLock { state in
+      state.pause = pause
+      return state.isDue
+    }
+    if isDue { pause.cancel() }
+    await withTaskCancellationHandler {
+      await pause.value
+    } onCancel: {
+      pause.cancel()
     }
   }
 }

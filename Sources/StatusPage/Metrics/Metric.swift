@@ -37,26 +37,45 @@ package struct Metric: Sendable {
     self.init(kind, name, help, [Sample(value)])
   }
 
-  /// - Parameters:
-  ///   - bounds: upper bounds of the buckets, ascending; what is above the last has a bucket more.
-  ///   - counts: of each bucket, one more than bounds.
-  ///   - sum: of all values.
-  package init(
-    histogram name: String, _ help: String, bounds: [Double], counts: [UInt64], sum: Double
-  ) {
-    var samples: [Sample] = []
-    var total: UInt64 = 0
-    for (bound, count) in zip(bounds.map { MetricsText.number($0) } + ["+Inf"], counts) {
-      total += count
-      var sample = Sample(Double(total), [("le", bound)])
-      sample.suffix = "_bucket"
-      samples.append(sample)
+  /// How often a value lay where, with its labels.
+  package struct Distribution: Sendable {
+    package var labels: [(name: String, value: String)]
+    /// Upper bounds of the buckets, ascending; what is above the last has a bucket more.
+    package var bounds: [Double]
+    /// Of each bucket, one more than bounds.
+    package var counts: [UInt64]
+    /// Of all values.
+    package var sum: Double
+
+    package init(
+      _ labels: [(name: String, value: String)] = [], bounds: [Double], counts: [UInt64],
+      sum: Double
+    ) {
+      self.labels = labels
+      self.bounds = bounds
+      self.counts = counts
+      self.sum = sum
     }
-    for (suffix, value) in [("_sum", sum), ("_count", Double(total))] {
-      var sample = Sample(value)
-      sample.suffix = suffix
-      samples.append(sample)
+
+    fileprivate var samples: [Sample] {
+      var samples: [Sample] = []
+      var total: UInt64 = 0
+      for (bound, count) in zip(bounds.map { MetricsText.number($0) } + ["+Inf"], counts) {
+        total += count
+        var sample = Sample(Double(total), labels + [("le", bound)])
+        sample.suffix = "_bucket"
+        samples.append(sample)
+      }
+      for (suffix, value) in [("_sum", sum), ("_count", Double(total))] {
+        var sample = Sample(value, labels)
+        sample.suffix = suffix
+        samples.append(sample)
+      }
+      return samples
     }
-    self.init(.histogram, name, help, samples)
+  }
+
+  package init(histogram name: String, _ help: String, _ distributions: [Distribution]) {
+    self.init(.histogram, name, help, distributions.flatMap(\.samples))
   }
 }

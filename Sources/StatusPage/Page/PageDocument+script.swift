@@ -1,157 +1,159 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PageDocument {
-  /// Everything that comes from the daemon becomes text, never markup.
-  static let script = #"""
-    "use strict";
-    const byId = id => document.getElementById(id);
-    const mayChange = document.body.dataset.change === "yes";
-    function make(tag, className, ...content) {
-      const element = document.createElement(tag);
-      if (className) element.className = className;
-      element.append(...content.filter(part => part !== null && part !== undefined));
-      return element;
-    }
-    function when(text) {
-      const time = new Date(text), seconds = Math.round((time - Date.now()) / 1000);
-      const steps = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
-      const [unit, size] = steps.find(step => Math.abs(seconds) >= step[1]) || steps[3];
-      const words = new Intl.RelativeTimeFormat("en", {numeric: "auto"}).format(Math.trunc(seconds / size), unit);
-      const element = make("time", "dim", words);
-      element.dateTime = text;
-      element.title = time.toLocaleString();
-      return element;
-    }
-    // It is said to the minute.
-    function seen(text) {
-      return Date.now() - new Date(text) < 120000 ? "just now" : when(text);
-    }
-    function fill(id, nodes, hide) {
-      const section = byId(id);
-      section.lastElementChild.replaceChildren(...nodes);
-      if (hide) section.hidden = nodes.length === 0;
-    }
-    async function change(path, body, question) {
-      if (question && !confirm(question)) return;
-      const said = byId("said");
-      try {
-        const answer = await fetch(path, {method: "POST", credentials: "same-origin",
-          headers: {"Content-Type": "application/json"}, body: JSON.stringify(body)});
-        const words = await answer.json();
-        said.className = answer.ok ? "good" : "bad";
-        said.textContent = words.message + (words.remedy ? " " + words.remedy : "");
-      } catch {
-        said.className = "bad";
-        said.textContent = "The daemon does not answer.";
+  /// What the page shows, and when. `show` keeps what has not changed: nothing moves under a finger, and the focus stays
+  /// where it is.
+  static let script =
+    tools + "\n" + #"""
+      function router(home, item) {
+        const line = make("li", item.online ? "" : "off",
+          make("span", "name", item.name), " ",
+          make("span", item.online ? "good" : "bad", item.online ? "online" : "offline"), " ",
+          make("span", "dim", item.make || ""),
+          make("div", "dim", "seen ", seen(item.seen)));
+        for (const note of item.notes) line.append(make("div", "warn", note));
+        const body = {home, border_agent_id: item.id};
+        if (item.notes.includes("new here")) line.append(button("Accept", fullName(item), "/routers/accept", body));
+        if (!item.online) line.append(button("Forget", fullName(item), "/routers/forget", body,
+          "Forget " + fullName(item) + "? Its stored credentials are deleted."));
+        return line;
       }
-    }
-    function button(label, about, path, body, question, className) {
-      if (!mayChange) return null;
-      const element = make("button", className || "", label);
-      element.type = "button";
-      element.setAttribute("aria-label", label + ": " + about);
-      element.addEventListener("click", () => change(path, body, question));
-      return element;
-    }
-    function router(home, item) {
-      const line = make("li", item.online ? "" : "off",
-        make("span", "name", item.name), " ",
-        make("span", item.online ? "good" : "bad", item.online ? "online" : "offline"), " ",
-        make("span", "dim", item.make || ""),
-        make("div", "dim", "seen ", seen(item.seen)));
-      for (const note of item.notes) line.append(make("div", "warn", note));
-      const body = {home, border_agent_id: item.id};
-      if (item.notes.includes("new here"))
-        line.append(button("Accept", item.name, "/routers/accept", body) || "");
-      if (!item.online) line.append(button("Forget", item.name, "/routers/forget", body,
-        "Forget " + item.name + "? Its stored credentials are deleted.") || "");
-      return line;
-    }
-    function network(home, item) {
-      const title = make("h3", "", item.id ? item.name || "without a name" : "Without a network");
-      if (item.preferred) title.append(make("span", "badge", "preferred"));
-      else if (item.accepted) title.append(make("span", "badge", "accepted"));
-      const list = make("ul", "routers", ...item.routers.map(one => router(home, one)));
-      const facts = item.id ? make("p", "dim", item.id, item.channel ? ", channel " + item.channel : "") : null;
-      const card = make("article", "card net" + (item.preferred ? " preferred" : ""), title, facts,
-        item.routers.length ? list : make("p", "dim", "no border router"));
-      if (item.id && !item.preferred) {
-        const body = {home, ext_pan_id: item.id};
-        card.append(
-          button("Prefer", item.name, "/networks/prefer", body,
-            "Make " + item.name + " the preferred network? All border routers are checked again.") || "",
-          button(item.accepted ? "Do not accept" : "Accept", item.name, "/networks/accept",
-            {...body, accepted: !item.accepted}) || "");
+      function network(home, item, heading) {
+        const title = make(heading, "", item.id ? item.name || "without a name" : "Without a network");
+        if (item.preferred) title.append(make("span", "badge", "preferred"));
+        else if (item.accepted) title.append(make("span", "badge", "accepted"));
+        const list = make("ul", "routers", ...item.routers.map(one => router(home, one)));
+        const facts = item.id ? make("p", "dim", item.id, item.channel ? ", channel " + item.channel : "") : null;
+        const card = make("article", "card net" + (item.preferred ? " preferred" : ""), title, facts,
+          item.routers.length ? list : make("p", "dim", "no border router"));
+        if (!item.id) return card;
+        const body = {home, ext_pan_id: item.id}, named = fullName(item);
+        if (item.preferred)
+          card.append(button("Forget", named, "/networks/forget", body,
+            "Forget that " + named + " is the preferred network of " + home + "? Then no border router is checked, " +
+            "until you prefer a network. It is kept in the history."));
+        else
+          card.append(
+            button("Prefer", named, "/networks/prefer", body,
+              "Make " + named + " the preferred network of " + home + "? All border routers are checked again."),
+            button(item.accepted ? "Do not accept" : "Accept", named, "/networks/accept",
+              {...body, accepted: !item.accepted}));
+        return card;
       }
-      return card;
-    }
-    function homes(state) {
-      return state.homes.map(home => {
-        const box = make("div", "");
-        if (state.homes.length > 1) box.append(make("h3", "", "Home ", home.name));
-        box.append(make("div", "grid", ...home.networks.map(item => network(home.name, item))));
-        if (!home.networks.length) box.append(make("p", "dim", "No border router is listed yet."));
-        if (home.more) box.append(make("p", "dim", "and " + home.more + " more border routers"));
-        return box;
+      function homes(list, isForced) {
+        const several = list.length > 1;
+        update(byId("homes").lastElementChild, list.map(home => home.name), name => name, name =>
+          make("div", "", several ? make("h3", "", "Home ", name) : null, make("div", "grid"), make("p", "dim")));
+        list.forEach((home, index) => {
+          const box = byId("homes").lastElementChild.children[index];
+          update(box.querySelector(".grid"), home.networks, item => item.id || "none",
+            item => network(home.name, item, several ? "h4" : "h3"), isForced);
+          box.lastElementChild.textContent = !home.networks.length ? "No border router is listed yet." :
+            home.more ? "and " + home.more + " more border routers" : "";
+        });
+      }
+      function alert(item) {
+        return make("article", "card " + item.severity,
+          make("h3", item.severity === "critical" ? "bad" : item.severity === "warning" ? "warn" : "",
+            item.severity, ": ", item.name),
+          make("p", "", item.summary), make("p", "", make("strong", "", "What to do: "), item.remedy),
+          make("p", "dim", "since ", when(item.since)));
+      }
+      function consent(item) {
+        const whose = item.requester + (item.fingerprint ? ", key " + item.fingerprint : "");
+        return make("article", "card warning",
+          make("h3", "", item.requester, " asks for ", item.networks.join(", ")),
+          item.router ? make("p", "", "For the border router ", item.router) : null,
+          make("p", "", item.reason),
+          item.fingerprint ? make("p", "dim", "fingerprint of its key: ", item.fingerprint) : null,
+          make("p", "dim", "expires ", when(item.expires)),
+          button("Approve once", item.requester, "/consent/approve", {id: item.id}, "", "main"),
+          button("Approve always", item.requester, "/consent/approve", {id: item.id, always: true},
+            "Let " + whose + " have these credentials from now on, without asking again?"),
+          button("Deny", item.requester, "/consent/deny", {id: item.id}),
+          mayChange ? null : make("p", "dim", "Decide with `threadkeeper consent`, or open the link of `threadkeeper page token`."));
+      }
+      function part(item) {
+        return make("div", "part", make("dt", "", item.name),
+          make("dd", item.state === "bad" ? "bad" : item.state === "off" ? "dim" : "good",
+            item.text, item.remedy ? ". " + item.remedy : ""));
+      }
+      function event(item) {
+        const details = Object.entries(item.details).map(pair => pair.join(": ")).join(", ");
+        return make("li", "", when(item.at), " ", make("span", "name", item.text), " ", make("span", "dim", details));
+      }
+      // What the daemon leaves out it cannot read now; it stays as it was.
+      let known = {homes: [], alerts: [], consents: []};
+      // The timer of a button that is pressed; 0: none is.
+      let pressed = 0;
+      let isDue = false;
+      function verdict(wrong, waiting) {
+        const words = (wrong === 0 ? "All is well." : wrong === 1 ? "One thing is wrong." : wrong + " things are wrong.")
+          + (waiting === 0 ? "" : waiting === 1 ? " One request waits for your consent." :
+            " " + waiting + " requests wait for your consent.");
+        // A screen reader reads it whenever it is set.
+        if (byId("verdict").textContent !== words) byId("verdict").textContent = words;
+        byId("verdict").className = wrong ? "bad" : waiting ? "warn" : "good";
+      }
+      function show(isForced) {
+        isDue = pressed !== 0;
+        if (isDue) return;
+        const before = document.activeElement, key = before.dataset.key;
+        const isGrave = item => item.severity !== "info";
+        const broken = known.health.filter(item => item.state === "bad").length;
+        verdict(known.alerts.filter(isGrave).length + broken, known.consents.length);
+        fill("consents", known.consents, item => item.id, consent, isForced);
+        fill("alerts", known.alerts.filter(isGrave), item => item.id, alert, isForced);
+        fill("notices", known.alerts.filter(item => !isGrave(item)), item => item.id, alert, isForced);
+        homes(known.homes, isForced);
+        byId("health").lastElementChild.firstElementChild.replaceChildren(...known.health.map(part));
+        byId("events").lastElementChild.replaceChildren(known.events.length ?
+          make("ul", "events", ...known.events.map(event)) : make("p", "dim", "Nothing since the daemon started."));
+        byId("version").textContent = "threadkeeper " + known.version;
+        document.body.dataset.ready = "yes";
+        if (!key || document.activeElement === before) return;
+        const again = [...document.querySelectorAll("main button")].find(button => button.dataset.key === key);
+        (again || byId("main")).focus({preventScroll: true});
+      }
+      function take(text) {
+        known = {...known, ...JSON.parse(text)};
+        show();
+      }
+      // A button that is replaced between press and release is not clicked.
+      function release() {
+        clearTimeout(pressed);
+        pressed = 0;
+        if (isDue) setTimeout(show);
+      }
+      addEventListener("pointerdown", event => {
+        if (!event.isPrimary || event.button !== 0 || !event.target.closest("button")) return;
+        clearTimeout(pressed);
+        // Not every press ends with an event that says so.
+        pressed = setTimeout(release, 3000);
       });
-    }
-    function alert(item) {
-      return make("article", "card " + item.severity,
-        make("h3", item.severity === "critical" ? "bad" : item.severity === "warning" ? "warn" : "",
-          item.severity, ": ", item.name),
-        make("p", "", item.summary), make("p", "", make("strong", "", "What to do: "), item.remedy),
-        make("p", "dim", "since ", when(item.since)));
-    }
-    function consent(item) {
-      return make("article", "card warning",
-        make("h3", "", item.requester, " asks for ", item.networks.join(", ")),
-        make("p", "", item.reason), make("p", "dim", "expires ", when(item.expires)),
-        button("Approve once", item.requester, "/consent/approve", {id: item.id}, "", "main"),
-        button("Approve always", item.requester, "/consent/approve", {id: item.id, always: true},
-          "Let " + item.requester + " have these credentials from now on, without asking again?"),
-        button("Deny", item.requester, "/consent/deny", {id: item.id}),
-        mayChange ? null : make("p", "dim", "Decide with `threadkeeper consent`, or open the link of `threadkeeper page token`."));
-    }
-    function part(item) {
-      return [make("dt", "", item.name),
-        make("dd", item.state === "bad" ? "bad" : item.state === "off" ? "dim" : "good",
-          item.text, item.remedy ? ". " + item.remedy : "")];
-    }
-    function event(item) {
-      const details = Object.entries(item.details).map(pair => pair.join(": ")).join(", ");
-      return make("li", "", when(item.at), " ", make("span", "name", item.text), " ", make("span", "dim", details));
-    }
-    function show(state) {
-      const wrong = state.alerts.filter(item => item.severity !== "info").length;
-      const broken = state.health.filter(item => item.state === "bad").length;
-      const isWell = wrong + broken === 0;
-      const verdict = byId("verdict");
-      verdict.textContent = isWell ? "All is well." : wrong + broken === 1 ? "One thing is wrong." :
-        wrong + broken + " things are wrong.";
-      verdict.className = isWell ? "good" : "bad";
-      fill("consents", state.consents.map(consent), true);
-      fill("alerts", state.alerts.map(alert), true);
-      fill("homes", homes(state));
-      fill("health", [make("dl", "", ...state.health.flatMap(part))]);
-      fill("events", [state.events.length ? make("ul", "events", ...state.events.map(event)) :
-        make("p", "dim", "Nothing since the daemon started.")]);
-      byId("version").textContent = "threadkeeper " + state.version;
-      document.body.dataset.ready = "yes";
-    }
-    let last = byId("first").textContent;
-    if (last) show(JSON.parse(last));
-    const source = new EventSource("/events");
-    source.addEventListener("state", message => {
-      byId("away").hidden = true;
-      if (message.data === last) return;
-      last = message.data;
-      show(JSON.parse(last));
-    });
-    source.addEventListener("error", () => {
-      byId("away").hidden = false;
-      // The browser gives up after an answer that is no stream, as from a proxy whose daemon is away.
-      if (source.readyState === EventSource.CLOSED) setTimeout(() => location.reload(), 5000);
-    });
-    setInterval(() => { if (last && !document.activeElement.closest("main button")) show(JSON.parse(last)); }, 60000);
-    """#
+      for (const name of ["pointerup", "pointercancel", "contextmenu", "dragend", "blur", "visibilitychange"])
+        addEventListener(name, release);
+      let last = byId("first").textContent;
+      if (last) take(last);
+      const source = new EventSource("/events");
+      source.addEventListener("state", message => {
+        byId("away").hidden = true;
+        if (message.data === last) return;
+        last = message.data;
+        take(last);
+      });
+      source.addEventListener("error", async () => {
+        byId("away").hidden = false;
+        if (source.readyState !== EventSource.CLOSED) return;
+        // The browser gives up after an answer that is no stream: too many viewers, another token, or a proxy whose
+        // daemon is away.
+        const {ok, status} = await fetch("/", {method: "HEAD"}).catch(() => ({ok: false, status: 0}));
+        // Loaded again, the page says what it needs.
+        if (status === 401) return location.reload();
+        if (ok) byId("away").textContent = "The page does not follow: too many pages are open. It tries again in half a minute.";
+        setTimeout(() => location.reload(), ok ? 30000 : 5000);
+      });
+      // The times on it go on.
+      setInterval(() => { if (last) show(true); }, 60000);
+      """#
 }

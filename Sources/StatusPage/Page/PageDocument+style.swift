@@ -12,7 +12,7 @@ extension PageDocument {
     font:1rem/1.5 system-ui,sans-serif;overflow-wrap:anywhere}
     header{display:flex;flex-wrap:wrap;align-items:baseline;gap:.25rem 1rem}
     h1{font-size:1.5rem;margin:1rem 0 .25rem}h2{font-size:1.15rem;margin:1.5rem 0 .5rem}
-    h3{font-size:1.05rem;margin:0 0 .5rem}p{margin:.25rem 0}
+    h3,h4{font-size:1.05rem;margin:0 0 .5rem}p{margin:.25rem 0}
     .skip{position:absolute;left:-99rem}.skip:focus{left:1rem;top:.5rem;background:var(--back)}
     a,.link{color:var(--mark)}
     :focus-visible{outline:3px solid var(--mark);outline-offset:2px}
@@ -33,7 +33,7 @@ extension PageDocument {
     .routers li.off::before{background:var(--back);border-color:var(--bad)}
     .name{font-weight:600}
     .critical,.warning{border-left:.4rem solid var(--bad)}.warning{border-left-color:var(--warn)}
-    dl{display:grid;grid-template-columns:max-content 1fr;gap:.25rem 1rem;margin:0}dt{font-weight:600}dd{margin:0}
+    dl{margin:0}.part{display:flex;gap:1rem;padding:.1rem 0}dt{font-weight:600;min-width:6rem}dd{margin:0}
     .events li{padding:.25rem 0;border-bottom:1px solid var(--line)}
     button{font:inherit;min-height:2.75rem;padding:.25rem .9rem;margin:.4rem .4rem 0 0;border-radius:.5rem;\
     border:2px solid var(--mark);background:var(--back);color:var(--mark);cursor:pointer}

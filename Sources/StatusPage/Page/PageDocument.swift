@@ -25,14 +25,15 @@ enum PageDocument {
     <p id="verdict" role="status">Loading …</p>
     </header>
     <p id="away" role="alert" hidden>The daemon does not answer. This page shows what was last known, and tries again.</p>
-    <p id="said" role="status"></p>
+    <p id="outcome" role="status"></p>
     <noscript><p>This page needs JavaScript. <code>threadkeeper status</code> shows the same.</p></noscript>
     <main id="main" tabindex="-1">
-    <section id="consents" aria-labelledby="h-consents" hidden><h2 id="h-consents">Waits for your consent</h2><div></div></section>
+    <section id="consents" aria-labelledby="h-consents" hidden><h2 id="h-consents">Requests for your consent</h2><div></div></section>
     <section id="alerts" aria-labelledby="h-alerts" hidden><h2 id="h-alerts">What is wrong</h2><div></div></section>
-    <section id="homes" aria-labelledby="h-homes"><h2 id="h-homes">Who is on which network</h2><div></div></section>
-    <section id="health" aria-labelledby="h-health"><h2 id="h-health">Health of the daemon</h2><div></div></section>
-    <section id="events" aria-labelledby="h-events"><h2 id="h-events">What happened last</h2><div></div></section>
+    <section id="notices" aria-labelledby="h-notices" hidden><h2 id="h-notices">Worth knowing</h2><div></div></section>
+    <section id="homes" aria-labelledby="h-homes"><h2 id="h-homes">Networks and border routers</h2><div></div></section>
+    <section id="health" aria-labelledby="h-health"><h2 id="h-health">Health of the daemon</h2><div><dl></dl></div></section>
+    <section id="events" aria-labelledby="h-events"><h2 id="h-events">Recent events</h2><div></div></section>
     </main>
     <footer><p id="version"></p></footer>
     <script nonce="\(nonce)" id="first" type="application/json">\(embedded(state))</script>
@@ -46,10 +47,12 @@ enum PageDocument {
   /// Bytes of a first state; a larger one comes by the first event, so that the page stays below 60 kB.
   private static let largestState = 40_000
 
-  /// JSON that cannot end the element it stands in: `<` is only in its texts, where it may be escaped.
+  /// JSON that cannot end the element it stands in: `<` is only in its texts, where it may be escaped. By bytes: as a
+  /// Character, a `<` may be one with what is before it.
   private static func embedded(_ state: [UInt8]?) -> String {
     guard let state, state.count <= largestState else { return "" }
-    return String(decoding: state, as: UTF8.self).replacing("<", with: "\\u003c")
+    let escaped = state.flatMap { $0 == UInt8(ascii: "<") ? Array(#"\u003c"#.utf8) : [$0] }
+    return String(decoding: escaped, as: UTF8.self)
   }
 
   /// Leads on to the page, without the token in its address.

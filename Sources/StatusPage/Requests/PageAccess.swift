@@ -26,10 +26,7 @@ package struct PageAccess: Sendable {
   /// Only with the token, also from this machine. Where it is the browser that shows it, the page that asks has to be
   /// ours: a browser names the page's origin in every POST (https://fetch.spec.whatwg.org/#origin-header).
   func mayChange(_ request: PageRequest) -> Bool {
-    guard isInCookie(of: request) else {
-      return isShown(by: request) && isOwn(request, ifAbsent: true)
-    }
-    return isOwn(request, ifAbsent: isShown(by: request))
+    mayLook(request) && hasToken && isOwn(request, ifAbsent: isShown(by: request))
   }
 
   private func isOwn(_ request: PageRequest, ifAbsent: Bool) -> Bool {
@@ -51,8 +48,8 @@ package struct PageAccess: Sendable {
   func cookie(for request: PageRequest) -> String? {
     let given = request.query.split(separator: "&").first { $0.hasPrefix("token=") }?.dropFirst(6)
     guard let given, isToken(given) else { return nil }
-    // For a year. No other site's page sends it along, and no script reads it.
-    return "\(Self.cookie)=\(given); Path=/; Max-Age=31536000; HttpOnly; SameSite=Strict"
+    // For 90 days. No other site's page sends it along, and no script reads it.
+    return "\(Self.cookie)=\(given); Path=/; Max-Age=7776000; HttpOnly; SameSite=Strict"
   }
 
   /// In the same time wherever they differ.

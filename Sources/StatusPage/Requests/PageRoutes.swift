@@ -13,7 +13,11 @@ package struct PageRoutes: Sendable {
     hosts = HostCheck(names: configuration.names)
     access = PageAccess(token: configuration.token)
     self.source = source
-    feed = StateFeed(most: configuration.limits.viewers) { await source.state() }
+    feed = StateFeed(
+      most: configuration.limits.viewers,
+      shortestPause: .milliseconds(configuration.limits.shortestPauseMilliseconds),
+      longestPause: .seconds(configuration.limits.longestPauseSeconds)
+    ) { await source.state() }
     first = SharedValue(for: .milliseconds(500)) { await source.state() }
     metrics = SharedValue(for: .seconds(1)) {
       let text = MetricsText.encode(await source.metrics())
@@ -52,6 +56,9 @@ package struct PageRoutes: Sendable {
 
   /// Ends the answers that would go on.
   package func end() { feed.end() }
+
+  /// Has those who follow events see a change at once.
+  func readNow() { feed.readNow() }
 
   /// Those who follow events.
   package var viewers: Int { feed.viewers }

@@ -6,6 +6,10 @@ package struct PageLimits: Sendable {
   package var connections = 256
   /// Of them those that follow events; the others are left for monitoring.
   package var viewers = 224
+  /// The shortest pause before the state is read again for them, in milliseconds: at most two changes a second are sent.
+  package var shortestPauseMilliseconds: Int64 = 500
+  /// The longest, in seconds. Where reading takes long, the pause is long.
+  package var longestPauseSeconds: Int64 = 15
   /// From the connection to the end of its request, in seconds. A browser needs less than one.
   package var requestSeconds: Int64 = 10
   /// For which nothing that was written leaves, in seconds: then the client does not read.

@@ -19,6 +19,8 @@ package struct PageServer: Service {
   private let table: ConnectionTable
   private let logger: Logger
   private let listening: @Sendable (Int) -> Void
+  /// Whether it can be reached.
+  package let condition = PageCondition()
 
   /// - Parameter listening: called with the port, when it can be reached.
   package init(
@@ -48,21 +50,16 @@ package struct PageServer: Service {
   }
 
   private func serve() async {
-    var problem: String?
     while !Task.isShuttingDownGracefully, !Task.isCancelled {
       do {
         return try await server.run()
       } catch {
-        let reason = "\(error)"
-        if reason != problem {
+        let state = PageCondition.State(failure: error, at: configuration)
+        if condition.set(state), case .unavailable(let reason, let remedy) = state {
           logger.warning(
             "the HTTP server cannot listen; trying again",
-            metadata: [
-              "address": "\(configuration.address)", "port": "\(configuration.port)",
-              "reason": "\(reason)",
-            ])
+            metadata: ["reason": "\(reason)", "remedy": "\(remedy)"])
         }
-        problem = reason
         try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.retryInterval) }
       }
     }
@@ -87,6 +84,7 @@ package struct PageServer: Service {
         address: .hostname(configuration.address, port: configuration.port)),
       onServerRunning: { [self] channel in
         let port = channel.localAddress?.port ?? configuration.port
+        condition.set(.listening(port: port))
         logger.notice(
           "the HTTP server listens",
           metadata: ["address": "\(configuration.address)", "port": "\(port)"])

@@ -9,9 +9,11 @@ import SodiumCrypto
 struct DemoCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "demo",
-    abstract: "Watch the daemon work, with a private broker and three simulated border routers.",
+    abstract: "Watch the daemon work, with a private broker and simulated border routers.",
     discussion: """
-      Takes less than a minute, needs the program mosquitto, and leaves nothing behind.
+      Begins with a link to the status page. On a terminal the page stays until you press Ctrl-C; otherwise \
+      it ends with the story, after less than a minute. Needs the program mosquitto, listens on 127.0.0.1 \
+      only, sends nothing on the local network, and leaves nothing behind.
 
       Example:
         threadkeeper demo
@@ -47,6 +49,10 @@ struct DemoShow: Service {
       try await cancelWhenGracefulShutdown {
         try await stage.ready()
         try await DemoStory(stage: stage).tell()
+        guard StandardStream.output.isTerminal else { return }
+        stage.timeline.write("The page stays until you press Ctrl-C.\n")
+        // All that was promised is done: Ctrl-C is no interruption now.
+        while (try? await Task.sleep(for: .seconds(3_600))) != nil {}
       }
     } catch {
       await stage.end(running)

@@ -6,6 +6,7 @@ import EmbeddedBroker
 import KeychainCore
 import Logging
 import MosquittoClient
+import ServiceDiscovery
 import Settings
 import ThreadkeeperDaemon
 
@@ -16,7 +17,7 @@ import ThreadkeeperDaemon
 #endif
 
 /// Everything that the demonstration needs, in a temporary directory that goes with it: a broker, a
-/// store, the bridge, and somebody who watches.
+/// store, the bridge, the status page, and somebody who watches.
 struct DemoStage {
   /// Seconds for which a condition must last here; the default of 30 would make a long film.
   static let hold = 2
@@ -28,6 +29,7 @@ struct DemoStage {
   let timeline: Timeline
 
   private let bridge: Bridge
+  private let page: DemoPage
 
   init() throws {
     directory = try Self.temporaryDirectory()
@@ -46,6 +48,8 @@ struct DemoStage {
         version: threadkeeperVersion,
         topics: BaseTopics([.init(name: "home", base: "threadkeeper")]))
       configuration.alertsHold = Self.hold
+      // Nothing is looked for: `discover` hands over records.
+      configuration.discoversRouters = true
       bridge = try Bridge(
         configuration, connection: Self.connection(broker, user: "threadkeeper"),
         clientID: "demo", keychain: keychain,
@@ -55,6 +59,8 @@ struct DemoStage {
       try? FileManager.default.removeItem(atPath: directory)
       throw CommandFailure(.unavailable, "\(error)")
     }
+    page = DemoPage(
+      bridge: bridge, keychain: keychain, settings: .demonstration(in: directory))
     let timeline = Timeline()
     self.timeline = timeline
     audience = DemoClient(
@@ -64,7 +70,19 @@ struct DemoStage {
 
   /// Runs the audience and the bridge; both end with `end`.
   func begin() -> [Task<Void, any Error>] {
-    [Task { try await audience.run() }, Task { try await bridge.serve() }]
+    [
+      Task { try await audience.run() }, Task { try await bridge.serve() },
+      Task { try await page.run() },
+    ]
+  }
+
+  /// Where a browser opens the page; waits until it is there.
+  var link: String? { get async { await page.link } }
+
+  /// Hands over what a search of the local network would have found.
+  func discover(_ record: ServiceRecord) {
+    bridge.discovery?.receive(.found(record))
+    bridge.discovery?.receive(.listed)
   }
 
   /// Returns when everything that a router says from now on will be heard.
@@ -76,8 +94,10 @@ struct DemoStage {
   }
 
   func end(_ running: [Task<Void, any Error>]) async {
+    await page.stop()
     audience.stop()
     bridge.stop()
+    bridge.discovery?.stop()
     for task in running { _ = await task.result }
     keychain.close()
     broker.stop()

@@ -4,7 +4,7 @@ import MosquittoClient
 import ThreadDataset
 import ThreadkeeperDaemon
 
-/// The story that is told: a home with two routers, and a third one that has gone astray.
+/// The story that is told: a home with two routers, a third one that has gone astray, and a fourth that is only seen.
 struct DemoStory {
   static let routers = ["hub", "speaker", "wifi-router"]
 
@@ -24,23 +24,29 @@ struct DemoStory {
     wifi = SimulatedRouter("wifi-router", "Wi-Fi router", agent: "a1b2c3d4e5f60703", stage)
   }
 
+  /// Tells it to its end: in some seconds, on a terminal in half a minute.
   func tell() async throws {
+    if let link = await stage.link {
+      stage.timeline.write("The status page of this demonstration: \(link)\n")
+    }
     stage.timeline.write(
-      "A private broker, an encrypted store, three simulated border routers. "
+      "A private broker, an encrypted store, four simulated border routers. "
         + "Alerts are held for \(DemoStage.hold) s here (30 s unless configured).\n")
+    if let pause = stage.pause { stage.timeline.write("It begins in \(pause) seconds.\n") }
     let cast = [hub, speaker, wifi]
     let running = cast.map { router in Task { try await router.client.run() } }
     defer { cast.forEach { $0.client.stop() } }
     try await settle()
     try await migrate()
     try await part()
+    try await discover()
     for router in cast { router.client.stop() }
     for task in running { _ = await task.result }
     try DemoSummary(stage: stage, keys: [home.key, guests.key]).tell()
   }
 
   private func settle() async throws {
-    stage.timeline.heading("Two routers at home, one on another network")
+    try await stage.act("Two routers at home, one on another network")
     hub.announce(home.dataset, ssid: "home-wifi")
     try await stage.heard("preferred_changed", from: hub)
     speaker.announce(home.dataset, ssid: "home-wifi")
@@ -48,18 +54,18 @@ struct DemoStory {
     wifi.announce(guests.dataset, ssid: "home-wifi")
     try await stage.heardAlert("alert_raised", "PreferredNetworkMismatch")
 
-    stage.timeline.heading("The SSID changes: the router is checked against the preferred network")
+    try await stage.act("The SSID changes: the router is checked against the preferred network")
     wifi.changeSSID(from: "home-wifi", to: "home-wifi-6")
     try await stage.heard("ssid_changed", from: wifi)
 
-    stage.timeline.heading(
+    try await stage.act(
       "It is given the preferred network's credentials, and the alert resolves")
     wifi.change(home.dataset, "is on home now")
     try await stage.heardAlert("alert_resolved", "PreferredNetworkMismatch")
   }
 
   private func migrate() async throws {
-    stage.timeline.heading(
+    try await stage.act(
       "The home's dataset changes; the others follow in time, so no alert rises")
     let newer = try home.onChannel(25)
     hub.change(newer, "moves the network to channel 25")
@@ -71,13 +77,30 @@ struct DemoStory {
   }
 
   private func part() async throws {
-    stage.timeline.heading("A router leaves the Thread network")
+    try await stage.act("A router leaves the Thread network")
     wifi.leave()
     try await stage.heard("router_left", from: wifi)
     let topic = "threadkeeper/router/\(wifi.agent)"
     try await stage.until("the retained state of the router that left is gone") {
       $0.last { $0.topic == topic }?.payload.isEmpty == true
     }
+  }
+}
+
+extension DemoStory {
+  /// Last, so that the page still shows two networks when a person opens it.
+  private func discover() async throws {
+    try await stage.act(
+      "Another router is seen by mDNS. Its record is simulated: nothing is sent on your network")
+    let box = AdvertisedRouter(name: "TV box (simulated)", network: "tv-thread")
+    stage.timeline.action("mdns", "a record of \(box.name), on \(box.network)")
+    stage.discover(box.record)
+    try await stage.heard("router_discovered", from: box.agent)
+    // Of severity info: a device of another maker often has a network of its own, on purpose.
+    try await stage.heardAlert("alert_raised", box.agent)
+    stage.timeline.write(
+      "          Accept \(box.network) on the page, and the alert ends.\n"
+        + "          The command in its remedy is for a home of your own.\n")
   }
 }
 

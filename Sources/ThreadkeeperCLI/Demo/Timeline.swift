@@ -70,6 +70,7 @@ final class Timeline: Sendable {
       let router = borderAgentID ?? ""
       let changes = differs.map { " (\($0.joined(separator: ", ")))" } ?? ""
       switch eventType {
+      case "router_discovered": return "event: router \(router) is seen on the local network"
       case "router_announced": return "event: router \(router) is here"
       case "router_left": return "event: router \(router) left; its credentials are deleted"
       case "dataset_stored":

@@ -45,6 +45,21 @@ extension DaemonState.Discovery {
   }
 }
 
+extension DaemonState.Page {
+  var words: String {
+    switch state {
+    case .off: "off (setting `http.enabled`)"
+    case .starting: "starting"
+    case .unavailable: "unavailable: \(problem ?? ""). \(remedy ?? "")"
+    case .listening:
+      (url ?? "")
+        + (needsToken == true
+          ? ", with the link of `threadkeeper page token`"
+          : ", read only; `threadkeeper page token` lets you change something there")
+    }
+  }
+}
+
 extension DaemonState.Refused {
   var words: String {
     let place = problem.contains(lastTopic) ? "" : ", `\(lastTopic)`"

@@ -10,7 +10,8 @@ extension StatusReport {
     let lines = [
       ("broker", broker.words.printable), ("login", login.words.printable),
       ("refused", refused?.words.printable ?? ""), ("intake", intake.words.printable),
-      ("discovery", discovery?.words.printable ?? ""), ("store", storeText),
+      ("discovery", discovery?.words.printable ?? ""), ("page", page?.words.printable ?? ""),
+      ("store", storeText),
       ("preferred", preferredText), ("routers", "\(routers)\(routerDetail)"),
       ("networks", "\(networks)"), ("credentials", "\(credentials)"),
     ]

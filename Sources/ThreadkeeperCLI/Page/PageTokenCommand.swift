@@ -19,7 +19,7 @@ struct PageTokenCommand: ParsableCommand {
     abstract: "Make the token of the status page, and print the link with it.",
     discussion: """
       The token lies in a file beside the store, which the daemon reads at its start when the settings have no \
-      `http.token`. Whoever opens the link once may look and change, until there is another token. Where there is a \
+      `http.token`. A browser that has opened the link once shows the page and makes changes, until there is another token. Where there is a \
       token already, the link has that one.
 
       Examples:
@@ -29,7 +29,7 @@ struct PageTokenCommand: ParsableCommand {
 
   @Flag(
     help:
-      "Make another token; links with the previous one are worth nothing when the daemon has started again."
+      "Make another token; links with the previous one end with the next start of the daemon."
   )
   var new = false
 
@@ -53,6 +53,13 @@ struct PageTokenCommand: ParsableCommand {
       Report(
         link: link, file: settings.http.tokenFile(besideStore: settings.store.path),
         made: token.isNew),
-      text: "\(link)\n" + (token.isNew ? "Start the daemon again, then open this link.\n" : ""))
+      text: "\(link)\n" + advice(settings, isNew: token.isNew))
+  }
+
+  private func advice(_ settings: Settings, isNew: Bool) -> String {
+    if !settings.http.isEnabled {
+      return "The page is off: set `http.enabled: true`, and restart the daemon.\n"
+    }
+    return isNew ? "Restart the daemon, then open this link.\n" : ""
   }
 }

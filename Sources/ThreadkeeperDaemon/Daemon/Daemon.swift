@@ -75,17 +75,20 @@ package struct Daemon {
     }
     let logins = BrokerLoginService(
       settings, keychain: keychain, bridge: bridge, login: login, prompt: prompt, logger: logger)
+    let page = PageServer(settings, bridge: bridge, keychain: keychain, logger: logger)
     let state = DaemonStateReader(
       settings: settings, port: port, monitor: bridge.monitor, keychain: keychain,
-      discovery: { bridge.discovery?.current ?? .off }, login: { logins.login })
+      discovery: { bridge.discovery?.current ?? .off }, server: page, login: { logins.login })
     let store = StoreService(settings, enrolments: bridge.enrolments, logger: logger)
-    let clients = ClientSocket(settings: settings, requests: bridge.requests, logger: logger)
+    let clients = ClientSocket(
+      settings: settings, requests: bridge.requests,
+      finished: { [figures = bridge.monitor.figures] in figures.localCalls.add($1, to: $0) },
+      logger: logger)
     let localAPI = LocalAPISocket(
       settings, bridge: bridge, store: store, logins: logins, runtime: { state.current },
       logger: logger)
     let verification = StoreVerification(keychain: keychain, logger: logger)
     let discovery = RouterDiscovery(intake: bridge.discovery, logger: logger)
-    let page = PageServer(settings, bridge: bridge, keychain: keychain, logger: logger)
     let services: [any Service] =
       (privateBroker.map { [$0] } ?? []) + [
         bridge, store, logins, clients, localAPI, verification, discovery,

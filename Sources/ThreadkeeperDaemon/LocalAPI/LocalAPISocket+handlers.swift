@@ -28,5 +28,6 @@ extension LocalAPISocket {
           maintenance: MaintenanceService(settings, keychain: keychain, logger: logger)),
         LoginHandler(service: logins),
       ] + RequestHandler.all(settings, requests: bridge.requests), logger: logger)
+    finished = { [figures = bridge.monitor.figures] in figures.localCalls.add($1, to: $0) }
   }
 }

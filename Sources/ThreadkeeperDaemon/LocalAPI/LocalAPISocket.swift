@@ -10,6 +10,8 @@ package struct LocalAPISocket: Service {
   let settings: Settings
   let handlers: [any LocalAPIHandler]
   let logger: Logger
+  /// How long a method took.
+  var finished: @Sendable (_ method: String, Duration) -> Void = { _, _ in }
 
   package static func path(_ settings: Settings) -> String { settings.store.path + "/varlink.sock" }
 
@@ -20,7 +22,8 @@ package struct LocalAPISocket: Service {
   var service: VarlinkService {
     VarlinkService(
       Self.information, interfaces: [.threadkeeper] + handlers.map(\.interface),
-      endpoints: handlers.flatMap(\.endpoints), failure: { VarlinkError(failing: $0) })
+      endpoints: handlers.flatMap(\.endpoints), failure: { VarlinkError(failing: $0) },
+      finished: finished)
   }
 
   package func run() async throws {

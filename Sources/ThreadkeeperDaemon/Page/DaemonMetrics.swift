@@ -74,13 +74,24 @@ struct DaemonMetrics {
         "publish_latency_seconds",
         "From an event to the broker's acknowledgement of what is published of it.",
         figures.publish),
+      Metric(
+        histogram: "threadkeeper_local_call_duration_seconds",
+        "From a call of the local API to its answer, by method; without those that follow something.",
+        figures.localCalls.snapshots.map { Metric.Distribution($1, [("method", $0)]) }),
     ]
   }
 
   private func histogram(_ name: String, _ help: String, _ histogram: Histogram) -> Metric {
-    let snapshot = histogram.snapshot
-    return Metric(
-      histogram: "threadkeeper_\(name)", help, bounds: snapshot.bounds, counts: snapshot.counts,
-      sum: snapshot.sum)
+    Metric(
+      histogram: "threadkeeper_\(name)", help, [Metric.Distribution(histogram.snapshot)])
+  }
+}
+
+extension Metric.Distribution {
+  fileprivate init(
+    _ snapshot: Histogram.Snapshot, _ labels: [(name: String, value: String)] = []
+  ) {
+    self.init(
+      labels, bounds: snapshot.bounds, counts: snapshot.counts, sum: snapshot.sum)
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
+import ConsentLedger
 import Glibc
 import Settings
 import StatusPage
@@ -10,10 +11,11 @@ import VarlinkSocket
 
 /// Makes the changes of the page, as the commands of the daemon's own user do.
 struct PageChanges: Sendable {
-  private static let actor = "the status page"
+  private static let actor = ConsentApprover.statusPage.description
 
   let settings: Settings
   let bridge: Bridge
+  let registry: BridgeRegistry
 
   /// Writes the disk.
   ///
@@ -45,11 +47,12 @@ struct PageChanges: Sendable {
       _ = try service.remove(RouterSelection(home: home, borderAgentId: router))
       return "The border router is forgotten."
     case .prefer(let home, let network): return try prefer(network, in: home)
+    case .forgetPreferred(let home, let network): return try forget(network, in: home)
     case .approve(let id, let always):
-      try bridge.consents.approve(id, always ? .always : .once, by: geteuid())
+      try bridge.consents.approve(id, always ? .always : .once, by: .statusPage)
       return always ? "Approved, from now on." : "Approved, this once."
     case .deny(let id):
-      try bridge.consents.deny(id, by: geteuid())
+      try bridge.consents.deny(id, by: .statusPage)
       return "Denied."
     }
   }
@@ -59,24 +62,43 @@ struct PageChanges: Sendable {
   }
 
   private func prefer(_ hex: String, in home: String) throws -> String {
+    var request = ThreadRequest(.setPreferred)
+    request.network = try network(hex)
+    request.home = try settings.home(named: home)
+    return try data(request).changed == true
+      ? "The network is the preferred one now." : "That is the preferred network already."
+  }
+
+  private func forget(_ hex: String, in home: String) throws -> String {
+    let network = try network(hex)
+    var request = ThreadRequest(.forgetPreferred)
+    request.home = try settings.home(named: home)
+    guard try registry.homes().first(where: { $0.name == request.home })?.preferred == network
+    else { throw PageRefusal("Another network is the preferred one by now.") }
+    _ = try data(request)
+    return "No network is preferred now. Prefer one when you know which."
+  }
+
+  private func network(_ hex: String) throws -> ExtendedPANID {
     guard let network = ExtendedPANID(hex: hex) else {
       throw PageRefusal("An Extended PAN ID has 16 hex digits.")
     }
+    return network
+  }
+
+  private func data(_ request: ThreadRequest) throws -> AnswerData {
     guard let team = settings.team(ofUID: geteuid()) else {
       throw PageRefusal("The daemon's user speaks for no team.")
     }
-    var request = ThreadRequest(.setPreferred)
-    request.network = network
-    request.home = try settings.home(named: home)
     let outcome = bridge.requests.answer(
-      request, from: .systemUser(geteuid()), team: team, isAdministrator: true)
+      request, from: .systemUser(geteuid()), team: team, isAdministrator: true,
+      administrator: Self.actor)
     guard case .answer(let answer) = outcome else {
       throw PageRefusal("A person would have to agree first.")
     }
     if let failure = answer.error {
       throw PageRefusal(failure.message, remedy: failure.help)
     }
-    return answer.data?.changed == true
-      ? "The network is the preferred one now." : "That is the preferred network already."
+    return answer.data ?? AnswerData()
   }
 }

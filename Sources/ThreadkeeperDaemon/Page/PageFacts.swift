@@ -4,13 +4,14 @@ import Bridge
 import KeychainCore
 import Settings
 import StatusPage
+import VarlinkSocket
 
 /// Answers the HTTP server in the daemon.
 struct PageFacts: PageSource {
   let monitor: BridgeMonitor
   let keychain: Keychain
   let settings: Settings
-  let discovery: @Sendable () -> DiscoveryState
+  var discovery: @Sendable () -> DiscoveryState
   private let changes: PageChanges
   private let hasSeveralHomes: Bool
   private let queue = HandlerQueue("page")
@@ -19,17 +20,20 @@ struct PageFacts: PageSource {
     self.settings = settings
     self.keychain = keychain
     monitor = bridge.monitor
-    changes = PageChanges(settings: settings, bridge: bridge)
+    changes = PageChanges(
+      settings: settings, bridge: bridge, registry: BridgeRegistry(keychain.database))
     hasSeveralHomes = bridge.consents.hasSeveralHomes
     discovery = { bridge.discovery?.current ?? .off }
   }
 
   func metrics() async -> [Metric] {
     (try? await queue.run { [self] in
-      DaemonMetrics(
-        snapshot: monitor.snapshot, figures: monitor.figures, discovery: discovery(),
+      let discovery = discovery()
+      let now = discovery.isRunning ? SystemClock().now() : nil
+      return DaemonMetrics(
+        snapshot: monitor.snapshot, figures: monitor.figures, discovery: discovery,
         isStoreWritable: isStoreWritable
-      ).all + ((try? RegistryMetrics(Registry(settings, keychain)).all) ?? [])
+      ).all + ((try? RegistryMetrics(Registry(settings, keychain), now: now).all) ?? [])
     }) ?? []
   }
 
@@ -39,12 +43,20 @@ struct PageFacts: PageSource {
 
   func state() async -> [UInt8]? {
     try? await queue.run { [self] in
-      let waiting = try? ConsentService(keychain).list(namingHome: hasSeveralHomes)
-      let state = try PageState(
-        Registry(settings, keychain),
+      let discovery = discovery()
+      var state = PageState(
         health: readiness.checks.map { PageState.Part($0) }
-          + [PageState.Part(DaemonState.Discovery(discovery()))],
-        consents: waiting?.pending ?? [], events: monitor.recent.newest)
+          + [PageState.Part(DaemonState.Discovery(discovery))],
+        events: monitor.recent.newest)
+      do {
+        try state.read(Registry(settings, keychain), isDiscovering: discovery.isRunning)
+        state.consents = try ConsentService(keychain).list(namingHome: hasSeveralHomes).pending
+          .map { PageState.Consent($0) }
+      } catch {
+        // The lists stay as they were known; that the store cannot be read is what is to be shown.
+        let failure = VarlinkError(failing: error).commandFailure
+        state.noteUnreadable(failure.message, remedy: failure.remedy)
+      }
       return Array(try JSONText.line(state).utf8.dropLast())
     }
   }
@@ -64,5 +76,12 @@ struct PageFacts: PageSource {
         reason: snapshot.storeProblem?.reason ?? keychain.condition.words),
       .init("intake", ok: snapshot.intake == .running, reason: snapshot.reason),
     ])
+  }
+}
+
+extension DiscoveryState {
+  /// What is stored about who is advertised may be old otherwise.
+  fileprivate var isRunning: Bool {
+    if case .running = self { true } else { false }
   }
 }

@@ -10,27 +10,33 @@ extension PageState {
   /// Alerts of a home that it lists.
   static let alertsShown = 100
 
-  init(
-    _ registry: Registry, health: [Part], consents: [ConsentReport.Pending],
-    events: [RecentEvents.Event]
-  ) throws {
+  /// What is known without the store.
+  init(health: [Part], events: [RecentEvents.Event]) {
     version = threadkeeperVersion
     self.health = health
+    self.events = events.map { Event($0) }
+  }
+
+  mutating func noteUnreadable(_ message: String, remedy: String?) {
+    health.removeAll { $0.name == "store" }
+    health.append(.init(name: "store", state: "bad", text: message, remedy: remedy))
+  }
+
+  /// - Parameter isDiscovering: whether the daemon sees now which routers are on the local network.
+  mutating func read(_ registry: Registry, isDiscovering: Bool) throws {
     homes = try registry.reading {
-      try registry.registry.homes().map { try Home($0, registry.registry) }
+      try registry.registry.homes().map { try Home($0, registry.registry, isDiscovering) }
     }
     alerts = try registry.list { registry, home in
       try registry.alerts(in: home, all: false).prefix(Self.alertsShown).map {
         Alert($0.state(home: home.name))
       }
     }.sorted { ($0.rank, $0.since) < ($1.rank, $1.since) }
-    self.consents = consents.map { Consent($0) }
-    self.events = events.map { Event($0) }
   }
 }
 
 extension PageState.Home {
-  init(_ home: HomeRecord, _ registry: BridgeRegistry) throws {
+  init(_ home: HomeRecord, _ registry: BridgeRegistry, _ isDiscovering: Bool) throws {
     name = home.name
     let accepted = try registry.acceptedNetworks(in: home)
     let all = try registry.routers(in: home, limit: PageState.routersShown)
@@ -43,19 +49,19 @@ extension PageState.Home {
       return PageState.Network(
         id: state.extendedPANID, name: state.networkName, channel: state.channel,
         preferred: state.isPreferred, accepted: state.isAccepted,
-        routers: routers.map { PageState.Router($0) })
+        routers: routers.map { PageState.Router($0, isDiscovering) })
     }.sorted { $0.preferred && !$1.preferred }
     if let routers = groups[nil] {
       networks.append(
         .init(
           id: nil, name: "", channel: nil, preferred: false, accepted: false,
-          routers: routers.map { PageState.Router($0) }))
+          routers: routers.map { PageState.Router($0, isDiscovering) }))
     }
   }
 }
 
 extension PageState.Router {
-  init(_ router: RouterRecord) {
+  init(_ router: RouterRecord, _ isDiscovering: Bool) {
     id = router.agent.description
     name = (router.name ?? "").printable.isEmpty ? id : (router.name ?? "").printable
     let parts = [router.vendor, router.model].compactMap { $0?.printable }
@@ -63,7 +69,8 @@ extension PageState.Router {
     online = router.isOnline
     let minute: Int64 = 60_000
     seen =
-      WireTime(milliseconds: router.lastSeen.milliseconds / minute * minute).description
+      router.isAdvertised && isDiscovering
+      ? nil : WireTime(milliseconds: router.lastSeen.milliseconds / minute * minute).description
     notes = []
     if router.preferred == "mismatch" { notes.append("not on the preferred network") }
     if router.isElsewhere { notes.append("runs on another network than its dataset says") }
@@ -76,6 +83,7 @@ extension PageState.Router {
 
 extension PageState.Alert {
   init(_ state: AlertState) {
+    id = state.fingerprint
     home = state.home
     name = state.name.rawValue
     severity = state.severity.rawValue
@@ -94,6 +102,8 @@ extension PageState.Consent {
   init(_ pending: ConsentReport.Pending) {
     id = pending.request.id
     requester = pending.request.requester.printable
+    fingerprint = pending.request.fingerprint
+    router = pending.request.router?.description.printable
     reason = pending.more.reason.printable
     networks = pending.request.networks.map { $0.name.printable }
     expires = pending.more.expiresAt

@@ -18,8 +18,8 @@ struct PageState: Encodable {
     /// Vendor and model.
     var make: String?
     var online: Bool
-    /// RFC 3339, to the minute.
-    var seen: String
+    /// RFC 3339, to the minute; nil while it is seen on the local network.
+    var seen: String?
     /// What is to be said of it: not on the preferred network, seen only on the local network, …
     var notes: [String]
   }
@@ -42,6 +42,8 @@ struct PageState: Encodable {
   }
 
   struct Alert: Encodable {
+    /// Its fingerprint.
+    var id: String
     var home: String
     var name: String
     var severity: String
@@ -53,6 +55,10 @@ struct PageState: Encodable {
   struct Consent: Encodable {
     var id: String
     var requester: String
+    /// Of the key that the answer is sealed to; nil on this machine, where nothing is sealed.
+    var fingerprint: String?
+    /// That would be given the credentials; nil where the requester asks for itself.
+    var router: String?
     var reason: String
     var networks: [String]
     var expires: String
@@ -67,8 +73,9 @@ struct PageState: Encodable {
 
   var version: String
   var health: [Part]
-  var homes: [Home]
-  var alerts: [Alert]
-  var consents: [Consent]
+  /// These are nil while the store cannot be read.
+  var homes: [Home]?
+  var alerts: [Alert]?
+  var consents: [Consent]?
   var events: [Event]
 }

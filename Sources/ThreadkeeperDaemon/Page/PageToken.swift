@@ -26,16 +26,23 @@ package enum PageToken {
     return (token, true)
   }
 
-  /// Where a browser opens the page. Of several addresses, that of this machine.
+  /// Where a browser opens the page. Of several addresses, that of this machine. On loopback no other machine reaches
+  /// it, so there a name is of a proxy, of which nothing is known here.
   package static func link(_ http: Settings.HTTP, token: String) -> String {
+    "\(address(http))?token=\(token)"
+  }
+
+  /// The same without the token.
+  static func address(_ http: Settings.HTTP) -> String {
     let isAny = http.address == "0.0.0.0" || http.address == "::"
     let address = isAny ? "127.0.0.1" : http.address
-    let host = http.names.first ?? (address.contains(":") ? "[\(address)]" : address)
-    return "http://\(host):\(http.port)/?token=\(token)"
+    let name = HostName.isLoopback(http.address) ? nil : http.names.first
+    let host = name ?? (address.contains(":") ? "[\(address)]" : address)
+    return "http://\(host):\(http.port)/"
   }
 
   /// 32 random bytes in base64url (RFC 4648, 5), without padding.
-  static func make() -> String {
+  package static func make() -> String {
     let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
     var (text, bits, count) = ("", 0, 0)
     for byte in RandomBytes.make(32) {

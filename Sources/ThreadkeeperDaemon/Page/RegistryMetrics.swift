@@ -14,8 +14,11 @@ struct RegistryMetrics {
   private var alerts: [Metric.Sample] = []
   private var seen: [Metric.Sample] = []
   private let waiting: Int64
+  /// When a router is seen that is advertised on the local network; nil while the daemon does not look.
+  private let now: WireTime?
 
-  init(_ registry: Registry) throws {
+  init(_ registry: Registry, now: WireTime?) throws {
+    self.now = now
     waiting = try registry.registry.waitingEvents()
     for home in try registry.registry.homes() {
       add(home.name, try registry.registry.routers(in: home))
@@ -47,18 +50,20 @@ struct RegistryMetrics {
     for router in records.prefix(Self.routersListed) {
       seen.append(
         .init(
-          Double(router.lastSeen.milliseconds / 1_000),
+          Double(
+            ((router.isAdvertised ? now : nil) ?? router.lastSeen).milliseconds / 1_000),
           [("home", home), ("border_agent_id", router.agent.description)]))
     }
   }
 
   private mutating func add(_ home: String, _ records: [AlertRecord]) {
+    // Not `alertname`, which Prometheus sets itself on what a rule makes of it.
     for kind in StatusReport.Alert.list(records) {
       alerts.append(
         .init(
           Double(kind.count),
           [
-            ("home", home), ("alertname", kind.alertname.rawValue),
+            ("home", home), ("alert", kind.alertname.rawValue),
             ("severity", kind.severity.rawValue),
           ]))
     }

@@ -11,6 +11,8 @@ import VarlinkSocket
 package struct ClientSocket: Service {
   let settings: Settings
   let requests: RequestService
+  /// How long a method took.
+  var finished: @Sendable (_ method: String, Duration) -> Void = { _, _ in }
   let logger: Logger
 
   private var admission: ClientAdmission {
@@ -27,7 +29,7 @@ package struct ClientSocket: Service {
       LocalAPISocket.information, interfaces: [.threadkeeper] + handlers.map(\.interface),
       endpoints: handlers.flatMap(\.endpoints),
       gate: { admission.refusal(ofCallBy: $0.peer.user, $0.session) },
-      failure: { VarlinkError(failing: $0) })
+      failure: { VarlinkError(failing: $0) }, finished: finished)
   }
 
   package func run() async throws {

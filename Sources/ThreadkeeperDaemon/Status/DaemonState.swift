@@ -71,4 +71,5 @@ package struct DaemonState: Equatable, Sendable {
   /// Nil while it takes everything.
   package var refused: Refused?
   package var discovery: Discovery
+  package var page: Page
 }

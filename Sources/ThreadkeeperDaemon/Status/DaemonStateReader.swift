@@ -3,6 +3,7 @@
 import Bridge
 import KeychainCore
 import Settings
+import StatusPage
 
 #if canImport(Glibc)
   import Glibc
@@ -16,6 +17,8 @@ struct DaemonStateReader: Sendable {
   let monitor: BridgeMonitor
   let keychain: Keychain
   let discovery: @Sendable () -> DiscoveryState
+  /// Nil where there is no page.
+  let server: PageServer?
   let login: @Sendable () -> LoginInUse
 
   /// How it is now.
@@ -30,7 +33,8 @@ struct DaemonStateReader: Sendable {
       login: .init(username: login.username, source: login.source),
       intake: .init(snapshot), unlocked: keychain.isUnlocked,
       refused: snapshot.refusals.map { .init($0) } ?? snapshot.refusedDevices.map { .init($0) },
-      discovery: .init(discovery()))
+      discovery: .init(discovery()),
+      page: .init(settings.http, besideStore: settings.store.path, server))
   }
 }
 

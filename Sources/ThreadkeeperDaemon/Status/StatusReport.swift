@@ -72,6 +72,8 @@ package struct StatusReport: Codable {
   package let refused: DaemonState.Refused?
   /// Absent where no daemon answers.
   package let discovery: DaemonState.Discovery?
+  /// Absent where no daemon answers.
+  package let page: DaemonState.Page?
   package let login: Login
   package let intake: DaemonState.Intake
   package let store: Store
@@ -98,6 +100,7 @@ package struct StatusReport: Codable {
     self.homes = homes.count
     refused = runtime?.refused
     discovery = runtime?.discovery
+    page = runtime?.page
     self.pid = pid
     teams = try TeamCheck(settings, registry.registry, registry.keychain)
     routers = homes.map(\.routers).reduce(0, +)

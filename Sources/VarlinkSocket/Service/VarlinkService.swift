@@ -21,20 +21,25 @@ package struct VarlinkService: Sendable {
   package let endpoints: [VarlinkEndpoint]
   private let gate: @Sendable (VarlinkCaller) -> VarlinkError?
   private let failure: @Sendable (any Error) -> VarlinkError
+  private let finished: @Sendable (_ method: String, Duration) -> Void
 
   /// - Parameters:
   ///   - interfaces: besides `org.varlink.service`.
   ///   - gate: what a call is refused with before it is read, which ends its connection; nil: it is not.
   ///   - failure: what is answered when a handler throws something else than a `VarlinkError`.
+  ///   - finished: called with the full name of a method and how long it took, whatever came of it. Only for endpoints
+  ///     of the table, so there are few names; not for streams, which last as long as their reader wants.
   package init(
     _ information: Information, interfaces: [VarlinkInterface], endpoints: [VarlinkEndpoint],
     gate: @escaping @Sendable (VarlinkCaller) -> VarlinkError? = { _ in nil },
-    failure: @escaping @Sendable (any Error) -> VarlinkError
+    failure: @escaping @Sendable (any Error) -> VarlinkError,
+    finished: @escaping @Sendable (_ method: String, Duration) -> Void = { _, _ in }
   ) {
     self.interfaces = [.service] + interfaces
     self.endpoints = Self.introspection(information, self.interfaces) + endpoints
     self.gate = gate
     self.failure = failure
+    self.finished = finished
   }
 
   /// Why the next call of a connection is not looked at.
@@ -47,7 +52,14 @@ package struct VarlinkService: Sendable {
     write: @escaping @Sendable ([UInt8]) async throws -> Void
   ) async -> [UInt8] {
     do {
-      return try await endpoint(for: call, from: caller).answer(call, caller, write)
+      let endpoint = try endpoint(for: call, from: caller)
+      let began = ContinuousClock.now
+      defer {
+        if !endpoint.isStream {
+          finished("\(endpoint.interface).\(endpoint.name)", began.duration(to: .now))
+        }
+      }
+      return try await endpoint.answer(call, caller, write)
     } catch {
       return reply(to: error)
     }

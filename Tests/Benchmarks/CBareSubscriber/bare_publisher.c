@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -54,7 +55,7 @@ static long read_acknowledgements(int descriptor, long *bytes, int flags) {
 }
 
 int bare_publish(int port, const uint8_t *packets, long length, long count, long window,
-                 struct bare_times *times) {
+                 long rate, struct bare_times *times) {
   int descriptor = open_connection(port);
   if (descriptor < 0) return errno;
   const uint8_t *end = packets + length;
@@ -64,13 +65,17 @@ int bare_publish(int port, const uint8_t *packets, long length, long count, long
   int result = 0;
   times->begin = bare_now();
   while (acknowledged < count) {
-    while (allowed < end && sent < count && sent - acknowledged < window) {
+    // What may have been sent by now.
+    long due = rate > 0 ? 1 + (long)((double)(bare_now() - times->begin) / 1e9 * (double)rate) : count;
+    while (allowed < end && sent < count && sent < due && sent - acknowledged < window) {
       allowed += packet_length(allowed, end);
       sent += 1;
     }
     struct pollfd ready = {descriptor, POLLIN, 0};
     if (written < allowed) ready.events |= POLLOUT;
-    if (poll(&ready, 1, 30000) <= 0) {
+    bool is_paused = sent < count && sent >= due;
+    if (poll(&ready, 1, is_paused ? 1 : 30000) <= 0) {
+      if (is_paused) continue;
       result = ETIMEDOUT;
       break;
     }

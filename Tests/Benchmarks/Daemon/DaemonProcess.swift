@@ -15,6 +15,8 @@ final class DaemonProcess {
   var port: UInt16
   /// Routers that the store will hold when all that was sent has arrived.
   var routers: Int64 = 0
+  /// Further sections of the settings.
+  var more = "http: {enabled: false}"
   private var child: ChildProcess?
   private var database: SQLiteDatabase?
 
@@ -40,6 +42,7 @@ final class DaemonProcess {
       limits:
         # One login announces all of them.
         routers_per_team: 100000
+      \(more)
       """
     let file = "\(directory)/threadkeeper.yaml"
     try Data(configuration.utf8).write(to: URL(fileURLWithPath: file))

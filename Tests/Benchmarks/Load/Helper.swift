@@ -12,10 +12,23 @@ struct Helper {
   let port: UInt16
 
   /// Publishes a file of packets and waits for the last acknowledgement.
-  func publish(_ packets: PublishPackets, from file: String) throws -> Times {
+  ///
+  /// - Parameter rate: packets a second; 0: as fast as it goes.
+  func publish(
+    _ packets: PublishPackets, from file: String, perSecond rate: Int = 0
+  ) throws -> Times {
     try packets.write(to: file)
     return try finish(
-      ChildProcess(program, ["publish", "\(port)", file, "\(packets.count)"], reading: .output))
+      ChildProcess(
+        program, ["publish", "\(port)", file, "\(packets.count)", "--rate", "\(rate)"],
+        reading: .output))
+  }
+
+  /// Starts those who have the page open, and returns when each has its first state.
+  func view(port: UInt16, count: Int) throws -> ChildProcess {
+    let viewers = try ChildProcess(program, ["viewers", "\(port)", "\(count)"], reading: .output)
+    _ = try viewers.line(containing: "ready")
+    return viewers
   }
 
   /// Starts a bare subscriber, and returns when its subscription is granted.

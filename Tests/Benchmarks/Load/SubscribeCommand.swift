@@ -34,11 +34,13 @@ struct PublishCommand: ParsableCommand {
   @Argument var file: String
   @Argument var count: Int
   @Option var window = 1000
+  /// Packets a second; 0: as fast as it goes.
+  @Option var rate = 0
 
   func run() throws {
     let packets = [UInt8](try Data(contentsOf: URL(fileURLWithPath: file)))
     var times = bare_times()
-    let result = bare_publish(port, packets, packets.count, count, window, &times)
+    let result = bare_publish(port, packets, packets.count, count, window, rate, &times)
     guard result == 0 else { throw ExitCode(1) }
     SubscribeCommand.tell("done \(times.begin) \(times.end)")
   }

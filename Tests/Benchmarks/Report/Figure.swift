@@ -9,13 +9,14 @@ struct Figure: Encodable {
     case milliseconds = "ms"
     case microseconds = "µs"
     case megabytes = "MB"
+    case kilobytes = "kB"
     case fsyncs
 
     var digits: Int {
       switch self {
       case .perSecond: 0
       case .ratio, .milliseconds: 2
-      case .seconds, .microseconds, .megabytes, .fsyncs: 1
+      case .seconds, .microseconds, .megabytes, .kilobytes, .fsyncs: 1
       }
     }
   }

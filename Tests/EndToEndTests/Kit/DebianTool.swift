@@ -11,6 +11,11 @@ enum DebianTool {
     ["/usr/lib/chromium/chromium", tools("chromium") + "/usr/lib/chromium/chromium"]
     .first { FileManager.default.isExecutableFile(atPath: $0) }
 
+  /// The rules of axe-core, as JavaScript.
+  static let axe = [tools("axe") + "/axe.min.js"].first {
+    FileManager.default.isReadableFile(atPath: $0)
+  }
+
   /// What its libraries need, where they are unpacked.
   static var libraries: String {
     let base = tools("chromium") + "/usr/lib"

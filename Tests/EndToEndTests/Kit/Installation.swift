@@ -18,7 +18,7 @@ final class Installation: Sendable {
   ///   - variables: further ones, for the daemon and every command.
   ///   - mqtt: further lines of the section `mqtt`.
   ///   - hold: seconds for which alerts are held.
-  ///   - more: further sections.
+  ///   - more: further sections. Without `http` there is no page: all daemons would want the same port.
   ///   - storePath: somewhere else than in the directory.
   init(
     port: UInt16?, mqtt: [String] = [], hold: Int = 1, more: String = "",
@@ -53,6 +53,7 @@ final class Installation: Sendable {
       log:
         level: \(logLevel)
       \(more)
+      \(more.contains("http:") ? "" : "http: {enabled: false}")
       """
     try Data(text.utf8).write(to: URL(fileURLWithPath: configuration))
   }

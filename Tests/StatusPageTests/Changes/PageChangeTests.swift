@@ -47,6 +47,10 @@ struct PageChangeTests {
         "/networks/prefer", #"{"home":"a","ext_pan_id":"b"}"#, .prefer(home: "a", network: "b")
       ),
       (
+        "/networks/forget", #"{"home":"a","ext_pan_id":"b"}"#,
+        .forgetPreferred(home: "a", network: "b")
+      ),
+      (
         "/routers/accept", #"{"home":"a","border_agent_id":"b"}"#,
         .acceptRouter(home: "a", router: "b")
       ),

@@ -63,6 +63,41 @@ struct EventsTests {
     try await server.stop()
   }
 
+  @Test("It ends within 3 seconds with 200 viewers of whom none reads")
+  func endWithSilentViewers() async throws {
+    let server = try await RunningServer.start { $0.stallSeconds = 600 }
+    let big = String(repeating: "x", count: 300_000)
+    server.source.shown.withLock { $0 = Array(#"{"a":"\#(big)"}"#.utf8) }
+    var viewers: [RawConnection] = []
+    for _ in 0..<200 { viewers.append(try await follow(server)) }
+    try await eventually("200 viewers") { server.server.viewers == 200 }
+    let began = ContinuousClock.now
+    try await server.stop()
+    #expect(began.duration(to: .now) < .seconds(3))
+    withExtendedLifetime(viewers) {}
+  }
+
+  @Test("What is changed on the page is sent at once, however long the pause is")
+  func changed() async throws {
+    let server = try await RunningServer.start(token: "0123456789abcdef") {
+      // Longer than a connection of a test waits.
+      ($0.shortestPauseMilliseconds, $0.longestPauseSeconds) = (600_000, 600)
+    }
+    let viewer = try await server.connect()
+    try await viewer.send(
+      "GET /events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer 0123456789abcdef\r\n\r\n")
+    _ = try await read(viewer, until: "data: {}\n\n")
+    server.source.shown.withLock { $0 = Array(#"{"b":1}"#.utf8) }
+    let body = #"{"id":"c1"}"#
+    let reply = try await server.answer(
+      "POST /consent/deny HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        + "Authorization: Bearer 0123456789abcdef\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+    )
+    #expect(reply.status == 200)
+    _ = try await read(viewer, until: "data: {\"b\":1}\n\n")
+    try await server.stop()
+  }
+
   @Test("Viewers beyond the limit are refused, and monitoring still gets its answer")
   func tooMany() async throws {
     let server = try await RunningServer.start { $0.viewers = 1 }

@@ -44,7 +44,11 @@ struct MetricsTextTests {
   func histogram() {
     let text = MetricsText.encode([
       Metric(
-        histogram: "threadkeeper_s", "Time.", bounds: [0.5, 1], counts: [2, 0, 3], sum: 12.25)
+        histogram: "threadkeeper_s", "Time.",
+        [.init(bounds: [0.5, 1], counts: [2, 0, 3], sum: 12.25)]),
+      Metric(
+        histogram: "threadkeeper_c", "Calls.",
+        [.init([("method", "a")], bounds: [1], counts: [0, 1], sum: 2)]),
     ])
     #expect(
       text == """
@@ -55,6 +59,12 @@ struct MetricsTextTests {
         threadkeeper_s_bucket{le="+Inf"} 5
         threadkeeper_s_sum 12.25
         threadkeeper_s_count 5
+        # HELP threadkeeper_c Calls.
+        # TYPE threadkeeper_c histogram
+        threadkeeper_c_bucket{method="a",le="1"} 0
+        threadkeeper_c_bucket{method="a",le="+Inf"} 1
+        threadkeeper_c_sum{method="a"} 2
+        threadkeeper_c_count{method="a"} 1
 
         """)
   }

@@ -46,7 +46,7 @@ struct PageAccessTests {
     let link = await reply(PageRequest("/?token=\(Self.token)"))
     let cookie = try #require(header("Set-Cookie", of: link))
     #expect(cookie.hasPrefix("threadkeeper_token=\(Self.token); "))
-    #expect(cookie.hasSuffix("; HttpOnly; SameSite=Strict"))
+    #expect(cookie.hasSuffix("; Max-Age=\(90 * 86_400); HttpOnly; SameSite=Strict"))
     #expect(!String(decoding: link.body, as: UTF8.self).contains(Self.token))
   }
 

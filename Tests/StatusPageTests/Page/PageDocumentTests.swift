@@ -26,6 +26,11 @@ struct PageDocumentTests {
     let page = PageDocument.html(nonce: "n0", mayChange: false, state: state)
     #expect(page.contains(#"type="application/json">{"a":"\u003c/script>\u003cscript>alert"#))
     #expect(page.components(separatedBy: "</script>").count == 3)
+    // A letter that joins what follows it to one Character (Unicode: Prepend).
+    let joined = PageDocument.html(
+      nonce: "n0", mayChange: false, state: Array("{\"a\":\"\u{D4E}</script>\"}".utf8))
+    #expect(!Array(joined.utf8).contains(Array("\u{D4E}</script".utf8)))
+    #expect(Array(joined.utf8).contains(Array(#"\u003c/script"#.utf8)))
     let large = [UInt8](repeating: UInt8(ascii: "1"), count: 50_000)
     let other = PageDocument.html(nonce: "n0", mayChange: false, state: large)
     #expect(other.utf8.count < 60_000 && other.contains(#"type="application/json"></script>"#))
@@ -52,7 +57,7 @@ struct PageDocumentTests {
     #expect(text.matches(of: #/<h1>/#).count == 1)
     #expect(!text.contains("user-scalable") && !text.contains("maximum-scale"))
     let labels = text.matches(of: #/aria-labelledby="([a-z-]+)"/#).map { String($0.output.1) }
-    #expect(labels.count == 5)
+    #expect(labels.count == 6)
     for label in labels { #expect(text.contains("<h2 id=\"\(label)\">")) }
     let ids = text.matches(of: #/ id="([a-z-]+)"/#).map { String($0.output.1) }
     #expect(Set(ids).count == ids.count)

@@ -31,7 +31,7 @@ struct StoreServiceLockTests {
     settings = MovedStore.settings(store)
     state = DaemonStateReader(
       settings: settings, port: 1883, monitor: BridgeMonitor(), keychain: store.keychain,
-      discovery: { .off }
+      discovery: { .off }, server: nil
     ) { LoginInUse(username: nil, password: nil, source: .none) }
     service = StoreService(
       settings, enrolments: ClientEnrolmentStore(store.keychain), logger: Logger(label: "test"))

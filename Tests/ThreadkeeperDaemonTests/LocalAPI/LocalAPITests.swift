@@ -41,7 +41,7 @@ struct LocalAPITests {
       runtime: {
         DaemonState(
           pid: 1, broker: .init(settings, state: .connected), intake: .init(state: .running),
-          discovery: .init(.off))
+          discovery: .init(.off), page: .init(.off))
       }, logger: logger)
   }
 

@@ -34,6 +34,8 @@ extension VarlinkInterface {
       refused: ?Refused,
       # Absent where no daemon answers.
       discovery: ?Discovery,
+      # Absent where no daemon answers.
+      page: ?Page,
       login: Login,
       intake: Intake,
       store: Store,
@@ -77,6 +79,17 @@ extension VarlinkInterface {
       routers: ?int,
       # Records that are not listed: without an id, of a router that is listed already, or too many.
       refused: ?int,
+      problem: ?string,
+      remedy: ?string
+    )
+
+    # The status page. Its URL is there while it is `listening`, the last two while it is `unavailable`.
+    type Page (
+      state: (off, starting, listening, unavailable),
+      # Without the token.
+      url: ?string,
+      # Whether it is shown with the token only.
+      needs_token: ?bool,
       problem: ?string,
       remedy: ?string
     )

@@ -25,10 +25,11 @@ int bare_subscribe(int port, const char *client_id, const char *filter, long exp
                    void (*ready)(void), struct bare_times *times);
 
 /// A publisher that costs next to nothing: sends `length` bytes of finished PUBLISH packets with
-/// QoS 1, `count` of them, and reads as many acknowledgements. At most `window` are under way.
+/// QoS 1, `count` of them, and reads as many acknowledgements. At most `window` are under way, and
+/// no more than `rate` a second are sent; 0: as fast as it goes.
 ///
 /// Returns 0, or an errno.
 int bare_publish(int port, const uint8_t *packets, long length, long count, long window,
-                 struct bare_times *times);
+                 long rate, struct bare_times *times);
 
 #endif
