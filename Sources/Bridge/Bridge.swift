@@ -24,6 +24,10 @@ package final class Bridge: Service {
   /// that is gone for longer is not coming back, and its queue should go too.
   private static let sessionDays: UInt32 = 30
 
+  /// Seconds between two announcements of one device of Home Assistant. A person does not notice them; a name that
+  /// changes with every message is a message in five seconds for Home Assistant.
+  private static let devicePause = 5
+
   /// For the last publications, so that the daemon ends within 2 seconds. They are published again at the next start.
   private static let stopLimit = Duration.seconds(1)
 
@@ -77,6 +81,7 @@ package final class Bridge: Service {
     let outbox = try Outbox(
       database: keychain.database, topics: configuration.topics, overview: overview,
       consents: consents, devices: HomeAssistantDevices(configuration, consents.questions),
+      devicePace: HomeAssistantPace(seconds: Self.devicePause) { clock.now() },
       acknowledged: { happened in
         let latency = clock.now().milliseconds - happened.milliseconds
         monitor.figures.publish.add(Double(max(0, latency)) / 1_000)

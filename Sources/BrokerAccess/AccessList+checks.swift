@@ -3,7 +3,7 @@
 extension AccessList {
   /// - Throws: `AccessListError` for the first thing that would break the list.
   func check() throws(AccessListError) {
-    for user in daemons + monitors + approvers { try Self.check(userName: user) }
+    for user in daemons + monitors + approvers + deciders { try Self.check(userName: user) }
     for user in kept { try Self.check(line: user) }
     for topic in baseTopics + [discoveryPrefix] { try Self.check(baseTopic: topic) }
     for user in daemons {
@@ -16,12 +16,6 @@ extension AccessList {
           "it is threadkeeper's own login, which cannot be \(role) too. Give each a login of its own"
         )
       }
-    }
-    for user in kept where approvers.contains(user) {
-      throw .userName(
-        user,
-        "a login that keeps its other topics cannot be an approver too: Mosquitto could not deny it "
-          + "the requests of others. Give the approver a login of its own")
     }
   }
 

@@ -17,6 +17,8 @@ package struct AccessList: Sendable {
   package var monitors: [String] = []
   /// Logins that see `bridge/…`, and publish nothing but their decisions about consent.
   package var approvers: [String] = []
+  /// All logins whose decisions threadkeeper takes, listed as approvers or not: none that is kept may speak for them.
+  package var deciders: [String] = []
   /// Home Assistant's discovery prefix.
   package var discoveryPrefix = "homeassistant"
   /// Logins of others that may do everything outside the base topics.
@@ -78,6 +80,7 @@ package struct AccessList: Sendable {
 
   /// `deny` is for reading and writing at once, so a kept login that may see states could also write them.
   private func section(kept login: String) -> [String] {
+    if approvers.contains(login) { return section(keptApprover: login) }
     guard monitors.contains(login) else {
       return ["# As before, but none of threadkeeper's topics.", "user \(login)"]
         + everythingElse + baseTopics.map { "topic deny \($0)/#" } + [""]
@@ -85,6 +88,35 @@ package struct AccessList: Sendable {
     return ["# As before, and sees threadkeeper's states and alerts.", "user \(login)"]
       + everythingElse
       + baseTopics.flatMap { ["topic deny \($0)/in/#", "topic deny \($0)/out/#"] } + [""]
+  }
+
+  /// A list cannot say "all of `in` but these two requests of one login", because what is denied wins. So each level
+  /// is denied that is not on the way to `in/+/request/consent/+`, and that of all others who decide. Below further
+  /// names, threadkeeper refuses what is sent there.
+  private func section(keptApprover login: String) -> [String] {
+    let isMonitor = monitors.contains(login)
+    var lines = [
+      isMonitor
+        ? "# As before, sees threadkeeper's states and alerts, and decides about consent."
+        : "# As before, and decides about consent.", "user \(login)",
+    ]
+    lines += everythingElse
+    var others: [String] = []
+    for other in approvers + deciders where other != login && !others.contains(other) {
+      others.append(other)
+    }
+    for base in baseTopics {
+      let hidden = isMonitor ? [] : Self.published.filter { $0 != "bridge" }
+      lines += (hidden + ["out"]).map { "topic deny \(base)/\($0)/#" }
+      let any = "\(base)/in/+"
+      lines += ["\(base)/in", any, "\(any)/+", "\(any)/request/+"].map { "topic deny \($0)" }
+      lines += Self.deniedRequests.map { "topic deny \(any)/request/\($0)/#" }
+      // Its answer would be in `out`, which is denied.
+      lines.append("topic deny \(any)/request/consent/pending/#")
+      lines.append("topic deny \(any)/request/consent/+/+/#")
+      lines += others.map { "topic deny \(base)/in/\($0)/#" }
+    }
+    return lines + [""]
   }
 
   /// What a client may do on a broker without an access list.

@@ -22,9 +22,12 @@ extension Settings {
       case all
     }
 
-    /// Whether this login decides about something. Byte by byte, as the broker has it.
+    /// The login that decides about something.
+    package var approver: String? { consent == .off ? nil : login }
+
+    /// Byte by byte, as the broker has it.
     package func isApprover(_ user: String) -> Bool {
-      consent != .off && login?.utf8.elementsEqual(user.utf8) == true
+      approver?.utf8.elementsEqual(user.utf8) == true
     }
 
     package enum Discovery: String, Sendable, Equatable, CaseIterable {

@@ -112,15 +112,30 @@ struct AccessListTests {
         == list { $0[keyPath: role] = ["screen"] })
   }
 
-  @Test("A kept login is refused as an approver: it could not be denied what others ask")
+  @Test("A kept approver is denied all of `in` but its own decisions, and what others decide")
   func keptApprover() throws {
-    let error = try #require(throws: AccessListError.self) {
-      try list { list in
+    func denied(_ change: (inout AccessList) -> Void) throws -> [String] {
+      let lines = try list { list in
         list.kept = ["house"]
-        list.approvers = ["house"]
+        list.approvers = ["house", "anna"]
+        list.deciders = ["anna", "house", "bob"]
+        change(&list)
       }
+      let start = try #require(lines.firstIndex(of: "user house"))
+      let section = lines[start...].dropFirst().prefix { $0.hasPrefix("topic") }
+      #expect(section.prefix(2) == ["topic readwrite #", "topic read $SYS/#"])
+      return section.dropFirst(2).map { $0.replacing("topic deny ", with: "") }
     }
-    #expect(error.message.contains("a login of its own"))
+    let below = [
+      "t/out/#", "t/in", "t/in/+", "t/in/+/+", "t/in/+/request/+", "t/in/+/request/alerts/#",
+      "t/in/+/request/credentials/#", "t/in/+/request/network/#", "t/in/+/request/networks/#",
+      "t/in/+/request/preferred/#", "t/in/+/request/routers/#",
+      "t/in/+/request/consent/pending/#", "t/in/+/request/consent/+/+/#", "t/in/anna/#",
+      "t/in/bob/#",
+    ]
+    #expect(try denied { $0.monitors = ["house"] } == below)
+    #expect(try denied { _ in } == ["t/alert/#", "t/network/#", "t/router/#"] + below)
+    #expect(throws: AccessListError.self) { try self.list { $0.deciders = ["a/b"] } }
   }
 
   @Test(

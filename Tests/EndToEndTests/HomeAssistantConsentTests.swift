@@ -8,7 +8,7 @@ import Testing
 /// A router asks for the preferred credentials, and somebody presses a button in Home Assistant, on a real Mosquitto.
 @Suite("Consent through Home Assistant", .inTurns, .timeLimit(.minutes(30)))
 struct HomeAssistantConsentTests {
-  private static let device = "homeassistant/device/threadkeeper_threadkeeper/config"
+  private static let start = "homeassistant/device/threadkeeper_threadkeeper_c-"
   private static let answers = "threadkeeper/out/homeassistant/response/consent/"
   private let place: AdoptingHome
 
@@ -17,19 +17,20 @@ struct HomeAssistantConsentTests {
   }
 
   private func button(_ key: String, _ heard: Audience.Heard) -> JSON? {
-    let button = heard.state(Self.device)?["components"]?["consent_\(key)"]
-    return button?["payload_press"] == nil ? nil : button
+    let topics = Set(heard.messages.map(\.topic).filter { $0.hasPrefix(Self.start) })
+    return topics.lazy.compactMap { heard.state($0)?["components"]?["consent_\(key)"] }.first
   }
 
   /// The button as the broker keeps it, once it can be pressed.
   private func shown(_ key: String, _ scene: AdoptingHome.Scene) async throws -> JSON {
     try await scene.audience.until("the button") {
       button(key, $0) != nil
-        && $0.state("threadkeeper/bridge/consent")?["home_assistant"]?["id"] != nil
+        && $0.state("threadkeeper/bridge/consent")?["home_assistant"]?.list.first?["id"] != nil
     }
     let late = try await Audience.start(place.broker)
     try await late.until("the retained button") { button(key, $0) != nil }
-    let id = try #require(late.state("threadkeeper/bridge/consent")?["home_assistant"]?["id"]?.text)
+    let id = try #require(
+      late.state("threadkeeper/bridge/consent")?["home_assistant"]?.list.first?["id"]?.text)
     let found = try #require(late.look { button(key, $0) })
     #expect(found["payload_press"]?.text?.contains("\"id\":\"\(id)\"") == true)
     try await late.stop()
@@ -38,9 +39,9 @@ struct HomeAssistantConsentTests {
 
   private func areGone(_ scene: AdoptingHome.Scene) async throws {
     try await scene.audience.until("no button") { heard in
-      ["approve", "deny"].allSatisfy {
-        heard.state(Self.device)?["components"]?["consent_\($0)"]?.keys == ["platform"]
-      } && heard.state("threadkeeper/bridge/consent")?["home_assistant"] == nil
+      ["approve", "deny"].allSatisfy { button($0, heard) == nil }
+        && heard.messages.contains { $0.topic.hasPrefix(Self.start) && $0.payload.isEmpty }
+        && heard.state("threadkeeper/bridge/consent")?["home_assistant"] == nil
     }
   }
 
@@ -62,6 +63,7 @@ struct HomeAssistantConsentTests {
   func approved(version: MosquittoConfiguration.ProtocolVersion) async throws {
     let (scene, first) = try await place.start()
     let before = try await shown("approve", scene)
+    #expect(first.log.contains("Home Assistant is believed in plaintext"))
     #expect(try await first.stop() == .exit(0))
     let second = try await place.installation.start()
     let button = try await shown("approve", scene)
@@ -90,7 +92,7 @@ struct HomeAssistantConsentTests {
     var needles = Needles()
     needles.add("the network key", place.home.networkKey)
     let devices = scene.audience.look { heard in
-      heard.messages.filter { $0.topic == Self.device }
+      heard.messages.filter { $0.topic.hasPrefix(Self.start) }
         .map { String(decoding: $0.payload, as: UTF8.self) }.joined()
     }
     #expect(needles.found(in: devices).isEmpty)
@@ -107,7 +109,10 @@ struct HomeAssistantConsentTests {
     #expect(try await first.stop() == .exit(0))
     let second = try await place.installation.start()
     let late = try await Audience.start(place.broker)
-    try await late.until("the device") { $0.state(Self.device) != nil }
+    try await late.until("the device") {
+      $0.state("homeassistant/device/threadkeeper_threadkeeper/config") != nil
+        && $0.state("threadkeeper/bridge/consent") != nil
+    }
     #expect(late.look { button("approve", $0) } == nil)
     #expect(try await second.stop() == .exit(0))
   }
@@ -124,7 +129,7 @@ struct HomeAssistantConsentTests {
       ("DENY", "deny", #"'{"id":"{{ request }}"}'"#),
     ] {
       let action = "THREADKEEPER_\(verb)"
-      let offered = "\(action) {{ trigger.payload_json.home_assistant.id }}"
+      let offered = "\(action) {{ repeat.item.id }}"
       #expect(lines.contains("- action: \"\(offered)\""))
       let start = try #require(
         lines.firstIndex { $0.contains("action is match('\(action) c-[0-9a-f]{16}$')") })
@@ -133,6 +138,10 @@ struct HomeAssistantConsentTests {
       #expect(step.contains("payload: \(payload)"))
     }
     #expect(lines.contains("topic: \"{{ base }}/bridge/consent\""))
+    #expect(lines.contains("for_each: \"{{ trigger.payload_json.home_assistant }}\""))
+    #expect(lines.contains("tag: \"{{ tag }}{{ repeat.item.id }}\""))
+    #expect(lines.contains("tag: \"{{ tag }}{{ trigger.payload_json.id }}\""))
+    #expect(lines.contains("alert_once: true"))
     #expect(lines.contains("event_type: mobile_app_notification_action"))
   }
 

@@ -119,7 +119,11 @@ struct HomeAssistantTests {
     #expect(blueprint.contains("topic: \"{{ base }}/alert/+\""))
     #expect(blueprint.contains("topic: \"{{ base }}/bridge/event/alert\""))
     let actions = try #require(blueprint.firstIndex(of: "sequence: !input actions"))
-    #expect(blueprint[actions - 1].contains("trigger.payload_json.event_type == 'alert_raised'"))
+    #expect(blueprint[actions - 1].contains("is_new"))
+    let isNew = try #require(blueprint.firstIndex(of: "is_new: >-"))
+    let condition = blueprint[(isNew + 1)...].prefix(4).joined(separator: " ")
+    #expect(condition.contains("wanted and (trigger.payload_json.event_type == 'alert_raised'"))
+    #expect(condition.contains("trigger.payload_json.get('previous_severity') == 'info'"))
     #expect(blueprint.count { $0.contains("!input actions") } == 1)
   }
 }

@@ -229,6 +229,91 @@ struct HouseAccessTests {
     }
   }
 
+  @Test("A kept approver does what it did and decides in its own name, and for nobody else")
+  func keptApprover() async throws {
+    let settings = """
+      consent: {approvers: [anna], approvers_trust: broker}
+      home_assistant: {login: homeassistant}
+      """
+    let list = try await {
+      let outcome = try await Installation(port: 1883, more: settings).command(
+        "acl", "--keep", "homeassistant", "--monitor", "homeassistant", "--approver",
+        "homeassistant")
+      try #require(outcome.status == 0 && outcome.error == "", "\(outcome.error)")
+      return outcome.output
+    }()
+    let broker = try BrokerInUse(
+      house: ["allow_anonymous false", "password_file $/passwords"],
+      addition: try handbook.block(below: Self.withLogins, with: "acl_file /"),
+      files: ["threadkeeper.acl": list],
+      logins: ["threadkeeper", "anna", "homeassistant", "hub"])
+    let installation = try Installation(port: broker.port, mqtt: broker.settings, more: settings)
+    let daemon = try await installation.start()
+    let monitor = try await broker.audience("homeassistant")
+    let home = try await broker.publisher("homeassistant")
+    for topic in ["house/heating/set", "homeassistant/status", "zigbee2mqtt/lamp/set"] {
+      #expect(try await isTaken(topic, home), "\(topic)")
+    }
+    let decisions: Set<RequestCommand> = [.approveConsent, .denyConsent]
+    for user in ["homeassistant", "hub", "anna"] {
+      for command in RequestCommand.allCases where !decisions.contains(command) {
+        #expect(
+          try await !isTaken("threadkeeper/in/\(user)/request/\(command.rawValue)", home),
+          "\(user) \(command)")
+      }
+      for event in ["announce", "dataset", "leave", "heartbeat", "offline", "ssid", "announce/x"] {
+        // Three levels below `in` are no event.
+        let isAllowed = event.contains("/")
+        #expect(
+          try await isTaken("threadkeeper/in/\(user)/\(event)", home)
+            == (isAllowed && user != "anna"), "\(user) \(event)")
+      }
+    }
+    for topic in [
+      "in/anna/request/consent/approve", "in/anna/request/consent/deny", "in/anna", "in",
+      "in/homeassistant/request/consent/approve/x", "out/hub/dataset/set",
+      "out/homeassistant/response/x",
+    ] {
+      #expect(try await !isTaken("threadkeeper/\(topic)", home), "\(topic)")
+    }
+
+    // What it decides is answered; only threadkeeper and hub see what hub says and is told.
+    let hub = try await broker.publisher("hub")
+    let told = try await broker.audience("hub")
+    #expect(try await hub.publish("threadkeeper/in/hub/request/ping", "{}") == .delivered)
+    for user in ["homeassistant", "hub"] {
+      #expect(
+        try await home.publish(
+          "threadkeeper/in/\(user)/request/consent/approve",
+          #"{"id":"c-0123456789abcdef","scope":"once"}"#) == .delivered)
+    }
+    // Who is no approver gets no further by another's hand.
+    try await told.until("the answers") {
+      $0.state("threadkeeper/out/hub/response/consent/approve")?["error"]?["code"]
+        == "not_authorized" && $0.state("threadkeeper/out/hub/response/ping") != nil
+    }
+    let daemonSees = try await broker.audience("threadkeeper")
+    #expect(
+      try await home.publish(
+        "threadkeeper/in/homeassistant/request/consent/deny", #"{"id":"c-0123456789abcdef"}"#)
+        == .delivered)
+    try await daemonSees.until("the answer to Home Assistant") {
+      $0.state("threadkeeper/out/homeassistant/response/consent/deny")?["error"]?["code"]
+        == "stale_id"
+    }
+    try await home.publish("house/last", "on")
+    try await monitor.until("the last message") { $0.latest["house/last"] == "on" }
+    #expect(
+      monitor.look {
+        $0.messages.allSatisfy {
+          !$0.topic.hasPrefix("threadkeeper/out/")
+            && (!$0.topic.hasPrefix("threadkeeper/in/") || $0.topic.contains("/request/consent/")
+              || $0.topic.hasSuffix("/announce/x"))
+        } && $0.state("threadkeeper/bridge/consent")?["pending"] == 0
+      })
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
   @Test("An approver that the settings do not name is a warning; what cannot be is wrong usage")
   func warnings() async throws {
     let installation = try Installation(port: 1883, more: "consent: {approvers: [anna]}")
@@ -238,7 +323,7 @@ struct HouseAccessTests {
     #expect(unnamed.status == 0)
     #expect(unnamed.error.contains("`consent.approvers` does not name `bob`"), "\(unnamed.error)")
     for arguments in [
-      ["--keep", "tk", "--daemon", "tk"], ["--keep", "bob", "--approver", "bob"],
+      ["--keep", "tk", "--daemon", "tk"], ["--keep", "a/b", "--approver", "a/b"],
       ["--approver", "a/b"], ["--keep", "a:b"],
     ] {
       let outcome = try await installation.command(["acl"] + arguments)

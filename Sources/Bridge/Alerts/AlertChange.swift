@@ -9,6 +9,8 @@ struct AlertChange {
     /// `alertRaised`, `alertUpdated` or `alertResolved`.
     let type: OutboundEventTypes
     let alert: AlertRecord
+    /// Where the severity has changed since it was published last.
+    var previousSeverity: AlertName.Severity?
   }
 
   /// Whether it is held or fires now.

@@ -98,7 +98,9 @@ struct Alerts {
       return try publish(.alertRaised, alert)
     case .update:
       if let wanted { alert.facts = wanted }
-      return try publish(.alertUpdated, alert)
+      var change = try publish(.alertUpdated, alert)
+      if stored.severity != alert.severity { change.news?.previousSeverity = stored.severity }
+      return change
     case .resolve:
       alert.phase = .resolved
       alert.endsAt = now

@@ -18,7 +18,7 @@ struct ConsentOverviewSource: Sendable {
   /// Nil where the ledger cannot be read: then nothing is known, and everything else continues.
   func publication(of home: String, _ tx: ReadTransaction) -> Publication? {
     guard let own = questions.waiting(in: home, tx) else { return nil }
-    let asked = questions.head(of: own).map { pending in
+    let asked = questions.asked(of: own, in: home, tx).map { pending in
       ConsentOverview.Asked(
         id: pending.id.description, message: pending.reason(namingHome: questions.namesHomes),
         expiresAt: WireTime(milliseconds: pending.expires))

@@ -66,7 +66,9 @@ final class LedgerConsentGate: ConsentGate {
       let isHomeAssistant = configuration.homeAssistant.decides(as: name)
       guard isApprover || isHomeAssistant else {
         throw AnswerFailure(
-          .notAuthorized, "only users in `consent.approvers` decide over MQTT")
+          .notAuthorized,
+          "only users in `consent.approvers`, and the one in `home_assistant.login`, decide over MQTT"
+        )
       }
       let isTrusted = isApprover && (decision.isSigned || !configuration.approversMustSign)
       guard isTrusted || isHomeAssistant else {
@@ -85,7 +87,7 @@ final class LedgerConsentGate: ConsentGate {
     }
   }
 
-  /// What Home Assistant says counts as far as `home_assistant.consent` goes, and once. An id that does not wait is
+  /// Home Assistant decides as far as `home_assistant.consent` goes, and once. An id that does not wait is
   /// left to the ledger, which knows what became of it.
   private func checkExtent(_ decision: ConsentDecision) throws {
     guard !decision.approves || decision.scope == .once else {
@@ -94,12 +96,12 @@ final class LedgerConsentGate: ConsentGate {
     }
     let asked = try consents.pending().first { $0.id.description == decision.id }
     guard let asked, asked.subject.home == decision.home,
-      !configuration.homeAssistant.covers(asked)
+      !configuration.homeAssistant.covers(asked.subject)
     else { return }
     throw AnswerFailure(
       .notAuthorized, field: "id",
-      "Home Assistant decides about credentials for border routers only, unless "
-        + "`home_assistant.consent` says otherwise")
+      "Home Assistant decides about adoptions only. Decide with `threadkeeper consent approve \(decision.id)`, or "
+        + "set `home_assistant.consent: all`")
   }
 
   /// A login of one home does not decide in another.

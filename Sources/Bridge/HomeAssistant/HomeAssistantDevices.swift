@@ -4,7 +4,8 @@ import BridgeProtocol
 import SQLiteDatabase
 import ThreadDataset
 
-/// Which devices Home Assistant is to find, and how they look. A pure value, made from the settings.
+/// Which devices Home Assistant is to find, and how they look: by the settings, the list of routers and the questions
+/// that wait.
 struct HomeAssistantDevices: Sendable {
   struct Home: Sendable {
     let place: HomeAssistantPlace
@@ -12,16 +13,25 @@ struct HomeAssistantDevices: Sendable {
     let plainForm: HomeAssistantForm
   }
 
+  /// A device as it is to be announced.
+  struct Found {
+    let device: HomeAssistantDevice
+    let form: HomeAssistantForm
+
+    fileprivate init(_ device: HomeAssistantDevice, _ form: HomeAssistantForm? = nil) {
+      self.device = device
+      self.form = form ?? HomeAssistantForm(device)
+    }
+  }
+
   /// By their names; none where discovery is off.
   let homes: [String: Home]
+  /// Nil where none is decided there.
   private let questions: HomeAssistantQuestions?
-  /// Home Assistant's login at the broker, where it decides about something.
-  private let login: String?
 
   /// - Parameter questions: which wait for a person; nil: no device has buttons for them.
   init(_ configuration: BridgeConfiguration, _ questions: HomeAssistantQuestions? = nil) {
-    self.questions = questions
-    login = configuration.homeAssistant.asksForConsent ? configuration.homeAssistant.login : nil
+    self.questions = configuration.homeAssistant.decidingLogin == nil ? nil : questions
     var homes: [String: Home] = [:]
     for home in configuration.topics.homes {
       guard let place = configuration.homeAssistantPlace(of: home.name) else { continue }
@@ -34,30 +44,36 @@ struct HomeAssistantDevices: Sendable {
 
   var isOn: Bool { !homes.isEmpty }
 
-  /// The daemon's device, with buttons while a question waits that Home Assistant decides about.
-  private func bridge(of name: String, _ home: Home, _ tx: ReadTransaction) -> HomeAssistantDevice {
-    guard let login, let questions, let waiting = questions.waiting(in: name, tx),
-      let asked = questions.head(of: waiting)
-    else { return .bridge(home.place) }
-    return .bridge(
-      home.place, asking: .init(id: asked.id.description, deed: asked.deed, login: login))
+  /// Whether a row is about a request that is, or was, decided about.
+  func isQuestion(_ record: HomeAssistantRecord, home name: String?) -> Bool {
+    guard record.router == nil, let home = name.flatMap({ homes[$0] }) else { return false }
+    return !home.place.bridgeTopic.hasBytes(of: record.topic)
   }
 
-  /// The device that belongs on a topic now, and its form; nil where none does.
+  /// The buttons of the requests that wait and that Home Assistant decides about, by topic; oldest first.
+  private func buttons(
+    of name: String, _ home: Home, _ tx: ReadTransaction
+  ) -> [(topic: String, found: Found)] {
+    (questions?.asked(in: name, tx) ?? []).map {
+      (home.place.questionTopic($0.id), Found(.question($0, home.place)))
+    }
+  }
+
+  /// The device that belongs on a topic now; nil where none does.
   func device(on record: HomeAssistantRecord, home name: String?, _ tx: ReadTransaction) throws
-    -> (HomeAssistantDevice, HomeAssistantForm)?
+    -> Found?
   {
     guard let name, let home = homes[name] else { return nil }
     guard let agent = record.router else {
-      guard home.place.bridgeTopic.hasBytes(of: record.topic) else { return nil }
-      let device = bridge(of: name, home, tx)
-      return (device, HomeAssistantForm(device))
+      if home.place.bridgeTopic.hasBytes(of: record.topic) { return Found(.bridge(home.place)) }
+      return buttons(of: name, home, tx).first { $0.topic.hasBytes(of: record.topic) }?.found
     }
     guard home.place.routerTopic(agent).hasBytes(of: record.topic),
       let router = try RouterLedger.find(agent, home: record.home, tx), router.isPresent
     else { return nil }
     let facts = router.homeAssistantFacts
-    return (.router(facts, home.place), HomeAssistantForm(facts, plain: home.plainForm))
+    return Found(
+      .router(facts, home.place), HomeAssistantForm(facts, plain: home.plainForm))
   }
 
   /// Brings the rows in line with the settings and the list of routers, at the start: what differs from what the
@@ -66,20 +82,24 @@ struct HomeAssistantDevices: Sendable {
   func reconcile(_ tx: WriteTransaction) throws {
     var rows: [String: HomeAssistantRecord] = [:]
     for record in try HomeAssistantLedger.all(tx) { rows[record.topic] = record }
-    func want(_ topic: String, _ agent: BorderAgentID?, _ form: HomeAssistantForm, _ home: Int64)
-      throws
-    {
+    func want(
+      _ topic: String, _ agent: BorderAgentID?, _ form: HomeAssistantForm, _ home: Int64,
+      from event: Int64 = 1
+    ) throws {
       if let row = rows.removeValue(forKey: topic), row.home == home, row.router == agent,
         row.due != nil || row.form == form
       {
         return
       }
-      try HomeAssistantLedger.setDue(topic, of: agent, home: home, from: agent == nil ? 0 : 1, tx)
+      try HomeAssistantLedger.setDue(topic, of: agent, home: home, from: event, tx)
     }
     for record in try HomeLedger.all(tx) {
       guard let home = homes[record.name] else { continue }
-      let form = HomeAssistantForm(bridge(of: record.name, home, tx))
-      try want(home.place.bridgeTopic, nil, form, record.id)
+      let bridge = Found(.bridge(home.place))
+      try want(home.place.bridgeTopic, nil, bridge.form, record.id, from: 0)
+      for (topic, found) in buttons(of: record.name, home, tx) {
+        try want(topic, nil, found.form, record.id)
+      }
       var cursor: Int64 = 0
       while case let page = try RouterLedger.page(home: record.id, after: cursor, limit: 500, tx),
         let last = page.last

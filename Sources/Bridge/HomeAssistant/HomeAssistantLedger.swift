@@ -23,6 +23,13 @@ enum HomeAssistantLedger {
     try tx.all("SELECT * FROM home_assistant ORDER BY id", row: HomeAssistantRecord.init(row:))
   }
 
+  /// Those of a home that are about no router.
+  static func ofDaemon(home: Int64, _ tx: ReadTransaction) throws -> [HomeAssistantRecord] {
+    try tx.all(
+      "SELECT * FROM home_assistant WHERE home = ? AND router IS NULL", .integer(home),
+      row: HomeAssistantRecord.init(row:))
+  }
+
   /// What is to be published or emptied, in the order in which it became due.
   static func due(after cursor: Cursor, limit: Int, _ tx: ReadTransaction) throws
     -> [HomeAssistantRecord]
@@ -66,6 +73,12 @@ enum HomeAssistantLedger {
     try tx.execute(
       "UPDATE home_assistant SET due = ? WHERE home = ? AND router = ?",
       .integer(event), .integer(home), .blob(router.bytes))
+  }
+
+  /// What is on a topic, if anything, is looked at.
+  static func setDue(topic: String, from event: Int64, _ tx: WriteTransaction) throws {
+    try tx.execute(
+      "UPDATE home_assistant SET due = ? WHERE topic = ?", .integer(event), .text(topic))
   }
 
   static func setDue(row id: Int64, from event: Int64, _ tx: WriteTransaction) throws {

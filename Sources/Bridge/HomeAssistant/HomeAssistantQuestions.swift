@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BridgeProtocol
+import ClientEnrolment
 import ConsentLedger
 import KeychainCore
 import SQLiteDatabase
@@ -9,6 +10,8 @@ import SQLiteDatabase
 struct HomeAssistantQuestions: Sendable {
   private let configuration: BridgeConfiguration
   private let ledger: ConsentLedger
+  /// Of its own: it is read seldom, and what other parts remember may be about another transaction.
+  private let exchange: EnrolledExchange
   private let now: @Sendable () -> WireTime
 
   init(
@@ -16,8 +19,9 @@ struct HomeAssistantQuestions: Sendable {
     now: @escaping @Sendable () -> WireTime
   ) {
     self.configuration = configuration
-    ledger = ConsentLedger(keychain)
     self.now = now
+    ledger = ConsentLedger(keychain)
+    exchange = EnrolledExchange(ClientEnrolmentStore(keychain))
   }
 
   /// Whether home names are needed to tell questions apart.
@@ -29,42 +33,86 @@ struct HomeAssistantQuestions: Sendable {
     return waiting?.filter { $0.subject.home == home }
   }
 
-  /// The oldest one that Home Assistant's login may approve.
-  func head(of waiting: [PendingConsent]) -> PendingConsent? {
-    guard let login = configuration.homeAssistant.approver(in: configuration) else { return nil }
-    return waiting.first {
-      configuration.homeAssistant.covers($0) && $0.isApprovable(by: login)
+  /// The oldest ones that Home Assistant's login may approve, as many as can have buttons.
+  func asked(of waiting: [PendingConsent], in home: String, _ tx: ReadTransaction)
+    -> [PendingConsent]
+  {
+    let all = waiting.lazy.filter { configuration.isAsked($0) }
+    let oldest = Array(all.prefix(HomeAssistantButton.mostRequests))
+    // What the login says in plaintext may count for nothing.
+    guard !oldest.isEmpty, let login = configuration.homeAssistant.decidingLogin,
+      !exchange.requiresSeal(of: login, in: home, tx)
+    else { return [] }
+    return oldest
+  }
+
+  /// The same, as buttons say it; none where the ledger cannot be read.
+  func asked(in home: String, _ tx: ReadTransaction) -> [HomeAssistantButton.Question] {
+    guard let login = configuration.homeAssistant.decidingLogin, let waiting = waiting(in: home, tx)
+    else { return [] }
+    return asked(of: waiting, in: home, tx).map {
+      .init(id: $0.id.description, approvalSummary: $0.approvalSummary, login: login)
+    }
+  }
+
+  /// Brings the rows of a home in line with what is asked now: a request that is asked from now on gets its buttons,
+  /// and those of one that is not go.
+  ///
+  /// - Parameter event: from which on it is so; called where something has changed.
+  func reconcile(_ home: HomeRecord, _ tx: WriteTransaction, from event: () throws -> Int64) throws
+  {
+    // With other settings the start has done it.
+    guard configuration.homeAssistant.decidingLogin != nil,
+      let place = configuration.homeAssistantPlace(of: home.name),
+      let waiting = waiting(in: home.name, tx)
+    else { return }
+    let asked = asked(of: waiting, in: home.name, tx)
+      .map { place.questionTopic($0.id.description) }
+    let rows = try HomeAssistantLedger.ofDaemon(home: home.id, tx)
+    let known = Set(rows.map(\.topic))
+    let ended = rows.filter {
+      $0.due == nil && $0.topic != place.bridgeTopic && !asked.contains($0.topic)
+    }
+    let new = asked.filter { !known.contains($0) }
+    guard !ended.isEmpty || !new.isEmpty else { return }
+    let event = try event()
+    for row in ended { try HomeAssistantLedger.setDue(row: row.id, from: event, tx) }
+    for topic in new {
+      try HomeAssistantLedger.setDue(topic, of: nil, home: home.id, from: event, tx)
     }
   }
 }
 
+extension BridgeConfiguration {
+  /// Whether Home Assistant decides about a question.
+  func isAsked(_ pending: PendingConsent) -> Bool {
+    guard let login = homeAssistant.decidingLogin, homeAssistant.covers(pending.subject) else {
+      return false
+    }
+    return pending.isApprovable(by: .mqttUser(login, team: team(login)))
+  }
+}
+
 extension BridgeConfiguration.HomeAssistant {
-  /// Whether it is asked anything.
-  var asksForConsent: Bool { consent != .off && login != nil }
+  /// Nil where nothing is decided through it.
+  var decidingLogin: String? { consent == .off ? nil : login }
 
   /// Whether a login of the broker is Home Assistant's, and decides about something.
   func decides(as user: String) -> Bool {
-    guard consent != .off, let login else { return false }
-    return BrokerUser.isSame(login, user)
+    decidingLogin.map { BrokerUser.isSame($0, user) } ?? false
   }
 
-  /// Whether its word is enough for this question. An adoption is about a router that is enrolled, and what it is
-  /// given is sealed to it: of all questions the one that gives nothing away to others.
-  func covers(_ pending: PendingConsent) -> Bool {
+  /// Whether it decides about this without a signature. An adoption is about a login that is enrolled: what it is
+  /// given is sealed to its key, and the broker vouches for who asks.
+  func covers(_ subject: ConsentSubject) -> Bool {
     switch consent {
     case .off: false
-    case .adoptions: pending.subject.isAdoption
+    case .adoptions: subject.isAdoption
     case .all: true
     }
   }
 
-  /// Nil where it decides nothing.
-  fileprivate func approver(in configuration: BridgeConfiguration) -> ConsentApprover? {
-    guard consent != .off, let login else { return nil }
-    return .mqttUser(login, team: configuration.team(login))
-  }
-
-  /// Nil unless Home Assistant decides about everything.
+  /// Nil unless it decides about everything.
   var consentAlert: AlertFacts? {
     guard consent == .all, let login else { return nil }
     return .consentByHomeAssistant(login: login)

@@ -10,7 +10,7 @@ struct HomeAssistantRecord: Hashable, Sendable {
   let id: Int64
   let topic: String
   let home: Int64
-  /// Nil: the daemon's own device.
+  /// Nil: the daemon's own device, or the buttons of a request in it.
   let router: BorderAgentID?
   /// What the broker acknowledged last; nil: nothing yet.
   let form: HomeAssistantForm?

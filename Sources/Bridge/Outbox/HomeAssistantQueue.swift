@@ -10,39 +10,34 @@ import SQLiteDatabase
 /// Once the broker refuses a device, no more are sent on this connection: they stay due, and are sent on the next one,
 /// or when everything is published again.
 struct HomeAssistantQueue {
-  /// What came of a row, for the next transaction.
-  enum Result: Hashable, Sendable {
-    case announced(HomeAssistantForm, due: Int64?)
-    case emptied(due: Int64?)
-    case refused
-  }
-
-  /// What the next transaction writes.
-  struct Results: Sendable {
-    var rows: [Int64: Result] = [:]
-    /// A walk was to announce all of them again, and could not.
-    var needsAll = false
-
-    var isEmpty: Bool { rows.isEmpty && !needsAll }
-  }
-
   struct Item {
     var publication: Publication
     fileprivate let row: Int64
     fileprivate let due: Int64?
     /// Nil: the topic is emptied.
     fileprivate let form: HomeAssistantForm?
+    /// Whether it goes out however short ago the same topic was published. So do the daemon's own topics: their devices
+    /// change with a start only, and those of requests never.
+    fileprivate let isUnpaced: Bool
+    /// The home, where it is about a request for consent.
+    let askingHome: Int64?
     /// Whether the broker may hold something there.
     fileprivate let wasAnnounced: Bool
   }
 
   private static let step = 32
+  /// Steps in which nothing is found that can be sent, before the events have their turn: what is due may be refused,
+  /// or held back, and be long. It goes on from there with the next call.
+  private static let mostEmptySteps = 8
 
   private let devices: HomeAssistantDevices
   /// False: the store has no rows of this, and gets none.
   private let isUsable: Bool
   private let json = WireJSON()
+  private var pace: HomeAssistantPace
+  /// Up to where what is due was looked at for devices to be announced, and for topics to be emptied.
   private var cursor = HomeAssistantLedger.start
+  private var removalCursor = HomeAssistantLedger.start
   private var underWay: [UInt64: Item] = [:]
   private(set) var results = Results()
   /// Whether the broker refuses devices, or to have topics emptied, on this connection.
@@ -52,8 +47,9 @@ struct HomeAssistantQueue {
   private var fresh: Set<Int64> = []
   private var isWalkAhead = false
 
-  init(_ devices: HomeAssistantDevices, isUsable: Bool) {
+  init(_ devices: HomeAssistantDevices, isUsable: Bool, pace: HomeAssistantPace = .none) {
     self.devices = devices
+    self.pace = pace
     self.isUsable = isUsable
   }
 
@@ -74,22 +70,50 @@ struct HomeAssistantQueue {
   }
 
   private mutating func retry() {
-    cursor = HomeAssistantLedger.start
+    rewind()
     refusesDevices = false
     refusesRemovals = false
     fresh.removeAll()
   }
 
-  /// What is due; empty when nothing is left.
+  private mutating func rewind() {
+    cursor = HomeAssistantLedger.start
+    removalCursor = HomeAssistantLedger.start
+  }
+
+  /// Devices that are due. Empty when there is nothing more for now.
   mutating func next(_ renderer: PublicationRenderer, _ tx: ReadTransaction) throws -> [Item] {
-    guard isUsable else { return [] }
-    while true {
-      let rows = try HomeAssistantLedger.due(after: cursor, limit: Self.step, tx)
+    if pace.isOver() { rewind() }
+    guard isUsable, !refusesDevices else { return [] }
+    return try next(\.cursor, upTo: .max, renderer, tx) { $0.form != nil }
+  }
+
+  /// Topics that are to be emptied. They follow the events by which they became due: Home Assistant has an entity for
+  /// the events of a device, which goes with it.
+  ///
+  /// - Parameter event: up to which all are sent.
+  mutating func nextRemovals(
+    after event: Int64, _ renderer: PublicationRenderer, _ tx: ReadTransaction
+  ) throws -> [Item] {
+    guard isUsable, !refusesRemovals else { return [] }
+    return try next(\.removalCursor, upTo: event, renderer, tx) { $0.form == nil }
+  }
+
+  private mutating func next(
+    _ place: WritableKeyPath<Self, HomeAssistantLedger.Cursor>, upTo event: Int64,
+    _ renderer: PublicationRenderer, _ tx: ReadTransaction, where isMeant: (Item) -> Bool
+  ) throws -> [Item] {
+    for _ in 0..<Self.mostEmptySteps {
+      let rows = try HomeAssistantLedger.due(after: self[keyPath: place], limit: Self.step, tx)
+        .prefix { ($0.due ?? 0) <= event }
       guard let last = rows.last else { return [] }
-      cursor = (last.due ?? 0, last.id)
-      let items = try rows.filter { !isSettled($0) }.compactMap { try item($0, renderer, tx) }
+      self[keyPath: place] = (last.due ?? 0, last.id)
+      let items = try rows.filter { !isSettled($0) && !isUnderWay($0) }
+        .compactMap { try item($0, renderer, tx) }
+        .filter { isMeant($0) && ($0.isUnpaced || !pace.holds($0.publication.topic)) }
       if !items.isEmpty { return items }
     }
+    return []
   }
 
   /// What the broker has already, for a walk; empty when nothing is left.
@@ -124,20 +148,29 @@ struct HomeAssistantQueue {
     }
   }
 
+  /// Sent as it is, and not acknowledged yet.
+  private func isUnderWay(_ row: HomeAssistantRecord) -> Bool {
+    underWay.values.contains { $0.row == row.id && $0.due == row.due }
+  }
+
   private func item(
     _ row: HomeAssistantRecord, _ renderer: PublicationRenderer, _ tx: ReadTransaction
   ) throws -> Item? {
-    let found = try devices.device(on: row, home: renderer.homes[row.home]?.name, tx)
+    let home = renderer.homes[row.home]?.name
+    let found = try devices.device(on: row, home: home, tx)
     guard found == nil ? !refusesRemovals : !refusesDevices else { return nil }
-    let payload = found.map { json.encode($0.0) } ?? []
+    let payload = found.map { json.encode($0.device) } ?? []
     return Item(
       publication: Publication(topic: row.topic, payload: payload, retain: true), row: row.id,
-      due: row.due, form: found?.1, wasAnnounced: row.form != nil)
+      due: row.due, form: found?.form, isUnpaced: row.router == nil,
+      askingHome: devices.isQuestion(row, home: home) ? row.home : nil,
+      wasAnnounced: row.form != nil)
   }
 
   /// An item is sent under a token.
   mutating func send(_ item: Item, as token: UInt64) {
     underWay[token] = item
+    if !item.isUnpaced { pace.note(item.publication.topic) }
     if isWalkAhead { fresh.insert(item.row) }
   }
 
@@ -166,19 +199,5 @@ struct HomeAssistantQueue {
       results.rows[row] = nil
     }
     if written.needsAll { results.needsAll = false }
-  }
-}
-
-extension HomeAssistantQueue.Results {
-  func write(_ tx: WriteTransaction) throws {
-    for (row, result) in rows {
-      switch result {
-      case .announced(let form, let due):
-        try HomeAssistantLedger.setAnnounced(row: row, form, due: due, tx)
-      case .emptied(let due): try HomeAssistantLedger.delete(row: row, due: due, tx)
-      case .refused: try HomeAssistantLedger.setDue(row: row, from: 1, tx)
-      }
-    }
-    if needsAll { try HomeAssistantLedger.setAllDue(from: 1, tx) }
   }
 }

@@ -43,6 +43,7 @@ final class Outbox: Sendable {
   init(
     database: SQLiteDatabase, topics: BaseTopics, overview: AlertsOverviewSource,
     consents: ConsentOverviewSource, devices: HomeAssistantDevices,
+    devicePace: HomeAssistantPace = .none,
     acknowledged: @escaping @Sendable (_ happened: WireTime) -> Void = { _ in }
   ) throws {
     self.acknowledged = acknowledged
@@ -56,7 +57,7 @@ final class Outbox: Sendable {
     state = Mutex(
       State(
         read: published, published: published,
-        devices: HomeAssistantQueue(devices, isUsable: hasDevices)))
+        devices: HomeAssistantQueue(devices, isUsable: hasDevices, pace: devicePace)))
   }
 
   /// Everything up to this event id is acknowledged by the broker.
@@ -155,12 +156,20 @@ final class Outbox: Sendable {
       while state.ready.count < limit {
         let items = try state.devices.next(renderer, tx)
         if items.isEmpty { break }
-        for item in items { Self.add(item, &state) }
+        for item in items { Self.addChanged(item, &state) }
       }
-      while state.ready.count < limit {
+      var areAllRead = false
+      while state.ready.count < limit, !areAllRead {
         let rows = try EventLedger.page(after: state.read, limit: Self.rowsRead, tx)
         for row in rows { try render(row, renderer, &state, tx) }
-        if rows.count < Self.rowsRead { break }
+        areAllRead = rows.count < Self.rowsRead
+      }
+      // Events of a table that was created again have other numbers.
+      let read = areAllRead ? Int64.max : state.read
+      while state.ready.count < limit {
+        let items = try state.devices.nextRemovals(after: read, renderer, tx)
+        if items.isEmpty { break }
+        for item in items { Self.addChanged(item, &state) }
       }
       for id in state.homesWithNewAlerts {
         guard let home = renderer.homes[id] else { continue }
@@ -189,6 +198,13 @@ final class Outbox: Sendable {
       }
       Self.noteWalks(&state)
     }
+  }
+
+  /// The list of requests that Home Assistant decides about changes with their buttons, also without an event: by an
+  /// enrolment.
+  private static func addChanged(_ item: HomeAssistantQueue.Item, _ state: inout State) {
+    add(item, &state)
+    if let home = item.askingHome { state.homesWithNewConsents.insert(home) }
   }
 
   @discardableResult

@@ -123,6 +123,7 @@ struct PublicationRenderer {
         home: home.name, facts: told.facts, startsAt: WireTime(milliseconds: told.startsAt),
         updatedAt: event.time, endsAt: isEnd ? event.time : nil, sequence: told.sequence)
       body.eventType = name
+      body.previousSeverity = told.previousSeverity
       publications.append(Publication(topic: topic.alertEvent, payload: json.encode(body)))
     }
     return publications

@@ -112,6 +112,10 @@ struct RegistryRepair {
       if lost.contains("network"), let preferred = home.preferred {
         effects.append(.networkShown(preferred, home: home.id))
       }
+      // Of the settings, and else set at the start only.
+      effects.append(
+        .alert(
+          .consentByHomeAssistant, configuration.homeAssistant.consentAlert, home: home.id))
     }
     if let home = context.servedHomes.first?.record.id {
       effects.append(.alert(.storeDamaged, .storeDamaged(lost.sorted()), home: home))

@@ -37,6 +37,7 @@ struct TickApplier {
     try context.ownership.listOwnedIDs(limit: Self.itemsAtOnce)
     try forgetLeftRouters()
     try transaction.apply(context.consents.expire())
+    try transaction.apply(context.servedHomes.map { .checkButtons(home: $0.record.id) })
     try recheckRouters()
     try continueAdoptions(cursor: &cursors.adoptions)
   }

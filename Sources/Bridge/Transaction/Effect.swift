@@ -38,6 +38,8 @@ enum Effect {
   case checkKeys(home: Int64)
   /// All that is true of a home is decided again when the transaction ends.
   case checkHome(home: Int64)
+  /// Home Assistant may be asked other questions now.
+  case checkButtons(home: Int64)
   /// A router is written, and all that is true of it is decided again.
   case router(RouterChange)
   /// A router is taken off the list: its topics are emptied, its alerts resolve, its adoption ends.

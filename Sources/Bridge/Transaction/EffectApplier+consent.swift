@@ -7,9 +7,9 @@ import ThreadDataset
 extension EffectApplier {
   func publish(_ question: PendingConsent) throws {
     let reason = question.reason(namingHome: context.configuration.topics.homes.count > 1)
-    let home = try context.home(named: question.subject.home).record.id
-    let event = try progress.append(EventRecord(question, reason, home: home, now: context.now))
-    try announceButtons(of: question.subject.home, home, from: event)
+    let home = try context.home(named: question.subject.home).record
+    let event = try progress.append(EventRecord(question, reason, home: home.id, now: context.now))
+    try context.homeAssistantQuestions.reconcile(home, context.tx) { event }
     progress.outcome.news.add(question, reason)
   }
 
@@ -24,22 +24,30 @@ extension EffectApplier {
 
   private func publish(_ decided: ConsentRecord) throws {
     // A home that the settings no longer name has no row only in a store that never had it.
-    if let home = try? context.home(named: decided.subject.home),
-      let event = EventRecord(decided, home: home.record.id, now: context.now)
+    if let home = try? context.home(named: decided.subject.home).record,
+      let event = EventRecord(decided, home: home.id, now: context.now)
     {
       let event = try progress.append(event)
-      try announceButtons(of: decided.subject.home, home.record.id, from: event)
+      try removeButtons(of: decided, home, from: event)
+      try context.homeAssistantQuestions.reconcile(home, context.tx) { event }
     }
     progress.outcome.news.add(decided)
   }
 
-  /// The daemon's device has buttons for the question that Home Assistant is asked.
-  private func announceButtons(of name: String, _ home: Int64, from event: Int64) throws {
-    guard context.configuration.homeAssistant.asksForConsent,
-      let place = context.configuration.homeAssistantPlace(of: name)
-    else { return }
+  /// Also where the broker is sent the buttons just now.
+  private func removeButtons(
+    of decided: ConsentRecord, _ home: HomeRecord, from event: Int64
+  ) throws {
+    guard let place = context.configuration.homeAssistantPlace(of: home.name) else { return }
     try HomeAssistantLedger.setDue(
-      place.bridgeTopic, of: nil, home: home, from: event, context.tx)
+      topic: place.questionTopic(decided.id.description), from: event, context.tx)
+  }
+
+  /// What Home Assistant is asked may change without an event: its login's enrolment.
+  func checkButtons(of home: HomeRecord) throws {
+    try context.homeAssistantQuestions.reconcile(home, context.tx) {
+      try progress.append(EventRecord(time: context.now, home: home.id))
+    }
   }
 
   private func settleAdoption(_ decided: ConsentRecord) throws {

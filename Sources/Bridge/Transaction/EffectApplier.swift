@@ -39,6 +39,7 @@ struct EffectApplier {
     case .preferred(let change, let who, let home):
       try apply(context.preferredNetworks.changed(change, by: who, in: context.home(home)))
     case .checkKeys(let home): try context.home(home).changes.needsKeyCheck = true
+    case .checkButtons(let home): try checkButtons(of: context.home(home).record)
     case .checkHome(let home):
       let home = try context.home(home)
       home.changes.needsHomeCheck = true
@@ -87,7 +88,7 @@ struct EffectApplier {
     event.alert = alert.fingerprint
     event.detail.alert = PublishedAlert(
       name: alert.name, facts: alert.facts, startsAt: alert.startsAt ?? alert.heldSince,
-      sequence: alert.sequence)
+      sequence: alert.sequence, previousSeverity: news.previousSeverity)
     try progress.append(event)
     if news.type == .alertRaised { progress.noteRaised(alert) }
   }

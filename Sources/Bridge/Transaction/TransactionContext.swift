@@ -77,6 +77,10 @@ extension TransactionContext {
 
   var consents: Consents { Consents(store.keychain, now: now, tx) }
 
+  var homeAssistantQuestions: HomeAssistantQuestions {
+    HomeAssistantQuestions(configuration, store.keychain) { [now] in now }
+  }
+
   var preferredNetworks: PreferredNetworks { PreferredNetworks(context: self) }
 
   var requests: Requests {

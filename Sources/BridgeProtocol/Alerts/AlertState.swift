@@ -22,6 +22,8 @@ package struct AlertState: Encodable, Sendable {
   package var sequence: Int64
   /// Set in events only.
   package var eventType: String?
+  /// Set in the event of an update that has changed it.
+  package var previousSeverity: AlertName.Severity?
 
   package init(
     fingerprint: String, name: AlertName, status: Status, home: String, facts: AlertFacts,
@@ -47,6 +49,7 @@ package struct AlertState: Encodable, Sendable {
     case endsAt = "ends_at"
     case sequence = "seq"
     case eventType = "event_type"
+    case previousSeverity = "previous_severity"
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -62,6 +65,7 @@ package struct AlertState: Encodable, Sendable {
     try container.encode(endsAt, forKey: .endsAt)
     try container.encode(sequence, forKey: .sequence)
     try container.encodeIfPresent(eventType, forKey: .eventType)
+    try container.encodeIfPresent(previousSeverity, forKey: .previousSeverity)
     try facts.encode(to: encoder)
   }
 }

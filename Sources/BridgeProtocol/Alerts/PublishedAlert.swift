@@ -8,8 +8,14 @@ package struct PublishedAlert: Codable, Hashable, Sendable {
   /// Milliseconds since 1970.
   package let startsAt: Int64
   package let sequence: Int64
+  /// Of an update that has changed it.
+  package let previousSeverity: AlertName.Severity?
 
-  package init(name: AlertName, facts: AlertFacts, startsAt: WireTime, sequence: Int64) {
+  package init(
+    name: AlertName, facts: AlertFacts, startsAt: WireTime, sequence: Int64,
+    previousSeverity: AlertName.Severity? = nil
+  ) {
+    self.previousSeverity = previousSeverity
     self.name = name
     self.facts = facts
     self.startsAt = startsAt.milliseconds

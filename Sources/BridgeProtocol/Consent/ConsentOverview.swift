@@ -34,7 +34,7 @@ package struct ConsentOverview: Encodable, Sendable, Equatable {
     }
   }
 
-  /// The request that Home Assistant is asked about.
+  /// A request that Home Assistant is asked about.
   package struct Asked: Encodable, Sendable, Equatable {
     package var id: String
     /// A sentence for the person who decides.
@@ -56,10 +56,10 @@ package struct ConsentOverview: Encodable, Sendable, Equatable {
   package var v = 1
   package var pending: Int
   package var head: Head?
-  /// Nil where Home Assistant decides about none of them.
-  package var homeAssistant: Asked?
+  /// Those that Home Assistant decides about, oldest first, as many as have buttons there.
+  package var homeAssistant: [Asked]
 
-  package init(pending: Int, head: Head?, homeAssistant: Asked? = nil) {
+  package init(pending: Int, head: Head?, homeAssistant: [Asked] = []) {
     self.pending = pending
     self.head = head
     self.homeAssistant = homeAssistant
@@ -88,6 +88,6 @@ package struct ConsentOverview: Encodable, Sendable, Equatable {
     try fields.encodeIfPresent(head.extendedPANID, forKey: .extendedPANID)
     try fields.encode(head.expiresAt, forKey: .expiresAt)
     try fields.encodeIfPresent(head.borderAgentID, forKey: .borderAgentID)
-    try fields.encodeIfPresent(homeAssistant, forKey: .homeAssistant)
+    if !homeAssistant.isEmpty { try fields.encode(homeAssistant, forKey: .homeAssistant) }
   }
 }

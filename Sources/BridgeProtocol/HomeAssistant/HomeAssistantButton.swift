@@ -1,35 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A button in Home Assistant that decides about one request for consent, or, with nothing but its platform, the end
-/// of one: Home Assistant then removes the entity, also from its list of known ones.
+/// A button in Home Assistant that decides about one request for consent
+/// (https://www.home-assistant.io/integrations/button.mqtt/).
 ///
-/// The request's id is in what is published when it is pressed, so a button that was shown a moment too long decides
-/// about nothing else (https://www.home-assistant.io/integrations/button.mqtt/).
+/// The request's id is in its `unique_id` and in what is published when it is pressed. Home Assistant never shows the
+/// name of another request on it, and a button that is shown a moment too long decides about nothing else.
 package struct HomeAssistantButton: Encodable, Sendable, Equatable {
   /// The request that is decided about.
   package struct Question: Sendable, Equatable {
     package var id: String
     /// What a yes does, without names that are longer than shown ones.
-    package var deed: String
+    package var approvalSummary: String
     /// Home Assistant's login at the broker, which publishes the decision.
     package var login: String
 
-    package init(id: String, deed: String, login: String) {
+    package init(id: String, approvalSummary: String, login: String) {
       self.id = id
-      self.deed = deed
+      self.approvalSummary = approvalSummary
       self.login = login
     }
   }
 
   package let platform = "button"
-  package var uniqueID: String?
+  package var uniqueID: String
   package var defaultEntityID: String?
-  package var name: String?
+  package var name: String
   package var icon: String?
-  package var commandTopic: String?
+  package var commandTopic: String
   /// A request as JSON: Home Assistant publishes it as it is.
-  package var payloadPress: String?
-  package var availability: [HomeAssistantDevice.Availability]?
+  package var payloadPress: String
+  /// The press is repeated until the broker has it. The device's own does not count for what is published.
+  package var qos = 1
 
   enum CodingKeys: String, CodingKey {
     case platform
@@ -38,48 +39,39 @@ package struct HomeAssistantButton: Encodable, Sendable, Equatable {
     case name, icon
     case commandTopic = "command_topic"
     case payloadPress = "payload_press"
-    case availability
+    case qos
   }
 }
 
+extension HomeAssistantButton {
+  /// Requests of one home that have buttons at the same time. More wait until one of these is settled.
+  package static let mostRequests = 8
+}
+
 extension HomeAssistantPlace {
-  /// The two that decide about a request.
-  ///
-  /// Their keys and ids are the same for every request: one that Home Assistant has missed the end of is used again
-  /// by the next request, and goes with that.
-  ///
-  /// - Parameters:
-  ///   - question: nil: both are removed.
-  ///   - availability: of the device, which these have too.
-  func buttons(
-    _ question: HomeAssistantButton.Question?,
-    beside availability: [HomeAssistantDevice.Availability]
-  ) -> [String: HomeAssistantButton] {
-    let (approve, deny) = ("consent_approve", "consent_deny")
-    guard let question else {
-      return [approve: HomeAssistantButton(), deny: HomeAssistantButton()]
-    }
-    let request = "\(home.base)/in/\(question.login)/request/consent"
-    let waits = HomeAssistantDevice.Availability(
-      topic: OutboundTopic(base: home.base).consent,
-      valueTemplate: HomeAssistantTemplate.asks(question.id))
-    func button(
-      _ key: String, _ name: String, _ icon: String, _ topic: String, _ decision: Decision
-    ) -> HomeAssistantButton {
-      HomeAssistantButton(
-        uniqueID: "\(bridgeID)_\(key)",
-        defaultEntityID: Self.slug("\(bridgeName) \(key)").map { "button.\($0)" },
-        name: "\(name): \(question.deed)", icon: icon, commandTopic: "\(request)/\(topic)",
-        payloadPress: String(decoding: WireJSON().encode(decision), as: UTF8.self),
-        availability: availability + [waits])
-    }
-    return [
-      approve: button(
-        approve, "Approve once", "mdi:check-circle-outline", "approve",
-        Decision(id: question.id, scope: "once")),
-      deny: button(
-        deny, "Deny", "mdi:close-circle-outline", "deny", Decision(id: question.id, scope: nil)),
-    ]
+  /// The two that decide about a request, by their keys.
+  func buttons(_ question: HomeAssistantButton.Question) -> [String: HomeAssistantButton] {
+    var (approve, deny) = (
+      button("consent_approve", question, "Approve once", "approve", scope: "once"),
+      button("consent_deny", question, "Deny", "deny", scope: nil)
+    )
+    approve.button.icon = "mdi:check-circle-outline"
+    deny.button.icon = "mdi:close-circle-outline"
+    return [approve.key: approve.button, deny.key: deny.button]
+  }
+
+  private func button(
+    _ key: String, _ question: HomeAssistantButton.Question, _ name: String, _ command: String,
+    scope: String?
+  ) -> (key: String, button: HomeAssistantButton) {
+    let button = HomeAssistantButton(
+      uniqueID: "\(questionID(question.id))_\(key)",
+      defaultEntityID: Self.slug("\(bridgeName) \(key) \(question.id)").map { "button.\($0)" },
+      name: "\(name): \(question.approvalSummary)",
+      commandTopic: "\(home.base)/in/\(question.login)/request/consent/\(command)",
+      payloadPress: String(
+        decoding: WireJSON().encode(Decision(id: question.id, scope: scope)), as: UTF8.self))
+    return (key, button)
   }
 
   private struct Decision: Encodable {

@@ -4,8 +4,8 @@
 /// (https://www.home-assistant.io/integrations/mqtt/#device-discovery-payload).
 ///
 /// It says where states are found and how they are read. What changes often stays on its own topics, so this is
-/// published once, and the daemon's own once more for each question that Home Assistant is asked. No secret has a
-/// place here.
+/// published once. Buttons for a request have a topic of their own, which names the daemon's device too: Home Assistant
+/// shows them there. No secret has a place here.
 package struct HomeAssistantDevice: Encodable, Sendable {
   package struct Device: Encodable, Sendable {
     package var identifiers: [String]
@@ -104,21 +104,31 @@ extension HomeAssistantDevice {
   }
 
   /// The daemon, as far as it is about one home.
-  ///
-  /// - Parameter question: what the buttons decide; nil: they are removed.
-  package static func bridge(
-    _ place: HomeAssistantPlace, asking question: HomeAssistantButton.Question? = nil
+  package static func bridge(_ place: HomeAssistantPlace) -> HomeAssistantDevice {
+    HomeAssistantDevice(
+      device: bridgeDevice(place), origin: Origin(softwareVersion: place.version),
+      availability: availability(place), components: place.bridgeEntities)
+  }
+
+  /// The buttons of a request for consent, in the daemon's device. Available while the request waits.
+  package static func question(
+    _ question: HomeAssistantButton.Question, _ place: HomeAssistantPlace
   ) -> HomeAssistantDevice {
-    let availability = availability(place)
+    let waits = Availability(
+      topic: OutboundTopic(base: place.home.base).consent,
+      valueTemplate: HomeAssistantTemplate.isWaiting(question.id))
     return HomeAssistantDevice(
-      device: Device(
-        identifiers: [place.bridgeID],
-        name: place.bridgeName,
-        manufacturer: "threadkeeper", model: "Thread credential keeper",
-        softwareVersion: place.version),
-      origin: Origin(softwareVersion: place.version), availability: availability,
-      components: place.bridgeEntities,
-      buttons: place.buttons(question, beside: availability))
+      device: bridgeDevice(place), origin: Origin(softwareVersion: place.version),
+      availability: availability(place) + [waits], components: [:],
+      buttons: place.buttons(question))
+  }
+
+  private static func bridgeDevice(_ place: HomeAssistantPlace) -> Device {
+    Device(
+      identifiers: [place.bridgeID],
+      name: place.bridgeName,
+      manufacturer: "threadkeeper", model: "Thread credential keeper",
+      softwareVersion: place.version)
   }
 
   /// A border router. Its texts are whatever its publisher has sent.

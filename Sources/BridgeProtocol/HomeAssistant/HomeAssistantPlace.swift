@@ -38,6 +38,15 @@ package struct HomeAssistantPlace: Hashable, Sendable {
   /// Where a border router is announced, retained.
   package func routerTopic(_ agent: BorderAgentID) -> String { topic(routerID(agent)) }
 
+  /// Stands for the buttons of a request for consent: the object id, and the beginning of their unique ids. They are
+  /// in the daemon's device.
+  ///
+  /// - Parameter request: `c-` and 16 hex digits.
+  func questionID(_ request: String) -> String { "\(bridgeID)_\(request)" }
+
+  /// Where the buttons of a request are announced, retained, while it waits.
+  package func questionTopic(_ request: String) -> String { topic(questionID(request)) }
+
   private func topic(_ objectID: String) -> String { "\(prefix)/device/\(objectID)/config" }
 
   /// Letters and digits stay; every other byte is `-` and two hex digits. So different topics have different

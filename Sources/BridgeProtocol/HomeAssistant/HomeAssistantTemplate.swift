@@ -23,12 +23,12 @@ package enum HomeAssistantTemplate {
     "{{ {'match': 'OFF', 'mismatch': 'ON'}.get(value_json.preferred) "
     + "if value_json is defined else None }}"
 
-  /// Of `bridge/consent`: whether this request is the one that Home Assistant decides about.
+  /// Of `bridge/consent`: whether this request is among those that Home Assistant decides about.
   ///
   /// - Parameter id: `c-` and 16 hex digits.
-  static func asks(_ id: String) -> String {
-    "{{ 'online' if value_json is defined and value_json.home_assistant is defined "
-      + "and value_json.home_assistant.id == '\(id)' else 'offline' }}"
+  static func isWaiting(_ id: String) -> String {
+    "{{ 'online' if value_json is defined and '\(id)' in value_json.home_assistant | default([]) "
+      + "| map(attribute='id') | list else 'offline' }}"
   }
 
   /// Of `bridge/alerts`. What is only for information is no problem.

@@ -30,7 +30,9 @@ package struct PendingConsent: Sendable, Codable, Hashable {
   }
 
   /// What a yes does, in a few words: at most 300 characters, all names bounded and quoted.
-  package var deed: String { ConsentReason.deed(requester: requester, subject: subject) }
+  package var approvalSummary: String {
+    ConsentReason.summary(requester: requester, subject: subject)
+  }
 
   init(_ request: ConsentRequest, id: ConsentID, now: Int64, keyHasChanged: Bool = false) {
     self.id = id

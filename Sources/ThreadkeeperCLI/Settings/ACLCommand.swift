@@ -19,7 +19,7 @@ struct ACLCommand: ParsableCommand {
 
       Examples:
         threadkeeper acl --monitor dashboard
-        threadkeeper acl --keep lamps --keep house --monitor house
+        threadkeeper acl --keep lamps --keep house --monitor house --approver house
         threadkeeper acl --keep-anonymous | sudo tee /etc/mosquitto/threadkeeper.acl
       """)
 
@@ -49,7 +49,7 @@ struct ACLCommand: ParsableCommand {
     help: ArgumentHelp(
       """
       A login that may approve and deny what waits for consent, read `bridge/…`, and publish \
-      nothing else. The setting `consent.approvers` has to name it too, or, of Home Assistant, \
+      nothing else; kept as well, it is denied what all others say here. The setting `consent.approvers` has to name it too, or, of Home Assistant, \
       `home_assistant.login`. Repeatable.
       """, valueName: "login"))
   var approver: [String] = []
@@ -69,6 +69,8 @@ struct ACLCommand: ParsableCommand {
     list.discoveryPrefix = settings.homeAssistant.prefix
     list.monitors = monitor
     list.approvers = approver
+    list.deciders =
+      settings.consent.approvers + [settings.homeAssistant.approver].compactMap { $0 }
     list.kept = keep
     list.keepsAnonymous = keepAnonymous
     do {
@@ -80,8 +82,8 @@ struct ACLCommand: ParsableCommand {
     for login in approver
     where !settings.consent.isApprover(login) && !settings.homeAssistant.isApprover(login) {
       try StandardStream.error.write(
-        "warning: the setting `consent.approvers` does not name `\(login)`. Add it there, or "
-          + "threadkeeper refuses its decisions.\n")
+        "warning: the setting `consent.approvers` does not name `\(login)`, so threadkeeper refuses its decisions. "
+          + "Add it there; or, if it is Home Assistant's, set `home_assistant.login`.\n")
     }
   }
 }

@@ -5,7 +5,8 @@ import KeychainCore
 import Logging
 import Settings
 
-/// Says at the start, by name, which users in `consent.approvers` have no say, and who else has theirs.
+/// Says at the start, by name, which users in `consent.approvers` have no say, who else has theirs, and who decides
+/// through Home Assistant.
 struct ApproverNotice: Sendable {
   private let settings: Settings
   private let enrolments: ClientEnrolmentStore
@@ -16,10 +17,11 @@ struct ApproverNotice: Sendable {
   }
 
   func log(to logger: Logger) {
-    guard !settings.consent.approvers.isEmpty,
-      let clients = try? enrolments.keychain.database.read({ try enrolments.all($0).clients })
-    else { return }
-    for user in settings.consent.approvers {
+    let all = try? enrolments.keychain.database.read { try enrolments.all($0).clients }
+    guard let clients = all else { return }
+    noteHomeAssistant(clients, to: logger)
+    // Home Assistant's decides unsigned, whatever `approvers_trust` says: that is said above.
+    for user in settings.consent.approvers where !settings.homeAssistant.isApprover(user) {
       let own = clients.filter { $0.user.utf8.elementsEqual(user.utf8) }
       switch settings.consent.approversTrust {
       case .signed:
@@ -34,6 +36,31 @@ struct ApproverNotice: Sendable {
           to: logger)
       }
     }
+  }
+
+  private func noteHomeAssistant(_ clients: [EnrolledClient], to logger: Logger) {
+    guard let login = settings.homeAssistant.approver else { return }
+    let own = clients.filter { $0.user.utf8.elementsEqual(login.utf8) && $0.trust == .signed }
+    let deaf = homes { home in own.contains { $0.home == home } }
+    if !deaf.isEmpty {
+      logger.warning(
+        "Home Assistant's login is enrolled with the trust signed, and its buttons decide nothing",
+        metadata: [
+          "user": "\(login)", "home": "\(deaf.joined(separator: ", "))",
+          "remedy": "threadkeeper clients enroll, with --trust broker, or another login",
+        ])
+    }
+    let others = homes { !deaf.contains($0) }
+    guard !others.isEmpty else { return }
+    logger.notice(
+      "Home Assistant is believed in plaintext, and so is whoever can publish as it",
+      metadata: [
+        "user": "\(login)", "home": "\(others.joined(separator: ", "))",
+        "decides": settings.homeAssistant.consent == .all
+          ? "every request for network keys"
+          : "whether an enrolled router gets the preferred credentials",
+        "remedy": "an access list by threadkeeper acl, or home_assistant.consent: off",
+      ])
   }
 
   private func homes(where isMeant: (String) -> Bool) -> [String] {

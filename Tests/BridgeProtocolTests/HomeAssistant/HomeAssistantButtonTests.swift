@@ -9,31 +9,28 @@ import Testing
 struct HomeAssistantButtonTests {
   private static let id = "c-0123456789abcdef"
 
-  private func components(asking question: HomeAssistantButton.Question?) throws
-    -> [String: [String: Any]]
-  {
+  private let place: HomeAssistantPlace
+
+  init() throws {
     let topics = BaseTopics([.init(name: "home", base: "tk")])
-    let place = try #require(
+    place = try #require(
       HomeAssistantPlace(home: "home", in: topics, prefix: "homeassistant", version: "1.2"))
-    let json = WireJSON().encode(HomeAssistantDevice.bridge(place, asking: question))
-    let device = try #require(try JSONSerialization.jsonObject(with: Data(json)) as? [String: Any])
-    return try #require(device["components"] as? [String: [String: Any]])
   }
 
-  @Test("While nothing waits, both have nothing but their platform, which removes them")
-  func removed() throws {
-    let components = try components(asking: nil)
-    for key in ["consent_approve", "consent_deny"] {
-      let button = try #require(components[key])
-      #expect(Set(button.keys) == ["platform"])
-      #expect(button["platform"] as? String == "button")
-    }
+  private func object(_ device: HomeAssistantDevice) throws -> [String: Any] {
+    try #require(
+      try JSONSerialization.jsonObject(with: Data(WireJSON().encode(device))) as? [String: Any])
   }
 
-  @Test("While a request waits, what is pressed has its id, and so has the availability")
-  func asking() throws {
-    let components = try components(
-      asking: .init(id: Self.id, deed: #"give a1 "Hall" the credentials of "home""#, login: "ha"))
+  private func question(_ id: String = id) -> HomeAssistantButton.Question {
+    .init(id: id, approvalSummary: #"give a1 "Hall" the credentials of "home""#, login: "ha")
+  }
+
+  @Test("What is pressed, the unique id and the topic have the request's id")
+  func buttons() throws {
+    let device = try object(.question(question(), place))
+    let components = try #require(device["components"] as? [String: [String: Any]])
+    #expect(components.count == 2)
     let approve = try #require(components["consent_approve"])
     let deny = try #require(components["consent_deny"])
     #expect(approve["command_topic"] as? String == "tk/in/ha/request/consent/approve")
@@ -42,28 +39,48 @@ struct HomeAssistantButtonTests {
       approve["name"] as? String == #"Approve once: give a1 "Hall" the credentials of "home""#)
     #expect(deny["command_topic"] as? String == "tk/in/ha/request/consent/deny")
     #expect(deny["payload_press"] as? String == #"{"id":"\#(Self.id)"}"#)
-    for (key, button) in [("consent_approve", approve), ("consent_deny", deny)] {
-      #expect(button["unique_id"] as? String == "threadkeeper_tk_\(key)")
-      #expect(button["default_entity_id"] as? String == "button.threadkeeper_\(key)")
-      let topics = try #require(button["availability"] as? [[String: Any]])
+    for (key, button) in components {
+      #expect(button["platform"] as? String == "button")
+      #expect(button["qos"] as? Int == 1)
+      #expect(button["unique_id"] as? String == "threadkeeper_tk_\(Self.id)_\(key)")
       #expect(
-        topics.compactMap { $0["topic"] as? String } == ["tk/bridge/state", "tk/bridge/consent"])
-      let template = try #require(topics.last?["value_template"] as? String)
-      #expect(template.contains("value_json.home_assistant.id == '\(Self.id)'"))
-      #expect(template.contains("if value_json is defined"))
+        button["default_entity_id"] as? String
+          == "button.threadkeeper_\(key)_c_0123456789abcdef")
     }
+    #expect(
+      place.questionTopic(Self.id)
+        == "homeassistant/device/threadkeeper_tk_c-0123456789abcdef/config")
   }
 
-  @Test("Another request makes another form of the device; the end of it the former one")
-  func form() throws {
-    let topics = BaseTopics([.init(name: "home", base: "tk")])
-    let place = try #require(
-      HomeAssistantPlace(home: "home", in: topics, prefix: "homeassistant", version: "1.2"))
-    let forms = [nil, "c-1", "c-2"].map { id in
-      HomeAssistantForm(
-        .bridge(place, asking: id.map { .init(id: $0, deed: "give", login: "ha") }))
+  @Test("They are in the daemon's device, and available while the request waits")
+  func device() throws {
+    let device = try object(.question(question(), place))
+    let daemon = try object(.bridge(place))
+    #expect(device["device"] as? [String: String] == daemon["device"] as? [String: String])
+    let facts = try #require(device["device"] as? [String: Any])
+    #expect(facts["identifiers"] as? [String] == ["threadkeeper_tk"])
+    #expect(device["origin"] != nil)
+    let topics = try #require(device["availability"] as? [[String: Any]])
+    #expect(
+      topics.compactMap { $0["topic"] as? String } == ["tk/bridge/state", "tk/bridge/consent"])
+    let template = try #require(topics.last?["value_template"] as? String)
+    #expect(template.contains("'\(Self.id)' in value_json.home_assistant"))
+    #expect(template.contains("if value_json is defined"))
+  }
+
+  @Test("Another request has other unique ids and another topic; the daemon's device has no button")
+  func apart() throws {
+    let ids = try [Self.id, "c-fedcba9876543210"].map { id in
+      let components = try object(.question(question(id), place))["components"]
+      return try Set(
+        #require(components as? [String: [String: Any]]).values.map {
+          try #require($0["unique_id"] as? String)
+        })
     }
-    #expect(Set(forms).count == 3)
-    #expect(HomeAssistantForm(.bridge(place)) == forms[0])
+    #expect(ids[0].isDisjoint(with: ids[1]))
+    #expect(place.questionTopic(Self.id) != place.questionTopic("c-fedcba9876543210"))
+    let daemon = try #require(
+      try object(.bridge(place))["components"] as? [String: [String: Any]])
+    #expect(daemon.values.allSatisfy { $0["platform"] as? String != "button" })
   }
 }

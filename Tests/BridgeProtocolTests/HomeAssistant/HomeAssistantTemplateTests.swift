@@ -9,6 +9,7 @@ import Testing
 @Suite("The templates for Home Assistant")
 struct HomeAssistantTemplateTests {
   private static let agent = "a1b2c3d4e5f60718"
+  private static let request = "c-0123456789abcdef"
 
   /// One full value of everything that is read, by topic.
   private func states() throws -> [String: Any] {
@@ -29,10 +30,17 @@ struct HomeAssistantTemplateTests {
       fingerprint: "f", name: .staleDataset, status: .firing, home: "home",
       facts: AlertFacts(summary: "s", remedy: "r"), startsAt: now, updatedAt: now, endsAt: nil,
       sequence: 1)
+    let consent = ConsentOverview(
+      pending: 1,
+      head: .init(
+        id: Self.request, requester: "login a", command: "dataset/set", networkName: "home",
+        extendedPANID: nil, expiresAt: now),
+      homeAssistant: [.init(id: Self.request, message: "m", expiresAt: now)])
     let overview = AlertsOverview(active: 1, critical: 0, warning: 1, info: 0, alerts: [alert])
     let json = WireJSON()
     return try [
       "tk/bridge/state": json.encode(BridgeState.online), "tk/bridge/info": json.encode(info),
+      "tk/bridge/consent": json.encode(consent),
       "tk/bridge/alerts": json.encode(overview), "tk/router/\(Self.agent)": json.encode(router),
       "tk/router/\(Self.agent)/availability": json.encode(BridgeState.online),
     ].mapValues { try JSONSerialization.jsonObject(with: Data($0)) }
@@ -48,7 +56,9 @@ struct HomeAssistantTemplateTests {
     let place = try #require(
       HomeAssistantPlace(home: "home", in: topics, prefix: "homeassistant", version: "1"))
     let devices: [HomeAssistantDevice] = [
-      .bridge(place), .router(.init(agent: Self.agent), place),
+      .bridge(place),
+      .question(.init(id: Self.request, approvalSummary: "give", login: "ha"), place),
+      .router(.init(agent: Self.agent), place),
     ]
     return devices.flatMap { device in
       device.availability.map { ($0.topic, $0.valueTemplate) }

@@ -59,6 +59,26 @@ struct DiscoveryAlertTests {
     #expect(try bridge.router(Agent.garage)?.preferred == "mismatch")
   }
 
+  @Test("An info that becomes a warning says so in its event, and the next update does not")
+  func worse() throws {
+    try bridge.discover(Advert(network: .guest))
+    let outbox = try bridge.outbox()
+    _ = try outbox.drain()
+    func updates() throws -> [[String: Any]] {
+      try outbox.drain().filter { $0.topic == "threadkeeper/bridge/event/alert" }.map(\.object)
+        .filter { $0["alertname"] as? String == "PreferredNetworkMismatch" }
+    }
+    try bridge.announce(Agent.garage, .guest, at: 1)
+    var update = try #require(try updates().first)
+    #expect(update["event_type"] as? String == "alert_updated")
+    #expect(update["severity"] as? String == "warning")
+    #expect(update["previous_severity"] as? String == "info")
+    try bridge.announce(Agent.garage, .guest, at: 1, ["name": "Garage"])
+    update = try #require(try updates().first)
+    #expect(update["event_type"] as? String == "alert_updated")
+    #expect(update["previous_severity"] == nil)
+  }
+
   private func accept(_ isAccepted: Bool = true) throws -> (isChange: Bool, isKnown: Bool) {
     try bridge.accept(.guest, isAccepted: isAccepted)
   }

@@ -198,6 +198,39 @@ struct HomeAssistantDiscoveryTests {
       ])
   }
 
+  @Test("A router that is only seen on the local network is a device, also while it is away")
+  func seenOnly() throws {
+    let scene = try Scene { $0.discoversRouters = true }
+    try scene.bridge.discover(Advert())
+    let topic = Scene.topic(Agent.garage)
+    let device = try #require(try scene.publish().last { $0.topic == topic })
+    let facts = try #require(device.object["device"] as? [String: Any])
+    #expect(facts["name"] as? String == "Kitchen")
+    #expect(facts["manufacturer"] as? String == "Acme")
+    #expect(facts["model"] as? String == "BR-2")
+    #expect(facts["via_device"] as? String == "threadkeeper_threadkeeper")
+    try scene.bridge.discover()
+    try scene.bridge.pass(60)
+    #expect(try scene.publish().isEmpty)
+    try scene.restart()
+    #expect(try scene.publish().isEmpty)
+    #expect(scene.retained[topic] != nil)
+    // A login announces it, and it is the same device.
+    try scene.bridge.announce(Agent.garage, .home, at: 1)
+    try scene.publish()
+    #expect(scene.retained.keys.filter { $0.contains(Agent.garage) } == [topic])
+  }
+
+  @Test("With discovery on the local network off, the devices of those that were only seen go")
+  func seenNoMore() throws {
+    let scene = try Scene { $0.discoversRouters = true }
+    try scene.bridge.discover(Advert())
+    try scene.publish()
+    try scene.restart { $0.discoversRouters = false }
+    try scene.publish()
+    #expect(Set(scene.retained.keys) == [Scene.bridgeTopic])
+  }
+
   @Test("No device holds a secret")
   func secrecy() throws {
     let scene = try Scene()

@@ -129,6 +129,26 @@ struct HomeAssistantRemovalTests {
     #expect(scene.retained.keys.map { $0 } == [topic])
   }
 
+  @Test("Where the table of devices itself was damaged, all are announced again, and go as before")
+  func repairedTable() throws {
+    let scene = try scene()
+    let before = scene.retained
+    try DamagedPage.root(
+      of: "home_assistant", in: scene.bridge.temporary.location.databasePath)
+    let repair = RegistryRepair(
+      configuration: scene.bridge.configuration, store: scene.bridge.store)
+    #expect(try repair.run(now: scene.bridge.clock.now()) == .recreated(["home_assistant"]))
+    scene.outbox.restart(after: try scene.bridge.database.read { try EventLedger.published($0) })
+    scene.outbox.republishAll()
+    try scene.publish()
+    #expect(scene.retained == before)
+    #expect(scene.counts.values.allSatisfy { $0 == 1 })
+    #expect(try scene.rows.count == 3)
+    try scene.bridge.say(.leave, Agent.living)
+    try scene.publish()
+    #expect(Set(scene.retained.keys) == [Scene.bridgeTopic, Scene.topic(Agent.attic)])
+  }
+
   @Test("Damaged tables that are created again leave the devices that are there")
   func repaired() throws {
     let scene = try scene()

@@ -24,19 +24,23 @@ final class HomeAssistantScene {
     "\(prefix)/device/threadkeeper_threadkeeper_\(agent)/config"
   }
 
-  init(_ change: (inout BridgeConfiguration) -> Void = { _ in }) throws {
+  private let pause: Int
+
+  /// - Parameter pause: seconds between two announcements of a device.
+  init(pause: Int = 0, _ change: (inout BridgeConfiguration) -> Void = { _ in }) throws {
+    self.pause = pause
     bridge = try TestBridge { configuration in
       configuration.homeAssistant.isOn = true
       change(&configuration)
     }
-    outbox = try bridge.outbox()
+    outbox = try bridge.outbox(devicePause: pause)
   }
 
   /// The daemon ends, and another one starts with other settings.
   func restart(_ change: (inout BridgeConfiguration) -> Void = { _ in }) throws {
     change(&bridge.configuration)
     try bridge.restart()
-    outbox = try bridge.outbox()
+    outbox = try bridge.outbox(devicePause: pause)
   }
 
   /// Everything that is due goes to the broker, and what it answers to disk.

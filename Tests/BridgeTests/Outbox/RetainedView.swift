@@ -47,12 +47,15 @@ extension Outbox {
 }
 
 extension TestBridge {
-  func outbox(_ monitor: BridgeMonitor = BridgeMonitor()) throws -> Outbox {
-    try Outbox(
+  /// - Parameter devicePause: seconds between two announcements of a device of Home Assistant.
+  func outbox(_ monitor: BridgeMonitor = BridgeMonitor(), devicePause: Int = 0) throws -> Outbox {
+    let consentOverviews = consentOverviews
+    return try Outbox(
       database: database, topics: configuration.topics,
       overview: AlertsOverviewSource(topics: configuration.topics, monitor: monitor),
       consents: consentOverviews,
-      devices: HomeAssistantDevices(configuration, consentOverviews.questions))
+      devices: HomeAssistantDevices(configuration, consentOverviews.questions),
+      devicePace: HomeAssistantPace(seconds: devicePause) { [clock] in clock.now() })
   }
 
   var consentOverviews: ConsentOverviewSource {

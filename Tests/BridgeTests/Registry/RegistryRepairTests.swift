@@ -46,7 +46,7 @@ struct RegistryRepairTests {
     "Each table is created again, counts and alerts come back, and routers stay",
     arguments: [
       ("router", ["alert", "network", "router"]), ("network", ["network"]), ("alert", ["alert"]),
-      ("event", ["event"]),
+      ("event", ["event"]), ("home_assistant", ["home_assistant"]),
     ])
   func recreated(table: String, tables: [String]) throws {
     let lastEvent = try bridge.database.read { try EventLedger.lastID($0) }
