@@ -66,6 +66,7 @@ let package = Package(
     .target(
       name: "BridgeProtocol", dependencies: ["BoundedJSON", "SodiumCrypto", "ThreadDataset"]),
     .target(name: "SealedEnvelope", dependencies: ["BoundedJSON", "SodiumCrypto"]),
+    .target(name: "IngestRules", dependencies: ["BoundedJSON", "BridgeProtocol"]),
     .target(name: "ThreadRequests", dependencies: ["ThreadDataset"]),
 
     // What the local API has of that.
@@ -105,13 +106,17 @@ let package = Package(
       name: "Bridge",
       dependencies: [
         "BoundedJSON", "BridgeProtocol", "BrokerAccess", "ClientEnrolment", "ConsentLedger",
-        "CredentialService", "KeychainCore", "MosquittoClient", "SQLiteDatabase", "SealedEnvelope",
-        "ServiceDiscovery", "SodiumCrypto",
+        "CredentialService", "IngestRules", "KeychainCore", "MosquittoClient", "SQLiteDatabase",
+        "SealedEnvelope", "ServiceDiscovery", "SodiumCrypto",
         "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
-    .target(name: "Settings", dependencies: ["BrokerAccess", "StatePlaces", "YAMLReader"]),
+    .target(
+      name: "Settings",
+      dependencies: [
+        "BridgeProtocol", "BrokerAccess", "IngestRules", "StatePlaces", "YAMLReader",
+      ]),
 
     // Floor 5: Thread credentials for other programs; HTTP; the daemon; the commands.
     .target(
@@ -136,8 +141,9 @@ let package = Package(
       name: "ThreadkeeperDaemon",
       dependencies: [
         "Bridge", "BridgeProtocol", "BrokerLoginStore", "ClientEnrolment", "ConsentLedger",
-        "CredentialService", "EmbeddedBroker", "KeychainCore", "LocalRequests", "MosquittoClient",
-        "SQLiteDatabase", "SealedEnvelope", "ServiceDiscovery", "Settings", "SodiumCrypto",
+        "CredentialService", "EmbeddedBroker", "IngestRules", "KeychainCore", "LocalRequests",
+        "MosquittoClient", "SQLiteDatabase", "SealedEnvelope", "ServiceDiscovery", "Settings",
+        "SodiumCrypto",
         "StatusPage", "SystemThreads",
         "ThreadCredentialStore", "ThreadDataset", "ThreadRequests", "VarlinkSocket",
         .product(name: "Logging", package: "swift-log"),
@@ -156,8 +162,9 @@ let package = Package(
         "BorderRouterAgent",
         "BoundedJSON", "Bridge", "BridgeProtocol", "BrokerAccess", "BrokerLoginStore",
         "ClientEnrolment",
-        "ConsentLedger", "CredentialService", "EmbeddedBroker", "KeychainCore", "LocalRequests",
-        "LogFormat", "MosquittoClient", "SealedEnvelope", "ServiceDiscovery", "Settings",
+        "ConsentLedger", "CredentialService", "EmbeddedBroker", "IngestRules", "KeychainCore",
+        "LocalRequests", "LogFormat", "MosquittoClient", "SealedEnvelope", "ServiceDiscovery",
+        "Settings",
         "SodiumCrypto",
         "StatePlaces", "StatusPage",
         "SystemThreads", "Terminal", "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
@@ -246,6 +253,8 @@ let package = Package(
     .testTarget(
       name: "BridgeProtocolTests", dependencies: ["BridgeProtocol", "TestKit", "ThreadDataset"]),
     .testTarget(
+      name: "IngestRulesTests", dependencies: ["BridgeProtocol", "IngestRules", "TestKit"]),
+    .testTarget(
       name: "ThreadRequestsTests", dependencies: ["TestKit", "ThreadDataset", "ThreadRequests"]),
     .testTarget(
       name: "CredentialServiceTests",
@@ -290,11 +299,13 @@ let package = Package(
       name: "BridgeTests",
       dependencies: [
         "Bridge", "BridgeProtocol", "BrokerAccess", "ClientEnrolment", "ConsentLedger",
-        "CredentialService", "KeychainCore", "MosquittoClient", "SQLiteDatabase", "SealedEnvelope",
-        "ServiceDiscovery", "TestKit", "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
+        "CredentialService", "IngestRules", "KeychainCore", "MosquittoClient", "SQLiteDatabase",
+        "SealedEnvelope", "ServiceDiscovery", "TestKit", "ThreadCredentialStore", "ThreadDataset",
+        "ThreadRequests",
         .product(name: "Logging", package: "swift-log"),
       ]),
-    .testTarget(name: "SettingsTests", dependencies: ["Settings", "TestKit", "YAMLReader"]),
+    .testTarget(
+      name: "SettingsTests", dependencies: ["IngestRules", "Settings", "TestKit", "YAMLReader"]),
     .testTarget(
       name: "StatusPageTests",
       dependencies: [

@@ -49,6 +49,8 @@ package final class Bridge: Service {
   private let ticker: Ticker
   private let configuration: BridgeConfiguration
   private var topics: BaseTopics { configuration.topics }
+  /// Filters of earlier settings, which the broker's session may have still.
+  private let unwantedFilters: [String]
   private let connection: MosquittoConfiguration
   private let clientID: String
   private let logger: Logger
@@ -108,8 +110,12 @@ package final class Bridge: Service {
     let intakeConnection = Intake(
       transactions, sealed: SealedIntake(enrolments: enrolments), outbox: outbox, pace: pace,
       logger: logger)
+    // A store that takes no changes may not even have the table.
+    let former = (try? keychain.database.read { try IntakeFilterLedger.all($0) }) ?? []
+    let wanted = configuration.intakeFilters
+    let unwanted = former.filter { filter in !wanted.contains { $0.hasBytes(of: filter) } }
     let intakeConfiguration = Self.intakeConfiguration(
-      connection, clientID: clientID, topics: configuration.topics)
+      connection, clientID: clientID, configuration, unwanted: unwanted)
     self.intakeConnection = intakeConnection
     formerSession = try formerClientID.flatMap {
       try FormerSession(
@@ -132,6 +138,7 @@ package final class Bridge: Service {
     self.monitor = monitor
     self.enrolments = enrolments
     self.configuration = configuration
+    unwantedFilters = unwanted
     self.connection = connection
     self.clientID = clientID
     self.logger = logger
@@ -144,7 +151,7 @@ package final class Bridge: Service {
     connection.password = password
     monitor.loginChanged()
     let intakeConfiguration = Self.intakeConfiguration(
-      connection, clientID: clientID, topics: topics)
+      connection, clientID: clientID, configuration, unwanted: unwantedFilters)
     intake.reconfigure(formerSession?.use(intakeConfiguration) ?? intakeConfiguration)
     status.reconfigure(
       Self.statusConfiguration(connection, clientID: clientID, configuration))
@@ -195,11 +202,20 @@ package final class Bridge: Service {
   }
 
   private static func intakeConfiguration(
-    _ connection: MosquittoConfiguration, clientID: String, topics: BaseTopics
+    _ connection: MosquittoConfiguration, clientID: String, _ bridge: BridgeConfiguration,
+    unwanted: [String]
   ) -> MosquittoConfiguration {
     var intake = connection
     intake.clientID = "\(clientID)-intake"
-    intake.subscriptions = topics.intakeFilters.map { .init(filter: $0, qos: 1) }
+    intake.unsubscriptions = unwanted
+    intake.subscriptions = bridge.topics.intakeFilters.map { .init(filter: $0, qos: 1) }
+    // Other publishers retain what they publish, their last will before all.
+    intake.subscriptions += bridge.ingest.subscriptions.map { filter in
+      var subscription = MosquittoConfiguration.Subscription(
+        filter: filter, qos: 1, isRequired: false)
+      subscription.retained = .asOrdinary
+      return subscription
+    }
     intake.batchMessages = batchMessages
     intake.sessionExpiry = sessionDays * 86_400
     intake.stopLimit = stopLimit

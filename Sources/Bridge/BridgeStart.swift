@@ -58,6 +58,7 @@ enum BridgeStart {
         }
         try HomeLedger.setReevaluation(after: 0, of: record.id, tx)
       }
+      try IntakeFilterLedger.add(configuration.intakeFilters, tx)
       // A program may have stored or deleted credentials while no daemon ran.
       try RouterLedger.setOwnersCursor(0, tx)
       // No request has been received yet, so no answer follows.

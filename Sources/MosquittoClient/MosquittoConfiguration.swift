@@ -109,6 +109,16 @@ extension MosquittoConfiguration {
     /// When the broker refuses it: true ends the connection (and tries again later), false only
     /// reports it in `MosquittoHandler.subscribed`.
     package var isRequired: Bool
+    package var retained = Retained.flagged
+
+    /// What is done about messages that are published with the retain flag. MQTT 3.1.1 knows no difference: the broker
+    /// sends what it keeps with the flag, and the others without it.
+    package enum Retained: Sendable, Equatable {
+      /// They come with the flag, and so does what the broker keeps.
+      case flagged
+      /// They come like others, and what the broker keeps does not come.
+      case asOrdinary
+    }
 
     package init(_ filter: String, qos: QualityOfService = 1, isRequired: Bool = true) {
       self.filter = filter

@@ -30,17 +30,22 @@ extension MosquittoHandle {
     return UInt16(truncatingIfNeeded: identifier)
   }
 
-  /// Queues a SUBSCRIBE. Under MQTT 5 the retain flag comes as it was published, so that who
-  /// publishes with it is found out at once, not at the next start.
+  /// Queues a SUBSCRIBE. Under MQTT 5 the retain flag comes as it was published, unless the subscription says otherwise,
+  /// so that who publishes with it is found out at once, not at the next start.
   ///
   /// - Returns: the packet identifier of the answer.
   func subscribe(_ subscription: MosquittoConfiguration.Subscription) throws(MosquittoError)
     -> Int32
   {
+    let options =
+      switch subscription.retained {
+      case .flagged: MQTT_SUB_OPT_RETAIN_AS_PUBLISHED
+      case .asOrdinary: MQTT_SUB_OPT_SEND_RETAIN_NEVER
+      }
     var identifier: Int32 = 0
     let result = mosquitto_subscribe_v5(
       pointer, &identifier, subscription.filter, Int32(subscription.qos.rawValue),
-      Int32(MQTT_SUB_OPT_RETAIN_AS_PUBLISHED.rawValue), nil)
+      Int32(options.rawValue), nil)
     guard result == MOSQ_ERR_SUCCESS.rawValue else { throw error(result, answered: true) }
     return identifier
   }

@@ -42,7 +42,9 @@ enum SettingsKey: String, CaseIterable {
   case logFormat = "log.format"
 
   /// Mappings whose keys a person chooses, and lists.
-  static let mappings = ["teams", "client_users", "homes", "consent.approvers", "http.names"]
+  static let mappings = [
+    "teams", "client_users", "homes", "consent.approvers", "http.names", "ingest",
+  ]
 
   /// `THREADKEEPER_MQTT_TLS_CA_FILE` for `mqtt.tls.ca_file`.
   var variable: String { Self.variable(of: rawValue) }

@@ -36,8 +36,8 @@ package struct ThreadkeeperCommand: AsyncParsableCommand {
         name: "Set it up",
         subcommands: [
           LoginCommand.self, LogoutCommand.self, KeysCommand.self, LockCommand.self,
-          UnlockCommand.self, CheckConfigCommand.self, ACLCommand.self, ClientsCommand.self,
-          StoreCommand.self, PageCommand.self,
+          UnlockCommand.self, CheckConfigCommand.self, IngestCommand.self, ACLCommand.self,
+          ClientsCommand.self, StoreCommand.self, PageCommand.self,
         ]),
       CommandGroup(name: "Tools", subcommands: [ClientCommand.self, DatasetCommand.self]),
     ])

@@ -81,6 +81,10 @@ struct ShippedConfigurationTests {
       ("enabled: true", "enabled: false"), ("address: 127.0.0.1", "address: 127.0.0.2"),
       ("port: 8423", "port: 8424"), ("token: null", "token: 0123456789abcdef"),
       ("names: []", "names: [a]"),
+      (
+        "ingest: {}",
+        "ingest: {a: {topic: b, event: leave, user: c, fields: {border_agent_id: /d}}}"
+      ),
     ]
     let directory = try ConfigurationDirectory()
     for (line, changed) in changes {

@@ -42,7 +42,10 @@ extension Intake {
     if batch.count == 1, batchLimit == 1 {
       let ends = try trial.withLock { try $0.begin(batch[0], in: store.keychain.database) }
       if ends >= MessageTrial.limit {
-        return try reject(messages[0], "the daemon has ended \(ends) times while it applied it")
+        for message in messages {
+          try reject(message, "the daemon has ended \(ends) times while it applied it")
+        }
+        return
       }
     }
     var first = 0

@@ -3,6 +3,7 @@
 import BoundedJSON
 import BridgeProtocol
 import ConsentLedger
+import IngestRules
 import MosquittoClient
 import SealedEnvelope
 
@@ -13,22 +14,24 @@ struct MessageReader {
   private static let topicShown = 400
 
   let topics: BaseTopics
+  let ingest: IngestRules
   /// Whether a user may ask once more. Looked at before the payload is.
   private let judge: (_ user: String, _ command: String) -> RequestLimiter.Verdict
   /// Whether a login may publish one more event. Looked at before the payload is.
-  private let judgeEvent: (_ user: String) -> RequestLimiter.Verdict
+  let judgeEvent: (_ user: String) -> RequestLimiter.Verdict
   private let decoder = InboundEventDecoder()
   /// The topic that was read last: a router that publishes much does so on one topic.
   private var last: (text: String, home: String, topic: Result<InboundTopic, Rejection>)?
 
   init(
-    topics: BaseTopics,
+    topics: BaseTopics, ingest: IngestRules = IngestRules(),
     judge: @escaping (_ user: String, _ command: String) -> RequestLimiter.Verdict = { _, _ in
       .allowed
     },
     judgeEvent: @escaping (_ user: String) -> RequestLimiter.Verdict = { _ in .allowed }
   ) {
     self.topics = topics
+    self.ingest = ingest
     self.judgeEvent = judgeEvent
     self.judge = judge
   }
@@ -45,12 +48,20 @@ struct MessageReader {
     return (home.name, topic)
   }
 
-  private static func shown(_ topic: String) -> String {
+  static func shown(_ topic: String) -> String {
     guard topic.utf8.count > topicShown else { return topic }
     // A character that is cut in two becomes a replacement character.
     return String(decoding: topic.utf8.prefix(topicShown), as: UTF8.self)
   }
 
+  /// Reads a message of any publisher. One that several rules of `ingest` take is several.
+  mutating func read(_ message: IncomingMessage, into messages: inout [InboundMessage]) {
+    let own = read(message)
+    if case .foreign = own, readIngested(message, into: &messages) { return }
+    messages.append(own)
+  }
+
+  /// Reads a message on threadkeeper's own topics.
   mutating func read(_ message: IncomingMessage) -> InboundMessage {
     guard let (home, topic) = readTopic(message.topic) else { return .foreign }
     // A retained topic is cleared, as the daemon asks for.
@@ -79,11 +90,7 @@ struct MessageReader {
       case .event(let kind):
         switch judgeEvent(topic.user) {
         case .allowed: break
-        case .refused:
-          throw Rejection(
-            .rateLimited,
-            message: "this login publishes too many events (setting `limits.events_per_second`); "
-              + "slow down, and publish again what is still true")
+        case .refused: throw Rejection.tooManyEvents
         case .ignored: return .dropped
         }
         switch try decoder.read(message.payload, as: kind) {
@@ -103,4 +110,11 @@ struct MessageReader {
       return .rejected(error, origin)
     }
   }
+}
+
+extension Rejection {
+  static let tooManyEvents = Rejection(
+    .rateLimited,
+    message: "this login publishes too many events (setting `limits.events_per_second`); "
+      + "slow down, and publish again what is still true")
 }

@@ -252,5 +252,9 @@ package enum BridgeSchema {
         "CREATE INDEX home_assistant_due ON home_assistant (due) WHERE due IS NOT NULL")
       try tx.execute("CREATE INDEX home_assistant_router ON home_assistant (home, router)")
     },
+    Migration("subscriptions of the intake session") { tx in
+      // What the broker may still send, because it keeps the session: what is no longer wanted is ended.
+      try tx.execute("CREATE TABLE intake_filter (filter TEXT PRIMARY KEY) WITHOUT ROWID")
+    },
   ]
 }

@@ -38,6 +38,8 @@ struct MessageApplier {
       progress.outcome.counts.requestsRefused += 1
     case .dropped:
       progress.outcome.counts.rejected[Rejection.Code.rateLimited.rawValue, default: 0] += 1
+    case .skipped: break
+    case .retained: progress.outcome.counts.retained += 1
     case .event(let event, let user, let origin):
       context.store.keychain.act(as: "mqtt user \(user)", in: context.tx)
       let isTaken = try rejecting(origin, event.subject) {
@@ -104,7 +106,7 @@ struct MessageApplier {
     case .event(_, _, let from), .sealed(_, _, let from), .rejected(_, let from),
       .request(_, let from):
       origin = from
-    case .ignored, .dropped, .foreign: return
+    case .ignored, .dropped, .skipped, .retained, .foreign: return
     }
     try reject(
       Rejection(.cannotApply, message: "the daemon cannot act upon this message: \(reason)"), origin
@@ -129,7 +131,8 @@ struct MessageApplier {
     event.detail.field = rejection.field
     event.detail.tlv = rejection.tlv
     event.detail.offset = rejection.offset
-    event.detail.message = rejection.message
+    let rule = origin.rule.map { "Rule `\($0)` of `ingest`: " } ?? ""
+    event.detail.message = rule + rejection.message
     try effects.apply([.event(event)])
     try answer(rejection, origin)
   }

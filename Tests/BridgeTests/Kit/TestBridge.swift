@@ -79,9 +79,11 @@ final class TestBridge {
   /// One batch, one transaction.
   @discardableResult
   func receive(_ messages: [IncomingMessage]) throws -> BatchCounts {
-    var reader = MessageReader(topics: configuration.topics)
+    var reader = MessageReader(topics: configuration.topics, ingest: configuration.ingest)
+    var inbound: [InboundMessage] = []
+    for message in messages { reader.read(message, into: &inbound) }
     let (_, outcome) = try transaction { transaction in
-      for message in messages { try transaction.messages.apply(reader.read(message), sealed) }
+      for message in inbound { try transaction.messages.apply(message, sealed) }
     }
     (counts, answers) = (outcome.counts, outcome.answers)
     return counts
