@@ -33,9 +33,12 @@ run: prepare compile ## Run it here, with a private broker and its state in .thr
 demo: prepare compile ## Watch a simulated home on its status page; leaves nothing behind
 	@exec "$(THREADKEEPER)" demo $(ARGS)
 
+# What tests use of Debian, and the rules of axe-core. What cannot be had is skipped by name.
+TEST_TOOLS := avahi-daemon+ busybox chromium+ prometheus shellcheck axe
+
 # Lint comes first, so that the last lines are the tests' own.
 test: prepare lint ## Check the style, build everything, run all tests
-	@.ci/test-tools avahi-daemon+ prometheus chromium+ axe
+	@.ci/test-tools $(TEST_TOOLS)
 	$(SWIFT) build --build-tests
 	@.ci/test $(SWIFT) test --skip-build --disable-xctest $(ARGS)
 
@@ -64,7 +67,7 @@ consumer: prepare ## Build packages that depend on this one, the examples among 
 	@.ci/consumer
 
 hermetic: prepare compile ## Run all tests beside a daemon of the machine, and show that none touched it
-	@.ci/test-tools avahi-daemon+ prometheus chromium+ axe
+	@.ci/test-tools $(TEST_TOOLS)
 	$(SWIFT) build --build-tests
 	@.ci/hermetic $(ARGS)
 

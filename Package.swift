@@ -152,8 +152,8 @@ let package = Package(
     .target(
       name: "BorderRouterAgent",
       dependencies: [
-        "BoundedJSON", "BridgeProtocol", "EmbeddedBroker", "MosquittoClient", "SealedEnvelope",
-        "SodiumCrypto", "SystemThreads", "ThreadDataset",
+        "BoundedJSON", "BridgeProtocol", "MosquittoClient", "SealedEnvelope", "SodiumCrypto",
+        "SystemThreads", "ThreadDataset",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .target(
@@ -241,7 +241,8 @@ let package = Package(
       name: "ServiceDiscoveryTests",
       dependencies: ["ServiceDiscovery", "TestKit", "ThreadDataset", "service-probe"]),
     .testTarget(name: "BrokerAccessTests", dependencies: ["BrokerAccess"]),
-    .testTarget(name: "EmbeddedBrokerTests", dependencies: ["EmbeddedBroker", "TestKit"]),
+    .testTarget(
+      name: "EmbeddedBrokerTests", dependencies: ["EmbeddedBroker", "SystemThreads", "TestKit"]),
     .testTarget(name: "YAMLReaderTests", dependencies: ["YAMLReader"]),
     .testTarget(name: "LogFormatTests", dependencies: ["LogFormat"]),
     .testTarget(
@@ -325,8 +326,8 @@ let package = Package(
     .testTarget(
       name: "BorderRouterAgentTests",
       dependencies: [
-        "BorderRouterAgent", "BridgeProtocol", "MosquittoClient", "SealedEnvelope", "TestKit",
-        "ThreadDataset",
+        "BorderRouterAgent", "BridgeProtocol", "MosquittoClient", "SealedEnvelope", "SystemThreads",
+        "TestKit", "ThreadDataset",
       ], resources: [.copy("Recorded")]),
     .testTarget(
       name: "ThreadkeeperCLITests",

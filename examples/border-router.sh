@@ -3,9 +3,10 @@
 #
 # Publishes for a Thread border router what threadkeeper needs to know of it, over MQTT.
 #
-# Needs mosquitto_pub and mosquitto_sub (Debian: mosquitto-clients), and curl to ask an OpenThread
-# Border Router. With --sealed also the threadkeeper program, but no daemon here.
-# The dataset holds the network key: it comes from standard input, a file or the router, and
+# For routers that `threadkeeper agent otbr` is not for: that one follows an OpenThread Border Router by itself.
+#
+# Needs mosquitto_pub and mosquitto_sub (Debian: mosquitto-clients). With --sealed also the threadkeeper program, but no daemon here.
+# The dataset holds the network key: it comes from standard input or a file, and
 # like the broker's password it never stands on a command line, where every user of the machine
 # could read it. It is published with QoS 1 and never retained.
 set -u
@@ -26,9 +27,6 @@ Commands
   heartbeat           it can be reached; once sent, silence counts as offline
   offline             it cannot be reached; its credentials stay
   ssid NEW [OLD]      the Wi-Fi of its access point has another name
-  watch-otbr          follow an OpenThread Border Router until stopped: publish its announcement, each
-                      change of its dataset, network and Thread state, heartbeats, why it is
-                      offline, and that it has left
 
 Options, each with the variable that stands for it
   --id HEX            BORDER_AGENT_ID  16 or 32 hex digits
@@ -38,9 +36,6 @@ Options, each with the variable that stands for it
   --ext-address HEX   EXT_ADDRESS      16 hex digits
   --access-point TEXT ACCESS_POINT     announce: a name of its Wi-Fi; ssid: instead of --id
   --dataset-file FILE DATASET_FILE     TLVs in hex; - is standard input
-  --otbr URL          OTBR_URL         ask this OpenThread Border Router for id, address, network,
-                                       Thread state and dataset; watch-otbr:
-                                       http://127.0.0.1:8081 unless given
   --reason WORD       OFFLINE_REASON   offline: stopped, unreachable or frozen
   --sealed                             seal all of it to threadkeeper and sign it; on when
                                        DAEMON_LINE is set
@@ -60,26 +55,19 @@ Sealing
 Other variables
   BASE_TOPIC          threadkeeper
   ANSWER_SECONDS      10    how long to wait for threadkeeper's answer to a message; 0: do not ask
-  POLL_SECONDS        5     watch-otbr looks at the router
-  REQUEST_SECONDS     3     for one request to the router
-  HEARTBEAT_SECONDS   60    watch-otbr sends a heartbeat when nothing has changed
-  ANNOUNCE_SECONDS    3600  watch-otbr announces again, for a daemon that has lost its store
   STATE_DIRECTORY     where the last sequence number is kept;
                       ~/.local/state/threadkeeper-border-router unless given
 
 Examples
   sudo ot-ctl dataset active -x | border-router.sh announce --id a1b2c3d4e5f60718 \
     --name 'Living room' --dataset-file -
-  border-router.sh announce --otbr http://127.0.0.1:8081 --name 'Living room'
   border-router.sh ssid home-wifi-6 home-wifi --id a1b2c3d4e5f60718
-  MQTT_HOST=broker.local MQTT_USERNAME=hub MQTT_PASSWORD_FILE=/etc/hub.password \
-    border-router.sh watch-otbr --name 'Living room'
   DAEMON_LINE=tk1:... CLIENT_KEY=/etc/threadkeeper/router.key MQTT_USERNAME=hub \
-    border-router.sh --sealed watch-otbr --name 'Living room'
+    border-router.sh --sealed heartbeat --id a1b2c3d4e5f60718
 
 Exit status
   0 done   64 wrong usage   65 bad dataset or id, or rejected by threadkeeper   66 no dataset to read
-  69 broker or router not reachable   77 refused by the broker   78 no broker login or no keys
+  69 broker not reachable   77 refused by the broker   78 no broker login or no keys
   Without an answer in time the status is 0, with a warning: the broker has the message, and
   threadkeeper acts on it when it is back.
 END
@@ -96,7 +84,7 @@ fail() { # exit status, words
 
 need() { command -v "$1" >/dev/null || fail "$UNAVAILABLE" "$1 is missing (apt install $2)"; }
 
-# --- What is said -------------------------------------------------------------------------------
+# --- What is sent -------------------------------------------------------------------------------
 
 lower() { printf '%s' "$1" | tr '[:upper:]' '[:lower:]'; }
 
@@ -126,14 +114,6 @@ describe_router() {
   field ext_address "$ext_address"
   field access_point "$access_point"
   field dataset "$dataset"
-  describe_thread
-}
-
-# Where the router is and how its Thread interface is, as far as an OpenThread Border Router reports it.
-describe_thread() {
-  field thread_state "$thread_state"
-  # A stopped router goes on naming its previous network.
-  [ "$thread_state" = disabled ] || field ext_pan_id "$network"
 }
 
 # Rises with the clock, and by one where the clock was set back or two events share a moment. A
@@ -184,7 +164,7 @@ listen() {
   await || listener=
 }
 
-rejected='' unanswered=''
+rejected=''
 # What threadkeeper made of a message: 0 also when nothing came in time, since the broker has it.
 read_answer() { # sequence number
   rejected=
@@ -196,11 +176,9 @@ read_answer() { # sequence number
     answer=$(LC_ALL=C tr -d '\000-\037\177' <"$options/answer")
     # One that came too late is not for this message.
     case $answer in "$answers/$1 "*) ;; *) continue ;; esac
-    unanswered=
     case $answer in
       *'"status":"error"'*)
         rejected=$(printf '%s' "$answer" | sed -n 's/.*"code":"\([^"]*\)".*/\1/p')
-        field_at_fault=$(printf '%s' "$answer" | sed -n 's/.*"field":"\([^"]*\)".*/\1/p')
         say "error: threadkeeper has rejected $kind ($rejected): $(printf '%s' "$answer" \
           | sed -n 's/.*"message":"\([^"]*\)".*/\1/p')"
         return "$BAD_INPUT"
@@ -208,12 +186,7 @@ read_answer() { # sequence number
     esac
     return 0
   done
-  # The session may have expired: the next message begins another one.
-  listener=
-  if [ -z "$unanswered" ]; then
-    say "warning: no answer from threadkeeper within $answer_seconds s; the broker has the message"
-  fi
-  unanswered=yes
+  say "warning: no answer from threadkeeper within $answer_seconds s; the broker has the message"
 }
 
 # The payload of an event. `printf` is part of the shell, so what it prints is in no list of processes.
@@ -231,7 +204,7 @@ payload() { # sequence number
 
 publish_once() { # kind
   kind=$1
-  rejected='' field_at_fault=''
+  rejected=''
   topic=$base_topic/in/$user/$kind
   seq=$(next_seq)
   message=$(payload "$seq") || {
@@ -292,212 +265,6 @@ read_dataset() {
   check_dataset
 }
 
-# Sets $reply and $code. Without an answer it sets $silence: unreachable where nothing accepts the
-# connection, frozen where it is accepted and not answered.
-ask_otbr() { # path, media type
-  reply=$(curl -s --max-time "$request_seconds" -H "Accept: $2" \
-    -w '\n%{http_code} %{time_connect}' "$otbr$1")
-  status=$?
-  code=${reply##*"$newline"}
-  connected=${code#* }
-  code=${code% *}
-  reply=$(printf '%s' "${reply%"$newline"*}" | tr -d '"[:space:]')
-  [ "$status" -ne 0 ] || return 0
-  case $connected in *[1-9]*) silence=frozen ;; *) silence=unreachable ;; esac
-  return 1
-}
-
-# A value of the router, in $reply; empty where it does not report it. What an old version has no path for is
-# in /node, whose keys begin with a capital letter there.
-ask_value() { # path below /node, key with both spellings of its first letter
-  ask_otbr "/node/$1" application/json || return 1
-  [ "$code" != 200 ] || return 0
-  ask_otbr /node application/json || return 1
-  [ "$code" = 200 ] || reply=
-  reply=$(printf '%s' "$reply" | sed -n "s/.*[{,]$2:\([^,}]*\).*/\1/p")
-}
-
-# The id is kept when a router that has reported it does not for once: another id means another router. Old
-# versions never report one; there it is the extended address.
-ask_identity() {
-  ask_value ext-address '[Ee]xtAddress' || return 1
-  if is_hex "$reply" 16; then ext_address=${given_address:-$reply}; fi
-  if [ -n "$given_id" ]; then return 0; fi
-  ask_value ba-id '[Bb]aId' || return 1
-  if is_hex "$reply" 32 16; then
-    id=$(lower "$reply") id_from=agent
-  elif [ "$id_from" != agent ] && [ -n "$ext_address" ]; then
-    id=$(lower "$ext_address") id_from=address
-  fi
-  [ -n "$id" ]
-}
-
-# The state of the Thread interface; old versions report its number.
-ask_state() {
-  ask_value state '[Ss]tate' || return 1
-  case $(lower "$reply") in
-    0 | disabled) thread_state=disabled ;;
-    1 | detached) thread_state=detached ;;
-    2 | child) thread_state=child ;;
-    3 | router) thread_state=router ;;
-    4 | leader) thread_state=leader ;;
-    *) silence=frozen && return 1 ;;
-  esac
-}
-
-# The network that the router is on, whatever dataset it has.
-ask_network() {
-  ask_value ext-panid '[Ee]xtPanId' || return 1
-  if is_hex "$reply" 16; then network=$(lower "$reply"); else network=; fi
-}
-
-# The dataset, empty when the router has none.
-ask_dataset() {
-  ask_otbr /node/dataset/active text/plain || return 1
-  case $code in
-    200) dataset=$reply ;;
-    204) dataset= ;;
-    *) silence=frozen && return 1 ;;
-  esac
-  [ -z "$dataset" ] || is_hex "$dataset" "${#dataset}" || { silence=frozen && return 1; }
-}
-
-# --- watch-otbr ---------------------------------------------------------------------------------
-
-# What the router is: up, idle (without a dataset), stopped, gone, unreachable or frozen. Detached is up:
-# the router looks for its network. Stopped is not leaving: it keeps its dataset. Only one that is
-# disabled and has no dataset has left.
-look_at_otbr() {
-  # What it is when a value is missing though it answers.
-  what='' silence=frozen
-  if ask_state && ask_identity && ask_network && ask_dataset; then
-    case $thread_state:$dataset in
-      disabled:) what=gone ;;
-      disabled:*) what=stopped ;;
-      *:) what=idle ;;
-      *) what=up ;;
-    esac
-  else
-    what=$silence
-  fi
-}
-
-send_event() { # kind, description
-  sent_at=$now
-  publish "$1" || return
-  sent=$1
-  [ -z "$2" ] || say "$id: $2"
-}
-
-# A dataset that is wrong itself is not sent again before it changes. The router is announced without it, so
-# that it is seen at all. After any other rejection the same dataset is sent again.
-send_dataset() { # kind, description
-  describe_router
-  if send_event "$1" "$2"; then
-    announced_dataset=$dataset
-    return
-  fi
-  [ "$field_at_fault" = dataset ] || return 1
-  announced_dataset=$dataset
-  [ "$1" = announce ] || return 1
-  dataset=
-  describe_router
-  send_event "$1" "$2, without its dataset"
-}
-
-# It has lost the router, or the router is new to it.
-forget() { announced_id='' sent='' sent_state='' sent_network=''; }
-
-# One look, and what follows from it. What could not be published is tried again. Bad news must be seen
-# three times: an agent that restarts is disabled, or not there, for a moment.
-watch_once() {
-  look_at_otbr
-  now=$(date +%s)
-  seen=$what:$id
-  if [ "$seen" = "$before" ]; then times=$((times + 1)); else times=1; fi
-  before=$seen
-  fields='' rejected=''
-  # What threadkeeper has rejected is not repeated with every look.
-  [ "$now" -ge "$quiet_until" ] || return 0
-  case $what in
-    unreachable | frozen | stopped)
-      if [ -z "$announced_id" ]; then
-        [ "$times" -gt 1 ] || say "the router at $otbr is $what; trying again"
-      elif [ "$times" -ge 3 ] && [ "$sent" != "$what" ] && [ "$sent" != leave ]; then
-        watched=$id id=$announced_id
-        field reason "$what"
-        send_event offline "it is $what" && sent=$what
-        id=$watched
-      fi
-      ;;
-    gone)
-      if [ -n "$announced_id" ] && [ "$times" -ge 3 ] && [ "$sent" != leave ]; then
-        publish_leave
-      fi
-      ;;
-    idle)
-      if [ "$id" = "$announced_id" ] && [ "$sent" != leave ]; then watch_state; fi
-      ;;
-    up)
-      # Another id, seen again and again: the router was reset, and the one of before is no more.
-      if [ -n "$announced_id" ] && [ "$id" != "$announced_id" ]; then
-        if [ "$sent" != leave ]; then
-          [ "$times" -ge 3 ] || return 0
-          publish_leave || return 0
-        fi
-        forget
-      fi
-      if [ -z "$announced_id" ] || [ "$sent" = leave ] \
-        || [ $((now - announced_at)) -ge "$announce_seconds" ]; then
-        send_dataset announce "announced as $thread_state on network $network" || return 0
-        announced_id=$id announced_at=$now sent_state=$thread_state sent_network=$network
-      elif [ "$dataset" != "$announced_dataset" ]; then
-        send_dataset dataset "its dataset has changed" || return 0
-        sent_state=$thread_state sent_network=$network
-      else
-        watch_state
-      fi
-      ;;
-  esac
-}
-
-watch_state() {
-  description=
-  case $sent in unreachable | frozen | stopped) description="it is back" ;; esac
-  if [ "$thread_state:$network" != "$sent_state:$sent_network" ]; then
-    description="${description:+$description, }$thread_state on network $network"
-  elif [ -z "$description" ] && [ $((now - sent_at)) -lt "$heartbeat_seconds" ]; then
-    return
-  fi
-  describe_thread
-  send_event heartbeat "$description" || return
-  sent_state=$thread_state sent_network=$network
-}
-
-publish_leave() {
-  watched=$id id=$announced_id
-  send_event leave "it has left the Thread network"
-  left=$?
-  id=$watched
-  return "$left"
-}
-
-watch_otbr() {
-  before='' sent='' times=0 announced_id='' announced_at=0 announced_dataset=''
-  sent_at=0 sent_state='' sent_network='' quiet_until=0
-  while :; do
-    watch_once
-    case $rejected in
-      '') ;;
-      not_found) forget ;;
-      *) quiet_until=$((now + heartbeat_seconds)) ;;
-    esac
-    sleep "$poll_seconds" &
-    child=$!
-    await
-  done
-}
-
 # --- Settings -----------------------------------------------------------------------------------
 
 # The broker's address and login, in files that mosquitto_pub and mosquitto_sub read and that go with us.
@@ -552,38 +319,32 @@ set_option() {
     --ext-address) ext_address=$2 ;;
     --access-point) access_point=$2 ;;
     --dataset-file) dataset_file=$2 ;;
-    --otbr) otbr=$2 ;;
     --reason) reason=$2 ;;
   esac
 }
 
-check_numbers() {
-  for number in "$poll_seconds" "$announce_seconds" "$heartbeat_seconds" "$request_seconds" \
-    "$answer_seconds"; do
-    case $number in
-      '' | *[!0-9]*) fail "$USAGE" "a variable that ends in _SECONDS is not a whole number" ;;
-    esac
-  done
+check_seconds() {
+  case $answer_seconds in
+    '' | *[!0-9]*) fail "$USAGE" "ANSWER_SECONDS is not a whole number" ;;
+  esac
 }
 
 main() {
   id=${BORDER_AGENT_ID:-} name=${ROUTER_NAME:-} vendor=${ROUTER_VENDOR:-} model=${ROUTER_MODEL:-}
   ext_address=${EXT_ADDRESS:-} access_point=${ACCESS_POINT:-} dataset_file=${DATASET_FILE:-}
-  otbr=${OTBR_URL:-} base_topic=${BASE_TOPIC:-threadkeeper} version=${MQTT_VERSION:-mqttv5}
-  poll_seconds=${POLL_SECONDS:-5} announce_seconds=${ANNOUNCE_SECONDS:-3600}
-  heartbeat_seconds=${HEARTBEAT_SECONDS:-60} request_seconds=${REQUEST_SECONDS:-3}
-  answer_seconds=${ANSWER_SECONDS:-10} reason=${OFFLINE_REASON:-} sealed=''
-  check_numbers
+  base_topic=${BASE_TOPIC:-threadkeeper} version=${MQTT_VERSION:-mqttv5}
+  answer_seconds=${ANSWER_SECONDS:-10}
+  reason=${OFFLINE_REASON:-} sealed=''
+  check_seconds
   # For as long as the broker keeps the session in which answers come.
   session_seconds=$((answer_seconds + 60))
   state=${STATE_DIRECTORY:-${XDG_STATE_HOME:-${HOME:-}/.local/state}/threadkeeper-border-router}
-  dataset='' network='' thread_state='' id_from='' listener='' command='' new='' old=''
+  dataset='' listener='' command='' new='' old=''
   while [ $# -gt 0 ]; do
     case $1 in
       -h | --help) usage && exit 0 ;;
       --sealed) sealed=yes ;;
-      --id | --name | --vendor | --model | --ext-address | --access-point | --dataset-file | --otbr \
-        | --reason)
+      --id | --name | --vendor | --model | --ext-address | --access-point | --dataset-file | --reason)
         [ $# -gt 1 ] || fail "$USAGE" "$1 needs a value"
         set_option "$1" "$2"
         shift
@@ -601,7 +362,7 @@ main() {
     shift
   done
   case $command in
-    announce | dataset | leave | heartbeat | offline | ssid | watch-otbr) ;;
+    announce | dataset | leave | heartbeat | offline | ssid) ;;
     '') usage >&2 && exit "$USAGE" ;;
     *) fail "$USAGE" "unknown command; --help lists them" ;;
   esac
@@ -614,46 +375,23 @@ main() {
     *) fail "$USAGE" "--reason is stopped, unreachable or frozen" ;;
   esac
   id=$(lower "$id")
-  given_id=$id given_address=$ext_address
   find_keys
   need mosquitto_pub mosquitto-clients
   need mosquitto_sub mosquitto-clients
   need timeout coreutils
   find_login
-  otbr=${otbr%/}
-  if [ "$command" = watch-otbr ]; then
-    need curl curl
-    otbr=${otbr:-http://127.0.0.1:8081}
-    session_seconds=$((3600 + heartbeat_seconds))
-    watch_otbr
-  fi
-  speak
+  send
 }
 
-speak() {
-  if [ -n "$otbr" ]; then
-    need curl curl
-    ask_identity || fail "$UNAVAILABLE" "$otbr does not report a border agent id"
-    case $command in
-      announce | dataset | heartbeat)
-        if ! { ask_state && ask_network; }; then
-          fail "$UNAVAILABLE" "$otbr does not report its Thread state"
-        fi
-        ;;
-    esac
-  fi
+send() {
   case $command in
     announce | dataset)
-      if [ -n "$dataset_file" ]; then
-        read_dataset
-      elif [ -n "$otbr" ]; then
-        ask_dataset || fail "$UNAVAILABLE" "$otbr does not report a dataset"
-      fi
+      [ -z "$dataset_file" ] || read_dataset
       [ "$command" != dataset ] || [ -n "$dataset" ] \
-        || fail "$NO_INPUT" "dataset needs --dataset-file or --otbr"
+        || fail "$NO_INPUT" "dataset needs --dataset-file"
       describe_router
       ;;
-    heartbeat) describe_thread ;;
+    heartbeat) ;;
     offline) field reason "$reason" ;;
     ssid)
       field ssid "$new"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import SystemThreads
 
 extension BrokerProcess {
   /// Whether it is this process that listens on 127.0.0.1, and not another program that happens to
@@ -9,7 +10,7 @@ extension BrokerProcess {
     let sockets = Self.listeners(port)
     let directory = "/proc/\(identifier)/fd"
     var buffer = [CChar](repeating: 0, count: 64)
-    return PrivateFile.names(in: directory).contains { name in
+    return DirectoryNames.list(directory).contains { name in
       let length = readlink("\(directory)/\(name)", &buffer, buffer.count)
       guard length > 0 else { return false }
       let target = String(decoding: buffer[..<length].map { UInt8(bitPattern: $0) }, as: UTF8.self)

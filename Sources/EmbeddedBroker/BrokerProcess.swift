@@ -46,7 +46,12 @@ final class BrokerProcess: Sendable {
   /// The thread that starts the child waits for its end, too.
   private func start(_ command: Command) throws(SystemThreadError) -> SystemThread {
     try SystemThread { [self] in
-      let spawned = Self.spawn(command)
+      // Its own group: Ctrl-C is for this process, which then stops it in order.
+      var start = ProcessStart(
+        program: command.program, arguments: command.arguments,
+        environment: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"])
+      (start.output, start.error) = (.file(command.logFile), .sameAsOutput)
+      let spawned = start.start()
       state.withLock {
         $0.identifier = spawned.identifier
         $0.spawnError = spawned.error
@@ -96,50 +101,5 @@ final class BrokerProcess: Sendable {
     }
     ended.signal()
     end?(status ?? 0)
-  }
-
-  // MARK: Making it
-
-  private static func spawn(_ command: Command) -> (identifier: pid_t, error: Int32) {
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-    posix_spawn_file_actions_addopen(
-      &actions, 1, command.logFile, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0o600)
-    posix_spawn_file_actions_adddup2(&actions, 1, 2)
-    // A socket that the child held open as well would never be closed for the other side.
-    InheritedDescriptors.close(in: &actions)
-
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    var none = sigset_t()
-    sigemptyset(&none)
-    var all = sigset_t()
-    sigfillset(&all)
-    posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setsigdefault(&attributes, &all)
-    // A group of its own: Ctrl-C is for us, who then stop it in order.
-    posix_spawnattr_setpgroup(&attributes, 0)
-    posix_spawnattr_setflags(
-      &attributes,
-      Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP))
-
-    var identifier: pid_t = 0
-    let error = withCStrings([command.program] + command.arguments) { arguments in
-      withCStrings(["PATH=/usr/sbin:/usr/bin:/sbin:/bin"]) { environment in
-        posix_spawn(&identifier, command.program, &actions, &attributes, arguments, environment)
-      }
-    }
-    return (identifier, error)
-  }
-
-  private static func withCStrings<R>(
-    _ strings: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> R
-  ) -> R {
-    let copies: [UnsafeMutablePointer<CChar>?] = strings.map { strdup($0) } + [nil]
-    defer { for copy in copies { free(copy) } }
-    return body(copies)
   }
 }

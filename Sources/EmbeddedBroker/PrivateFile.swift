@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import SystemThreads
 
 /// Files that only their owner may read.
 enum PrivateFile {
@@ -45,20 +46,6 @@ enum PrivateFile {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The names in a directory; none when it can't be read.
-  static func names(in path: String) -> [String] {
-    guard let directory = opendir(path) else { return [] }
-    defer { closedir(directory) }
-    var names: [String] = []
-    while let entry = readdir(directory) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name != ".", name != ".." { names.append(name) }
-    }
-    return names
-  }
-
   /// Makes a directory with mode 0700; one that is there already must be this user's and gets that mode.
   static func makeDirectory(_ path: String) throws(EmbeddedBrokerError) {
     if mkdir(path, 0o700) == 0 { return }
@@ -80,7 +67,7 @@ enum PrivateFile {
       unlink(path)
       return
     }
-    for name in names(in: path) { remove("\(path)/\(name)") }
+    for name in DirectoryNames.list(path) { remove("\(path)/\(name)") }
     rmdir(path)
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Synchronization
+import SystemThreads
 
 /// What other threads want of the client's thread, and how the thread tells that it is done.
 final class ClientMailbox: Sendable {

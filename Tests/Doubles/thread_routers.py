@@ -306,6 +306,11 @@ class Control(BaseHTTPRequestHandler):
                 close(number)
             elif action == "listen":
                 open_rest(number, ports[number])
+            elif action == "swap":  # "1": it and router 1 have each other's address; answers for the new one
+                other = int(body)
+                world.routers[number], world.routers[other] = world.routers[other], router
+                servers[number].router, servers[other].router = world.routers[number], router
+                router = world.routers[number]
             elif action == "fail":  # "PUT /node/state 500"
                 method, path, code = body.split()
                 router.fail[f"{method} {path}"] = int(code)

@@ -2,6 +2,7 @@
 
 import Foundation
 import Synchronization
+import SystemThreads
 import TestKit
 import Testing
 
@@ -89,21 +90,12 @@ struct BrokerEndTests {
   }
 
   static func spawn(_ arguments: [String]) throws -> pid_t {
-    var copies: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
-    defer { for copy in copies { free(copy) } }
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    var none = sigset_t()
-    sigemptyset(&none)
-    posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    InheritedDescriptors.close(in: &actions)
-    var identifier: pid_t = 0
-    let code = posix_spawn(&identifier, arguments[0], &actions, &attributes, &copies, environ)
+    var start = ProcessStart(
+      program: arguments[0], arguments: Array(arguments.dropFirst()),
+      environment: ProcessInfo.processInfo.environment.map { "\($0.key)=\($0.value)" })
+    start.hasOwnGroup = false
+    (start.input, start.output, start.error) = (.inherited, .inherited, .inherited)
+    let (identifier, code) = start.start()
     try #require(code == 0)
     return identifier
   }

@@ -62,7 +62,7 @@ struct AdoptionScriptTests {
       $0.state("threadkeeper/router/\(next)")?["preferred"] == "match"
     }
     #expect(scene.audience.look { $0.events("consent_requested").count } == questions)
-    for wrong in [[], ["--once"], ["--otbr"], [agent, "a"], ["zz", "a", "b"]] {
+    for wrong in [[], ["--once"], [agent], [agent, "a"], ["zz", "a", "b"]] {
       let outcome = try await Program.example(
         "sealed-router/adopt.sh", wrong, variables(scene, key: key))
       #expect([64, 65].contains(outcome.status))

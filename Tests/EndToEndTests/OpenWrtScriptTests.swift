@@ -14,10 +14,18 @@ struct OpenWrtScriptTests {
     broker = try TestBroker(logins: [.init("hall", role: .client)], persistence: true)
     directory = try TemporaryDirectory()
     try directory.putScript(
-      "[ \"$*\" = '-q get wireless.default_radio0.ssid' ] && cat '\(directory.file("ssid"))'\n",
-      "uci")
+      """
+      echo "$*" >>'\(directory.file("uci.calls"))'
+      case "$*" in
+        '-q get wireless.default_radio0.ssid') cat '\(directory.file("ssid"))' ;;
+        '-q get wireless.default_radio0.device') echo radio0 ;;
+        '-q get wireless.default_radio0.hidden') cat '\(directory.file("hidden"))' 2>/dev/null ;;
+        *) exit 1 ;;
+      esac
+      """, "uci")
     try directory.putScript(
       """
+      echo "$*" >>'\(directory.file("uci.calls"))'
       printf '%s     ESSID: "%s"\\n' "$1" "$(cat '\(directory.file("ssid"))')"
       printf '          Access Point: 02:00:5E:10:20:30\\n'
 
@@ -30,10 +38,26 @@ struct OpenWrtScriptTests {
       atPath: directory.file("temporary"), withIntermediateDirectories: false)
   }
 
-  private func start(_ more: [String: String]) throws -> ChildProcess {
-    try ChildProcess(
-      "/bin/sh",
-      [ProjectFiles.root.appendingPathComponent("examples/openwrt/threadkeeper-ssid").path],
+  /// What runs the script: the system's shell, and that of OpenWrt where it is to be had.
+  static let shells = [["/bin/sh"]] + (DebianTool.busybox.map { [[$0, "ash"]] } ?? [])
+
+  /// With the programs of BusyBox before those of the system, where its shell runs the script.
+  private func start(
+    by shell: [String] = ["/bin/sh"], _ more: [String: String]
+  ) throws -> ChildProcess {
+    if shell.count > 1 {
+      for name in ["cat", "head", "mktemp", "rm", "sed", "sleep", "tr"] {
+        let place = directory.file(name)
+        guard !FileManager.default.fileExists(atPath: place) else { continue }
+        try FileManager.default.createSymbolicLink(
+          atPath: place, withDestinationPath: try #require(shell.first))
+      }
+    }
+    return try ChildProcess(
+      shell[0],
+      shell.dropFirst() + [
+        ProjectFiles.root.appendingPathComponent("examples/openwrt/threadkeeper-ssid").path
+      ],
       environment: [
         "PATH": "\(directory.path):/usr/bin:/bin", "HOME": directory.path,
         "TMPDIR": directory.file("temporary"), "MQTT_HOST": "127.0.0.1",
@@ -43,24 +67,38 @@ struct OpenWrtScriptTests {
       streams: (.nothing, .file(directory.file("log")), .sameAsOutput))
   }
 
+  /// When the script has looked once more from its beginning.
+  private func untilLooked() async throws {
+    func looks() -> Int {
+      let calls = try? String(contentsOfFile: directory.file("uci.calls"), encoding: .utf8)
+      return calls?.split(separator: "\n").count { !$0.contains("hidden") } ?? 0
+    }
+    let before = looks()
+    // A look asks four times at most, and the first may have begun before.
+    try await eventually("two looks") { looks() >= before + 8 }
+  }
+
   private var log: String {
     (try? String(contentsOfFile: directory.file("log"), encoding: .utf8)) ?? ""
   }
 
   @Test(
     "The SSID is published at the start and when it changes, nothing for none; SIGTERM ends it",
-    arguments: [[:], ["WIFI_INTERFACE": "wlan0"]])
-  func changes(source: [String: String]) async throws {
+    arguments: [[:], ["WIFI_INTERFACE": "wlan0"]], shells)
+  func changes(source: [String: String], shell: [String]) async throws {
     let audience = try await Audience.start(broker, user: broker.observerLogin, "threadkeeper/in/#")
     func payloads() -> [String] {
       audience.look { $0.messages.map { String(decoding: $0.payload, as: UTF8.self) } }
     }
     try directory.put("home \"wifi\" \\6\n", "ssid")
-    let script = try start(source.merging(["BORDER_AGENT_ID": "a1b2c3d4e5f60718"]) { $1 })
+    let script = try start(
+      by: shell, source.merging(["BORDER_AGENT_ID": "a1b2c3d4e5f60718"]) { $1 })
     defer { if script.isRunning { script.signal(SIGKILL) } }
     let first = #"{"border_agent_id":"a1b2c3d4e5f60718","ssid":"home \"wifi\" \\6"}"#
     try await eventually("the first: \(log)") { payloads() == [first] }
     try directory.put("", "ssid")
+    try await untilLooked()
+    #expect(payloads() == [first])
     try directory.put("home-wifi-2\n", "ssid")
     let second = #"{"border_agent_id":"a1b2c3d4e5f60718","ssid":"home-wifi-2"}"#
     try await eventually("the change: \(log)") { payloads() == [first, second] }
@@ -81,12 +119,77 @@ struct OpenWrtScriptTests {
     let text = audience.look { String(decoding: $0.messages[1].payload, as: UTF8.self) }
     #expect(text == #"{"access_point":"hall","ssid":"home-wifi"}"#)
     broker.stop()
-    try await eventually("the warning") { log.contains("it is tried again") }
+    try await eventually("the warning") { log.contains("the broker cannot be reached") }
     try broker.start()
     let later = try await Audience.start(broker, user: broker.observerLogin, "threadkeeper/in/#")
     try await later.until("one more") { !$0.messages.isEmpty }
     script.signal(SIGTERM)
     #expect(script.wait(within: 60) == .exit(0))
+  }
+
+  @Test("A hidden network is none, by the settings", arguments: ["1", "true"])
+  func hidden(value: String) async throws {
+    let audience = try await Audience.start(broker, user: broker.observerLogin, "threadkeeper/in/#")
+    try directory.put("secret-wifi\n", "ssid")
+    try directory.put(value + "\n", "hidden")
+    let script = try start(["ACCESS_POINT": "hall"])
+    defer { if script.isRunning { script.signal(SIGKILL) } }
+    try await untilLooked()
+    #expect(audience.look { $0.messages.isEmpty })
+    try directory.put("0\n", "hidden")
+    try await audience.until("the network that is not hidden any more") { !$0.messages.isEmpty }
+    script.signal(SIGTERM)
+    #expect(script.wait(within: 60) == .exit(0))
+  }
+
+  @Test("A topic that the broker refuses is a warning, once, and not published", arguments: shells)
+  func refused(shell: [String]) async throws {
+    try directory.put("home-wifi\n", "ssid")
+    let script = try start(by: shell, ["ACCESS_POINT": "hall", "BASE_TOPIC": "other"])
+    defer { if script.isRunning { script.signal(SIGKILL) } }
+    try await eventually("the warning") { log.contains("the broker refuses user hall") }
+    try await untilLooked()
+    #expect(log.components(separatedBy: "the broker refuses").count == 2, "\(log)")
+    #expect(!log.contains("published"))
+    script.signal(SIGTERM)
+    #expect(script.wait(within: 60) == .exit(0))
+  }
+
+  @Test(
+    "The init script starts an agent for each section, and none for a router that has one already",
+    arguments: shells)
+  func sections(shell: [String]) throws {
+    // What /etc/rc.common and procd do, as far as the script asks for it.
+    try directory.put(
+      """
+      config_load() { [ "$1" = threadkeeper-ssid ]; }
+      config_foreach() { for section in first second third; do "$1" "$section"; done; }
+      config_get() { # variable, section, option, default
+        case $2.$3 in
+          *.username) eval "$1=hall" ;;
+          first.border_agent_id | third.border_agent_id) eval "$1=a1b2c3d4e5f60718" ;;
+          second.access_point) eval "$1='the hall'" ;;
+          second.repeat) eval "$1=60" ;;
+          *) eval "$1=\\${4:-}" ;;
+        esac
+      }
+      procd_open_instance() { echo "open $1"; }
+      procd_set_param() { echo "$@"; }
+      procd_close_instance() { echo close; }
+      logger() { echo "$*"; }
+      . '\(ProjectFiles.root.path)/examples/openwrt/threadkeeper-ssid.init'
+      start_service
+      """, "rc.common")
+    let outcome = try Program.run(shell[0], shell.dropFirst() + [directory.file("rc.common")])
+    #expect(outcome.status == 0)
+    #expect(outcome.output.contains("third: a1b2c3d4e5f60718 has a section already"))
+    let lines = outcome.output.split(separator: "\n")
+    #expect(lines.filter { $0.hasPrefix("open ") } == ["open first", "open second"])
+    let environments = lines.filter { $0.hasPrefix("env ") }
+    try #require(environments.count == 2)
+    #expect(environments[0].contains("BORDER_AGENT_ID=a1b2c3d4e5f60718 ACCESS_POINT= "))
+    #expect(environments[1].contains("ACCESS_POINT=the hall WIFI_SECTION=default_radio0"))
+    #expect(environments[1].contains("INTERVAL=10 REPEAT=60 BASE_TOPIC=threadkeeper"))
   }
 
   @Test("A missing variable ends it with 78, a missing program with 69, an argument with 64")
@@ -95,6 +198,7 @@ struct OpenWrtScriptTests {
       (["MQTT_USERNAME": ""], 78, "MQTT_USERNAME"), ([:], 78, "BORDER_AGENT_ID"),
       (["ACCESS_POINT": "hall", "INTERVAL": "x"], 78, "INTERVAL"),
       (["ACCESS_POINT": "hall", "PATH": directory.path], 69, "mosquitto_pub"),
+      (["ACCESS_POINT": "hall", "MQTT_PASSWORD_FILE": "/none"], 78, "/none cannot be read"),
     ] as [([String: String], Int32, String)] {
       #expect(try start(variables).wait(within: 60) == .exit(status))
       #expect(log.contains(words), "\(log)")
@@ -104,13 +208,34 @@ struct OpenWrtScriptTests {
     #expect(try Program.run("/bin/sh", [script, "--help"]).output.hasPrefix("Usage: "))
   }
 
-  @Test("The init script is a shell script, and shellcheck finds nothing where it is installed")
-  func lint() throws {
-    let folder = ProjectFiles.root.appendingPathComponent("examples/openwrt").path
-    for name in ["threadkeeper-ssid", "threadkeeper-ssid.init"] {
-      try Program.check("/bin/sh", ["-n", "\(folder)/\(name)"])
-      guard try Program.run("sh", ["-c", "command -v shellcheck"]).status == 0 else { continue }
-      try Program.check("shellcheck", ["--shell", "dash", "\(folder)/\(name)"])
+  @Test("Shells read the scripts of the examples")
+  func syntax() throws {
+    for shell in Self.shells {
+      for path in try ExampleScripts.paths() {
+        try Program.check(shell[0], shell.dropFirst() + ["-n", path])
+      }
     }
+  }
+
+  @Test(
+    "shellcheck finds nothing in the scripts of the examples",
+    .enabled(if: DebianTool.shellcheck != nil))
+  func lint() throws {
+    let shellcheck = try #require(DebianTool.shellcheck)
+    try Program.check(shellcheck, ["--shell", "dash"] + ExampleScripts.paths())
+  }
+}
+
+/// All shell scripts below `examples`.
+private enum ExampleScripts {
+  static func paths() throws -> [String] {
+    let folder = ProjectFiles.root.appendingPathComponent("examples").path
+    let names = try #require(FileManager.default.subpaths(atPath: folder))
+    let scripts = names.filter { name in
+      let text = try? String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)
+      return text?.hasPrefix("#!/bin/sh") == true
+    }
+    try #require(scripts.count >= 6)
+    return scripts.map { "\(folder)/\($0)" }
   }
 }

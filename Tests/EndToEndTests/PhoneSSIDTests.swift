@@ -37,10 +37,14 @@ struct PhoneSSIDTests {
     #expect(trigger["trigger"]?.scalar == "state")
     #expect(trigger["entity_id"]?.scalar?.hasPrefix("sensor.") == true)
     #expect(trigger["to"]?.scalar == "null" && trigger["for"]?.scalar == "00:01:00")
+    let homecoming = automation["triggers"]?.items.last
+    #expect(homecoming?["to"]?.scalar == "home" && homecoming?["for"]?.scalar == "00:01:00")
+    let sensor = try #require(trigger["entity_id"]?.scalar)
+    #expect(automation["variables"]?["ssid"]?.scalar == "{{ states('\(sensor)') }}")
     let conditions = try conditions()
     #expect(conditions.first?["state"]?.scalar == "home")
     #expect(
-      conditions.last?["value_template"]?.scalar == "{{ trigger.to_state.state not in no_ssid }}")
+      conditions.last?["value_template"]?.scalar == "{{ ssid not in no_ssid }}")
     let skipped = automation["variables"]?["no_ssid"]?.items.compactMap(\.scalar) ?? []
     for state in ["<not connected>", "Not Connected", "unknown", "unavailable", ""] {
       #expect(skipped.contains(state), "\(state)")
@@ -66,7 +70,7 @@ struct PhoneSSIDTests {
       try await publisher.publish([
         Publication(
           topic: try #require(data["topic"]?.scalar),
-          payload: try render(payload, ["router": agent, "trigger.to_state.state": ssid]))
+          payload: try render(payload, ["router": agent, "ssid": ssid]))
       ])
       try await audience.until(ssid) { $0.state(router.topic)?["ssid"]?.text == ssid }
     }

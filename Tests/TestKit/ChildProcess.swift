@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import EmbeddedBroker
 import Foundation
 import Synchronization
+import SystemThreads
 
 /// A program that runs beside the tests.
 ///
@@ -30,16 +30,7 @@ package final class ChildProcess: Sendable {
     }
   }
 
-  /// What the child has as one of its three streams.
-  package enum Stream: Sendable {
-    case nothing
-    /// Read from its beginning, or emptied and written.
-    case file(String)
-    /// Stays open here.
-    case descriptor(Int32)
-    /// For the error stream.
-    case sameAsOutput
-  }
+  package typealias Stream = ProcessStart.Stream
 
   package let identifier: pid_t
   private let ending = Mutex<End?>(nil)
@@ -52,31 +43,15 @@ package final class ChildProcess: Sendable {
     _ program: String, _ arguments: [String], environment: [String: String]? = nil,
     streams: (input: Stream, output: Stream, error: Stream) = (.nothing, .nothing, .nothing)
   ) throws {
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    streams.input.add(to: &actions, as: STDIN_FILENO)
-    streams.output.add(to: &actions, as: STDOUT_FILENO)
-    streams.error.add(to: &actions, as: STDERR_FILENO)
-    InheritedDescriptors.close(in: &actions)
-
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    var none = sigset_t()
-    sigemptyset(&none)
-    posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-
-    let words = ([program] + arguments).map { strdup($0) }
-    let variables =
-      (environment.map { TestSandbox.environment.merging($0) { $1 } }
-      ?? ProcessInfo.processInfo.environment)
-      .map { strdup("\($0.key)=\($0.value)") }
-    defer { for text in words + variables { free(text) } }
-    var identifier: pid_t = 0
-    let code = posix_spawn(
-      &identifier, program, &actions, &attributes, words + [nil], variables + [nil])
+    var start = ProcessStart(
+      program: program, arguments: arguments,
+      environment: (environment.map { TestSandbox.environment.merging($0) { $1 } }
+        ?? ProcessInfo.processInfo.environment)
+        .map { "\($0.key)=\($0.value)" })
+    (start.input, start.output, start.error) = streams
+    // Ctrl-C ends the tests with all that they have started.
+    start.hasOwnGroup = false
+    let (identifier, code) = start.start()
     guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO) }
     self.identifier = identifier
     // At once, so that no number is ever taken for a process that has ended.
@@ -113,19 +88,5 @@ package final class ChildProcess: Sendable {
       $0 = found == identifier ? End(waitStatus: status) : .exit(-1)
     }
     hasEnded.signal()
-  }
-}
-
-extension ChildProcess.Stream {
-  fileprivate func add(to actions: inout posix_spawn_file_actions_t, as number: Int32) {
-    let mode = number == STDIN_FILENO ? O_RDONLY : O_WRONLY | O_CREAT | O_TRUNC
-    switch self {
-    case .nothing: posix_spawn_file_actions_addopen(&actions, number, "/dev/null", mode, 0)
-    case .file(let path): posix_spawn_file_actions_addopen(&actions, number, path, mode, 0o600)
-    case .descriptor(let descriptor):
-      posix_spawn_file_actions_adddup2(&actions, descriptor, number)
-    case .sameAsOutput:
-      posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, number)
-    }
   }
 }

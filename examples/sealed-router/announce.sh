@@ -2,9 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Publishes one event of a border router, sealed to threadkeeper and signed: the broker, and whoever listens there,
-# sees no network key. watch.sh does it all the time for an OpenThread Border Router.
+# sees no network key. `threadkeeper agent otbr` does it all the time for an OpenThread Border Router.
 #
-# Needs what border-router.sh --sealed needs; that script does the work. Keys and enrolment: see watch.sh.
+# Needs what border-router.sh --sealed needs; that script does the work.
+#
+# Once, on this machine:           threadkeeper client keygen --out /etc/threadkeeper/router.key
+# once, where threadkeeper runs:   threadkeeper clients enroll ROUTER tk1:… --trust signed
+# and threadkeeper's line, which `threadkeeper clients fingerprint` prints, goes into DAEMON_LINE.
 set -eu
 
 usage() {

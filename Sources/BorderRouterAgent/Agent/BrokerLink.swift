@@ -2,12 +2,12 @@
 
 import MosquittoClient
 import Synchronization
-import ThreadDataset
+import SystemThreads
 
-/// One router's connection to the broker. What was published and not acknowledged is offered again on the next
-/// connection, in its order.
+/// One agent's connection to the broker. What was published and not acknowledged is offered again on the next
+/// connection, in its order, or dropped then.
 final class BrokerLink: MosquittoHandler {
-  /// What the router's thread reads, in order.
+  /// What the agent's thread reads, in order.
   enum News: Sendable {
     case connected
     case disconnected(MosquittoDisconnection)
@@ -28,17 +28,21 @@ final class BrokerLink: MosquittoHandler {
     var task: Task<Void, Never>?
   }
 
-  /// Messages that may wait for the router's thread; more are dropped. An order among them comes again when it has
+  /// Messages that may wait for the agent's thread; more are dropped. An order among them comes again when it has
   /// expired, an answer does not.
   private static let newsLimit = 256
 
+  private let offersAgain: Bool
   private let state = Mutex(State())
   /// Raised while there is news.
-  let wake = StopSignal()
+  let wake = WakeSignal()
 
-  // MARK: For the router's thread
+  /// - Parameter offersAgain: whether what was published on an earlier connection is offered on the next one.
+  init(offersAgain: Bool) { self.offersAgain = offersAgain }
 
-  /// Connects, or connects again for another router.
+  // MARK: For the agent's thread
+
+  /// Connects, or connects again as another client.
   func connect(_ configuration: MosquittoConfiguration) {
     if let client = state.withLock({ $0.client }) {
       client.reconfigure(configuration)
@@ -64,7 +68,7 @@ final class BrokerLink: MosquittoHandler {
   }
 
   func takeNews() -> [News] {
-    wake.lower()
+    wake.clear()
     return state.withLock { state in
       defer { state.news = [] }
       return state.news
@@ -87,7 +91,10 @@ final class BrokerLink: MosquittoHandler {
   // MARK: On the client's thread
 
   func connected(_ session: MosquittoSession) {
-    state.withLock { $0.sent = 0 }
+    state.withLock { state in
+      state.sent = 0
+      if !offersAgain { state.pending = [] }
+    }
     add(.connected)
   }
 

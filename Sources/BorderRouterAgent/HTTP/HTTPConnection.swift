@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import SystemThreads
 
 /// Sends one request over a connection of its own and waits for the answer, on the caller's thread.
 ///
@@ -8,23 +9,16 @@ import Glibc
 /// would add Foundation, or an event loop, to the program.
 struct HTTPConnection {
   let address: HTTPAddress
-  /// From the look-up's end to the last byte of the answer.
+  let lookup: NameLookup
+  /// From the look-up's beginning to the last byte of the answer.
   let timeout: Duration
   /// Readable when the agent stops; nil: the request is finished in any case.
-  let signal: StopSignal?
-
-  /// Where a connection goes: a `sockaddr` of its family.
-  private struct Endpoint {
-    var family: Int32
-    var address: [UInt8]
-    /// 127.0.0.0/8 or ::1.
-    var isLoopback: Bool
-  }
+  let signal: WakeSignal?
 
   /// - Throws: `HTTPFailure`.
   func perform(_ request: HTTPRequest) throws(HTTPFailure) -> HTTPAnswer {
-    let endpoints = try resolve()
     let deadline = ContinuousClock.now + timeout
+    let endpoints = try lookup.endpoints(until: deadline, signal)
     var failure = HTTPFailure.unreachable("no address")
     for (index, endpoint) in endpoints.enumerated() {
       // One that takes no connections leaves the others their time.
@@ -43,37 +37,6 @@ struct HTTPConnection {
     throw failure
   }
 
-  /// A name is looked up for as long as the system's resolver takes; an address and `localhost` are not.
-  private func resolve() throws(HTTPFailure) -> [Endpoint] {
-    let literals = address.literals
-    var endpoints: [Endpoint] = []
-    for host in literals.isEmpty ? [address.host] : literals {
-      endpoints += try resolve(host, isLiteral: !literals.isEmpty)
-    }
-    return endpoints
-  }
-
-  private func resolve(_ host: String, isLiteral: Bool) throws(HTTPFailure) -> [Endpoint] {
-    var hints = addrinfo()
-    hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-    hints.ai_flags = AI_NUMERICSERV | (isLiteral ? AI_NUMERICHOST : 0)
-    var result: UnsafeMutablePointer<addrinfo>?
-    let code = getaddrinfo(host, "\(address.port)", &hints, &result)
-    guard code == 0 else { throw .unreachable(String(cString: gai_strerror(code))) }
-    defer { freeaddrinfo(result) }
-    var endpoints: [Endpoint] = []
-    var next = result
-    while let info = next?.pointee {
-      let bytes = UnsafeRawBufferPointer(start: info.ai_addr, count: Int(info.ai_addrlen))
-      endpoints.append(
-        Endpoint(
-          family: info.ai_family, address: Array(bytes),
-          isLoopback: isLiteral && address.isLoopback))
-      next = info.ai_next
-    }
-    return endpoints
-  }
-
   /// What it means that a connection was neither accepted nor refused in time. On this machine nothing gets lost on the
   /// way: there the system has taken the connections of a program that does not answer, until it had no place for more.
   static func unaccepted(onLoopback: Bool) -> HTTPFailure {
@@ -81,7 +44,7 @@ struct HTTPConnection {
   }
 
   private func connect(
-    _ endpoint: Endpoint, until deadline: ContinuousClock.Instant
+    _ endpoint: HTTPEndpoint, until deadline: ContinuousClock.Instant
   ) throws(HTTPFailure) -> Int32 {
     let kind =
       Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SystemThreads
 import ThreadDataset
 
 /// What an OpenThread Border Router is asked over its REST interface, on the caller's thread.
 package struct OTBRClient: Sendable {
   package let address: HTTPAddress
-  /// For each request.
+  /// For each request, with the look-up of a name.
   package let timeout: Duration
-  let signal: StopSignal?
+  let signal: WakeSignal?
+  private let lookup: NameLookup
 
   package static let defaultTimeout = Duration.seconds(5)
 
   package init(
-    _ address: HTTPAddress, timeout: Duration = Self.defaultTimeout, signal: StopSignal? = nil
+    _ address: HTTPAddress, timeout: Duration = Self.defaultTimeout, signal: WakeSignal? = nil
   ) {
     self.address = address
     self.timeout = timeout
     self.signal = signal
+    lookup = NameLookup(address)
   }
 
   /// - Parameter isFinished: whether it is answered even when the agent stops meanwhile: what has begun to change a
@@ -25,7 +28,7 @@ package struct OTBRClient: Sendable {
     _ request: HTTPRequest, isFinished: Bool = false
   ) throws(HTTPFailure) -> HTTPAnswer {
     try HTTPConnection(
-      address: address, timeout: timeout, signal: isFinished ? nil : signal
+      address: address, lookup: lookup, timeout: timeout, signal: isFinished ? nil : signal
     ).perform(request)
   }
 }

@@ -12,6 +12,8 @@ struct HostapdFile: Equatable {
     var interface: String
     /// The value of the last `ssid=` or `ssid2=`; nil: there is none, or one that hostapd takes for a mistake.
     var ssid: [UInt8]?
+    /// Its beacons do not have the name (`ignore_broadcast_ssid`).
+    var isHidden = false
   }
 
   private(set) var bsss = [BSS(interface: "")]
@@ -27,16 +29,24 @@ struct HostapdFile: Equatable {
       case "interface": bsss[0].interface = String(decoding: value, as: UTF8.self)
       case "bss": bsss.append(BSS(interface: String(decoding: value, as: UTF8.self)))
       case "ssid": bsss[last].ssid = Array(value)
+      case "ignore_broadcast_ssid":
+        bsss[last].isHidden = value.contains {
+          (UInt8(ascii: "1")...UInt8(ascii: "9")).contains($0)
+        }
       case "ssid2": bsss[last].ssid = Self.text(value)
       default: break
       }
     }
   }
 
-  /// - Parameter name: the interface of a BSS; nil: the first.
-  func reading(_ name: String?) throws(SSIDTrouble) -> SSIDReading {
+  /// - Parameters:
+  ///   - name: the interface of a BSS; nil: the first.
+  ///   - file: for the message.
+  /// - Returns: none for a hidden network: what its owner does not broadcast is not put on a broker.
+  func reading(_ name: String?, of file: String) throws(SSIDTrouble) -> SSIDReading {
     let found = name.map { name in bsss.first { $0.interface == name } } ?? bsss.first
-    guard let found else { throw .noSuchBSS(name ?? "") }
+    guard let found else { throw .noSuchBSS(name ?? "", file: file) }
+    guard !found.isHidden else { return .none }
     return try found.ssid.flatMap { bytes throws(SSIDTrouble) in try SSID(bytes) }.map { .ssid($0) }
       ?? .none
   }
@@ -50,8 +60,8 @@ struct HostapdFile: Equatable {
       return Hexadecimal.decode(String(decoding: value, as: UTF8.self))
     }
     let inner = value.dropFirst(isEscaped ? 2 : 1)
-    guard let end = inner.lastIndex(of: quote) else { return nil }
-    return isEscaped ? unescaped(inner[..<end]) : Array(inner[..<end])
+    guard inner.last == quote else { return nil }
+    return isEscaped ? unescaped(inner.dropLast()) : Array(inner.dropLast())
   }
 
   private static func number(_ digit: UInt8, below base: UInt8) -> UInt8? {

@@ -38,7 +38,7 @@ struct HostapdFollower {
       device: status.st_dev, number: status.st_ino, size: status.st_size,
       seconds: status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec)
     if let last, last.version == version { return last.reading }
-    let reading = try HostapdFile(try read(descriptor)).reading(bss)
+    let reading = try HostapdFile(try read(descriptor)).reading(bss, of: path)
     last = (version, reading)
     return reading
   }
@@ -56,6 +56,3 @@ struct HostapdFollower {
     throw .notAFile(path)
   }
 }
-
-/// What strerror(3) says.
-func systemWords(_ code: Int32) -> String { String(cString: strerror(code)) }

@@ -1,50 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import MosquittoClient
+import SystemThreads
 
 /// What an agent of an SSID works with.
-package struct SSIDConfiguration: Sendable {
+package struct SSIDConfiguration: AgentConfiguration {
+  package var login: AgentLogin
   package var source: SSIDSource
   package var subject: SSIDSubject
-  /// Between two looks. A change of the Wi-Fi's name is rare, and nobody waits for it.
+  /// Between two looks. A change of the Wi-Fi's name is rare, and a program may be run for each look.
   package var interval = Duration.seconds(10)
   /// For a program that is run.
   package var timeout = Duration.seconds(5)
-  /// Topics below it, for this login.
-  package var base: String
-  package var user: String
-  /// Of an enrolled login; nil: all is published as plain text.
-  package var keys: AgentKeys?
-  /// How the broker is reached. Client id, session and subscriptions are set here.
-  package var broker: MosquittoConfiguration
-  /// What is wrong with the broker, in words of the options that configure it.
-  package var brokerWords: @Sendable (MosquittoError) -> String = { $0.message }
+  /// Of this agent: a login may have several.
   private let instance = String(UInt64.random(in: 0 ... .max), radix: 16)
 
-  package init(
-    source: SSIDSource, subject: SSIDSubject, base: String, user: String,
-    broker: MosquittoConfiguration
-  ) {
+  package init(_ login: AgentLogin, source: SSIDSource, subject: SSIDSubject) {
+    self.login = login
     self.source = source
     self.subject = subject
-    self.base = base
-    self.user = user
-    self.broker = broker
   }
 
-  /// What can never work with the broker.
+  package var label: (key: String, value: String) { ("ssid", "\(subject)") }
+
+  /// An SSID that waits may be wrong by the time it arrives.
+  package var offersAgain: Bool { false }
+
   package func check() throws(MosquittoError) { try connection.check() }
 
+  package func task(in context: AgentContext) -> any AgentTask { SSIDTask(self, context) }
+
+  /// Looks once, and publishes nothing. What a program writes to standard error is shown.
+  package func look() async throws -> SSIDReading {
+    try await SystemThread.result {
+      var reader = SSIDReader(source, timeout: timeout, showsErrors: true)
+      return reader.look() ?? .none
+    }
+  }
+
+  /// What it would publish.
+  package func summary(of ssid: SSID) -> String { writer.summary(of: ssid) }
+
   var writer: SSIDWriter {
-    SSIDWriter(base: base, user: user, subject: subject, keys: keys, instance: instance)
+    SSIDWriter(
+      base: login.base, user: login.user, subject: subject, keys: login.keys, instance: instance)
   }
 
   var connection: MosquittoConfiguration {
-    var result = broker
-    result.clientID = "threadkeeper-ssid-\(user)-\(instance)"
-    result.subscriptions = [.init(writer.answerTopic, isRequired: false)]
-    result.cleanStart = true
-    result.sessionExpiry = 0
-    return result
+    login.connection("ssid-\(login.user)-\(instance)", answers: "ssid-\(instance)")
   }
 }

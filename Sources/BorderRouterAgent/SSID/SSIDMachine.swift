@@ -6,7 +6,8 @@
 /// |---|---|
 /// | a look finds an SSID that was not published | publishes it, when connected |
 /// | a look finds nothing, or fails | nothing; it is logged when it begins |
-/// | the connection is there | publishes what was found meanwhile |
+/// | the connection is there | nothing: a look follows, because the last one may be of another place |
+/// | the connection ends without an answer | publishes it again at the first look on the next one, like the last row |
 /// | acted upon | publishes it again after an hour, for a router that left and came back |
 /// | rejected, and time may help | publishes it again at the next look, from the sixth time on once a minute |
 /// | rejected or refused for another reason | publishes it again after five minutes |
@@ -64,9 +65,11 @@ struct SSIDMachine {
     case .looked(let reading): return looked(reading, now)
     case .connected:
       isConnected = true
-      return publishChange(now)
+      return []
     case .disconnected:
       isConnected = false
+      // It may not have arrived, and is not offered again: by then the SSID may be another.
+      if attempt?.hasAnswer == false { attempt?.next = now }
       return []
     case .accepted:
       guard attempt != nil else { return [] }
@@ -83,7 +86,7 @@ struct SSIDMachine {
     guard case .ssid(let ssid) = reading else {
       defer { trouble = reading }
       guard reading != trouble else { return [] }
-      if case .trouble(let trouble) = reading { return [.log(.init(.warning, "\(trouble)"))] }
+      if case .trouble(let trouble) = reading { return [.log(.init(.warning, trouble.logText))] }
       return [.log(.init(.info, "there is no SSID: not connected, or hidden"))]
     }
     var effects: [Effect] = []

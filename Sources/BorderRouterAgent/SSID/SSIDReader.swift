@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SystemThreads
+
 /// Asks a source for the SSID.
 struct SSIDReader {
   private enum Limit {
@@ -10,13 +12,13 @@ struct SSIDReader {
 
   private let source: SSIDSource
   private let timeout: Duration
-  private let signal: StopSignal?
+  private let signal: WakeSignal?
   private let showsErrors: Bool
   private var follower: HostapdFollower?
 
   /// - Parameter signal: ends a look at once.
   init(
-    _ source: SSIDSource, timeout: Duration, signal: StopSignal? = nil, showsErrors: Bool = false
+    _ source: SSIDSource, timeout: Duration, signal: WakeSignal? = nil, showsErrors: Bool = false
   ) {
     self.source = source
     self.timeout = timeout

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import EmbeddedBroker
 import Glibc
+import SystemThreads
 
 /// Runs a program to its end, on the caller's thread, and takes what it prints. It is in a process group of its own,
 /// which does not outlive the call, whatever the program has started.
@@ -27,7 +27,7 @@ struct ToolProcess {
   /// - Parameter signal: ends the program at once.
   /// - Returns: what it has printed, when it ended with 0.
   /// - Throws: `SSIDTrouble`, `Stopped`.
-  func output(until signal: StopSignal?) throws -> [UInt8] {
+  func output(until signal: WakeSignal?) throws -> [UInt8] {
     let deadline = ContinuousClock.now + timeout
     var ends: (read: Int32, write: Int32) = (-1, -1)
     let made = withUnsafeMutableBytes(of: &ends) {
@@ -62,7 +62,7 @@ struct ToolProcess {
   // MARK: Its output and its end
 
   private func read(
-    _ descriptor: Int32, until deadline: ContinuousClock.Instant, _ signal: StopSignal?
+    _ descriptor: Int32, until deadline: ContinuousClock.Instant, _ signal: WakeSignal?
   ) throws -> [UInt8] {
     var output: [UInt8] = []
     var part = [UInt8](repeating: 0, count: 4_096)
@@ -83,7 +83,7 @@ struct ToolProcess {
 
   /// Nearly always it has ended when its output has. Does not take its number away.
   private func waitForEnd(
-    of identifier: pid_t, until deadline: ContinuousClock.Instant, _ signal: StopSignal?
+    of identifier: pid_t, until deadline: ContinuousClock.Instant, _ signal: WakeSignal?
   ) throws {
     while true {
       var information = siginfo_t()
@@ -91,11 +91,11 @@ struct ToolProcess {
       if code == 0, information.si_signo == SIGCHLD { return }
       guard code == 0 || errno == EINTR else { return }
       try check(deadline, signal)
-      StopSignal.wait(for: signal.map { [$0] } ?? [], within: Self.endPoll)
+      WakeSignal.wait(for: signal.map { [$0] } ?? [], within: Self.endPoll)
     }
   }
 
-  private func check(_ deadline: ContinuousClock.Instant, _ signal: StopSignal?) throws {
+  private func check(_ deadline: ContinuousClock.Instant, _ signal: WakeSignal?) throws {
     if signal?.isRaised == true { throw Stopped() }
     guard ContinuousClock.now < deadline else {
       throw SSIDTrouble.timeout(tool: tool, seconds: timeout.components.seconds)
@@ -105,37 +105,13 @@ struct ToolProcess {
   // MARK: Making it
 
   private func spawn(output: Int32) -> (identifier: pid_t, error: Int32) {
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-    posix_spawn_file_actions_adddup2(&actions, output, 1)
-    if !showsErrors { posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0) }
-    // The connection to the broker is none of its business.
-    InheritedDescriptors.close(in: &actions)
-
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    var none = sigset_t()
-    sigemptyset(&none)
-    var all = sigset_t()
-    sigfillset(&all)
-    posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setsigdefault(&attributes, &all)
-    posix_spawnattr_setpgroup(&attributes, 0)
-    posix_spawnattr_setflags(
-      &attributes,
-      Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP))
-
-    var identifier: pid_t = 0
-    let error = Self.withCStrings(command) { arguments in
-      Self.withCStrings(environment()) { environment -> Int32 in
-        guard let program = arguments.first ?? nil else { return ENOENT }
-        return posix_spawnp(&identifier, program, &actions, &attributes, arguments, environment)
-      }
-    }
-    return (identifier, error)
+    guard let program = command.first else { return (0, ENOENT) }
+    var start = ProcessStart(
+      program: program, arguments: Array(command.dropFirst()), environment: environment())
+    start.searchesPath = true
+    start.output = .descriptor(output)
+    if showsErrors { start.error = .inherited }
+    return start.start()
   }
 
   private func environment() -> [String] {
@@ -147,13 +123,5 @@ struct ToolProcess {
       next += 1
     }
     return result + variables.map { "\($0.key)=\($0.value)" }
-  }
-
-  private static func withCStrings<R>(
-    _ strings: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> R
-  ) -> R {
-    let copies: [UnsafeMutablePointer<CChar>?] = strings.map { strdup($0) } + [nil]
-    defer { for copy in copies { free(copy) } }
-    return body(copies)
   }
 }

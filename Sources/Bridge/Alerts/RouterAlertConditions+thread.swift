@@ -81,8 +81,8 @@ extension RouterAlertConditions {
       case .silent:
         (
           "\(name) has sent no heartbeat since \(router.lastSeen)",
-          "Check that its publisher runs and reaches the broker (for example `border-router.sh "
-            + "watch-otbr`), then the power and the network connection of \(name)."
+          "Check that its publisher runs and reaches the broker (for example `threadkeeper "
+            + "agent otbr`), then the power and the network connection of \(name)."
         )
       case nil:
         ("\(name) cannot be reached", "Check its power and its network connection.")

@@ -3,17 +3,8 @@
 import ArgumentParser
 import BorderRouterAgent
 import BridgeProtocol
-import LogFormat
-import Logging
-import MosquittoClient
-import SealedEnvelope
-import ServiceLifecycle
 import SodiumCrypto
 import ThreadkeeperDaemon
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// `threadkeeper agent otbr`
 struct AgentOTBRCommand: AsyncParsableCommand {
@@ -53,11 +44,6 @@ struct AgentOTBRCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("The model of the routers.", valueName: "text"))
   var model: String?
 
-  @Option(help: ArgumentHelp("The daemon's enrolment line: seal and sign.", valueName: "line"))
-  var daemon: String?
-
-  @OptionGroup var key: ClientKeyOption
-
   @Flag(
     help: ArgumentHelp(
       "Take the datasets that a person agrees to give the router.",
@@ -77,7 +63,7 @@ struct AgentOTBRCommand: AsyncParsableCommand {
   var dryRun = false
 
   @OptionGroup var agent: AgentOptions
-  @OptionGroup var broker: BrokerOptions
+  @OptionGroup var login: AgentLoginOptions
 
   func validate() throws {
     let addresses = try self.addresses()
@@ -89,7 +75,7 @@ struct AgentOTBRCommand: AsyncParsableCommand {
       throw ValidationError(
         "--name, --vendor and --model have at most \(InboundLimits.textCharacters) characters.")
     }
-    guard !adopt || daemon != nil else {
+    guard !adopt || login.daemon != nil else {
       throw ValidationError(
         "--adopt needs --daemon: without it, anybody could have sent a dataset.")
     }
@@ -108,36 +94,20 @@ struct AgentOTBRCommand: AsyncParsableCommand {
     // Before a key, a password or a dataset is read.
     try? ProcessHardening.forbidCoreDumps()
     let agents = try configurations()
-    do throws(MosquittoError) {
-      for agent in agents { try agent.check() }
-    } catch {
-      throw CommandFailure(.configuration, BrokerOptions.words(error))
-    }
-    signal(SIGPIPE, SIG_IGN)
+    try AgentService.check(agents)
     if dryRun { return try await preview(agents) }
-    let logger = Logger(label: "threadkeeper.agent") { _ in TextLogHandler() }
-    let group = ServiceGroup(
-      configuration: ServiceGroupConfiguration(
-        services: agents.map { .init(service: AgentService(RouterAgent($0, logger: logger))) },
-        gracefulShutdownSignals: [.sigterm, .sigint],
-        logger: Logger(label: "threadkeeper.agent") { _ in SwiftLogNoOpLogHandler() }))
-    do {
-      try await group.run()
-    } catch let error as MosquittoError {
-      throw CommandFailure(.configuration, BrokerOptions.words(error))
-    }
+    try await AgentService.run(agents)
   }
 
-  private func preview(_ agents: [AgentConfiguration]) async throws {
-    let logger = Logger(label: "threadkeeper.agent") { _ in SwiftLogNoOpLogHandler() }
+  private func preview(_ agents: [RouterConfiguration]) async throws {
     var isSilent = false
     for configuration in agents {
-      let lines = try await RouterAgent(configuration, logger: logger).preview()
+      let lines = try await configuration.preview()
       for line in lines { try StandardStream.output.write(line.printable + "\n") }
       if lines.isEmpty {
         try StandardStream.output.write("\(configuration.address): nothing to announce\n")
       }
-      isSilent = isSilent || !lines.contains { $0.hasPrefix(broker.baseTopic) }
+      isSilent = isSilent || !lines.contains { $0.hasPrefix(login.broker.baseTopic) }
     }
     if isSilent {
       throw CommandFailure(.unavailable, "a router does not report itself, or is on no network")
@@ -159,33 +129,21 @@ struct AgentOTBRCommand: AsyncParsableCommand {
     return addresses
   }
 
-  private func keys() throws -> AgentKeys? {
-    guard let daemon else { return nil }
-    return AgentKeys(
-      own: try key.file().read(), daemon: try PublicIdentity.argument(daemon, whose: "--daemon"))
-  }
-
-  private func configurations() throws -> [AgentConfiguration] {
-    let connection = try broker.configuration(subscribingTo: "\(broker.baseTopic)/out")
-    let keys = try keys()
+  private func configurations() throws -> [RouterConfiguration] {
+    let login = try login.login()
     let census = RouterCensus()
-    var result: [AgentConfiguration] = []
-    for (index, address) in try addresses().enumerated() {
-      var configuration = AgentConfiguration(
-        address: address, base: broker.baseTopic, user: broker.username, broker: connection)
+    return try addresses().enumerated().map { index, address in
+      var configuration = RouterConfiguration(login, address: address)
       configuration.description = RouterDescription(
         name: index < name.count ? name[index] : nil, vendor: vendor, model: model)
-      configuration.keys = keys
       configuration.census = census
       configuration.adopts = adopt
-      configuration.brokerMessage = { BrokerOptions.words($0) }
       if credentialSharing {
         configuration.showCode = { agent, outcome in Self.show(outcome, of: "\(agent)") }
       }
       agent.apply(to: &configuration)
-      result.append(configuration)
+      return configuration
     }
-    return result
   }
 
   /// On the terminal, and nowhere else: whoever has the code gets the network's key.
@@ -200,16 +158,5 @@ struct AgentOTBRCommand: AsyncParsableCommand {
       }
     guard StandardStream.output.isTerminal else { return }
     try? StandardStream.output.write(text)
-  }
-}
-
-/// An agent that a signal stops.
-private struct AgentService: Service {
-  let agent: RouterAgent
-
-  init(_ agent: RouterAgent) { self.agent = agent }
-
-  func run() async throws {
-    try await cancelWhenGracefulShutdown { try await agent.run() }
   }
 }

@@ -33,7 +33,7 @@ struct AgentOptions: ParsableArguments {
     }
   }
 
-  func apply(to configuration: inout AgentConfiguration) {
+  func apply(to configuration: inout RouterConfiguration) {
     configuration.poll = .seconds(poll)
     configuration.rhythm = .init(heartbeat: .seconds(heartbeat), hold: .seconds(hold))
     configuration.requestTimeout = .seconds(requestTimeout)

@@ -2,11 +2,6 @@
 
 import ArgumentParser
 import BorderRouterAgent
-import LogFormat
-import Logging
-import MosquittoClient
-import SealedEnvelope
-import ServiceLifecycle
 import SodiumCrypto
 import ThreadDataset
 import ThreadkeeperDaemon
@@ -55,15 +50,10 @@ struct AgentSSIDCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("For a program that is run, 1 to 60.", valueName: "seconds"))
   var timeout = 5
 
-  @Option(help: ArgumentHelp("The daemon's enrolment line: seal and sign.", valueName: "line"))
-  var daemon: String?
-
-  @OptionGroup var key: ClientKeyOption
-
   @Flag(help: "Look once, print what would be published, and end.")
   var dryRun = false
 
-  @OptionGroup var broker: BrokerOptions
+  @OptionGroup var login: AgentLoginOptions
 
   func validate() throws {
     _ = try subject()
@@ -75,39 +65,23 @@ struct AgentSSIDCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
+    // Before a key, a password or a file of hostapd is read.
+    try? ProcessHardening.forbidCoreDumps()
     let configuration = try agentConfiguration()
-    do throws(MosquittoError) {
-      try configuration.check()
-    } catch {
-      throw CommandFailure(.configuration, BrokerOptions.words(error))
-    }
+    try AgentService.check([configuration])
     if let tool = configuration.source.tool, !Self.isInstalled(tool) {
       throw CommandFailure(
         .unavailable, "\(tool) is not installed, or not in PATH",
         remedy: "Install it, or name another source.")
     }
-    signal(SIGPIPE, SIG_IGN)
     if dryRun { return try await preview(configuration) }
-    try? ProcessHardening.forbidCoreDumps()
-    let logger = Logger(label: "threadkeeper.agent") { _ in TextLogHandler() }
-    let group = ServiceGroup(
-      configuration: ServiceGroupConfiguration(
-        services: [.init(service: SSIDService(agent: SSIDAgent(configuration, logger: logger)))],
-        gracefulShutdownSignals: [.sigterm, .sigint],
-        logger: Logger(label: "threadkeeper.agent") { _ in SwiftLogNoOpLogHandler() }))
-    do {
-      try await group.run()
-    } catch let error as MosquittoError {
-      throw CommandFailure(.configuration, BrokerOptions.words(error))
-    }
+    try await AgentService.run([configuration])
   }
 
   private func preview(_ configuration: SSIDConfiguration) async throws {
-    let agent = SSIDAgent(
-      configuration, logger: Logger(label: "threadkeeper.agent") { _ in SwiftLogNoOpLogHandler() })
-    switch try await agent.look() {
+    switch try await configuration.look() {
     case .ssid(let ssid):
-      try StandardStream.output.write(agent.summary(of: ssid).printable + "\n")
+      try StandardStream.output.write(configuration.summary(of: ssid).printable + "\n")
     case .none:
       throw CommandFailure(.unavailable, "there is no SSID: not connected, or hidden")
     case .trouble(.unreadable(let file, let code)):
@@ -136,16 +110,9 @@ struct AgentSSIDCommand: AsyncParsableCommand {
 
   private func agentConfiguration() throws -> SSIDConfiguration {
     var configuration = SSIDConfiguration(
-      source: try source.source(), subject: try subject(), base: broker.baseTopic,
-      user: broker.username,
-      broker: try broker.configuration(subscribingTo: "\(broker.baseTopic)/out"))
+      try login.login(), source: try source.source(), subject: try subject())
     configuration.interval = .seconds(interval)
     configuration.timeout = .seconds(timeout)
-    configuration.brokerWords = { BrokerOptions.words($0) }
-    if let daemon {
-      configuration.keys = AgentKeys(
-        own: try key.file().read(), daemon: try PublicIdentity.argument(daemon, whose: "--daemon"))
-    }
     return configuration
   }
 
@@ -154,14 +121,5 @@ struct AgentSSIDCommand: AsyncParsableCommand {
     let path = getenv("PATH").map { String(cString: $0) } ?? "/bin:/usr/bin"
     return path.split(separator: ":", omittingEmptySubsequences: false)
       .contains { access($0.isEmpty ? tool : "\($0)/\(tool)", X_OK) == 0 }
-  }
-}
-
-/// An agent that a signal stops.
-private struct SSIDService: Service {
-  let agent: SSIDAgent
-
-  func run() async throws {
-    try await cancelWhenGracefulShutdown { try await agent.run() }
   }
 }

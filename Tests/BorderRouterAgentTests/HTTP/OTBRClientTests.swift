@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import SystemThreads
 import TestKit
 import Testing
 
@@ -9,7 +10,7 @@ import Testing
 @Suite("Requests to a router", .timeLimit(.minutes(10)))
 struct OTBRClientTests {
   private func client(
-    _ port: UInt16, _ timeout: Duration = .seconds(60), signal: StopSignal? = nil
+    _ port: UInt16, _ timeout: Duration = .seconds(60), signal: WakeSignal? = nil
   ) throws -> OTBRClient {
     OTBRClient(
       try #require(HTTPAddress("http://127.0.0.1:\(port)")), timeout: timeout, signal: signal)
@@ -85,12 +86,13 @@ struct OTBRClientTests {
   @Test("A stop ends a request that waits, but not one that changes the router")
   func stopped() async throws {
     let frozen = try ScriptedServer(nil, closes: false)
-    let signal = StopSignal()
+    let signal = WakeSignal()
     let waiting = try client(frozen.port, signal: signal)
-    async let result = Task.detached { failure(of: waiting) }.value
+    // On a thread of its own: it waits in system calls.
+    async let result = SystemThread.result { failure(of: waiting) }
     try await eventually { !frozen.received.isEmpty }
     signal.raise()
-    #expect(await result == .stopped)
+    #expect(try await result == .stopped)
     let server = try ScriptedServer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
     #expect(failure(of: try client(server.port, signal: signal), isFinished: true) == nil)
   }

@@ -31,16 +31,33 @@ struct SSIDMachineTests {
     [.publish(ssid(text), isRepetition: again)]
   }
 
-  @Test("What is found before the connection is published with it, and each change at once")
+  @Test("With a connection what the next look finds is published, and each change at once")
   mutating func changes() {
     #expect(look("a", 0) == [])
-    #expect(machine.handle(.connected, at: .seconds(1)) == Self.publish("a"))
+    // What was found before may be the name of another place.
+    #expect(machine.handle(.connected, at: .seconds(1)) == [])
+    #expect(look("a", 1) == Self.publish("a"))
     #expect(look("a", 2) == [])
     #expect(look("b", 3) == Self.publish("b"))
+    _ = machine.handle(.accepted, at: .seconds(4))
     _ = machine.handle(.disconnected, at: .seconds(4))
     #expect(look("c", 5) == [])
-    #expect(look("b", 6) == [])
     #expect(machine.handle(.connected, at: .seconds(7)) == [])
+    #expect(look("b", 7) == [])
+  }
+
+  @Test("What had no answer when the connection ended is published again on the next one")
+  mutating func lostWithTheConnection() {
+    _ = machine.handle(.connected, at: .zero)
+    #expect(look("a", 0) == Self.publish("a"))
+    _ = machine.handle(.disconnected, at: .seconds(1))
+    _ = machine.handle(.connected, at: .seconds(2))
+    #expect(machine.handle(.looked(.none), at: .seconds(2)).allSatisfy { !$0.isPublication })
+    // An earlier one may wait on the broker.
+    #expect(look("a", 3) == Self.publish("a", again: true))
+    _ = machine.handle(.disconnected, at: .seconds(4))
+    _ = machine.handle(.connected, at: .seconds(5))
+    #expect(look("b", 6) == Self.publish("b"))
   }
 
   @Test("Nothing found, and trouble, publish nothing and are logged when they begin")
@@ -53,7 +70,13 @@ struct SSIDMachineTests {
     let trouble = SSIDTrouble.ended(tool: "nmcli", status: 8)
     #expect(
       machine.handle(.looked(.trouble(trouble)), at: .seconds(3))
-        == [.log(.init(.warning, "nmcli ended with 8: NetworkManager is not running"))])
+        == [
+          .log(
+            .init(
+              .warning,
+              "nmcli ended with 8: NetworkManager is not running; run this with --dry-run to see what it writes"
+            ))
+        ])
     #expect(machine.handle(.looked(.trouble(trouble)), at: .seconds(4)) == [])
     #expect(look("a", 5) == [])
     #expect(

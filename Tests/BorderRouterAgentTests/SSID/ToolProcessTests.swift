@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import SystemThreads
 import TestKit
 import Testing
 
@@ -58,10 +59,18 @@ struct ToolProcessTests {
     }
   }
 
-  @Test("A raised signal ends it at once")
-  func stop() throws {
-    let signal = StopSignal()
-    Thread { signal.raise() }.start()
-    #expect(throws: ToolProcess.Stopped.self) { try tool("sleep 600").output(until: signal) }
+  @Test("A raised signal ends a program that runs")
+  func stop() async throws {
+    let signal = WakeSignal()
+    let directory = try TemporaryDirectory()
+    let file = directory.file("started")
+    let waiting = tool("touch '\(file)'; sleep 600", timeout: .seconds(600))
+    async let result = SystemThread.result { Result { try waiting.output(until: signal) } }
+    try await eventually("the program") { FileManager.default.fileExists(atPath: file) }
+    let start = ContinuousClock.now
+    signal.raise()
+    let ended = try await result
+    #expect(throws: ToolProcess.Stopped.self) { try ended.get() }
+    #expect(ContinuousClock.now - start < .seconds(60))
   }
 }

@@ -40,6 +40,14 @@ struct EventOrderTests {
     #expect(event.detail.field == "seq")
   }
 
+  @Test("A router that was removed begins with any number, as after a clock that was ahead")
+  func removed() throws {
+    #expect(try bridge.announce(Agent.living, .home, at: 1, ["seq": 9]).rejected.count == 1)
+    _ = try bridge.remove(Agent.living)
+    #expect(try bridge.announce(Agent.living, .home, at: 1, ["seq": 9]).rejected.isEmpty)
+    #expect(try bridge.router(Agent.living)?.order.high == 9)
+  }
+
   @Test("A replayed announcement after a leave does not bring the router back")
   func replayAfterLeave() throws {
     try bridge.say(.leave, Agent.living, ["seq": 11])

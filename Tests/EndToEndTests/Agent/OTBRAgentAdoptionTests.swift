@@ -32,7 +32,8 @@ struct OTBRAgentAdoptionTests {
     let neighbour = try routers.seen(1)
     func agent(_ router: Int) throws -> AgentProcess {
       try AgentProcess(
-        [routers.url(router)], user: "router", broker: place.broker, in: directory, "--key", key,
+        .otbr, [routers.url(router)], user: "router", broker: place.broker, in: directory, "--key",
+        key,
         "--daemon", line, "--adopt")
     }
     let hub = try agent(0)
@@ -112,7 +113,7 @@ struct OTBRAgentAdoptionTests {
     let reader = try PublicIdentity(line: try await place.installation.clientKeygen(key))
     let keeper = try Identity()
     let agent = try AgentProcess(
-      [routers.url(0)], user: "router", broker: place.broker, in: directory, "--key", key,
+      .otbr, [routers.url(0)], user: "router", broker: place.broker, in: directory, "--key", key,
       "--daemon", keeper.keys.line, "--adopt")
     // The subscriptions are made with the connection, before anything is published on it.
     try await audience.until("the announcement") {

@@ -21,7 +21,7 @@ struct OTBRAgentCommandTests {
   }
 
   private func arguments(_ url: String, _ more: String...) -> [String] {
-    AgentProcess.arguments([url], user: "attic", broker) + more
+    AgentProcess.arguments(.otbr, [url], broker) + more
   }
 
   @Test("A dry run prints what would be published, without a key, and publishes nothing")
@@ -60,6 +60,7 @@ struct OTBRAgentCommandTests {
       (arguments(good, "--hold", "-1"), "--hold"),
       (arguments(good, "--name", String(repeating: "a", count: 129)), "128 characters"),
       (arguments("http://attic.local", "--adopt", "--daemon", "x"), "on the router itself"),
+      (arguments(good, "--key", "/none"), "--key needs --daemon"),
     ] {
       let outcome = try await run(wrong)
       #expect(outcome.status == 64 && outcome.error.contains(words), "\(wrong): \(outcome.error)")
@@ -113,7 +114,7 @@ struct OTBRAgentCommandTests {
     try Data("not the password\n".utf8).write(to: URL(fileURLWithPath: password))
     #expect(chmod(password, 0o600) == 0)
     let agent = try AgentProcess(
-      [routers.url(0)], broker: strict, in: directory, "--password-file", password)
+      .otbr, [routers.url(0)], broker: strict, in: directory, "--password-file", password)
     try await eventually("the warning") {
       agent.output.contains("refused the user name or password of `attic`")
     }
@@ -124,7 +125,7 @@ struct OTBRAgentCommandTests {
     Recorder.current?.note("the password of attic", right)
     try Data((right + "\n").utf8).write(to: URL(fileURLWithPath: password))
     let second = try AgentProcess(
-      [routers.url(0)], broker: strict, in: directory, "--password-file", password)
+      .otbr, [routers.url(0)], broker: strict, in: directory, "--password-file", password)
     try await eventually("the announcement") { second.output.contains("announced, leader") }
     #expect(second.end() == .exit(0))
     #expect(!second.output.contains("warning"), "\(second.output)")
@@ -135,7 +136,7 @@ struct OTBRAgentCommandTests {
     let routers = try await ThreadRouters(1)
     try routers.order(0, "form", home.hex())
     broker.stop()
-    let agent = try AgentProcess([routers.url(0)], broker: broker, in: directory)
+    let agent = try AgentProcess(.otbr, [routers.url(0)], broker: broker, in: directory)
     try await eventually("the warning") { agent.output.contains("warning") }
     #expect(agent.end() == .exit(0))
   }

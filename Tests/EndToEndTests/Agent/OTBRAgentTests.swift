@@ -7,25 +7,16 @@ import Testing
 /// The agent beside routers that answer as real ones do, a broker and a daemon.
 @Suite("The agent of OpenThread Border Routers", .inTurns, .timeLimit(.minutes(30)))
 struct OTBRAgentTests {
-  private let broker: TestBroker
-  private let installation: Installation
-  private let home: ThreadNetwork
-  private let guest: ThreadNetwork
+  private let place: OTBRHome
 
-  init() throws {
-    broker = try TestBroker()
-    installation = try Installation(broker, hold: 1)
-    home = try ThreadNetwork("home")
-    guest = try ThreadNetwork("guest")
-  }
+  init() throws { place = try OTBRHome() }
 
-  private func agent(_ routers: ThreadRouters, _ numbers: Int...) throws -> AgentProcess {
-    try AgentProcess(
-      (numbers.isEmpty ? [0] : numbers).map { routers.url($0) }, broker: broker,
-      in: installation.directory, "--name", "Attic")
-  }
+  private var broker: TestBroker { place.broker }
+  private var installation: Installation { place.installation }
+  private var home: ThreadNetwork { place.home }
+  private var guest: ThreadNetwork { place.guest }
 
-  private func topic(_ agent: String) -> String { "threadkeeper/router/\(agent)" }
+  private func topic(_ agent: String) -> String { place.topic(agent) }
 
   @Test(
     "Where it is, its Thread state and its dataset are published as they change; a stop is offline")
@@ -36,7 +27,7 @@ struct OTBRAgentTests {
     let id = try routers.order(0, "form", home.hex()).agent
     try routers.order(1, "form", home.hex())
     // One process for both.
-    let agent = try agent(routers, 0, 1)
+    let agent = try place.agent(routers, 0, 1)
     try await audience.until("the announcement") {
       let state = $0.state(topic(id))
       return state?["thread_state"] == "leader" && state?["preferred"] == "match"
@@ -51,6 +42,12 @@ struct OTBRAgentTests {
         && state?["current_ext_pan_id"]?.text == home.extendedPANID
         && state?["preferred"] == "mismatch"
     }
+    try await audience.until("the alert that says both") {
+      $0.alerts("alert_raised", "PreferredNetworkMismatch").contains {
+        $0["summary"]?.text?.hasSuffix(
+          " is on home (\(home.extendedPANID)) and configured for guest") == true
+      }
+    }
     // It loses its network: the changed dataset is published all the same.
     try routers.order(0, "set", "never_attaches true")
     try routers.order(0, "form", home.hex(at: 2, channel: 20))
@@ -58,8 +55,21 @@ struct OTBRAgentTests {
       let state = $0.state(topic(id))
       return state?["thread_state"] == "detached" && state?["channel"] == 20
     }
+    try await audience.until("the alert about it") {
+      $0.alerts("alert_raised", "RouterDetached").contains {
+        $0["router"]?.text == id && $0["summary"]?.text?.contains("detached since 2") == true
+      }
+    }
+    let table = try await installation.command("routers").output
+    #expect(table.contains("detached") && table.contains(" on \(home.extendedPANID)"))
+    #expect(
+      try await installation.command("status").output.contains(
+        "1 detached, 1 not on the network that they are configured for"))
     try routers.order(0, "set", "never_attaches false")
-    try await audience.until("attached again") { $0.state(topic(id))?["thread_state"] == "leader" }
+    try await audience.until("attached again") {
+      $0.state(topic(id))?["thread_state"] == "leader"
+        && $0.alerts("alert_resolved", "RouterDetached").count == 1
+    }
     #expect(
       audience.look { $0.events("message_rejected").isEmpty && $0.events("router_left").isEmpty })
     #expect(agent.end() == .exit(0))
@@ -78,7 +88,7 @@ struct OTBRAgentTests {
     let daemon = try await installation.start()
     let routers = try await ThreadRouters(1)
     let id = try routers.order(0, "form", home.hex()).agent
-    let agent = try agent(routers)
+    let agent = try place.agent(routers)
     func until(_ reason: String?, isOnline: Bool) async throws {
       try await audience.until(reason ?? (isOnline ? "online" : "offline")) {
         $0.state(topic(id))?["offline_reason"]?.text == reason
@@ -93,6 +103,9 @@ struct OTBRAgentTests {
     ] {
       try routers.order(0, bad)
       try await until(reason, isOnline: false)
+      try await audience.until("the alert") {
+        $0.alerts("alert_raised", "BorderRouterOffline").last?["reason"]?.text == reason
+      }
       try routers.order(0, good)
       try await until(nil, isOnline: true)
       #expect(agent.output.contains(words), "\(agent.output)")
@@ -114,7 +127,7 @@ struct OTBRAgentTests {
     try routers.order(0, "form", home.hex())
     let url = routers.url(0)
     let agent = try AgentProcess(
-      [url, url.replacing("127.0.0.1", with: "localhost")], broker: broker,
+      .otbr, [url, url.replacing("127.0.0.1", with: "localhost")], broker: broker,
       in: installation.directory)
     try await eventually("the log") { agent.output.contains("nothing is from here") }
     try await audience.until("heartbeats") { heard in
@@ -131,7 +144,7 @@ struct OTBRAgentTests {
     let daemon = try await installation.start()
     let routers = try await ThreadRouters(1)
     let old = try routers.order(0, "form", home.hex()).agent
-    let agent = try agent(routers)
+    let agent = try place.agent(routers)
     try await audience.until("the old one") { $0.state(topic(old)) != nil }
     let new = try routers.order(0, "reset").agent
     try await audience.until("the leave") { $0.latest[topic(old)] == "" }
@@ -156,7 +169,7 @@ struct OTBRAgentTests {
     let daemon = try await installation.start()
     let routers = try await ThreadRouters(2)
     let ids = try [0, 1].map { try routers.order($0, "form", home.hex()).agent }
-    let first = try agent(routers, 0, 1)
+    let first = try place.agent(routers, 0, 1)
     func until(_ availability: String) async throws {
       try await audience.until("both \(availability)") { heard in
         ids.allSatisfy { heard.state(topic($0))?["availability"]?.text == availability }
@@ -165,7 +178,7 @@ struct OTBRAgentTests {
     try await until("online")
     first.signal(SIGKILL)
     try await until("offline")
-    let second = try agent(routers, 0, 1)
+    let second = try place.agent(routers, 0, 1)
     try await until("online")
     // Removed while its agent runs: the next heartbeat is rejected, and the router announced.
     let removed = try #require(ids.first)
@@ -187,7 +200,7 @@ struct OTBRAgentTests {
     let routers = try await ThreadRouters(1)
     try routers.order(0, "set", "mode \"old\"")
     let address = try routers.order(0, "form", home.hex()).address
-    let agent = try agent(routers)
+    let agent = try place.agent(routers)
     try await audience.until("the router by its extended address") {
       let state = $0.state(topic(address))
       return state?["thread_state"] == "leader" && state?["credentials"] == "stored"
@@ -211,7 +224,8 @@ struct OTBRAgentTests {
     let routers = try await ThreadRouters(1)
     let id = try routers.order(0, "form", home.hex()).agent
     let agent = try AgentProcess(
-      [routers.url(0)], broker: broker, in: installation.directory, "--key", key, "--daemon", line)
+      .otbr, [routers.url(0)], broker: broker, in: installation.directory, "--key", key, "--daemon",
+      line)
     try await audience.until("the announcement") {
       $0.state(topic(id))?["thread_state"] == "leader"
     }

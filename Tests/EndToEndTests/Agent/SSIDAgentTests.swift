@@ -35,8 +35,9 @@ struct SSIDAgentTests {
     try await publisher.publish([router.announces(try home.hex())])
     try await audience.until("the router") { $0.state(router.topic) != nil }
     try directory.put("home-wifi\n", "ssid")
-    let agent = try SSIDAgentProcess(
-      ["--command", "cat '\(directory.file("ssid"))'", "--router", router.agent], broker: broker,
+    let agent = try AgentProcess(
+      .ssid, ["--command", "cat '\(directory.file("ssid"))'", "--router", router.agent],
+      broker: broker,
       in: directory)
     try await audience.until("the first") { $0.state(router.topic)?["ssid"] == "home-wifi" }
     #expect(audience.look { $0.events("ssid_changed").isEmpty })
@@ -69,8 +70,9 @@ struct SSIDAgentTests {
   func unknownRouter() async throws {
     let audience = try await Audience.start(broker)
     let daemon = try await installation.start()
-    let agent = try SSIDAgentProcess(
-      ["--command", "echo home-wifi", "--router", router.agent], broker: broker, in: directory)
+    let agent = try AgentProcess(
+      .ssid, ["--command", "echo home-wifi", "--router", router.agent], broker: broker,
+      in: directory)
     // Tried more than once, and logged once.
     try await audience.until("two rejections") { heard in
       heard.events("message_rejected").count { $0["code"] == "not_found" } >= 2
@@ -101,7 +103,8 @@ struct SSIDAgentTests {
     #expect(
       try await installation.command("clients", "enroll", "hall", made, "--trust", "signed").status
         == 0)
-    let agent = try SSIDAgentProcess(
+    let agent = try AgentProcess(
+      .ssid,
       [
         "--command", "echo sealed-wifi", "--router", router.agent, "--daemon", line, "--key", key,
       ], broker: broker, in: directory)
@@ -135,8 +138,8 @@ struct SSIDAgentTests {
       """, "iw")
     try directory.put("interface=wlan0\nssid=ap-wifi\nwpa_passphrase=Sesame-4711\n", "hostapd.conf")
     func heard(_ ssid: String, _ source: [String]) async throws {
-      let agent = try SSIDAgentProcess(
-        source + ["--access-point", "hall"], broker: broker, in: directory)
+      let agent = try AgentProcess(
+        .ssid, source + ["--access-point", "hall"], broker: broker, in: directory)
       try await audience.until(ssid) { heard in
         heard.messages.contains {
           String(decoding: $0.payload, as: UTF8.self)
@@ -162,7 +165,8 @@ struct SSIDAgentTests {
   @Test("SIGTERM ends it at once, also while a command runs or without a broker")
   func stop() async throws {
     let started = directory.file("started")
-    let agent = try SSIDAgentProcess(
+    let agent = try AgentProcess(
+      .ssid,
       ["--command", "touch '\(started)'; sleep 600", "--timeout", "60", "--router", router.agent],
       broker: broker, in: directory)
     try await eventually("the command") { FileManager.default.fileExists(atPath: started) }
@@ -171,8 +175,8 @@ struct SSIDAgentTests {
     // Far less than what the command may take.
     #expect(ContinuousClock.now - start < .seconds(45))
     broker.stop()
-    let other = try SSIDAgentProcess(
-      ["--command", "echo a", "--router", router.agent], broker: broker, in: directory)
+    let other = try AgentProcess(
+      .ssid, ["--command", "echo a", "--router", router.agent], broker: broker, in: directory)
     try await eventually("the warning") { other.output.contains("warning") }
     #expect(other.end() == .exit(0))
   }
@@ -181,8 +185,8 @@ struct SSIDAgentTests {
 
   private func run(_ arguments: [String]) async throws -> ThreadkeeperBinary.Outcome {
     try await ThreadkeeperBinary.run(
-      SSIDAgentProcess.arguments(arguments, user: "hall", broker),
-      environment: SSIDAgentProcess.environment(directory).merging(["PATH": directory.path]) { $1 })
+      AgentProcess.arguments(.ssid, arguments, broker),
+      environment: AgentProcess.environment(directory).merging(["PATH": directory.path]) { $1 })
   }
 
   @Test("A dry run prints what would be published, and publishes nothing")
@@ -195,14 +199,17 @@ struct SSIDAgentTests {
       outcome.output
         == "threadkeeper/in/hall/ssid {\"border_agent_id\":\"\(router.agent)\",\"ssid\":\"home-wifi\"}\n"
     )
+    try directory.put("ssid=secret-wifi\nignore_broadcast_ssid=1\n", "hidden.conf")
     for (arguments, status, words) in [
       (["--command", "true"], 69, "there is no SSID"),
+      (["--hostapd", directory.file("hidden.conf")], 69, "there is no SSID"),
       (["--command", "exit 4"], 69, "ended with 4"),
       (["--command", "/bin/sleep 600", "--timeout", "1"], 69, "within 1 s"),
       (["--hostapd", directory.file("none")], 66, "can't read"),
     ] as [([String], Int32, String)] {
       let outcome = try await run(arguments + ["--router", router.agent, "--dry-run"])
       #expect(outcome.status == status && outcome.error.contains(words), "\(outcome)")
+      #expect(!(outcome.output + outcome.error).contains("secret-wifi"))
     }
     try await audience.caughtUp()
     #expect(published(audience) == 0)
@@ -231,6 +238,7 @@ struct SSIDAgentTests {
       (["--router", router.agent, "--iw", "a/b"], "interface"),
       (["--router", router.agent, "--command", ""], "empty"),
       (["--access-point", "", "--command", "echo a"], "1 to 128"),
+      (good + ["--key", "/none"], "--key needs --daemon"),
     ] {
       let outcome = try await run(wrong)
       #expect(outcome.status == 64 && outcome.error.contains(words), "\(wrong): \(outcome.error)")

@@ -3,30 +3,51 @@
 import Foundation
 import TestKit
 
-/// `threadkeeper agent otbr`, which runs until this object goes.
+/// `threadkeeper agent`, which runs until this object goes.
 final class AgentProcess: Sendable {
+  enum Kind: String, Sendable {
+    case otbr, ssid
+
+    /// Its login.
+    var user: String { self == .otbr ? "attic" : "hall" }
+
+    /// So that a test takes seconds.
+    var options: [String] {
+      switch self {
+      case .otbr: ["--poll", "1", "--hold", "2", "--heartbeat", "2", "--request-timeout", "2"]
+      case .ssid: ["--interval", "1"]
+      }
+    }
+  }
+
   private let process: ChildProcess
   private let log: String
 
   /// - Parameters:
-  ///   - urls: of its routers.
-  ///   - directory: its home, and for what it prints.
+  ///   - arguments: URLs of routers, a source, other options.
+  ///   - directory: its home, for what it prints, and with programs that come before those of the system.
   init(
-    _ urls: [String], user: String = "attic", broker: TestBroker, in directory: TemporaryDirectory,
-    _ more: String...
+    _ kind: Kind, _ arguments: [String], user: String? = nil, broker: TestBroker,
+    in directory: TemporaryDirectory, _ more: String...
   ) throws {
     log = directory.file("agent-\(UInt32.random(in: 0 ... .max)).log")
     process = try ChildProcess(
       ThreadkeeperBinary.executable.path,
-      Self.arguments(urls, user: user, broker) + more,
-      environment: ["PATH": "/usr/bin:/bin", "HOME": directory.path, "TMPDIR": directory.path],
-      streams: (.nothing, .file(log), .sameAsOutput))
+      Self.arguments(kind, arguments + more, user: user, broker),
+      environment: Self.environment(directory), streams: (.nothing, .file(log), .sameAsOutput))
   }
 
-  static func arguments(_ urls: [String], user: String, _ broker: TestBroker) -> [String] {
-    ["agent", "otbr"] + urls + [
-      "--host", "127.0.0.1", "--port", "\(broker.port)", "--username", user, "--poll", "1",
-      "--hold", "2", "--heartbeat", "2", "--request-timeout", "2",
+  static func arguments(
+    _ kind: Kind, _ arguments: [String], user: String? = nil, _ broker: TestBroker
+  ) -> [String] {
+    ["agent", kind.rawValue] + arguments + [
+      "--host", "127.0.0.1", "--port", "\(broker.port)", "--username", user ?? kind.user,
+    ] + kind.options
+  }
+
+  static func environment(_ directory: TemporaryDirectory) -> [String: String] {
+    [
+      "PATH": "\(directory.path):/usr/bin:/bin", "HOME": directory.path, "TMPDIR": directory.path,
     ]
   }
 

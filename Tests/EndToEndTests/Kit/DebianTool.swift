@@ -5,6 +5,9 @@ import Foundation
 /// A program that is installed, or that `.ci/test-tools` has unpacked.
 enum DebianTool {
   static let promtool = find("promtool", in: "prometheus")
+  static let shellcheck = find("shellcheck", in: "shellcheck")
+  /// Has the shell and the programs of OpenWrt.
+  static let busybox = find("busybox", in: "busybox")
 
   /// The browser itself: the script of the same name looks for it elsewhere.
   static let chromium =
@@ -29,7 +32,7 @@ enum DebianTool {
   }
 
   private static func find(_ program: String, in package: String) -> String? {
-    ["/usr/bin/\(program)", "\(tools(package))/usr/bin/\(program)"]
+    ["", tools(package)].flatMap { ["\($0)/usr/bin/\(program)", "\($0)/bin/\(program)"] }
       .first { FileManager.default.isExecutableFile(atPath: $0) }
   }
 }

@@ -3,11 +3,11 @@
 import Glibc
 import Synchronization
 
-/// Wakes a thread that waits in `poll`: a pipe that has a byte in it from `raise` on. Once raised it stays so, unless
-/// it is lowered.
-package final class StopSignal: Sendable {
+/// A flag that a thread can wait for in `poll`: a pipe that has a byte in it while the flag is raised. It stays raised
+/// until it is cleared. (An eventfd would do with one descriptor, but Swift's Glibc does not know it.)
+package final class WakeSignal: Sendable {
   /// Readable while raised; -1 when the system had no descriptor left.
-  let descriptor: Int32
+  package let descriptor: Int32
   private let writeEnd: Int32
   private let state = Mutex(false)
 
@@ -38,7 +38,8 @@ package final class StopSignal: Sendable {
     }
   }
 
-  package func lower() {
+  /// What was written before a `raise` is visible after this.
+  package func clear() {
     state.withLock { isRaised in
       guard isRaised else { return }
       isRaised = false
@@ -48,7 +49,7 @@ package final class StopSignal: Sendable {
   }
 
   /// Returns when one of the signals is raised, or after the time.
-  static func wait(for signals: [StopSignal], within limit: Duration) {
+  package static func wait(for signals: [WakeSignal], within limit: Duration) {
     var polled = signals.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
     _ = poll(&polled, nfds_t(polled.count), limit.pollMilliseconds)
   }
@@ -56,7 +57,7 @@ package final class StopSignal: Sendable {
 
 extension Duration {
   /// For `poll`: rounded up, at least 0.
-  var pollMilliseconds: Int32 {
+  package var pollMilliseconds: Int32 {
     let (seconds, attoseconds) = components
     guard seconds < 1 << 20 else { return Int32(1 << 30) }
     return max(0, Int32(seconds * 1_000 + attoseconds / 1_000_000_000_000_000) + 1)

@@ -3,16 +3,16 @@
 import MosquittoClient
 import ThreadDataset
 
-extension AgentLoop {
+extension RouterTask {
   private var time: Int64 { Int64(nanosecondsSince1970() / 1_000_000_000) }
 
   mutating func take(_ message: IncomingMessage) {
-    guard let keys = configuration.keys else { return }
+    guard let keys = configuration.login.keys else { return }
     let order: AdoptionOrder
     do throws(AdoptionOrder.Refusal) {
       order = try AdoptionOrder(message, keys: keys, now: time)
     } catch {
-      logger.warning("a message on \(message.topic) is not acted upon: \(error)")
+      context.logger.warning("a message on \(message.topic) is not acted upon: \(error)")
       return
     }
     // One login may publish for several routers.
@@ -20,12 +20,13 @@ extension AgentLoop {
     switch orders.take(order, time: time, at: now) {
     case .isKnown: break
     case .isDone: perform(machine.handle(.reportWanted, at: now))
-    case .refused(let why): logger.warning("\(order.agent): an order is not acted upon: \(why)")
+    case .refused(let why):
+      context.logger.warning("\(order.agent): an order is not acted upon: \(why)")
     case .waits:
       if orders.current == nil {
         look()
       } else {
-        logger.info("\(order.agent): an order waits until the one before it has ended")
+        context.logger.info("\(order.agent): an order waits until the one before it has ended")
       }
     }
   }
@@ -36,10 +37,10 @@ extension AgentLoop {
     switch orders.next(time: time, at: now) {
     case .nothing: break
     case .dropped(let order, let why):
-      logger.warning("\(order.agent): an order is not acted upon: \(why)")
+      context.logger.warning("\(order.agent): an order is not acted upon: \(why)")
     case .order(let order) where order.agent != report.agent:
       orders.end(isDone: false)
-      logger.warning("\(order.agent): an order is not acted upon: it is for another router")
+      context.logger.warning("\(order.agent): an order is not acted upon: it is for another router")
     case .order(let order): perform(adoption.handle(.ordered(order, report), at: now))
     }
   }
@@ -47,7 +48,7 @@ extension AgentLoop {
   mutating func perform(_ effects: [AdoptionMachine.Effect]) {
     for effect in effects {
       switch effect {
-      case .log(let note): log(note)
+      case .log(let note): context.log(note)
       case .look: look()
       case .request(let request):
         // What has begun to change the router is finished, also when the agent stops.

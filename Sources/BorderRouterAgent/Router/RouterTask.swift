@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import MosquittoClient
+import SealedEnvelope
+import SystemThreads
+import ThreadDataset
+
+/// Publishes for one OpenThread Border Router: looks at it, publishes what changes, and gives it what its daemon sends.
+///
+/// ```
+///  router's REST ◀── OTBRClient ──▶ RouterReader ──▶ RouterMachine ──▶ EventWriter ──▶ broker
+///        ▲                                                                               │
+///        └────────── AdoptionMachine ◀── AdoptionOrder (opened, signed by the daemon) ◀──┘
+/// ```
+struct RouterTask: AgentTask {
+  /// How long a router is put back for after a stop: less than what systemd waits for.
+  private static let stopLimit = Duration.seconds(20)
+  /// Between two looks at a router that is on its way to another network.
+  private static let adoptionPoll = Duration.seconds(1)
+
+  let configuration: RouterConfiguration
+  let context: AgentContext
+  let client: OTBRClient
+  private var reader = RouterReader()
+  var machine: RouterMachine
+  private var writer: EventWriter
+  var adoption = AdoptionMachine()
+  var orders = OrderBook()
+  /// Another agent of this process publishes for the same router.
+  private var standsStill = false
+  /// The clock is behind the numbers that threadkeeper knows.
+  private var loggedOutOfOrder = false
+  private var wantsCode: Bool
+
+  init(_ configuration: RouterConfiguration, _ context: AgentContext) {
+    self.configuration = configuration
+    self.context = context
+    client = OTBRClient(
+      configuration.address, timeout: configuration.requestTimeout, signal: context.stop)
+    machine = RouterMachine(configuration.rhythm)
+    writer = configuration.writer
+    wantsCode = configuration.showCode != nil
+  }
+
+  var pause: Duration { adoption.isBusy ? Self.adoptionPoll : configuration.poll }
+
+  /// It connects once the router's id is known, which its last will names.
+  func start() {}
+
+  /// A router that is being put back when the agent stops is put back. One that has its new dataset, with Thread
+  /// enabled, is left so.
+  mutating func finish() -> [Publication] {
+    let limit = now + Self.stopLimit
+    while adoption.isChanging, now < limit {
+      look()
+      if adoption.isChanging { WakeSignal.wait(for: [], within: Self.adoptionPoll) }
+    }
+    if adoption.isChanging {
+      context.logger.warning(
+        "the agent stops before the router is as it was: enable Thread by hand")
+    }
+    return machine.handle(.stopping, at: now).compactMap { publication(of: $0) }
+  }
+
+  var now: Duration { context.now }
+
+  // MARK: The router
+
+  mutating func look() {
+    // While the router is changed it is looked at also when the agent stops.
+    let isFinished = adoption.isChanging
+    let found = try? reader.look { [client] request throws(HTTPFailure) in
+      try client.perform(request, isFinished: isFinished)
+    }
+    guard let found, isOwn(found) else { return }
+    perform(machine.handle(.looked(found), at: now))
+    perform(adoption.handle(.looked(found), at: now))
+    if case .report(let report) = found {
+      if wantsCode { shareCredentials(of: report) }
+      if !context.stop.isRaised { adopt(report) }
+    }
+  }
+
+  /// Whether another agent of this process publishes for this router.
+  private mutating func isOwn(_ look: RouterLook) -> Bool {
+    guard case .report(let report) = look, !adoption.isBusy else { return true }
+    let (census, address) = (configuration.census, configuration.address)
+    let owner = census.owner(of: report.agent, seenAt: address)
+    machine.elsewhere = census.seen(besides: address)
+    guard owner != address else {
+      standsStill = false
+      return true
+    }
+    if !standsStill {
+      standsStill = true
+      context.logger.warning(
+        "\(report.agent): it is published from \(owner); nothing is from here")
+    }
+    return false
+  }
+
+  private mutating func shareCredentials(of report: RouterReport) {
+    guard report.state.isAttached else { return }
+    wantsCode = false
+    let outcome: CredentialSharing.Outcome
+    do throws(HTTPFailure) {
+      outcome = try CredentialSharing.activate { [client] request throws(HTTPFailure) in
+        try client.perform(request)
+      }
+    } catch {
+      outcome = .none(RouterSilence(error).description)
+    }
+    configuration.showCode?(report.agent, outcome)
+  }
+
+  // MARK: The broker
+
+  mutating func handle(_ news: AgentNews) {
+    switch news {
+    case .connected: perform(machine.handle(.connected, at: now))
+    case .disconnected: perform(machine.handle(.disconnected, at: now))
+    case .refused(let publication, let message):
+      context.logger.warning("the broker refuses \(publication.topic): \(message)")
+      let kind = publication.topic.split(separator: "/").last.flatMap {
+        InboundEventKind(rawValue: String($0))
+      }
+      if let kind {
+        perform(machine.handle(.rejected(kind, code: "refused", field: nil), at: now))
+      }
+    case .answered(let outcome):
+      guard let code = outcome.code else { return }
+      logRejection(outcome, code)
+      perform(machine.handle(.rejected(outcome.kind, code: code, field: outcome.field), at: now))
+    case .message(let message):
+      if configuration.adopts, message.topic == configuration.orderTopic { take(message) }
+    }
+  }
+
+  private mutating func logRejection(_ outcome: EventOutcome, _ code: String) {
+    guard code == Rejection.Code.outOfOrder.rawValue else {
+      loggedOutOfOrder = false
+      context.logger.warning(
+        "threadkeeper has rejected \(outcome.kind.rawValue) (\(code)): \(outcome.message ?? "")")
+      return
+    }
+    // Until the clock has caught up every event is rejected so.
+    guard !loggedOutOfOrder else { return }
+    loggedOutOfOrder = true
+    context.logger.warning(
+      """
+      threadkeeper has seen later numbers of this router: the clock was set back, or another agent with this login \
+      and key has a later clock. Its events are rejected until the clock is past the time of the latest one
+      """)
+  }
+
+  // MARK: Effects
+
+  mutating func perform(_ effects: [RouterMachine.Effect]) {
+    for effect in effects {
+      switch effect {
+      case .connect(let agent): context.connect(configuration.connection(for: agent))
+      case .log(let note): context.log(note)
+      case .publish: if let event = publication(of: effect) { context.publish(event) }
+      }
+    }
+  }
+
+  private mutating func publication(of effect: RouterMachine.Effect) -> Publication? {
+    guard case .publish(let event) = effect else { return nil }
+    return context.event(event.kind) { () throws(SealingError) in
+      try writer.publication(of: event, now: nanosecondsSince1970())
+    }
+  }
+}
