@@ -34,7 +34,7 @@ demo: prepare compile ## Watch a simulated home on its status page; leaves nothi
 	@exec "$(THREADKEEPER)" demo $(ARGS)
 
 # What tests use of Debian, and the rules of axe-core. What cannot be had is skipped by name.
-TEST_TOOLS := avahi-daemon+ busybox chromium+ prometheus shellcheck axe
+TEST_TOOLS := avahi-daemon+ busybox chromium+ prometheus python3-fastjsonschema shellcheck axe
 
 # Lint comes first, so that the last lines are the tests' own.
 test: prepare lint ## Check the style, build everything, run all tests

@@ -19,6 +19,15 @@ enum DebianTool {
     FileManager.default.isReadableFile(atPath: $0)
   }
 
+  static let python = "/usr/bin/python3"
+
+  /// Where Python finds the package that validates JSON; nil without Python.
+  static let jsonSchema: String? =
+    !FileManager.default.isExecutableFile(atPath: python)
+    ? nil
+    : ["", tools("python3-fastjsonschema")].map { $0 + "/usr/lib/python3/dist-packages" }
+      .first { FileManager.default.fileExists(atPath: $0 + "/fastjsonschema/__init__.py") }
+
   /// What its libraries need, where they are unpacked.
   static var libraries: String {
     let base = tools("chromium") + "/usr/lib"

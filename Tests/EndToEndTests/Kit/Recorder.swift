@@ -164,7 +164,19 @@ final class Recorder: Sendable {
 
   /// What was found is a failure of the test; so is that nobody has listened, or not to all of it.
   func check() async {
-    for complaint in await complaints() { Issue.record("\(complaint)") }
+    for complaint in await complaints() + messageComplaints() { Issue.record("\(complaint)") }
+  }
+
+  /// What `docs/reference/asyncapi.yaml` does not allow. Nothing where the package that validates is not to be had:
+  /// the suite about the document is skipped then, which says so.
+  private func messageComplaints() -> [String] {
+    guard let library = SchemaLibrary.shared else { return [] }
+    do {
+      return try MessageCheck(document: AsyncAPIDocument.shared.get(), library: library)
+        .complaints(about: messages)
+    } catch {
+      return ["no message could be validated: \(error)"]
+    }
   }
 
   /// What is wrong with what was published, or with the hearing of it.
