@@ -59,10 +59,12 @@ package final class Bridge: Service {
   ///   - connection: host, login and the like; client ids, subscriptions and the last will are set here.
   ///   - clientID: the beginning of both client ids. No other program may know it: see `FormerSession`.
   ///   - formerClientID: what an earlier version used in its place.
+  ///   - onTurn: called about once a second, when a transaction of the clock is over; not while none gets through.
   package init(
     _ configuration: BridgeConfiguration, connection: MosquittoConfiguration, clientID: String,
     formerClientID: String? = nil,
-    keychain: Keychain, clock: any Clock = SystemClock(), logger: Logger
+    keychain: Keychain, clock: any Clock = SystemClock(),
+    onTurn: @escaping @Sendable (BridgeMonitor.Snapshot) -> Void = { _ in }, logger: Logger
   ) throws {
     let store = ThreadCredentialStore(keychain)
     let startedAt = clock.now()
@@ -125,7 +127,8 @@ package final class Bridge: Service {
     intake = MosquittoClient(intakeConfiguration, handler: formerSession ?? intakeConnection)
     formerSession?.begin(intakeConfiguration, of: intake)
     ticker = Ticker(
-      transactions, outbox: outbox, pace: pace, status: statusConnection, logger: logger)
+      transactions, outbox: outbox, pace: pace, status: statusConnection, onTurn: onTurn,
+      logger: logger)
     requests = RequestService(transactions)
     self.consents = ConsentDecisions(transactions)
     ownership = OwnershipService(transactions)

@@ -13,6 +13,7 @@ final class Ticker: Sendable {
   private let outbox: Outbox
   private let pace: PublicationPace
   private let status: StatusConnection
+  private let onTurn: @Sendable (BridgeMonitor.Snapshot) -> Void
   private let logger: Logger
   private let cursors = Mutex(TickCursors())
   private let areBasesSettled = Mutex(false)
@@ -20,14 +21,17 @@ final class Ticker: Sendable {
   private let queue = DispatchQueue(label: "threadkeeper.ticker")
   private let timer = Mutex<(any DispatchSourceTimer)?>(nil)
 
+  /// - Parameter onTurn: called when a tick is over, on the queue of the ticks.
   init(
     _ transactions: TransactionRunner, outbox: Outbox, pace: PublicationPace,
-    status: StatusConnection, logger: Logger
+    status: StatusConnection, onTurn: @escaping @Sendable (BridgeMonitor.Snapshot) -> Void,
+    logger: Logger
   ) {
     self.transactions = transactions
     self.outbox = outbox
     self.pace = pace
     self.status = status
+    self.onTurn = onTurn
     self.logger = logger
   }
 
@@ -59,6 +63,7 @@ final class Ticker: Sendable {
     pace.look()
     status.periodic(now: transactions.clock.now())
     transactions.wake()
+    onTurn(monitor.snapshot)
   }
 
   /// - Parameter isLast: nothing that it makes would leave any more.

@@ -10,6 +10,12 @@ import ServiceLifecycle
 import Settings
 import StatusPage
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// The composition root: store, broker and bridge, put together from the settings.
 package struct Daemon {
   let settings: Settings
@@ -18,6 +24,8 @@ package struct Daemon {
   let privateBroker: PrivateBroker?
   let login: LoginInUse
   let port: UInt16
+  /// Nil where none wants notices.
+  let serviceManager: ServiceManager?
   let logger: Logger
 
   /// The private broker, where the settings want one.
@@ -44,13 +52,16 @@ package struct Daemon {
       var configuration = BridgeConfiguration(settings)
       configuration.loginRemedy = login.remedy
       let session = try SessionName(settings, keychain)
+      let serviceManager = ServiceManager(
+        settings, environment: ProcessInfo.processInfo.environment)
       do {
         let bridge = try Bridge(
           configuration, connection: connection, clientID: session.name,
-          formerClientID: session.former, keychain: keychain, logger: logger)
+          formerClientID: session.former, keychain: keychain,
+          onTurn: { serviceManager?.turn($0) }, logger: logger)
         return Daemon(
           settings: settings, keychain: keychain, bridge: bridge, privateBroker: broker,
-          login: login, port: connection.port, logger: logger)
+          login: login, port: connection.port, serviceManager: serviceManager, logger: logger)
       } catch {
         broker?.stop()
         throw error
@@ -93,6 +104,8 @@ package struct Daemon {
       (privateBroker.map { [$0] } ?? []) + [
         bridge, store, logins, clients, localAPI, verification, discovery,
       ] + (page.map { [$0] } ?? [])
+      // The last one is stopped first.
+      + (serviceManager.map { [$0] } ?? [])
     let group = ServiceGroup(
       configuration: ServiceGroupConfiguration(
         // Without a name it is the description: all that is in a service, which takes a fifth of the start.

@@ -4,6 +4,7 @@ import BridgeProtocol
 import Logging
 import MosquittoClient
 import SQLiteDatabase
+import Synchronization
 import TestKit
 import Testing
 
@@ -16,6 +17,13 @@ struct TickerTests {
   let outbox: Outbox
   let status: StatusConnection
   let ticker: Ticker
+  private let turns = Turns()
+
+  private final class Turns: Sendable {
+    private let state = Atomic(0)
+    var count: Int { state.load(ordering: .relaxed) }
+    func add() { state.wrappingAdd(1, ordering: .relaxed) }
+  }
 
   init() throws {
     bridge = try TestBridge()
@@ -32,13 +40,28 @@ struct TickerTests {
         startedAt: bridge.clock.now()), topics: topics, clock: bridge.clock, logger: logger)
     ticker = Ticker(
       bridge.runner(monitor, logger: logger), outbox: outbox, pace: pace, status: status,
-      logger: logger)
+      onTurn: { [turns] _ in turns.add() }, logger: logger)
   }
 
   private func ticking(_ body: () async throws -> Void) async throws {
     ticker.start(every: .milliseconds(2))
     defer { ticker.stop() }
     try await body()
+  }
+
+  @Test("Each tick is reported, but no longer while a transaction does not end")
+  func turn() async throws {
+    try await ticking {
+      try await eventually("two turns") { turns.count >= 2 }
+      try bridge.database.write { _ in
+        // One that was in the middle ends.
+        let before = turns.count + 1
+        for _ in 0..<1_000 { try bridge.database.read { _ in } }
+        #expect(turns.count <= before)
+      }
+      let after = turns.count
+      try await eventually("another turn") { turns.count > after }
+    }
   }
 
   @Test("Alerts are raised when the clock says so")

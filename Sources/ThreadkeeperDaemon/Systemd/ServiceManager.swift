@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Bridge
+import ServiceLifecycle
+import Settings
+import Synchronization
+
+/// Keeps the service manager informed that started this process: `Type=notify` and `WatchdogSec=` of systemd.
+final class ServiceManager: Service {
+  private let socket: NotifySocket
+  private let notices: Mutex<ServiceNotices>
+  /// Of the broker, for the status.
+  private let broker: String
+
+  /// Nil where none wants notices.
+  init?(_ settings: Settings, environment: [String: String]) {
+    guard let socket = NotifySocket(environment: environment) else { return nil }
+    self.socket = socket
+    notices = Mutex(
+      ServiceNotices(watchdogLimit: WatchdogLimit.duration(environment: environment)))
+    broker =
+      switch settings.mqtt.host {
+      case .embedded: "the private broker"
+      case .named(let name): "\(name):\(settings.mqtt.port)"
+      }
+  }
+
+  /// The bridge's event loop has made a turn. Called on its thread, so that the watchdog learns when it makes none.
+  func turn(_ snapshot: BridgeMonitor.Snapshot) {
+    let status = status(snapshot)
+    notices.withLock { _ = socket.send($0.turn(status, at: .now)) }
+  }
+
+  func run() async throws {
+    try? await gracefulShutdown()
+    notices.withLock { _ = socket.send($0.stop()) }
+  }
+
+  private func status(_ snapshot: BridgeMonitor.Snapshot) -> String {
+    let reason = snapshot.reason.map { ": \($0)" } ?? ""
+    switch snapshot.intake {
+    case .running: return "Connected to \(broker)\(reason)"
+    case .connecting: return "Not connected to \(broker)\(reason)"
+    case .backingOff: return "No messages are taken in\(reason)"
+    }
+  }
+}
