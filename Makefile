@@ -17,12 +17,13 @@ THREADKEEPER = $$($(SWIFT) build $(RELEASE) --show-bin-path)/threadkeeper
 SWIFT_SOURCES := Sources Tests Package.swift \
   $(if $(shell find examples -name '*.swift' -print -quit 2>/dev/null),examples)
 
-.PHONY: help run demo test lint format build bench sanitize consumer hermetic interop docs clean prepare compile
+.PHONY: help run demo test lint format build bench sanitize consumer hermetic interop docs deb test-deb \
+  install uninstall clean prepare compile
 
 help: ## Show this list
 	@echo 'threadkeeper: keeps the Thread credentials of a home. Goals:'
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
-	  while IFS='|' read -r goal text; do printf '  make %-8s %s\n' "$$goal" "$$text"; done
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
+	  while IFS='|' read -r goal text; do printf '  make %-9s %s\n' "$$goal" "$$text"; done
 	@echo "Arguments for the command: make run ARGS='--help'"
 
 # State lies in the project unless a variable says otherwise; `clean` leaves it alone.
@@ -77,6 +78,22 @@ interop: prepare ## Ask a daemon over the local API with a client from PyPI
 
 docs: prepare ## Make the reference of the library products, as web pages in .build/docs
 	@.ci/docs
+
+deb: prepare compile ## Make the Debian package in .build/deb, and check it with lintian
+	@.ci/package-tools debhelper dpkg-dev lintian python3
+	@.ci/deb "$(THREADKEEPER)"
+
+test-deb: deb ## Install, upgrade, remove and purge that package in a new Debian tree
+	@.ci/package-tools mmdebstrap systemd systemd-container
+	@.ci/test-deb
+
+# Neither builds anything, because they may run as root: `make build && sudo make install`.
+install uninstall: export PROGRAM ?= .build/release/threadkeeper
+install: ## Install what `make build` has built; DESTDIR, PREFIX=/usr/local
+	@.ci/install install
+
+uninstall: ## Remove what `make install` has installed; settings and store stay
+	@.ci/install uninstall
 
 clean: ## Remove what was built; the state in .threadkeeper stays
 	rm -rf .build .build-tsan
