@@ -28,7 +28,11 @@ final class ServiceManager: Service {
   /// The bridge's event loop has made a turn. Called on its thread, so that the watchdog learns when it makes none.
   func turn(_ snapshot: BridgeMonitor.Snapshot) {
     let status = status(snapshot)
-    notices.withLock { _ = socket.send($0.turn(status, at: .now)) }
+    // What is not sent, because systemd reads late, is due again at the next turn: without READY=1 it would never start.
+    notices.withLock {
+      var next = $0
+      if socket.send(next.turn(status, at: .now)) { $0 = next }
+    }
   }
 
   func run() async throws {
