@@ -4,7 +4,7 @@
 package enum ServiceUpdate: Sendable, Equatable {
   /// A service is there, or what it says has changed.
   case found(ServiceRecord)
-  /// It said goodbye, or its records expired. Only after `found`.
+  /// It withdrew its records (RFC 6762, section 10.1), or they expired. Only after `found`.
   case lost(name: String)
   /// All that was there when browsing began has been reported. Once after the start, and once after each `unavailable`.
   case listed

@@ -16,7 +16,7 @@ extension SettingsReader {
     var homes: [Settings.Home] = []
     for (name, key, value) in named(mapping, of: "homes", in: document) {
       let isNamed = isFit(home: name, at: document.place(of: key))
-      // Looked at under a bad name too: what is wrong is told at once.
+      // Read under a bad name too, so that all errors are reported at once.
       let found = topic(ofHome: name, key, value, in: document)
       guard isNamed, let (topic, place) = found else { continue }
       if let other = homes.first(where: { BaseTopic.overlap($0.baseTopic, topic) }) {

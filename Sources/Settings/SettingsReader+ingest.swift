@@ -30,7 +30,7 @@ extension SettingsReader {
           "expected a rule's name of 1 to 32 letters, digits, `-`, `_` or `.`, found \(SettingsEntry.shown(name))"
         )
       }
-      // Looked at under a bad name too: what is wrong is told at once.
+      // Read under a bad name too, so that all errors are reported at once.
       let rule = rule(name, key, value, homes: homes, in: document)
       guard isNamed, let rule else { continue }
       for other in rules {

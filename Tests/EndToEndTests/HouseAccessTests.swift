@@ -277,7 +277,7 @@ struct HouseAccessTests {
       #expect(try await !isTaken("threadkeeper/\(topic)", home), "\(topic)")
     }
 
-    // What it decides is answered; only threadkeeper and hub see what hub says and is told.
+    // What it decides is answered; only threadkeeper and hub see what hub publishes and receives.
     let hub = try await broker.publisher("hub")
     let told = try await broker.audience("hub")
     #expect(try await hub.publish("threadkeeper/in/hub/request/ping", "{}") == .delivered)

@@ -4,7 +4,7 @@ import MosquittoClient
 import ThreadDataset
 import ThreadkeeperDaemon
 
-/// The story that is told: a home with two routers, a third one that has gone astray, and a fourth that is only seen.
+/// What the demo shows: a home with two routers, a third one on another network, and a fourth that is only seen by mDNS.
 struct DemoStory {
   static let routers = ["hub", "speaker", "wifi-router"]
 

@@ -92,7 +92,7 @@ final class ButtonBroker {
   /// The requests that have buttons.
   var asked: Set<String> { Set(devices.keys) }
 
-  /// Those that Home Assistant is told about in `bridge/consent`.
+  /// Those that `bridge/consent` lists for Home Assistant.
   var listed: [String] {
     (overview["home_assistant"] as? [[String: Any]] ?? []).compactMap { $0["id"] as? String }
   }
