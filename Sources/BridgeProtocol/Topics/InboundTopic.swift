@@ -22,11 +22,7 @@ extension InboundTopic {
   ///
   /// - Throws: `Rejection` with the code `invalid_topic` or `unknown_event`.
   package init(_ topic: Substring, belowBaseOf home: String) throws(Rejection) {
-    // At bytes, as the broker's access list does it: to Swift, a slash and an accent after it are one
-    // character.
-    let levels = topic.utf8.split(
-      separator: UInt8(ascii: "/"), maxSplits: 3, omittingEmptySubsequences: false
-    ).map(Substring.init)
+    let levels = Self.levels(topic)
     guard levels.count >= 3, levels[0] == "in", !levels[1].isEmpty else {
       throw Rejection(.invalidTopic, message: "expected in/<user>/<event>")
     }
@@ -47,5 +43,20 @@ extension InboundTopic {
         message: "expected one of "
           + InboundEventKind.allCases.map(\.rawValue).joined(separator: ", "))
     }
+  }
+  /// The login that wrote below `in/`, also where the rest of the topic is wrong: the second level, at most
+  /// `InboundLimits.userBytes` bytes of it; empty where there is none.
+  package static func publisher(of topic: Substring) -> String {
+    let levels = levels(topic)
+    guard levels.count > 1 else { return "" }
+    return String(decoding: levels[1].utf8.prefix(InboundLimits.userBytes), as: UTF8.self)
+  }
+
+  /// At most four. At bytes, as the broker's access list does it: to Swift, a slash and an accent after it are one
+  /// character.
+  private static func levels(_ topic: Substring) -> [Substring] {
+    topic.utf8.split(
+      separator: UInt8(ascii: "/"), maxSplits: 3, omittingEmptySubsequences: false
+    ).map(Substring.init)
   }
 }

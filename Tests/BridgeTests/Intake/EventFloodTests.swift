@@ -42,6 +42,31 @@ struct EventFloodTests {
   }
 
   @Test(
+    "Messages with a bad topic or the retain flag count too: no more events than the bucket gives",
+    arguments: [("party", false, "unknown_event"), ("announce", true, "retained")])
+  func refusals(kind: String, isRetained: Bool, code: String) throws {
+    let bridge = try TestBridge {
+      $0.eventsPerSecond = 5
+      $0.eventsBurst = 20
+    }
+    let monitor = BridgeMonitor()
+    let intake = try intake(bridge, monitor)
+    let bad = IncomingMessage(
+      topic: "threadkeeper/in/mallory/\(kind)", payload: [0x7B], isRetained: isRetained)
+    let flood = Array(repeating: bad, count: 1_000)
+    try intake.received(
+      flood + [try bridge.message(.announce, Agent.living, user: "mallory")])
+    let codes = try bridge.takeEvents().map(\.detail.code)
+    #expect(codes.count { $0 == code } == 20)
+    #expect(codes.count { $0 == "rate_limited" } == 10)
+    #expect(codes.count == 30)
+    #expect(monitor.snapshot.rejected + monitor.snapshot.retainedIgnored == 1_001)
+    #expect(try bridge.router(Agent.living) == nil)
+    try intake.received([try bridge.message(.announce, Agent.attic, user: "anna")])
+    #expect(try bridge.router(Agent.attic) != nil)
+  }
+
+  @Test(
     "A team at its cap announces no new router, continues with its own, and has room after a leave")
   func routers() throws {
     let bridge = try TestBridge { $0.routersPerTeam = 2 }
