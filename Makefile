@@ -17,13 +17,13 @@ THREADKEEPER = $$($(SWIFT) build $(RELEASE) --show-bin-path)/threadkeeper
 SWIFT_SOURCES := Sources Tests Package.swift \
   $(if $(shell find examples -name '*.swift' -print -quit 2>/dev/null),examples)
 
-.PHONY: help run demo test lint format build bench sanitize consumer hermetic interop docs deb test-deb \
+.PHONY: help run demo test test-brokers lint format build bench sanitize consumer hermetic interop docs deb test-deb \
   install uninstall clean prepare compile
 
 help: ## Show this list
 	@echo 'threadkeeper: keeps the Thread credentials of a home. Goals:'
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
-	  while IFS='|' read -r goal text; do printf '  make %-9s %s\n' "$$goal" "$$text"; done
+	  while IFS='|' read -r goal text; do printf '  make %-12s %s\n' "$$goal" "$$text"; done
 	@echo "Arguments for the command: make run ARGS='--help'"
 
 # State lies in the project unless a variable says otherwise; `clean` leaves it alone.
@@ -42,6 +42,11 @@ test: prepare lint ## Check the style, build everything, run all tests
 	@.ci/test-tools $(TEST_TOOLS)
 	$(SWIFT) build --build-tests
 	@.ci/test $(SWIFT) test --skip-build --disable-xctest $(ARGS)
+
+test-brokers: prepare ## Test with Mosquitto in five ways, and with ejabberd
+	@.ci/test-tools ejabberd+
+	$(SWIFT) build --build-tests
+	@.ci/test $(SWIFT) test --skip-build --disable-xctest --filter BrokerKindTests
 
 lint: prepare ## Check the style of the sources
 	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_SOURCES)

@@ -9,6 +9,17 @@ enum DebianTool {
   /// Has the shell and the programs of OpenWrt.
   static let busybox = find("busybox", in: "busybox")
 
+  /// The directory in which ejabberd and Erlang are unpacked.
+  static let ejabberd = [tools("ejabberd")].first { tree in
+    !libraryPlace(in: tree).isEmpty
+  }
+
+  /// The directory of `tree` that has the libraries of this machine's architecture; empty without one.
+  static func libraryPlace(in tree: String) -> String {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(tree)/usr/lib")) ?? []
+    return names.first { $0.contains("-linux-") }.map { "\(tree)/usr/lib/\($0)" } ?? ""
+  }
+
   /// The browser itself: the script of the same name looks for it elsewhere.
   static let chromium =
     ["/usr/lib/chromium/chromium", tools("chromium") + "/usr/lib/chromium/chromium"]
