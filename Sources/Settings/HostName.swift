@@ -37,6 +37,20 @@ package enum HostName {
     return withUnsafeBytes(of: six) { $0.dropLast().allSatisfy { $0 == 0 } && $0.last == 1 }
   }
 
+  /// Whether it is the address of one other machine, without a zone: not loopback, also as IPv4 in IPv6, and not `any`.
+  static func isOtherMachine(_ address: String) -> Bool {
+    var four = in_addr()
+    if inet_pton(AF_INET, address, &four) == 1 {
+      return withUnsafeBytes(of: four) { $0.first != 127 && $0.contains { $0 != 0 } }
+    }
+    var six = in6_addr()
+    guard inet_pton(AF_INET6, address, &six) == 1 else { return false }
+    // ::, ::1 and ::ffff:0:0/96 (RFC 4291, 2.5); who is meant by the last is written as IPv4.
+    return withUnsafeBytes(of: six) { bytes in
+      bytes.prefix(10).contains { $0 != 0 } || bytes[10...11].contains { $0 != 0 && $0 != 255 }
+    }
+  }
+
   static func mistake(in host: String) -> Mistake {
     if host.contains("://") || host.contains("@") { return .url }
     let parts = host.split(separator: ":", omittingEmptySubsequences: false)

@@ -11,6 +11,9 @@ extension Settings {
     package var token: SecretText?
     /// Host names under which clients reach it, beside `localhost` and IP addresses.
     package var names: [String] = []
+    /// IP address of a proxy that lets in only users that it knows, as Home Assistant's ingress does. What comes from it
+    /// needs no token; everybody else needs one. Never of this machine, where every user could speak for it.
+    package var trustedProxy: String?
 
     /// Whether the token comes from its file beside the store.
     package var isTokenFromFile = false

@@ -38,6 +38,7 @@ enum SettingsKey: String, CaseIterable {
   case httpAddress = "http.address"
   case httpPort = "http.port"
   case httpToken = "http.token"
+  case httpTrustedProxy = "http.trusted_proxy"
   case logLevel = "log.level"
   case logFormat = "log.format"
 
@@ -92,6 +93,7 @@ enum SettingsKey: String, CaseIterable {
     case .consentApproversTrust: "`signed` or `broker`"
     case .httpEnabled: "`true` or `false`"
     case .httpAddress: "an IP address of this machine"
+    case .httpTrustedProxy: "the IP address of another machine"
     case .httpToken: "16 to 256 letters, digits, `-`, `_`, `.` or `~`"
     case .logLevel: "`trace`, `debug`, `info`, `notice`, `warning`, `error` or `critical`"
     case .logFormat: "`text` or `json`"

@@ -30,8 +30,11 @@ extension SettingsReader {
       (16...256).contains($0.utf8.count) && $0.utf8.allSatisfy(ASCII.isTokenByte)
     }.map { SecretText($0) }
     http.names = httpNames()
+    http.trustedProxy = text(.httpTrustedProxy, where: HostName.isOtherMachine)
     // A token that is unfit is reported already, and the daemon's user reads what another one cannot.
-    if !HostName.isLoopback(http.address), sources[.httpToken] == nil, !http.isTokenUnreadable {
+    if !HostName.isLoopback(http.address), sources[.httpToken] == nil, !http.isTokenUnreadable,
+      sources[.httpTrustedProxy] == nil
+    {
       report(
         .httpAddress, at: place(of: .httpAddress),
         "needs a token, because other machines reach \(SettingsEntry.shown(http.address)): run "

@@ -69,6 +69,29 @@ struct HTTPTests {
         "2:12: error: http.address: expected an IP address of this machine, found ") == true)
   }
 
+  @Test(
+    "A proxy on another machine is as good as a token",
+    arguments: ["172.30.32.2", "\"2001:db8::2\"", "\"fd00::ffff:1.2.3.4\""])
+  func proxy(address: String) throws {
+    let yaml = "http: {address: 0.0.0.0, trusted_proxy: \(address)}"
+    #expect(try problems(yaml) == [])
+    let http = try #require(try load(yaml).settings).http
+    #expect(http.trustedProxy.map { "\"\($0)\"" } == "\"\(address.filter { $0 != "\"" })\"")
+  }
+
+  @Test(
+    "No proxy is of this machine, of every machine, or without an address",
+    arguments: [
+      "127.0.0.1", "\"::1\"", "0.0.0.0", "\"::\"", "\"::ffff:127.0.0.1\"", "\"::ffff:1.2.3.4\"",
+      "localhost", "\"fe80::1%eth0\"", "172.30.32.0/24", "''",
+    ])
+  func noProxy(address: String) throws {
+    #expect(
+      try problems("http:\n  trusted_proxy: \(address)").first?.hasPrefix(
+        "2:18: error: http.trusted_proxy: expected the IP address of another machine, found ")
+        == true)
+  }
+
   @Test("A token is long enough and needs no quoting, and a problem does not repeat it")
   func tokens() throws {
     for value in ["short", "'0123456789 abcdef'", "0123456789abcde;", "\"0123456789abcdéf\""] {

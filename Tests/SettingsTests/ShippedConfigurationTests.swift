@@ -50,7 +50,7 @@ struct ShippedConfigurationTests {
       "mqtt.port", "mqtt.username", "mqtt.password", "mqtt.client_id", "mqtt.tls.ca_file",
       "mqtt.tls.cert_file", "mqtt.tls.key_file", "store.path", "store.key_file",
       "store.anchor_path", "store.passphrase", "clients.socket", "clients.group",
-      "http.token", "home_assistant.login",
+      "http.token", "http.trusted_proxy", "home_assistant.login",
     ]
     for name in names where !depending.contains(name) {
       #expect(values[name]?.isNull == false, "\(name) has its default written down")
@@ -80,7 +80,7 @@ struct ShippedConfigurationTests {
       ("\n  socket: null", "\n  socket: /run/a"), ("\n  group: null", "\n  group: 7"),
       ("enabled: true", "enabled: false"), ("address: 127.0.0.1", "address: 127.0.0.2"),
       ("port: 8423", "port: 8424"), ("token: null", "token: 0123456789abcdef"),
-      ("names: []", "names: [a]"),
+      ("names: []", "names: [a]"), ("trusted_proxy: null", "trusted_proxy: 192.0.2.1"),
       (
         "ingest: {}",
         "ingest: {a: {topic: b, event: leave, user: c, fields: {border_agent_id: /d}}}"

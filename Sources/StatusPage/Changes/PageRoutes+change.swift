@@ -14,7 +14,7 @@ extension PageRoutes {
       return reply
     }
     guard access.mayChange(request) else {
-      guard !access.hasToken || !access.mayLook(request) else {
+      guard !access.offersChanges(to: request) || !access.mayLook(request) else {
         return outcome(
           .forbidden,
           "The page is \(request.origin ?? "of an unknown origin"), and the host \(request.host ?? "").",

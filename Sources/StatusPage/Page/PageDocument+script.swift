@@ -135,7 +135,7 @@ extension PageDocument {
         addEventListener(name, release);
       let last = byId("first").textContent;
       if (last) take(last);
-      const source = new EventSource("/events");
+      const source = new EventSource("./events");
       source.addEventListener("state", message => {
         byId("away").hidden = true;
         if (message.data === last) return;
@@ -147,7 +147,7 @@ extension PageDocument {
         if (source.readyState !== EventSource.CLOSED) return;
         // The browser gives up after an answer that is no stream: too many viewers, another token, or a proxy whose
         // daemon is away.
-        const {ok, status} = await fetch("/", {method: "HEAD"}).catch(() => ({ok: false, status: 0}));
+        const {ok, status} = await fetch("./", {method: "HEAD"}).catch(() => ({ok: false, status: 0}));
         // Loaded again, the page says what it needs.
         if (status === 401) return location.reload();
         if (ok) byId("away").textContent = "The page does not follow: too many pages are open. It tries again in half a minute.";

@@ -60,7 +60,7 @@ extension PageDocument {
       if (question && !confirm(question)) return;
       const outcome = byId("outcome");
       try {
-        const answer = await fetch(path, {method: "POST", credentials: "same-origin",
+        const answer = await fetch("." + path, {method: "POST", credentials: "same-origin",
           headers: {"Content-Type": "application/json"}, body: JSON.stringify(body)});
         const words = await answer.json();
         outcome.className = answer.ok ? "good" : "bad";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The status page: one document without anything from elsewhere. What it shows comes by `/events`.
+/// The status page: one document without anything from elsewhere. What it shows comes by `/events`. Every address in it
+/// is relative: a proxy may have the page below a path of its own.
 enum PageDocument {
   /// - Parameters:
   ///   - nonce: of the policy that allows its style and its script, and nothing else.
@@ -57,15 +58,18 @@ enum PageDocument {
 
   /// Leads on to the page, without the token in its address.
   static let exchange = """
-    <!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=/">\
-    <title>threadkeeper</title><p><a href="/">Open the page</a></p></html>
+    <!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=./">\
+    <title>threadkeeper</title><p><a href="./">Open the page</a></p></html>
 
     """
 
   /// The policy of the document with this nonce.
-  static func policy(nonce: String) -> String {
+  ///
+  /// - Parameter isFramed: whether pages of the same origin may show it in a frame.
+  static func policy(nonce: String, isFramed: Bool = false) -> String {
     "default-src 'none'; style-src 'nonce-\(nonce)'; script-src 'nonce-\(nonce)'; connect-src 'self'; "
-      + "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+      + "img-src data:; base-uri 'none'; form-action 'none'; "
+      + "frame-ancestors '\(isFramed ? "self" : "none")'"
   }
 
   /// 128 bits for one document, in hexadecimal digits. The system's generator is one for cryptography.

@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who may look. With a token: whoever shows it.
+/// Who may look. With a token: whoever shows it. With a trusted proxy: whoever it lets in, or shows the token.
 package struct PageAccess: Sendable {
   private static let cookie = "threadkeeper_token"
 
   private let token: [UInt8]?
+  private let proxy: PeerAddress?
 
-  package init(token: String?) { self.token = token.map { Array($0.utf8) } }
+  package init(token: String?, trustedProxy: String? = nil) {
+    self.token = token.map { Array($0.utf8) }
+    proxy = trustedProxy.flatMap { PeerAddress($0) }
+  }
+
+  /// Whether the proxy has let the user in.
+  func isTrusted(_ request: PageRequest) -> Bool {
+    guard let proxy, let peer = request.peer else { return false }
+    return PeerAddress(peer) == proxy
+  }
 
   /// Whether the request shows the token as `Authorization: Bearer`.
   package func isShown(by request: PageRequest) -> Bool {
@@ -18,15 +28,20 @@ package struct PageAccess: Sendable {
   }
 
   package func mayLook(_ request: PageRequest) -> Bool {
-    token == nil || isShown(by: request) || isInCookie(of: request)
+    isTrusted(request) || token == nil && proxy == nil || isShown(by: request)
+      || isInCookie(of: request)
   }
 
   var hasToken: Bool { token != nil }
 
-  /// Only with the token, also from this machine. Where it is the browser that shows it, the page that asks has to be
+  /// Whether the page offers what changes something to whoever may look.
+  func offersChanges(to request: PageRequest) -> Bool { hasToken || isTrusted(request) }
+
+  /// Only with the token, also from this machine, or through the proxy. Where it is the browser that shows it, the page that asks has to be
   /// ours: a browser names the page's origin in every POST (https://fetch.spec.whatwg.org/#origin-header).
   func mayChange(_ request: PageRequest) -> Bool {
-    mayLook(request) && hasToken && isOwn(request, ifAbsent: isShown(by: request))
+    mayLook(request) && offersChanges(to: request)
+      && isOwn(request, ifAbsent: isShown(by: request))
   }
 
   private func isOwn(_ request: PageRequest, ifAbsent: Bool) -> Bool {

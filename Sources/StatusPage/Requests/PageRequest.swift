@@ -15,11 +15,13 @@ package struct PageRequest: Sendable {
   package var cookie: String?
   package var contentType: String?
   package var body: [UInt8]
+  /// IP address of whoever is connected; nil where it is not known.
+  package var peer: String?
 
   package init(
     _ target: String, method: String = "GET", host: String? = "localhost",
     origin: String? = nil, authorization: String? = nil, cookie: String? = nil,
-    contentType: String? = nil, body: [UInt8] = []
+    contentType: String? = nil, body: [UInt8] = [], peer: String? = nil
   ) {
     let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     self.method = method
@@ -31,5 +33,6 @@ package struct PageRequest: Sendable {
     self.cookie = cookie
     self.contentType = contentType
     self.body = body
+    self.peer = peer
   }
 }

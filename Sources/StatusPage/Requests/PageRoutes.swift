@@ -11,7 +11,8 @@ package struct PageRoutes: Sendable {
 
   package init(_ configuration: PageConfiguration, source: any PageSource) {
     hosts = HostCheck(names: configuration.names)
-    access = PageAccess(token: configuration.token)
+    access = PageAccess(
+      token: configuration.token, trustedProxy: configuration.trustedProxy)
     self.source = source
     feed = StateFeed(
       most: configuration.limits.viewers,
@@ -27,7 +28,8 @@ package struct PageRoutes: Sendable {
 
   package func reply(to request: PageRequest) async -> PageReply {
     guard let host = request.host else { return .text(.badRequest, "a request names its host") }
-    guard hosts.allows(host) else {
+    // What a browser asks the proxy for has the proxy's name.
+    guard access.isTrusted(request) || hosts.allows(host) else {
       return .text(
         .misdirected, "this host name is not known here; list it in the setting `http.names`")
     }
@@ -79,9 +81,14 @@ package struct PageRoutes: Sendable {
     var reply = PageReply(
       .ok, type: Self.html,
       Array(
-        PageDocument.html(nonce: nonce, mayChange: access.hasToken, state: try? await first.value)
-          .utf8))
-    reply.headers.append(("Content-Security-Policy", PageDocument.policy(nonce: nonce)))
+        PageDocument.html(
+          nonce: nonce, mayChange: access.offersChanges(to: request), state: try? await first.value
+        ).utf8))
+    // The proxy's own pages show it in a frame.
+    let isFramed = access.isTrusted(request)
+    reply.headers.append(
+      ("Content-Security-Policy", PageDocument.policy(nonce: nonce, isFramed: isFramed)))
+    if isFramed { reply.headers.append(("X-Frame-Options", "SAMEORIGIN")) }
     return reply
   }
 

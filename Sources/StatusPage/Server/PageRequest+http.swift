@@ -4,13 +4,13 @@ import HTTPTypes
 import HummingbirdCore
 
 extension PageRequest {
-  init(_ request: Request, body: [UInt8]) {
+  init(_ request: Request, body: [UInt8], peer: String?) {
     let head = request.head
     self.init(
       head.path ?? "", method: head.method.rawValue, host: head.authority,
       origin: head.headerFields[.origin], authorization: head.headerFields[.authorization],
       cookie: head.headerFields[.cookie],
-      contentType: head.headerFields[.contentType], body: body)
+      contentType: head.headerFields[.contentType], body: body, peer: peer)
   }
 }
 

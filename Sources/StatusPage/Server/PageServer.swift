@@ -101,7 +101,9 @@ package struct PageServer: Service {
     let reply: PageReply
     do {
       let body = try await request.body.collect(upTo: configuration.limits.bodyBytes)
-      reply = await routes.reply(to: PageRequest(request, body: Array(body.readableBytesView)))
+      reply = await routes.reply(
+        to: PageRequest(
+          request, body: Array(body.readableBytesView), peer: channel.remoteAddress?.ipAddress))
     } catch is NIOTooManyBytesError {
       reply = .text(.tooLarge, "a request has at most \(configuration.limits.bodyBytes) bytes")
     }

@@ -18,7 +18,9 @@ extension PageServer {
     guard http.isEnabled else { return nil }
     // Other users' commands may pass over a token file that they cannot read. Whoever listens may not, also not on
     // loopback: every user of the machine reaches it there.
-    guard !http.isTokenUnreadable, http.token != nil || HostName.isLoopback(http.address) else {
+    guard !http.isTokenUnreadable,
+      http.token != nil || http.trustedProxy != nil || HostName.isLoopback(http.address)
+    else {
       logger.error(
         "the HTTP server is not started: its token cannot be read",
         metadata: [
@@ -31,7 +33,7 @@ extension PageServer {
     self.init(
       PageConfiguration(
         address: http.address, port: Int(http.port), names: http.names,
-        token: http.token?.revealed),
+        token: http.token?.revealed, trustedProxy: http.trustedProxy),
       source: PageFacts(settings, bridge: bridge, keychain: keychain), logger: logger,
       listening: listening)
   }

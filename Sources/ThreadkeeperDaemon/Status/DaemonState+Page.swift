@@ -13,7 +13,7 @@ extension DaemonState {
     package var state: State
     /// Where a browser opens it, without the token; nil unless it is `listening`.
     package var url: String?
-    /// Whether it is shown with the token only.
+    /// Whether it is shown with the token only, or through the trusted proxy.
     package var needsToken: Bool?
     package var problem: String?
     package var remedy: String?
@@ -33,7 +33,7 @@ extension DaemonState {
         var http = http
         http.port = UInt16(clamping: port)
         url = PageToken.address(http)
-        needsToken = http.token != nil
+        needsToken = http.token != nil || http.trustedProxy != nil
       case .unavailable(let problem, let remedy):
         self.init(.unavailable)
         (self.problem, self.remedy) = (problem, remedy)

@@ -15,9 +15,11 @@ struct RunningServer {
 
   static func start(
     _ source: FixedSource = FixedSource(), port: Int = 0, token: String? = nil,
+    trustedProxy: String? = nil,
     _ change: (inout PageLimits) -> Void = { _ in }
   ) async throws -> RunningServer {
-    var configuration = PageConfiguration(address: "127.0.0.1", port: port, token: token)
+    var configuration = PageConfiguration(
+      address: "127.0.0.1", port: port, token: token, trustedProxy: trustedProxy)
     change(&configuration.limits)
     let (ports, listening) = AsyncStream.makeStream(of: Int.self)
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

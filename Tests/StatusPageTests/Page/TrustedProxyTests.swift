@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import StatusPage
+import Testing
+
+@Suite("A proxy that lets in only users that it knows")
+struct TrustedProxyTests {
+  private static let token = "0123456789abcdef"
+  private static let proxy = "172.30.32.2"
+  private static let host = "homeassistant.local:8123"
+
+  private let source = FixedSource()
+
+  private func reply(
+    _ path: String = "/", from peer: String?, token: String? = nil, host: String = host,
+    authorization: String? = nil
+  ) async -> PageReply {
+    await PageRoutes(
+      PageConfiguration(address: "0.0.0.0", port: 1, token: token, trustedProxy: Self.proxy),
+      source: source
+    ).reply(to: PageRequest(path, host: host, authorization: authorization, peer: peer))
+  }
+
+  private func change(
+    from peer: String?, origin: String?, token: String? = nil, type: String = "application/json"
+  ) async -> PageReply {
+    await PageRoutes(
+      PageConfiguration(address: "0.0.0.0", port: 1, token: token, trustedProxy: Self.proxy),
+      source: source
+    ).reply(
+      to: PageRequest(
+        "/consent/deny", method: "POST", host: Self.host, origin: origin, contentType: type,
+        body: Array(#"{"id":"c1"}"#.utf8), peer: peer))
+  }
+
+  private var made: [PageChange] { source.changes.withLock { $0 } }
+
+  private func headers(_ name: String, of reply: PageReply) -> [String] {
+    reply.headers.filter { $0.name == name }.map(\.value)
+  }
+
+  @Test(
+    "Whoever comes from it sees the page under any host name, also where there is a token",
+    arguments: [nil, token])
+  func looks(token: String?) async {
+    for peer in [Self.proxy, "::ffff:172.30.32.2"] {
+      for path in ["/", "/events", "/metrics"] {
+        #expect(await reply(path, from: peer, token: token).status == .ok, "\(path) \(peer)")
+      }
+    }
+  }
+
+  @Test("Everybody else needs the token, and where there is none nobody else is let in")
+  func others() async {
+    for peer in [
+      nil, "127.0.0.1", "::1", "172.30.32.3", "172.30.32.22", "::172.30.32.2", "fe80::1%eth0", "",
+    ] {
+      for token in [nil, Self.token] {
+        for path in ["/", "/events", "/metrics"] {
+          let reply = await reply(path, from: peer, token: token, host: "localhost")
+          #expect(reply.status == .unauthorized, "\(path) \(peer ?? "")")
+        }
+      }
+      #expect(await reply(from: peer).status == .misdirected)
+      #expect(
+        await reply(
+          from: peer, token: Self.token, host: "localhost",
+          authorization: "Bearer \(Self.token)"
+        ).status == .ok)
+    }
+    for path in ["/healthz", "/readyz"] {
+      #expect(await reply(path, from: "127.0.0.1", host: "localhost").status == .ok)
+    }
+  }
+
+  @Test("Its own pages show the page in a frame, with its buttons, and nobody else's do")
+  func framed() async throws {
+    let page = await reply(from: Self.proxy)
+    #expect(headers("X-Frame-Options", of: page) == ["SAMEORIGIN"])
+    let policy = try #require(headers("Content-Security-Policy", of: page).first)
+    #expect(policy.hasSuffix("; frame-ancestors 'self'"))
+    #expect(String(decoding: page.body, as: UTF8.self).contains(#"data-change="yes""#))
+    let other = await reply(
+      from: "127.0.0.1", token: Self.token, host: "localhost",
+      authorization: "Bearer \(Self.token)")
+    #expect(headers("X-Frame-Options", of: other).isEmpty)
+    #expect(
+      headers("Content-Security-Policy", of: other).first?.hasSuffix("frame-ancestors 'none'")
+        == true)
+  }
+
+  @Test("A change is made for a page of the proxy, and of nobody else")
+  func changes() async {
+    for origin in [nil, "null", "https://evil.example", "http://homeassistant.local"] {
+      #expect(await change(from: Self.proxy, origin: origin).status == .forbidden)
+    }
+    let own = "https://\(Self.host)"
+    #expect(await change(from: Self.proxy, origin: own, type: "text/plain").status == .badRequest)
+    #expect(await change(from: "172.30.32.3", origin: own).status == .misdirected)
+    #expect(made.isEmpty)
+    #expect(await change(from: Self.proxy, origin: own).status == .ok)
+    #expect(await change(from: Self.proxy, origin: own, token: Self.token).status == .ok)
+    #expect(made == [.deny(id: "c1"), .deny(id: "c1")])
+  }
+
+  @Test("A server takes the address from the connection, and not from a header")
+  func connection() async throws {
+    let trusting = try await RunningServer.start(trustedProxy: "127.0.0.1")
+    #expect(try await trusting.get("/").status == 200)
+    try await trusting.stop()
+    let other = try await RunningServer.start(trustedProxy: Self.proxy)
+    #expect(try await other.get("/").status == 401)
+    #expect(
+      try await other.get(
+        "/", "X-Forwarded-For: \(Self.proxy)", "Forwarded: for=\(Self.proxy)",
+        "X-Real-IP: \(Self.proxy)"
+      ).status == 401)
+    try await other.stop()
+  }
+
+  @Test("No address in the page or its exchange is absolute, so that it works below any path")
+  func relative() async {
+    let page = await reply(from: Self.proxy)
+    let exchange = await PageRoutes(
+      PageConfiguration(address: "127.0.0.1", port: 1, token: Self.token), source: source
+    ).reply(to: PageRequest("/?token=\(Self.token)"))
+    for reply in [page, exchange] {
+      let text = String(decoding: reply.body, as: UTF8.self)
+      for absolute in [
+        "href=\"/", "src=\"/", "url=/", "fetch(\"/", "fetch(path", "EventSource(\"/",
+      ] {
+        #expect(!text.contains(absolute), "\(absolute)")
+      }
+    }
+  }
+}
