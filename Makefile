@@ -18,7 +18,7 @@ SWIFT_SOURCES := Sources Tests Package.swift \
   $(if $(shell find examples -name '*.swift' -print -quit 2>/dev/null),examples)
 
 .PHONY: help run demo test test-brokers lint format build bench sanitize consumer hermetic interop docs deb test-deb \
-  install uninstall clean prepare compile
+  image addon test-image install uninstall clean prepare compile
 
 help: ## Show this list
 	@echo 'threadkeeper: keeps the Thread credentials of a home. Goals:'
@@ -91,6 +91,21 @@ deb: prepare compile ## Make the Debian package in .build/deb, and check it with
 test-deb: deb ## Install, upgrade, remove and purge that package in a new Debian tree
 	@.ci/package-tools mmdebstrap systemd systemd-container
 	@.ci/test-deb
+
+image: deb ## Make a container image of that package in .build/image
+	@.ci/package-tools buildah crun gzip mmdebstrap
+	@.ci/image
+
+addon: deb ## Make a Home Assistant add-on of that package in .build/addon
+	@.ci/package-tools gzip mmdebstrap
+	@.ci/addon
+
+# As root: `sudo make test-image`.
+test-image: image addon ## Run both with podman, a broker and a stand-in of Home Assistant
+	@.ci/package-tools apparmor buildah crun curl iproute2 jq mosquitto mosquitto-clients openssl podman python3-yaml \
+	  shellcheck
+	@.ci/test-tools chromium+
+	@.ci/test-image
 
 # Neither builds anything, because they may run as root: `make build && sudo make install`.
 install uninstall: export PROGRAM ?= .build/release/threadkeeper
