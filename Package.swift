@@ -68,6 +68,7 @@ let package = Package(
     .target(name: "SealedEnvelope", dependencies: ["BoundedJSON", "SodiumCrypto"]),
     .target(name: "IngestRules", dependencies: ["BoundedJSON", "BridgeProtocol"]),
     .target(name: "ThreadRequests", dependencies: ["ThreadDataset"]),
+    .target(name: "BrokerProbe", dependencies: ["BridgeProtocol", "MosquittoClient"]),
 
     // What the local API has of that.
     .target(name: "LocalRequests", dependencies: ["ThreadRequests", "VarlinkSocket"]),
@@ -161,7 +162,7 @@ let package = Package(
       dependencies: [
         "BorderRouterAgent",
         "BoundedJSON", "Bridge", "BridgeProtocol", "BrokerAccess", "BrokerLoginStore",
-        "ClientEnrolment",
+        "BrokerProbe", "ClientEnrolment",
         "ConsentLedger", "CredentialService", "EmbeddedBroker", "IngestRules", "KeychainCore",
         "LocalRequests", "LogFormat", "MosquittoClient", "SealedEnvelope", "ServiceDiscovery",
         "Settings",
@@ -253,6 +254,11 @@ let package = Package(
       dependencies: ["KeychainCore", "KeychainServices", "SodiumCrypto", "TestKit"]),
     .testTarget(
       name: "BridgeProtocolTests", dependencies: ["BridgeProtocol", "TestKit", "ThreadDataset"]),
+    .testTarget(
+      name: "BrokerProbeTests",
+      dependencies: [
+        "BridgeProtocol", "BrokerProbe", "EmbeddedBroker", "MosquittoClient", "TestKit",
+      ]),
     .testTarget(
       name: "IngestRulesTests", dependencies: ["BridgeProtocol", "IngestRules", "TestKit"]),
     .testTarget(

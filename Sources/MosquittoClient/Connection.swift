@@ -201,13 +201,16 @@ final class Connection {
     handle.logErrors(false)
     let limit = Int(answer.receiveMaximum ?? .max)
     window = PublishWindow(maximum: min(limit, Int(configuration.sendMaximum)))
-    handler.connected(
-      MosquittoSession(
-        sessionPresent: answer.sessionPresent, protocolVersion: configuration.protocolVersion,
-        serverReceiveMaximum: answer.receiveMaximum, publishWindow: window.maximum,
-        isRetainAvailable: answer.isRetainAvailable,
-        maximumPacketSize: answer.maximumPacketSize, sessionExpiry: answer.sessionExpiry,
-        serverKeepAlive: answer.serverKeepAlive))
+    var session = MosquittoSession(
+      sessionPresent: answer.sessionPresent, protocolVersion: configuration.protocolVersion,
+      serverReceiveMaximum: answer.receiveMaximum, publishWindow: window.maximum,
+      isRetainAvailable: answer.isRetainAvailable,
+      maximumPacketSize: answer.maximumPacketSize, sessionExpiry: answer.sessionExpiry,
+      serverKeepAlive: answer.serverKeepAlive)
+    session.maximumQoS = answer.maximumQoS ?? 2
+    session.areWildcardsAvailable = answer.areWildcardsAvailable
+    session.areSharesAvailable = answer.areSharesAvailable
+    handler.connected(session)
     limitBatch()
     needsPublish = true
   }

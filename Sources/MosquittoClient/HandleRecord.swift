@@ -11,6 +11,9 @@ final class HandleRecord {
     var receiveMaximum: UInt16?
     var maximumPacketSize: UInt32?
     var isRetainAvailable = true
+    var maximumQoS: UInt8?
+    var areWildcardsAvailable = true
+    var areSharesAvailable = true
     var sessionExpiry: UInt32?
     var serverKeepAlive: UInt16?
   }

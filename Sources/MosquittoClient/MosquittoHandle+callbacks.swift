@@ -88,6 +88,9 @@ extension HandleRecord.Answer {
     receiveMaximum = PropertyList.uint16(properties, MQTT_PROP_RECEIVE_MAXIMUM)
     maximumPacketSize = PropertyList.uint32(properties, MQTT_PROP_MAXIMUM_PACKET_SIZE)
     isRetainAvailable = PropertyList.byte(properties, MQTT_PROP_RETAIN_AVAILABLE) != 0
+    maximumQoS = PropertyList.byte(properties, MQTT_PROP_MAXIMUM_QOS)
+    areWildcardsAvailable = PropertyList.byte(properties, MQTT_PROP_WILDCARD_SUB_AVAILABLE) != 0
+    areSharesAvailable = PropertyList.byte(properties, MQTT_PROP_SHARED_SUB_AVAILABLE) != 0
     sessionExpiry = PropertyList.uint32(properties, MQTT_PROP_SESSION_EXPIRY_INTERVAL)
     serverKeepAlive = PropertyList.uint16(properties, MQTT_PROP_SERVER_KEEP_ALIVE)
   }

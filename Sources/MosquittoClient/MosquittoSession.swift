@@ -17,6 +17,12 @@ package struct MosquittoSession: Sendable, Equatable {
   package var sessionExpiry: UInt32?
   /// Seconds between pings, where the broker wants it otherwise.
   package var serverKeepAlive: UInt16?
+  /// The highest quality of service that the broker takes: 2 where it does not say.
+  package var maximumQoS: UInt8 = 2
+  /// Whether filters with `+` and `#` may be subscribed to.
+  package var areWildcardsAvailable = true
+  /// Whether there are shared subscriptions.
+  package var areSharesAvailable = true
 
   package init(
     sessionPresent: Bool, protocolVersion: MosquittoConfiguration.ProtocolVersion,

@@ -36,7 +36,7 @@ enum InboundMessage: Sendable {
   case ignored
   /// An event of a login that publishes too many, and whose rejection was published before.
   case dropped
-  /// Of another publisher, and a rule of `ingest` does not want it.
+  /// Of another publisher, and a rule of `ingest` does not want it; or a probe of `threadkeeper doctor`.
   case skipped
   /// Of another publisher, and kept by the broker.
   case retained

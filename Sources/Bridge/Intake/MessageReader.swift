@@ -96,6 +96,7 @@ struct MessageReader {
       guard !message.isRetained else { throw Rejection.retained }
       let topic = try read.topic.get()
       switch topic.purpose {
+      case .probe: return .skipped
       case .request(let command):
         return readRequest(message, command, of: topic.user, origin)
       case .event(let kind):

@@ -10,6 +10,8 @@ package struct InboundTopic: Hashable, Sendable {
     case event(InboundEventKind)
     /// `request/<command>`: a question to the daemon.
     case request(String)
+    /// `probe`: whether it arrives is all that matters, see `ProbeTopic`.
+    case probe
   }
 
   package let home: String
@@ -35,6 +37,8 @@ extension InboundTopic {
     self.user = String(levels[1])
     if levels[2] == "request", levels.count == 4, !levels[3].isEmpty {
       self.purpose = .request(String(levels[3]))
+    } else if levels.count == 3, levels[2] == ProbeTopic.name {
+      self.purpose = .probe
     } else if levels.count == 3, let kind = InboundEventKind(rawValue: String(levels[2])) {
       self.purpose = .event(kind)
     } else {

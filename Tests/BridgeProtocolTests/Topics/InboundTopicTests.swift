@@ -31,6 +31,15 @@ struct InboundTopicTests {
     #expect(try topic("in/anna/request/\(path)").purpose == .request(command))
   }
 
+  @Test("A probe has a topic below its user, and no further level")
+  func probe() throws {
+    let own = ProbeTopic(base: "threadkeeper", group: .inbound, user: "anna")
+    #expect(own.text == "threadkeeper/in/anna/probe")
+    #expect(try topic("in/anna/probe").purpose == .probe)
+    #expect(throws: Rejection.self) { try topic("in/anna/probe/x") }
+    #expect(try topic("in/anna/request/probe").purpose == .request("probe"))
+  }
+
   @Test(
     "A user is the whole level, however odd its name",
     arguments: [

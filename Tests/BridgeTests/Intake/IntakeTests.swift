@@ -64,6 +64,19 @@ struct IntakeTests {
     #expect(try bridge.router(Agent.living)?.isPresent == true)
   }
 
+  @Test("A probe is acknowledged and neither rejected nor counted, unless it is retained")
+  func probe() throws {
+    let probe = IncomingMessage(
+      topic: "threadkeeper/in/threadkeeper-probe/probe", payload: Array("{}".utf8))
+    try intake.received([probe, probe])
+    #expect(monitor.snapshot.rejected == 0)
+    #expect(try bridge.database.read { try EventLedger.page(after: 0, limit: 9, $0) }.isEmpty)
+    var kept = probe
+    kept.isRetained = true
+    try intake.received([kept])
+    #expect(monitor.snapshot.rejected == 1)
+  }
+
   @Test("It publishes nothing")
   func publishesNothing() throws {
     try bridge.announce(Agent.living, .home, at: 1)

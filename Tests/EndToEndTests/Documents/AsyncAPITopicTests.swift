@@ -69,7 +69,9 @@ struct AsyncAPITopicTests {
     let answers = RequestCommand.allCases.map {
       OutboundTopic(base: "{base}").answer(to: "+", command: $0.rawValue)
     }
-    let others = ["{prefix}/status", "$SYS/broker/publish/messages/dropped"]
+    let others = [
+      "{prefix}/status", "{base}/+/+/probe", "$SYS/broker/publish/messages/dropped",
+    ]
     #expect(Set(events + requests + answers + others) == addresses(sent: false))
   }
 
