@@ -43,6 +43,11 @@ struct BrokerOptions: ParsableArguments {
 
   private func password() throws(CommandFailure) -> String? {
     guard let passwordFile else { return nil }
+    return try Self.password(inFile: passwordFile)
+  }
+
+  /// The first line of a file that other users cannot read.
+  static func password(inFile passwordFile: String) throws(CommandFailure) -> String {
     let descriptor = open(passwordFile, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       throw CommandFailure(

@@ -24,7 +24,13 @@ extension SettingsOptions {
   /// - Parameter mayBeNew: whether the command makes a store where there is none.
   /// - Throws: `CommandFailure`: 78 as `load` does; 66 when there is no store, with what was found.
   func loadOfStore(mayBeNew: Bool = false) throws -> Settings {
-    let settings = try load()
+    try ofStore(load(), mayBeNew: mayBeNew)
+  }
+
+  /// The same for settings that are loaded already.
+  ///
+  /// - Throws: `CommandFailure` with status 66.
+  func ofStore(_ settings: Settings, mayBeNew: Bool = false) throws -> Settings {
     guard usesDefaultStore(settings), !OpenStore.exists(settings) else { return settings }
     let daemons = RunningDaemon.all()
     let own = daemons.filter { $0.user == geteuid() }

@@ -48,6 +48,7 @@ struct MaintenanceClient: Sendable {
         let made = try keychain.backup(to: file, replacing: isReplacing) {
           try progress(Int(clamping: $0), Int(clamping: $1))
         }
+        BackupNote.write(settings)
         return BackupOutcome(made)
       }
     }

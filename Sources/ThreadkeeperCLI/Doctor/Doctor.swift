@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Bridge
+import BrokerProbe
+import KeychainCore
+import MosquittoClient
+import Settings
+import StatePlaces
+import ThreadkeeperDaemon
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Looks at everything that threadkeeper needs, and changes nothing.
+struct Doctor {
+  /// For what is asked of the broker: with the daemon's answer, the whole takes less than 30 seconds.
+  private static let brokerLimit = Duration.seconds(12)
+
+  let options: SettingsOptions
+  /// Another login of the broker, which shall not see what is not its own.
+  let other: (name: String, password: String?)?
+  /// Says what it is waiting for.
+  let waits: (String) -> Void
+
+  /// The store as far as it can be seen here.
+  private struct Opened {
+    var keychain: Keychain?
+    var failure: CommandFailure?
+  }
+
+  /// - Throws: `CancellationError`.
+  func findings() async throws -> [Finding] {
+    let result = options.read()
+    var findings = SettingsCheck.findings(result)
+    if let file = result.file { findings += settingsFile(file) }
+    guard var settings = result.settings else { return findings }
+    do {
+      settings = try options.ofStore(settings)
+    } catch let failure as CommandFailure {
+      findings.append(StoreCheck.absent(failure))
+    }
+    waits("Asking the daemon")
+    let status = try await StatusClient(settings: settings).report()
+    let location = OpenStore.location(settings)
+    findings += DaemonCheck.findings(
+      status, holder: status == nil ? StoreLock.holder(of: location) : nil)
+    let opened = open(settings)
+    defer { opened.keychain?.close() }
+    waits("Asking the broker")
+    findings += await broker(settings, opened, status)
+    try Task.checkCancellation()
+    return findings + store(settings, opened, status) + system(settings, status)
+  }
+
+  private func settingsFile(_ file: String) -> [Finding] {
+    var status = stat()
+    guard stat(file, &status) == 0 else { return [] }
+    return SettingsCheck.findings(file: file, mode: status.st_mode & 0o777)
+  }
+
+  // MARK: The store
+
+  /// Without a question: a check that waits for a passphrase is none for scripts.
+  private func open(_ settings: Settings) -> Opened {
+    guard OpenStore.exists(settings) else { return Opened() }
+    do {
+      return Opened(keychain: try OpenStore.forReading(settings) { _ in nil })
+    } catch let failure as CommandFailure {
+      return Opened(failure: failure)
+    } catch {
+      return Opened(failure: CommandFailure(.inputOutput, "the store cannot be read: \(error)"))
+    }
+  }
+
+  private func store(
+    _ settings: Settings, _ opened: Opened, _ status: StatusReport?
+  ) -> [Finding] {
+    let location = OpenStore.location(settings)
+    guard OpenStore.exists(settings) else {
+      if let failure = absence(settings) {
+        return [StoreCheck.absent(failure)] + StoreCheck.disk(settings.store.path)
+      }
+      return StoreCheck.disk(settings.store.path)
+    }
+    let condition = status?.store.condition ?? opened.keychain?.condition.words
+    return StoreCheck.findings(
+      failure: opened.failure, condition: condition, path: settings.store.path)
+      + StoreCheck.permissions(settings)
+      + StoreCheck.keySlots((try? Keychain.slots(at: location))?.map(\.kind))
+      + StoreCheck.backup(last: BackupNote.read(settings), now: Int64(time(nil)))
+      + StoreCheck.disk(settings.store.path)
+  }
+
+  /// Nil where `findings` has said so already.
+  private func absence(_ settings: Settings) -> CommandFailure? {
+    do {
+      try OpenStore.checkAccess(settings)
+    } catch {
+      return error
+    }
+    guard (try? options.ofStore(settings)) != nil else { return nil }
+    return CommandFailure(
+      .noInput, "There is no store in \(settings.store.path) yet",
+      remedy: "The daemon makes it when it starts")
+  }
+
+  private func system(_ settings: Settings, _ status: StatusReport?) -> [Finding] {
+    let root = ProcessInfo.processInfo.environment[SystemPlaces.rootVariable] ?? ""
+    return SystemCheck.clock(root: root)
+      + (status == nil
+        ? SystemCheck.avahi(isWanted: settings.discovery.mdns == .auto, root: root) : [])
+  }
+
+  // MARK: The broker
+
+  private func broker(
+    _ settings: Settings, _ opened: Opened, _ status: StatusReport?
+  ) async -> [Finding] {
+    let check = Check(.broker, "broker")
+    guard case .named(let host) = settings.mqtt.host else {
+      return [
+        check.note(
+          "The daemon has a private broker, which programs of this machine alone reach. It makes logins and "
+            + "access list itself", "Set `mqtt.host` to use the broker of the house")
+      ]
+    }
+    var connection = MosquittoConfiguration(settings.mqtt, host: host)
+    if settings.mqtt.password == nil {
+      if let keychain = opened.keychain {
+        do {
+          let login = try LoginInUse.find(settings, keychain)
+          connection.username = login.username
+          connection.password = login.password?.revealed
+        } catch {
+          return [
+            check.problem(
+              "The broker's password in the store cannot be read", "Run `threadkeeper login`",
+              .notPermitted)
+          ]
+        }
+      } else if let failure = opened.failure {
+        return [
+          check.notChecked(
+            "The broker's password is in the store, which is not open here: \(failure.message)",
+            failure.remedy.map(Check.sentence))
+        ]
+      }
+    }
+    var mqtt = settings.mqtt
+    mqtt.username = connection.username
+    let bases = settings.homes.map(\.baseTopic)
+    let filters = ["\(settings.homeAssistant.prefix)/status"] + settings.ingest.subscriptions
+    switch await BrokerProbe(connection, within: Self.brokerLimit).access(
+      to: bases, filters: filters, other: other)
+    {
+    case .failure(let error): return BrokerCheck.findings(refused: error)
+    case .success(let report):
+      return BrokerCheck.findings(report.session, mqtt, values: report.values)
+        + QueueCheck.findings(file(host, settings.mqtt.port)) + QueueCheck.dropped(report.values)
+        + RetainedCheck.findings(
+          report.retained, bases: bases, routers: routers(settings, opened.keychain))
+        + AccessCheck.findings(
+          report, other: other?.name, prefix: settings.homeAssistant.prefix,
+          daemonPublishes: status?.broker.state == .connected && status?.refused == nil
+            && report.session.protocolVersion == .v5)
+    }
+  }
+
+  private func file(_ host: String, _ port: UInt16) -> BrokerFile? {
+    guard BrokerCheck.isThisMachine(host) else { return nil }
+    let root = ProcessInfo.processInfo.environment[SystemPlaces.rootVariable] ?? ""
+    return BrokerFile.read(root: root).flatMap { $0.listens(on: port) ? $0 : nil }
+  }
+
+  private func routers(_ settings: Settings, _ keychain: Keychain?) -> Set<String>? {
+    guard let keychain else { return nil }
+    let registry = Registry(settings, keychain)
+    let topics = try? registry.list { registry, home in
+      let base = settings.homes.first { $0.name == home.name }?.baseTopic ?? home.name
+      return try registry.routers(in: home).map { "\(base)/router/\($0.agent)" }
+    }
+    return topics.map(Set.init)
+  }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Settings
+import SodiumCrypto
+import ThreadkeeperDaemon
+
+/// `threadkeeper doctor`
+struct DoctorCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "doctor",
+    abstract: "Check everything that threadkeeper needs, and say what to do about it.",
+    discussion: """
+      Looks at settings, daemon, broker, access list, store and system, within half a minute, and changes \
+      nothing. It works beside a running daemon and without one. At the broker it publishes probes on topics \
+      on which nobody acts, reads them back, and tries what clients without a login can do.
+
+      With --login it also tries what another login can read and write that is not its own. Take that of a \
+      border router.
+
+      Exits 0 without a problem, otherwise with the number of the first one: 78 settings or access list, 69 \
+      broker or daemon not reached, 77 login refused or a file open to others, 74 store or disk, 71 system.
+
+      Examples:
+        threadkeeper doctor
+        threadkeeper doctor --login hub
+        threadkeeper doctor --json | jq '.findings[] | select(.result == "problem")'
+      """)
+
+  @Option(
+    help: ArgumentHelp(
+      "Another login of the broker, to see that it reads nothing of others.", valueName: "user"))
+  var login: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Its password: the first line of a file that others cannot read. Without it, it is asked for.",
+      valueName: "file"))
+  var passwordFile: String?
+
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    guard passwordFile == nil || login != nil else {
+      throw ValidationError("--password-file needs --login.")
+    }
+  }
+
+  func run() async throws {
+    try? ProcessHardening.forbidCoreDumps()
+    var other: (name: String, password: String?)?
+    if let login { other = (login, try await password(of: login)) }
+    let line = WaitingLine()
+    let doctor = Doctor(options: options, other: other) { line.show($0) }
+    defer { line.end() }
+    let report = DoctorReport(try await doctor.findings())
+    line.end()
+    try output.show(
+      report,
+      text: report.text(
+        style: TerminalStyle(of: .output), width: StandardStream.output.columns))
+    if let status = report.status { throw ExitCode(status.rawValue) }
+  }
+
+  private func password(of user: String) async throws -> String {
+    if let passwordFile { return try BrokerOptions.password(inFile: passwordFile) }
+    guard TerminalPrompt.isPossible else {
+      throw CommandFailure(
+        .usage, "there is no terminal to ask for the password of \(user)",
+        remedy: "name a file with it: --password-file")
+    }
+    let answer = try await TerminalPrompt.ask(
+      "Password of \(user.printable) at the broker: ", isHidden: true)
+    guard let answer else { throw CancellationError() }
+    return answer
+  }
+}
+
+/// One line on a terminal that says what is waited for. Elsewhere nothing.
+private struct WaitingLine {
+  private let isOn = StandardStream.error.isTerminal
+
+  func show(_ what: String) {
+    if isOn { try? StandardStream.error.write("\r\u{1B}[K\(what) …") }
+  }
+
+  /// Takes the line away.
+  func end() {
+    if isOn { try? StandardStream.error.write("\r\u{1B}[K") }
+  }
+}

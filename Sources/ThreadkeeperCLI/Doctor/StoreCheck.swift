@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import KeychainCore
+import Settings
+import ThreadkeeperDaemon
+
+/// The files of the store: who can read them, what opens them, and whether there is room.
+enum StoreCheck {
+  private static let check = Check(.store, "store")
+
+  /// - Parameters:
+  ///   - failure: why it cannot be opened here; nil where it can.
+  ///   - condition: as a daemon reports it, or as it was found; nil where nobody knows.
+  static func findings(failure: CommandFailure?, condition: String?, path: String) -> [Finding] {
+    if let condition, condition != "healthy" {
+      return [
+        check.problem(
+          "The store in \(path) is \(condition)", "`threadkeeper store verify` says more",
+          .inputOutput)
+      ]
+    }
+    if condition != nil { return [check.ok("The store in \(path) is healthy")] }
+    guard let failure else { return [] }
+    return [check.notChecked(Check.sentence(failure.message), failure.remedy.map(Check.sentence))]
+  }
+
+  static func absent(_ failure: CommandFailure) -> Finding {
+    check.warning(
+      Check.sentence(failure.message),
+      Check.sentence(failure.remedy ?? "run `threadkeeper init`"))
+  }
+
+  // MARK: Permissions
+
+  /// Nobody but the owner may look into these.
+  static func permissions(_ settings: Settings) -> [Finding] {
+    let location = OpenStore.location(settings)
+    let paths = [
+      (location.directory, "700"), (location.databasePath, "600"),
+      (location.anchorDirectory, "700"), (settings.store.keyFile, "400"),
+      (location.deviceKeyPath, "600"),
+    ]
+    return permissions(
+      paths.compactMap { path, mode in
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        return (path, status.st_mode & 0o777, mode)
+      })
+  }
+
+  /// - Parameter files: path, mode and the mode that is right.
+  static func permissions(_ files: [(String, UInt32, String)]) -> [Finding] {
+    let check = Check(.store, "permissions")
+    guard !files.isEmpty else { return [check.notChecked("No file of the store can be seen here")] }
+    let open = files.filter { $0.1 & 0o077 != 0 }
+    guard !open.isEmpty else {
+      return [check.ok("Only their owner can open the store, its key and its anchor")]
+    }
+    return open.map { path, mode, right in
+      check.problem(
+        "\(path) is open to other users (mode \(String(mode, radix: 8)))",
+        "Run `chmod \(right) \(path)`", .notPermitted)
+    }
+  }
+
+  // MARK: Key slots
+
+  static func keySlots(_ kinds: [KeySlot.Kind]?) -> [Finding] {
+    let check = Check(.store, "key_slots")
+    guard let kinds else {
+      return [
+        check.notChecked("The key slots cannot be read here", "Run this as the daemon's user")
+      ]
+    }
+    let recovery = kinds.filter { $0 == .passphrase || $0 == .recoveryCode }
+    guard recovery.isEmpty else {
+      return [check.ok("\(kinds.count) key slots, \(recovery.count) of them for a person")]
+    }
+    return [
+      check.note(
+        "Only files open the store: who loses them loses the store and its backups",
+        "Add a recovery code, and write it down: `threadkeeper keys add --recovery-code`")
+    ]
+  }
+
+  // MARK: Backups
+
+  private static let oldAfter = Int64(30 * 86_400)
+
+  /// - Parameters:
+  ///   - last: seconds since 1970 of the last backup; nil where none is noted.
+  ///   - now: the same.
+  static func backup(last: Int64?, now: Int64) -> [Finding] {
+    let check = Check(.store, "backup")
+    let remedy = "Run `threadkeeper store backup FILE`, with a file on another disk"
+    guard let last else { return [check.warning("No backup of this store is noted", remedy)] }
+    let days = max(0, now - last) / 86_400
+    let ago = days == 0 ? "less than a day" : days == 1 ? "a day" : "\(days) days"
+    guard now - last > oldAfter else {
+      return [check.ok("The last backup was made \(ago) ago")]
+    }
+    return [check.warning("The last backup was made \(ago) ago", remedy)]
+  }
+
+  // MARK: Disk
+
+  static func disk(_ path: String) -> [Finding] {
+    var (disk, place) = (statvfs(), path)
+    while statvfs(place.isEmpty ? "/" : place, &disk) != 0 {
+      guard let slash = place.lastIndex(of: "/") else { return [] }
+      place = String(place[..<slash])
+    }
+    return Self.disk(
+      path, freeMiB: (UInt64(disk.f_bavail) * UInt64(disk.f_frsize)) >> 20,
+      isReadOnly: disk.f_flag & UInt(ST_RDONLY) != 0)
+  }
+
+  static func disk(_ path: String, freeMiB: UInt64, isReadOnly: Bool) -> [Finding] {
+    let check = Check(.store, "disk")
+    if isReadOnly {
+      return [
+        check.problem(
+          "The file system of \(path) is read-only", "Look into `dmesg`, and mount it for writing",
+          .inputOutput)
+      ]
+    }
+    let remedy = "Free some space, or move the store with `store.path`"
+    switch freeMiB {
+    case ..<64:
+      return [check.problem("\(freeMiB) MiB are free for \(path)", remedy, .inputOutput)]
+    case ..<512: return [check.warning("\(freeMiB) MiB are free for \(path)", remedy)]
+    default: return [check.ok("\(freeMiB) MiB are free for \(path)")]
+    }
+  }
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestKit
+import Testing
+
+/// `threadkeeper doctor` beside real brokers that are set up as in a house.
+@Suite("Doctor", .inTurns, .timeLimit(.minutes(30)))
+struct DoctorTests {
+  private static let closed = ["allow_anonymous false", "password_file $/passwords"]
+  private static let addition = """
+    acl_file /etc/mosquitto/threadkeeper.acl
+    max_queued_messages 1000000
+
+    """
+
+  /// A broker with an access list; nil: with none.
+  private func broker(
+    _ list: String?, house: [String] = closed
+  ) throws -> BrokerInUse {
+    try BrokerInUse(
+      house: house, addition: list == nil ? "max_queued_messages 1000000\n" : Self.addition,
+      files: ["threadkeeper.acl": list ?? ""], logins: ["threadkeeper", "hub"])
+  }
+
+  private func accessList() async throws -> String {
+    let outcome = try await Installation(port: 1883).command("acl")
+    try #require(outcome.status == 0, "\(outcome.error)")
+    return outcome.output
+  }
+
+  /// Its settings can be read by their user alone, and it sees nothing of the machine's own broker.
+  private func installation(_ port: UInt16, _ mqtt: [String]) throws -> Installation {
+    let installation = try Installation(
+      port: port, mqtt: mqtt, more: "discovery: {mdns: off}")
+    #expect(chmod(installation.configuration, 0o600) == 0)
+    return installation
+  }
+
+  private struct Answer {
+    let status: Int32
+    let report: JSON
+
+    /// `check: result` of all findings.
+    var results: Set<String> {
+      Set(
+        report["findings"]?.list.map { "\($0["check"]?.text ?? ""): \($0["result"]?.text ?? "")" }
+          ?? [])
+    }
+
+    func texts(_ check: String) -> String {
+      (report["findings"]?.list ?? []).filter { $0["check"]?.text == check }
+        .map { "\($0["text"]?.text ?? "") \($0["remedy"]?.text ?? "")" }.joined(separator: "\n")
+    }
+
+    var problems: Set<String> {
+      Set(results.filter { $0.hasSuffix(": problem") }.map { String($0.dropLast(9)) })
+    }
+  }
+
+  private func doctor(_ installation: Installation, _ arguments: String...) async throws -> Answer {
+    let outcome = try await installation.command(["doctor", "--json"] + arguments)
+    return Answer(
+      status: outcome.status, report: try #require(JSON(outcome.output), "\(outcome.error)"))
+  }
+
+  private func passwordFile(_ installation: Installation, _ password: String) throws -> String {
+    let path = installation.directory.file("password")
+    try Data("\(password)\n".utf8).write(to: URL(fileURLWithPath: path))
+    #expect(chmod(path, 0o600) == 0)
+    return path
+  }
+
+  @Test("With the access list there is no problem, and the running daemon notices nothing")
+  func well() async throws {
+    let broker = try broker(try await accessList())
+    let installation = try installation(broker.port, broker.settings)
+    let daemon = try await installation.start()
+    try await eventually("both connections") {
+      try await installation.json("status")["broker"]?["state"] == "connected"
+    }
+    let monitor = try await broker.audience("threadkeeper", "threadkeeper/bridge/event")
+    let answer = try await doctor(
+      installation, "--login", "hub", "--password-file",
+      try passwordFile(installation, "hub-pw"))
+    #expect(answer.status == 0 && answer.problems.isEmpty, "\(answer.report)")
+    #expect(answer.report["healthy"] == .bool(true))
+    #expect(
+      answer.results.isSuperset(of: [
+        "settings: ok", "settings_file: ok", "daemon: ok", "connection: ok", "intake: ok",
+        "broker: ok", "client_id: ok", "topics: ok", "anonymous: ok", "other_login: ok",
+        "retained: ok", "store: ok", "permissions: ok", "key_slots: note", "backup: warning",
+        "dropped: ok", "queue: not_checked",
+      ]), "\(answer.results)")
+    #expect(answer.texts("other_login").contains("speaks in `threadkeeper/in/hub/`"))
+    // Probes are no messages that are rejected, and take no session over.
+    #expect(monitor.look { $0.messages.isEmpty })
+    #expect(!daemon.log.contains("disconnected"))
+    #expect(try await installation.json("status")["alerts_firing"] == .list([]))
+
+    let backup = try await installation.command(
+      "store", "backup", installation.directory.file("monday.tkbackup"))
+    #expect(backup.status == 0, "\(backup.error)")
+    #expect(try await doctor(installation).results.contains("backup: ok"))
+    let text = try await installation.command("doctor")
+    #expect(text.status == 0 && text.output.contains("No problem; "), "\(text.output)")
+    #expect(!text.output.contains("\u{1B}") && !text.output.contains("threadkeeper-pw"))
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("Clients without a login that read and write everything are a problem")
+  func anonymous() async throws {
+    let broker = try broker(nil, house: ["allow_anonymous true", "password_file $/passwords"])
+    let answer = try await doctor(try installation(broker.port, broker.settings))
+    #expect(answer.status == 78 && answer.problems == ["anonymous"], "\(answer.results)")
+    let texts = answer.texts("anonymous")
+    #expect(texts.contains("reads `threadkeeper/out/` of others"), "\(texts)")
+    #expect(texts.contains("speak for any router"), "\(texts)")
+    #expect(texts.contains("allow_anonymous false"), "\(texts)")
+    #expect(answer.results.contains("daemon: warning") && answer.results.contains("topics: ok"))
+  }
+
+  @Test("Another login that reads all of threadkeeper's topics is a problem, in both versions")
+  func otherLogin() async throws {
+    let list = try await accessList() + "\nuser hub\ntopic readwrite threadkeeper/#\n"
+    let broker = try broker(list)
+    for version in ["5", "3.1.1"] {
+      let installation = try installation(
+        broker.port, broker.settings + ["protocol: \(version)"])
+      let answer = try await doctor(
+        installation, "--login", "hub", "--password-file",
+        try passwordFile(installation, "hub-pw"))
+      #expect(answer.problems == ["other_login"], "\(answer.results)")
+      #expect(answer.texts("other_login").contains("reads `threadkeeper/out/` of others"))
+      #expect(answer.status == 78 && answer.results.contains("anonymous: ok"))
+    }
+  }
+
+  @Test("A list that does not name the daemon's login is a problem for each of its topics")
+  func noList() async throws {
+    let broker = try broker("pattern write threadkeeper/in/%u/#\n")
+    let answer = try await doctor(try installation(broker.port, broker.settings))
+    #expect(answer.status == 78 && answer.problems == ["topics"], "\(answer.results)")
+    #expect(answer.texts("topics").contains("threadkeeper acl"))
+  }
+
+  @Test("A broker that is not there ends with 69, a login that it refuses with 77")
+  func notReached() async throws {
+    let gone = try await doctor(try installation(try UnusedPort.next(), []))
+    #expect(gone.status == 69 && gone.problems == ["broker"], "\(gone.results)")
+    #expect(gone.texts("broker").contains("nothing listens".capitalizedFirst), "\(gone.results)")
+    let broker = try broker(try await accessList())
+    let refused = try await doctor(
+      try installation(broker.port, ["username: threadkeeper", "password: wrong"]))
+    #expect(refused.status == 77 && refused.problems == ["broker"], "\(refused.results)")
+    #expect(refused.texts("broker").contains("threadkeeper login"))
+  }
+
+  @Test("A password in settings that everybody reads is a problem, and is not printed")
+  func settingsFile() async throws {
+    let installation = try installation(
+      try UnusedPort.next(), ["username: threadkeeper", "password: gurkensalat"])
+    #expect(chmod(installation.configuration, 0o644) == 0)
+    let outcome = try await installation.command("doctor")
+    #expect(outcome.status == 77, "\(outcome.output)")
+    #expect(outcome.output.contains("Run `chmod o-rwx FILE`"))
+    #expect(!(outcome.output + outcome.error).contains("gurkensalat"))
+  }
+
+  @Test("Settings that cannot be used end with 78; an option that lacks another is wrong usage")
+  func wrong() async throws {
+    let installation = try installation(1883, ["protocol: 4"])
+    let outcome = try await installation.command("doctor")
+    #expect(outcome.status == 78 && outcome.output.contains("mqtt.protocol"), "\(outcome.output)")
+    #expect(try await installation.command("doctor", "--password-file", "x").status == 64)
+  }
+}
+
+extension String {
+  fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+}
