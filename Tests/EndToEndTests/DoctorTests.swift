@@ -115,7 +115,7 @@ struct DoctorTests {
     #expect(answer.status == 78 && answer.problems == ["anonymous"], "\(answer.results)")
     let texts = answer.texts("anonymous")
     #expect(texts.contains("reads `threadkeeper/out/` of others"), "\(texts)")
-    #expect(texts.contains("speak for any router"), "\(texts)")
+    #expect(texts.contains("speaks for any router"), "\(texts)")
     #expect(texts.contains("allow_anonymous false"), "\(texts)")
     #expect(answer.results.contains("daemon: warning") && answer.results.contains("topics: ok"))
   }
@@ -136,6 +136,22 @@ struct DoctorTests {
     }
   }
 
+  @Test("A login that is kept, sees states and decides reads no key: it is no problem")
+  func kept() async throws {
+    let settings = "consent: {approvers: [hub]}"
+    let printed = try await Installation(port: 1883, more: settings).command(
+      "acl", "--keep", "hub", "--monitor", "hub", "--approver", "hub")
+    try #require(printed.status == 0, "\(printed.error)")
+    let broker = try broker(printed.output)
+    let installation = try installation(broker.port, broker.settings)
+    let answer = try await doctor(
+      installation, "--login", "hub", "--password-file",
+      try passwordFile(installation, "hub-pw"))
+    #expect(answer.status == 0 && answer.problems.isEmpty, "\(answer.results)")
+    #expect(answer.texts("other_login").contains("can publish false states"))
+    #expect(answer.texts("other_login").contains("no border router can use it"))
+  }
+
   @Test("A list that does not name the daemon's login is a problem for each of its topics")
   func noList() async throws {
     let broker = try broker("pattern write threadkeeper/in/%u/#\n")
@@ -153,7 +169,7 @@ struct DoctorTests {
     let refused = try await doctor(
       try installation(broker.port, ["username: threadkeeper", "password: wrong"]))
     #expect(refused.status == 77 && refused.problems == ["broker"], "\(refused.results)")
-    #expect(refused.texts("broker").contains("threadkeeper login"))
+    #expect(refused.texts("broker").contains("`mqtt.password` in the settings"))
   }
 
   @Test("A password in settings that everybody reads is a problem, and is not printed")

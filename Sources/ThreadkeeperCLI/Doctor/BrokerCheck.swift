@@ -8,25 +8,29 @@ import ThreadkeeperDaemon
 enum BrokerCheck {
   private static let check = Check(.broker, "broker")
 
-  static func findings(refused error: MosquittoError) -> [Finding] {
+  /// - Parameter loginRemedy: what helps against a wrong password, by where it comes from.
+  static func findings(refused error: MosquittoError, loginRemedy: String?) -> [Finding] {
     let status: ExitStatus =
       switch error.reason {
       case .credentials, .notAuthorized: .notPermitted
       case .configuration, .protocolVersion, .clientIdentifier, .tlsFiles: .configuration
       default: .unavailable
       }
-    return [check.problem(Check.sentence(error.message), remedy(error.reason), status)]
+    return [check.problem(Check.sentence(error.message), remedy(error.reason, loginRemedy), status)]
   }
 
   /// What to do where the message itself only asks.
-  private static func remedy(_ reason: MosquittoError.Reason) -> String {
+  private static func remedy(
+    _ reason: MosquittoError.Reason, _ loginRemedy: String?
+  ) -> String {
     switch reason {
     case .unknownHost, .unreachable, .noAnswer:
       "Correct `mqtt.host` in the settings, and see that the broker's machine is on"
     case .nothingListens:
       "Start the broker, `sudo systemctl start mosquitto`, or correct `mqtt.host` and `mqtt.port`"
     case .credentials, .notAuthorized:
-      "Run `threadkeeper login`, or correct the login on the broker: `sudo mosquitto_passwd FILE USER`"
+      loginRemedy
+        ?? "Run `threadkeeper login`, or correct the login on the broker: `sudo mosquitto_passwd FILE USER`"
     case .clientIdentifier:
       "Set `mqtt.client_id` to what the broker's `clientid_prefixes` asks for"
     case .protocolVersion: "Set `mqtt.protocol`"

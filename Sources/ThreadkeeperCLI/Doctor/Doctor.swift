@@ -131,6 +131,12 @@ struct Doctor {
       ]
     }
     var connection = MosquittoConfiguration(settings.mqtt, host: host)
+    var loginRemedy: String?
+    if settings.mqtt.password != nil {
+      loginRemedy =
+        "Correct `mqtt.username` and `mqtt.password` in the settings, or the login on the broker: "
+        + "`sudo mosquitto_passwd FILE USER`"
+    }
     if settings.mqtt.password == nil {
       if let keychain = opened.keychain {
         do {
@@ -159,7 +165,8 @@ struct Doctor {
     switch await BrokerProbe(connection, within: Self.brokerLimit).access(
       to: bases, filters: filters, other: other)
     {
-    case .failure(let error): return BrokerCheck.findings(refused: error)
+    case .failure(let error):
+      return BrokerCheck.findings(refused: error, loginRemedy: loginRemedy)
     case .success(let report):
       return BrokerCheck.findings(report.session, mqtt, values: report.values)
         + QueueCheck.findings(file(host, settings.mqtt.port)) + QueueCheck.dropped(report.values)

@@ -74,7 +74,7 @@ struct IntakeTests {
     var kept = probe
     kept.isRetained = true
     try intake.received([kept])
-    #expect(monitor.snapshot.rejected == 1)
+    #expect(monitor.snapshot.retainedIgnored == 1)
   }
 
   @Test("It publishes nothing")

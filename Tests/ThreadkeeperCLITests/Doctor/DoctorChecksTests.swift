@@ -46,7 +46,9 @@ struct DoctorChecksTests {
     ])
   func notReached(reason: MosquittoError.Reason, status: Int32) throws {
     let finding = try #require(
-      BrokerCheck.findings(refused: MosquittoError(reason, "it is so")).first)
+      BrokerCheck.findings(
+        refused: MosquittoError(reason, "it is so"), loginRemedy: nil
+      ).first)
     #expect(finding.result == .problem && finding.status.rawValue == status)
     #expect(finding.text == "It is so." && finding.remedy?.isEmpty == false)
   }
