@@ -89,11 +89,21 @@ enum AccessCheck {
     let check = Check(.access, name)
     switch client {
     case .refused(let error):
-      return name == "anonymous"
+      return name == "anonymous" && isDecision(error)
         ? [check.ok("The broker does not let \(who) in")]
-        : [check.notChecked("The broker does not let \(who) in: \(error.message)")]
+        : [check.notChecked("\(Check.sentence(who)) was not let in: \(error.message)")]
     case .admitted(let homes):
       return homes.flatMap { findings($0, who: who, check) }
+    }
+  }
+
+  /// Whether the broker has refused a client, and not merely not answered it.
+  private static func isDecision(_ error: MosquittoError) -> Bool {
+    switch error.reason {
+    case .credentials, .notAuthorized, .clientIdentifier, .refused, .tlsClientCertificate,
+      .closedByBroker:
+      true
+    default: false
     }
   }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BridgeProtocol
 import MosquittoClient
 import Settings
 import Testing
 
+@testable import BrokerProbe
 @testable import ThreadkeeperCLI
 @testable import ThreadkeeperDaemon
 
@@ -73,6 +75,58 @@ struct DoctorChecksTests {
     mqtt.host = .named("broker.local")
     #expect(
       BrokerCheck.findings(session, mqtt, values: [:]).contains { $0.check == "tls" })
+  }
+
+  private func access(
+    anonymous: AccessReport.Client, other: AccessReport.Client? = nil,
+    own: ProbeOutcome = .delivered, daemonPublishes: Bool = false
+  ) -> [Finding] {
+    let session = MosquittoSession(
+      sessionPresent: false, protocolVersion: .v5, publishWindow: 20)
+    let topics = ProbeTopic.Group.allCases.map {
+      AccessReport.Own(topic: ProbeTopic(base: "threadkeeper", group: $0), outcome: own)
+    }
+    return AccessCheck.findings(
+      AccessReport(
+        session: session, own: topics, refusedFilters: [], retained: [], values: [:],
+        anonymous: anonymous, other: other), other: "hub", prefix: "homeassistant",
+      daemonPublishes: daemonPublishes)
+  }
+
+  private func results(_ findings: [Finding], of check: String) -> [Finding.Result] {
+    results(findings.filter { $0.check == check })
+  }
+
+  @Test("Only a refusal of the broker proves that nobody gets in without a login")
+  func anonymousRefused() {
+    func result(_ reason: MosquittoError.Reason) -> [Finding.Result] {
+      results(access(anonymous: .refused(MosquittoError(reason, "no"))), of: "anonymous")
+    }
+    #expect(result(.credentials) == [.ok] && result(.tlsClientCertificate) == [.ok])
+    #expect(result(.noAnswer) == [.notChecked] && result(.connectionLost) == [.notChecked])
+  }
+
+  @Test("What is not known of a client is said, and does not make it harmless")
+  func unknown() {
+    let unknown = AccessReport.Others(
+      base: "threadkeeper", readsAnswers: .notChecked("lost"), readsEvents: .lost,
+      speaksForOthers: .refused(MosquittoError(.notAuthorized, "no")),
+      publishesStates: .lost, speaksForItself: .delivered, isAnswered: .lost)
+    let findings = access(
+      anonymous: .refused(MosquittoError(.credentials, "no")), other: .admitted([unknown]))
+    #expect(results(findings, of: "other_login") == [.notChecked, .note])
+  }
+
+  @Test("A list that names each topic refuses probes, but not the daemon that runs")
+  func exactTopics() {
+    let refused = MosquittoError(.notAuthorized, "no")
+    let running = access(
+      anonymous: .refused(refused), own: .refused(refused), daemonPublishes: true)
+    #expect(
+      results(running, of: "topics")
+        == [.problem, .problem, .notChecked, .notChecked, .notChecked, .notChecked])
+    let stopped = access(anonymous: .refused(refused), own: .refused(refused))
+    #expect(results(stopped, of: "topics") == .init(repeating: .problem, count: 6))
   }
 
   @Test(
