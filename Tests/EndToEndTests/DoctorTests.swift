@@ -152,6 +152,22 @@ struct DoctorTests {
     #expect(answer.texts("other_login").contains("no border router can use it"))
   }
 
+  @Test("At a terminal it asks for the other login's password, hidden, and says what it waits for")
+  func terminal() async throws {
+    let broker = try broker(try await accessList())
+    let installation = try installation(broker.port, broker.settings)
+    let session = try TerminalSession(
+      ["doctor", "--login", "hub", "--config", installation.configuration],
+      environment: installation.environment.merging(["TERM": "xterm"]) { $1 })
+    try await session.until("Password of hub at the broker: ")
+    session.type("hub-pw\n")
+    try await session.until("Asking the broker")
+    try await session.until("No problem; ")
+    #expect(!session.screen.contains("hub-pw"))
+    #expect(session.screen.contains("\u{1B}[32mok\u{1B}[0m"))
+    #expect(session.screen.contains("neither reads nor writes"))
+  }
+
   @Test("A list that does not name the daemon's login is a problem for each of its topics")
   func noList() async throws {
     let broker = try broker("pattern write threadkeeper/in/%u/#\n")
