@@ -27,6 +27,8 @@ package struct AccessList: Sendable {
   package var kept: [String] = []
   /// Whether clients without a login may do the same.
   package var keepsAnonymous = false
+  /// Whether the text goes to the end of a list that is there, which says what the kept logins may do elsewhere.
+  package var isAddition = false
 
   package init(baseTopics: [String], daemons: [String]) {
     self.baseTopics = baseTopics
@@ -49,7 +51,7 @@ package struct AccessList: Sendable {
   package func text() throws(AccessListError) -> String {
     try check()
     var lines: [String] = []
-    if keepsAnonymous {
+    if keepsAnonymous, !isAddition {
       lines += ["# Clients without a login: everything but threadkeeper's topics."]
       lines += everythingElse + baseTopics.map { "topic deny \($0)/#" } + [""]
     }
@@ -101,10 +103,10 @@ package struct AccessList: Sendable {
     if approvers.contains(login) { return section(keptApprover: login) }
     guard monitors.contains(login) else {
       return ["# As before, but none of threadkeeper's topics.", "user \(login)"]
-        + everythingElse + baseTopics.map { "topic deny \($0)/#" } + [""]
+        + rights(ofKept: []) + baseTopics.map { "topic deny \($0)/#" } + [""]
     }
     return ["# As before, and sees threadkeeper's states and alerts.", "user \(login)"]
-      + everythingElse
+      + rights(ofKept: Self.published, isMonitor: true)
       + baseTopics.flatMap { ["topic deny \($0)/in/#", "topic deny \($0)/out/#"] } + [""]
   }
 
@@ -118,7 +120,7 @@ package struct AccessList: Sendable {
         ? "# As before, sees threadkeeper's states and alerts, and decides about consent."
         : "# As before, and decides about consent.", "user \(login)",
     ]
-    lines += everythingElse
+    lines += rights(ofKept: isMonitor ? Self.published : ["bridge"], isMonitor: isMonitor)
     var others: [String] = []
     for other in approvers + deciders where other != login && !others.contains(other) {
       others.append(other)
@@ -139,6 +141,15 @@ package struct AccessList: Sendable {
 
   /// What a client may do on a broker without an access list.
   private var everythingElse: [String] { ["topic readwrite #", "topic read $SYS/#"] }
+
+  /// In a list that is there, a kept login has its rights elsewhere already.
+  ///
+  /// - Parameter visible: what it may read below each base topic.
+  private func rights(ofKept visible: [String], isMonitor: Bool = false) -> [String] {
+    guard isAddition else { return everythingElse }
+    return (isMonitor ? ["topic write \(birth)", "topic read \(devices)"] : [])
+      + baseTopics.flatMap { base in visible.map { "topic read \(base)/\($0)/#" } }
+  }
 
   private func section(reader login: String) -> [String] {
     let (isMonitor, isApprover) = (monitors.contains(login), approvers.contains(login))

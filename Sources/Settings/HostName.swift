@@ -16,7 +16,7 @@ package enum HostName {
     case other
   }
 
-  static func isFit(_ host: String) -> Bool {
+  package static func isFit(_ host: String) -> Bool {
     host.contains(":") ? isIPv6(host) : isNameOrIPv4(host)
   }
 

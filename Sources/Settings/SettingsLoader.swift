@@ -37,6 +37,46 @@ package enum SettingsLoader {
     var reader = SettingsReader(
       environment: environment, directory: directory, workingDirectory: workingDirectory)
     if let found { read(found, into: &reader) }
+    return result(
+      &reader, file: found?.path, stateDirectory: stateDirectory, otherVariables: otherVariables,
+      isRoot: isRoot)
+  }
+
+  /// The same of a text that is to become the configuration file at an absolute path. That file is not read, and need
+  /// not be there.
+  package static func load(
+    text: String, as path: String, environment: [String: String], stateDirectory: String? = nil,
+    workingDirectory: String = currentDirectory(), isRoot: Bool = geteuid() == 0
+  ) -> SettingsResult {
+    var reader = SettingsReader(
+      environment: environment, directory: FilePath.directory(of: path),
+      workingDirectory: workingDirectory)
+    do throws(SettingsProblem) {
+      reader.read(try YAMLDocument(parsing: text, origin: .file(path)))
+    } catch {
+      reader.problems.append(error)
+    }
+    return result(
+      &reader, file: path, stateDirectory: stateDirectory, otherVariables: [], isRoot: isRoot)
+  }
+
+  /// The configuration file that `load` reads: its absolute path; nil where there is none. One that is named need not be
+  /// there.
+  package static func file(
+    named file: String?, environment: [String: String],
+    workingDirectory: String = currentDirectory()
+  ) -> String? {
+    search(
+      file: file, environment: environment,
+      systemFile: SystemPlaces(environment: environment).configuration,
+      workingDirectory: workingDirectory)?.path
+  }
+
+  private static func result(
+    _ reader: inout SettingsReader, file: String?, stateDirectory: String?,
+    otherVariables: Set<String>, isRoot: Bool
+  ) -> SettingsResult {
+    let (environment, workingDirectory) = (reader.environment, reader.workingDirectory)
     reader.readVariables(others: otherVariables)
     let state = StateDirectory.path(
       given: stateDirectory, environment: environment, workingDirectory: workingDirectory,
@@ -49,7 +89,7 @@ package enum SettingsLoader {
     let settings = reader.settings(stateDirectory: state ?? workingDirectory)
     return SettingsResult(
       settings: reader.hasErrors ? nil : settings, problems: reader.problems.sorted(),
-      file: found?.path)
+      file: file)
   }
 
   private static func read(_ found: FoundFile, into reader: inout SettingsReader) {

@@ -15,7 +15,7 @@ package enum SystemAccount {
 
   /// - Parameter text: decimal digits, or a name.
   /// - Returns: nil for a name that the system does not know.
-  static func user(_ text: String) -> UInt32? {
+  package static func user(_ text: String) -> UInt32? {
     if let number = number(text) { return number }
     var entry = passwd()
     var found: UnsafeMutablePointer<passwd>?
@@ -27,7 +27,7 @@ package enum SystemAccount {
   }
 
   /// The same for a group.
-  static func group(_ text: String) -> UInt32? {
+  package static func group(_ text: String) -> UInt32? {
     if let number = number(text) { return number }
     var entry = group_()
     var found: UnsafeMutablePointer<group_>?

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What Mosquitto's configuration says about who may connect, and what each may do. A pure value.
+///
+/// Of options that each listener has of its own, the last one counts here; see `isPerListener`.
+package struct MosquittoOptions: Sendable, Equatable {
+  package private(set) var passwordFile: String?
+  package private(set) var accessList: String?
+  /// `per_listener_settings true`: each listener has its own password file and access list.
+  package private(set) var isPerListener = false
+  /// A plugin decides about logins or access.
+  package private(set) var hasPlugin = false
+  package private(set) var isPersistent = false
+  /// `max_queued_messages`; 1,000 by default.
+  package private(set) var queueLimit = 1000
+  /// Directories whose `.conf` files belong to it, in the order of the text.
+  package private(set) var includes: [String] = []
+  private var anonymous: Bool?
+  private var hasListener = false
+
+  package init() {}
+
+  /// Since Mosquitto 2.0 a broker without a listener serves this machine alone, without logins.
+  package var allowsAnonymous: Bool { anonymous ?? !hasListener }
+
+  /// Adds the lines of one file.
+  package mutating func read(_ text: String) {
+    for line in text.split(whereSeparator: \.isNewline) {
+      let line = Substring(line.trimmed)
+      guard !line.hasPrefix("#"), let space = line.firstIndex(where: { $0 == " " || $0 == "\t" })
+      else { continue }
+      let value = String(line[space...].trimmed)
+      switch line[..<space] {
+      case "password_file": passwordFile = value
+      case "acl_file": accessList = value
+      case "allow_anonymous": anonymous = value == "true"
+      case "per_listener_settings": isPerListener = value == "true"
+      case "listener", "port": hasListener = true
+      case "plugin", "auth_plugin", "global_plugin": hasPlugin = true
+      case "persistence": isPersistent = value == "true"
+      case "max_queued_messages": queueLimit = Int(value) ?? queueLimit
+      case "include_dir": includes.append(value)
+      default: continue
+      }
+    }
+  }
+
+  /// The names in a password file.
+  package static func logins(inPasswordFile text: String) -> [String] {
+    text.split(whereSeparator: \.isNewline).compactMap { line in
+      guard !line.hasPrefix("#"), let colon = line.firstIndex(of: ":"), colon != line.startIndex
+      else { return nil }
+      return String(line[..<colon])
+    }
+  }
+}
