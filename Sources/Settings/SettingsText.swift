@@ -30,6 +30,18 @@ package struct SettingsText: Sendable, Equatable {
     if lines.last == "" { lines.removeLast() }
   }
 
+  /// Sets keys. Those that are added come in this order at the beginning of their section.
+  ///
+  /// - Throws: as the other one; some of the keys may be set then.
+  package mutating func set(_ values: [(key: String, value: Value)]) throws {
+    func section(_ key: String) -> Substring { key.prefix { $0 != "." } }
+    var sections: [Substring] = []
+    for (key, _) in values where !sections.contains(section(key)) { sections.append(section(key)) }
+    for name in sections {
+      for (key, value) in values.reversed() where section(key) == name { try set(key, to: value) }
+    }
+  }
+
   /// Sets a key, and adds it, with its sections, where it is missing.
   ///
   /// - Parameter key: its full name, such as `mqtt.tls.ca_file`.

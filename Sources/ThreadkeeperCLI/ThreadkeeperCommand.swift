@@ -15,6 +15,7 @@ package struct ThreadkeeperCommand: AsyncParsableCommand {
 
       Start with:
         threadkeeper demo          watch it work for a minute; it touches nothing
+        threadkeeper setup         name your broker, and what it needs
         threadkeeper run           run it, with a private broker unless configured
         threadkeeper status        see how it is
       """,
@@ -35,7 +36,7 @@ package struct ThreadkeeperCommand: AsyncParsableCommand {
       CommandGroup(
         name: "Set it up",
         subcommands: [
-          LoginCommand.self, LogoutCommand.self, KeysCommand.self, LockCommand.self,
+          SetupCommand.self, LoginCommand.self, LogoutCommand.self, KeysCommand.self, LockCommand.self,
           UnlockCommand.self, CheckConfigCommand.self, IngestCommand.self, ACLCommand.self,
           ClientsCommand.self, StoreCommand.self, PageCommand.self,
         ]),

@@ -168,15 +168,14 @@ struct HouseAccessTests {
       try await isTaken("threadkeeper/in/hub/announce", try await broker.publisher("hub")))
   }
 
-  @Test("Added to the end of a list that is there, with `deny` for who may do everything")
+  @Test("Added to the end of a list that is there, it denies threadkeeper's topics to who may do everything")
   func existingList() async throws {
     let heading = "An access list that is there already"
-    let denial = try handbook.block(below: heading, with: "topic deny")
     let list = try await accessList(handbook.accessListArguments(below: heading))
     let own = "user nodered\ntopic readwrite #\n\nuser lamp\ntopic readwrite lamp/#\n\n"
     let broker = try BrokerInUse(
       house: ["allow_anonymous false", "password_file $/passwords", "acl_file $/own.acl"],
-      addition: "persistence true\n", files: ["own.acl": own + list + denial],
+      addition: "persistence true\n", files: ["own.acl": own + list],
       logins: ["threadkeeper", "hub", "nodered", "lamp"])
     let everything = try await broker.audience("nodered")
     let nodered = try await broker.publisher("nodered")

@@ -9,7 +9,7 @@ struct SettingsTextTests {
   private func changed(_ text: String, _ changes: (String, SettingsText.Value)...) throws -> String
   {
     var settings = SettingsText(text)
-    for (key, value) in changes { try settings.set(key, to: value) }
+    try settings.set(changes.map { ($0.0, $0.1) })
     return settings.text
   }
 
@@ -59,6 +59,15 @@ struct SettingsTextTests {
       #expect(text.hasPrefix("mqtt:"))
       #expect(text.hasSuffix("\n  tls:\n    ca_file: /a\nlog:\n"), "\(text)")
     }
+  }
+
+  @Test("What is added comes in the order that it is given in")
+  func order() throws {
+    #expect(
+      try changed(
+        "log:\n", ("mqtt.host", .text("a")), ("mqtt.port", .word("1")),
+        ("mqtt.tls.ca_file", .text("/a")), ("http.enabled", .word("false")))
+        == "log:\nmqtt:\n  host: a\n  port: 1\n  tls:\n    ca_file: /a\nhttp:\n  enabled: false\n")
   }
 
   @Test("Text is quoted where YAML would take it for something else")

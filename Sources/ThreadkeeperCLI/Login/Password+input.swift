@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Settings
 import SodiumCrypto
 import ThreadkeeperDaemon
 
@@ -8,6 +9,13 @@ extension Password {
   static func fromStandardInput() throws(CommandFailure) -> SecretBytes {
     guard let bytes = try StandardInput.read(limit: limit + 2) else { throw tooLong }
     return try checked(withoutLineEnd(bytes))
+  }
+
+  /// The first line of a file that others cannot read, or of standard input for `-`.
+  static func fromFile(_ path: String) throws -> SecretText {
+    let text = try PassphraseInput.read(path, isNew: false)
+    _ = try checked(Array(text.revealed.utf8)[...])
+    return text
   }
 
   /// Asks again as long as Enter alone is the answer.

@@ -20,6 +20,7 @@ struct ACLCommand: ParsableCommand {
       Examples:
         threadkeeper acl --monitor dashboard
         threadkeeper acl --keep lamps --keep house --monitor house --approver house
+        threadkeeper acl --append --keep nodered | sudo tee -a /etc/mosquitto/own.acl
         threadkeeper acl --keep-anonymous | sudo tee /etc/mosquitto/threadkeeper.acl
       """)
 
@@ -54,8 +55,23 @@ struct ACLCommand: ParsableCommand {
       """, valueName: "login"))
   var approver: [String] = []
 
+  @Flag(
+    help: """
+      Print only what goes to the end of a list that is there already. What kept logins may do \
+      elsewhere is in that list.
+      """)
+  var append = false
+
   @OptionGroup var options: SettingsOptions
   @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    if append, keepAnonymous {
+      throw ValidationError(
+        "Clients without a login have their lines at the top of a list: put `topic deny threadkeeper/#` there."
+      )
+    }
+  }
 
   struct Report: Encodable {
     let acl: String
@@ -74,6 +90,7 @@ struct ACLCommand: ParsableCommand {
       settings.consent.approvers + [settings.homeAssistant.approver].compactMap { $0 }
     list.kept = keep
     list.keepsAnonymous = keepAnonymous
+    list.isAddition = append
     do {
       let text = try list.text()
       try output.show(Report(acl: text), text: text)

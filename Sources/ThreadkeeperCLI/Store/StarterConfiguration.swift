@@ -18,31 +18,16 @@ enum StarterConfiguration {
     guard config == nil else { return nil }
     let path = settings.stateDirectory + "/threadkeeper.yaml"
     guard !FileManager.default.fileExists(atPath: path) else { return nil }
+    var text = SettingsText(SetupDraft.heading)
     do {
-      try Data(text(settings).utf8).write(to: URL(filePath: path), options: .atomic)
-      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+      try text.set([
+        ("mqtt.host", .text("embedded")), ("store.path", .text(settings.store.path)),
+        ("store.key_file", .text(settings.store.keyFile)),
+      ])
     } catch {
-      throw CommandFailure(.cannotCreate, "the configuration \(path) cannot be written")
+      throw CommandFailure(.software, "the configuration \(path) cannot be made")
     }
+    try SetupPlace(path).write(text.text)
     return path
-  }
-
-  private static func text(_ settings: Settings) -> String {
-    """
-    # threadkeeper: name this file with --config or THREADKEEPER_CONFIG.
-    # config/threadkeeper.yaml in the sources describes every key.
-    mqtt:
-      # embedded starts a private broker; put the name or address of your own here.
-      host: embedded
-      # username: threadkeeper    # and its password: threadkeeper login
-    store:
-      path: \(quoted(settings.store.path))
-      key_file: \(quoted(settings.store.keyFile))
-
-    """
-  }
-
-  private static func quoted(_ path: String) -> String {
-    "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
   }
 }

@@ -70,6 +70,23 @@ final class BrokerInUse: Sendable {
     }.joined()
   }
 
+  /// A path among its files.
+  func file(_ name: String) -> String { directory.file(name) }
+
+  /// Has it read its files again, as `systemctl reload` does, and waits until it has.
+  func reload() async throws {
+    func count() -> Int { log.components(separatedBy: "Reloading config").count }
+    let before = count()
+    process.signal(SIGHUP)
+    try await eventually("the reloaded files") { count() > before }
+  }
+
+  /// It does not answer any more.
+  func kill() {
+    process.signal(SIGKILL)
+    process.wait()
+  }
+
   /// What the settings of threadkeeper say about this broker.
   var settings: [String] { ["username: threadkeeper", "password: threadkeeper-pw"] }
 

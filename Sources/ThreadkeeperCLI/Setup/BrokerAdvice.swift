@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrokerAccess
+import ThreadkeeperDaemon
+
+/// What a person has to add to the broker, in steps with lines to copy.
+struct BrokerAdvice: Sendable {
+  struct Step: Sendable, Encodable, Equatable {
+    let what: String
+    /// Commands, or lines of a file.
+    let lines: [String]
+  }
+
+  private(set) var steps: [Step] = []
+  /// The access list, or what goes to the end of the one that is there.
+  let list: String
+
+  /// Which logins the list names, and how this machine's `threadkeeper acl` makes it.
+  struct Wanted: Sendable {
+    var list: AccessList
+    /// Options that name the settings, such as `--config FILE`.
+    var options: [String]
+    var isRoot: Bool
+    /// Whether the broker refuses threadkeeper's login.
+    var isLoginRefused: Bool
+  }
+
+  /// - Parameter house: nil for a broker whose files are not here.
+  /// - Throws: `AccessListError` for names that no list can have.
+  init(_ wanted: Wanted, _ house: HouseBroker?, _ verdict: BrokerVerdict) throws(AccessListError) {
+    var wanted = wanted
+    let files = house?.isComplete == true ? house : nil
+    wanted.list.isAddition = files?.accessList != nil
+    wanted.list.keepsAnonymous = files?.options.allowsAnonymous == true && !wanted.list.isAddition
+    list = try wanted.list.text()
+    if let files {
+      logins(wanted, files)
+      guard verdict.state == .incomplete else { return }
+      if let path = files.options.accessList {
+        append(wanted, files, verdict, to: path)
+      } else {
+        make(wanted, files)
+      }
+    } else {
+      elsewhere(wanted, verdict)
+    }
+  }
+
+  // MARK: A broker whose files are here
+
+  private mutating func logins(_ wanted: Wanted, _ house: HouseBroker) {
+    let missing = (wanted.list.daemons + wanted.list.monitors).filter {
+      house.logins?.contains($0) != true
+    }
+    guard !missing.isEmpty else { return }
+    let file = house.options.passwordFile
+    let isNew = file == nil
+    let path = file ?? "\(house.directory)/threadkeeper.passwd"
+    steps.append(
+      Step(
+        what: isNew
+          ? "Make a password file with its logins. From then on the broker refuses names that are not in it"
+          : "Add the logins that the broker does not know, to the password file that it has",
+        lines: missing.enumerated().map { number, login in
+          "sudo mosquitto_passwd \(isNew && number == 0 ? "-c " : "")\(path.quoted) \(login.quoted)"
+        } + (isNew ? [] : ["sudo systemctl reload mosquitto"])))
+  }
+
+  private mutating func make(_ wanted: Wanted, _ house: HouseBroker) {
+    let path = "\(house.directory)/threadkeeper.acl"
+    steps.append(
+      Step(
+        what: "Write the access list",
+        lines: [
+          command(wanted) + " | sudo tee \(path.quoted) >/dev/null",
+          "sudo chown mosquitto: \(path.quoted)",
+        ]))
+    let hasNewFile = house.options.passwordFile == nil
+    steps.append(
+      Step(
+        what: "Add these lines to \(house.addition)",
+        lines: (hasNewFile ? ["password_file \(house.directory)/threadkeeper.passwd"] : [])
+          + ["acl_file \(path)"] + queues(house)))
+    steps.append(
+      Step(
+        what: "Restart the broker, and see that it runs",
+        lines: (hasNewFile
+          ? ["sudo chown mosquitto: \(house.directory.quoted)/threadkeeper.passwd"] : [])
+          + ["sudo systemctl restart mosquitto", "systemctl status mosquitto"]))
+  }
+
+  private mutating func append(
+    _ wanted: Wanted, _ house: HouseBroker, _ verdict: BrokerVerdict, to path: String
+  ) {
+    if verdict.isOpenToAnonymous {
+      steps.append(
+        Step(
+          what: "Put these lines at the top of \(path), before the first `user`",
+          lines: wanted.list.baseTopics.map { "topic deny \($0)/#" }))
+    }
+    if verdict.isOpenToAll {
+      steps.append(
+        Step(
+          what: "In \(path), let no line `pattern` reach the topics of threadkeeper",
+          lines: wanted.list.baseTopics.map { "# \($0)/#" }))
+    }
+    steps.append(
+      Step(
+        what: "Add threadkeeper's lines to the end of the access list that is there",
+        lines: [
+          command(wanted) + " | sudo tee -a \(path.quoted) >/dev/null",
+          "sudo systemctl reload mosquitto",
+        ]))
+    let queues = queues(house)
+    guard !queues.isEmpty else { return }
+    steps.append(
+      Step(
+        what:
+          "Add these lines to \(house.addition), so that nothing is lost while threadkeeper is away, and restart the broker",
+        lines: queues))
+  }
+
+  /// docs/guides/broker.md has the reasons.
+  private func queues(_ house: HouseBroker) -> [String] {
+    (house.options.isPersistent ? [] : ["persistence true"])
+      + (house.options.queueLimit == 0 || house.options.queueLimit > 1000
+        ? [] : ["max_queued_messages 1000000", "max_queued_bytes 67108864"])
+  }
+
+  // MARK: Another one
+
+  private mutating func elsewhere(_ wanted: Wanted, _ verdict: BrokerVerdict) {
+    if wanted.isLoginRefused, let login = wanted.list.daemons.first {
+      steps.append(
+        Step(
+          what:
+            "Where the broker is, add the login to the password file that it has (`password_file`)",
+          lines: [
+            "sudo mosquitto_passwd PASSWORD_FILE \(login.quoted)",
+            "sudo systemctl reload mosquitto",
+          ]))
+    }
+    guard verdict.state != .complete else { return }
+    steps.append(
+      Step(
+        what:
+          "Make the access list, with --keep for each other login that uses the broker, and copy it there (`acl_file`)."
+          + " docs/guides/broker.md goes through it, also for a list that is there already and for Home Assistant's"
+          + " add-on, which takes it as /share/mosquitto/accesscontrollist",
+        lines: [command(wanted) + " >threadkeeper.acl"]))
+  }
+
+  /// The `threadkeeper acl` that prints `list`.
+  private func command(_ wanted: Wanted) -> String {
+    let list = wanted.list
+    var words = (wanted.isRoot ? ["sudo"] : []) + ["threadkeeper", "acl"] + wanted.options
+    if list.isAddition { words.append("--append") }
+    for login in list.kept { words += ["--keep", login.quoted] }
+    if list.keepsAnonymous { words.append("--keep-anonymous") }
+    for login in list.monitors { words += ["--monitor", login.quoted] }
+    return words.joined(separator: " ")
+  }
+}
+
+extension String {
+  /// As one word of a shell.
+  var quoted: String {
+    let isPlain =
+      !isEmpty
+      && utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
+          UInt8(ascii: "."), UInt8(ascii: "/"), UInt8(ascii: "@"), UInt8(ascii: ":"):
+          true
+        default: false
+        }
+      }
+    return isPlain ? self : "'" + replacing("'", with: #"'\''"#) + "'"
+  }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrokerAccess
+import Glibc
+import Settings
+import StatePlaces
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A Mosquitto on this machine, as far as its files can be read.
+struct HouseBroker: Sendable {
+  private static let limit = 1 << 22
+
+  let options: MosquittoOptions
+  /// Where its files are.
+  let directory: String
+  /// Where threadkeeper's part of its configuration goes.
+  let addition: String
+  /// In the password file; nil when there is none, or it cannot be read.
+  let logins: [String]?
+  /// Nil when there is no access list, or it cannot be read.
+  let accessList: String?
+
+  /// - Parameters:
+  ///   - host: of the broker; another machine's files are not here.
+  ///   - file: Mosquitto's configuration; nil for Debian's place.
+  /// - Returns: nil when nothing is known.
+  init?(host: String, file: String?) {
+    guard file != nil || host == "localhost" || HostName.isLoopback(host) else { return nil }
+    let root = ProcessInfo.processInfo.environment[SystemPlaces.rootVariable] ?? ""
+    let file = file ?? "\(root == "/" ? "" : root)/etc/mosquitto/mosquitto.conf"
+    guard let text = Self.read(file) else { return nil }
+    var options = MosquittoOptions()
+    options.read(text)
+    for directory in options.includes {
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+      for name in names.sorted() where name.hasSuffix(".conf") {
+        if let text = Self.read("\(directory)/\(name)") { options.read(text) }
+      }
+    }
+    self.options = options
+    directory = FilePath.directory(of: file)
+    addition = options.includes.first.map { "\($0)/threadkeeper.conf" } ?? file
+    logins = options.passwordFile.flatMap(Self.read).map(MosquittoOptions.logins(inPasswordFile:))
+    accessList = options.accessList.flatMap(Self.read)
+  }
+
+  /// Whether the files say all about logins and access.
+  var isComplete: Bool {
+    !options.hasPlugin && !options.isPerListener
+      && (options.passwordFile == nil || logins != nil)
+      && (options.accessList == nil || accessList != nil)
+  }
+
+  private static func read(_ path: String) -> String? {
+    guard let bytes = try? InputFile.read(path, limit: limit) else { return nil }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MosquittoClient
+import Settings
+import ThreadkeeperDaemon
+
+/// Gathers the answers: from options, else by questions with a default in brackets, else it says which option is missing.
+struct SetupQuestions: Sendable {
+  static let tries = 3
+
+  /// Tries a login at a broker.
+  ///
+  /// - Returns: why the broker does not let it in, or is not reached; nil when it does.
+  typealias Greeting =
+    @Sendable (_ broker: SetupAnswers.Broker, _ username: String?, _ password: SecretText?) async ->
+    MosquittoError?
+
+  let flags: SetupFlags
+  let current: Settings
+  /// Nothing was set up before: then the broker of the settings is nobody's choice.
+  let isFirst: Bool
+  let prompt: any LoginPrompt
+  /// Whether there is a person who answers.
+  let isAsking: Bool
+  /// Whether every default is taken.
+  let takesDefaults: Bool
+  let isAdvanced: Bool
+  /// From `--password-file`.
+  let given: SecretText?
+  /// A password that is stored for a login.
+  let known: @Sendable (SetupAnswers.Broker, String) async -> SecretText?
+  let greet: Greeting
+  /// What to do at the broker for a login that it does not know; nil when it does, or that is not known.
+  let unknownLogin: @Sendable (SetupAnswers.Broker, String) -> String?
+
+  struct Outcome: Sendable {
+    var answers: SetupAnswers
+    var password: SecretText?
+    /// Why the broker was not reached, or refused the login; it is to be saved all the same.
+    var problem: MosquittoError?
+  }
+
+  func run() async throws -> Outcome {
+    let (broker, unreached) = try await broker()
+    var outcome = Outcome(
+      answers: SetupAnswers(broker: broker, homeAssistant: true, page: true), problem: unreached)
+    if broker != .embedded {
+      let login = try await login(broker, unreached)
+      outcome.answers.username = login.username
+      outcome.answers.hasNewPassword =
+        login.password != nil && login.password != current.mqtt.password
+      outcome.password = login.password
+      outcome.problem = login.problem
+    }
+    outcome.answers.baseTopic = try await baseTopic()
+    outcome.answers.homeAssistant = try await decide(
+      flags.homeAssistant ?? (flags.homeAssistantLogin == nil ? nil : true),
+      why: "Home Assistant shows threadkeeper and each border router as devices, without any YAML.",
+      "Announce them to Home Assistant", usual: current.homeAssistant.discovery == .on)
+    outcome.answers.page = try await decide(
+      flags.page, why: "A status page in the browser, on this machine only: no keys are on it.",
+      "Serve the status page", usual: current.http.isEnabled)
+    return outcome
+  }
+
+  // MARK: The broker
+
+  private func broker() async throws -> (SetupAnswers.Broker, MosquittoError?) {
+    var proposed: String
+    switch current.mqtt.host {
+    case .named(let name): proposed = name
+    case .embedded: proposed = isFirst ? "127.0.0.1" : "embedded"
+    }
+    if flags.broker == nil, !isAsking, !takesDefaults, current.mqtt.host == .embedded {
+      throw SetupFlags.missing("--broker")
+    }
+    var last: SetupAnswers.Broker?
+    while true {
+      let host = try await answer(
+        flags.broker, usual: proposed,
+        why:
+          "The broker is where border routers and Home Assistant meet threadkeeper: the name or address of yours, or"
+          + " `embedded` for a private one on this machine, to try things out.",
+        "Broker"
+      ) { HostName.isFit($0) ? nil : "That is no host name or address." }
+      guard host != "embedded" else { return (.embedded, nil) }
+      let broker = try await connection(to: host)
+      guard !flags.noValidate else { return (broker, nil) }
+      guard let error = await greet(broker, nil, nil), !error.isRefusal else {
+        return (broker, nil)
+      }
+      let isSame = broker == last
+      (proposed, last) = (host, broker)
+      guard isAsking else { throw Self.unreached(error) }
+      prompt.say("\n\(error.message.printable)\n")
+      if isSame {
+        let isKept = try await decide(
+          nil, why: nil, "The same again. Save it although it is not reached", usual: false)
+        if isKept { return (broker, error) }
+      }
+      guard flags.broker == nil else { throw Self.unreached(error) }
+      prompt.say("Correct it, or press Enter to try the same again.\n")
+    }
+  }
+
+  private func connection(to host: String) async throws -> SetupAnswers.Broker {
+    let isCurrent = current.mqtt.host == .named(host)
+    let usualAuthority = isCurrent ? current.mqtt.tls?.caFile : nil
+    let authority = flags.authority ?? usualAuthority
+    let usual =
+      isCurrent && flags.authority == nil ? current.mqtt.port : authority == nil ? 1883 : 8883
+    let port = try await answer(
+      flags.port.map { "\($0)" }, usual: "\(usual)",
+      why: "1883 is MQTT without TLS, 8883 with TLS.", "Port"
+    ) { (UInt16($0) ?? 0) > 0 ? nil : "A port is a number from 1 to 65535." }
+    let number = UInt16(port) ?? usual
+    guard flags.authority == nil, authority != nil || number == 8883, isAsking else {
+      return .own(host: host, port: number, caFile: authority)
+    }
+    let file = try await answer(
+      nil, usual: authority ?? SetupFlags.systemAuthorities,
+      why: "Who may have signed the broker's certificate: a PEM file; `none` for no TLS.",
+      "Authorities"
+    ) { $0 == "none" || ReadableFile.isThere($0) ? nil : "There is no such file that can be read." }
+    return .own(host: host, port: number, caFile: file == "none" ? nil : file)
+  }
+
+  static func unreached(_ error: MosquittoError) -> CommandFailure {
+    CommandFailure(
+      .unavailable, error.message,
+      remedy: "nothing was written; --no-validate writes the settings without asking the broker")
+  }
+
+  // MARK: The login
+
+  private func login(_ broker: SetupAnswers.Broker, _ unreached: MosquittoError?) async throws -> (
+    username: String?, password: SecretText?, problem: MosquittoError?
+  ) {
+    if flags.noLogin {
+      return (nil, nil, try await judged(unreached, broker, nil, nil))
+    }
+    if flags.login == nil, !isAsking, !takesDefaults, current.mqtt.username == nil {
+      throw SetupFlags.missing("--login")
+    }
+    let name = try await answer(
+      flags.login, usual: current.mqtt.username ?? "threadkeeper",
+      why:
+        "threadkeeper needs a login of its own: the broker's access list goes by it. `none` if the broker has no logins.",
+      "Login"
+    ) {
+      (try? Username.checked($0)) == nil
+        ? "That is no user name: it has 1 to 256 characters, none of / + #." : nil
+    }
+    guard name != "none" || flags.login != nil else {
+      return (nil, nil, try await judged(unreached, broker, nil, nil))
+    }
+    let username = try Username.checked(name)
+    let known = await known(broker, username)
+    if isAsking, given == nil, let advice = unknownLogin(broker, username) { prompt.say(advice) }
+    var wrong = 0
+    while true {
+      let password = try await password(of: username, known)
+      do {
+        let problem = try await judged(unreached, broker, username, password)
+        return (username, password, problem)
+      } catch let refusal as Refused {
+        wrong += 1
+        guard isAsking, given == nil else {
+          throw refusal.failure(unknownLogin(broker, username))
+        }
+        prompt.say("\(refusal.error.message.printable)\n")
+        guard wrong >= Self.tries else { continue }
+        guard
+          try await decide(
+            nil, why: nil, "Save it, and correct the login at the broker afterwards", usual: false)
+        else { throw refusal.failure(unknownLogin(broker, username)) }
+        return (username, password, refusal.error)
+      }
+    }
+  }
+
+  /// The broker has refused a login: another password may be right.
+  private struct Refused: Error {
+    let error: MosquittoError
+
+    func failure(_ advice: String?) -> CommandFailure {
+      CommandFailure(
+        .notPermitted, error.message,
+        remedy: "nothing was written" + (advice.map { ". \($0)" } ?? ""))
+    }
+  }
+
+  private func judged(
+    _ unreached: MosquittoError?, _ broker: SetupAnswers.Broker, _ username: String?,
+    _ password: SecretText?
+  ) async throws -> MosquittoError? {
+    guard unreached == nil, !flags.noValidate else { return unreached }
+    guard let error = await greet(broker, username, password) else { return nil }
+    try Task.checkCancellation()
+    guard error.isRefusal else { throw Self.unreached(error) }
+    throw Refused(error: error)
+  }
+
+  private func password(of name: String, _ known: SecretText?) async throws -> SecretText {
+    if let given { return given }
+    guard isAsking else {
+      guard let known else { throw SetupFlags.missing("--password-file") }
+      return known
+    }
+    let usual = known == nil ? "" : " (Enter: the stored one)"
+    while true {
+      let answer = try await prompt.ask("Password of \(name.printable)\(usual): ", isHidden: true)
+      guard let answer else { throw CancellationError() }
+      if answer.isEmpty, let known { return known }
+      guard !answer.isEmpty else { continue }
+      _ = try Password.checked(Array(answer.utf8)[...])
+      return SecretText(answer)
+    }
+  }
+
+  // MARK: The rest
+
+  private func baseTopic() async throws -> String? {
+    guard flags.baseTopic == nil, isAdvanced, isAsking else { return flags.baseTopic }
+    return try await answer(
+      nil, usual: current.mqtt.baseTopic,
+      why: "All topics of threadkeeper lie below this one; the access list has to name it.",
+      "Base topic"
+    ) { _ in nil }
+  }
+
+  /// - Parameter problem: what is wrong with an answer; nil when nothing is.
+  func answer(
+    _ flag: String?, usual: String, why: String?, _ question: String,
+    _ problem: (String) -> String?
+  ) async throws -> String {
+    if let flag {
+      guard let wrong = problem(flag) else { return flag }
+      throw CommandFailure(.usage, "`\(flag)`: \(wrong)")
+    }
+    guard isAsking else { return usual }
+    if let why { prompt.say("\n\(why)\n") }
+    while true {
+      let text = try await prompt.ask("\(question) [\(usual.printable)]: ", isHidden: false)
+      guard let text else { throw CancellationError() }
+      let words = text.split(separator: " ").joined(separator: " ")
+      guard !words.isEmpty else { return usual }
+      guard let wrong = problem(words) else { return words }
+      prompt.say("\(wrong)\n")
+    }
+  }
+
+  func decide(_ flag: Bool?, why: String?, _ question: String, usual: Bool) async throws -> Bool {
+    if let flag { return flag }
+    guard isAsking else { return usual }
+    let words = try await answer(nil, usual: usual ? "yes" : "no", why: why, "\(question)?") {
+      ["y", "yes", "n", "no"].contains($0.lowercased()) ? nil : "Answer yes or no."
+    }
+    return words.lowercased().hasPrefix("y")
+  }
+}
+
+extension MosquittoError {
+  /// The broker was reached, and does not let this login in.
+  var isRefusal: Bool { reason == .credentials || reason == .notAuthorized }
+}

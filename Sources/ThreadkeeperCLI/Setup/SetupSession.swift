@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrokerAccess
+import BrokerLoginStore
+import KeychainCore
+import Settings
+import SodiumCrypto
+import StatePlaces
+import Synchronization
+import ThreadkeeperDaemon
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The steps of `threadkeeper setup`: ask, try, look, write, store, say what is left to do.
+struct SetupSession: Sendable {
+  let flags: SetupFlags
+  let options: SettingsOptions
+  let place: SetupPlace
+  let current: Settings
+  let prompt: any LoginPrompt
+  let isAsking: Bool
+  let takesDefaults: Bool
+  let isAdvanced: Bool
+  let isDryRun: Bool
+  let given: SecretText?
+  let progress: SetupProgress
+
+  func run() async throws -> SetupReport {
+    let outcome = try await questions().run()
+    let answers = outcome.answers
+    let draft = try SetupDraft(answers, for: place, current, stateDirectory: options.stateDirectory)
+    let broker = try await look(outcome, draft.settings)
+    let isWritten = draft.text != place.text
+    var result = SetupStore.Result()
+    if !isDryRun {
+      try await confirm(draft)
+      let store = SetupStore(settings: draft.settings, prompt: prompt, isAsking: isAsking)
+      let password = draft.settings.mqtt.password == nil ? outcome.password : nil
+      try await store.waitForOtherBroker(needsPassword: password != nil)
+      if isWritten {
+        try place.write(draft.text)
+        progress.note("The settings are written. Run `threadkeeper setup` again for the rest.")
+      }
+      result = try await store.fill(username: answers.username, password: password)
+    }
+    return SetupReport(
+      settings: place.path, changes: draft.changes, written: isWritten && !isDryRun,
+      dryRun: isDryRun, store: draft.settings.store.path, storeMade: result.madeStore,
+      keyFile: draft.settings.store.keyFile, passwordStored: result.storedPassword, broker: broker,
+      next: next(draft.settings, isRunning: result.isRunning))
+  }
+
+  private func questions() -> SetupQuestions {
+    let broker = SetupBroker(current: current)
+    let (current, flags) = (current, flags)
+    return SetupQuestions(
+      flags: flags, current: current, isFirst: !OpenStore.exists(current), prompt: prompt,
+      isAsking: isAsking, takesDefaults: takesDefaults, isAdvanced: isAdvanced, given: given,
+      known: { await SetupStore.password(of: $1, at: $0, current) },
+      greet: { await broker.greet($0, $1, $2) },
+      unknownLogin: { broker, login in
+        guard case .own(let host, _, _) = broker,
+          let house = HouseBroker(host: host, file: flags.mosquittoConfig), house.isComplete,
+          let logins = house.logins, !logins.contains(login), let file = house.options.passwordFile
+        else { return nil }
+        return
+          "The broker does not know \(login.printable) yet. Make the login in another terminal:\n"
+          + "  sudo mosquitto_passwd \(file.quoted) \(login.quoted) && sudo systemctl reload mosquitto\n"
+      })
+  }
+
+  // MARK: The broker
+
+  private func look(_ outcome: SetupQuestions.Outcome, _ settings: Settings) async throws
+    -> SetupReport.Broker
+  {
+    let answers = outcome.answers
+    guard case .own(let host, let port, _) = answers.broker else {
+      return SetupReport.Broker(
+        address: "embedded", username: nil, problem: nil, access: .complete, reasons: [], steps: [],
+        accessList: nil)
+    }
+    let isAsked = outcome.problem == nil && !flags.noValidate
+    if isAsked, isAsking { prompt.say("\nLooking at what the broker allows…\n") }
+    let report =
+      isAsked
+      ? await SetupBroker(current: current).access(
+        answers.broker, answers.username, outcome.password, settings) : nil
+    try Task.checkCancellation()
+    let house = HouseBroker(host: host, file: flags.mosquittoConfig)
+    var list = AccessList(
+      baseTopics: settings.homes.map(\.baseTopic), daemons: [answers.username ?? "threadkeeper"])
+    list.discoveryPrefix = settings.homeAssistant.prefix
+    list.ingested = settings.ingest.subscriptions
+    list.deciders =
+      settings.consent.approvers + [settings.homeAssistant.approver].compactMap { $0 }
+    var verdict = BrokerVerdict(report, house, for: list, reader: nil)
+    var reader: String?
+    if answers.homeAssistant {
+      reader = try await homeAssistantLogin(house, verdict)
+      verdict = BrokerVerdict(report, house, for: list, reader: reader)
+    }
+    list.monitors = [reader].compactMap { $0 }
+    list.kept = try await kept(house, verdict, reader: reader, daemon: list.daemons[0])
+    let isRefused = outcome.problem?.isRefusal == true
+    do {
+      let advice = try BrokerAdvice(
+        .init(
+          list: list, options: aclOptions, isRoot: StoreOwner.isRoot, isLoginRefused: isRefused),
+        house, verdict)
+      return SetupReport.Broker(
+        address: "\(BrokerAddress(host: host, port: port, isEncrypted: false))",
+        username: answers.username, problem: outcome.problem?.message, access: verdict.state,
+        reasons: verdict.reasons, steps: advice.steps,
+        accessList: verdict.state == .complete ? nil : advice.list)
+    } catch {
+      throw CommandFailure(.usage, "\(error)")
+    }
+  }
+
+  private func homeAssistantLogin(_ house: HouseBroker?, _ verdict: BrokerVerdict) async throws
+    -> String?
+  {
+    if let login = flags.homeAssistantLogin { return login }
+    guard verdict.state != .complete else { return nil }
+    guard isAsking else {
+      return house?.logins?.contains("homeassistant") != false ? "homeassistant" : nil
+    }
+    let login = try await questions().answer(
+      nil, usual: "homeassistant",
+      why: "The access list has to let Home Assistant see threadkeeper. `none` to leave it out.",
+      "Home Assistant's login at the broker"
+    ) { _ in nil }
+    return login == "none" ? nil : login
+  }
+
+  /// Logins that the list keeps: those that are named; else those that this machine's broker knows, but for routers'.
+  private func kept(
+    _ house: HouseBroker?, _ verdict: BrokerVerdict, reader: String?, daemon: String
+  ) async throws -> [String] {
+    var kept = flags.keep
+    if kept.isEmpty, verdict.state != .complete {
+      if let house, house.isComplete {
+        kept = house.accessList == nil ? house.logins ?? [] : verdict.intruders
+        kept.removeAll { $0 == daemon || flags.router.contains($0) }
+        let others = kept.filter { $0 != reader }
+        if house.accessList == nil, flags.router.isEmpty, isAsking, !others.isEmpty {
+          let routers = try await names(
+            "The broker knows these logins: \(others.map(\.printable).joined(separator: ", ")). They keep what they do,"
+              + " and cannot speak for border routers. Which are border routers' own, with spaces between?",
+            "Logins of border routers")
+          kept.removeAll { routers.contains($0) }
+        }
+      } else if isAsking {
+        kept = try await names(
+          "An access list rules the whole broker. Which other logins use it, such as zigbee2mqtt, with spaces between?"
+            + " They keep what they do. Leave out border routers' own.", "Other logins")
+      }
+    }
+    if let reader, !kept.contains(reader) { kept.append(reader) }
+    return kept
+  }
+
+  private func names(_ why: String, _ question: String) async throws -> [String] {
+    let words = try await questions().answer(nil, usual: "none", why: why, question) { _ in nil }
+    return words == "none" ? [] : words.split { $0 == " " || $0 == "," }.map(String.init)
+  }
+
+  // MARK: The rest
+
+  private func confirm(_ draft: SetupDraft) async throws {
+    guard isAsking, !draft.changes.isEmpty else { return }
+    let lines = draft.changes.map {
+      "  \($0.key): \($0.to.printable) (now: \($0.from.printable))\n"
+    }
+    let isWanted = try await questions().decide(
+      nil, why: "\(place.path) gets:\n" + lines.joined().dropLast(), "Write it", usual: true)
+    guard isWanted else { throw CancellationError() }
+  }
+
+  private var aclOptions: [String] {
+    (options.config.map { ["--config", $0.quoted] } ?? [])
+      + (options.stateDirectory.map { ["--state-directory", $0.quoted] } ?? [])
+  }
+
+  private func next(_ settings: Settings, isRunning: Bool) -> [String] {
+    let isService =
+      StoreOwner.isRoot
+      && place.path == SystemPlaces(environment: ProcessInfo.processInfo.environment).configuration
+    let named = aclOptions.map { " \($0)" }.joined()
+    let start =
+      isService
+      ? "sudo systemctl \(isRunning ? "restart" : "enable --now") threadkeeper"
+      : isRunning ? "restart threadkeeper" : "threadkeeper run\(named)"
+    let page =
+      isService
+      ? "sudo -u threadkeeper threadkeeper page token --state-directory \(settings.stateDirectory.quoted)"
+      : "threadkeeper page token\(named)"
+    return [start, "\(isService ? "sudo " : "")threadkeeper doctor\(named)"]
+      + (settings.http.isEnabled ? [page] : [])
+  }
+}
+
+/// How far it came, for whoever stops it.
+final class SetupProgress: Sendable {
+  private let state = Mutex("Nothing was written.")
+
+  var words: String { state.withLock { $0 } }
+  func note(_ words: String) { state.withLock { $0 = words } }
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestKit
+import Testing
+
+/// `threadkeeper setup` without a terminal, and a Mosquitto that a house uses already.
+@Suite("Setting up with a broker that is in use", .inTurns, .timeLimit(.minutes(30)))
+struct SetupTests {
+  private let installation: Installation
+
+  init() throws { installation = try Installation(port: nil, hold: 0) }
+
+  /// Home Assistant and Node-RED may do everything, as before threadkeeper.
+  private func house() throws -> BrokerInUse {
+    try BrokerInUse(
+      house: ["allow_anonymous false", "password_file $/passwords", "acl_file $/own.acl"],
+      addition: "",
+      files: [
+        "own.acl":
+          "user homeassistant\ntopic readwrite #\n\nuser nodered\ntopic readwrite #\n\nuser lamp\ntopic readwrite lamp/#\n"
+      ], logins: ["threadkeeper", "hub", "homeassistant", "nodered", "lamp"])
+  }
+
+  private func options(
+    _ broker: BrokerInUse, login: String = "threadkeeper", password: String? = nil
+  )
+    throws -> [String]
+  {
+    [
+      "setup", "--broker", "127.0.0.1", "--port", "\(broker.port)", "--login", login,
+      "--password-file", try installation.passphraseFile(password ?? "\(login)-pw"),
+      "--mosquitto-config", broker.file("mosquitto.conf"),
+    ]
+  }
+
+  private func report(_ arguments: [String]) async throws -> JSON {
+    let outcome = try await installation.command(arguments + ["--json"])
+    try #require(outcome.status == 0, "\(outcome.error)")
+    return try #require(JSON(outcome.output))
+  }
+
+  private var settings: String {
+    get throws { try String(contentsOfFile: installation.configuration, encoding: .utf8) }
+  }
+
+  private var hasStore: Bool { FileManager.default.fileExists(atPath: installation.storePath) }
+
+  private func isTaken(_ topic: String, _ publisher: TestPublisher) async throws -> Bool {
+    try await publisher.publish(topic, "{}") == .delivered
+  }
+
+  private func lines(_ broker: JSON?) -> [String] {
+    (broker?["steps"]?.list ?? []).flatMap { $0["lines"]?.list ?? [] }.compactMap(\.text)
+  }
+
+  @Test("What it prints lets the house do what it did, but not speak for routers; again: nothing")
+  func inUse() async throws {
+    let broker = try house()
+    let before = try settings
+    let home = try await broker.publisher("homeassistant")
+    for topic in ["homeassistant/status", "house/lamp/set", "threadkeeper/in/hub/announce"] {
+      #expect(try await isTaken(topic, home), "\(topic)")
+    }
+
+    let first = try await report(options(broker) + ["--home-assistant-login", "homeassistant"])
+    #expect(first["written"] == true && first["store_made"] == true)
+    #expect(first["password_stored"] == true)
+    #expect(first["broker"]?["access"] == "incomplete")
+    let reasons = (first["broker"]?["reasons"]?.list ?? []).compactMap(\.text)
+    for login in ["homeassistant", "nodered"] {
+      #expect(reasons.contains { $0.hasPrefix("\(login) can speak") }, "\(reasons)")
+    }
+    #expect(!reasons.contains { $0.hasPrefix("lamp") || $0.hasPrefix("hub") }, "\(reasons)")
+    let steps = lines(first["broker"])
+    #expect(
+      steps.contains {
+        $0.contains("acl --config \(installation.configuration) --append")
+          && $0.contains("--keep homeassistant --keep nodered --monitor homeassistant")
+          && $0.contains("tee -a \(broker.file("own.acl"))")
+      }, "\(steps)")
+    #expect(!steps.contains { $0.contains("mosquitto_passwd") || $0.hasPrefix("password_file") })
+    #expect(!steps.contains("persistence true") && steps.contains("max_queued_bytes 67108864"))
+
+    // The settings: only what was answered, in its place.
+    let after = try settings
+    let expected = before.replacing(
+      "host: embedded\n",
+      with: "host: 127.0.0.1\n"
+    ).split(separator: "\n")
+    let added = after.split(separator: "\n").filter { !expected.contains($0) }
+    #expect(added == ["  port: \(broker.port)", "  username: threadkeeper"], "\(after)")
+    #expect(!after.contains("-pw"))
+
+    // What it prints is what `acl` prints, and it goes to the end of the list.
+    let list = try #require(first["broker"]?["access_list"]?.text)
+    let printed = try await installation.command(
+      "acl", "--append", "--keep", "homeassistant", "--keep", "nodered", "--monitor",
+      "homeassistant")
+    #expect(printed.output == list)
+    let own = try String(contentsOfFile: broker.file("own.acl"), encoding: .utf8)
+    try Data((own + list).utf8).write(to: URL(fileURLWithPath: broker.file("own.acl")))
+    try await broker.reload()
+
+    let nodered = try await broker.publisher("nodered")
+    for publisher in [home, nodered] {
+      for (topic, isAllowed) in [
+        ("homeassistant/status", true), ("house/lamp/set", true),
+        ("threadkeeper/in/hub/announce", false), ("threadkeeper/out/hub/dataset/set", false),
+      ] {
+        #expect(try await isTaken(topic, publisher) == isAllowed, "\(topic)")
+      }
+    }
+    let daemon = try await installation.start()
+    let audience = try await broker.audience("homeassistant")
+    let router = BorderRouter(number: 1, user: "hub")
+    let hub = try await broker.publisher("hub")
+    #expect(
+      try await hub.publish([router.announces(try ThreadNetwork("home").hex())]) == [.delivered])
+    try await audience.until("the router") { $0.state(router.topic)?["credentials"] == "stored" }
+    #expect(audience.look { $0.messages.allSatisfy { !$0.topic.hasPrefix("threadkeeper/in/") } })
+
+    // Again beside the daemon, with no answer at all: they are all there.
+    let again = try await report(["setup", "--mosquitto-config", broker.file("mosquitto.conf")])
+    #expect(again["written"] == false && again["changes"]?.list.isEmpty == true)
+    #expect(again["password_stored"] == false && again["store_made"] == false)
+    #expect(again["broker"]?["access"] == "complete", "\(again)")
+    #expect(again["broker"]?["access_list"] == nil && lines(again["broker"]) == [])
+    #expect(try settings == after)
+    let words = try await installation.command(
+      "setup", "--mosquitto-config", broker.file("mosquitto.conf"))
+    #expect(words.output.contains("nothing to change"), "\(words.output)")
+    #expect(words.output.contains("nothing to add"), "\(words.output)")
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("Without an access list it prints one for all logins, and the lines that load it")
+  func withoutList() async throws {
+    let before = ["allow_anonymous false", "password_file $/passwords"]
+    let logins = ["threadkeeper", "hub", "homeassistant", "zigbee2mqtt"]
+    let broker = try BrokerInUse(house: before, addition: "", logins: logins)
+    let report = try await report(options(broker) + ["--router", "hub"])
+    #expect(report["broker"]?["access"] == "incomplete")
+    let lines = lines(report["broker"])
+    #expect(!lines.contains { $0.contains("mosquitto_passwd") || $0.hasPrefix("password_file") })
+    let list = try #require(report["broker"]?["access_list"]?.text)
+    let addition = lines.filter {
+      $0.hasPrefix("acl_file ") || $0.hasPrefix("persistence ") || $0.hasPrefix("max_queued_")
+    }
+    #expect(addition.first == "acl_file \(broker.file("threadkeeper.acl"))")
+    let after = try BrokerInUse(
+      house: before,
+      addition: addition.joined(separator: "\n").replacing(
+        broker.file(""), with: "/etc/mosquitto/") + "\n", files: ["threadkeeper.acl": list],
+      logins: logins)
+    for login in ["homeassistant", "zigbee2mqtt"] {
+      let kept = try await after.publisher(login)
+      #expect(try await isTaken("house/lamp", kept))
+      #expect(try await !isTaken("threadkeeper/in/hub/announce", kept))
+    }
+    let hub = try await after.publisher("hub")
+    #expect(try await isTaken("threadkeeper/in/hub/announce", hub))
+  }
+
+  @Test(
+    "A wrong password, or a login that is not there: nothing is written, and it says what to do")
+  func refused() async throws {
+    let broker = try house()
+    let before = try settings
+    let wrong = try await installation.command(options(broker, password: "Sesame-wrong"))
+    #expect(wrong.status == 77 && wrong.output == "", "\(wrong.output)")
+    #expect(wrong.error.contains("user name or password of `threadkeeper`"), "\(wrong.error)")
+    #expect(wrong.error.contains("nothing was written") && !wrong.error.contains("Sesame"))
+    let unknown = try await installation.command(options(broker, login: "keeper"))
+    #expect(unknown.status == 77)
+    #expect(
+      unknown.error.contains("mosquitto_passwd \(broker.file("passwords")) keeper"),
+      "\(unknown.error)")
+    #expect(try settings == before && !hasStore)
+  }
+
+  @Test("A broker that is away: nothing is written, but with --no-validate")
+  func away() async throws {
+    let broker = try house()
+    let arguments = try options(broker)
+    broker.kill()
+    let before = try settings
+    let refused = try await installation.command(arguments)
+    #expect(refused.status == 69 && refused.error.contains("--no-validate"), "\(refused.error)")
+    #expect(refused.error.contains("\(broker.port)"), "\(refused.error)")
+    #expect(try settings == before && !hasStore)
+
+    let trial = try await report(arguments + ["--no-validate", "--dry-run"])
+    #expect(trial["written"] == false && trial["dry_run"] == true)
+    #expect(trial["changes"]?.list.count == 3)
+    #expect(try settings == before && !hasStore)
+
+    let written = try await report(arguments + ["--no-validate"])
+    #expect(written["written"] == true && hasStore)
+    #expect(try await installation.json("status")["login"]?["password_from"] == "keychain")
+  }
+
+  @Test("Each option that is missing without a terminal is named")
+  func missing() async throws {
+    let broker = try house()
+    for (arguments, name) in [
+      (["setup"], "--broker"),
+      (["setup", "--broker", "127.0.0.1", "--port", "\(broker.port)"], "--login"),
+      (
+        ["setup", "--broker", "127.0.0.1", "--port", "\(broker.port)", "--login", "tk"],
+        "--password-file"
+      ),
+    ] {
+      let outcome = try await installation.command(arguments)
+      #expect(
+        outcome.status == 64 && outcome.error.contains("\(name) is missing"), "\(outcome.error)")
+    }
+    #expect(!hasStore)
+  }
+
+  @Test("A new file is for its user alone, and makes a store; the private broker needs nothing")
+  func embedded() async throws {
+    let directory = try TemporaryDirectory()
+    let environment = [
+      "HOME": directory.path, "THREADKEEPER_SYSTEM_ROOT": directory.file("system"),
+    ]
+    let file = directory.file("new/threadkeeper.yaml")
+    let arguments = [
+      "setup", "--broker", "embedded", "--config", file, "--state-directory",
+      directory.file("state"),
+    ]
+    let made = try await ThreadkeeperBinary.run(arguments, environment: environment)
+    #expect(made.status == 0, "\(made.error)")
+    #expect(made.output.contains("nothing to add") && made.output.contains("Back up its key"))
+    let attributes = try FileManager.default.attributesOfItem(atPath: file)
+    #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+    for command in [["check-config"], ["status"]] {
+      let outcome = try await ThreadkeeperBinary.run(
+        command + ["--config", file], environment: environment)
+      #expect(outcome.status == (command == ["status"] ? 69 : 0), "\(outcome.error)")
+      #expect(!outcome.output.contains("there is no store"))
+    }
+    let text = try String(contentsOfFile: file, encoding: .utf8)
+    let again = try await ThreadkeeperBinary.run(
+      arguments + ["--json"], environment: environment)
+    #expect(JSON(again.output)?["written"] == false && JSON(again.output)?["store_made"] == false)
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
+  }
+
+  @Test("A daemon with another broker has to stop first")
+  func otherBroker() async throws {
+    let former = try TestBroker()
+    let installation = try Installation(former)
+    let daemon = try await installation.start()
+    let before = try String(contentsOfFile: installation.configuration, encoding: .utf8)
+    let outcome = try await installation.command(options(try house()))
+    #expect(outcome.status == 75 && outcome.error.contains("stop it"), "\(outcome.error)")
+    #expect(try String(contentsOfFile: installation.configuration, encoding: .utf8) == before)
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test(
+    "Root makes the store for the user whose directory it lies in", .enabled(if: geteuid() == 0))
+  func owner() async throws {
+    let directory = try TemporaryDirectory()
+    chmod(directory.path, 0o711)
+    let state = directory.file("state")
+    mkdir(state, 0o700)
+    chown(state, 65_534, 65_534)
+    let file = directory.file("threadkeeper.yaml")
+    let outcome = try await ThreadkeeperBinary.run(
+      "setup", "--broker", "127.0.0.1", "--port", "9", "--login", "tk", "--no-validate",
+      "--password-file", try installation.passphraseFile("tk-pw"), "--config", file,
+      "--state-directory", state,
+      environment: [
+        "HOME": directory.path, "THREADKEEPER_SYSTEM_ROOT": directory.file("system"),
+      ])
+    #expect(outcome.status == 0, "\(outcome.error)")
+    var status = stat()
+    for path in ["store", "store/store.sqlite3", "store.key"] {
+      #expect(stat("\(state)/\(path)", &status) == 0 && status.st_uid == 65_534, "\(path)")
+    }
+    #expect(stat(file, &status) == 0 && status.st_uid == 0)
+  }
+}

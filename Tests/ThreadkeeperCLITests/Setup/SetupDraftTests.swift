@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Settings
+import TestKit
+import Testing
+import ThreadkeeperDaemon
+
+@testable import ThreadkeeperCLI
+
+@Suite("The settings that setup writes")
+struct SetupDraftTests {
+  private let directory: TemporaryDirectory
+  private let path: String
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    path = directory.file("threadkeeper.yaml")
+  }
+
+  private let answers = SetupAnswers(
+    broker: .own(host: "broker.local", port: 1883, caFile: nil), username: "keeper",
+    hasNewPassword: true, homeAssistant: true, page: true)
+
+  private func draft(_ text: String?, _ answers: SetupAnswers) throws -> SetupDraft {
+    if let text { try Data(text.utf8).write(to: URL(fileURLWithPath: path)) }
+    let place = try SetupPlace(path)
+    let current = try #require(
+      SetupDraft.load(place.text ?? "", place, stateDirectory: nil).settings)
+    return try SetupDraft(answers, for: place, current, stateDirectory: nil)
+  }
+
+  private func mode() throws -> Int {
+    let attributes = try FileManager.default.attributesOfItem(atPath: path)
+    return try #require(attributes[.posixPermissions] as? NSNumber).intValue
+  }
+
+  @Test("A new file names the broker and the login, and is for its user alone")
+  func new() throws {
+    let draft = try draft(nil, answers)
+    #expect(
+      draft.text.hasSuffix("mqtt:\n  host: broker.local\n  username: keeper\n"), "\(draft.text)")
+    try SetupPlace(path).write(draft.text)
+    #expect(try mode() == 0o600)
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["threadkeeper.yaml"])
+    // The same again changes nothing.
+    let again = try self.draft(nil, answers)
+    #expect(again.changes == [] && again.text == draft.text)
+  }
+
+  @Test("Of a file that is there other keys, comments and the mode stay")
+  func kept() throws {
+    let text = "# mine\nmqtt:\n  host: embedded # soon\n  client_id: x\nalerts:\n  hold: 7\n"
+    let draft = try draft(text, answers)
+    #expect(
+      draft.text
+        == "# mine\nmqtt:\n  username: keeper\n  host: broker.local # soon\n  client_id: x\nalerts:\n  hold: 7\n"
+    )
+    #expect(draft.changes.map(\.key) == ["mqtt.host", "mqtt.username"])
+    chmod(path, 0o640)
+    try SetupPlace(path).write(draft.text)
+    #expect(try mode() == 0o640)
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == draft.text)
+  }
+
+  @Test("A password in the settings goes when another one is given, and stays otherwise")
+  func password() throws {
+    let text = "mqtt:\n  host: broker.local\n  username: keeper\n  password: Sesame-4711\n"
+    let draft = try draft(text, answers)
+    #expect(draft.settings.mqtt.password == nil)
+    #expect(draft.changes.map(\.key) == ["mqtt.password"])
+    #expect(!draft.text.contains("Sesame") && !"\(draft.changes)".contains("Sesame"))
+    var same = answers
+    same.hasNewPassword = false
+    #expect(try self.draft(text, same).changes == [])
+  }
+
+  @Test("A file in another form is left as it is, with the keys that a person has to change")
+  func byHand() throws {
+    let failure = #expect(throws: CommandFailure.self) {
+      try draft("mqtt: {host: embedded}\n", answers)
+    }
+    #expect(failure?.status == .configuration)
+    #expect(failure?.remedy?.contains("`mqtt.host`: broker.local") == true)
+  }
+
+  @Test("Settings that cannot be used are not written")
+  func unusable() throws {
+    var odd = answers
+    odd.baseTopic = "a/#"
+    let failure = #expect(throws: CommandFailure.self) { try draft("", odd) }
+    #expect(
+      failure?.status == .configuration && failure?.message.contains("mqtt.base_topic") == true)
+  }
+}
