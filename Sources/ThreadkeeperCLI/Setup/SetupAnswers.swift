@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Settings
+import ThreadkeeperDaemon
 
 /// What a person has answered, or given by options.
 struct SetupAnswers: Sendable, Equatable {
@@ -31,6 +32,11 @@ struct SetupAnswers: Sendable, Equatable {
     let value: SettingsText.Value
 
     enum CodingKeys: String, CodingKey { case key, from, to }
+
+    /// For a person.
+    var line: String {
+      "\(key): \(to.printable)" + (from == to ? "" : " (was: \(from.printable))")
+    }
   }
 
   /// What these answers change, in the order of the file.

@@ -30,7 +30,7 @@ struct SetupQuestions: Sendable {
   /// A password that is stored for a login.
   let known: @Sendable (SetupAnswers.Broker, String) async -> SecretText?
   let greet: Greeting
-  /// What to do at the broker for a login that it does not know; nil when it does, or that is not known.
+  /// The command that makes a login at the broker; nil when it has that login, or that is not known.
   let unknownLogin: @Sendable (SetupAnswers.Broker, String) -> String?
 
   struct Outcome: Sendable {
@@ -156,7 +156,11 @@ struct SetupQuestions: Sendable {
     }
     let username = try Username.checked(name)
     let known = await known(broker, username)
-    if isAsking, given == nil, let advice = unknownLogin(broker, username) { prompt.say(advice) }
+    if isAsking, given == nil, let command = unknownLogin(broker, username) {
+      prompt.say(
+        "The broker does not know \(username.printable) yet. Make the login in another terminal:\n  \(command)\n"
+      )
+    }
     var wrong = 0
     while true {
       let password = try await password(of: username, known)
@@ -183,10 +187,11 @@ struct SetupQuestions: Sendable {
   private struct Refused: Error {
     let error: MosquittoError
 
-    func failure(_ advice: String?) -> CommandFailure {
+    func failure(_ command: String?) -> CommandFailure {
       CommandFailure(
         .notPermitted, error.message,
-        remedy: "nothing was written" + (advice.map { ". \($0)" } ?? ""))
+        remedy: "nothing was written"
+          + (command.map { "; the broker does not know this login, make it: `\($0)`" } ?? ""))
     }
   }
 
@@ -239,7 +244,12 @@ struct SetupQuestions: Sendable {
       throw CommandFailure(.usage, "`\(flag)`: \(wrong)")
     }
     guard isAsking else { return usual }
-    if let why { prompt.say("\n\(why)\n") }
+    if let why {
+      let lines = why.split(separator: "\n").flatMap { line in
+        line.hasPrefix(" ") ? [String(line)] : TextWrap.lines(String(line), width: HelpText.width)
+      }
+      prompt.say("\n" + lines.map { $0 + "\n" }.joined())
+    }
     while true {
       let text = try await prompt.ask("\(question) [\(usual.printable)]: ", isHidden: false)
       guard let text else { throw CancellationError() }

@@ -37,9 +37,7 @@ struct SetupReport: Sendable, Encodable {
       lines.append("\(settings): nothing to change.")
     } else {
       lines.append("\(settings): \(dryRun ? "would be changed" : "written").")
-      for change in changes {
-        lines.append("  \(change.key): \(change.to.printable) (was: \(change.from.printable))")
-      }
+      lines += changes.map { "  \($0.line)" }
     }
     if passwordStored { lines.append("The password is kept in the encrypted store.") }
     if storeMade {
@@ -52,7 +50,7 @@ struct SetupReport: Sendable, Encodable {
 
   private var brokerLines: [String] {
     var lines: [String] = []
-    if let problem = broker.problem { lines += ["The broker: \(problem.printable)", ""] }
+    if let problem = broker.problem { lines += ["warning: \(problem.printable)", ""] }
     guard broker.address != "embedded" else {
       return ["The private broker has its logins and its access list: nothing to add."]
     }

@@ -68,8 +68,7 @@ struct SetupSession: Sendable {
           let logins = house.logins, !logins.contains(login), let file = house.options.passwordFile
         else { return nil }
         return
-          "The broker does not know \(login.printable) yet. Make the login in another terminal:\n"
-          + "  sudo mosquitto_passwd \(file.quoted) \(login.quoted) && sudo systemctl reload mosquitto\n"
+          "sudo mosquitto_passwd \(file.quoted) \(login.quoted) && sudo systemctl reload mosquitto"
       })
   }
 
@@ -174,9 +173,7 @@ struct SetupSession: Sendable {
 
   private func confirm(_ draft: SetupDraft) async throws {
     guard isAsking, !draft.changes.isEmpty else { return }
-    let lines = draft.changes.map {
-      "  \($0.key): \($0.to.printable) (now: \($0.from.printable))\n"
-    }
+    let lines = draft.changes.map { "  \($0.line)\n" }
     let isWanted = try await questions().decide(
       nil, why: "\(place.path) gets:\n" + lines.joined().dropLast(), "Write it", usual: true)
     guard isWanted else { throw CancellationError() }

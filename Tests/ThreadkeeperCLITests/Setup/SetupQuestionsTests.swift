@@ -153,10 +153,11 @@ struct SetupQuestionsTests {
       #expect(failure?.status == .usage && failure?.message.contains(missing) == true, "\(flags)")
     }
     let prompt = ScriptedPrompt()
+    let flags = [
+      "--broker", "::1", "--login", "keeper", "--no-page", "--home-assistant-login", "ha",
+    ]
     let all = try await questions(
-      prompt,
-      ["--broker", "::1", "--login", "keeper", "--no-page", "--home-assistant-login", "ha"],
-      try settings(), isAsking: false, given: "pw"
+      prompt, try settings(), flags: flags, isAsking: false, given: "pw"
     ).run()
     #expect(all.answers.broker == .own(host: "::1", port: 1883, caFile: nil))
     #expect(all.answers.username == "keeper" && all.answers.homeAssistant && !all.answers.page)
