@@ -17,11 +17,17 @@ package struct MosquittoOptions: Sendable, Equatable {
   package private(set) var includes: [String] = []
   private var anonymous: Bool?
   private var hasListener = false
+  private var ports: [UInt16] = []
 
   package init() {}
 
   /// Since Mosquitto 2.0 a broker without a listener serves this machine alone, without logins.
   package var allowsAnonymous: Bool { anonymous ?? !hasListener }
+
+  /// Whether a broker with these options is the one on a port. Without a listener it has the usual one.
+  package func listens(on port: UInt16) -> Bool {
+    hasListener ? ports.contains(port) : port == 1883
+  }
 
   /// Adds the lines of one file.
   package mutating func read(_ text: String) {
@@ -35,7 +41,11 @@ package struct MosquittoOptions: Sendable, Equatable {
       case "acl_file": accessList = value
       case "allow_anonymous": anonymous = value == "true"
       case "per_listener_settings": isPerListener = value == "true"
-      case "listener", "port": hasListener = true
+      case "listener", "port":
+        hasListener = true
+        if let port = value.split(separator: " ").first.flatMap({ UInt16($0) }) {
+          ports.append(port)
+        }
       case "plugin", "auth_plugin", "global_plugin": hasPlugin = true
       case "persistence": isPersistent = value == "true"
       case "max_queued_messages": queueLimit = Int(value) ?? queueLimit

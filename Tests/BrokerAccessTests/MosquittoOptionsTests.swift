@@ -15,11 +15,13 @@ struct MosquittoOptionsTests {
       include_dir /etc/mosquitto/conf.d
       """)
     #expect(options.allowsAnonymous && options.accessList == nil)
+    #expect(options.listens(on: 1883) && !options.listens(on: 1884))
     #expect(options.includes == ["/etc/mosquitto/conf.d"])
     options.read(
-      "listener 1883\n password_file  /etc/mosquitto/pass words \nacl_file\t/etc/mosquitto/own.acl\r\n"
+      "listener 1885 127.0.0.1\nlistener 8883\n password_file  /etc/mosquitto/pass words \nacl_file\t/etc/mosquitto/own.acl\r\n"
         + "persistence true\nmax_queued_messages 5\n")
     #expect(!options.allowsAnonymous && options.isPersistent && options.queueLimit == 5)
+    #expect(options.listens(on: 8883) && options.listens(on: 1885) && !options.listens(on: 1883))
     #expect(options.passwordFile == "/etc/mosquitto/pass words")
     #expect(options.accessList == "/etc/mosquitto/own.acl")
     options.read("allow_anonymous true\nper_listener_settings true\nplugin /usr/lib/x.so\n")

@@ -215,7 +215,7 @@ struct SetupTests {
       #expect(
         outcome.status == 64 && outcome.error.contains("\(name) is missing"), "\(outcome.error)")
     }
-    #expect(!hasStore)
+    #expect(!hasStore && broker.log.contains(" running"))
   }
 
   @Test("A new file is for its user alone, and makes a store; the private broker needs nothing")
@@ -253,7 +253,9 @@ struct SetupTests {
     let installation = try Installation(former)
     let daemon = try await installation.start()
     let before = try String(contentsOfFile: installation.configuration, encoding: .utf8)
-    let outcome = try await installation.command(options(try house()))
+    let broker = try house()
+    let outcome = try await installation.command(options(broker))
+    #expect(broker.log.contains(" running"))
     #expect(outcome.status == 75 && outcome.error.contains("stop it"), "\(outcome.error)")
     #expect(try String(contentsOfFile: installation.configuration, encoding: .utf8) == before)
     #expect(try await daemon.stop() == .exit(0))

@@ -26,13 +26,13 @@ struct HouseBroker: Sendable {
   let accessList: String?
 
   /// - Parameters:
-  ///   - host: of the broker; another machine's files are not here.
+  ///   - host: of the broker; another machine's files are not here, and neither are those of a container's.
   ///   - file: Mosquitto's configuration; nil for Debian's place.
   /// - Returns: nil when nothing is known.
-  init?(host: String, file: String?) {
-    guard file != nil || host == "localhost" || HostName.isLoopback(host) else { return nil }
+  init?(host: String, port: UInt16, file named: String?) {
+    guard named != nil || host == "localhost" || HostName.isLoopback(host) else { return nil }
     let root = ProcessInfo.processInfo.environment[SystemPlaces.rootVariable] ?? ""
-    let file = file ?? "\(root == "/" ? "" : root)/etc/mosquitto/mosquitto.conf"
+    let file = named ?? "\(root == "/" ? "" : root)/etc/mosquitto/mosquitto.conf"
     guard let text = Self.read(file) else { return nil }
     var options = MosquittoOptions()
     options.read(text)
@@ -42,6 +42,7 @@ struct HouseBroker: Sendable {
         if let text = Self.read("\(directory)/\(name)") { options.read(text) }
       }
     }
+    guard named != nil || options.listens(on: port) else { return nil }
     self.options = options
     directory = FilePath.directory(of: file)
     addition = options.includes.first.map { "\($0)/threadkeeper.conf" } ?? file

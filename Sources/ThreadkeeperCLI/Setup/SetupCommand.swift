@@ -25,8 +25,8 @@ struct SetupCommand: AsyncParsableCommand {
       Examples:
         sudo threadkeeper setup
         threadkeeper setup --broker embedded
-        threadkeeper setup --broker 127.0.0.1 --login threadkeeper --password-file - </run/secrets/mqtt
-        threadkeeper setup --dry-run --json --yes --password-file /root/mqtt.password
+        threadkeeper setup --broker 127.0.0.1 --login tk --password-file - <secret
+        threadkeeper setup --dry-run --json --yes --password-file secret
       """)
 
   @OptionGroup var flags: SetupFlags

@@ -63,8 +63,9 @@ struct SetupSession: Sendable {
       known: { await SetupStore.password(of: $1, at: $0, current) },
       greet: { await broker.greet($0, $1, $2) },
       unknownLogin: { broker, login in
-        guard case .own(let host, _, _) = broker,
-          let house = HouseBroker(host: host, file: flags.mosquittoConfig), house.isComplete,
+        guard case .own(let host, let port, _) = broker,
+          let house = HouseBroker(host: host, port: port, file: flags.mosquittoConfig),
+          house.isComplete,
           let logins = house.logins, !logins.contains(login), let file = house.options.passwordFile
         else { return nil }
         return
@@ -90,7 +91,7 @@ struct SetupSession: Sendable {
       ? await SetupBroker(current: current).access(
         answers.broker, answers.username, outcome.password, settings) : nil
     try Task.checkCancellation()
-    let house = HouseBroker(host: host, file: flags.mosquittoConfig)
+    let house = HouseBroker(host: host, port: port, file: flags.mosquittoConfig)
     var list = AccessList(
       baseTopics: settings.homes.map(\.baseTopic), daemons: [answers.username ?? "threadkeeper"])
     list.discoveryPrefix = settings.homeAssistant.prefix

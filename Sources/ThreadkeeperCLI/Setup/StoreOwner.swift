@@ -21,9 +21,10 @@ enum StoreOwner {
     guard let owner = owner(of: settings) else { return try await body() }
     let former = (user: geteuid(), group: getegid())
     guard setegid(owner.group) == 0, seteuid(owner.user) == 0 else {
+      let code = errno
       setegid(former.group)
       throw CommandFailure(
-        .system, "cannot work as user \(owner.user): \(String(cString: strerror(errno)))")
+        .system, "cannot work as user \(owner.user): \(String(cString: strerror(code)))")
     }
     defer {
       seteuid(former.user)
