@@ -162,6 +162,22 @@ struct SetupTests {
     #expect(try await isTaken("threadkeeper/in/hub/announce", hub))
   }
 
+  @Test("Where everybody may connect it makes logins, and keeps clients without one")
+  func withoutLogins() async throws {
+    let broker = try BrokerInUse(house: ["allow_anonymous true"], addition: "", logins: [])
+    let report = try await report(options(broker))
+    #expect(report["broker"]?["access"] == "incomplete")
+    let lines = lines(report["broker"])
+    let file = broker.file("threadkeeper.passwd")
+    #expect(lines.contains("sudo mosquitto_passwd -c \(file) threadkeeper"), "\(lines)")
+    #expect(lines.contains("sudo mosquitto_passwd \(file) homeassistant"), "\(lines)")
+    #expect(lines.contains("password_file \(file)"), "\(lines)")
+    #expect(lines.contains { $0.contains("--keep-anonymous --monitor homeassistant") }, "\(lines)")
+    let list = try #require(report["broker"]?["access_list"]?.text)
+    #expect(list.hasPrefix("# Clients without a login:"))
+    #expect(broker.log.contains(" running"))
+  }
+
   @Test(
     "A wrong password, or a login that is not there: nothing is written, and it says what to do")
   func refused() async throws {
@@ -198,6 +214,28 @@ struct SetupTests {
     let written = try await report(arguments + ["--no-validate"])
     #expect(written["written"] == true && hasStore)
     #expect(try await installation.json("status")["login"]?["password_from"] == "keychain")
+  }
+
+  @Test("TLS with the right authorities works; with others nothing is written, and it says why")
+  func tls() async throws {
+    let certificates = try TestCertificates()
+    let broker = try BrokerInUse(
+      house: [
+        "allow_anonymous false", "password_file $/passwords", "certfile \(certificates.server)",
+        "keyfile \(certificates.serverKey)",
+      ], addition: "", logins: ["threadkeeper"])
+    let before = try settings
+    for options in [[], ["--ca-file", certificates.strangeAuthority]] {
+      let outcome = try await installation.command(self.options(broker) + options)
+      #expect(outcome.status == 69, "\(options)")
+      #expect(outcome.error.contains("TLS") || outcome.error.contains("tls"), "\(outcome.error)")
+    }
+    #expect(try settings == before && !hasStore)
+    _ = try await report(options(broker) + ["--ca-file", certificates.authority])
+    #expect(try settings.contains("  tls:\n    ca_file: \(certificates.authority)\n"))
+    let again = try await report(["setup", "--mosquitto-config", broker.file("mosquitto.conf")])
+    #expect(again["written"] == false && again["password_stored"] == false)
+    #expect(broker.log.contains(" running"))
   }
 
   @Test("Each option that is missing without a terminal is named")

@@ -2,7 +2,14 @@
 
 import ArgumentParser
 import Settings
+import StatePlaces
 import ThreadkeeperDaemon
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// The answers that can be given as options.
 struct SetupFlags: ParsableArguments {
@@ -79,8 +86,17 @@ struct SetupFlags: ParsableArguments {
     }
   }
 
-  /// Where TLS is asked for.
-  var authority: String? { caFile ?? (tls ? Self.systemAuthorities : nil) }
+  /// Where TLS is asked for: an absolute path.
+  var authority: String? {
+    caFile.map(Self.absolute) ?? (tls ? Self.systemAuthorities : nil)
+  }
+
+  /// What a person names is relative to where that person is, and not to the settings.
+  static func absolute(_ path: String) -> String {
+    FilePath.absolute(
+      path, in: SettingsLoader.currentDirectory(),
+      home: ProcessInfo.processInfo.environment["HOME"]) ?? path
+  }
 
   static let systemAuthorities = "/etc/ssl/certs/ca-certificates.crt"
 

@@ -121,8 +121,11 @@ struct SetupQuestions: Sendable {
       nil, usual: authority ?? SetupFlags.systemAuthorities,
       why: "Who may have signed the broker's certificate: a PEM file; `none` for no TLS.",
       "Authorities"
-    ) { $0 == "none" || ReadableFile.isThere($0) ? nil : "There is no such file that can be read." }
-    return .own(host: host, port: number, caFile: file == "none" ? nil : file)
+    ) {
+      $0 == "none" || ReadableFile.isThere(SetupFlags.absolute($0))
+        ? nil : "There is no such file that can be read."
+    }
+    return .own(host: host, port: number, caFile: file == "none" ? nil : SetupFlags.absolute(file))
   }
 
   static func unreached(_ error: MosquittoError) -> CommandFailure {
