@@ -36,9 +36,9 @@ package struct ThreadkeeperCommand: AsyncParsableCommand {
       CommandGroup(
         name: "Set it up",
         subcommands: [
-          SetupCommand.self, LoginCommand.self, LogoutCommand.self, KeysCommand.self, LockCommand.self,
-          UnlockCommand.self, CheckConfigCommand.self, IngestCommand.self, ACLCommand.self,
-          ClientsCommand.self, StoreCommand.self, PageCommand.self,
+          SetupCommand.self, LoginCommand.self, LogoutCommand.self, KeysCommand.self,
+          LockCommand.self, UnlockCommand.self, CheckConfigCommand.self, IngestCommand.self,
+          ACLCommand.self, ClientsCommand.self, StoreCommand.self, PageCommand.self,
         ]),
       CommandGroup(name: "Tools", subcommands: [ClientCommand.self, DatasetCommand.self]),
     ])

@@ -168,7 +168,9 @@ struct HouseAccessTests {
       try await isTaken("threadkeeper/in/hub/announce", try await broker.publisher("hub")))
   }
 
-  @Test("Added to the end of a list that is there, it denies threadkeeper's topics to who may do everything")
+  @Test(
+    "Added to the end of a list that is there, it denies threadkeeper's topics to who may do everything"
+  )
   func existingList() async throws {
     let heading = "An access list that is there already"
     let list = try await accessList(handbook.accessListArguments(below: heading))
