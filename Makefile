@@ -17,8 +17,8 @@ THREADKEEPER = $$($(SWIFT) build $(RELEASE) --show-bin-path)/threadkeeper
 SWIFT_SOURCES := Sources Tests Package.swift \
   $(if $(shell find examples -name '*.swift' -print -quit 2>/dev/null),examples)
 
-.PHONY: help run demo test test-brokers lint format build bench sanitize consumer hermetic interop docs deb test-deb \
-  image addon test-image install uninstall clean prepare compile
+.PHONY: help run demo test test-brokers lint format build bench fuzz sanitize consumer hermetic interop docs \
+  deb test-deb image addon test-image install uninstall clean prepare compile
 
 help: ## Show this list
 	@echo 'threadkeeper: keeps the Thread credentials of a home. Goals:'
@@ -68,6 +68,14 @@ sanitize: prepare ## Let 8 threads work on the keychain for 10 seconds under the
 	$(SWIFT) build $(SANITIZE)
 	@"$$($(SWIFT) build $(SANITIZE) --show-bin-path)/keychain-stress" $(ARGS)
 
+# Builds of their own too: libFuzzer needs its marks on every branch. gold cannot link that, so lld does.
+FUZZ := -c release --scratch-path .build-fuzz --product threadkeeper-fuzz \
+  -Xswiftc -sanitize=fuzzer,address -Xswiftc -use-ld=lld
+fuzz: export THREADKEEPER_FUZZ = 1
+fuzz: prepare ## Fuzz what reads others' bytes, each for FUZZ_SECONDS=60
+	$(SWIFT) build $(FUZZ)
+	@.ci/fuzz "$$($(SWIFT) build $(FUZZ) --show-bin-path)/threadkeeper-fuzz" .build-fuzz/work $(ARGS)
+
 consumer: prepare ## Build packages that depend on this one, the examples among them, and run them
 	@.ci/example
 	@.ci/consumer
@@ -116,7 +124,7 @@ uninstall: ## Remove what `make install` has installed; settings and store stay
 	@.ci/install uninstall
 
 clean: ## Remove what was built; the state in .threadkeeper stays
-	rm -rf .build .build-tsan
+	rm -rf .build .build-asan .build-fuzz .build-tsan
 
 prepare:
 	@.ci/prepare

@@ -12,6 +12,15 @@ let librarySettings: [SwiftSetting] =
   isCheckout || Context.environment["THREADKEEPER_WARNINGS"] != nil
   ? [] : [.unsafeFlags(["-suppress-warnings"])]
 
+/// The program of `make fuzz` links with libFuzzer only, so it is there for that goal only.
+let fuzzProgram: [Target] =
+  Context.environment["THREADKEEPER_FUZZ"] == nil
+  ? []
+  : [
+    .executableTarget(
+      name: "threadkeeper-fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Program")
+  ]
+
 /// The floors, lowest first; an import goes down only. See docs/explanation/architecture.md.
 let package = Package(
   name: "threadkeeper",
@@ -203,11 +212,22 @@ let package = Package(
       ],
       path: "Tests/Benchmarks", exclude: ["CBareDatabase", "CBareSubscriber"]),
 
-    // Threads at work on the keychain: `make sanitize`. It depends on little, because all of that is
+    // Threads at work on the keychain: `make stress`. It depends on little, because all of that is
     // built once more for the sanitizer.
     .executableTarget(
       name: "keychain-stress", dependencies: ["KeychainCore", "Security", "SodiumCrypto"],
       path: "Tests/Stress"),
+
+    // What `make fuzz` and a test of its seeds check for any bytes.
+    .target(
+      name: "FuzzTargets",
+      dependencies: [
+        "BoundedJSON", "Bridge", "BridgeProtocol", "IngestRules", "LocalRequests", "SealedEnvelope",
+        "Security", "ServiceDiscovery", "Settings", "SodiumCrypto", "ThreadDataset",
+        "ThreadRequests", "VarlinkSocket",
+      ],
+      path: "Tests/Fuzz/Targets"),
+    .testTarget(name: "FuzzTargetsTests", dependencies: ["FuzzTargets", "TestKit"]),
 
     // Tests: a target for each target, and what they share.
     .target(name: "CTestSandbox", path: "Tests/CTestSandbox"),
@@ -348,6 +368,6 @@ let package = Package(
         "TestKit", "ThreadClientExample", "ThreadDataset", "ThreadNetwork", "ThreadRequests",
         "VarlinkSocket", "YAMLReader", "service-probe", "threadkeeper",
       ]),
-  ],
+  ] + fuzzProgram,
   swiftLanguageModes: [.v6]
 )

@@ -3,7 +3,7 @@
 import Foundation
 import KeychainCore
 
-/// `make sanitize`: threads at work on the keychain in every way at once, under the thread sanitizer. Ends
+/// `make stress`: threads at work on the keychain in every way at once, under the thread sanitizer. Ends
 /// with 0 when every answer was one that may come, and the stores are whole afterwards; the sanitizer ends
 /// it with 66 after a race.
 ///
