@@ -22,13 +22,15 @@ extension AccessList {
   /// Whether a user name keeps its place in the topics.
   package static func check(userName: String) throws(AccessListError) {
     try check(line: userName)
-    if userName.contains("/") {
+    // At scalars: to Swift, a slash and an accent after it are one character.
+    let scalars = userName.unicodeScalars
+    if scalars.contains("/") {
       throw .userName(
         userName,
         "with `/` it reaches into the topics of another user (`a/request` could speak "
           + "for `a`)")
     }
-    if userName.contains("+") || userName.contains("#") {
+    if scalars.contains("+") || scalars.contains("#") {
       throw .userName(
         userName,
         "`+` and `#` are wildcards of MQTT, and Mosquitto denies everything to such a "
@@ -46,7 +48,7 @@ extension AccessList {
     if userName.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) {
       throw .userName(userName, "control characters end a line of the list")
     }
-    if userName.contains(":") {
+    if userName.unicodeScalars.contains(":") {
       throw .userName(userName, "`:` ends the name in Mosquitto's password file")
     }
     if userName.first == " " || userName.last == " " {

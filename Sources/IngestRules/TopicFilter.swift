@@ -50,10 +50,12 @@ package struct TopicFilter: Sendable, Hashable {
       guard isLast else { throw IngestFlaw("`#` can only be the last level of a topic") }
       return .rest
     }
-    guard !text.contains("+"), !text.contains("#") else {
+    guard !text.utf8.contains(where: { "+#".utf8.contains($0) }) else {
       throw IngestFlaw("`+` and `#` are whole levels of a topic")
     }
-    guard text.contains("{") || text.contains("}") else { return .text(Array(text.utf8)) }
+    guard text.utf8.contains(where: { "{}".utf8.contains($0) }) else {
+      return .text(Array(text.utf8))
+    }
     let name = String(text.dropFirst().dropLast())
     guard text.hasPrefix("{"), text.hasSuffix("}"), TextTemplate.isPartName(name) else {
       throw IngestFlaw(

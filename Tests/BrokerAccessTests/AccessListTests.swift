@@ -105,6 +105,7 @@ struct AccessListTests {
     arguments: [
       ("a/request", "for `a`"), ("a+", "wildcards"), ("#", "wildcards"), ("", "empty"),
       ("a:b", "password file"), ("a\ntopic readwrite #", "control"), (" a", "spaces"),
+      ("a/\u{301}", "for `a`"), ("a+\u{301}", "wildcards"), ("a:\u{301}", "password file"),
       ("..", "directory"),
     ])
   func refusedNames(name: String, why: String) throws {

@@ -42,7 +42,8 @@ struct TopicFilterTests {
     "What is no such topic is refused",
     arguments: [
       "", "a/#/b", "a#", "a/b+", "$SYS/a", "$share/g/a", "a/{x", "a/x}", "a/{x}y", "a/{}",
-      "a/{x y}", "{x}/{x}", "a/{payload}", " a", "a ", "a\nb", "a\u{0}",
+      "a/+\u{301}", "a/#\u{301}", "a/{x}\u{301}", "a/{x y}", "{x}/{x}", "a/{payload}", " a", "a ",
+      "a\nb", "a\u{0}",
       String(repeating: "a/", count: 16) + "a", String(repeating: "x", count: 257),
     ])
   func refused(text: String) {
