@@ -17,7 +17,7 @@ THREADKEEPER = $$($(SWIFT) build $(RELEASE) --show-bin-path)/threadkeeper
 SWIFT_SOURCES := Sources Tests Package.swift \
   $(if $(shell find examples -name '*.swift' -print -quit 2>/dev/null),examples)
 
-.PHONY: help run demo test test-brokers lint format build bench fuzz sanitize consumer hermetic interop docs \
+.PHONY: help run demo test test-brokers lint format build bench fuzz stress sanitize consumer hermetic interop docs \
   deb test-deb image addon test-image install uninstall clean prepare compile
 
 help: ## Show this list
@@ -61,12 +61,16 @@ bench: prepare compile ## Measure throughput, latency and footprint on this mach
 	$(SWIFT) build $(RELEASE) --product threadkeeper-bench
 	@exec "$(THREADKEEPER)-bench" $(ARGS)
 
-# A build of its own, because what the sanitizer watches is compiled differently. Optimized, so that the
-# threads get in each other's way often enough. Nothing is suppressed: a report is a race.
-SANITIZE := -c release --sanitize=thread --scratch-path .build-tsan --product keychain-stress
-sanitize: prepare ## Let 8 threads work on the keychain for 10 seconds under the thread sanitizer
-	$(SWIFT) build $(SANITIZE)
-	@"$$($(SWIFT) build $(SANITIZE) --show-bin-path)/keychain-stress" $(ARGS)
+# Builds of their own, because what a sanitizer watches is compiled differently. Nothing is suppressed: a report is an
+# error. The keychain is optimized, so that its threads get in each other's way often enough.
+STRESS := -c release --sanitize=thread --scratch-path .build-tsan --product keychain-stress
+sanitize: prepare stress ## Run the tests under two sanitizers, after `stress`
+	@.ci/sanitize address $(ARGS)
+	@.ci/sanitize thread $(ARGS)
+
+stress: prepare ## Let 8 threads race on the keychain, under a sanitizer
+	$(SWIFT) build $(STRESS)
+	@"$$($(SWIFT) build $(STRESS) --show-bin-path)/keychain-stress" $(if $(filter stress,$(MAKECMDGOALS)),$(ARGS))
 
 # Builds of their own too: libFuzzer needs its marks on every branch. gold cannot link that, so lld does.
 FUZZ := -c release --scratch-path .build-fuzz --product threadkeeper-fuzz \
