@@ -5,13 +5,16 @@ import BridgeProtocol
 /// When a device of Home Assistant may be published again: not before some seconds have passed, however often a router
 /// comes, goes or changes its name. Home Assistant sets up the whole device anew each time.
 struct HomeAssistantPace {
-  /// Topics that are remembered before those whose time is over are forgotten.
-  private static let mostRemembered = 256
+  /// Topics that are remembered before those whose time is over are looked for.
+  private static let fewest = 256
 
   /// Seconds between two publications on one topic; 0: any.
   let seconds: Int
   private let now: @Sendable () -> WireTime
   private var sent: [String: WireTime] = [:]
+  /// Topics at which those whose time is over are forgotten: twice as many as were left the last time, or a burst
+  /// would look at all of them for each.
+  private var mostRemembered = fewest
   /// When what was held back is looked at again.
   private var holdsUntil: WireTime?
 
@@ -26,7 +29,10 @@ struct HomeAssistantPace {
   mutating func note(_ topic: String) {
     guard seconds > 0 else { return }
     let now = now()
-    if sent.count >= Self.mostRemembered { sent = sent.filter { isHeld($0.value, now) } }
+    if sent.count >= mostRemembered {
+      sent = sent.filter { isHeld($0.value, now) }
+      mostRemembered = max(Self.fewest, 2 * sent.count)
+    }
     sent[topic] = now
   }
 
