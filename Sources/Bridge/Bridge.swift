@@ -11,7 +11,7 @@ import ThreadCredentialStore
 /// The service: events in, credentials and alerts on disk, state and events out.
 package final class Bridge: Service {
   /// Messages that are committed together.
-  package static let batchMessages = 500
+  package static let batchMessages = 2_000
   /// A batch of so many messages is part of a burst: at the pace of a home, a handful come together.
   /// Less than a full batch, because a broker that is busy sends smaller ones, and publications would
   /// keep it busy.
@@ -220,6 +220,7 @@ package final class Bridge: Service {
       return subscription
     }
     intake.batchMessages = batchMessages
+    intake.receiveMaximum = UInt16(2 * batchMessages)
     intake.sessionExpiry = sessionDays * 86_400
     intake.stopLimit = stopLimit
     intake.cleanStart = false

@@ -28,7 +28,7 @@ package struct EmbeddedBrokerConfiguration: Sendable {
 
   package init(
     directory: String, port: UInt16? = nil, baseTopics: [String] = ["threadkeeper"],
-    persistence: Bool = true, logins: [Login] = Login.home, receiveMaximum: UInt16 = 1000,
+    persistence: Bool = true, logins: [Login] = Login.home, receiveMaximum: UInt16 = 4000,
     extraConfiguration: [String] = [], program: String? = nil,
     startLimit: Duration = .seconds(10), stopLimit: Duration = .seconds(5)
   ) {

@@ -19,7 +19,7 @@ struct IntakeInterrupted: Error, CustomStringConvertible {
 extension Intake {
   private enum Bound {
     /// Rows that one transaction changes before it is committed.
-    static let rows = 5_000
+    static let rows = 10_000
     /// The same in time.
     static let time = Duration.seconds(1)
     /// A quarter of the keep-alive of 60 seconds. The broker ends a connection that is silent for 90.

@@ -6,15 +6,15 @@ import Testing
 
 @Suite("How many messages are taken in at once")
 struct BatchPaceTests {
-  @Test("A connection begins with one message, and doubles up to 500 while batches are fast")
+  @Test("A connection begins with one message, and doubles up to 2000 while batches are fast")
   func doubles() {
     var pace = BatchPace()
     var limits = [pace.limit]
-    for _ in 0..<10 {
+    for _ in 0..<12 {
       pace.applied(pace.limit, in: .milliseconds(10))
       limits.append(pace.limit)
     }
-    #expect(limits == [1, 2, 4, 8, 16, 32, 64, 128, 256, 500, 500])
+    #expect(limits == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2000, 2000])
     pace.connected()
     #expect(pace.limit == 1)
   }
