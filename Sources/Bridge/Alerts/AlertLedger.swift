@@ -113,10 +113,10 @@ enum AlertLedger {
         held_facts = excluded.held_facts
       """,
       .blob(alert.fingerprint.bytes), .integer(alert.home), .integer(alert.name.number),
-      .text(alert.subject), .integer(alert.phase.rawValue), .text(try alert.facts.text()),
+      .text(alert.subject), .integer(alert.phase.rawValue), .text(alert.facts.text),
       .integer(alert.heldSince.milliseconds), .init(alert.startsAt),
       .integer(alert.updatedAt.milliseconds), .init(alert.endsAt), .integer(alert.sequence),
-      .init(try alert.heldFacts?.text()))
+      .init(alert.heldFacts?.text))
   }
 
   static func delete(_ fingerprint: AlertFingerprint, _ tx: WriteTransaction) throws {
@@ -149,8 +149,8 @@ extension AlertRecord {
 }
 
 extension AlertFacts {
-  fileprivate func text() throws -> String {
-    String(decoding: try JSONEncoder().encode(self), as: UTF8.self)
+  fileprivate var text: String {
+    String(decoding: WireJSON().encode(self), as: UTF8.self)
   }
 
   fileprivate init(text: String) throws {

@@ -102,7 +102,7 @@ enum EventLedger {
       .init(event.alert?.bytes), .init(event.user),
       .init(
         event.detail.isEmpty
-          ? nil : String(decoding: try JSONEncoder().encode(event.detail), as: UTF8.self)))
+          ? nil : String(decoding: WireJSON().encode(event.detail), as: UTF8.self)))
   }
 
   static func page(after id: Int64, limit: Int, _ tx: ReadTransaction) throws -> [EventRecord] {

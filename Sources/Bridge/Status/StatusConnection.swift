@@ -42,7 +42,6 @@ final class StatusConnection: MosquittoHandler {
   let topics: BaseTopics
   private let clock: any Clock
   let logger: Logger
-  private let json = Mutex(WireJSON())
   let state = Mutex(State())
   private var birthTopic: String { reports.configuration.homeAssistant.birthTopic }
 
@@ -213,5 +212,5 @@ final class StatusConnection: MosquittoHandler {
     outbox.republishAll(withPresence: withPresence)
   }
 
-  func encode(_ value: some Encodable) -> [UInt8] { json.withLock { $0.encode(value) } }
+  func encode(_ value: some Encodable) -> [UInt8] { WireJSON().encode(value) }
 }

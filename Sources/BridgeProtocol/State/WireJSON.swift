@@ -1,23 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import BoundedJSON
 
 /// How values become the JSON that is published: keys sorted, so that equal values are equal bytes.
-package struct WireJSON {
-  private let encoder: JSONEncoder
-
-  package init() {
-    encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-  }
+package struct WireJSON: Sendable {
+  package init() {}
 
   package func encode(_ value: some Encodable) -> [UInt8] {
     // Every published type holds texts, whole numbers and booleans only, for which encoding is total.
-    guard let data = try? encoder.encode(value) else { return Array("{}".utf8) }
-    return Array(data)
+    (try? JSONWriter.bytes(of: value)) ?? Array("{}".utf8)
   }
 }
