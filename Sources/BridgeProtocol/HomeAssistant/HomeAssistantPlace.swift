@@ -55,14 +55,22 @@ package struct HomeAssistantPlace: Hashable, Sendable {
   static func escaped(_ text: String) -> String {
     var escaped = ""
     for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"):
+      if isLetterOrDigit(byte) {
         escaped.unicodeScalars.append(Unicode.Scalar(byte))
-      default: escaped += "-" + Hexadecimal.encode([byte])
+      } else {
+        escaped += "-" + Hexadecimal.encode([byte])
       }
     }
     return escaped
+  }
+
+  private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: false
+    }
   }
 
   /// What the daemon's device is called.
@@ -72,7 +80,8 @@ package struct HomeAssistantPlace: Hashable, Sendable {
   /// Nil for what Home Assistant transliterates better itself.
   static func slug(_ name: String) -> String? {
     guard name.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
-    let words = name.lowercased().split { !($0.isLetter || $0.isNumber) }
-    return words.isEmpty ? nil : words.joined(separator: "_")
+    // By bytes: what Unicode says of each character takes a tenth of the time of announcing a device.
+    let words = name.lowercased().utf8.split { !isLetterOrDigit($0) }
+    return words.isEmpty ? nil : words.map { String(Substring($0)) }.joined(separator: "_")
   }
 }
