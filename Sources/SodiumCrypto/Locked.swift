@@ -14,8 +14,8 @@
 /// whatever the other guards for a race.
 // Unchecked because the value is touched under the mutex only, and the mutex's memory never moves.
 package final class Locked<Value>: @unchecked Sendable {
-  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-  private var value: Value
+  @usableFromInline let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  @usableFromInline var value: Value
 
   package init(_ value: sending Value) {
     self.value = value
@@ -27,6 +27,8 @@ package final class Locked<Value>: @unchecked Sendable {
     mutex.deallocate()
   }
 
+  // Inlinable, so that a caller in another module pays for no closure.
+  @inlinable
   package func withLock<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }

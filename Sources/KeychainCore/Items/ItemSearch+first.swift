@@ -12,12 +12,17 @@ extension ItemSearch {
     matching query: ItemQuery, in tx: ReadTransaction
   ) throws(KeychainError) -> (item: Item, secret: SecretBytes)? {
     try KeychainError.wrap("reading an item") {
-      if access != .readOnly, case .primary(let values) = try plan(query, keys.index, in: tx),
-        values.count == 1, let found = try lookUp(values[0], query, in: tx)
+      let known = keys.index
+      if access != .readOnly, case .primary(let values) = try plan(query, known, in: tx),
+        values.count == 1
       {
-        return found
+        if let found = try lookUp(values[0], query, in: tx) { return found }
+        // A new index key may have come between the look at the keys and the one at the store.
+        if keys.index.newest == known.newest {
+          try health.checkListing()
+          return nil
+        }
       }
-      // Also where nothing was found: there is more to ask before that may be said.
       var query = query
       query.limit = min(query.limit ?? 1, 1)
       guard let item = try items(matching: query, in: tx).first else { return nil }
