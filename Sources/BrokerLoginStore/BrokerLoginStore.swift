@@ -50,7 +50,7 @@ package struct BrokerLoginStore: Sendable {
   }
 
   /// What makes the item unique, but for the account: with that a look-up needs one row only.
-  var key: [ItemAttribute: AttributeValue] {
+  var key: ItemAttributes {
     [
       .server: .string(address.host.lowercased()), .port: .integer(Int64(address.port)),
       .protocolType: .string(address.isEncrypted ? "mqts" : "mqtt"),

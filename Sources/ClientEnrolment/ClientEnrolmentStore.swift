@@ -69,7 +69,7 @@ package final class ClientEnrolmentStore: Sendable {
   ) throws(KeychainError) -> (clients: [EnrolledClient], damaged: [String]) {
     var clients: [EnrolledClient] = []
     var damaged: [String] = []
-    var attributes: [ItemAttribute: AttributeValue] = [.accessGroup: .string(Self.group)]
+    var attributes: ItemAttributes = [.accessGroup: .string(Self.group)]
     if let home { attributes[.service] = .string(Self.servicePrefix + home) }
     let items = try keychain.items(
       matching: ItemQuery(.genericPassword, attributes, unreadable: .skip), in: tx)

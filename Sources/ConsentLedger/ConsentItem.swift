@@ -72,7 +72,7 @@ struct ConsentItem<Record: Codable> {
   }
 
   private func query(account: ConsentID?) -> ItemQuery {
-    var attributes: [ItemAttribute: AttributeValue] = [
+    var attributes: ItemAttributes = [
       .service: .string(service), .accessGroup: .string(ConsentLedger.group),
     ]
     if let account { attributes[.account] = .string(account.description) }

@@ -39,7 +39,7 @@ package struct FoundItem: Sendable {
   }
 
   /// All attributes; where both halves of an identity have one, that of the certificate.
-  package var attributes: [ItemAttribute: AttributeValue] {
+  package var attributes: ItemAttributes {
     guard let privateKey else { return item.attributes }
     return privateKey.attributes.merging(item.attributes) { _, certificate in certificate }
   }

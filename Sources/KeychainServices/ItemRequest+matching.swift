@@ -9,14 +9,14 @@ extension ItemRequest {
   }
 
   /// The attributes that the store compares. Where case does not matter, text is compared here.
-  var comparedByStore: [ItemAttribute: AttributeValue] {
+  var comparedByStore: ItemAttributes {
     guard ignoresCase else { return attributes }
     return attributes.filter { $0.value.string == nil }
   }
 
   /// Compares what the store does not. Every attribute is compared again, so it also serves where
   /// the store could compare none.
-  func isMetBy(_ found: [ItemAttribute: AttributeValue], needsPresence: Bool) -> Bool {
+  func isMetBy(_ found: ItemAttributes, needsPresence: Bool) -> Bool {
     if authenticationUI == .skip, needsPresence { return false }
     if let accessControl {
       let flags = found[.accessControl].map { AccessControl($0).flags } ?? []

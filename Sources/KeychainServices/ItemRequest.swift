@@ -9,9 +9,9 @@ package struct ItemRequest: Sendable {
   package var itemClass: RequestClass?
   /// To be stored, or to be equal. Without the access group, "synchronizable", the accessibility
   /// and the access control, which have places of their own.
-  package var attributes: [ItemAttribute: AttributeValue] = [:]
+  package var attributes: ItemAttributes = [:]
   /// What a new item gets unless `attributes` says otherwise; nothing to search for.
-  package var defaults: [ItemAttribute: AttributeValue] = [:]
+  package var defaults: ItemAttributes = [:]
   package var accessGroup: String?
   /// Nil: not said, which means no.
   package var synchronizable: ItemQuery.Synchronizable?

@@ -44,7 +44,7 @@ extension KeychainClient {
 
   private func changes(
     _ change: ItemRequest
-  ) throws(KeychainError) -> ([ItemAttribute: AttributeValue], removing: Set<ItemAttribute>) {
+  ) throws(KeychainError) -> (ItemAttributes, removing: Set<ItemAttribute>) {
     var attributes = change.attributes
     // The store stamps the one, and nobody changes the other.
     attributes[.modificationDate] = nil

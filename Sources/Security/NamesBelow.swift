@@ -17,6 +17,7 @@ typealias AuthenticationUI = KeychainServices.AuthenticationUI
 typealias FoundItem = KeychainServices.FoundItem
 typealias HarmlessText = Terminal.HarmlessText
 typealias ItemAttribute = KeychainCore.ItemAttribute
+typealias ItemAttributes = KeychainCore.ItemAttributes
 typealias ItemClass = KeychainCore.ItemClass
 typealias ItemRequest = KeychainServices.ItemRequest
 typealias ItemSecret = KeychainServices.ItemSecret

@@ -20,7 +20,7 @@ package struct StoredPlace {
 
   /// Nil for what is not the bridge's. Items of programs may have such names too, but for those of
   /// credentials: then they are in a group of their own.
-  package init?(_ itemClass: ItemClass, _ attributes: [ItemAttribute: AttributeValue]) {
+  package init?(_ itemClass: ItemClass, _ attributes: ItemAttributes) {
     guard itemClass == .genericPassword, let service = attributes[.service]?.string,
       // By bytes: a mark that combines with the slash is of the home's name.
       let kind = Kind.allCases.first(where: { service.utf8.starts(with: $0.rawValue.utf8) }),

@@ -48,7 +48,7 @@ extension ThreadCredentialStore {
       deadline: adoption.deadline)
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    var attributes: [ItemAttribute: AttributeValue] = [
+    var attributes: ItemAttributes = [
       .generic: .data(Array(try encoder.encode(outside)))
     ]
     var bytes: [UInt8] = []

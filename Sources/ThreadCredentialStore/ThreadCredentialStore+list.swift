@@ -15,7 +15,7 @@ extension ThreadCredentialStore {
   package func all(
     in home: String, of team: String?, limit: Int?, _ tx: ReadTransaction
   ) throws -> Found {
-    var attributes: [ItemAttribute: AttributeValue] = [.service: .string(Self.service(home))]
+    var attributes: ItemAttributes = [.service: .string(Self.service(home))]
     // As an attribute it is compared byte by byte, like every other name of a team.
     if let team { attributes[.accessGroup] = .string(team) }
     return try opened(

@@ -172,7 +172,7 @@ package struct ThreadCredentialStore: Sendable {
   static func ownerService(_ home: String) -> String { "thread-owner/\(home)" }
   static func preferredService(_ home: String) -> String { "thread-preferred/\(home)" }
 
-  static func attributes(of dataset: OperationalDataset) -> [ItemAttribute: AttributeValue] {
+  static func attributes(of dataset: OperationalDataset) -> ItemAttributes {
     [
       .generic: .data(dataset.extendedPANID?.bytes ?? []),
       .label: .string(dataset.networkName ?? ""),

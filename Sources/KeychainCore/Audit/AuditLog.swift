@@ -35,7 +35,7 @@ final class AuditLog: Sendable {
 
   /// Class, what names the item, and the group.
   static func subject(
-    _ itemClass: ItemClass, _ attributes: [ItemAttribute: AttributeValue]
+    _ itemClass: ItemClass, _ attributes: ItemAttributes
   ) -> String {
     let names: [ItemAttribute] =
       switch itemClass {

@@ -32,7 +32,7 @@ enum ExportRecord {
       body.append(item.itemClass.rawValue)
       body.append(item.accessible.rawValue)
       body.append(bigEndian: UInt16(clamping: item.attributes.count))
-      for (attribute, value) in item.attributes.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      for (attribute, value) in item.attributes {
         body.append(attribute.rawValue)
         value.append(to: &body)
       }
@@ -103,7 +103,7 @@ enum ExportRecord {
       throw ExportFlaw("is for another device only: no export has such items")
     }
     let count: UInt16 = try reader.number()
-    var attributes: [ItemAttribute: AttributeValue] = [:]
+    var attributes: ItemAttributes = [:]
     let before = reader.rest.count
     for _ in 0..<count {
       let attribute = ItemAttribute(rawValue: try reader.number())

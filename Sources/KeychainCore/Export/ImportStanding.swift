@@ -63,7 +63,7 @@ extension ItemSearch {
 
   /// The names of attributes that are not the same, but for the two dates.
   private static func differences(
-    _ mine: [ItemAttribute: AttributeValue], _ theirs: [ItemAttribute: AttributeValue]
+    _ mine: ItemAttributes, _ theirs: ItemAttributes
   ) -> [String] {
     let nothing = AttributeValue.data([])
     return Set(mine.keys).union(theirs.keys)

@@ -20,7 +20,7 @@ struct BlindIndex {
   let key: GuardedKey
 
   func primaryKey(
-    of form: RowForm, _ attributes: [ItemAttribute: AttributeValue]
+    of form: RowForm, _ attributes: ItemAttributes
   ) throws -> [UInt8] {
     try primaryKey(of: form) { attributes[$0] }
   }
@@ -38,7 +38,7 @@ struct BlindIndex {
 
   /// Nil where there is nothing to find: an empty attribute is not indexed.
   func side(
-    _ attribute: ItemAttribute?, of form: RowForm, _ attributes: [ItemAttribute: AttributeValue]
+    _ attribute: ItemAttribute?, of form: RowForm, _ attributes: ItemAttributes
   ) throws -> [UInt8]? {
     guard let attribute, let value = attributes[attribute], !value.isEmpty else { return nil }
     var message = Self.message(.attribute, form)

@@ -8,7 +8,7 @@ package struct Item: Sendable {
   package let itemClass: ItemClass
   package let accessible: Accessibility
   /// The dates of creation and of the last change are among them.
-  package let attributes: [ItemAttribute: AttributeValue]
+  package let attributes: ItemAttributes
   /// Rises by one with every change.
   package let version: Int64
   let secretVersion: Int64

@@ -15,7 +15,7 @@ struct ItemMetadata {
   var accessible: Accessibility
   /// The version of the item in which its secret was last written: binds the one to the other.
   var secretVersion: Int64
-  var attributes: [ItemAttribute: AttributeValue]
+  var attributes: ItemAttributes
 
   /// Encoded and padded. The caller wipes it.
   func encoded() -> [UInt8] {
@@ -23,7 +23,7 @@ struct ItemMetadata {
     bytes.reserveCapacity(Self.block * 2)
     bytes.append(accessible.rawValue)
     Self.append(UInt64(bitPattern: secretVersion), to: &bytes)
-    for (attribute, value) in attributes.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+    for (attribute, value) in attributes {
       bytes.append(attribute.rawValue)
       value.withCanonicalBytes { canonical in
         // A truth value is all in its kind.
@@ -52,7 +52,7 @@ struct ItemMetadata {
     }
     self.accessible = accessible
     secretVersion = Int64(bitPattern: try reader.number())
-    attributes = Dictionary(minimumCapacity: 12)
+    attributes = ItemAttributes(minimumCapacity: 12)
     while !reader.isAtEnd {
       let attribute = ItemAttribute(rawValue: try reader.byte())
       let head = try reader.number()
@@ -62,7 +62,7 @@ struct ItemMetadata {
   }
 
   init(
-    accessible: Accessibility, secretVersion: Int64, attributes: [ItemAttribute: AttributeValue]
+    accessible: Accessibility, secretVersion: Int64, attributes: ItemAttributes
   ) {
     self.accessible = accessible
     self.secretVersion = secretVersion

@@ -5,7 +5,7 @@ package struct ItemQuery: Sendable {
   /// Nil: every class.
   package var itemClass: ItemClass?
   /// Equal byte by byte. An empty value also finds an attribute that is missing.
-  package var attributes: [ItemAttribute: AttributeValue]
+  package var attributes: ItemAttributes
   package var accessible: Accessibility?
   /// Nil: every group.
   package var accessGroups: [String]?
@@ -34,7 +34,7 @@ package struct ItemQuery: Sendable {
   }
 
   package init(
-    _ itemClass: ItemClass? = nil, _ attributes: [ItemAttribute: AttributeValue] = [:],
+    _ itemClass: ItemClass? = nil, _ attributes: ItemAttributes = [:],
     accessible: Accessibility? = nil, accessGroups: [String]? = nil,
     synchronizable: Synchronizable = .no, reference: ItemReference? = nil, limit: Int? = nil,
     after: Int64? = nil, unreadable: Unreadable = .fail

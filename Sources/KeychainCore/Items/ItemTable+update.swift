@@ -13,7 +13,7 @@ extension ItemTable {
   /// - Throws: `itemNotFound`, `duplicateItem` (nothing has changed then, and the transaction can
   ///   go on), `interactionNotAllowed` when the secret or the class changes and is locked.
   func update(
-    _ item: Item, attributes: [ItemAttribute: AttributeValue]? = nil,
+    _ item: Item, attributes: ItemAttributes? = nil,
     removing: Set<ItemAttribute> = [], secret: SecretBytes? = nil,
     accessible: Accessibility? = nil, in tx: WriteTransaction
   ) throws(KeychainError) -> Item {
@@ -139,7 +139,7 @@ extension ItemTable {
 extension ItemMetadata {
   /// Merges `changes`; the date of the last change is stamped unless it is among them.
   fileprivate mutating func change(
-    _ changes: [ItemAttribute: AttributeValue], removing: Set<ItemAttribute>, now: Int64
+    _ changes: ItemAttributes, removing: Set<ItemAttribute>, now: Int64
   ) {
     for attribute in removing { attributes[attribute] = nil }
     attributes[.modificationDate] = .date(microseconds: now)

@@ -10,12 +10,12 @@ package struct NewItem: Sendable {
 
   package var itemClass: ItemClass
   /// The dates are stamped, unless they are given (an import gives them).
-  package var attributes: [ItemAttribute: AttributeValue]
+  package var attributes: ItemAttributes
   package var secret: SecretBytes
   package var accessible: Accessibility
 
   package init(
-    _ itemClass: ItemClass, attributes: [ItemAttribute: AttributeValue], secret: SecretBytes,
+    _ itemClass: ItemClass, attributes: ItemAttributes, secret: SecretBytes,
     accessible: Accessibility = .whenUnlocked
   ) {
     self.itemClass = itemClass

@@ -16,7 +16,7 @@ package enum RowForm: UInt8, CaseIterable {
 
   package static let threadServicePrefix = "thread-network/"
 
-  init(_ itemClass: ItemClass, _ attributes: [ItemAttribute: AttributeValue]) {
+  init(_ itemClass: ItemClass, _ attributes: ItemAttributes) {
     switch itemClass {
     case .genericPassword:
       let isThread = attributes[.service].map { Self.isOfThread(service: $0) } ?? false

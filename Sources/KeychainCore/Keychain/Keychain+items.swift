@@ -14,7 +14,7 @@ extension Keychain {
   /// See `ItemTable.update`.
   @discardableResult
   package func update(
-    _ item: Item, attributes: [ItemAttribute: AttributeValue]? = nil,
+    _ item: Item, attributes: ItemAttributes? = nil,
     removing: Set<ItemAttribute> = [], secret: SecretBytes? = nil,
     accessible: Accessibility? = nil, in tx: WriteTransaction
   ) throws(KeychainError) -> Item {

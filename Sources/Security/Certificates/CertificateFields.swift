@@ -45,7 +45,7 @@ struct CertificateFields {
   }
 
   /// What tells a certificate from others.
-  var primaryKey: [ItemAttribute: AttributeValue] {
+  var primaryKey: ItemAttributes {
     [
       .certificateType: .integer(version), .issuer: .data(issuer),
       .serialNumber: .data(serialNumber),
@@ -53,8 +53,8 @@ struct CertificateFields {
   }
 
   /// The other attributes that follow from the certificate.
-  var derived: [ItemAttribute: AttributeValue] {
-    var attributes: [ItemAttribute: AttributeValue] = [
+  var derived: ItemAttributes {
+    var attributes: ItemAttributes = [
       .certificateEncoding: .integer(3), .subject: .data(subject),
       .publicKeyHash: .data(publicKeyHash),
     ]

@@ -8,7 +8,7 @@ struct KeyMaterial {
   let bits: Int64
 
   /// Nil for other types, and for what is none of its type.
-  init?(_ bytes: [UInt8], _ attributes: [ItemAttribute: AttributeValue]) {
+  init?(_ bytes: [UInt8], _ attributes: ItemAttributes) {
     let isPrivate = attributes[.keyClass]?.string == kSecAttrKeyClassPrivate
     guard isPrivate || attributes[.keyClass]?.string == kSecAttrKeyClassPublic else { return nil }
     switch attributes[.keyType]?.string {

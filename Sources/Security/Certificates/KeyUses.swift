@@ -11,14 +11,15 @@ enum KeyUses {
   ]
 
   /// Every use, allowed or not; none of a key that is neither public nor private.
-  static func usual(ofClass keyClass: String?) -> [ItemAttribute: AttributeValue] {
+  static func usual(ofClass keyClass: String?) -> ItemAttributes {
     let allowed: Set<ItemAttribute>
     switch keyClass {
     case kSecAttrKeyClassPublic: allowed = ofPublicKeys
     case kSecAttrKeyClassPrivate: allowed = ofPrivateKeys
     default: return [:]
     }
-    let all = ofPublicKeys.union(ofPrivateKeys)
-    return Dictionary(uniqueKeysWithValues: all.map { ($0, .bool(allowed.contains($0))) })
+    var uses: ItemAttributes = [:]
+    for use in ofPublicKeys.union(ofPrivateKeys) { uses[use] = .bool(allowed.contains(use)) }
+    return uses
   }
 }

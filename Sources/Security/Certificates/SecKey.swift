@@ -8,7 +8,7 @@ public final class SecKey: Hashable, Sendable {
   /// In a type of its own, so that programs need not know what is in it.
   private let contents: KeyContents
 
-  init(attributes: [ItemAttribute: AttributeValue], material: ItemSecret) {
+  init(attributes: ItemAttributes, material: ItemSecret) {
     contents = KeyContents(attributes: attributes, material: material, reference: nil)
   }
 
@@ -21,7 +21,7 @@ public final class SecKey: Hashable, Sendable {
       reference: PersistentReference(.stored(.key), item.reference))
   }
 
-  var attributes: [ItemAttribute: AttributeValue] { contents.attributes }
+  var attributes: ItemAttributes { contents.attributes }
   var material: ItemSecret { contents.material }
 
   /// Whether both have the same material and the same primary key.
@@ -36,12 +36,12 @@ public final class SecKey: Hashable, Sendable {
 }
 
 final class KeyContents: Sendable {
-  let attributes: [ItemAttribute: AttributeValue]
+  let attributes: ItemAttributes
   let material: ItemSecret
   let reference: PersistentReference?
 
   init(
-    attributes: [ItemAttribute: AttributeValue], material: ItemSecret,
+    attributes: ItemAttributes, material: ItemSecret,
     reference: PersistentReference?
   ) {
     self.attributes = attributes
@@ -53,20 +53,20 @@ final class KeyContents: Sendable {
     .subtracting([.accessGroup, .synchronizable])
 
   /// What tells a key from others, wherever it is stored.
-  var primaryKey: [ItemAttribute: AttributeValue] {
+  var primaryKey: ItemAttributes {
     attributes.filter { Self.primaryKeyNames.contains($0.key) }
   }
 
   /// The same with what is missing, as the empty value that it counts as.
-  var wholePrimaryKey: [ItemAttribute: AttributeValue] {
+  var wholePrimaryKey: ItemAttributes {
     primaryKey.merging(Self.primaryKeyNames.map { ($0, .data([])) }) { given, _ in given }
   }
 }
 
 extension SecKey: KeychainObject {
   var persistentReference: PersistentReference? { contents.reference }
-  var primaryKey: [ItemAttribute: AttributeValue] { contents.primaryKey }
-  var wholePrimaryKey: [ItemAttribute: AttributeValue] { contents.wholePrimaryKey }
+  var primaryKey: ItemAttributes { contents.primaryKey }
+  var wholePrimaryKey: ItemAttributes { contents.wholePrimaryKey }
 }
 
 /// Makes a key of its material.

@@ -57,7 +57,7 @@ struct ResultWriter {
   }
 
   /// Without this project's own attributes, which have no names there.
-  static func dictionary(of attributes: [ItemAttribute: AttributeValue]) -> [String: Any] {
+  static func dictionary(of attributes: ItemAttributes) -> [String: Any] {
     var dictionary: [String: Any] = [:]
     for (attribute, value) in attributes {
       if let code = attribute.code { dictionary[code] = value.object }

@@ -6,7 +6,7 @@ import Testing
 
 /// `first` says what `items` and `secret` say, by every way through the store.
 @Suite struct FirstItemTests {
-  private let whole: [ItemAttribute: AttributeValue] = [
+  private let whole: ItemAttributes = [
     .account: .string("anna"), .service: .string("mail"), .accessGroup: .string("own"),
   ]
 

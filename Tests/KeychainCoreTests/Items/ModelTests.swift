@@ -9,7 +9,7 @@ import Testing
 /// Random operations, each done to the keychain and to a dictionary that cannot be wrong.
 @Suite final class ModelTests {
   private struct Entry: Equatable {
-    var attributes: [ItemAttribute: AttributeValue] { didSet { key = currentKey } }
+    var attributes: ItemAttributes { didSet { key = currentKey } }
     var accessible: Accessibility
     var secret: [UInt8]
     let itemClass: ItemClass
@@ -17,7 +17,7 @@ import Testing
     private(set) var key = ""
 
     init(
-      _ itemClass: ItemClass, _ attributes: [ItemAttribute: AttributeValue],
+      _ itemClass: ItemClass, _ attributes: ItemAttributes,
       _ accessible: Accessibility, secret: [UInt8]
     ) {
       (self.itemClass, self.attributes, self.accessible) = (itemClass, attributes, accessible)
@@ -112,7 +112,7 @@ import Testing
     guard let (id, old) = pick() else { return }
     let change = randomEntry()
     var new = old
-    new.attributes.merge(change.attributes) { $1 }
+    new.attributes = old.attributes.merging(change.attributes) { $1 }
     if Bool.random(using: &random) { new.secret = change.secret }
     if Bool.random(using: &random) { new.accessible = change.accessible }
     let isTaken = model.contains { $0.key != id && $0.value.key == new.key }
@@ -137,7 +137,7 @@ import Testing
   }
 
   private func search(in tx: ReadTransaction) throws {
-    var wanted: [ItemAttribute: AttributeValue] = [:]
+    var wanted: ItemAttributes = [:]
     for (attribute, values) in [
       (ItemAttribute.account, Self.accounts), (.service, Self.services),
       (.accessGroup, Self.groups),
@@ -163,7 +163,7 @@ import Testing
   }
 
   private func randomEntry() -> Entry {
-    var attributes: [ItemAttribute: AttributeValue] = [:]
+    var attributes: ItemAttributes = [:]
     attributes[.account] = Self.accounts.randomElement(using: &random).map { .string($0) }
     if Bool.random(using: &random) {
       attributes[.service] = Self.services.randomElement(using: &random).map { .string($0) }

@@ -12,7 +12,7 @@ struct NewestItemTests {
   private static let query = ItemQuery(.genericPassword, [.service: .string("mail")])
 
   private func newest(
-    _ limit: Int?, _ keychain: Keychain, _ attributes: [ItemAttribute: AttributeValue]
+    _ limit: Int?, _ keychain: Keychain, _ attributes: ItemAttributes
   ) throws -> [String] {
     var query = ItemQuery(.genericPassword, attributes, limit: limit, unreadable: .skip)
     query.isNewestFirst = true

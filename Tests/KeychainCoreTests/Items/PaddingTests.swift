@@ -8,7 +8,7 @@ import Testing
 @Suite struct PaddingTests {
   /// The lengths of the sealed parts of one item.
   private func lengths(
-    _ store: TemporaryStore, _ attributes: [ItemAttribute: AttributeValue], secret count: Int
+    _ store: TemporaryStore, _ attributes: ItemAttributes, secret count: Int
   ) throws -> [Int64] {
     let keychain = store.keychain
     let item = try keychain.add(

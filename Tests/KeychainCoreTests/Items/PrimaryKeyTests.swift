@@ -8,11 +8,9 @@ import Testing
   @Test(arguments: ItemClass.allCases)
   func everyAttributeOfThePrimaryKeyTellsItemsApart(_ itemClass: ItemClass) throws {
     let store = try TemporaryStore()
-    let all = Dictionary(
-      uniqueKeysWithValues: itemClass.primaryKey.map { attribute in
-        (attribute, Self.value(of: attribute, 1))
-      })
-    func item(_ attributes: [ItemAttribute: AttributeValue]) -> NewItem {
+    var all = ItemAttributes()
+    for attribute in itemClass.primaryKey { all[attribute] = Self.value(of: attribute, 1) }
+    func item(_ attributes: ItemAttributes) -> NewItem {
       NewItem(
         itemClass, attributes: attributes, secret: Sample.secret("x"), accessible: .always)
     }
@@ -50,12 +48,12 @@ import Testing
 
   @Test func aMissingAttributeCountsAsEmpty() throws {
     let store = try TemporaryStore()
-    func item(_ attributes: [ItemAttribute: AttributeValue]) -> NewItem {
+    func item(_ attributes: ItemAttributes) -> NewItem {
       NewItem(
         .internetPassword, attributes: attributes, secret: Sample.secret("x"), accessible: .always)
     }
     try store.keychain.add(item([:]))
-    for empty: [ItemAttribute: AttributeValue] in [
+    for empty: ItemAttributes in [
       [:], [.account: .string("")], [.port: .integer(0)], [.synchronizable: .bool(false)],
       [.path: .data([])], [.label: .string("not in the key")],
     ] {
@@ -102,7 +100,7 @@ import Testing
       try store.keychain.add(Sample.password("a1b2c3d4e5f60718", service: "thread", group: group))
     }
     // Found without its team, and not found under another.
-    let named: [ItemAttribute: AttributeValue] = [
+    let named: ItemAttributes = [
       .account: .string("a1b2c3d4e5f60718"), .service: .string("thread-network/home"),
     ]
     #expect(try store.keychain.items(ItemQuery(.genericPassword, named)).map(\.id) == [first.id])

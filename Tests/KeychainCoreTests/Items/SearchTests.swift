@@ -35,7 +35,7 @@ import Testing
   private func count(_ query: ItemQuery) throws -> Int { try keychain.items(query).count }
 
   @Test func byTheWholePrimaryKey() throws {
-    let key: [ItemAttribute: AttributeValue] = [
+    let key: ItemAttributes = [
       .account: .string("user 0"), .service: .string("service 0"), .accessGroup: .string("own"),
     ]
     #expect(try count(ItemQuery(.genericPassword, key)) == 1)
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test func byThePrimaryKeyInSomeGroups() throws {
-    let key: [ItemAttribute: AttributeValue] = [
+    let key: ItemAttributes = [
       .account: .string("user 0"), .service: .string("service 0"),
     ]
     #expect(try count(ItemQuery(.genericPassword, key, accessGroups: ["other", "own"])) == 1)

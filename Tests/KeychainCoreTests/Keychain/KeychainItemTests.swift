@@ -23,7 +23,7 @@ import Testing
 
   @Test func everyKindOfValueComesBackAsItWent() throws {
     let store = try TemporaryStore()
-    let attributes: [ItemAttribute: AttributeValue] = [
+    let attributes: ItemAttributes = [
       .account: .string("Zoë 🔑"), .service: .string(""), .generic: .data([0, 255, 0]),
       .comment: .string(String(repeating: "long ", count: 100)), .creator: .integer(-129),
       .type: .integer(.max), .port: .integer(0), .isInvisible: .bool(true),

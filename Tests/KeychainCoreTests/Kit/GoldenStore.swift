@@ -70,15 +70,15 @@ final class GoldenStore {
 
   private static func item(
     _ itemClass: ItemClass, _ texts: [String: String],
-    more: [ItemAttribute: AttributeValue] = [:], secret: String,
+    more: ItemAttributes = [:], secret: String,
     accessible: Accessibility = .afterFirstUnlock
   ) -> NewItem {
-    var attributes: [ItemAttribute: AttributeValue] = [
+    var attributes: ItemAttributes = [
       .accessGroup: .string("own"), .creationDate: .date(microseconds: added),
       .modificationDate: .date(microseconds: added),
     ]
     for (name, text) in texts { if let name = names[name] { attributes[name] = .string(text) } }
-    attributes.merge(more) { $1 }
+    attributes = attributes.merging(more) { $1 }
     return NewItem(
       itemClass, attributes: attributes, secret: Sample.secret(secret), accessible: accessible)
   }

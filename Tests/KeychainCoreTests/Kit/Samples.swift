@@ -66,7 +66,7 @@ extension Keychain {
 
   @discardableResult
   func update(
-    _ item: Item, attributes: [ItemAttribute: AttributeValue]? = nil,
+    _ item: Item, attributes: ItemAttributes? = nil,
     removing: Set<ItemAttribute> = [], secret: SecretBytes? = nil,
     accessible: Accessibility? = nil
   ) throws -> Item {
