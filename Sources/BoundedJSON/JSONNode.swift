@@ -41,7 +41,11 @@ final class JSONNode {
   func add(_ part: JSONPart, as name: String) {
     guard case .object(var members) = form else { return }
     form = .none
-    members.append((name, part))
+    if let index = members.firstIndex(where: { $0.name == name }) {
+      members[index].part = part
+    } else {
+      members.append((name, part))
+    }
     form = .object(members)
   }
 
@@ -57,7 +61,7 @@ final class JSONNode {
     case .none: bytes.append(contentsOf: "{}".utf8)
     case .single(let part): part.write(text, to: &bytes)
     case .object(var members):
-      members.sort { $0.name < $1.name }
+      members.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
       var separator = UInt8(ascii: "{")
       for (name, part) in members {
         bytes.append(separator)

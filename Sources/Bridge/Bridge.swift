@@ -16,7 +16,7 @@ package final class Bridge: Service {
   /// Less than a full batch, because a broker that is busy sends smaller ones, and publications would
   /// keep it busy.
   private static let burstMessages = 100
-  /// Publications given out for each batch while a burst lasts: a few in a hundred messages, so that
+  /// Publications given out at least for each batch while a burst lasts: a few in a hundred messages, so that
   /// the broker's and the disk's time goes to the intake.
   private static let burstPortion = 10
 

@@ -29,7 +29,8 @@ package struct ThreadkeeperCommand: AsyncParsableCommand {
       CommandGroup(
         name: "Look at it",
         subcommands: [
-          StatusCommand.self, DoctorCommand.self, RoutersCommand.self, NetworksCommand.self, AlertsCommand.self,
+          StatusCommand.self, DoctorCommand.self, RoutersCommand.self, NetworksCommand.self,
+          AlertsCommand.self,
           CredentialsCommand.self, PreferredCommand.self, AuditCommand.self,
         ]),
       CommandGroup(name: "Decide", subcommands: [ConsentCommand.self]),

@@ -17,7 +17,7 @@ struct JSONWriterTests {
     var nothing: String?
     var kinds = Kind.allCases
     var isIt = true
-    var texts = ["b": "x/y", "a": "", "aa": "é👩‍🚒"]
+    var texts = ["b": "x/y", "a": "", "aa": "é👩‍🚒", "e\u{301}": "1", "f": "2", "Z": "3", "a_b": "4"]
     var empty: [String: Int] = [:]
     var none: [Int] = []
     var inner = Inner()
@@ -38,6 +38,7 @@ struct JSONWriterTests {
       var nested = list.nestedContainer(keyedBy: Keys.self)
       try nested.encodeNil(forKey: .absent)
       var second = encoder.container(keyedBy: Keys.self)
+      try second.encode("before", forKey: .a)
       try second.encode("after", forKey: .a)
     }
   }

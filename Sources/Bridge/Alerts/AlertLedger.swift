@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BoundedJSON
 import BridgeProtocol
 import SQLiteDatabase
 
@@ -113,10 +114,10 @@ enum AlertLedger {
         held_facts = excluded.held_facts
       """,
       .blob(alert.fingerprint.bytes), .integer(alert.home), .integer(alert.name.number),
-      .text(alert.subject), .integer(alert.phase.rawValue), .text(alert.facts.text),
+      .text(alert.subject), .integer(alert.phase.rawValue), .text(try alert.facts.text),
       .integer(alert.heldSince.milliseconds), .init(alert.startsAt),
       .integer(alert.updatedAt.milliseconds), .init(alert.endsAt), .integer(alert.sequence),
-      .init(alert.heldFacts?.text))
+      .init(try alert.heldFacts?.text))
   }
 
   static func delete(_ fingerprint: AlertFingerprint, _ tx: WriteTransaction) throws {
@@ -150,7 +151,7 @@ extension AlertRecord {
 
 extension AlertFacts {
   fileprivate var text: String {
-    String(decoding: WireJSON().encode(self), as: UTF8.self)
+    get throws { String(decoding: try JSONWriter.bytes(of: self), as: UTF8.self) }
   }
 
   fileprivate init(text: String) throws {

@@ -15,6 +15,8 @@ struct HomeAssistantPace {
   /// Topics at which those whose time is over are forgotten: twice as many as were left the last time, or a burst
   /// would look at all of them for each.
   private var mostRemembered = fewest
+  /// When something was sent last.
+  private var latest: WireTime?
   /// When what was held back is looked at again.
   private var holdsUntil: WireTime?
 
@@ -32,7 +34,12 @@ struct HomeAssistantPace {
     if sent.count >= mostRemembered {
       sent = sent.filter { isHeld($0.value, now) }
       mostRemembered = max(Self.fewest, 2 * sent.count)
+    } else if let latest, !isHeld(latest, now) {
+      // Nothing is held any more, after a burst too.
+      sent.removeAll()
+      mostRemembered = Self.fewest
     }
+    latest = now
     sent[topic] = now
   }
 

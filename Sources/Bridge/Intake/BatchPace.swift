@@ -10,7 +10,7 @@ struct BatchPace: Equatable {
   static let slow = Duration.seconds(1)
   /// One that takes less makes the next one larger.
   static let fast = Duration.milliseconds(250)
-  static let most = 2_000
+  static let most = Bridge.batchMessages
 
   private(set) var limit = 1
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BoundedJSON
 import BridgeProtocol
 import SQLiteDatabase
 import ThreadDataset
@@ -102,7 +103,7 @@ enum EventLedger {
       .init(event.alert?.bytes), .init(event.user),
       .init(
         event.detail.isEmpty
-          ? nil : String(decoding: WireJSON().encode(event.detail), as: UTF8.self)))
+          ? nil : String(decoding: try JSONWriter.bytes(of: event.detail), as: UTF8.self)))
   }
 
   static func page(after id: Int64, limit: Int, _ tx: ReadTransaction) throws -> [EventRecord] {

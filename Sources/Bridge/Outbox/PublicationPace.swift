@@ -11,23 +11,26 @@ final class PublicationPace: Sendable {
     var cameSinceLook = false
   }
 
+  private static let share = 50
+
   private let fullBatch: Int
   private let portion: Int
   private let state = Mutex(State())
 
   /// - Parameters:
   ///   - fullBatch: messages of a batch that is followed by another at once.
-  ///   - portion: publications for each such batch.
+  ///   - portion: publications for each such batch; for a large one, one for each `share` messages.
   init(fullBatch: Int, portion: Int) {
     self.fullBatch = fullBatch
     self.portion = portion
   }
 
   func batchCommitted(messages: Int) {
+    let portion = max(portion, messages / Self.share)
     state.withLock {
       $0.isBurst = messages >= fullBatch
       $0.cameSinceLook = true
-      $0.credit = min($0.credit + portion, 4 * portion)
+      $0.credit = min($0.credit + portion, max($0.credit, 4 * portion))
     }
   }
 

@@ -13,7 +13,7 @@ import ThreadRequests
 /// again, if it still holds.
 package final class AnswerQueue: Sendable {
   /// Answers, and bytes of them, that wait at most.
-  static let most = 1_000
+  static let most = 2 * Bridge.batchMessages
   static let mostBytes = 4 << 20
 
   private struct State {

@@ -25,6 +25,13 @@ struct PublicationPaceTests {
     #expect(pace.allowed(1_000) == 10)
   }
 
+  @Test("A large batch gives a share of its messages")
+  func large() {
+    pace.batchCommitted(messages: 2_000)
+    #expect(pace.allowed(1_000) == 40)
+    #expect(pace.allowed(1_000) == 0)
+  }
+
   @Test("Portions that are not taken do not pile up")
   func bounded() {
     for _ in 0..<100 { pace.batchCommitted(messages: 500) }
