@@ -77,6 +77,7 @@ struct MaintenanceClient: Sendable {
       throw DaemonClient.unreadable
     }
     try draft.place()
+    BackupNote.write(settings)
     return outcome
   }
 

@@ -10,14 +10,21 @@ package enum BackupNote {
     settings.store.path + ".last-backup"
   }
 
-  /// Notes one that was made now.
+  /// Notes one that was made now, and is in its place. The file is the store's owner's, also where root writes it.
   package static func write(_ settings: Settings) {
     let descriptor = open(
-      path(settings), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
+      path(settings), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { return }
+    defer { close(descriptor) }
+    var (file, store) = (stat(), stat())
+    // The owner could have put another file's second name here, for root to write to.
+    guard fstat(descriptor, &file) == 0, file.st_mode & S_IFMT == S_IFREG, file.st_nlink == 1,
+      stat(settings.store.path, &store) == 0,
+      file.st_uid == store.st_uid || fchown(descriptor, store.st_uid, store.st_gid) == 0,
+      ftruncate(descriptor, 0) == 0
+    else { return }
     let text = Array("\(time(nil))\n".utf8)
     _ = Glibc.write(descriptor, text, text.count)
-    close(descriptor)
   }
 
   /// Seconds since 1970; nil where none is noted.

@@ -67,7 +67,6 @@ struct MaintenanceService: Sendable {
       try Task.checkCancellation()
       try await send(BackupStep(data: piece))
     }
-    BackupNote.write(settings)
     return BackupStep(made: outcome)
   }
 

@@ -135,5 +135,31 @@ struct MaintenanceTests {
       access: .readOnly)
     defer { keychain.close() }
     #expect(try keychain.verify(.everything) == VerificationReport(items: 200))
+    // Only the client knows whether it has a file of it.
+    #expect(BackupNote.read(MovedStore.settings(moved.store)) == nil)
+  }
+
+  @Test("The note of a backup is the store's owner's, and writes to no other file's second name")
+  func note() throws {
+    let settings = MovedStore.settings(moved.store)
+    let note = settings.store.path + ".last-backup"
+    if geteuid() == 0 {
+      #expect(chown(settings.store.path, 12_345, 12_345) == 0)
+      defer { #expect(chown(settings.store.path, 0, 0) == 0) }
+      BackupNote.write(settings)
+      var status = stat()
+      #expect(stat(note, &status) == 0 && status.st_uid == 12_345 && status.st_gid == 12_345)
+      #expect(unlink(note) == 0)
+    }
+    BackupNote.write(settings)
+    let first = try #require(BackupNote.read(settings))
+    BackupNote.write(settings)
+    #expect(try #require(BackupNote.read(settings)) >= first)
+    #expect(unlink(note) == 0)
+    let other = settings.store.path + ".other"
+    try Data("precious".utf8).write(to: URL(fileURLWithPath: other))
+    #expect(link(other, note) == 0)
+    BackupNote.write(settings)
+    #expect(try String(contentsOfFile: other, encoding: .utf8) == "precious")
   }
 }
