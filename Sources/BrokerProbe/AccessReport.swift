@@ -18,6 +18,8 @@ package struct AccessReport: Sendable {
     package let readsAnswers: ProbeOutcome
     /// Another user's event comes to this client: network keys leak.
     package let readsEvents: ProbeOutcome
+    /// This client answers another user in the daemon's place.
+    package let writesAnswers: ProbeOutcome
     /// This client speaks as another user.
     package let speaksForOthers: ProbeOutcome
     /// This client publishes below `bridge/`: false states.
@@ -25,7 +27,7 @@ package struct AccessReport: Sendable {
     /// An event under its own name comes to the daemon; nil without a login.
     package let speaksForItself: ProbeOutcome?
     /// An answer to it comes; nil without a login.
-    package let isAnswered: ProbeOutcome?
+    package let readsOwnAnswers: ProbeOutcome?
   }
 
   /// A client that is not the daemon.
@@ -42,7 +44,7 @@ package struct AccessReport: Sendable {
   package let own: [Own]
   /// Filters of the daemon that the broker refused. That it grants one proves nothing.
   package let refusedFilters: [SubscriptionRefusal]
-  /// Topics below `in/`, and `router/<id>/availability`, of which the broker keeps a message.
+  /// Topics `<base>/in/…` and `<base>/router/<id>/availability` of which the broker keeps a message, and no others.
   package let retained: [String]
   /// `$SYS/broker/…`, as far as the broker has it and lets the login read it.
   package let values: [String: String]

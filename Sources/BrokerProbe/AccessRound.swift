@@ -5,11 +5,11 @@ import MosquittoClient
 
 /// The messages of one probe in one home, and what became of each.
 struct AccessRound: Sendable {
-  enum Who: Sendable, Hashable { case daemon, anonymous, other }
+  enum Role: Sendable, Hashable { case daemon, anonymous, other }
 
   /// One message; its payload is its name.
   private struct Probe: Sendable {
-    let from: Who
+    let from: Role
     let topic: ProbeTopic
     let publication: Publication
 
@@ -32,7 +32,7 @@ struct AccessRound: Sendable {
     self.name = name
     let nonce = String(UInt64.random(in: 0 ... .max), radix: 16)
     var probes: [Probe] = []
-    func add(_ from: Who, _ group: ProbeTopic.Group, _ user: String = ProbeTopic.nobody) {
+    func add(_ from: Role, _ group: ProbeTopic.Group, _ user: String = ProbeTopic.nobody) {
       let topic = ProbeTopic(base: base, group: group, user: user)
       probes.append(
         Probe(
@@ -40,9 +40,8 @@ struct AccessRound: Sendable {
           publication: Self.publication(topic, name: "\(nonce)-\(probes.count)")))
     }
     for group in ProbeTopic.Group.allCases { add(.daemon, group) }
-    for who in [Who.anonymous, .other] {
-      add(who, .inbound)
-      add(who, .bridge)
+    for role in [Role.anonymous, .other] {
+      for group in [ProbeTopic.Group.inbound, .outbound, .bridge] { add(role, group) }
     }
     if let name {
       add(.other, .inbound, name)
@@ -61,12 +60,12 @@ struct AccessRound: Sendable {
 
   /// Publishes all probes. Returns when what is to come has come.
   static func run(
-    _ rounds: [AccessRound], _ clients: [Who: ProbeClient], until deadline: ContinuousClock.Instant
+    _ rounds: [AccessRound], _ clients: [Role: ProbeClient], until deadline: ContinuousClock.Instant
   ) async {
     let admitted = clients.filter { $0.value.seen.isSubscribed }
     await withTaskGroup(of: Void.self) { group in
-      for (who, client) in admitted {
-        let own = rounds.flatMap(\.probes).filter { $0.from == who }.map(\.publication)
+      for (role, client) in admitted {
+        let own = rounds.flatMap(\.probes).filter { $0.from == role }.map(\.publication)
         group.addTask { await client.publish(own, until: deadline) }
       }
     }
@@ -82,7 +81,7 @@ struct AccessRound: Sendable {
     let own = rounds.flatMap(\.probes).filter {
       $0.from == .daemon && $0.topic.user == ProbeTopic.nobody
     }
-    await clients[.daemon]?.hear(
+    await clients[.daemon]?.receive(
       Set(own.map(\.payload)), until: min(deadline, .now + Self.arrival))
     try? await Task.sleep(for: Self.settling)
   }
@@ -97,7 +96,7 @@ struct AccessRound: Sendable {
   }
 
   func others(
-    _ who: Who, _ seen: ProbeClient.Seen, daemon: ProbeClient.Seen
+    _ role: Role, _ seen: ProbeClient.Seen, daemon: ProbeClient.Seen
   ) -> AccessReport.Others {
     /// Without a message that does come, one that does not proves nothing.
     func proven(_ group: ProbeTopic.Group, _ outcome: ProbeOutcome) -> ProbeOutcome {
@@ -105,17 +104,18 @@ struct AccessRound: Sendable {
       return .notChecked("the daemon's login does not read back what it publishes there")
     }
     func said(_ group: ProbeTopic.Group, as user: String = ProbeTopic.nobody) -> ProbeOutcome {
-      proven(group, outcome(who, group, user, of: seen, to: daemon))
+      proven(group, outcome(role, group, user, of: seen, to: daemon))
     }
     func read(_ group: ProbeTopic.Group, of user: String = ProbeTopic.nobody) -> ProbeOutcome {
       proven(group, outcome(.daemon, group, user, of: daemon, to: seen))
     }
-    let name = who == .other ? name : nil
+    let name = role == .other ? name : nil
     return AccessReport.Others(
       base: base, readsAnswers: read(.outbound), readsEvents: read(.inbound),
-      speaksForOthers: said(.inbound), publishesStates: said(.bridge),
+      writesAnswers: said(.outbound), speaksForOthers: said(.inbound),
+      publishesStates: said(.bridge),
       speaksForItself: name.map { said(.inbound, as: $0) },
-      isAnswered: name.map { read(.outbound, of: $0) })
+      readsOwnAnswers: name.map { read(.outbound, of: $0) })
   }
 
   private func own(_ group: ProbeTopic.Group, _ daemon: ProbeClient.Seen) -> ProbeOutcome {
@@ -123,7 +123,7 @@ struct AccessRound: Sendable {
   }
 
   private func outcome(
-    _ from: Who, _ group: ProbeTopic.Group, _ user: String,
+    _ from: Role, _ group: ProbeTopic.Group, _ user: String,
     of publisher: ProbeClient.Seen, to reader: ProbeClient.Seen
   ) -> ProbeOutcome {
     let topic = ProbeTopic(base: base, group: group, user: user)

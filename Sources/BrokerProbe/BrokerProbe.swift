@@ -35,7 +35,8 @@ package struct BrokerProbe: Sendable {
   ///
   /// - Parameters:
   ///   - bases: base topics of the homes, at least one.
-  ///   - filters: further ones that the daemon reads, such as `homeassistant/status` and those of `ingest`.
+  ///   - filters: further ones that the daemon reads, such as `homeassistant/status` and those of `ingest`: whether the
+  ///     broker refuses them. Only under MQTT 5, which can do that without the broker sending what it keeps there.
   ///   - other: a login that is not the daemon's.
   /// - Returns: fails where the daemon's own login is not let in.
   package func access(
@@ -44,12 +45,13 @@ package struct BrokerProbe: Sendable {
     let start = ContinuousClock.now
     let deadline = start + limit
     let rounds = bases.map { AccessRound(base: $0, name: other?.name) }
-    let daemon = ProbeClient(connection, Self.own(bases) + filters.map { .init($0, qos: 0) })
-    let anonymous = ProbeClient(connection.anonymous, Self.others(bases, nil))
+    let further = connection.protocolVersion == .v5 ? filters.map(Self.further) : []
+    let daemon = ProbeClient(connection, Self.own(bases) + further, noting: bases)
+    let anonymous = ProbeClient(connection.asAnother(nil, nil), Self.others(bases, nil))
     let login = other.map {
-      ProbeClient(connection.with($0.name, $0.password), Self.others(bases, $0.name))
+      ProbeClient(connection.asAnother($0.name, $0.password), Self.others(bases, $0.name))
     }
-    var clients: [AccessRound.Who: ProbeClient] = [.daemon: daemon, .anonymous: anonymous]
+    var clients: [AccessRound.Role: ProbeClient] = [.daemon: daemon, .anonymous: anonymous]
     clients[.other] = login
     await withTaskGroup(of: Void.self) { group in
       // One that the broker does not answer leaves time for the others.
@@ -73,13 +75,13 @@ package struct BrokerProbe: Sendable {
   }
 
   private static func client(
-    _ rounds: [AccessRound], _ who: AccessRound.Who, _ seen: ProbeClient.Seen,
+    _ rounds: [AccessRound], _ role: AccessRound.Role, _ seen: ProbeClient.Seen,
     daemon: ProbeClient.Seen
   ) -> AccessReport.Client {
     guard seen.session != nil else {
       return .refused(seen.error ?? MosquittoError(.noAnswer, "the broker does not answer"))
     }
-    return .admitted(rounds.map { $0.others(who, seen, daemon: daemon) })
+    return .admitted(rounds.map { $0.others(role, seen, daemon: daemon) })
   }
 
   // MARK: What each listens to
@@ -93,6 +95,12 @@ package struct BrokerProbe: Sendable {
     } + [.init("$SYS/broker/#", qos: 0)]
   }
 
+  private static func further(_ filter: String) -> MosquittoConfiguration.Subscription {
+    var subscription = MosquittoConfiguration.Subscription(filter, qos: 0)
+    subscription.retained = .asOrdinary
+    return subscription
+  }
+
   private static func others(
     _ bases: [String], _ name: String?
   ) -> [MosquittoConfiguration.Subscription] {
@@ -104,18 +112,13 @@ package struct BrokerProbe: Sendable {
 }
 
 extension MosquittoConfiguration {
-  /// The same broker without a login. A certificate can be one.
-  fileprivate var anonymous: MosquittoConfiguration {
-    var same = with(nil, nil)
-    same.tls?.certificateFile = nil
-    same.tls?.keyFile = nil
-    return same
-  }
-
-  fileprivate func with(_ username: String?, _ password: String?) -> MosquittoConfiguration {
+  /// The same broker with another login, or with none. The daemon's certificate is its own, and can be a login.
+  func asAnother(_ username: String?, _ password: String?) -> MosquittoConfiguration {
     var same = self
     same.username = username
     same.password = password
+    same.tls?.certificateFile = nil
+    same.tls?.keyFile = nil
     return same
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BridgeProtocol
 import MosquittoClient
 import Synchronization
 
@@ -16,7 +17,7 @@ final class ProbeClient: MosquittoHandler {
     var refused: [SubscriptionRefusal] = []
     /// Payloads of probes that have come.
     var arrived: Set<String> = []
-    /// Topics of which the broker keeps a message.
+    /// Topics of which the broker keeps a message, as `AccessReport.retained` has them.
     var retained: Set<String> = []
     /// What the broker says about itself, by topic.
     var values: [String: String] = [:]
@@ -34,11 +35,17 @@ final class ProbeClient: MosquittoHandler {
   private let client = Mutex<(client: MosquittoClient, run: Task<Void, Never>)?>(nil)
   private let state = Mutex(Seen())
   private let configuration: MosquittoConfiguration
+  private let bases: BaseTopics
 
   /// - Parameters:
   ///   - configuration: its client id is the beginning of this connection's.
   ///   - filters: none of them has to be granted.
-  init(_ configuration: MosquittoConfiguration, _ filters: [MosquittoConfiguration.Subscription]) {
+  ///   - bases: base topics below which it is noted what the broker keeps.
+  init(
+    _ configuration: MosquittoConfiguration, _ filters: [MosquittoConfiguration.Subscription],
+    noting bases: [String] = []
+  ) {
+    self.bases = BaseTopics(bases.map { .init(name: $0, base: $0) })
     var once = configuration
     once.clientID = ProbeName.clientID(beginning: configuration.clientID)
     once.cleanStart = true
@@ -87,7 +94,7 @@ final class ProbeClient: MosquittoHandler {
   }
 
   /// Returns when these probes have come, or at the deadline.
-  func hear(_ payloads: Set<String>, until deadline: ContinuousClock.Instant) async {
+  func receive(_ payloads: Set<String>, until deadline: ContinuousClock.Instant) async {
     await wait(until: deadline) { $0.error != nil || payloads.isSubset(of: $0.arrived) }
   }
 
@@ -132,15 +139,23 @@ final class ProbeClient: MosquittoHandler {
           state.values[message.topic] = String(decoding: message.payload.prefix(200), as: UTF8.self)
         } else if message.isRetained {
           // An empty one clears the topic.
-          guard !message.payload.isEmpty, state.retained.count < Self.retainedLimit else {
-            continue
-          }
+          guard !message.payload.isEmpty, state.retained.count < Self.retainedLimit,
+            isNoted(message.topic)
+          else { continue }
           state.retained.insert(message.topic)
         } else if message.payload.starts(with: Self.prefix.utf8), message.payload.count < 200 {
           state.arrived.insert(String(decoding: message.payload, as: UTF8.self))
         }
       }
     }
+  }
+
+  /// Another program's topics are none of ours, however they came.
+  private func isNoted(_ topic: String) -> Bool {
+    guard let rest = bases.split(topic)?.rest else { return false }
+    let levels = rest.split(separator: "/", omittingEmptySubsequences: false)
+    return levels.count > 1 && levels[0] == "in"
+      || levels.count == 3 && levels[0] == "router" && levels[2] == "availability"
   }
 
   func publications(upTo limit: Int) -> [Publication] {

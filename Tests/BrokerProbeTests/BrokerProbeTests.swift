@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BridgeProtocol
-import BrokerProbe
 import EmbeddedBroker
 import MosquittoClient
 import TestKit
 import Testing
+
+@testable import BrokerProbe
 
 @Suite("A probe of a broker")
 struct BrokerProbeTests {
@@ -64,8 +65,9 @@ struct BrokerProbeTests {
       to: [Self.base], other: ("hub", broker.broker.password(of: "hub"))
     ).get()
     let hub = try others(report.other)
-    #expect(hub.speaksForItself == .delivered && hub.isAnswered == .delivered)
+    #expect(hub.speaksForItself == .delivered && hub.readsOwnAnswers == .delivered)
     #expect(hub.readsAnswers == .lost && hub.readsEvents == .lost)
+    #expect(hub.writesAnswers.isDelivered == false)
     #expect(hub.speaksForOthers.isDelivered == false)
     #expect(hub.publishesStates.isDelivered == false)
     if version == .v5, case .refused(let error) = hub.speaksForOthers {
@@ -86,6 +88,7 @@ struct BrokerProbeTests {
     for client in [try others(report.anonymous), try others(report.other)] {
       #expect(client.readsAnswers == .delivered && client.readsEvents == .delivered)
       #expect(client.speaksForOthers == .delivered && client.publishesStates == .delivered)
+      #expect(client.writesAnswers == .delivered)
     }
     #expect(try others(report.anonymous).speaksForItself == nil)
   }
@@ -119,6 +122,51 @@ struct BrokerProbeTests {
       report.retained == [
         "threadkeeper/in/hub/announce", "threadkeeper/router/a1b2c3d4e5f60718/availability",
       ])
+  }
+
+  @Test(
+    "What the broker keeps of another program is not noted, also where the daemon reads its topics",
+    arguments: [Version.v5, .v311])
+  func retainedOfOthers(version: MosquittoConfiguration.ProtocolVersion) async throws {
+    let broker = try TestBroker()
+    let publisher = try await TestPublisher.start(broker)
+    for topic in [
+      "zigbee2mqtt/lamp/availability", "zigbee2mqtt/router/1/availability",
+      "\(Self.base)/router/1/2/availability", "\(Self.base)/in/hub/availability",
+    ] {
+      try await publisher.publish(topic, "online", retain: true)
+    }
+    let report = try await probe(broker, version, user: nil).access(
+      to: [Self.base], filters: ["zigbee2mqtt/#", "\(Self.base)/router/#"]
+    ).get()
+    #expect(report.retained == ["\(Self.base)/in/hub/availability"])
+  }
+
+  @Test("Another login does not come with the daemon's certificate")
+  func certificate() async throws {
+    let certificates = try TestCertificates()
+    let port = try UnusedPort.next()
+    let broker = try TestBroker(extraConfiguration: [
+      "listener \(port) 127.0.0.1", "cafile \(certificates.authority)",
+      "certfile \(certificates.server)", "keyfile \(certificates.serverKey)",
+      "require_certificate true",
+    ])
+    var probe = probe(broker, user: nil)
+    probe.connection.port = port
+    probe.connection.tls = .init(
+      caFile: certificates.authority, certificateFile: certificates.client,
+      keyFile: certificates.clientKey)
+    let report = try await probe.access(to: [Self.base], other: ("hub", "any")).get()
+    #expect(report.own.allSatisfy { $0.outcome == .delivered })
+    for client in [report.anonymous, try #require(report.other)] {
+      guard case .refused(let error) = client else {
+        Issue.record("let in: \(client)")
+        continue
+      }
+      #expect([.tlsClientCertificate, .closedByBroker].contains(error.reason), "\(error)")
+    }
+    let other = probe.connection.asAnother("hub", "any")
+    #expect(other.tls == .init(caFile: certificates.authority) && other.username == "hub")
   }
 
   @Test("It retains nothing, and a client with the daemon's client ids keeps its connection")
@@ -192,8 +240,9 @@ struct BrokerProbeTests {
 
   @Test("What a broker does not offer is known from its answer")
   func offers() async throws {
-    let broker = try broker(extra: ["max_inflight_messages 7", "max_packet_size 100000"])
-    let session = try await probe(broker).greeting().get()
-    #expect(session.maximumPacketSize == 100_000)
+    let broker = try TestBroker(
+      receiveMaximum: 7, extraConfiguration: ["max_packet_size 100000"])
+    let session = try await probe(broker, user: nil).greeting().get()
+    #expect(session.maximumPacketSize == 100_000 && session.serverReceiveMaximum == 7)
   }
 }

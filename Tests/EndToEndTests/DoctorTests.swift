@@ -93,10 +93,14 @@ struct DoctorTests {
         "dropped: ok", "queue: not_checked",
       ]), "\(answer.results)")
     #expect(answer.texts("other_login").contains("speaks in `threadkeeper/in/hub/`"))
-    // Probes are no messages that are rejected, and take no session over.
-    #expect(monitor.look { $0.messages.isEmpty })
     #expect(!daemon.log.contains("disconnected"))
     #expect(try await installation.json("status")["alerts_firing"] == .list([]))
+    // Probes are no messages that are rejected: the first is one that comes after them.
+    try await broker.publisher("hub").publish("threadkeeper/in/hub/announce", "no JSON")
+    try await monitor.until("the rejection") { !$0.events("message_rejected").isEmpty }
+    #expect(
+      monitor.look { $0.events("message_rejected").map { $0["topic"]?.text } }
+        == ["threadkeeper/in/hub/announce"])
 
     let backup = try await installation.command(
       "store", "backup", installation.directory.file("monday.tkbackup"))
@@ -186,6 +190,83 @@ struct DoctorTests {
       try installation(broker.port, ["username: threadkeeper", "password: wrong"]))
     #expect(refused.status == 77 && refused.problems == ["broker"], "\(refused.results)")
     #expect(refused.texts("broker").contains("`mqtt.password` in the settings"))
+    // So it is beside a daemon that does not get in either.
+    let running = try installation(broker.port, ["username: threadkeeper", "password: wrong"])
+    let daemon = try running.launch()
+    try await eventually("the daemon's attempt") {
+      // Before it has made its store there is no answer.
+      (try? await running.json("status"))?["broker"]?["problem"]?.text != nil
+    }
+    let both = try await doctor(running)
+    #expect(both.status == 77 && both.problems == ["broker"], "\(both.results)")
+    #expect(both.results.contains("connection: warning"))
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("A password that only the running daemon has is no refused login")
+  func passwordOfTheUnit() async throws {
+    let broker = try broker(try await accessList())
+    let directory = try TemporaryDirectory()
+    try Data("threadkeeper-pw\n".utf8).write(
+      to: URL(fileURLWithPath: directory.file("password")))
+    #expect(chmod(directory.file("password"), 0o600) == 0)
+    let variable = "THREADKEEPER_MQTT_PASSWORD_FILE"
+    let installation = try Installation(
+      port: broker.port, mqtt: ["username: threadkeeper"], more: "discovery: {mdns: off}",
+      variables: [variable: directory.file("password")])
+    #expect(chmod(installation.configuration, 0o600) == 0)
+    let daemon = try await installation.start()
+    // An empty variable is none.
+    let outcome = try await installation.command("doctor", "--json", environment: [variable: ""])
+    let answer = Answer(status: outcome.status, report: try #require(JSON(outcome.output)))
+    #expect(answer.status == 0 && answer.results.contains("broker: not_checked"), "\(answer)")
+    #expect(answer.texts("broker").contains(variable))
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("A store whose key is lost is a problem with 77, and one that is lost itself with 74")
+  func lostStore() async throws {
+    let installation = try installation(try UnusedPort.next(), [])
+    let made = try await installation.command("init")
+    try #require(made.status == 0, "\(made.error)")
+    let key = installation.directory.file("store.key")
+    try FileManager.default.moveItem(atPath: key, toPath: key + ".away")
+    let locked = try await doctor(installation)
+    #expect(locked.status == 77 && locked.problems == ["store"], "\(locked.report)")
+    #expect(locked.texts("store").contains("There is no key file at "))
+    try FileManager.default.moveItem(atPath: key + ".away", toPath: key)
+    #expect(try await !doctor(installation).problems.contains("store"))
+
+    let database = installation.storePath + "/store.sqlite3"
+    try FileManager.default.removeItem(atPath: database)
+    try Data().write(to: URL(fileURLWithPath: database + "-wal"))
+    let gone = try await doctor(installation)
+    #expect(gone.problems == ["broker", "store"], "\(gone.report)")
+    #expect(gone.texts("store").contains("any more, and "))
+  }
+
+  @Test("The daemon's own login is none of another, and a name is one level of a topic")
+  func otherName() async throws {
+    let installation = try installation(
+      try UnusedPort.next(), ["username: threadkeeper", "password: threadkeeper-pw"])
+    for name in ["threadkeeper", "+", "a/b"] {
+      let outcome = try await installation.command(
+        "doctor", "--login", name, "--password-file", try passwordFile(installation, "pw"))
+      #expect(outcome.status == 64 && outcome.output.isEmpty, "\(name): \(outcome.error)")
+    }
+  }
+
+  @Test("Before another login's password goes to a remote broker in plaintext, a warning says so")
+  func plaintext() async throws {
+    let installation = try installation(try UnusedPort.next(), [])
+    let arguments = [
+      "doctor", "--login", "hub", "--password-file", try passwordFile(installation, "hub-pw"),
+    ]
+    let remote = try await installation.command(
+      arguments, environment: ["THREADKEEPER_MQTT_HOST": "broker.invalid"])
+    #expect(remote.error.contains("the password of hub goes to broker.invalid unencrypted"))
+    #expect(!(remote.error + remote.output).contains("hub-pw"))
+    #expect(try await !installation.command(arguments).error.contains("unencrypted"))
   }
 
   @Test("A password in settings that everybody reads is a problem, and is not printed")

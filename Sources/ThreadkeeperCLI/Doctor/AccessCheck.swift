@@ -17,9 +17,9 @@ enum AccessCheck {
     _ report: AccessReport, other: String?, prefix: String, daemonPublishes: Bool
   ) -> [Finding] {
     own(report, daemonPublishes: daemonPublishes) + filters(report, prefix: prefix)
-      + others(report.anonymous, who: "a client without a login", check: "anonymous")
+      + others(report.anonymous, of: "a client without a login", check: "anonymous")
       + (report.other.map { client in
-        others(client, who: "the login `\(other ?? "")`", check: "other_login")
+        others(client, of: "the login `\(other ?? "")`", check: "other_login")
           + positive(client, name: other ?? "")
       } ?? [
         Check(.access, "other_login").notChecked(
@@ -43,17 +43,23 @@ enum AccessCheck {
     }
     for own in report.own where own.outcome != .delivered {
       let topic = own.topic.text
-      let isPublished = own.topic.group != .inbound && own.topic.group != .outbound
-      if daemonPublishes, isPublished {
-        // Its own topics are taken; a list may name each of them.
-        findings.append(
-          check.notChecked(
-            "`\(topic)` is refused or not read back; the running daemon's own topics are taken"))
-        continue
-      }
+      // A list may let the daemon only write these, and may name each of its topics.
+      let isOnlyPublished = own.topic.group != .inbound && own.topic.group != .outbound
       switch own.outcome {
       case .delivered: break
-      case .refused(let error), .unreadable(let error):
+      case .refused(let error) where daemonPublishes && isOnlyPublished:
+        findings.append(
+          check.warning(
+            "\(Check.sentence(error.message)). So far it takes all that the running daemon publishes",
+            list))
+      case .refused(let error):
+        findings.append(check.problem(Check.sentence(error.message), list))
+      case .unreadable where isOnlyPublished, .lost where isOnlyPublished:
+        findings.append(
+          check.notChecked(
+            "Whether the daemon's login may write to `\(topic)`: nothing comes back, so it may not read or "
+              + "not write there; it needs only to write"))
+      case .unreadable(let error):
         findings.append(check.problem(Check.sentence(error.message), list))
       case .lost:
         findings.append(
@@ -84,58 +90,67 @@ enum AccessCheck {
   // MARK: Others
 
   private static func others(
-    _ client: AccessReport.Client, who: String, check name: String
+    _ client: AccessReport.Client, of subject: String, check name: String
   ) -> [Finding] {
     let check = Check(.access, name)
     switch client {
     case .refused(let error):
       return name == "anonymous" && isDecision(error)
-        ? [check.ok("The broker does not let \(who) in")]
-        : [check.notChecked("\(Check.sentence(who)) was not let in: \(error.message)")]
+        ? [check.ok("The broker does not let \(subject) in")]
+        : [check.notChecked("\(Check.sentence(subject)) was not let in: \(reason(error))")]
     case .admitted(let homes):
-      return homes.flatMap { findings($0, who: who, check) }
+      return homes.flatMap { findings($0, of: subject, check) }
     }
   }
 
-  /// Whether the broker has refused a client, and not merely not answered it.
+  /// Whether the broker has refused a client for what it is. Anything else may be over tomorrow, or hit the daemon too.
   private static func isDecision(_ error: MosquittoError) -> Bool {
     switch error.reason {
-    case .credentials, .notAuthorized, .clientIdentifier, .refused, .tlsClientCertificate,
-      .closedByBroker:
-      true
+    case .credentials, .notAuthorized, .tlsClientCertificate: true
     default: false
     }
   }
 
+  /// The daemon's certificate is not shown for others, so its settings are no remedy.
+  private static func reason(_ error: MosquittoError) -> String {
+    error.reason == .tlsClientCertificate
+      ? "the broker wants a certificate of its own from it" : error.message
+  }
+
   private static func findings(
-    _ home: AccessReport.Others, who: String, _ check: Check
+    _ home: AccessReport.Others, of subject: String, _ check: Check
   ) -> [Finding] {
     let trials = [
       (home.readsAnswers, "reads `\(home.base)/out/` of others, where network keys are sent"),
       (home.readsEvents, "reads `\(home.base)/in/` of others, where routers publish network keys"),
       (home.speaksForOthers, "writes to `\(home.base)/in/` of others, so it speaks for any router"),
+      (home.writesAnswers, "writes to `\(home.base)/out/` of others, so it answers any router"),
     ]
     var findings: [Finding] = []
     let allowed = trials.filter { $0.0.isDelivered == true }.map(\.1)
     if !allowed.isEmpty {
       findings.append(
         check.problem(
-          "\(Check.sentence(who)) \(allowed.joined(separator: "; it "))", remedy(check)))
+          "\(Check.sentence(subject)) \(allowed.joined(separator: "; it "))", remedy(check)))
     }
+    let states = (
+      home.publishesStates, "writes to `\(home.base)/bridge/`, so its states may be false"
+    )
     if home.publishesStates == .delivered {
       findings.append(
         check.warning(
-          "\(Check.sentence(who)) can publish false states below `\(home.base)/bridge/`",
+          "\(Check.sentence(subject)) can publish false states below `\(home.base)/bridge/`",
           "\(list). A login that is kept and a monitor can do this by the list"))
     }
-    findings += trials.compactMap { outcome, what in
+    findings += (trials + [states]).compactMap { outcome, what in
       guard case .notChecked(let why) = outcome else { return nil }
-      return check.notChecked("Whether \(who) \(what): \(why)")
+      return check.notChecked("Whether \(subject) \(what): \(why)")
     }
     guard findings.isEmpty else { return findings }
     return [
       check.ok(
-        "\(Check.sentence(who)) neither reads nor writes what is others' below `\(home.base)`")
+        "\(Check.sentence(subject)) neither reads nor writes `in/` and `out/` of others below "
+          + "`\(home.base)`, and does not write `bridge/`")
     ]
   }
 
@@ -152,12 +167,14 @@ enum AccessCheck {
     let check = Check(.access, "other_login")
     return homes.map { home in
       let own = "`\(home.base)/in/\(name)/`"
-      switch (home.speaksForItself?.isDelivered, home.isAnswered?.isDelivered) {
+      switch (home.speaksForItself?.isDelivered, home.readsOwnAnswers?.isDelivered) {
       case (true, true): return check.ok("The login `\(name)` speaks in \(own) and is answered")
-      case (true, _):
+      case (true, false):
         return check.note("The login `\(name)` speaks in \(own) and cannot read its answers", list)
-      default:
+      case (false, _):
         return check.note("The login `\(name)` cannot speak in \(own): no border router can use it")
+      case (nil, _), (true, nil):
+        return check.notChecked("Whether the login `\(name)` speaks in \(own) and is answered")
       }
     }
   }

@@ -83,10 +83,6 @@ enum BrokerCheck {
           "It takes only packets of at most \(size) bytes",
           "Set `max_packet_size` in mosquitto.conf to 65536 or more"))
     }
-    if session.sessionExpiry == 0 {
-      findings.append(
-        check.note("It limits how long it keeps sessions (\(session.sessionExpiry ?? 0) s)"))
-    }
     if let most = session.serverReceiveMaximum, most <= 20 {
       findings.append(
         check.note(
@@ -119,13 +115,21 @@ enum BrokerCheck {
           "With MQTT 3.1.1 a broker cannot say what it refuses",
           "Set `mqtt.protocol: 5` if the broker knows it"))
     }
-    if case .named(let host) = mqtt.host, mqtt.tls == nil, !isThisMachine(host) {
+    if let host = hostInPlaintext(mqtt) {
       findings.append(
         Check(.broker, "tls").note(
           "Passwords and network keys travel to \(host) unencrypted",
           "Set `mqtt.tls.ca_file`, where others use this network"))
     }
     return findings
+  }
+
+  /// The broker's machine, where passwords go there unencrypted.
+  static func hostInPlaintext(_ mqtt: Settings.MQTT) -> String? {
+    guard case .named(let host) = mqtt.host, mqtt.tls == nil, !isThisMachine(host) else {
+      return nil
+    }
+    return host
   }
 
   static func isThisMachine(_ host: String) -> Bool {

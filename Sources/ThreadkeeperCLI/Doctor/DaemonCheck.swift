@@ -11,14 +11,24 @@ enum DaemonCheck {
   /// - Parameters:
   ///   - status: nil where no daemon answers.
   ///   - holder: who has the store.
-  static func findings(_ status: StatusReport?, holder: LockHolder?) -> [Finding] {
+  ///   - access: why this user may not look; nil where it may.
+  static func findings(
+    _ status: StatusReport?, holder: LockHolder?, access: CommandFailure? = nil
+  ) -> [Finding] {
     guard let status else {
       if let holder {
         return [
           check.problem(
             "The store is in use by \(holder), and no daemon answers",
-            "Run this as the daemon's user or as root; if that does not help, restart the daemon",
+            access?.remedy.map(Check.sentence)
+              ?? "Restart the daemon: `sudo systemctl restart threadkeeper`",
             .unavailable)
+        ]
+      }
+      if let access {
+        return [
+          check.notChecked(
+            "Whether a daemon runs: \(access.message)", access.remedy.map(Check.sentence))
         ]
       }
       return [
@@ -46,10 +56,11 @@ enum DaemonCheck {
     switch status.broker.state {
     case .connected: findings.append(check.ok("It is connected to \(address(status))"))
     case .connecting:
+      // It may have started a second ago. What is found about the broker decides.
       findings.append(
-        check.problem(
+        check.warning(
           "It is not connected to \(address(status)): \(status.broker.problem ?? "no answer yet")",
-          "See what is found about the broker, here below", .unavailable))
+          "See what is found about the broker, here below"))
     case .notRunning, .unknown:
       findings.append(check.notChecked("Whether it is connected is not known"))
     }

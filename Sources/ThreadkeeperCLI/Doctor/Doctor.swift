@@ -23,6 +23,7 @@ struct Doctor {
   private static let brokerLimit = Duration.seconds(12)
 
   let options: SettingsOptions
+  let loaded: SettingsResult
   /// Another login of the broker, which shall not see what is not its own.
   let other: (name: String, password: String?)?
   /// Says what it is waiting for.
@@ -32,14 +33,15 @@ struct Doctor {
   private struct Opened {
     var keychain: Keychain?
     var failure: CommandFailure?
+    /// See `StoreCheck.isDefect`.
+    var isDefect = false
   }
 
-  /// - Throws: `CancellationError`.
+  /// - Throws: `CancellationError`; `CommandFailure` with status 64 where the other login is the daemon's own.
   func findings() async throws -> [Finding] {
-    let result = options.read()
-    var findings = SettingsCheck.findings(result)
-    if let file = result.file { findings += settingsFile(file) }
-    guard var settings = result.settings else { return findings }
+    var findings = SettingsCheck.findings(loaded)
+    if let file = loaded.file { findings += settingsFile(file) }
+    guard var settings = loaded.settings else { return findings }
     do {
       settings = try options.ofStore(settings)
     } catch let failure as CommandFailure {
@@ -48,12 +50,15 @@ struct Doctor {
     waits("Asking the daemon")
     let status = try await StatusClient(settings: settings).report()
     let location = OpenStore.location(settings)
+    let holder = status == nil ? StoreLock.holder(of: location) : nil
     findings += DaemonCheck.findings(
-      status, holder: status == nil ? StoreLock.holder(of: location) : nil)
+      status, holder: holder,
+      access: Self.refusal(settings, OpenStore.checkAccess)
+        ?? holder.flatMap { _ in Self.refusal(settings, OpenStore.checkOwner) })
     let opened = open(settings)
     defer { opened.keychain?.close() }
     waits("Asking the broker")
-    findings += await broker(settings, opened, status)
+    findings += try await broker(settings, opened, status)
     try Task.checkCancellation()
     return findings + store(settings, opened, status) + system(settings, status)
   }
@@ -68,14 +73,33 @@ struct Doctor {
 
   /// Without a question: a check that waits for a passphrase is none for scripts.
   private func open(_ settings: Settings) -> Opened {
+    if let failure = Self.refusal(settings, OpenStore.checkOwner) {
+      return Opened(failure: failure)
+    }
     guard OpenStore.exists(settings) else { return Opened() }
     do {
       return Opened(keychain: try OpenStore.forReading(settings) { _ in nil })
-    } catch let failure as CommandFailure {
-      return Opened(failure: failure)
     } catch {
-      return Opened(failure: CommandFailure(.inputOutput, "the store cannot be read: \(error)"))
+      let failure =
+        error as? CommandFailure
+        ?? CommandFailure(.inputOutput, "the store cannot be read: \(error)")
+      let slots = try? Keychain.slots(at: OpenStore.location(settings))
+      return Opened(
+        failure: failure,
+        isDefect: StoreCheck.isDefect(
+          failure, slots: slots?.map(\.kind), hasPassphrase: settings.store.passphrase != nil))
     }
+  }
+
+  private static func refusal(
+    _ settings: Settings, _ check: (Settings) throws(CommandFailure) -> Void
+  ) -> CommandFailure? {
+    do {
+      try check(settings)
+    } catch {
+      return error
+    }
+    return nil
   }
 
   private func store(
@@ -83,31 +107,35 @@ struct Doctor {
   ) -> [Finding] {
     let location = OpenStore.location(settings)
     guard OpenStore.exists(settings) else {
-      if let failure = absence(settings) {
-        return [StoreCheck.absent(failure)] + StoreCheck.disk(settings.store.path)
-      }
-      return StoreCheck.disk(settings.store.path)
+      return absence(settings) + StoreCheck.disk(settings.store.path)
     }
     let condition = status?.store.condition ?? opened.keychain?.condition.words
     return StoreCheck.findings(
-      failure: opened.failure, condition: condition, path: settings.store.path)
+      failure: opened.failure, isDefect: opened.isDefect, condition: condition,
+      path: settings.store.path)
       + StoreCheck.permissions(settings)
       + StoreCheck.keySlots((try? Keychain.slots(at: location))?.map(\.kind))
       + StoreCheck.backup(last: BackupNote.read(settings), now: Int64(time(nil)))
       + StoreCheck.disk(settings.store.path)
   }
 
-  /// Nil where `findings` has said so already.
-  private func absence(_ settings: Settings) -> CommandFailure? {
-    do {
-      try OpenStore.checkAccess(settings)
-    } catch {
-      return error
+  /// Empty where `findings` has said so already.
+  private func absence(_ settings: Settings) -> [Finding] {
+    if let failure = Self.refusal(settings, OpenStore.checkAccess) {
+      return [StoreCheck.hidden(failure)]
     }
-    guard (try? options.ofStore(settings)) != nil else { return nil }
-    return CommandFailure(
-      .noInput, "There is no store in \(settings.store.path) yet",
-      remedy: "The daemon makes it when it starts")
+    do {
+      _ = try OpenStore.location(settings).holdsStore()
+    } catch {
+      return [StoreCheck.lost(error)]
+    }
+    guard (try? options.ofStore(settings)) != nil else { return [] }
+    return [
+      StoreCheck.absent(
+        CommandFailure(
+          .noInput, "There is no store in \(settings.store.path) yet",
+          remedy: "The daemon makes it when it starts"))
+    ]
   }
 
   private func system(_ settings: Settings, _ status: StatusReport?) -> [Finding] {
@@ -121,7 +149,7 @@ struct Doctor {
 
   private func broker(
     _ settings: Settings, _ opened: Opened, _ status: StatusReport?
-  ) async -> [Finding] {
+  ) async throws -> [Finding] {
     let check = Check(.broker, "broker")
     guard case .named(let host) = settings.mqtt.host else {
       return [
@@ -153,11 +181,22 @@ struct Doctor {
       } else if let failure = opened.failure {
         return [
           check.notChecked(
-            "The broker's password is in the store, which is not open here: \(failure.message)",
+            "The broker's password may be in the store, which is not open here: \(failure.message)",
             failure.remedy.map(Check.sentence))
         ]
       }
     }
+    if connection.password == nil, let source = status?.login.passwordFrom,
+      [.settings, .keychain].contains(source)
+    {
+      return [
+        check.notChecked(
+          "The running daemon has a password of the broker, and this command does not find it: a credential "
+            + "of systemd is in the service alone",
+          "Name a file with it: `THREADKEEPER_MQTT_PASSWORD_FILE=FILE threadkeeper doctor`")
+      ]
+    }
+    if let other, let own = connection.username { try Self.check(other.name, isNot: own) }
     var mqtt = settings.mqtt
     mqtt.username = connection.username
     let bases = settings.homes.map(\.baseTopic)
@@ -171,12 +210,20 @@ struct Doctor {
       return BrokerCheck.findings(report.session, mqtt, values: report.values)
         + QueueCheck.findings(file(host, settings.mqtt.port)) + QueueCheck.dropped(report.values)
         + RetainedCheck.findings(
-          report.retained, bases: bases, routers: routers(settings, opened.keychain))
+          report, bases: bases, routers: routers(settings, opened.keychain))
         + AccessCheck.findings(
           report, other: other?.name, prefix: settings.homeAssistant.prefix,
           daemonPublishes: status?.broker.state == .connected && status?.refused == nil
             && report.session.protocolVersion == .v5)
     }
+  }
+
+  /// - Throws: `CommandFailure` with status 64.
+  static func check(_ login: String, isNot own: String) throws(CommandFailure) {
+    guard login == own else { return }
+    throw CommandFailure(
+      .usage, "`\(login)` is the daemon's own login, which may read and write everything",
+      remedy: "name that of a border router")
   }
 
   private func file(_ host: String, _ port: UInt16) -> BrokerFile? {

@@ -19,7 +19,8 @@ struct DoctorCommand: AsyncParsableCommand {
       border router.
 
       Exits 0 without a problem, otherwise with the number of the first one: 78 settings or access list, 69 \
-      broker or daemon not reached, 77 login refused or a file open to others, 74 store or disk, 71 system.
+      broker or daemon not reached, 77 login refused, a key that does not open the store or a file open to \
+      others, 74 store or disk, 71 system.
 
       Examples:
         threadkeeper doctor
@@ -49,10 +50,18 @@ struct DoctorCommand: AsyncParsableCommand {
 
   func run() async throws {
     try? ProcessHardening.forbidCoreDumps()
+    let loaded = options.read()
     var other: (name: String, password: String?)?
-    if let login { other = (login, try await password(of: login)) }
+    if let login {
+      let name = try EnrolmentService.checked(login)
+      if let mqtt = loaded.settings?.mqtt {
+        if let own = mqtt.username { try Doctor.check(name, isNot: own) }
+        try warnOfPlaintext(mqtt, name)
+      }
+      other = (name, try await password(of: name))
+    }
     let line = WaitingLine()
-    let doctor = Doctor(options: options, other: other) { line.show($0) }
+    let doctor = Doctor(options: options, loaded: loaded, other: other) { line.show($0) }
     defer { line.end() }
     let report = DoctorReport(try await doctor.findings())
     line.end()
@@ -61,6 +70,14 @@ struct DoctorCommand: AsyncParsableCommand {
       text: report.text(
         style: TerminalStyle(of: .output), width: StandardStream.output.columns))
     if let status = report.status { throw ExitCode(status.rawValue) }
+  }
+
+  /// Before the password is asked for.
+  private func warnOfPlaintext(_ mqtt: Settings.MQTT, _ user: String) throws {
+    guard let host = BrokerCheck.hostInPlaintext(mqtt) else { return }
+    try StandardStream.error.write(
+      "warning: the password of \(user.printable) goes to \(host.printable) unencrypted: `mqtt.tls` is not"
+        + " set\n")
   }
 
   private func password(of user: String) async throws -> String {

@@ -68,7 +68,9 @@ struct DoctorReport: Encodable {
       count(counts.note, "note", "notes"),
       counts.notChecked == 0 ? nil : "\(counts.notChecked) not checked",
     ].compactMap { $0 }
-    guard !parts.isEmpty else { return "All \(counts.ok) checks are well." }
+    guard !parts.isEmpty else {
+      return counts.ok == 1 ? "The only check is well." : "All \(counts.ok) checks are well."
+    }
     return "\(healthy ? "No problem; " : "")\(parts.joined(separator: ", ")); \(counts.ok) well."
   }
 }

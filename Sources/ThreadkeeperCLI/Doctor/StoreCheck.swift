@@ -11,8 +11,22 @@ enum StoreCheck {
 
   /// - Parameters:
   ///   - failure: why it cannot be opened here; nil where it can.
+  ///   - isDefect: see `isDefect`.
   ///   - condition: as a daemon reports it, or as it was found; nil where nobody knows.
-  static func findings(failure: CommandFailure?, condition: String?, path: String) -> [Finding] {
+  static func findings(
+    failure: CommandFailure?, isDefect: Bool, condition: String?, path: String
+  ) -> [Finding] {
+    if let failure, isDefect {
+      let text = Check.sentence(failure.message)
+      return [
+        check.problem(
+          condition == nil
+            ? text : "\(text). The running daemon has the store open; it will not start again",
+          Check.sentence(
+            failure.remedy ?? "put the key or the store back: see docs/guides/backup.md"),
+          failure.status == .notPermitted ? .notPermitted : .inputOutput)
+      ]
+    }
     if let condition, condition != "healthy" {
       return [
         check.problem(
@@ -23,6 +37,36 @@ enum StoreCheck {
     if condition != nil { return [check.ok("The store in \(path) is healthy")] }
     guard let failure else { return [] }
     return [check.notChecked(Check.sentence(failure.message), failure.remedy.map(Check.sentence))]
+  }
+
+  /// Whether a store that its owner cannot open here opens nowhere: passphrases are not asked for, and systemd hands
+  /// credentials to the service alone.
+  ///
+  /// - Parameters:
+  ///   - slots: nil where they cannot be read.
+  ///   - hasPassphrase: whether the settings name one.
+  static func isDefect(
+    _ failure: CommandFailure, slots: [KeySlot.Kind]?, hasPassphrase: Bool
+  ) -> Bool {
+    guard failure.status != .temporary else { return false }
+    guard failure.status == .notPermitted, !hasPassphrase, let slots else { return true }
+    return slots.contains(.keyFile) && !slots.contains(.passphrase)
+      && !slots.contains(.systemdCredential)
+  }
+
+  /// One that this user may not see.
+  static func hidden(_ failure: CommandFailure) -> Finding {
+    check.notChecked(Check.sentence(failure.message), failure.remedy.map(Check.sentence))
+  }
+
+  /// One that was there, by what is left of it.
+  static func lost(_ error: KeychainError) -> Finding {
+    guard error.status == .noSuchKeychain else {
+      return check.notChecked(Check.sentence(error.message))
+    }
+    return check.problem(
+      Check.sentence(error.message), "`threadkeeper store restore FILE` puts a backup back",
+      .inputOutput)
   }
 
   static func absent(_ failure: CommandFailure) -> Finding {
@@ -41,27 +85,36 @@ enum StoreCheck {
       (location.anchorDirectory, "700"), (settings.store.keyFile, "400"),
       (location.deviceKeyPath, "600"),
     ]
-    return permissions(
-      paths.compactMap { path, mode in
-        var status = stat()
-        guard lstat(path, &status) == 0 else { return nil }
-        return (path, status.st_mode & 0o777, mode)
-      })
+    var files: [(String, UInt32, String)] = []
+    var unseen: [String] = []
+    for (path, mode) in paths {
+      var status = stat()
+      if lstat(path, &status) == 0 {
+        files.append((path, status.st_mode & 0o777, mode))
+      } else if errno != ENOENT {
+        unseen.append(path)
+      }
+    }
+    return permissions(files, unseen: unseen)
   }
 
-  /// - Parameter files: path, mode and the mode that is right.
-  static func permissions(_ files: [(String, UInt32, String)]) -> [Finding] {
+  /// - Parameters:
+  ///   - files: path, mode and the mode that is right.
+  ///   - unseen: what may be there, and cannot be looked at.
+  static func permissions(
+    _ files: [(String, UInt32, String)], unseen: [String] = []
+  ) -> [Finding] {
     let check = Check(.store, "permissions")
     guard !files.isEmpty else { return [check.notChecked("No file of the store can be seen here")] }
     let open = files.filter { $0.1 & 0o077 != 0 }
-    guard !open.isEmpty else {
-      return [check.ok("Only their owner can open the store, its key and its anchor")]
-    }
-    return open.map { path, mode, right in
-      check.problem(
-        "\(path) is open to other users (mode \(String(mode, radix: 8)))",
-        "Run `chmod \(right) \(path)`", .notPermitted)
-    }
+    let found =
+      open.map { path, mode, right in
+        check.problem(
+          "\(path) is open to other users (mode \(String(mode, radix: 8)))",
+          "Run `chmod \(right) \(path)`", .notPermitted)
+      } + unseen.map { check.notChecked("Whether others can open \($0): it cannot be seen here") }
+    return found.isEmpty
+      ? [check.ok("Only their owner can open the store, its key and its anchor")] : found
   }
 
   // MARK: Key slots

@@ -21,7 +21,7 @@ extension OpenStore {
   }
 
   /// - Throws: `CommandFailure` with status 77 when the store is another user's, or out of reach.
-  static func checkOwner(_ settings: Settings) throws(CommandFailure) {
+  package static func checkOwner(_ settings: Settings) throws(CommandFailure) {
     var status = stat()
     if stat(settings.store.path, &status) == 0, status.st_uid != geteuid() {
       throw anothers(settings.store.path, status.st_uid, settings)

@@ -6,6 +6,7 @@ import Settings
 import Testing
 
 @testable import BrokerProbe
+@testable import KeychainCore
 @testable import ThreadkeeperCLI
 @testable import ThreadkeeperDaemon
 
@@ -38,6 +39,22 @@ struct DoctorChecksTests {
   @Test("Without a daemon that is a warning; one that has the store and is silent is a problem")
   func noDaemon() {
     #expect(results(DaemonCheck.findings(nil, holder: nil)) == [.warning])
+    let silent = DaemonCheck.findings(
+      nil, holder: LockHolder(processID: 7, program: "threadkeeper"))
+    #expect(results(silent) == [.problem] && silent[0].status == .unavailable)
+    #expect(silent[0].text.contains("threadkeeper, process 7"))
+  }
+
+  @Test("A user who may not look knows nothing of the daemon, and is told whose it is")
+  func anothersDaemon() {
+    let refusal = CommandFailure(
+      .notPermitted, "it is theirs", remedy: "run it as that user: `sudo -u keeper threadkeeper …`")
+    let unknown = DaemonCheck.findings(nil, holder: nil, access: refusal)
+    #expect(results(unknown) == [.notChecked])
+    #expect(unknown[0].remedy?.contains("sudo -u keeper") == true)
+    let silent = DaemonCheck.findings(
+      nil, holder: LockHolder(processID: 7, program: "threadkeeper"), access: refusal)
+    #expect(silent[0].remedy?.contains("sudo -u keeper") == true)
   }
 
   @Test(
@@ -81,16 +98,23 @@ struct DoctorChecksTests {
     anonymous: AccessReport.Client, other: AccessReport.Client? = nil,
     own: ProbeOutcome = .delivered, daemonPublishes: Bool = false
   ) -> [Finding] {
+    AccessCheck.findings(
+      report(anonymous: anonymous, other: other) { _ in own }, other: "hub",
+      prefix: "homeassistant", daemonPublishes: daemonPublishes)
+  }
+
+  private func report(
+    anonymous: AccessReport.Client = .admitted([]), other: AccessReport.Client? = nil,
+    retained: [String] = [], own: (ProbeTopic.Group) -> ProbeOutcome = { _ in .delivered }
+  ) -> AccessReport {
     let session = MosquittoSession(
       sessionPresent: false, protocolVersion: .v5, publishWindow: 20)
     let topics = ProbeTopic.Group.allCases.map {
-      AccessReport.Own(topic: ProbeTopic(base: "threadkeeper", group: $0), outcome: own)
+      AccessReport.Own(topic: ProbeTopic(base: "threadkeeper", group: $0), outcome: own($0))
     }
-    return AccessCheck.findings(
-      AccessReport(
-        session: session, own: topics, refusedFilters: [], retained: [], values: [:],
-        anonymous: anonymous, other: other), other: "hub", prefix: "homeassistant",
-      daemonPublishes: daemonPublishes)
+    return AccessReport(
+      session: session, own: topics, refusedFilters: [], retained: retained, values: [:],
+      anonymous: anonymous, other: other)
   }
 
   private func results(_ findings: [Finding], of check: String) -> [Finding.Result] {
@@ -102,19 +126,49 @@ struct DoctorChecksTests {
     func result(_ reason: MosquittoError.Reason) -> [Finding.Result] {
       results(access(anonymous: .refused(MosquittoError(reason, "no"))), of: "anonymous")
     }
-    #expect(result(.credentials) == [.ok] && result(.tlsClientCertificate) == [.ok])
-    #expect(result(.noAnswer) == [.notChecked] && result(.connectionLost) == [.notChecked])
+    for reason in MosquittoError.Reason.allCases {
+      let isDecision = [.credentials, .notAuthorized, .tlsClientCertificate].contains(reason)
+      #expect(result(reason) == [isDecision ? .ok : .notChecked], "\(reason)")
+    }
   }
 
   @Test("What is not known of a client is said, and does not make it harmless")
   func unknown() {
-    let unknown = AccessReport.Others(
-      base: "threadkeeper", readsAnswers: .notChecked("lost"), readsEvents: .lost,
-      speaksForOthers: .refused(MosquittoError(.notAuthorized, "no")),
-      publishesStates: .lost, speaksForItself: .delivered, isAnswered: .lost)
-    let findings = access(
-      anonymous: .refused(MosquittoError(.credentials, "no")), other: .admitted([unknown]))
-    #expect(results(findings, of: "other_login") == [.notChecked, .note])
+    func others(
+      _ outcome: ProbeOutcome, states: ProbeOutcome = .lost, writes: ProbeOutcome = .lost,
+      itself: ProbeOutcome = .delivered, answers: ProbeOutcome = .delivered
+    ) -> [Finding] {
+      let home = AccessReport.Others(
+        base: "threadkeeper", readsAnswers: outcome, readsEvents: .lost, writesAnswers: writes,
+        speaksForOthers: .refused(MosquittoError(.notAuthorized, "no")),
+        publishesStates: states, speaksForItself: itself, readsOwnAnswers: answers)
+      return access(
+        anonymous: .refused(MosquittoError(.credentials, "no")), other: .admitted([home])
+      ).filter { $0.check == "other_login" }
+    }
+    let unknown = ProbeOutcome.notChecked("the connection ended")
+    #expect(results(others(.lost)) == [.ok, .ok])
+    #expect(results(others(unknown, answers: .lost)) == [.notChecked, .note])
+    #expect(results(others(.lost, states: unknown)) == [.notChecked, .ok])
+    #expect(results(others(.lost, writes: .delivered)) == [.problem, .ok])
+    #expect(results(others(.lost, itself: .lost, answers: unknown)) == [.ok, .note])
+    #expect(results(others(.lost, itself: unknown)) == [.ok, .notChecked])
+    #expect(results(others(.lost, answers: unknown)) == [.ok, .notChecked])
+  }
+
+  @Test("What has to be read is a problem where it does not come back; what is only written is not")
+  func onlyWritten() {
+    for outcome in [
+      ProbeOutcome.lost, .unreadable(MosquittoError(.subscription, "it may not be read")),
+    ] {
+      for daemonPublishes in [false, true] {
+        let findings = access(
+          anonymous: .admitted([]), own: outcome, daemonPublishes: daemonPublishes)
+        #expect(
+          results(findings, of: "topics")
+            == [.problem, .problem, .notChecked, .notChecked, .notChecked, .notChecked])
+      }
+    }
   }
 
   @Test("A list that names each topic refuses probes, but not the daemon that runs")
@@ -124,7 +178,7 @@ struct DoctorChecksTests {
       anonymous: .refused(refused), own: .refused(refused), daemonPublishes: true)
     #expect(
       results(running, of: "topics")
-        == [.problem, .problem, .notChecked, .notChecked, .notChecked, .notChecked])
+        == [.problem, .problem, .warning, .warning, .warning, .warning])
     let stopped = access(anonymous: .refused(refused), own: .refused(refused))
     #expect(results(stopped, of: "topics") == .init(repeating: .problem, count: 6))
   }
@@ -133,7 +187,8 @@ struct DoctorChecksTests {
     "Retained events and routers that are not listed are leftovers; without a list nobody knows")
   func retained() {
     func findings(_ topics: [String], _ routers: Set<String>?) -> [Finding] {
-      RetainedCheck.findings(topics, bases: ["threadkeeper"], routers: routers)
+      RetainedCheck.findings(
+        report(retained: topics), bases: ["threadkeeper"], routers: routers)
     }
     let state = "threadkeeper/router/a1b2c3d4e5f60718/availability"
     #expect(results(findings([], [])) == [.ok])
@@ -145,6 +200,52 @@ struct DoctorChecksTests {
     #expect(results(many) == [.warning])
     #expect(many[0].text.contains("`threadkeeper/in/hub1/announce`"))
     #expect(many[0].text.contains("and 2 more"))
+    // Neither another program's, nor one of them twice.
+    #expect(results(findings(["zigbee2mqtt/lamp/availability"], [])) == [.ok])
+    #expect(results(findings(["threadkeeper/in/hub/availability"], [])) == [.warning])
+  }
+
+  @Test("What the daemon's login may not read can hold leftovers that nobody sees")
+  func retainedUnread() {
+    for group in [ProbeTopic.Group.inbound, .router] {
+      let report = report { $0 == group ? .lost : .delivered }
+      let findings = RetainedCheck.findings(report, bases: ["threadkeeper"], routers: [])
+      #expect(results(findings) == [.notChecked])
+    }
+    let report = report { $0 == .network ? .lost : .delivered }
+    #expect(
+      results(RetainedCheck.findings(report, bases: ["threadkeeper"], routers: [])) == [.ok])
+  }
+
+  @Test("A store that nothing at hand opens is a problem, unless something else may open it")
+  func unopened() {
+    func isDefect(
+      _ status: ThreadkeeperDaemon.ExitStatus, _ slots: [KeySlot.Kind]?, hasPassphrase: Bool = false
+    ) -> Bool {
+      StoreCheck.isDefect(
+        CommandFailure(status, "no"), slots: slots, hasPassphrase: hasPassphrase)
+    }
+    #expect(isDefect(.notPermitted, [.keyFile]) && isDefect(.notPermitted, nil))
+    #expect(isDefect(.notPermitted, [.keyFile, .recoveryCode]))
+    #expect(isDefect(.badInput, [.passphrase]) && isDefect(.inputOutput, nil))
+    #expect(!isDefect(.temporary, [.keyFile]))
+    #expect(!isDefect(.notPermitted, [.keyFile, .passphrase]))
+    #expect(isDefect(.notPermitted, [.passphrase], hasPassphrase: true))
+    #expect(!isDefect(.notPermitted, [.systemdCredential, .recoveryCode]))
+
+    func findings(
+      _ status: ThreadkeeperDaemon.ExitStatus, isDefect: Bool, condition: String? = nil
+    ) -> [Finding] {
+      StoreCheck.findings(
+        failure: CommandFailure(status, "there is no key file"), isDefect: isDefect,
+        condition: condition, path: "/s/store")
+    }
+    #expect(results(findings(.notPermitted, isDefect: false)) == [.notChecked])
+    #expect(results(findings(.notPermitted, isDefect: false, condition: "healthy")) == [.ok])
+    #expect(findings(.notPermitted, isDefect: true).map(\.status) == [.notPermitted])
+    #expect(findings(.badInput, isDefect: true).map(\.status) == [.inputOutput])
+    let later = findings(.notPermitted, isDefect: true, condition: "healthy")
+    #expect(results(later) == [.problem] && later[0].text.contains("will not start again"))
   }
 
   @Test("The broker's own file says whether what waits for the daemon is kept")
@@ -168,6 +269,9 @@ struct DoctorChecksTests {
     #expect(results(open) == [.problem])
     #expect(open[0].remedy == "Run `chmod 400 /s/store.key`.")
     #expect(results(StoreCheck.permissions([("/s/store", 0o700, "700")])) == [.ok])
+    #expect(
+      results(StoreCheck.permissions([("/s/store", 0o700, "700")], unseen: ["/k/store.key"]))
+        == [.notChecked])
     for (free, result) in [(10, Finding.Result.problem), (100, .warning), (5_000, .ok)] {
       #expect(
         results(StoreCheck.disk("/s", freeMiB: UInt64(free), isReadOnly: false)) == [result])

@@ -50,7 +50,9 @@ struct DoctorReportTests {
     #expect(!report.healthy && report.status == .unavailable)
     let well = DoctorReport([Check(.settings, "settings").ok("They can be used")])
     #expect(well.healthy && well.status == nil)
-    #expect(well.text(style: .plain, width: nil).hasSuffix("All 1 checks are well.\n"))
+    #expect(well.text(style: .plain, width: nil).hasSuffix("The only check is well.\n"))
+    let both = DoctorReport([Check(.settings, "a").ok("A"), Check(.store, "b").ok("B")])
+    #expect(both.text(style: .plain, width: nil).hasSuffix("All 2 checks are well.\n"))
     #expect(report.counts == .init(ok: 1, note: 0, warning: 1, problem: 2, notChecked: 1))
     #expect(try JSONText.pretty(report).contains("\"result\" : \"not_checked\""))
   }
