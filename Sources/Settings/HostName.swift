@@ -37,7 +37,8 @@ package enum HostName {
     return withUnsafeBytes(of: six) { $0.dropLast().allSatisfy { $0 == 0 } && $0.last == 1 }
   }
 
-  /// Whether it is the address of one other machine, without a zone: not loopback, also as IPv4 in IPv6, and not `any`.
+  /// Whether it can be the address of one other machine: without a zone, not loopback, also as IPv4 in IPv6, and not
+  /// `any`. Which addresses this machine has is not looked up.
   static func isOtherMachine(_ address: String) -> Bool {
     var four = in_addr()
     if inet_pton(AF_INET, address, &four) == 1 {

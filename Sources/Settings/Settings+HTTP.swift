@@ -12,8 +12,10 @@ extension Settings {
     /// Host names under which clients reach it, beside `localhost` and IP addresses.
     package var names: [String] = []
     /// IP address of a proxy that lets in only users that it knows, as Home Assistant's ingress does. What comes from it
-    /// needs no token; everybody else needs one. Never of this machine, where every user could speak for it.
+    /// needs no token; everybody else needs one. Not loopback: every user of this machine could speak for it.
     package var trustedProxy: String?
+    /// Whether what comes from it may also change something without the token.
+    package var trustedProxyChanges = false
 
     /// Whether the token comes from its file beside the store.
     package var isTokenFromFile = false

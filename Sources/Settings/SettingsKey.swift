@@ -39,6 +39,7 @@ enum SettingsKey: String, CaseIterable {
   case httpPort = "http.port"
   case httpToken = "http.token"
   case httpTrustedProxy = "http.trusted_proxy"
+  case httpTrustedProxyChanges = "http.trusted_proxy_changes"
   case logLevel = "log.level"
   case logFormat = "log.format"
 
@@ -91,7 +92,7 @@ enum SettingsKey: String, CaseIterable {
     case .homeAssistantLogin:
       "a user name of the broker (no `/`, `+`, `#`, `:` or control character)"
     case .consentApproversTrust: "`signed` or `broker`"
-    case .httpEnabled: "`true` or `false`"
+    case .httpEnabled, .httpTrustedProxyChanges: "`true` or `false`"
     case .httpAddress: "an IP address of this machine"
     case .httpTrustedProxy: "the IP address of another machine"
     case .httpToken: "16 to 256 letters, digits, `-`, `_`, `.` or `~`"

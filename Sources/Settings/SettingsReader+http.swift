@@ -31,6 +31,7 @@ extension SettingsReader {
     }.map { SecretText($0) }
     http.names = httpNames()
     http.trustedProxy = text(.httpTrustedProxy, where: HostName.isOtherMachine)
+    http.trustedProxyChanges = truth(.httpTrustedProxyChanges) ?? http.trustedProxyChanges
     // A token that is unfit is reported already, and the daemon's user reads what another one cannot.
     if !HostName.isLoopback(http.address), sources[.httpToken] == nil, !http.isTokenUnreadable,
       sources[.httpTrustedProxy] == nil

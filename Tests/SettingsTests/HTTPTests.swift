@@ -79,8 +79,19 @@ struct HTTPTests {
     #expect(http.trustedProxy.map { "\"\($0)\"" } == "\"\(address.filter { $0 != "\"" })\"")
   }
 
+  @Test("Through a proxy nothing is changed, until a setting says more")
+  func proxyChanges() throws {
+    let yaml = "http: {trusted_proxy: 172.30.32.2"
+    #expect(try #require(try load("\(yaml)}").settings).http.trustedProxyChanges == false)
+    let other = try #require(try load("\(yaml), trusted_proxy_changes: true}").settings)
+    #expect(other.http.trustedProxyChanges)
+    #expect(
+      try problems("http:\n  trusted_proxy_changes: yes").first?.hasPrefix(
+        "2:26: error: http.trusted_proxy_changes: expected `true` or `false`, found ") == true)
+  }
+
   @Test(
-    "No proxy is of this machine, of every machine, or without an address",
+    "No proxy is on loopback, everywhere, or without an address",
     arguments: [
       "127.0.0.1", "\"::1\"", "0.0.0.0", "\"::\"", "\"::ffff:127.0.0.1\"", "\"::ffff:1.2.3.4\"",
       "localhost", "\"fe80::1%eth0\"", "172.30.32.0/24", "''",

@@ -81,6 +81,7 @@ struct ShippedConfigurationTests {
       ("enabled: true", "enabled: false"), ("address: 127.0.0.1", "address: 127.0.0.2"),
       ("port: 8423", "port: 8424"), ("token: null", "token: 0123456789abcdef"),
       ("names: []", "names: [a]"), ("trusted_proxy: null", "trusted_proxy: 192.0.2.1"),
+      ("trusted_proxy_changes: false", "trusted_proxy_changes: true"),
       (
         "ingest: {}",
         "ingest: {a: {topic: b, event: leave, user: c, fields: {border_agent_id: /d}}}"

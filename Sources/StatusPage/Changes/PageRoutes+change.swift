@@ -6,7 +6,8 @@ extension PageRoutes {
     var remedy: String?
   }
 
-  /// A change needs the token, also from this machine: without one nobody changes anything here.
+  /// A change needs the token, also from this machine, or has to come through the trusted proxy where that may change
+  /// something.
   func change(_ request: PageRequest) async -> PageReply {
     guard request.method == "POST" else {
       var reply = PageReply.text(.notAllowed, "this is a change, which is posted")
@@ -14,11 +15,16 @@ extension PageRoutes {
       return reply
     }
     guard access.mayChange(request) else {
-      guard !access.offersChanges(to: request) || !access.mayLook(request) else {
+      guard !access.offersChanges(to: request) else {
         return outcome(
           .forbidden,
           "The page is \(request.origin ?? "of an unknown origin"), and the host \(request.host ?? "").",
           "A proxy before the daemon has to pass on the header `Host`.")
+      }
+      if access.isTrusted(request) {
+        return outcome(
+          .forbidden, "Changes through the proxy are off.",
+          "Set `http.trusted_proxy_changes: true`, in the add-on `page_changes`, and restart.")
       }
       return outcome(
         .forbidden, "Changes need the token.",

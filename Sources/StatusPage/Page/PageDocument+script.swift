@@ -71,7 +71,9 @@ extension PageDocument {
           button("Approve always", item.requester, "/consent/approve", {id: item.id, always: true},
             "Let " + whose + " have these credentials from now on, without asking again?"),
           button("Deny", item.requester, "/consent/deny", {id: item.id}),
-          mayChange ? null : make("p", "dim", "Decide with `threadkeeper consent`, or open the link of `threadkeeper page token`."));
+          mayChange ? null : make("p", "dim", "Decide with `threadkeeper consent`, or " +
+            (document.body.dataset.change === "proxy" ? "set `http.trusted_proxy_changes`, in the add-on `page_changes`." :
+              "open the link of `threadkeeper page token`.")));
       }
       function part(item) {
         return make("div", "part", make("dt", "", item.name),
@@ -147,7 +149,9 @@ extension PageDocument {
         if (source.readyState !== EventSource.CLOSED) return;
         // The browser gives up after an answer that is no stream: too many viewers, another token, or a proxy whose
         // daemon is away.
-        const {ok, status} = await fetch("./", {method: "HEAD"}).catch(() => ({ok: false, status: 0}));
+        // Not HEAD, which not every proxy passes on.
+        const {ok, status, body} = await fetch("./").catch(() => ({ok: false, status: 0}));
+        if (body) body.cancel();
         // Loaded again, the page says what it needs.
         if (status === 401) return location.reload();
         if (ok) byId("away").textContent = "The page does not follow: too many pages are open. It tries again in half a minute.";

@@ -6,8 +6,11 @@ enum PageDocument {
   /// - Parameters:
   ///   - nonce: of the policy that allows its style and its script, and nothing else.
   ///   - mayChange: whether it offers what changes something.
+  ///   - isThroughProxy: whether the trusted proxy shows it, so that no link with the token leads there.
   ///   - state: JSON of what it shows at first, so that nobody waits for the first event; nil where there is none.
-  static func html(nonce: String, mayChange: Bool, state: [UInt8]? = nil) -> String {
+  static func html(
+    nonce: String, mayChange: Bool, isThroughProxy: Bool = false, state: [UInt8]? = nil
+  ) -> String {
     """
     <!doctype html>
     <html lang="en">
@@ -19,7 +22,7 @@ enum PageDocument {
     <link rel="icon" href="data:,">
     <style nonce="\(nonce)">\(style)</style>
     </head>
-    <body data-change="\(mayChange ? "yes" : "no")">
+    <body data-change="\(mayChange ? "yes" : isThroughProxy ? "proxy" : "no")">
     <a class="skip" href="#main">Skip to the content</a>
     <header>
     <h1>threadkeeper</h1>

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who may look. With a token: whoever shows it. With a trusted proxy: whoever it lets in, or shows the token.
+/// Who may look. With a token: whoever shows it. With a trusted proxy: whoever it lets in, or shows the token. And who
+/// may change something.
 package struct PageAccess: Sendable {
   private static let cookie = "threadkeeper_token"
 
   private let token: [UInt8]?
   private let proxy: PeerAddress?
+  private let mayProxyChange: Bool
 
-  package init(token: String?, trustedProxy: String? = nil) {
+  package init(token: String?, trustedProxy: String? = nil, trustedProxyChanges: Bool = false) {
     self.token = token.map { Array($0.utf8) }
+    mayProxyChange = trustedProxyChanges
     proxy = trustedProxy.flatMap { PeerAddress($0) }
   }
 
@@ -28,20 +31,23 @@ package struct PageAccess: Sendable {
   }
 
   package func mayLook(_ request: PageRequest) -> Bool {
-    isTrusted(request) || token == nil && proxy == nil || isShown(by: request)
-      || isInCookie(of: request)
+    isTrusted(request) || token == nil && proxy == nil || hasToken(request)
   }
 
-  var hasToken: Bool { token != nil }
+  private func hasToken(_ request: PageRequest) -> Bool {
+    isShown(by: request) || isInCookie(of: request)
+  }
 
-  /// Whether the page offers what changes something to whoever may look.
-  func offersChanges(to request: PageRequest) -> Bool { hasToken || isTrusted(request) }
+  /// Whether the page offers what changes something: only with the token, also from this machine, or through the proxy
+  /// where that may.
+  func offersChanges(to request: PageRequest) -> Bool {
+    hasToken(request) || mayProxyChange && isTrusted(request)
+  }
 
-  /// Only with the token, also from this machine, or through the proxy. Where it is the browser that shows it, the page that asks has to be
-  /// ours: a browser names the page's origin in every POST (https://fetch.spec.whatwg.org/#origin-header).
+  /// Where it is the browser that shows the token, or that the proxy knows, the page that asks has to be ours: a browser
+  /// names the page's origin in every POST (https://fetch.spec.whatwg.org/#origin-header).
   func mayChange(_ request: PageRequest) -> Bool {
-    mayLook(request) && offersChanges(to: request)
-      && isOwn(request, ifAbsent: isShown(by: request))
+    offersChanges(to: request) && isOwn(request, ifAbsent: isShown(by: request))
   }
 
   private func isOwn(_ request: PageRequest, ifAbsent: Bool) -> Bool {
@@ -63,8 +69,9 @@ package struct PageAccess: Sendable {
   func cookie(for request: PageRequest) -> String? {
     let given = request.query.split(separator: "&").first { $0.hasPrefix("token=") }?.dropFirst(6)
     guard let given, isToken(given) else { return nil }
-    // For 90 days. No other site's page sends it along, and no script reads it.
-    return "\(Self.cookie)=\(given); Path=/; Max-Age=7776000; HttpOnly; SameSite=Strict"
+    // For 90 days. No other site's page sends it along, and no script reads it. Without a path it is for the page's own
+    // folder (RFC 6265, 5.1.4), and not for all else that a proxy has.
+    return "\(Self.cookie)=\(given); Max-Age=7776000; HttpOnly; SameSite=Strict"
   }
 
   /// In the same time wherever they differ.

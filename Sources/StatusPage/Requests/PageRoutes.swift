@@ -12,7 +12,8 @@ package struct PageRoutes: Sendable {
   package init(_ configuration: PageConfiguration, source: any PageSource) {
     hosts = HostCheck(names: configuration.names)
     access = PageAccess(
-      token: configuration.token, trustedProxy: configuration.trustedProxy)
+      token: configuration.token, trustedProxy: configuration.trustedProxy,
+      trustedProxyChanges: configuration.trustedProxyChanges)
     self.source = source
     feed = StateFeed(
       most: configuration.limits.viewers,
@@ -78,17 +79,18 @@ package struct PageRoutes: Sendable {
         "This page needs the link that `threadkeeper page token` prints on the daemon's machine.")
     }
     let nonce = PageDocument.makeNonce()
+    let isTrusted = access.isTrusted(request)
     var reply = PageReply(
       .ok, type: Self.html,
       Array(
         PageDocument.html(
-          nonce: nonce, mayChange: access.offersChanges(to: request), state: try? await first.value
+          nonce: nonce, mayChange: access.offersChanges(to: request), isThroughProxy: isTrusted,
+          state: try? await first.value
         ).utf8))
     // The proxy's own pages show it in a frame.
-    let isFramed = access.isTrusted(request)
     reply.headers.append(
-      ("Content-Security-Policy", PageDocument.policy(nonce: nonce, isFramed: isFramed)))
-    if isFramed { reply.headers.append(("X-Frame-Options", "SAMEORIGIN")) }
+      ("Content-Security-Policy", PageDocument.policy(nonce: nonce, isFramed: isTrusted)))
+    if isTrusted { reply.headers.append(("X-Frame-Options", "SAMEORIGIN")) }
     return reply
   }
 

@@ -10,19 +10,22 @@ package struct PageConfiguration: Sendable {
   package var names: [String]
   /// What a client has to show, in ASCII. Nil: whoever reaches it may look, and nobody may change anything.
   package var token: String?
-  /// IP address of a proxy that lets in only users that it knows. Whoever comes from there may look and change, and
-  /// everybody else needs the token.
+  /// IP address of a proxy that lets in only users that it knows. Whoever comes from there may look, and everybody else
+  /// needs the token.
   package var trustedProxy: String?
+  /// Whether whoever comes from there may also change something.
+  package var trustedProxyChanges: Bool
   package var limits = PageLimits()
 
   package init(
     address: String, port: Int, names: [String] = [], token: String? = nil,
-    trustedProxy: String? = nil
+    trustedProxy: String? = nil, trustedProxyChanges: Bool = false
   ) {
     self.address = address
     self.port = port
     self.names = names
     self.token = token
     self.trustedProxy = trustedProxy
+    self.trustedProxyChanges = trustedProxyChanges
   }
 }

@@ -51,12 +51,19 @@ extension DaemonState.Page {
     case .off: "off (setting `http.enabled`)"
     case .starting: "starting"
     case .unavailable: "unavailable: \(problem ?? ""). \(remedy ?? "")"
-    case .listening:
-      (url ?? "")
-        + (needsToken == true
-          ? ", with the link of `threadkeeper page token`"
-          : ", read only; `threadkeeper page token` lets you change something there")
+    case .listening: listening
     }
+  }
+}
+
+extension DaemonState.Page {
+  private var listening: String {
+    let proxy = trustedProxy.map { "through the proxy \($0)" }
+    guard let url else { return proxy ?? "" }
+    guard needsToken == true else {
+      return "\(url), read only; `threadkeeper page token` lets you change something there"
+    }
+    return "\(url), with the link of `threadkeeper page token`\(proxy.map { ", or \($0)" } ?? "")"
   }
 }
 

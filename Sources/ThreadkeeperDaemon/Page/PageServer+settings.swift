@@ -33,7 +33,8 @@ extension PageServer {
     self.init(
       PageConfiguration(
         address: http.address, port: Int(http.port), names: http.names,
-        token: http.token?.revealed, trustedProxy: http.trustedProxy),
+        token: http.token?.revealed, trustedProxy: http.trustedProxy,
+        trustedProxyChanges: http.trustedProxyChanges),
       source: PageFacts(settings, bridge: bridge, keychain: keychain), logger: logger,
       listening: listening)
   }

@@ -11,10 +11,13 @@ extension DaemonState {
     }
 
     package var state: State
-    /// Where a browser opens it, without the token; nil unless it is `listening`.
+    /// Where a browser opens it, without the token; nil unless it is `listening`, and where only the trusted proxy
+    /// opens it.
     package var url: String?
     /// Whether it is shown with the token only, or through the trusted proxy.
     package var needsToken: Bool?
+    /// IP address of the trusted proxy that shows it; nil unless it is `listening`.
+    package var trustedProxy: String?
     package var problem: String?
     package var remedy: String?
 
@@ -32,8 +35,9 @@ extension DaemonState {
         self.init(.listening)
         var http = http
         http.port = UInt16(clamping: port)
-        url = PageToken.address(http)
+        if http.token != nil || http.trustedProxy == nil { url = PageToken.address(http) }
         needsToken = http.token != nil || http.trustedProxy != nil
+        trustedProxy = http.trustedProxy
       case .unavailable(let problem, let remedy):
         self.init(.unavailable)
         (self.problem, self.remedy) = (problem, remedy)

@@ -13,24 +13,29 @@ struct TrustedProxyTests {
 
   private func reply(
     _ path: String = "/", from peer: String?, token: String? = nil, host: String = host,
-    authorization: String? = nil
+    authorization: String? = nil, isAllowed: Bool = false
   ) async -> PageReply {
     await PageRoutes(
-      PageConfiguration(address: "0.0.0.0", port: 1, token: token, trustedProxy: Self.proxy),
+      PageConfiguration(
+        address: "0.0.0.0", port: 1, token: token, trustedProxy: Self.proxy,
+        trustedProxyChanges: isAllowed),
       source: source
     ).reply(to: PageRequest(path, host: host, authorization: authorization, peer: peer))
   }
 
   private func change(
-    from peer: String?, origin: String?, token: String? = nil, type: String = "application/json"
+    from peer: String?, origin: String?, token: String? = nil, type: String = "application/json",
+    isAllowed: Bool = true, cookie: String? = nil
   ) async -> PageReply {
     await PageRoutes(
-      PageConfiguration(address: "0.0.0.0", port: 1, token: token, trustedProxy: Self.proxy),
+      PageConfiguration(
+        address: "0.0.0.0", port: 1, token: token, trustedProxy: Self.proxy,
+        trustedProxyChanges: isAllowed),
       source: source
     ).reply(
       to: PageRequest(
-        "/consent/deny", method: "POST", host: Self.host, origin: origin, contentType: type,
-        body: Array(#"{"id":"c1"}"#.utf8), peer: peer))
+        "/consent/deny", method: "POST", host: Self.host, origin: origin, cookie: cookie,
+        contentType: type, body: Array(#"{"id":"c1"}"#.utf8), peer: peer))
   }
 
   private var made: [PageChange] { source.changes.withLock { $0 } }
@@ -73,13 +78,12 @@ struct TrustedProxyTests {
     }
   }
 
-  @Test("Its own pages show the page in a frame, with its buttons, and nobody else's do")
+  @Test("Its own pages show the page in a frame, and nobody else's do")
   func framed() async throws {
     let page = await reply(from: Self.proxy)
     #expect(headers("X-Frame-Options", of: page) == ["SAMEORIGIN"])
     let policy = try #require(headers("Content-Security-Policy", of: page).first)
     #expect(policy.hasSuffix("; frame-ancestors 'self'"))
-    #expect(String(decoding: page.body, as: UTF8.self).contains(#"data-change="yes""#))
     let other = await reply(
       from: "127.0.0.1", token: Self.token, host: "localhost",
       authorization: "Bearer \(Self.token)")
@@ -89,7 +93,34 @@ struct TrustedProxyTests {
         == true)
   }
 
-  @Test("A change is made for a page of the proxy, and of nobody else")
+  @Test(
+    "Without the setting for it nothing is changed through it, also where there is a token",
+    arguments: [nil, token])
+  func readsOnly(token: String?) async {
+    let own = "https://\(Self.host)"
+    let refused = await change(from: Self.proxy, origin: own, token: token, isAllowed: false)
+    #expect(refused.status == .forbidden)
+    let text = String(decoding: refused.body, as: UTF8.self)
+    #expect(text.contains("http.trusted_proxy_changes"), "\(text)")
+    #expect(made.isEmpty)
+    let page = await reply(from: Self.proxy, token: token)
+    #expect(String(decoding: page.body, as: UTF8.self).contains(#"data-change="proxy""#))
+    let other = await reply(from: Self.proxy, token: token, isAllowed: true)
+    #expect(String(decoding: other.body, as: UTF8.self).contains(#"data-change="yes""#))
+  }
+
+  @Test("Whoever shows the token changes something through it all the same")
+  func tokenThroughProxy() async {
+    let (own, cookie) = ("https://\(Self.host)", "threadkeeper_token=\(Self.token)")
+    for (given, status) in [(cookie, PageReply.Status.ok), (cookie + "x", .forbidden)] {
+      let reply = await change(
+        from: Self.proxy, origin: own, token: Self.token, isAllowed: false, cookie: given)
+      #expect(reply.status == status)
+    }
+    #expect(made == [.deny(id: "c1")])
+  }
+
+  @Test("Where it may change something, a page of the proxy does, and nobody else's")
   func changes() async {
     for origin in [nil, "null", "https://evil.example", "http://homeassistant.local"] {
       #expect(await change(from: Self.proxy, origin: origin).status == .forbidden)

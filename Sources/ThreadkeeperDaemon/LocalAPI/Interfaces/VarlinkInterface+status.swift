@@ -83,13 +83,16 @@ extension VarlinkInterface {
       remedy: ?string
     )
 
-    # The status page. Its URL is there while it is `listening`, the last two while it is `unavailable`.
+    # The status page. Its URL is there while it is `listening`, unless only the trusted proxy opens it; the last two
+    # while it is `unavailable`.
     type Page (
       state: (off, starting, listening, unavailable),
       # Without the token.
       url: ?string,
-      # Whether it is shown with the token only.
+      # Whether it is shown with the token only, or through the trusted proxy.
       needs_token: ?bool,
+      # The IP address of that proxy.
+      trusted_proxy: ?string,
       problem: ?string,
       remedy: ?string
     )
