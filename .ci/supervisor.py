@@ -78,7 +78,8 @@ class Ingress(Handler):
             return self.answer(200, b"", "text/plain")
         return self.forward()
 
-    do_HEAD = do_POST = do_GET
+    # No HEAD, as the real one.
+    do_POST = do_GET
 
     def forward(self):
         if not self.path.startswith(INGRESS):
