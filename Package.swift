@@ -292,7 +292,8 @@ let package = Package(
     .testTarget(
       name: "SecurityTests",
       dependencies: [
-        "KeychainCore", "KeychainServices", "SQLiteDatabase", "Security", "SodiumCrypto", "TestKit",
+        "FuzzTargets", "KeychainCore", "KeychainServices", "SQLiteDatabase", "Security",
+        "SodiumCrypto", "TestKit",
       ]),
     .testTarget(
       name: "ThreadNetworkTests",

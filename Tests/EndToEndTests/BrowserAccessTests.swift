@@ -22,12 +22,14 @@ struct BrowserAccessTests {
     try await home.announce(
       BorderRouter(number: 2), "Cellar", try ThreadNetwork("WWWWWWWWWWWWWWWW"))
     try await home.publisher.publish([attic.says("offline")])
-    let asking = home.ask()
     let tab = try await home.browser()
     try await tab.open(home.link)
-    for text in ["offline", "PreferredNetworkMismatch", "asks for home", "Forget"] {
+    for text in ["offline", "PreferredNetworkMismatch", "Forget"] {
       try await tab.waitForText(text)
     }
+    // Last, because a request for consent expires, and a browser may take its time to start.
+    let asking = home.ask()
+    try await tab.waitForText("asks for home")
     return (home, tab, asking)
   }
 

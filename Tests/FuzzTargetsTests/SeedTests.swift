@@ -4,45 +4,22 @@ import Foundation
 import FuzzTargets
 import Testing
 
-/// `make fuzz` runs for minutes. Its seeds run here, so that no target breaks unnoticed. One after the other: a program
-/// has one keychain.
-@Suite(.serialized) struct SeedTests {
-  private static let corpus = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent()
-    .appendingPathComponent("Fuzz/Corpus").path
-
-  @Test("Each seed of a fuzz target keeps its properties", arguments: FuzzTarget.allCases)
-  func seeds(_ target: FuzzTarget) throws {
-    let seeds = try Seeds.read(of: target, in: Self.corpus)
-    #expect(!seeds.isEmpty)
-    for seed in seeds {
-      #expect(throws: Never.self, "\(target.rawValue)/\(seed.name)") {
-        try target.check(seed.bytes)
-      }
-    }
-  }
+/// `make fuzz` runs for minutes. Its seeds run here, so that no target breaks unnoticed. Those of Keychain Services run in
+/// `SecurityTests`: a program has one keychain.
+struct SeedTests {
+  private static let targets = FuzzTarget.allCases.filter { $0 != .secitem }
 
   @Test(
-    "Each fuzz target takes no bytes, and the cut and changed bytes of its seeds",
-    arguments: FuzzTarget.allCases)
-  func cutSeeds(_ target: FuzzTarget) throws {
-    try target.check([])
-    for seed in try Seeds.read(of: target, in: Self.corpus) {
-      for count in stride(from: 0, to: seed.bytes.count, by: max(1, seed.bytes.count / 16)) {
-        var changed = seed.bytes
-        changed[count] ^= 0xFF
-        for bytes in [Array(seed.bytes.prefix(count)), changed] {
-          #expect(throws: Never.self, "\(target.rawValue)/\(seed.name), \(count)") {
-            try target.check(bytes)
-          }
-        }
-      }
+    "Each fuzz target takes its seeds whole, cut and changed, and no bytes", arguments: targets)
+  func seeds(_ target: FuzzTarget) throws {
+    for (name, bytes) in try Seeds.variants(of: target) {
+      #expect(throws: Never.self, "\(target.rawValue)/\(name)") { try target.check(bytes) }
     }
   }
 
   @Test("Every folder of seeds belongs to a fuzz target")
   func folders() throws {
-    let folders = try FileManager.default.contentsOfDirectory(atPath: Self.corpus)
+    let folders = try FileManager.default.contentsOfDirectory(atPath: Seeds.corpus)
     #expect(folders.sorted() == FuzzTarget.allCases.map(\.rawValue).sorted())
   }
 }

@@ -5,7 +5,7 @@ import Security
 
 /// Keychain Services: up to eight calls with any keys and values, on an empty keychain. Each answers with a status that
 /// is documented, an item that was added is found, and none of them reports the store as damaged.
-enum SecItemFuzz {
+package enum SecItemFuzz {
   private static let calls = 8
 
   static func check(_ bytes: [UInt8]) throws {
@@ -63,7 +63,10 @@ enum SecItemFuzz {
     try expect(documented.contains(status), "a call answers with a documented status: \(status)")
   }
 
-  private static let bootstrapped = Result {
+  private static let bootstrapped = Result { try bootstrap() }
+
+  /// Chooses a keychain of its own for this program, as the first input does. Again where another was chosen meanwhile.
+  package static func bootstrap() throws {
     let directory = try Scratch.shared.get().path + "/keychain"
     LinuxKeychain.bootstrap(
       .init(directory: directory, accessGroups: ["own", "shared"], confirmPresence: nil))

@@ -18,6 +18,28 @@ package enum Seeds {
     }
   }
 
+  /// Where they are in the repository that this was built from.
+  package static let corpus = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Corpus").path
+
+  /// No bytes, and each seed whole, cut and with one byte changed, at some 16 places each.
+  ///
+  /// - Throws: what reading does; a `FuzzFinding` when a target has no seed.
+  package static func variants(of target: FuzzTarget) throws -> [(name: String, bytes: [UInt8])] {
+    let seeds = try read(of: target, in: corpus)
+    try expect(!seeds.isEmpty, "\(target.rawValue) has seeds")
+    var variants: [(name: String, bytes: [UInt8])] = [("nothing", [])] + seeds
+    for (name, bytes) in seeds {
+      for count in stride(from: 0, to: bytes.count, by: max(1, bytes.count / 16)) {
+        var changed = bytes
+        changed[count] ^= 0xFF
+        variants.append(("\(name), the first \(count) bytes", Array(bytes.prefix(count))))
+        variants.append(("\(name), byte \(count) changed", changed))
+      }
+    }
+    return variants
+  }
+
   private static func bytes(_ text: String) -> [UInt8]? {
     let digits = text.split(whereSeparator: \.isNewline)
       .flatMap { $0.prefix { $0 != "#" } }
