@@ -5,7 +5,8 @@
 package struct AccessGaps: Sendable, Equatable {
   /// Whether the daemon's login may use all its topics, and each router its own.
   package var lacksLines: Bool
-  /// Logins that can speak for a router or read what is another's; nil among them: clients without a login.
+  /// Logins that can speak for a router or read what is another's; nil among them: clients without a login. Not those
+  /// that only a `pattern` line for everybody lets.
   package var intruders: [String?]
   /// A client whose name stands in no list can: a `pattern` line, or no list at all.
   package var isOpenToAll: Bool
@@ -26,24 +27,31 @@ package struct AccessGaps: Sendable, Equatable {
       !needed.allSatisfy { rules.allows(daemon, $0.access, $0.topic) }
     }
     let bases = wanted.baseTopics
-    func intrudes(_ user: String?) -> Bool {
-      bases.contains { base in
-        rules.allows(user, .write, "\(base)/in/\(Self.nobody)/announce")
-          || rules.allows(user, .read, "\(base)/in/\(Self.nobody)/announce")
-          || rules.allows(user, .write, "\(base)/out/\(Self.nobody)/response/ping")
-          || rules.allows(user, .read, "\(base)/out/\(Self.nobody)/response/ping")
+    let topics = bases.flatMap(Self.ofOthers)
+    func intrudes(_ user: String?, byPatterns: Bool) -> Bool {
+      topics.contains { topic in
+        rules.allows(user, .write, topic, byPatterns: byPatterns)
+          || rules.allows(user, .read, topic, byPatterns: byPatterns)
       }
     }
     let candidates = Set(logins + rules.named).subtracting(wanted.daemons).sorted()
-    intruders = (allowsAnonymous && intrudes(nil) ? [nil] : []) + candidates.filter(intrudes)
     // Its own name is not the one that is tried.
-    isOpenToAll = intrudes("\(Self.nobody)-2")
+    let isOpen = intrudes("\(Self.nobody)-2", byPatterns: true)
+    isOpenToAll = isOpen
+    intruders =
+      (allowsAnonymous && intrudes(nil, byPatterns: !isOpen) ? [nil] : [])
+      + candidates.filter { intrudes($0, byPatterns: !isOpen) }
     if bases.contains(where: {
       !rules.allows(Self.nobody, .write, "\($0)/in/\(Self.nobody)/announce")
         || !rules.allows(Self.nobody, .read, "\($0)/out/\(Self.nobody)/response/ping")
     }) {
       lacksLines = true
     }
+  }
+
+  /// Topics of a router that nobody is: another's, to every login.
+  package static func ofOthers(below base: String) -> [String] {
+    ["\(base)/in/\(nobody)/announce", "\(base)/out/\(nobody)/response/ping"]
   }
 
   private static func needed(

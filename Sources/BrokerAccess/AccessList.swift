@@ -50,7 +50,8 @@ package struct AccessList: Sendable {
   ///   with two roles that the list cannot express.
   package func text() throws(AccessListError) -> String {
     try check()
-    var lines: [String] = []
+    // The list that is there may lack the end of its last line.
+    var lines: [String] = isAddition ? [""] : []
     if keepsAnonymous, !isAddition {
       lines += ["# Clients without a login: everything but threadkeeper's topics."]
       lines += everythingElse + baseTopics.map { "topic deny \($0)/#" } + [""]

@@ -12,17 +12,20 @@ package struct AccessRules: Sendable {
     let isWrite: Bool
     let isDenial: Bool
     let filter: String
+    /// What stands after `topic` or `pattern`.
+    let text: String
 
     /// `read house/#`, or a filter alone for both; nil for what is neither.
     init?(_ text: Substring) {
       let words = text.split(separator: " ", maxSplits: 1)
+      self.text = String(text)
       guard let first = words.first else { return nil }
       let known = ["read", "write", "readwrite", "deny"].contains(first) && words.count == 2
       let access = known ? first : "readwrite"
       isRead = access == "read" || access == "readwrite"
       isWrite = access == "write" || access == "readwrite"
       isDenial = access == "deny"
-      filter = String(known ? words[1] : text)
+      filter = known ? String(words[1].trimmed) : String(text)
     }
 
     func allows(_ access: Access) -> Bool { access == .read ? isRead : isWrite }
@@ -50,19 +53,31 @@ package struct AccessRules: Sendable {
   /// Users that have lines of their own.
   package var named: [String] { users.keys.compactMap { $0 }.sorted() }
 
-  /// - Parameter user: nil: a client without a login.
-  package func allows(_ user: String?, _ access: Access, _ topic: String) -> Bool {
+  /// - Parameters:
+  ///   - user: nil: a client without a login.
+  ///   - byPatterns: whether the patterns count, which are for every user.
+  package func allows(
+    _ user: String?, _ access: Access, _ topic: String, byPatterns: Bool = true
+  ) -> Bool {
     let own = users[user] ?? []
     if own.contains(where: { $0.isDenial && Self.matches($0.filter, topic) }) { return false }
     if own.contains(where: { $0.allows(access) && Self.matches($0.filter, topic) }) { return true }
-    return patterns.contains { rule in
-      guard rule.allows(access), user != nil || !rule.filter.contains("%u") else { return false }
-      // A client may choose its id.
-      let filter = rule.filter.split(separator: "/", omittingEmptySubsequences: false).map {
-        $0 == "%u" ? user ?? "" : $0.contains("%c") ? "+" : String($0)
+    return byPatterns
+      && patterns.contains { rule in
+        guard rule.allows(access), user != nil || !rule.filter.contains("%u") else { return false }
+        // A client may choose its id.
+        let filter = rule.filter.split(separator: "/", omittingEmptySubsequences: false).map {
+          $0 == "%u" ? user ?? "" : $0.contains("%c") ? "+" : String($0)
+        }
+        return Self.matches(filter.joined(separator: "/"), topic)
       }
-      return Self.matches(filter.joined(separator: "/"), topic)
-    }
+  }
+
+  /// The lines of a user that let it read or write one of the topics.
+  package func lines(of user: String, reaching topics: [String]) -> [String] {
+    (users[user] ?? []).filter { rule in
+      !rule.isDenial && topics.contains { Self.matches(rule.filter, $0) }
+    }.map { "topic \($0.text)" }
   }
 
   /// MQTT 5.0, section 4.7.

@@ -68,6 +68,8 @@ struct AccessRulesTests {
     #expect(gaps(own + addition, logins: ["lamps", "house", "hub"]).intruders == [])
     #expect(!gaps(own + addition).lacksLines)
     #expect(!addition.contains("readwrite #"))
+    // A list may lack the end of its last line.
+    #expect(!gaps("user lamps\ntopic read a" + addition).lacksLines)
     let rules = AccessRules("user house\ntopic readwrite homeassistant/#\n" + addition)
     #expect(rules.allows("house", .read, "threadkeeper/bridge/state"))
     #expect(rules.allows("house", .write, "homeassistant/light/a"))
@@ -82,6 +84,16 @@ struct AccessRulesTests {
     #expect(found.lacksLines)
     #expect(found.intruders == [nil, "nodered"])
     #expect(!found.isOpenToAll)
-    #expect(gaps("pattern readwrite #\n", logins: ["hub"]).isOpenToAll)
+    let open = gaps("pattern readwrite #\nuser lamp\ntopic readwrite #\n", logins: ["hub"])
+    #expect(open.isOpenToAll && open.intruders == ["lamp"])
+  }
+
+  @Test("Further spaces between the words of a line are no part of its filter")
+  func spaces() {
+    let rules = AccessRules("user nodered\ntopic readwrite   #\ntopic  deny  a/#  \n")
+    #expect(rules.allows("nodered", .write, "threadkeeper/in/x/announce"))
+    #expect(!rules.allows("nodered", .read, "a/b"))
+    #expect(rules.lines(of: "nodered", reaching: ["b"]) == ["topic readwrite   #"])
+    #expect(gaps("user nodered\ntopic readwrite   #\n").intruders == ["nodered"])
   }
 }
