@@ -18,9 +18,12 @@ enum PassphraseInput {
     return SecretText(text)
   }
 
-  static func read(_ path: String, isNew: Bool = true) throws(CommandFailure) -> SecretText {
+  /// - Parameter name: what it is, for errors.
+  static func read(
+    _ path: String, isNew: Bool = true, as name: String = "passphrase"
+  ) throws(CommandFailure) -> SecretText {
     let bytes = try path == "-" ? StandardInput.read(limit: limit) : file(path)
-    guard let bytes else { throw CommandFailure(.badInput, "the passphrase is too long") }
+    guard let bytes else { throw CommandFailure(.badInput, "the \(name) is too long") }
     let line = bytes.prefix { $0 != 0x0A && $0 != 0x0D }
     guard let text = String(validating: line, as: UTF8.self), !text.isEmpty else {
       throw CommandFailure(.badInput, "the first line is empty, or is not UTF-8")

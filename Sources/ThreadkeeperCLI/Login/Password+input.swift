@@ -13,7 +13,7 @@ extension Password {
 
   /// The first line of a file that others cannot read, or of standard input for `-`.
   static func fromFile(_ path: String) throws -> SecretText {
-    let text = try PassphraseInput.read(path, isNew: false)
+    let text = try PassphraseInput.read(path, isNew: false, as: "password")
     _ = try checked(Array(text.revealed.utf8)[...])
     return text
   }

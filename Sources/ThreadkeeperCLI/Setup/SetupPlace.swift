@@ -61,20 +61,14 @@ struct SetupPlace: Sendable {
   /// Owner and mode of a file stay. A new one is for its user alone; that of the whole machine is also for the group of the
   /// service, where there is one.
   ///
-  /// - Throws: `CommandFailure` with status 73.
+  /// - Throws: `CommandFailure` with status 73; 75 when it is not any more what was read.
   func write(_ text: String) throws(CommandFailure) {
-    // What is named may be a link: the file stays where it is.
-    let target = realpath(path, nil).map { resolved in
-      defer { free(resolved) }
-      return String(cString: resolved)
-    }
-    let file = target ?? path
+    let file = file
     var status = stat()
     let isThere = stat(file, &status) == 0
     let group = isThere ? nil : serviceGroup
     if !isThere { try makeDirectory(FilePath.directory(of: file), group) }
-    let draft = file + ".new"
-    unlink(draft)
+    let draft = "\(file).\(String(UInt64.random(in: 0 ... .max), radix: 16))"
     let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw failure() }
     defer { close(descriptor) }
@@ -86,21 +80,45 @@ struct SetupPlace: Sendable {
         guard fchown(descriptor, owner.0, owner.1) == 0 else { throw failure() }
       }
       let mode = isThere ? status.st_mode & 0o777 : group == nil ? 0o600 : 0o640
-      guard fchmod(descriptor, mode) == 0, fsync(descriptor) == 0, rename(draft, file) == 0 else {
-        throw failure()
+      guard fchmod(descriptor, mode) == 0, fsync(descriptor) == 0 else { throw failure() }
+      guard try SetupPlace(path).text == self.text else {
+        throw CommandFailure(
+          .temporary, "\(path) was changed meanwhile",
+          remedy: "the settings were not written; run it again")
       }
+      guard rename(draft, file) == 0 else { throw failure() }
     } catch {
       unlink(draft)
       throw error
     }
   }
 
-  private var serviceGroup: gid_t? {
-    let environment = ProcessInfo.processInfo.environment
-    guard geteuid() == 0, path == SystemPlaces(environment: environment).configuration else {
-      return nil
+  /// What is named may be a link: the file stays where it is.
+  private var file: String {
+    guard let resolved = realpath(path, nil) else { return path }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+
+  /// Whether `write` can make a file in its directory, as far as that can be told before.
+  ///
+  /// - Throws: `CommandFailure` with status 73.
+  func checkWriting() throws(CommandFailure) {
+    var directory = FilePath.directory(of: file)
+    while access(directory, F_OK) != 0, errno == ENOENT, directory != "/", directory != "." {
+      directory = FilePath.directory(of: directory)
     }
-    return SystemAccount.group(StoreOwner.service)
+    guard access(directory, W_OK) == 0 else { throw failure() }
+  }
+
+  /// Whether these are the settings of the package's service, which reads them as a user of its own.
+  var isService: Bool {
+    StoreOwner.isRoot
+      && path == SystemPlaces(environment: ProcessInfo.processInfo.environment).configuration
+  }
+
+  private var serviceGroup: gid_t? {
+    isService ? SystemAccount.group(StoreOwner.service) : nil
   }
 
   private func makeDirectory(_ directory: String, _ group: gid_t?) throws(CommandFailure) {

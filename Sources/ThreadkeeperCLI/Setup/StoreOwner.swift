@@ -5,6 +5,12 @@ import Settings
 import StatePlaces
 import ThreadkeeperDaemon
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// The user whose store it is: root works as that user, who could not open what root makes.
 enum StoreOwner {
   /// The package's user and group.
@@ -33,13 +39,20 @@ enum StoreOwner {
     return try await body()
   }
 
-  /// Makes the service's directory below `/var/lib`, where the service's user is there and it is not.
+  /// Makes the service's directory, where the service's user is there and it is not. No other one is made as root: who
+  /// may write beside it could put something else in its place.
   static func prepareDirectory(_ settings: Settings) throws(CommandFailure) {
     let directory = FilePath.directory(of: settings.store.path)
-    guard geteuid() == 0, directory == settings.stateDirectory, access(directory, F_OK) != 0,
+    let places = SystemPlaces(environment: ProcessInfo.processInfo.environment)
+    var status = stat()
+    guard geteuid() == 0, directory == places.stateDirectory, lstat(directory, &status) != 0,
       let user = SystemAccount.user(service), let group = SystemAccount.group(service)
     else { return }
-    guard mkdir(directory, 0o700) == 0, chown(directory, user, group) == 0 else {
+    let made = mkdir(directory, 0o700)
+    let descriptor =
+      made == 0 ? open(directory, O_RDONLY | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC) : -1
+    defer { if descriptor >= 0 { close(descriptor) } }
+    guard descriptor >= 0, fchown(descriptor, user, group) == 0 else {
       throw CommandFailure(
         .cannotCreate, "\(directory) cannot be made: \(String(cString: strerror(errno)))")
     }
@@ -50,7 +63,36 @@ enum StoreOwner {
     guard geteuid() == 0 else { return nil }
     var status = stat()
     var path = settings.store.path
-    while stat(path, &status) != 0, path != "/" { path = FilePath.directory(of: path) }
+    while lstat(path, &status) != 0, path != "/" { path = FilePath.directory(of: path) }
+    // Root's own link goes where root wants; another's is that user's, wherever it goes.
+    if status.st_uid == 0, status.st_mode & S_IFMT == S_IFLNK, stat(path, &status) != 0 {
+      return nil
+    }
     return status.st_uid == 0 ? nil : (status.st_uid, status.st_gid)
+  }
+
+  /// Whether the service can read a file, as far as modes say it. It sees nothing below the home directories
+  /// (`ProtectHome=` of the unit).
+  ///
+  /// - Parameter path: absolute. Without a user of the service only its place counts.
+  static func canServiceRead(_ path: String) -> Bool {
+    guard let resolved = realpath(path, nil) else { return false }
+    defer { free(resolved) }
+    let file = String(cString: resolved)
+    guard !["/home", "/root", "/run/user"].contains(where: { FilePath.isInside(file, $0) }) else {
+      return false
+    }
+    guard let user = SystemAccount.user(service), let group = SystemAccount.group(service) else {
+      return true
+    }
+    var (path, needed) = (file, mode_t(0o4))
+    while true {
+      var status = stat()
+      guard stat(path, &status) == 0 else { return false }
+      let shift: mode_t = status.st_uid == user ? 6 : status.st_gid == group ? 3 : 0
+      guard (status.st_mode >> shift) & needed != 0 else { return false }
+      guard path != "/" else { return true }
+      (path, needed) = (FilePath.directory(of: path), 0o1)
+    }
   }
 }

@@ -64,6 +64,19 @@ struct SetupDraftTests {
     #expect(try String(contentsOfFile: path, encoding: .utf8) == draft.text)
   }
 
+  @Test("A file that was changed since it was read is left as it is")
+  func changedMeanwhile() throws {
+    let draft = try draft("mqtt:\n  host: embedded\n", answers)
+    let place = try SetupPlace(path)
+    let other = "mqtt:\n  host: other.local\n"
+    try Data(other.utf8).write(to: URL(fileURLWithPath: path))
+    let failure = #expect(throws: CommandFailure.self) { try place.write(draft.text) }
+    #expect(failure?.status == .temporary)
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == other)
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["threadkeeper.yaml"])
+  }
+
   @Test("A password in the settings goes when another one is given, and stays otherwise")
   func password() throws {
     let text = "mqtt:\n  host: broker.local\n  username: keeper\n  password: Sesame-4711\n"
