@@ -288,13 +288,19 @@ struct SetupTests {
   @Test("A daemon with another broker has to stop first")
   func otherBroker() async throws {
     let former = try TestBroker()
-    let installation = try Installation(former)
+    let installation = try Installation(former, mqtt: ["username: keeper"])
     let daemon = try await installation.start()
     let before = try String(contentsOfFile: installation.configuration, encoding: .utf8)
     let broker = try house()
     let outcome = try await installation.command(options(broker))
     #expect(broker.log.contains(" running"))
     #expect(outcome.status == 75 && outcome.error.contains("stop it"), "\(outcome.error)")
+    #expect(try String(contentsOfFile: installation.configuration, encoding: .utf8) == before)
+    // The same one, with another login.
+    let login = try await installation.command(
+      "setup", "--broker", "127.0.0.1", "--port", "\(former.port)", "--login", "other",
+      "--no-validate", "--password-file", try installation.passphraseFile("other-pw"))
+    #expect(login.status == 75 && login.error.contains("nothing was written"), "\(login.error)")
     #expect(try String(contentsOfFile: installation.configuration, encoding: .utf8) == before)
     #expect(try await daemon.stop() == .exit(0))
   }

@@ -12,8 +12,8 @@ struct BrokerAdvice: Sendable {
   }
 
   private(set) var steps: [Step] = []
-  /// The access list, or what goes to the end of the one that is there.
-  let list: String
+  /// The access list, or what goes to the end of the one that is there; nil where nothing is to be added.
+  private(set) var list: String?
 
   /// Which logins the list names, and how this machine's `threadkeeper acl` makes it.
   struct Wanted: Sendable {
@@ -23,6 +23,10 @@ struct BrokerAdvice: Sendable {
     var isRoot: Bool
     /// Whether the broker refuses threadkeeper's login.
     var isLoginRefused: Bool
+    /// Whether threadkeeper goes to the broker without a login, which no list can allow it.
+    var isAnonymous = false
+    /// Logins of border routers that have lines of their own in the list that is there.
+    var routers: [String] = []
   }
 
   /// - Parameter house: nil for a broker whose files are not here.
@@ -30,37 +34,62 @@ struct BrokerAdvice: Sendable {
   init(_ wanted: Wanted, _ house: HouseBroker?, _ verdict: BrokerVerdict) throws(AccessListError) {
     var wanted = wanted
     let files = house?.isComplete == true ? house : nil
-    wanted.list.isAddition = files?.accessList != nil
-    wanted.list.keepsAnonymous = files?.options.allowsAnonymous == true && !wanted.list.isAddition
-    list = try wanted.list.text()
+    wanted.list.isAddition = verdict.hasList
+    wanted.list.keepsAnonymous = verdict.admitsAnonymous == true && !wanted.list.isAddition
+    let text = try wanted.list.text()
+    guard !wanted.isAnonymous || verdict.state == .complete else {
+      login(wanted)
+      return
+    }
     if let files {
       logins(wanted, files)
       guard verdict.state == .incomplete else { return }
       if let path = files.options.accessList {
-        append(wanted, files, verdict, to: path)
+        append(wanted, files, verdict, to: path, text)
       } else {
         make(wanted, files)
+        list = text
       }
     } else {
       elsewhere(wanted, verdict)
+      if verdict.state != .complete { list = text }
     }
+  }
+
+  private mutating func login(_ wanted: Wanted) {
+    let words = (wanted.isRoot ? ["sudo"] : []) + ["threadkeeper", "setup", "--login"]
+    steps.append(
+      Step(
+        what:
+          "Give threadkeeper a login: run setup again. An access list goes by logins, and would lock it out without one",
+        lines: [
+          (words + wanted.list.daemons.prefix(1).map(\.quoted) + wanted.options)
+            .joined(separator: " ")
+        ]))
   }
 
   // MARK: A broker whose files are here
 
   private mutating func logins(_ wanted: Wanted, _ house: HouseBroker) {
-    let missing = (wanted.list.daemons + wanted.list.monitors).filter {
-      house.logins?.contains($0) != true
-    }
-    guard !missing.isEmpty else { return }
     let file = house.options.passwordFile
     let isNew = file == nil
+    let list = wanted.list
+    var missing: [String] = []
+    for login in list.daemons + list.monitors + (isNew ? list.kept : [])
+    where house.logins?.contains(login) != true && !missing.contains(login) {
+      missing.append(login)
+    }
+    guard !missing.isEmpty else { return }
+    let password =
+      missing.contains { list.daemons.contains($0) }
+      ? ". threadkeeper's gets the same password that you gave here" : ""
     let path = file ?? "\(house.directory)/threadkeeper.passwd"
     steps.append(
       Step(
-        what: isNew
+        what: (isNew
           ? "Make a password file with its logins. From then on the broker refuses names that are not in it"
-          : "Add the logins that the broker does not know, to the password file that it has",
+          : "Add the logins that the broker does not know, to the password file that it has")
+          + password,
         lines: missing.enumerated().map { number, login in
           "sudo mosquitto_passwd \(isNew && number == 0 ? "-c " : "")\(path.quoted) \(login.quoted)"
         } + (isNew ? [] : ["sudo systemctl reload mosquitto"])))
@@ -75,22 +104,25 @@ struct BrokerAdvice: Sendable {
           command(wanted) + " | sudo tee \(path.quoted) >/dev/null",
           "sudo chown mosquitto: \(path.quoted)",
         ]))
-    let hasNewFile = house.options.passwordFile == nil
-    steps.append(
-      Step(
-        what: "Add these lines to \(house.addition)",
-        lines: (hasNewFile ? ["password_file \(house.directory)/threadkeeper.passwd"] : [])
-          + ["acl_file \(path)"] + queues(house)))
+    configure(house, ["acl_file \(path)"] + queues(house))
+  }
+
+  /// - Parameter lines: for Mosquitto's configuration, beside that of a new password file.
+  private mutating func configure(_ house: HouseBroker, _ lines: [String]) {
+    let file = house.options.passwordFile == nil ? "\(house.directory)/threadkeeper.passwd" : nil
+    let lines = (file.map { ["password_file \($0)"] } ?? []) + lines
+    guard !lines.isEmpty else { return }
+    steps.append(Step(what: "Add these lines to \(house.addition)", lines: lines))
     steps.append(
       Step(
         what: "Restart the broker, and see that it runs",
-        lines: (hasNewFile
-          ? ["sudo chown mosquitto: \(house.directory.quoted)/threadkeeper.passwd"] : [])
+        lines: (file.map { ["sudo chown mosquitto: \($0.quoted)"] } ?? [])
           + ["sudo systemctl restart mosquitto", "systemctl status mosquitto"]))
   }
 
   private mutating func append(
-    _ wanted: Wanted, _ house: HouseBroker, _ verdict: BrokerVerdict, to path: String
+    _ wanted: Wanted, _ house: HouseBroker, _ verdict: BrokerVerdict, to path: String,
+    _ text: String
   ) {
     if verdict.isOpenToAnonymous {
       steps.append(
@@ -104,20 +136,25 @@ struct BrokerAdvice: Sendable {
           what: "In \(path), let no line `pattern` reach the topics of threadkeeper",
           lines: wanted.list.baseTopics.map { "# \($0)/#" }))
     }
-    steps.append(
-      Step(
-        what: "Add threadkeeper's lines to the end of the access list that is there",
-        lines: [
-          command(wanted) + " | sudo tee -a \(path.quoted) >/dev/null",
-          "sudo systemctl reload mosquitto",
-        ]))
-    let queues = queues(house)
-    guard !queues.isEmpty else { return }
-    steps.append(
-      Step(
-        what:
-          "Add these lines to \(house.addition), so that nothing is lost while threadkeeper is away, and restart the broker",
-        lines: queues))
+    for router in wanted.routers {
+      guard let lines = verdict.wideLines[router], !lines.isEmpty else { continue }
+      steps.append(
+        Step(
+          what:
+            "In \(path), remove these lines of the border router's login \(router.printable): threadkeeper's lines give it its own topics",
+          lines: lines))
+    }
+    let reload = "sudo systemctl reload mosquitto"
+    if verdict.lacksLines || wanted.list.kept.contains(where: verdict.intruders.contains) {
+      list = text
+      steps.append(
+        Step(
+          what: "Add threadkeeper's lines to the end of the access list that is there",
+          lines: [command(wanted) + " | sudo tee -a \(path.quoted) >/dev/null", reload]))
+    } else {
+      steps.append(Step(what: "Have the broker read it again", lines: [reload]))
+    }
+    configure(house, queues(house))
   }
 
   /// docs/guides/broker.md has the reasons.
@@ -134,13 +171,29 @@ struct BrokerAdvice: Sendable {
       steps.append(
         Step(
           what:
-            "Where the broker is, add the login to the password file that it has (`password_file`)",
+            "Where the broker is, add the login to the password file that it has (`password_file`), with the same password that you gave here",
           lines: [
             "sudo mosquitto_passwd PASSWORD_FILE \(login.quoted)",
             "sudo systemctl reload mosquitto",
           ]))
     }
     guard verdict.state != .complete else { return }
+    if verdict.hasList {
+      if verdict.isOpenToAnonymous {
+        steps.append(
+          Step(
+            what: "Put these lines at the top of the broker's access list, before the first `user`",
+            lines: wanted.list.baseTopics.map { "topic deny \($0)/#" }))
+      }
+      steps.append(
+        Step(
+          what:
+            "The broker has an access list. Make the lines, with --keep for each login that has a wide line such as"
+            + " `topic readwrite #`, and add them to its end (`acl_file`), unless they are there."
+            + " docs/guides/broker.md goes through it",
+          lines: [command(wanted) + " >threadkeeper.lines"]))
+      return
+    }
     steps.append(
       Step(
         what:

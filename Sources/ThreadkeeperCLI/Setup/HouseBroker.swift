@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrokerAccess
+import BrokerProbe
 import Glibc
 import Settings
 import StatePlaces
@@ -24,6 +25,8 @@ struct HouseBroker: Sendable {
   let logins: [String]?
   /// Nil when there is no access list, or it cannot be read.
   let accessList: String?
+  /// Files of it that are here, and that this user cannot read.
+  let unreadable: [String]
 
   /// - Parameters:
   ///   - host: of the broker; another machine's files are not here, and neither are those of a container's.
@@ -36,13 +39,19 @@ struct HouseBroker: Sendable {
     guard let text = Self.read(file) else { return nil }
     var options = MosquittoOptions()
     options.read(text)
+    var parts: [String] = []
     for directory in options.includes {
       let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
       for name in names.sorted() where name.hasSuffix(".conf") {
+        parts.append("\(directory)/\(name)")
         if let text = Self.read("\(directory)/\(name)") { options.read(text) }
       }
     }
-    guard named != nil || options.listens(on: port) else { return nil }
+    unreadable = (parts + [options.passwordFile, options.accessList].compactMap { $0 }).filter {
+      access($0, R_OK) != 0 && errno == EACCES
+    }
+    // What cannot be read may name the port.
+    guard named != nil || options.listens(on: port) || !unreadable.isEmpty else { return nil }
     self.options = options
     directory = FilePath.directory(of: file)
     addition = options.includes.first.map { "\($0)/threadkeeper.conf" } ?? file
@@ -52,9 +61,19 @@ struct HouseBroker: Sendable {
 
   /// Whether the files say all about logins and access.
   var isComplete: Bool {
-    !options.hasPlugin && !options.isPerListener
+    unreadable.isEmpty && !options.hasPlugin && !options.isPerListener
       && (options.passwordFile == nil || logins != nil)
       && (options.accessList == nil || accessList != nil)
+  }
+
+  /// Whether the broker does otherwise than its files say: they are another one's, or it has not read them since.
+  func contradicts(_ report: AccessReport) -> Bool {
+    guard isComplete else { return false }
+    switch report.anonymous {
+    case .admitted: if !options.allowsAnonymous { return true }
+    case .refused(let error): if options.allowsAnonymous, error.isRefusal { return true }
+    }
+    return accessList == nil && report.own.contains { $0.outcome.isDelivered == false }
   }
 
   private static func read(_ path: String) -> String? {

@@ -32,6 +32,8 @@ struct SetupQuestions: Sendable {
   let greet: Greeting
   /// The command that makes a login at the broker; nil when it has that login, or that is not known.
   let unknownLogin: @Sendable (SetupAnswers.Broker, String) -> String?
+  /// Why the daemon could not read a file of authorities that this user can; nil when it can.
+  var authorityProblem: @Sendable (_ path: String) -> String? = { _ in nil }
 
   struct Outcome: Sendable {
     var answers: SetupAnswers
@@ -105,8 +107,11 @@ struct SetupQuestions: Sendable {
 
   private func connection(to host: String) async throws -> SetupAnswers.Broker {
     let isCurrent = current.mqtt.host == .named(host)
-    let usualAuthority = isCurrent ? current.mqtt.tls?.caFile : nil
-    let authority = flags.authority ?? usualAuthority
+    // Of another host, too: TLS does not end because a name changes.
+    let authority = flags.authority ?? current.mqtt.tls?.caFile
+    if let given = flags.authority, let problem = authorityProblem(given) {
+      throw CommandFailure(.usage, problem)
+    }
     let usual =
       isCurrent && flags.authority == nil ? current.mqtt.port : authority == nil ? 1883 : 8883
     let port = try await answer(
@@ -122,8 +127,10 @@ struct SetupQuestions: Sendable {
       why: "Who may have signed the broker's certificate: a PEM file; `none` for no TLS.",
       "Authorities"
     ) {
-      $0 == "none" || ReadableFile.isThere(SetupFlags.absolute($0))
-        ? nil : "There is no such file that can be read."
+      guard $0 != "none" else { return nil }
+      let path = SetupFlags.absolute($0)
+      return ReadableFile.isThere(path)
+        ? authorityProblem(path) : "There is no such file that can be read."
     }
     return .own(host: host, port: number, caFile: file == "none" ? nil : SetupFlags.absolute(file))
   }
@@ -139,25 +146,23 @@ struct SetupQuestions: Sendable {
   private func login(_ broker: SetupAnswers.Broker, _ unreached: MosquittoError?) async throws -> (
     username: String?, password: SecretText?, problem: MosquittoError?
   ) {
-    if flags.noLogin {
-      return (nil, nil, try await judged(unreached, broker, nil, nil))
+    guard let username = try await username() else {
+      do {
+        return (nil, nil, try await judged(unreached, broker, nil, nil))
+      } catch let refusal as Refused {
+        guard isAsking, !flags.noLogin else {
+          throw CommandFailure(
+            .notPermitted, refusal.error.message, remedy: "nothing was written; give --login")
+        }
+        prompt.say("\(refusal.error.message.printable)\n")
+        return try await login(broker, unreached)
+      }
     }
-    if flags.login == nil, !isAsking, !takesDefaults, current.mqtt.username == nil {
-      throw SetupFlags.missing("--login")
+    if case .own(let host, _, nil) = broker, host != "localhost", !HostName.isLoopback(host) {
+      warn(
+        "The password goes to \(host.printable) without TLS: whoever is on the way can read it. --ca-file or --tls sets TLS up."
+      )
     }
-    let name = try await answer(
-      flags.login, usual: current.mqtt.username ?? "threadkeeper",
-      why:
-        "threadkeeper needs a login of its own: the broker's access list goes by it. `none` if the broker has no logins.",
-      "Login"
-    ) {
-      (try? Username.checked($0)) == nil
-        ? "That is no user name: it has 1 to 256 characters, none of / + #." : nil
-    }
-    guard name != "none" || flags.login != nil else {
-      return (nil, nil, try await judged(unreached, broker, nil, nil))
-    }
-    let username = try Username.checked(name)
     let known = await known(broker, username)
     if isAsking, given == nil, let command = unknownLogin(broker, username) {
       prompt.say(
@@ -184,6 +189,39 @@ struct SetupQuestions: Sendable {
         return (username, password, refusal.error)
       }
     }
+  }
+
+  /// - Returns: nil for no login.
+  private func username() async throws -> String? {
+    if flags.noLogin { return nil }
+    let hasNone: Bool
+    if case .named = current.mqtt.host {
+      hasNone = !isFirst && current.mqtt.username == nil
+    } else {
+      hasNone = false
+    }
+    if flags.login == nil, !isAsking, !takesDefaults, current.mqtt.username == nil, !hasNone {
+      throw SetupFlags.missing("--login")
+    }
+    let name = try await answer(
+      flags.login, usual: current.mqtt.username ?? (hasNone ? "none" : "threadkeeper"),
+      why:
+        "threadkeeper needs a login of its own: the broker's access list goes by it. `none` if the broker has no logins.",
+      "Login"
+    ) {
+      (try? Username.checked($0)) == nil
+        ? "That is no user name: it has 1 to 256 characters, none of / + #." : nil
+    }
+    return name == "none" && flags.login == nil ? nil : try Username.checked(name)
+  }
+
+  /// Where a person reads it: standard output is for the report.
+  func warn(_ words: String) {
+    guard isAsking else {
+      try? StandardStream.error.write("warning: \(words)\n")
+      return
+    }
+    prompt.say("\n" + TextWrap.lines(words, width: HelpText.width).map { $0 + "\n" }.joined())
   }
 
   /// The broker has refused a login: another password may be right.

@@ -11,10 +11,10 @@ struct SetupReport: Sendable, Encodable {
     /// Why it is not reached, or refuses the login.
     let problem: String?
     let access: BrokerVerdict.State
-    /// Why the access list is not as it has to be.
+    /// Why the access list is not as it has to be, or what is not known of it.
     let reasons: [String]
     let steps: [BrokerAdvice.Step]
-    /// What the steps add; nil where there is nothing to add.
+    /// What the steps add; nil where no lines are to be added.
     let accessList: String?
   }
 
@@ -54,7 +54,7 @@ struct SetupReport: Sendable, Encodable {
     guard broker.address != "embedded" else {
       return ["The private broker has its logins and its access list: nothing to add."]
     }
-    guard !broker.steps.isEmpty else {
+    guard !broker.steps.isEmpty || broker.access != .complete else {
       return lines + ["The broker \(broker.address) allows what is needed: nothing to add."]
     }
     switch broker.access {
@@ -62,7 +62,9 @@ struct SetupReport: Sendable, Encodable {
     case .incomplete:
       lines.append("The broker \(broker.address) needs an access list:")
       lines += broker.reasons.map { "  - \($0)" }
-    case .unknown: lines.append("What the broker \(broker.address) allows is not known.")
+    case .unknown:
+      lines.append("Not all is known of what the broker \(broker.address) allows:")
+      lines += broker.reasons.map { "  - \($0)" }
     }
     for (number, step) in broker.steps.enumerated() {
       lines += ["", "\(number + 1). \(step.what):"] + step.lines.map { "     \($0)" }

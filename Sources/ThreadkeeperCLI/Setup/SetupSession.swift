@@ -38,14 +38,15 @@ struct SetupSession: Sendable {
     var result = SetupStore.Result()
     if !isDryRun {
       try await confirm(draft)
-      let store = SetupStore(settings: draft.settings, prompt: prompt, isAsking: isAsking)
+      if isWritten { try place.checkWriting() }
+      let store = SetupStore(
+        settings: draft.settings, current: current, prompt: prompt, isAsking: isAsking)
       let password = draft.settings.mqtt.password == nil ? outcome.password : nil
       try await store.waitForOtherBroker(needsPassword: password != nil)
-      if isWritten {
-        try place.write(draft.text)
-        progress.note("The settings are written. Run `threadkeeper setup` again for the rest.")
-      }
+      // First the password: settings that name a login without one would stop a daemon that runs.
+      progress.note("The settings were not written; the store may be. Run it again.")
       result = try await store.fill(username: answers.username, password: password)
+      if isWritten { try write(draft, result) }
     }
     return SetupReport(
       settings: place.path, changes: draft.changes, written: isWritten && !isDryRun,
@@ -54,9 +55,22 @@ struct SetupSession: Sendable {
       next: next(draft.settings, isRunning: result.isRunning))
   }
 
+  private func write(_ draft: SetupDraft, _ result: SetupStore.Result) throws {
+    do throws(CommandFailure) {
+      try place.write(draft.text)
+    } catch {
+      let stored = result.storedPassword ? "the password is stored; " : ""
+      throw CommandFailure(
+        error.status, error.message,
+        remedy: stored + (error.remedy ?? "the settings are as they were; run it again"))
+    }
+    progress.note("The settings and the store are written.")
+  }
+
   private func questions() -> SetupQuestions {
     let broker = SetupBroker(current: current)
     let (current, flags) = (current, flags)
+    let isService = place.isService
     return SetupQuestions(
       flags: flags, current: current, isFirst: !OpenStore.exists(current), prompt: prompt,
       isAsking: isAsking, takesDefaults: takesDefaults, isAdvanced: isAdvanced, given: given,
@@ -70,6 +84,13 @@ struct SetupSession: Sendable {
         else { return nil }
         return
           "sudo mosquitto_passwd \(file.quoted) \(login.quoted) && sudo systemctl reload mosquitto"
+      },
+      authorityProblem: { path in
+        guard isService, ReadableFile.isThere(path), !StoreOwner.canServiceRead(path) else {
+          return nil
+        }
+        return
+          "The service cannot read \(path.printable). Copy it, and name the copy: sudo install -m 644 \(path.quoted) /etc/threadkeeper/"
       })
   }
 
@@ -91,7 +112,14 @@ struct SetupSession: Sendable {
       ? await SetupBroker(current: current).access(
         answers.broker, answers.username, outcome.password, settings) : nil
     try Task.checkCancellation()
-    let house = HouseBroker(host: host, port: port, file: flags.mosquittoConfig)
+    var house = HouseBroker(host: host, port: port, file: flags.mosquittoConfig)
+    var findings = (house?.unreadable ?? []).map { "\($0) could not be read: run it with sudo" }
+    if let files = house, let report, files.contradicts(report) {
+      findings.append(
+        "the broker does otherwise than the files in \(files.directory) say: restart it, if they are its own"
+      )
+      house = nil
+    }
     var list = AccessList(
       baseTopics: settings.homes.map(\.baseTopic), daemons: [answers.username ?? "threadkeeper"])
     list.discoveryPrefix = settings.homeAssistant.prefix
@@ -100,23 +128,28 @@ struct SetupSession: Sendable {
       settings.consent.approvers + [settings.homeAssistant.approver].compactMap { $0 }
     var verdict = BrokerVerdict(report, house, for: list, reader: nil)
     var reader: String?
-    if answers.homeAssistant {
+    let isAnonymous = answers.username == nil
+    if answers.homeAssistant, !isAnonymous {
       reader = try await homeAssistantLogin(house, verdict)
       verdict = BrokerVerdict(report, house, for: list, reader: reader)
     }
     list.monitors = [reader].compactMap { $0 }
-    list.kept = try await kept(house, verdict, reader: reader, daemon: list.daemons[0])
+    var routers = flags.router
+    if !isAnonymous {
+      (list.kept, routers) = try await kept(
+        house, verdict, reader: reader, daemon: answers.username)
+    }
     let isRefused = outcome.problem?.isRefusal == true
     do {
       let advice = try BrokerAdvice(
         .init(
-          list: list, options: aclOptions, isRoot: StoreOwner.isRoot, isLoginRefused: isRefused),
+          list: list, options: aclOptions, isRoot: StoreOwner.isRoot, isLoginRefused: isRefused,
+          isAnonymous: isAnonymous, routers: routers),
         house, verdict)
       return SetupReport.Broker(
         address: "\(BrokerAddress(host: host, port: port, isEncrypted: false))",
         username: answers.username, problem: outcome.problem?.message, access: verdict.state,
-        reasons: verdict.reasons, steps: advice.steps,
-        accessList: verdict.state == .complete ? nil : advice.list)
+        reasons: verdict.findings + findings, steps: advice.steps, accessList: advice.list)
     } catch {
       throw CommandFailure(.usage, "\(error)")
     }
@@ -140,20 +173,30 @@ struct SetupSession: Sendable {
 
   /// Logins that the list keeps: those that are named; else those that this machine's broker knows, but for routers'.
   private func kept(
-    _ house: HouseBroker?, _ verdict: BrokerVerdict, reader: String?, daemon: String
-  ) async throws -> [String] {
-    var kept = flags.keep
+    _ house: HouseBroker?, _ verdict: BrokerVerdict, reader: String?, daemon: String?
+  ) async throws -> (kept: [String], routers: [String]) {
+    var (kept, routers) = (flags.keep, flags.router)
     if kept.isEmpty, verdict.state != .complete {
       if let house, house.isComplete {
         kept = house.accessList == nil ? house.logins ?? [] : verdict.intruders
-        kept.removeAll { $0 == daemon || flags.router.contains($0) }
+        kept.removeAll { $0 == daemon || routers.contains($0) }
         let others = kept.filter { $0 != reader }
-        if house.accessList == nil, flags.router.isEmpty, isAsking, !others.isEmpty {
-          let routers = try await names(
-            "The broker knows these logins: \(others.map(\.printable).joined(separator: ", ")). They keep what they do,"
-              + " and cannot speak for border routers. Which are border routers' own, with spaces between?",
-            "Logins of border routers")
-          kept.removeAll { routers.contains($0) }
+        if routers.isEmpty, !others.isEmpty {
+          let listed = others.map(\.printable).joined(separator: ", ")
+          if isAsking {
+            routers = try await names(
+              (house.accessList == nil
+                ? "The broker knows these logins: \(listed)."
+                : "These logins can use all topics of threadkeeper: \(listed).")
+                + " They keep what they do, but get none of these topics, not even their own."
+                + " Which are border routers' logins, with spaces between?",
+              "Logins of border routers")
+            kept.removeAll { routers.contains($0) }
+          } else {
+            questions().warn(
+              "The access list denies threadkeeper's topics to \(listed). Name border routers' logins with --router."
+            )
+          }
         }
       } else if isAsking {
         kept = try await names(
@@ -162,7 +205,7 @@ struct SetupSession: Sendable {
       }
     }
     if let reader, !kept.contains(reader) { kept.append(reader) }
-    return kept
+    return (kept, routers)
   }
 
   private func names(_ why: String, _ question: String) async throws -> [String] {
@@ -186,9 +229,7 @@ struct SetupSession: Sendable {
   }
 
   private func next(_ settings: Settings, isRunning: Bool) -> [String] {
-    let isService =
-      StoreOwner.isRoot
-      && place.path == SystemPlaces(environment: ProcessInfo.processInfo.environment).configuration
+    let isService = place.isService
     let named = aclOptions.map { " \($0)" }.joined()
     let start =
       isService

@@ -15,6 +15,8 @@ struct SetupStore: Sendable {
   }
 
   let settings: Settings
+  /// Those before.
+  let current: Settings
   let prompt: any LoginPrompt
   let isAsking: Bool
 
@@ -47,22 +49,28 @@ struct SetupStore: Sendable {
   /// - Throws: `CommandFailure` with status 75 where there is nobody to stop it.
   func waitForOtherBroker(needsPassword: Bool) async throws {
     guard needsPassword, let address = BrokerAddress(settings.mqtt) else { return }
+    let former = BrokerAddress(current.mqtt)
+    let changesTLS =
+      former?.host == address.host && former?.port == address.port
+      && former?.isEncrypted != address.isEncrypted
     while true {
       let isOther = try await StoreOwner.run(settings) {
         guard StoreLock.holder(of: OpenStore.location(settings)) != nil,
-          let broker = try await StatusClient(settings: settings).report()?.broker
+          let report = try await StatusClient(settings: settings).report()
         else { return false }
+        let (broker, login) = (report.broker, report.login.username)
         return broker.embedded || broker.host != address.host || broker.port != Int(address.port)
+          || changesTLS || (login != nil && login != settings.mqtt.username)
       }
       guard isOther else { return }
       guard isAsking else {
         throw CommandFailure(
-          .temporary, "threadkeeper runs with another broker, and has the store",
+          .temporary, "threadkeeper runs with another broker or login, and has the store",
           remedy:
             "nothing was written; stop it (`sudo systemctl stop threadkeeper`), and run this again")
       }
       prompt.say(
-        "\nthreadkeeper runs with another broker, and has the store. Stop it in another terminal:\n"
+        "\nthreadkeeper runs with another broker or login, and has the store. Stop it in another terminal:\n"
           + "  sudo systemctl stop threadkeeper\n")
       guard try await prompt.ask("Press Enter when it has stopped: ", isHidden: false) != nil else {
         throw CancellationError()

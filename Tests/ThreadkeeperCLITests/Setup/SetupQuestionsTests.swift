@@ -125,6 +125,66 @@ struct SetupQuestionsTests {
     #expect(embedded.left == 0)
   }
 
+  @Test("Where clients without a login are refused, the login is asked for again, or it is 77")
+  func refusedWithoutLogin() async throws {
+    let refused = refused
+    let greet: SetupQuestions.Greeting = { _, user, _ in user == nil ? refused : nil }
+    let prompt = ScriptedPrompt("", "", "none", "keeper", "pw", "", "")
+    let outcome = try await questions(prompt, try settings(), greet: greet).run()
+    #expect(outcome.answers.username == "keeper" && outcome.problem == nil)
+    #expect(prompt.shown.contains(refused.message))
+    let failure = await #expect(throws: CommandFailure.self) {
+      try await questions(
+        ScriptedPrompt(), try settings(), flags: ["--broker", "a.local", "--no-login"],
+        isAsking: false, greet: greet
+      ).run()
+    }
+    #expect(failure?.status == .notPermitted && failure?.remedy?.contains("--login") == true)
+  }
+
+  @Test("Settings without a login keep none")
+  func againWithoutLogin() async throws {
+    let current = try settings("mqtt: {host: 127.0.0.1}")
+    for isAsking in [true, false] {
+      let prompt = ScriptedPrompt("", "", "", "", "")
+      let outcome = try await questions(prompt, current, isAsking: isAsking, isFirst: false).run()
+      #expect(outcome.answers.changes(to: current, isNew: false) == [])
+      #expect(prompt.questions.contains { $0.text == "Login [none]: " } == isAsking)
+    }
+  }
+
+  @Test(
+    "TLS stays when the host changes; without it the password's way is named before it is asked")
+  func tls() async throws {
+    let file = "/etc/passwd"
+    let current = try settings("mqtt: {host: a.local, username: tk, tls: {ca_file: \(file)}}")
+    let outcome = try await questions(
+      ScriptedPrompt(), current, flags: ["--broker", "b.local"], isAsking: false, isFirst: false,
+      given: "pw"
+    ).run()
+    #expect(outcome.answers.broker == .own(host: "b.local", port: 8883, caFile: file))
+
+    let far = ScriptedPrompt("b.local", "", "")
+    _ = try? await questions(far, try settings()).run()
+    #expect(far.shown.contains("The password goes to b.local"))
+    #expect(far.questions.last?.isHidden == true)
+    let near = ScriptedPrompt("", "", "")
+    _ = try? await questions(near, try settings()).run()
+    #expect(!near.shown.contains("The password goes to"))
+  }
+
+  @Test("Authorities that the service cannot read are refused")
+  func authorities() async throws {
+    var given = try questions(
+      ScriptedPrompt(), try settings(), flags: ["--broker", "a.local", "--ca-file", "/etc/passwd"],
+      isAsking: false)
+    given.authorityProblem = { "no: \($0)" }
+    let session = given
+    let failure = await #expect(throws: CommandFailure.self) { try await session.run() }
+    #expect(failure?.status == .usage && failure?.message == "no: /etc/passwd")
+    #expect(!StoreOwner.canServiceRead("/nonexistent"))
+  }
+
   @Test("Ctrl-D ends it at every question", arguments: 0..<6)
   func ended(answers: Int) async throws {
     let prompt =
