@@ -66,6 +66,28 @@ struct SetupTerminalTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
+  @Test("Of a list that is there it asks which logins are border routers', and denies them nothing")
+  func routers() async throws {
+    let list = "user hub\ntopic readwrite #\nuser nodered\ntopic readwrite #\n"
+    let broker = try BrokerInUse(
+      house: ["allow_anonymous false", "password_file $/passwords", "acl_file $/own.acl"],
+      addition: "", files: ["own.acl": list], logins: ["threadkeeper", "hub", "nodered"])
+    let session = try atTerminal(
+      "--broker", "127.0.0.1", "--port", "\(broker.port)", "--login", "threadkeeper",
+      "--no-home-assistant", "--no-page", "--mosquitto-config", broker.file("mosquitto.conf"))
+    try await session.until("Password of threadkeeper: ")
+    try await session.untilHidden()
+    session.type("threadkeeper-pw\n")
+    try await session.until("Logins of border routers [none]: ")
+    session.type("hub\n")
+    try await session.until("Write it? [yes]: ")
+    session.type("\n")
+    #expect(try await session.end() == 0, "\(session.screen)")
+    #expect(session.screen.contains("remove these lines of the border router's login hub"))
+    #expect(session.screen.contains("--keep nodered |") && !session.screen.contains("--keep hub"))
+    #expect(broker.log.contains(" running"))
+  }
+
   @Test("Ctrl-C at a question leaves everything as it was", arguments: [0, 1, 2])
   func cancelled(place: Int) async throws {
     let before = try settings

@@ -178,6 +178,20 @@ struct SetupTests {
     #expect(broker.log.contains(" running"))
   }
 
+  @Test("For a daemon without a login it prints no list, which would lock it out")
+  func withoutLogin() async throws {
+    let broker = try BrokerInUse(house: ["allow_anonymous true"], addition: "", logins: [])
+    let report = try await report([
+      "setup", "--broker", "127.0.0.1", "--port", "\(broker.port)", "--no-login",
+      "--mosquitto-config", broker.file("mosquitto.conf"),
+    ])
+    #expect(report["broker"]?["access"] == "incomplete")
+    #expect(report["broker"]?["access_list"] == nil)
+    let lines = lines(report["broker"])
+    #expect(lines.count == 1 && lines.allSatisfy { $0.contains("setup --login threadkeeper") })
+    #expect(broker.log.contains(" running"))
+  }
+
   @Test(
     "A wrong password, or a login that is not there: nothing is written, and it says what to do")
   func refused() async throws {

@@ -19,8 +19,8 @@ struct SetupCommand: AsyncParsableCommand {
       input, never from the command line.
 
       Ends with 64 when an option is missing, 69 when the broker is not reached, 77 when it refuses \
-      the login: nothing is written then. 75: threadkeeper runs with another broker; 78: the file \
-      cannot be changed here.
+      the login: nothing is written then. 75: threadkeeper runs with another broker or login, or the \
+      file was changed meanwhile; 78: the file cannot be changed here.
 
       Examples:
         sudo threadkeeper setup

@@ -182,7 +182,8 @@ struct SetupQuestionsTests {
     let session = given
     let failure = await #expect(throws: CommandFailure.self) { try await session.run() }
     #expect(failure?.status == .usage && failure?.message == "no: /etc/passwd")
-    #expect(!StoreOwner.canServiceRead("/nonexistent"))
+    for path in ["/nonexistent", "/root"] { #expect(!StoreOwner.canServiceRead(path)) }
+    #expect(StoreOwner.canServiceRead("/etc/passwd"))
   }
 
   @Test("Ctrl-D ends it at every question", arguments: 0..<6)

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MosquittoClient
+import Settings
+import ThreadkeeperDaemon
+
+extension SetupQuestions {
+  func login(_ broker: SetupAnswers.Broker, _ unreached: MosquittoError?) async throws -> (
+    username: String?, password: SecretText?, problem: MosquittoError?
+  ) {
+    guard let username = try await username() else {
+      do {
+        return (nil, nil, try await judged(unreached, broker, nil, nil))
+      } catch let refusal as Refused {
+        guard isAsking, !flags.noLogin else {
+          throw CommandFailure(
+            .notPermitted, refusal.error.message, remedy: "nothing was written; give --login")
+        }
+        prompt.say("\(refusal.error.message.printable)\n")
+        return try await login(broker, unreached)
+      }
+    }
+    if case .own(let host, _, nil) = broker, host != "localhost", !HostName.isLoopback(host) {
+      warn(
+        "The password goes to \(host.printable) without TLS: whoever is on the way can read it. --ca-file or --tls sets TLS up."
+      )
+    }
+    let known = await known(broker, username)
+    if isAsking, given == nil, let command = unknownLogin(broker, username) {
+      prompt.say(
+        "The broker does not know \(username.printable) yet. Make the login in another terminal:\n  \(command)\n"
+      )
+    }
+    var wrong = 0
+    while true {
+      let password = try await password(of: username, known)
+      do {
+        let problem = try await judged(unreached, broker, username, password)
+        return (username, password, problem)
+      } catch let refusal as Refused {
+        wrong += 1
+        guard isAsking, given == nil else {
+          throw refusal.failure(unknownLogin(broker, username))
+        }
+        prompt.say("\(refusal.error.message.printable)\n")
+        guard wrong >= Self.tries else { continue }
+        guard
+          try await decide(
+            nil, why: nil, "Save it, and correct the login at the broker afterwards", usual: false)
+        else { throw refusal.failure(unknownLogin(broker, username)) }
+        return (username, password, refusal.error)
+      }
+    }
+  }
+
+  /// - Returns: nil for no login.
+  private func username() async throws -> String? {
+    if flags.noLogin { return nil }
+    let hasNone: Bool
+    if case .named = current.mqtt.host {
+      hasNone = !isFirst && current.mqtt.username == nil
+    } else {
+      hasNone = false
+    }
+    if flags.login == nil, !isAsking, !takesDefaults, current.mqtt.username == nil, !hasNone {
+      throw SetupFlags.missing("--login")
+    }
+    let name = try await answer(
+      flags.login, usual: current.mqtt.username ?? (hasNone ? "none" : "threadkeeper"),
+      why:
+        "threadkeeper needs a login of its own: the broker's access list goes by it. `none` if the broker has no logins.",
+      "Login"
+    ) {
+      (try? Username.checked($0)) == nil
+        ? "That is no user name: it has 1 to 256 characters, none of / + #." : nil
+    }
+    return name == "none" && flags.login == nil ? nil : try Username.checked(name)
+  }
+
+  /// Where a person reads it: standard output is for the report.
+  func warn(_ words: String) {
+    guard isAsking else {
+      try? StandardStream.error.write("warning: \(words)\n")
+      return
+    }
+    prompt.say("\n" + TextWrap.lines(words, width: HelpText.width).map { $0 + "\n" }.joined())
+  }
+
+  /// The broker has refused a login: another password may be right.
+  private struct Refused: Error {
+    let error: MosquittoError
+
+    func failure(_ command: String?) -> CommandFailure {
+      CommandFailure(
+        .notPermitted, error.message,
+        remedy: "nothing was written"
+          + (command.map { "; the broker does not know this login, make it: `\($0)`" } ?? ""))
+    }
+  }
+
+  private func judged(
+    _ unreached: MosquittoError?, _ broker: SetupAnswers.Broker, _ username: String?,
+    _ password: SecretText?
+  ) async throws -> MosquittoError? {
+    guard unreached == nil, !flags.noValidate else { return unreached }
+    guard let error = await greet(broker, username, password) else { return nil }
+    try Task.checkCancellation()
+    guard error.isRefusal else { throw Self.unreached(error) }
+    throw Refused(error: error)
+  }
+
+  private func password(of name: String, _ known: SecretText?) async throws -> SecretText {
+    if let given { return given }
+    guard isAsking else {
+      guard let known else { throw SetupFlags.missing("--password-file") }
+      return known
+    }
+    let usual = known == nil ? "" : " (Enter: the stored one)"
+    while true {
+      let answer = try await prompt.ask("Password of \(name.printable)\(usual): ", isHidden: true)
+      guard let answer else { throw CancellationError() }
+      if answer.isEmpty, let known { return known }
+      guard !answer.isEmpty else { continue }
+      _ = try Password.checked(Array(answer.utf8)[...])
+      return SecretText(answer)
+    }
+  }
+}
+
+extension MosquittoError {
+  /// The broker was reached, and does not let this login in.
+  var isRefusal: Bool { reason == .credentials || reason == .notAuthorized }
+}
