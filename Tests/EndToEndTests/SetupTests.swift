@@ -319,6 +319,17 @@ struct SetupTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
+  @Test("Where the password cannot be stored, the settings stay as they were")
+  func unusableStore() async throws {
+    let before = try settings
+    try Data("no directory".utf8).write(to: URL(fileURLWithPath: installation.storePath))
+    let outcome = try await installation.command(
+      "setup", "--broker", "127.0.0.1", "--port", "9", "--login", "tk", "--no-validate",
+      "--password-file", try installation.passphraseFile("tk-pw"))
+    #expect(outcome.status != 0 && outcome.output == "", "\(outcome.output)")
+    #expect(try settings == before)
+  }
+
   @Test(
     "Root makes the store for the user whose directory it lies in", .enabled(if: geteuid() == 0))
   func owner() async throws {

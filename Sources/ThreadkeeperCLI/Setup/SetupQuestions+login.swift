@@ -8,7 +8,7 @@ extension SetupQuestions {
   func login(_ broker: SetupAnswers.Broker, _ unreached: MosquittoError?) async throws -> (
     username: String?, password: SecretText?, problem: MosquittoError?
   ) {
-    guard let username = try await username() else {
+    guard let username = try await username(at: broker) else {
       do {
         return (nil, nil, try await judged(unreached, broker, nil, nil))
       } catch let refusal as Refused {
@@ -54,13 +54,12 @@ extension SetupQuestions {
   }
 
   /// - Returns: nil for no login.
-  private func username() async throws -> String? {
+  private func username(at broker: SetupAnswers.Broker) async throws -> String? {
     if flags.noLogin { return nil }
-    let hasNone: Bool
-    if case .named = current.mqtt.host {
-      hasNone = !isFirst && current.mqtt.username == nil
-    } else {
-      hasNone = false
+    var hasNone = false
+    if case .own(let host, _, _) = broker {
+      hasNone =
+        !isFirst && current.mqtt.host == .named(host) && current.mqtt.username == nil
     }
     if flags.login == nil, !isAsking, !takesDefaults, current.mqtt.username == nil, !hasNone {
       throw SetupFlags.missing("--login")

@@ -109,7 +109,9 @@ struct SetupQuestions: Sendable {
     let isCurrent = current.mqtt.host == .named(host)
     // Of another host, too: TLS does not end because a name changes.
     let authority = flags.authority ?? current.mqtt.tls?.caFile
-    if let given = flags.authority, let problem = authorityProblem(given) {
+    if flags.authority != nil || !isAsking, let authority,
+      let problem = authorityProblem(authority)
+    {
       throw CommandFailure(.usage, problem)
     }
     let usual =
@@ -122,17 +124,22 @@ struct SetupQuestions: Sendable {
     guard flags.authority == nil, authority != nil || number == 8883, isAsking else {
       return .own(host: host, port: number, caFile: authority)
     }
-    let file = try await answer(
-      nil, usual: authority ?? SetupFlags.systemAuthorities,
-      why: "Who may have signed the broker's certificate: a PEM file; `none` for no TLS.",
-      "Authorities"
-    ) {
-      guard $0 != "none" else { return nil }
-      let path = SetupFlags.absolute($0)
-      return ReadableFile.isThere(path)
-        ? authorityProblem(path) : "There is no such file that can be read."
+    while true {
+      let file = try await answer(
+        nil, usual: authority ?? SetupFlags.systemAuthorities,
+        why: "Who may have signed the broker's certificate: a PEM file; `none` for no TLS.",
+        "Authorities"
+      ) {
+        $0 == "none" || ReadableFile.isThere(SetupFlags.absolute($0))
+          ? nil : "There is no such file that can be read."
+      }
+      guard file != "none" else { return .own(host: host, port: number, caFile: nil) }
+      let path = SetupFlags.absolute(file)
+      guard let problem = authorityProblem(path) else {
+        return .own(host: host, port: number, caFile: path)
+      }
+      prompt.say("\(problem)\n")
     }
-    return .own(host: host, port: number, caFile: file == "none" ? nil : SetupFlags.absolute(file))
   }
 
   static func unreached(_ error: MosquittoError) -> CommandFailure {

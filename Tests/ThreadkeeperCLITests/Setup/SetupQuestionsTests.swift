@@ -182,6 +182,12 @@ struct SetupQuestionsTests {
     let session = given
     let failure = await #expect(throws: CommandFailure.self) { try await session.run() }
     #expect(failure?.status == .usage && failure?.message == "no: /etc/passwd")
+    let typed = ScriptedPrompt("a.local", "8883", "/etc/passwd", "none")
+    var asking = try questions(typed, try settings())
+    asking.authorityProblem = { "no: \($0)" }
+    let other = asking
+    await #expect(throws: CancellationError.self) { try await other.run() }
+    #expect(typed.shown.contains("no: /etc/passwd") && typed.left == 0)
     for path in ["/nonexistent", "/root"] { #expect(!StoreOwner.canServiceRead(path)) }
     #expect(StoreOwner.canServiceRead("/etc/passwd"))
   }
