@@ -82,8 +82,11 @@ struct BrokerVerdict: Sendable {
     case .admitted(let homes):
       admitsAnonymous = true
       let found = homes.filter { wanted.baseTopics.contains($0.base) }.contains { home in
-        [home.readsAnswers, home.readsEvents, home.speaksForOthers, home.publishesStates]
-          .contains { $0.isDelivered == true }
+        [
+          home.readsAnswers, home.readsEvents, home.writesAnswers, home.speaksForOthers,
+          home.publishesStates,
+        ]
+        .contains { $0.isDelivered == true }
       }
       if found {
         isOpenToAnonymous = true

@@ -24,7 +24,8 @@ struct BrokerAdviceTests {
     let other = anonymous.map { outcome in
       AccessReport.Others(
         base: "threadkeeper", readsAnswers: outcome, readsEvents: outcome,
-        speaksForOthers: outcome, publishesStates: outcome, speaksForItself: nil, isAnswered: nil)
+        writesAnswers: outcome, speaksForOthers: outcome, publishesStates: outcome,
+        speaksForItself: nil, readsOwnAnswers: nil)
     }
     return AccessReport(
       session: MosquittoSession(sessionPresent: false, protocolVersion: .v5, publishWindow: 20),
