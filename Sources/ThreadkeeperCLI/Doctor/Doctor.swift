@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
+import BrokerAccess
 import BrokerProbe
 import KeychainCore
 import MosquittoClient
@@ -208,7 +209,7 @@ struct Doctor {
       return BrokerCheck.findings(refused: error, loginRemedy: loginRemedy)
     case .success(let report):
       return BrokerCheck.findings(report.session, mqtt, values: report.values)
-        + QueueCheck.findings(file(host, settings.mqtt.port)) + QueueCheck.dropped(report.values)
+        + QueueCheck.findings(options(host, settings.mqtt.port)) + QueueCheck.dropped(report.values)
         + RetainedCheck.findings(
           report, bases: bases, routers: routers(settings, opened.keychain))
         + AccessCheck.findings(
@@ -226,10 +227,12 @@ struct Doctor {
       remedy: "name that of a border router")
   }
 
-  private func file(_ host: String, _ port: UInt16) -> BrokerFile? {
-    guard BrokerCheck.isThisMachine(host) else { return nil }
-    let root = ProcessInfo.processInfo.environment[SystemPlaces.rootVariable] ?? ""
-    return BrokerFile.read(root: root).flatMap { $0.listens(on: port) ? $0 : nil }
+  /// Nil where the broker's files are not here, or a part of them cannot be read.
+  private func options(_ host: String, _ port: UInt16) -> MosquittoOptions? {
+    guard let house = HouseBroker(host: host, port: port, file: nil),
+      !house.unreadable.contains(where: { $0.hasSuffix(".conf") })
+    else { return nil }
+    return house.options
   }
 
   private func routers(_ settings: Settings, _ keychain: Keychain?) -> Set<String>? {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BrokerAccess
+
 /// Whether the broker keeps what waits for the daemon. A client is told none of it, so the broker's own file has to be
 /// read, where it is on this machine.
 enum QueueCheck {
@@ -7,11 +9,11 @@ enum QueueCheck {
   private static let lines =
     "`persistence true`, `max_queued_messages 1000000` and `max_queued_bytes 67108864`"
 
-  /// - Parameter file: of the broker, where it is on this machine and can be read.
-  static func findings(_ file: BrokerFile?) -> [Finding] {
+  /// - Parameter options: of the broker, where it is on this machine and can be read.
+  static func findings(_ options: MosquittoOptions?) -> [Finding] {
     let queue = Check(.broker, "queue")
     let persistence = Check(.broker, "persistence")
-    guard let file else {
+    guard let options else {
       return [
         queue.notChecked(
           "How many messages wait for the daemon while it is away, and whether they outlive a restart of the "
@@ -19,7 +21,7 @@ enum QueueCheck {
       ]
     }
     var findings: [Finding] = []
-    if file.values["persistence"] == "true" {
+    if options.isPersistent {
       findings.append(
         persistence.ok("Sessions and what waits in them outlive a restart of the broker"))
     } else {
@@ -28,8 +30,8 @@ enum QueueCheck {
           "A restart of the broker forgets what waits for the daemon",
           "Set `persistence true` in mosquitto.conf, and restart it"))
     }
-    // 1000 unless set; 0 is no limit.
-    let most = file.values["max_queued_messages"].flatMap { Int($0) } ?? 1000
+    // 0 is no limit.
+    let most = options.queueLimit
     if most == 0 || most >= least {
       findings.append(queue.ok("Up to \(most == 0 ? "any number of" : "\(most)") messages wait"))
     } else {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BridgeProtocol
+import BrokerAccess
 import MosquittoClient
 import Settings
 import Testing
@@ -251,12 +252,11 @@ struct DoctorChecksTests {
   @Test("The broker's own file says whether what waits for the daemon is kept")
   func queue() {
     #expect(results(QueueCheck.findings(nil)) == [.notChecked])
-    var file = BrokerFile()
-    file.add("# persistence true\nlistener 1884 127.0.0.1\n")
-    #expect(file.listens(on: 1884) && !file.listens(on: 1883))
-    #expect(results(QueueCheck.findings(file)) == [.warning, .warning])
-    file.add("persistence true\nmax_queued_messages\t1000000\n")
-    #expect(results(QueueCheck.findings(file)) == [.ok, .ok])
+    var options = MosquittoOptions()
+    options.read("# persistence true\nlistener 1884 127.0.0.1\n")
+    #expect(results(QueueCheck.findings(options)) == [.warning, .warning])
+    options.read("persistence true\nmax_queued_messages\t1000000\n")
+    #expect(results(QueueCheck.findings(options)) == [.ok, .ok])
     let dropped = "$SYS/broker/publish/messages/dropped"
     #expect(results(QueueCheck.dropped([:])) == [.notChecked])
     #expect(results(QueueCheck.dropped([dropped: "0"])) == [.ok])
