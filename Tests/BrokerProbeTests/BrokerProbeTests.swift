@@ -93,7 +93,7 @@ struct BrokerProbeTests {
     #expect(try others(report.anonymous).speaksForItself == nil)
   }
 
-  @Test("A login that may write nothing is told so for each topic, and nothing is proven of others")
+  @Test("A login that may write nothing has each topic reported, and nothing is proven of others")
   func narrow() async throws {
     let broker = try broker()
     let report = try await probe(broker, user: "monitor").access(

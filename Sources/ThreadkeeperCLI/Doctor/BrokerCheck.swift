@@ -87,7 +87,7 @@ enum BrokerCheck {
       findings.append(
         check.note(
           "It takes \(most) unacknowledged messages at a time, which slows much traffic",
-          "Set `max_inflight_messages 1000` in mosquitto.conf"))
+          "Set `max_inflight_messages 4000` in mosquitto.conf"))
     }
     return findings
   }

@@ -2,7 +2,7 @@
 
 import BrokerAccess
 
-/// Whether the broker keeps what waits for the daemon. A client is told none of it, so the broker's own file has to be
+/// Whether the broker keeps what waits for the daemon. A client learns nothing of it, so the broker's own file has to be
 /// read, where it is on this machine.
 enum QueueCheck {
   private static let least = 10_000
@@ -17,7 +17,7 @@ enum QueueCheck {
       return [
         queue.notChecked(
           "How many messages wait for the daemon while it is away, and whether they outlive a restart of the "
-            + "broker: no client is told", "Look into mosquitto.conf for \(lines)")
+            + "broker: no client can see it", "Look into mosquitto.conf for \(lines)")
       ]
     }
     var findings: [Finding] = []

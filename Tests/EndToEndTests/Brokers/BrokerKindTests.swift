@@ -24,7 +24,7 @@ struct BrokerKindTests {
     let attic = BorderRouter(number: 2)
     let late = BorderRouter(number: 3)
 
-    // What is wrong is told, and retained.
+    // What is wrong is published, and retained.
     var daemon = try await installation.start()
     try await publisher.publish([
       hub.announces(try home.hex()), attic.announces(try ThreadNetwork("guest-thread").hex()),
@@ -52,7 +52,7 @@ struct BrokerKindTests {
       $0.state(late.topic) != nil && $0.state("threadkeeper/bridge/state") == ["state": "online"]
     }
 
-    // After a restart all is there, and a session that was lost is told.
+    // After a restart all is there, and a session that was lost is an alert.
     Recorder.current?.brokersMayForget()
     try broker.restart()
     try await audience.ready(connection: 2)

@@ -89,7 +89,7 @@ struct DoctorChecksTests {
       session, mqtt, values: ["$SYS/broker/version": "mosquitto version 1.6.9"])
     #expect(findings.count { $0.result == .problem } == 3)
     #expect(findings.count { $0.result == .warning } == 2)
-    #expect(findings.contains { $0.remedy?.contains("max_inflight_messages 1000") == true })
+    #expect(findings.contains { $0.remedy?.contains("max_inflight_messages 4000") == true })
     mqtt.host = .named("broker.local")
     #expect(
       BrokerCheck.findings(session, mqtt, values: [:]).contains { $0.check == "tls" })
