@@ -312,17 +312,21 @@ struct ExportCommandTests {
     try await answer(ended, "Passphrase of the export: ", Installation.exportPassphrase)
     try await ended.until("Reading the export:")
     ended.type("\u{3}")
-    #expect(try await ended.end() == 130, "\(ended.screen)")
-    // The daemon may still be at it, until it sees that nobody waits.
+    let status = try await ended.end()
+    // The daemon may still be at it, until it sees that nobody waits. On a busy machine it may be done before this test
+    // has seen its first line: then all of it is there.
     try await eventually("the daemon to notice") {
       daemon.log.contains("nobody waits") || daemon.log.contains("an export is imported")
     }
-    #expect(daemon.log.contains("nobody waits"), "it was done before it was stopped")
+    let isDone = daemon.log.contains("an export is imported")
+    #expect(status == 130 || (status == 0 && isDone), "\(ended.screen)")
     #expect(try await new.command("store", "verify").status == 0)
     let done = try session(new, "import")
     try await answer(done, "Passphrase of the export: ", Installation.exportPassphrase)
     #expect(try await done.end() == 0)
-    #expect(done.screen.contains("12000 added, 0 replaced, 0 kept, 0 already here"))
+    #expect(
+      done.screen.contains(
+        "\(isDone ? 0 : 12_000) added, 0 replaced, 0 kept, \(isDone ? 12_000 : 0) already here"))
     #expect(try await daemon.stop() == .exit(0))
     #expect(try new.verify() == VerificationReport(items: 12_000))
     for screen in [mistyped.screen, made.screen, done.screen, daemon.log] {
