@@ -46,7 +46,7 @@ struct DoctorChecksTests {
     #expect(silent[0].text.contains("threadkeeper, process 7"))
   }
 
-  @Test("A user who may not look knows nothing of the daemon, and is told whose it is")
+  @Test("A user who may not look knows nothing of the daemon, but whose it is")
   func anothersDaemon() {
     let refusal = CommandFailure(
       .notPermitted, "it is theirs", remedy: "run it as that user: `sudo -u keeper threadkeeper …`")
