@@ -103,6 +103,7 @@ package struct Daemon {
     let services: [any Service] =
       (privateBroker.map { [$0] } ?? []) + [
         bridge, store, logins, clients, localAPI, verification, discovery,
+        StartMemory(logger: logger),
       ] + (page.map { [$0] } ?? [])
       // The last one is stopped first.
       + (serviceManager.map { [$0] } ?? [])

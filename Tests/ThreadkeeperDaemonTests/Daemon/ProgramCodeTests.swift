@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@testable import ThreadkeeperDaemon
+
+@Suite("The program's code")
+struct ProgramCodeTests {
+  @Test("Is what is executable and of a file: no data, no memory of its own, nothing of the kernel")
+  func segments() {
+    let maps = """
+      55f0a0000000-55f0a0001000 r--p 00000000 fd:00 1234                       /usr/bin/threadkeeper
+      55f0a0001000-55f0a0003000 r-xp 00001000 fd:00 1234                       /usr/bin/threadkeeper
+      55f0a0003000-55f0a0004000 rw-p 00003000 fd:00 1234                       /usr/bin/threadkeeper
+      55f0a0005000-55f0a0006000 rwxp 00003000 fd:00 1234                       /usr/bin/threadkeeper
+      7f0000000000-7f0000001000 r-xp 00000000 00:00 0
+      7f0000002000-7f0000004000 r-xp 00001000 fd:00 99                         /opt/with space/lib.so (deleted)
+      7ffd00000000-7ffd00002000 r-xp 00000000 00:00 0                          [vdso]
+      ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsyscall]
+      """
+    #expect(
+      ProgramCode.segments(in: maps) == [
+        0x55f0_a000_1000..<0x55f0_a000_3000, 0x7f00_0000_2000..<0x7f00_0000_4000,
+      ])
+  }
+
+  @Test(
+    "What is no line of the kernel's table is left out",
+    arguments: ["", "x", "1-2 r-xp a b c", "2-1 r-xp 0 0 0 /a"])
+  func otherLines(_ line: String) {
+    #expect(ProgramCode.segments(in: line).isEmpty)
+  }
+
+  @Test("Leaves the memory when it is unmapped, and runs on")
+  func unmap() async {
+    // A process of its own, in which no other test runs.
+    await #expect(processExitsWith: .success) {
+      let before = try ProgramCodeTests.residentPages()
+      #expect(try ProgramCode.unmap() > 0)
+      let after = try ProgramCodeTests.residentPages()
+      #expect(after < before)
+    }
+  }
+
+  /// Of files, from proc_pid_statm(5).
+  private static func residentPages() throws -> Int {
+    let text = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
+    return try #require(Int(text.split(separator: " ")[2]))
+  }
+}
