@@ -57,9 +57,12 @@ format: prepare ## Put the sources into style
 build: prepare compile ## Build the program that can be installed; prints where it lies
 	@program="$(THREADKEEPER)"; echo "built $$program ($$(du -h "$$program" | cut -f1))"
 
-bench: prepare compile ## Measure throughput, latency and footprint on this machine
+# Ten minutes. What cannot be had to compare with is left out by name.
+bench: prepare compile ## Measure speed and memory, and write docs/reference/benchmarks.md
+	@.ci/test-tools libsqlcipher0 python3-paho-mqtt
 	$(SWIFT) build $(RELEASE) --product threadkeeper-bench
-	@exec "$(THREADKEEPER)-bench" $(ARGS)
+	@exec "$(THREADKEEPER)-bench" --write docs/reference/benchmarks.md \
+	  --swift "$$($(SWIFT) --version 2>/dev/null | sed -n 's/.*Swift version \([0-9.]*\).*/\1/p')" $(ARGS)
 
 # Builds of their own, because what a sanitizer watches is compiled differently. Nothing is suppressed: a report is an
 # error. The keychain is optimized, so that its threads get in each other's way often enough.

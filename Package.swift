@@ -199,18 +199,19 @@ let package = Package(
 
     // The figures: `make bench`. A bare subscriber and publisher, and a bare table, in C to compare with.
     .target(
-      name: "CBareSubscriber", dependencies: ["CLibMosquitto"],
+      name: "CBareSubscriber", dependencies: ["CLibMosquitto", "CLibSQLite"],
       path: "Tests/Benchmarks/CBareSubscriber"),
     .target(
       name: "CBareDatabase", dependencies: ["CLibSQLite"], path: "Tests/Benchmarks/CBareDatabase"),
     .executableTarget(
       name: "threadkeeper-bench",
       dependencies: [
-        "CBareDatabase", "CBareSubscriber", "EmbeddedBroker", "KeychainCore", "MosquittoClient",
-        "SQLiteDatabase", "SodiumCrypto", "ThreadCredentialStore", "ThreadDataset",
+        "BridgeProtocol", "CBareDatabase", "CBareSubscriber", "CLibMosquitto", "CLibSodium",
+        "EmbeddedBroker", "KeychainCore", "MosquittoClient", "SQLiteDatabase", "SodiumCrypto",
+        "ThreadDataset",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      path: "Tests/Benchmarks", exclude: ["CBareDatabase", "CBareSubscriber"]),
+      path: "Tests/Benchmarks", exclude: ["CBareDatabase", "CBareSubscriber", "Peers"]),
 
     // Threads at work on the keychain: `make stress`. It depends on little, because all of that is
     // built once more for the sanitizer.

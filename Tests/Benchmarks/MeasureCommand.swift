@@ -3,22 +3,31 @@
 import ArgumentParser
 import Foundation
 
-/// Measures, prints a table, and ends with 0 whether the goals are met or not: a machine that is busy
+/// Measures, prints a page, and ends with 0 whether the goals are reached or not: a machine that is busy
 /// with other things is no error.
 struct MeasureCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "measure",
     abstract: "Measure all figures and print them beside their goals.",
     discussion: """
-      Daemon and bare subscriber take turns on one private broker, so that what else the machine \
-      does falls on both: the ratios hold on a busy machine too, the absolute numbers do not.
-      So do the keychain, a table of SQLite and one of SQLCipher.
+      The daemon and the subscribers it is compared with take turns on one private broker, so that \
+      what else the machine does falls on all: the ratios hold on a busy machine too, the absolute \
+      numbers do not. So do the keychain and the stores it is compared with.
       """)
 
-  @Flag(help: "Fewer and shorter rounds: half a minute, and rougher numbers.")
+  /// What is measured, in the order of the page.
+  enum Name: String, CaseIterable, ExpressibleByArgument {
+    case live, backlog, store, local, latency, codec, memory, recovery
+    /// Only when it is named.
+    case page, rotation
+
+    var isOnPage: Bool { self != .page && self != .rotation }
+  }
+
+  @Flag(help: "Fewer and shorter rounds: a minute, and rougher numbers.")
   var quick = false
 
-  @Flag(help: "Print a JSON object instead of the table.")
+  @Flag(help: "Print a JSON object instead of the page.")
   var json = false
 
   @Option(help: "How often each pair is measured. Default: 3, quick 1.")
@@ -27,17 +36,16 @@ struct MeasureCommand: AsyncParsableCommand {
   @Option(help: "Messages of one measurement. Default: 20000, quick 5000.")
   var messages: Int?
 
-  @Flag(help: "Measure a million Thread credentials instead of a hundred thousand: some minutes.")
-  var million = false
-
-  @Option(help: "The SQLCipher to compare with; without it, it is left out.")
-  var sqlcipher = "libsqlcipher.so.0"
+  @Option(
+    help: ArgumentHelp(
+      "Only these: \(Name.allCases.map(\.rawValue).joined(separator: ", ")). "
+        + "Default: all but page and rotation.", valueName: "part"))
+  var only: [Name] = []
 
   @Option(
-    help:
-      "Only these: live, backlog, latency, start, memory, page, keychain, scale, rotation. Default: all."
-  )
-  var only: [String] = []
+    help: ArgumentHelp(
+      "Write the page to this file, when all is measured in full.", valueName: "file"))
+  var write: String?
 
   @Option(
     help: ArgumentHelp(
@@ -49,58 +57,80 @@ struct MeasureCommand: AsyncParsableCommand {
       "Where stores are made; its disk is measured. Default: .build.", valueName: "directory"))
   var directory = ".build"
 
+  @Option(help: ArgumentHelp("The version of Swift, for the page.", valueName: "version"))
+  var swift = "unknown"
+
+  @Option(help: .hidden)
+  var peers = "Tests/Benchmarks/Peers"
+
+  @Option(help: .hidden)
+  var tools = ".build/test-tools"
+
   func run() async throws {
+    let began = Date()
+    let load = Machine.load
     let workspace = try Workspace(in: directory, daemon: daemon)
     defer { workspace.remove() }
-    let machine = Machine()
-    Progress.say("\(machine.summary)")
-    var figures: [Figure] = []
-    let size = Size(
-      rounds: rounds ?? (quick ? 1 : 3), messages: messages ?? (quick ? 5_000 : 20_000),
-      events: quick ? 100 : 400, starts: quick ? 5 : 15)
-    let ways = Delivery.allCases.filter { wants($0.rawValue) }
-    if !ways.isEmpty {
-      figures += try IntakeMeasurement(workspace: workspace, size: size, ways: ways).run()
-    }
-    if wants("latency") {
-      figures += try await LatencyMeasurement(workspace: workspace, size: size).run()
-    }
-    if wants("start") || wants("memory") {
-      figures += try IdleMeasurement(workspace: workspace, size: size).run()
-    }
-    if wants("page") {
-      figures += try PageMeasurement(workspace: workspace, size: size).run()
-    }
-    if wants("keychain") {
-      figures += try KeychainMeasurement(workspace: workspace, size: size, sqlcipher: sqlcipher)
-        .run()
-    }
-    if wants("scale") {
-      let routers = million ? 1_000_000 : quick ? 20_000 : 100_000
-      figures += try ScaleMeasurement(workspace: workspace, routers: routers).run()
-    }
-    if wants("rotation") {
-      figures += try RotationMeasurement(workspace: workspace, items: quick ? 10_000 : 100_000)
-        .run()
-    }
-    let report = Report(machine: machine, atEnd: Machine(), size: size, figures: figures)
-    print(json ? try report.json() : report.table())
+    let machine = Machine(storesIn: workspace.path)
+    let versions = Versions(daemon: try workspace.daemon, swift: swift)
+    Progress.say(
+      "\(machine.processors) processors (\(machine.model)), load average \(load.formatted(2))")
+    var size = quick ? Size.quick : Size.full
+    size.rounds = rounds ?? size.rounds
+    size.messages = messages ?? size.messages
+    let parts = try await measure(workspace, size)
+    let report = Report(
+      machine: machine, versions: versions,
+      run: Report.Run(
+        date: began.formatted(.iso8601.year().month().day()),
+        minutes: Date().timeIntervalSince(began) / 60, loadBefore: load, loadAfter: Machine.load),
+      size: size, parts: parts)
+    print(json ? try report.json() : report.page, terminator: json ? "\n" : "")
+    if let write { try save(report, to: write) }
   }
 
-  private func wants(_ name: String) -> Bool { only.isEmpty || only.contains(name) }
-}
+  private func measure(_ workspace: Workspace, _ size: Size) async throws -> [Part] {
+    let peers = Peers(scripts: peers, tools: tools)
+    var parts: [Part] = []
+    let ways = Delivery.allCases.filter { way in wants(way == .live ? .live : .backlog) }
+    if !ways.isEmpty {
+      parts += try IntakeMeasurement(
+        workspace: workspace, peers: peers, size: size, ways: ways
+      ).run()
+    }
+    for name in Name.allCases where wants(name) {
+      switch name {
+      case .live, .backlog: break
+      case .store:
+        parts.append(
+          try StoreMeasurement(workspace: workspace, peers: peers, size: size).run())
+      case .local: parts.append(try LocalAPIMeasurement(workspace: workspace, size: size).run())
+      case .latency:
+        parts.append(try await LatencyMeasurement(workspace: workspace, size: size).run())
+      case .codec: parts.append(try CodecMeasurement().run())
+      case .memory: parts.append(try MemoryMeasurement(workspace: workspace).run())
+      case .recovery:
+        parts.append(try await RecoveryMeasurement(workspace: workspace, size: size).run())
+      case .page: parts.append(try PageMeasurement(workspace: workspace, size: size).run())
+      case .rotation:
+        parts.append(
+          try RotationMeasurement(workspace: workspace, items: size.rotatedItems).run())
+      }
+    }
+    return parts
+  }
 
-/// How much is measured.
-struct Size: Encodable {
-  var rounds: Int
-  var messages: Int
-  var events: Int
-  var starts: Int
-}
+  private func wants(_ name: Name) -> Bool {
+    only.isEmpty ? name.isOnPage : only.contains(name)
+  }
 
-/// Lines on standard error that say what is going on.
-enum Progress {
-  static func say(_ text: String) {
-    FileHandle.standardError.write(Data("\(text)\n".utf8))
+  /// Nothing is written that does not have all figures.
+  private func save(_ report: Report, to path: String) throws {
+    guard only.isEmpty, !quick else {
+      Progress.say("\(path) is left as it is: not all was measured in full")
+      return
+    }
+    try Data(report.page.utf8).write(to: URL(fileURLWithPath: path))
+    Progress.say("wrote \(path)")
   }
 }

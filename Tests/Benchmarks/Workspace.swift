@@ -30,21 +30,23 @@ final class Workspace {
       guard FileManager.default.isExecutableFile(atPath: program) else {
         throw ValidationError(
           "there is no program \(program): "
-            + "build it first, `swift build -c release -Xswiftc -static-stdlib`")
+            + "build it first with `make build`")
       }
       return program
     }
   }
 
-  /// A path below the workspace that nobody uses yet.
+  func remove(_ directory: String) { try? FileManager.default.removeItem(atPath: directory) }
+
+  /// A path below the workspace that is not in use yet.
   func fresh(_ name: String) -> String {
     counter += 1
     return "\(path)/\(name)-\(counter)"
   }
 
   /// An empty directory of its own.
-  func freshDirectory(_ name: String) throws -> String {
-    let path = fresh(name)
+  func freshDirectory(_ name: String, in parent: String? = nil) throws -> String {
+    let path = parent.map { "\($0)/\(name)" } ?? fresh(name)
     try FileManager.default.createDirectory(
       atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
     return path
@@ -55,6 +57,7 @@ final class Workspace {
     let broker = EmbeddedBroker(
       EmbeddedBrokerConfiguration(
         directory: fresh("broker"), persistence: false, logins: [],
+        receiveMaximum: UInt16(Helper.window),
         extraConfiguration: ["max_queued_bytes 0", "log_type error"]))
     try broker.start()
     return broker

@@ -17,6 +17,7 @@ struct bare_database {
   sqlite3 *handle;
   sqlite3_stmt *insert;
   sqlite3_stmt *find;
+  sqlite3_stmt *change;
   __typeof__(&sqlite3_open_v2) open;
   __typeof__(&sqlite3_close) close;
   __typeof__(&sqlite3_exec) exec;
@@ -93,6 +94,12 @@ static int set_up(struct bare_database *self, const char *path, const char *key)
                      " WHERE service = ? AND account = ? AND access_group = ?",
                      &self->find);
   }
+  if (result == SQLITE_OK) {
+    result = prepare(self,
+                     "UPDATE items SET secret = ?, modified = ?"
+                     " WHERE service = ? AND account = ? AND access_group = ?",
+                     &self->change);
+  }
   return result;
 }
 
@@ -113,6 +120,8 @@ struct bare_database *bare_database_open(const char *library, const char *path, 
 }
 
 const char *bare_database_version(const struct bare_database *self) { return self->libversion(); }
+
+const char *bare_database_system_version(void) { return sqlite3_libversion(); }
 
 static void bind_name(struct bare_database *self, sqlite3_stmt *statement, int place,
                       const char *text) {
@@ -164,10 +173,26 @@ long bare_database_find(struct bare_database *self, const long *numbers, long co
   return found;
 }
 
+int bare_database_change(struct bare_database *self, long number, const uint8_t *secret, long length) {
+  char account[32];
+  snprintf(account, sizeof account, "user-%ld", number);
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  self->bind_blob(self->change, 1, secret, (int)length, SQLITE_TRANSIENT);
+  self->bind_int64(self->change, 2, now.tv_sec);
+  bind_name(self, self->change, 3, "mail.example.org");
+  bind_name(self, self->change, 4, account);
+  bind_name(self, self->change, 5, "bench");
+  int result = self->step(self->change);
+  self->reset(self->change);
+  return result == SQLITE_DONE ? SQLITE_OK : result;
+}
+
 void bare_database_close(struct bare_database *self) {
   if (self == NULL) return;
   if (self->insert != NULL) self->finalize(self->insert);
   if (self->find != NULL) self->finalize(self->find);
+  if (self->change != NULL) self->finalize(self->change);
   if (self->handle != NULL) self->close(self->handle);
   if (self->library != NULL) dlclose(self->library);
   free(self);

@@ -18,6 +18,8 @@ final class DaemonProcess {
   /// Further sections of the settings.
   var more = "http: {enabled: false}"
   private var child: ChildProcess?
+  /// Whether its broker has a session of it.
+  private var isKnown = false
   private var database: SQLiteDatabase?
 
   init(_ workspace: Workspace, port: UInt16) throws {
@@ -40,8 +42,10 @@ final class DaemonProcess {
         client_id: bench
         base_topic: \(Self.base)
       limits:
-        # One login announces all of them.
+        # One login announces all of them, as fast as it can.
         routers_per_team: 100000
+        events_per_second: 10000
+        events_burst: 1000000
       \(more)
       """
     let file = "\(directory)/threadkeeper.yaml"
@@ -57,13 +61,47 @@ final class DaemonProcess {
   /// - Returns: when the broker had accepted the intake.
   @discardableResult
   func start() throws -> Int64 {
-    try launch().line(containing: "intake connected").time
+    let connected = try launch().line(containing: "intake connected").time
+    // A session that the broker knows has its subscriptions already.
+    if !isKnown { try waitForSubscription() }
+    isKnown = true
+    return connected
+  }
+
+  private func waitForSubscription() throws {
+    let caller = try LocalCaller(socket)
+    _ = try wait(within: 30, "a running intake") {
+      let reply = try JSONSerialization.jsonObject(with: Data(caller.call("Status.Get").utf8))
+      let parameters = (reply as? [String: Any])?["parameters"] as? [String: Any]
+      let status = parameters?["status"] as? [String: Any]
+      return (status?["intake"] as? [String: Any])?["state"] as? String == "running"
+    }
   }
 
   /// Ends it cleanly; its session stays at the broker.
   func stop() {
     child?.end()
     child = nil
+  }
+
+  /// Ends it as a crash does.
+  func kill() {
+    // SQLite rebuilds its index of the log only where nobody else has it open.
+    database?.close()
+    database = nil
+    child?.kill()
+    child = nil
+  }
+
+  /// The socket of the local API.
+  var socket: String { "\(directory)/store/varlink.sock" }
+
+  /// Routers in the store.
+  func countRouters() throws -> Int64 {
+    let count = try openDatabase().read { tx in
+      try tx.first("SELECT count(*) FROM router") { $0.integer(0) }
+    }
+    return count ?? 0
   }
 
   /// Waits until the store holds all routers that it is to hold.
@@ -92,25 +130,20 @@ final class DaemonProcess {
     }
   }
 
-  /// Seconds of processor time that the daemon has used, of all its threads.
-  var processorTime: Double {
-    guard let child, let stat = Machine.read("/proc/\(child.identifier)/stat"),
-      let end = stat.lastIndex(of: ")")
-    else { return 0 }
-    let fields = stat[stat.index(after: end)...].split(separator: " ")
-    guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else {
-      return 0
-    }
-    return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
-  }
+  /// Nanoseconds that each of its threads was at work, as the scheduler counts them.
+  var work: ThreadWork { child.map { ThreadWork(of: $0.identifier) } ?? ThreadWork() }
 
-  /// Resident memory in bytes.
-  var residentMemory: Double {
-    guard let child, let status = Machine.read("/proc/\(child.identifier)/status"),
-      let line = status.split(separator: "\n").first(where: { $0.hasPrefix("VmRSS:") }),
-      let kibibytes = line.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first
-    else { return 0 }
-    return (Double(kibibytes) ?? 0) * 1024
+  /// Resident memory in bytes: all of it, and the part that is not of files.
+  var memory: (resident: Double, anonymous: Double) {
+    guard let child, let status = Machine.read("/proc/\(child.identifier)/status") else {
+      return (0, 0)
+    }
+    func bytes(_ key: String) -> Double {
+      let line = status.split(separator: "\n").first { $0.hasPrefix(key) }
+      let number = line?.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first
+      return (number.flatMap { Double($0) } ?? 0) * 1024
+    }
+    return (bytes("VmRSS:"), bytes("RssAnon:"))
   }
 
   private func openDatabase() throws -> SQLiteDatabase {
@@ -129,7 +162,8 @@ final class DaemonProcess {
       guard bare_now() < deadline else {
         throw ChildProcess.Failure(description: "waited in vain for \(what)")
       }
-      usleep(1000)
+      // Asking takes some of the daemon's disk and processors.
+      usleep(3_000)
     }
     return bare_now()
   }

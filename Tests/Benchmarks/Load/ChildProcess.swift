@@ -19,24 +19,31 @@ final class ChildProcess: Sendable {
   private struct State {
     var lines: [Line] = []
     var isAtEnd = false
+    /// Lines that `nextLine` has returned.
+    var taken = 0
   }
 
   let name: String
   let startedAt: Int64
   private let process = Process()
+  private let input: FileHandle?
   private let state = Mutex(State())
 
   enum Stream { case output, error }
 
   /// Starts it. Only one of its two streams is read; the other one is thrown away.
-  init(_ program: String, _ arguments: [String], reading stream: Stream) throws {
-    name = ([URL(fileURLWithPath: program).lastPathComponent] + arguments.prefix(1))
-      .joined(separator: " ")
+  init(_ program: String, _ arguments: [String], reading stream: Stream, takesInput: Bool = false)
+    throws
+  {
+    name = ([program] + arguments.prefix(1))
+      .map { URL(fileURLWithPath: $0).lastPathComponent }.joined(separator: " ")
     let pipe = Pipe()
+    let inputPipe = takesInput ? Pipe() : nil
+    input = inputPipe?.fileHandleForWriting
     process.executableURL = URL(fileURLWithPath: program)
     process.arguments = arguments
     process.environment = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/nonexistent"]
-    process.standardInput = FileHandle.nullDevice
+    process.standardInput = inputPipe ?? FileHandle.nullDevice
     process.standardOutput = stream == .output ? pipe : FileHandle.nullDevice
     process.standardError = stream == .error ? pipe : FileHandle.standardError
     startedAt = bare_now()
@@ -47,28 +54,61 @@ final class ChildProcess: Sendable {
 
   var identifier: Int32 { process.processIdentifier }
 
+  /// Writes a line to its standard input.
+  func write(_ line: String) throws { try input?.write(contentsOf: Data("\(line)\n".utf8)) }
+
   /// Waits for a line that contains `text`.
   func line(containing text: String, within limit: Double = 60) throws -> Line {
+    try line(containing: [text], within: limit)
+  }
+
+  /// Waits for a line that contains one of `texts`.
+  func line(containing texts: [String], within limit: Double = 60) throws -> Line {
+    try wait("`\(texts.joined(separator: "` or `"))`", within: limit) { state in
+      state.lines.first { line in texts.contains { line.text.contains($0) } }
+    }
+  }
+
+  /// Waits for the line after the one that this returned last.
+  func nextLine(within limit: Double) throws -> Line {
+    try wait("another line", within: limit) { state in
+      guard state.lines.count > state.taken else { return nil }
+      state.taken += 1
+      return state.lines[state.taken - 1]
+    }
+  }
+
+  private func wait(
+    _ what: String, within limit: Double, for found: (inout State) -> Line?
+  ) throws -> Line {
     let deadline = bare_now() + Int64(limit * 1e9)
     while true {
-      let (line, isAtEnd) = state.withLock { state in
-        (state.lines.first { $0.text.contains(text) }, state.isAtEnd)
-      }
+      let (line, isAtEnd) = state.withLock { state in (found(&state), state.isAtEnd) }
       if let line { return line }
       if isAtEnd || bare_now() > deadline {
         let said = state.withLock { $0.lines.suffix(5).map(\.text).joined(separator: "\n  ") }
-        throw Failure(description: "\(name) did not say `\(text)` but:\n  \(said)")
+        throw Failure(description: "\(name) did not say \(what) but:\n  \(said)")
       }
-      usleep(500)
+      usleep(200)
     }
   }
+
+  var isRunning: Bool { process.isRunning }
 
   /// Waits for its end.
   func wait() { process.waitUntilExit() }
 
-  /// SIGTERM, and waits for its end.
+  /// Closes its standard input, SIGTERM, and waits for its end.
   func end() {
+    // A script would not get the signal: like the threads here, it has that blocked.
+    try? input?.close()
     if process.isRunning { process.terminate() }
+    process.waitUntilExit()
+  }
+
+  /// SIGKILL, and waits for its end.
+  func kill() {
+    if process.isRunning { Glibc.kill(identifier, SIGKILL) }
     process.waitUntilExit()
   }
 

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Border routers of one network, and what they say.
+/// Border routers of one network, and what they publish.
 struct Fleet {
   /// What a measurement sends.
   enum Kind: String, CaseIterable {
     case first, unchanged, heartbeat
 
-    var words: String {
+    /// One of them.
+    var word: String {
       switch self {
-      case .first: "first announcements"
-      case .unchanged: "unchanged announcements"
-      case .heartbeat: "heartbeats"
+      case .first: "first announcement"
+      case .unchanged: "unchanged announcement"
+      case .heartbeat: "heartbeat"
       }
     }
+
+    var words: String { "\(word)s" }
   }
 
   static let user = "bench-routers"

@@ -6,7 +6,13 @@ struct Helper {
   struct Times {
     let begin: Int64
     let end: Int64
+
+    /// A second.
+    func rate(of count: Int) -> Double { Double(count) / (Double(end - begin) / 1e9) }
   }
+
+  /// Messages that the broker lets a subscriber have in flight: what the daemon asks for, and the private broker gives.
+  static let window = 4_000
 
   let program: String
   let port: UInt16
@@ -17,11 +23,17 @@ struct Helper {
   func publish(
     _ packets: PublishPackets, from file: String, perSecond rate: Int = 0
   ) throws -> Times {
+    try finish(startPublishing(packets, from: file, perSecond: rate))
+  }
+
+  /// Publishes meanwhile.
+  func startPublishing(
+    _ packets: PublishPackets, from file: String, perSecond rate: Int
+  ) throws -> ChildProcess {
     try packets.write(to: file)
-    return try finish(
-      ChildProcess(
-        program, ["publish", "\(port)", file, "\(packets.count)", "--rate", "\(rate)"],
-        reading: .output))
+    return try ChildProcess(
+      program, ["publish", "\(port)", file, "\(packets.count)", "--rate", "\(rate)"],
+      reading: .output)
   }
 
   /// Starts those who have the page open, and returns when each has its first state.
@@ -29,14 +41,6 @@ struct Helper {
     let viewers = try ChildProcess(program, ["viewers", "\(port)", "\(count)"], reading: .output)
     _ = try viewers.line(containing: "ready")
     return viewers
-  }
-
-  /// Starts a bare subscriber, and returns when its subscription is granted.
-  func subscribe(_ base: String, expecting count: Int) throws -> ChildProcess {
-    let subscriber = try ChildProcess(
-      program, ["subscribe", "\(port)", "\(base)/in/#", "\(count)"], reading: .output)
-    _ = try subscriber.line(containing: "ready")
-    return subscriber
   }
 
   /// Waits for the end of a helper and reads its times.

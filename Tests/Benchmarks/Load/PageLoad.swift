@@ -43,10 +43,10 @@ struct PageLoad {
     packets.add(topic, fleet.announcement(next))
     next += 1
     daemon.routers += Int64(first) + 1
-    let used = daemon.processorTime
+    let used = daemon.work
     let begin = try helper.publish(packets, from: file, perSecond: rate).begin
     let end = try daemon.waitForRouters()
-    let cost = (daemon.processorTime - used) / Double(packets.count) * 1e6
+    let cost = (daemon.work - used).total / Double(packets.count) / 1e3
     try daemon.waitForQuiet()
     return (Double(packets.count) / (Double(end - begin) / 1e9), cost)
   }

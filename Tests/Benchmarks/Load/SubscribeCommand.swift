@@ -12,11 +12,22 @@ struct SubscribeCommand: ParsableCommand {
   @Argument var port: Int32
   @Argument var filter: String
   @Argument var expected: Int
+  /// Messages that may be in flight.
+  @Option var window: Int32
+  /// Where each message is committed before it is acknowledged.
+  @Option var database: String?
 
   func run() throws {
     var times = bare_times()
-    let result = bare_subscribe(
-      port, "bare-subscriber", filter, expected, { Self.tell("ready") }, &times)
+    let result =
+      if let database {
+        bare_keep(
+          port, "committing-subscriber", filter, expected, window, database,
+          { Self.tell("ready") }, &times)
+      } else {
+        bare_subscribe(
+          port, "bare-subscriber", filter, expected, window, { Self.tell("ready") }, &times)
+      }
     guard result == 0 else { throw ExitCode(1) }
     Self.tell("done \(times.begin) \(times.end)")
   }

@@ -8,90 +8,194 @@ enum Delivery: String, CaseIterable {
   case live
   /// It was away, and the broker kept them.
   case backlog
-
-  /// What the daemon is to reach, as a part of what the bare subscriber does.
-  func goal(_ kind: Fleet.Kind) -> Double {
-    switch (self, kind) {
-    case (.live, .first): 0.35
-    case (.backlog, .first): 0.15
-    case (.live, _): 0.7
-    case (.backlog, _): 0.35
-    }
-  }
 }
 
-/// Messages a second of the daemon and of the bare subscriber, one after the other on one broker.
+/// Messages a second that are on the disk, of the daemon and of what it is compared with, by turns on one broker; and
+/// the processor time that the daemon needs for one.
 struct IntakeMeasurement {
-  /// First announcements a second that two quiet cores must bring.
-  static let floor = 15_000.0
+  /// What the daemon is to reach with a backlog, as a part of what the bare subscriber does.
+  static let firstGoal = 0.40
+  static let unchangedGoal = 0.65
+  /// Microseconds of processor time.
+  static let firstCost = 35.0
+  static let unchangedCost = 15.0
+  /// A commit a message takes a hundred times as long.
+  private static let slowShare = 20
 
   let workspace: Workspace
+  let peers: Peers
   let size: Size
   let ways: [Delivery]
 
   /// What was measured of one pair, round by round.
-  struct Samples {
-    var daemon: [Double] = []
-    var bare: [Double] = []
-    /// Microseconds of processor time that the daemon used for a message.
-    var cost: [Double] = []
+  private struct Samples {
+    var daemon: [IntakeStage.Run] = []
+    var bare: [IntakeStage.Run] = []
+    /// Microseconds for a message: of the thread that takes messages in, until they are stored; of the whole daemon,
+    /// until all is published.
+    var intake: [Double] = []
+    var whole: [Double] = []
+
+    var ratios: [Double] { zip(daemon, bare).map { $0.rate / $1.rate } }
   }
 
-  func run() throws -> [Figure] {
-    var samples: [String: Samples] = [:]
-    var memory: [Double] = []
+  private struct Results {
+    var pairs: [String: Samples] = [:]
+    var others: [String: [IntakeStage.Run]] = [:]
+    var publisher: [Double] = []
+    var missing: [String] = []
+  }
+
+  func run() throws -> [Part] {
+    var results = Results()
+    let subscribers = available(&results)
     for round in 1...size.rounds {
       Progress.say("intake: round \(round) of \(size.rounds), \(size.messages) messages each")
       let broker = try workspace.startBroker()
       defer { broker.stop(removingFiles: true) }
-      var stage = try IntakeStage(workspace: workspace, port: broker.port, messages: size.messages)
-      for way in ways {
-        for kind in Fleet.Kind.allCases {
-          let pair = try stage.measure(kind, way)
-          samples["\(way) \(kind)", default: Samples()].add(pair)
-          Progress.say(
-            "  \(way), \(kind.words): daemon \(Int(pair.daemon))/s, bare \(Int(pair.bare))/s, "
-              + "ratio \((pair.daemon / pair.bare).formatted(2))")
-        }
-      }
-      memory.append(stage.daemon.residentMemory)
-      stage.daemon.stop()
+      var stage = try IntakeStage(
+        workspace: workspace, peers: peers, port: broker.port, subscribers: subscribers)
+      defer { stage.daemon.stop() }
+      results.publisher.append(try stage.measurePublisher(size.messages))
+      for way in ways { try measure(way, &stage, &results) }
     }
-    return figures(samples, memory: memory)
+    return [rates(results, subscribers)] + (ways.contains(.live) ? [cost(results)] : [])
   }
 
-  private func figures(_ samples: [String: Samples], memory: [Double]) -> [Figure] {
+  private func available(_ results: inout Results) -> [Subscriber] {
+    do {
+      _ = try peers.start(
+        "paho_sqlite.py", [peers.paho]
+      ).line(containing: "version", within: 20)
+      return Subscriber.allCases
+    } catch {
+      Progress.say("intake: without paho (Debian's python3-paho-mqtt): \(error)")
+      results.missing.append("paho is left out: there is no python3-paho-mqtt on this machine.")
+      return [.bare, .committing]
+    }
+  }
+
+  private func measure(
+    _ way: Delivery, _ stage: inout IntakeStage, _ results: inout Results
+  ) throws {
+    var runs: [Fleet.Kind: IntakeStage.Run] = [:]
+    for kind in Fleet.Kind.allCases {
+      let pair = try stage.measure(kind, way, messages: size.messages)
+      runs[kind] = pair.daemon
+      results.pairs["\(way) \(kind)", default: Samples()].daemon.append(pair.daemon)
+      results.pairs["\(way) \(kind)"]?.bare.append(pair.bare)
+      Progress.say(
+        "  \(way), \(kind.words): daemon \(Int(pair.daemon.rate))/s, bare "
+          + "\(Int(pair.bare.rate))/s, ratio \((pair.daemon.rate / pair.bare.rate).formatted(2))")
+    }
+    for subscriber in stage.subscribers where subscriber != .bare {
+      let run = try stage.measure(
+        subscriber, .first, way, messages: size.messages / Self.slowShare)
+      results.others["\(way) \(subscriber)", default: []].append(run)
+      Progress.say("  \(way), \(subscriber.words): \(Int(run.rate))/s")
+    }
+    // Heartbeats bring nothing to publish: the thread that they keep busy is the one that takes messages in.
+    guard way == .live, let thread = runs[.heartbeat]?.stored.busiest else { return }
+    for (kind, run) in runs {
+      let count = Double(size.messages + 1) * 1e3
+      let intake = (run.stored.threads[thread] ?? 0) / count
+      results.pairs["\(way) \(kind)"]?.intake.append(intake)
+      results.pairs["\(way) \(kind)"]?.whole.append(run.published.total / count)
+      Progress.say("  \(kind.words): \(intake.formatted(1)) µs of the intake's thread each")
+    }
+  }
+
+  private func rates(_ results: Results, _ subscribers: [Subscriber]) -> Part {
+    var table = Table(
+      "delivery", "messages", "subscriber", .right("messages/s"), .right("best"),
+      .right("of the bare one"), .right("best"), .right("publisher/s"))
     var figures: [Figure] = []
     for way in ways {
       for kind in Fleet.Kind.allCases {
-        guard let one = samples["\(way) \(kind)"] else { continue }
-        let ratios = zip(one.daemon, one.bare).map { $0 / $1 }
+        guard let pair = results.pairs["\(way) \(kind)"] else { continue }
+        let bare = pair.bare.map(\.rate)
+        add(pair.bare, Subscriber.bare.words, way, kind, nil, &table)
+        add(pair.daemon, "**threadkeeper**", way, kind, pair.ratios, &table)
+        for subscriber in subscribers where subscriber != .bare && kind == .first {
+          guard let runs = results.others["\(way) \(subscriber)"] else { continue }
+          add(
+            runs, subscriber.words, way, kind, zip(runs, bare).map { $0.rate / $1 }, &table)
+        }
         figures.append(
           Figure(
-            "\(way): \(kind.words)", ratios.median, unit: .ratio, goal: .atLeast(way.goal(kind)),
-            samples: ratios,
-            note: "daemon \(Int(one.daemon.median))/s, bare \(Int(one.bare.median))/s, "
-              + "\(one.cost.median.formatted(1)) µs of processor a message"))
+            "\(way), \(kind.words): part of the bare subscriber's rate", pair.ratios.median,
+            unit: .ratio, goal: goal(way, kind), samples: pair.ratios))
       }
     }
-    if let first = samples["\(Delivery.live) \(Fleet.Kind.first)"] {
+    table.add(
+      "none", Fleet.Kind.first.words, "nobody has subscribed", "", "", "", "",
+      results.publisher.median.grouped)
+    var part = Part(
+      "intake", "Durable intake",
+      method: """
+        All subscribers have a session of their own on the same broker, which may have \(Helper.window.grouped) messages
+        in flight to each, and get the same bytes. *Live*: they are there while a
+        program in C publishes \(size.messages.grouped) finished packets with QoS 1, at most 1,000 unacknowledged; the
+        time is from its first byte to the last message on the disk (or counted, by the bare subscriber). *Backlog*: the
+        broker has all messages before the subscriber connects, and the time is from the accepted connection, so the
+        publisher plays no part. Its rate is in the last column: meanwhile, or before; the last row is what it can do.
+        In a live row where it is above the subscriber's rate, the publisher was done before the subscriber.
+        The subscribers with a commit a message get \(size.messages / Self.slowShare) messages. Each acknowledges after
+        its commit, as the daemon does; the bare one stores nothing. One login sends all, so `limits` are raised.
+        """,
+      table: table, figures: figures)
+    part.missing = results.missing
+    return part
+  }
+
+  private func add(
+    _ runs: [IntakeStage.Run], _ words: String, _ way: Delivery, _ kind: Fleet.Kind,
+    _ ratios: [Double]?, _ table: inout Table
+  ) {
+    let rates = runs.map(\.rate)
+    let digits = ratios?.median ?? 1 < 0.1 ? 3 : 2
+    table.add(
+      way.rawValue, kind.words, words, rates.median.grouped, (rates.max() ?? 0).grouped,
+      ratios.map { $0.median.formatted(digits) } ?? "1",
+      ratios.map { ($0.max() ?? 0).formatted(digits) } ?? "",
+      runs.map(\.publisher).median.grouped)
+  }
+
+  private func goal(_ way: Delivery, _ kind: Fleet.Kind) -> Figure.Goal? {
+    switch (way, kind) {
+    case (.backlog, .first): .atLeast(Self.firstGoal)
+    case (.backlog, .unchanged): .atLeast(Self.unchangedGoal)
+    default: nil
+    }
+  }
+
+  private func cost(_ results: Results) -> Part {
+    var table = Table(
+      "message", .right("intake, µs"), .right("best"), .right("whole daemon, µs"), .right("best"))
+    var figures: [Figure] = []
+    for kind in Fleet.Kind.allCases {
+      guard let pair = results.pairs["\(Delivery.live) \(kind)"] else { continue }
+      table.add(
+        kind.word, pair.intake.median.formatted(1), (pair.intake.min() ?? 0).formatted(1),
+        pair.whole.median.formatted(1), (pair.whole.min() ?? 0).formatted(1))
+      let goal: Double? =
+        switch kind {
+        case .first: Self.firstCost
+        case .unchanged: Self.unchangedCost
+        case .heartbeat: nil
+        }
       figures.append(
         Figure(
-          "live: first announcements a second", first.daemon.median, unit: .perSecond,
-          goal: .atLeast(Self.floor), samples: first.daemon, note: "on two quiet cores"))
+          "processor time of a \(kind.word)", pair.intake.median, unit: .microseconds,
+          goal: goal.map(Figure.Goal.atMost), samples: pair.intake))
     }
-    figures.append(
-      Figure(
-        "memory after the load", memory.median / 1e6, unit: .megabytes, goal: nil, samples: memory,
-        note: "with \(size.messages * ways.count) routers"))
-    return figures
-  }
-}
-
-extension IntakeMeasurement.Samples {
-  mutating func add(_ pair: IntakeStage.Pair) {
-    daemon.append(pair.daemon)
-    bare.append(pair.bare)
-    cost.append(pair.cost)
+    return Part(
+      "cost", "Processor time of a message",
+      method: """
+        Of the live deliveries above: the thread that takes messages in, from the first byte to the last commit; and all
+        threads of the daemon until what follows is published too (for a first announcement the retained state, the
+        availability and the event). The goal is about the intake's thread.
+        """,
+      table: table, figures: figures)
   }
 }

@@ -2,90 +2,118 @@
 
 import CBareSubscriber
 
-/// One broker, one daemon with a new store, and the bare subscriber: measures them in turn.
+/// One broker, one daemon with a new store, and the subscribers that it is compared with: measures them by turns.
 struct IntakeStage {
-  /// Messages a second of both, and what the daemon's share cost.
-  struct Pair {
-    var daemon: Double
-    var bare: Double
-    /// Microseconds of processor time a message.
-    var cost: Double
+  /// What one of them did.
+  struct Run {
+    /// Messages a second.
+    var rate: Double
+    /// Of the publisher: meanwhile, or before where the messages were kept.
+    var publisher: Double
+    /// Of the daemon: until the messages were stored, and until all that follows was published.
+    var stored = ThreadWork()
+    var published = ThreadWork()
   }
 
-  /// As long as the daemon's, so that the broker has the same bytes to move.
-  private static let bareBase = "bare-counter"
-
   let daemon: DaemonProcess
+  private let workspace: Workspace
+  private let peers: Peers
   private let helper: Helper
   private let fleet = Fleet()
-  private let messages: Int
   private let file: String
-  /// The number of the next router that nobody has seen.
+  private let database: String
+  /// The number of the next router that was not announced yet.
   private var nextRouter = 0
   private var isBareFirst = false
+  /// What can be started here.
+  let subscribers: [Subscriber]
 
-  init(workspace: Workspace, port: UInt16, messages: Int) throws {
+  init(
+    workspace: Workspace, peers: Peers, port: UInt16, subscribers: [Subscriber]
+  ) throws {
+    self.workspace = workspace
+    self.peers = peers
+    self.subscribers = subscribers
     daemon = try DaemonProcess(workspace, port: port)
     helper = Helper(program: workspace.helper, port: port)
     file = workspace.fresh("packets")
-    self.messages = messages
-    // Both sessions are known to the broker before the first message.
+    database = workspace.fresh("messages")
+    // All sessions are known to the broker before the first message.
     try daemon.start()
-    _ = try helper.finish(helper.subscribe(Self.bareBase, expecting: 0))
+    for subscriber in subscribers {
+      _ = try helper.finish(
+        subscriber.start(expecting: 0, database: "\(database)-\(subscriber)", helper, peers))
+    }
   }
 
-  /// One after the other; who begins changes with every pair.
-  mutating func measure(_ kind: Fleet.Kind, _ way: Delivery) throws -> Pair {
+  /// Messages a second that the publisher can do: nobody has subscribed to them.
+  func measurePublisher(_ count: Int) throws -> Double {
+    let load = fleet.packets(.first, 0..<count, marker: count, base: "no-subscriber")
+    return try helper.publish(load, from: file).rate(of: load.count)
+  }
+
+  /// Daemon and bare subscriber, one after the other; who begins changes with every pair.
+  mutating func measure(_ kind: Fleet.Kind, _ way: Delivery, messages: Int) throws -> (
+    daemon: Run, bare: Run
+  ) {
     let numbers = kind == .first ? nextRouter..<(nextRouter + messages) : 0..<messages
     if kind == .first { nextRouter += messages }
     let marker = nextRouter
     nextRouter += 1
     let load = fleet.packets(kind, numbers, marker: marker, base: DaemonProcess.base)
-    let bareLoad = fleet.packets(kind, numbers, marker: marker, base: Self.bareBase)
     isBareFirst.toggle()
-    var bare = isBareFirst ? try measureBare(bareLoad, way) : 0
+    let before = isBareFirst ? try measure(.bare, kind, way, messages: messages) : nil
     daemon.routers += kind == .first ? Int64(messages) + 1 : 1
-    let (rate, cost) = try measureDaemon(load, way)
-    if bare == 0 { bare = try measureBare(bareLoad, way) }
-    return Pair(daemon: rate, bare: bare, cost: cost)
+    let run = try measureDaemon(load, way)
+    return (run, try before ?? measure(.bare, kind, way, messages: messages))
   }
 
-  private func measureDaemon(_ load: PublishPackets, _ way: Delivery) throws
-    -> (rate: Double, cost: Double)
-  {
-    let begin: Int64
-    var used: Double
+  /// Another subscriber alone.
+  func measure(
+    _ subscriber: Subscriber, _ kind: Fleet.Kind, _ way: Delivery, messages: Int
+  ) throws -> Run {
+    let load = fleet.packets(kind, 0..<messages, marker: messages, base: subscriber.base)
+    func start() throws -> ChildProcess {
+      try subscriber.start(
+        expecting: load.count, database: "\(database)-\(subscriber)", helper, peers)
+    }
     switch way {
     case .live:
-      used = daemon.processorTime
-      begin = try helper.publish(load, from: file).begin
+      let child = try start()
+      let published = try helper.publish(load, from: file)
+      let end = try helper.finish(child).end
+      return Run(
+        rate: Helper.Times(begin: published.begin, end: end).rate(of: load.count),
+        publisher: published.rate(of: load.count))
+    case .backlog:
+      let published = try helper.publish(load, from: file)
+      return Run(
+        rate: try helper.finish(start()).rate(of: load.count),
+        publisher: published.rate(of: load.count))
+    }
+  }
+
+  private func measureDaemon(_ load: PublishPackets, _ way: Delivery) throws -> Run {
+    let begin: Int64
+    let published: Helper.Times
+    var before = ThreadWork()
+    switch way {
+    case .live:
+      before = daemon.work
+      published = try helper.publish(load, from: file)
+      begin = published.begin
     case .backlog:
       daemon.stop()
-      _ = try helper.publish(load, from: file)
+      published = try helper.publish(load, from: file)
       begin = try daemon.start()
-      used = 0
     }
     let end = try daemon.waitForRouters()
-    used = daemon.processorTime - used
-    // What it still has to say is not to burden the next measurement.
+    let stored = daemon.work
+    // What it still has to publish is not to burden the next measurement.
     try daemon.waitForQuiet()
-    return (Self.rate(load, begin, end), used / Double(load.count) * 1e6)
-  }
-
-  private func measureBare(_ load: PublishPackets, _ way: Delivery) throws -> Double {
-    switch way {
-    case .live:
-      let subscriber = try helper.subscribe(Self.bareBase, expecting: load.count)
-      let begin = try helper.publish(load, from: file).begin
-      return Self.rate(load, begin, try helper.finish(subscriber).end)
-    case .backlog:
-      _ = try helper.publish(load, from: file)
-      let times = try helper.finish(helper.subscribe(Self.bareBase, expecting: load.count))
-      return Self.rate(load, times.begin, times.end)
-    }
-  }
-
-  private static func rate(_ load: PublishPackets, _ begin: Int64, _ end: Int64) -> Double {
-    Double(load.count) / (Double(end - begin) / 1e9)
+    return Run(
+      rate: Helper.Times(begin: begin, end: end).rate(of: load.count),
+      publisher: published.rate(of: load.count), stored: stored - before,
+      published: daemon.work - before)
   }
 }

@@ -29,7 +29,7 @@ struct PageMeasurement {
     var cost: [Double] = []
   }
 
-  func run() throws -> [Figure] {
+  func run() throws -> Part {
     let broker = try workspace.startBroker()
     defer { broker.stop(removingFiles: true) }
     let daemon = try DaemonProcess(workspace, port: broker.port)
@@ -46,7 +46,7 @@ struct PageMeasurement {
     try daemon.start()
     Progress.say("page: five quiet seconds")
     sleep(5)
-    let memory = daemon.residentMemory / 1e6
+    let memory = daemon.memory.resident / 1e6
     let page = try FreePort.answer(to: "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", port: port)
 
     var (without, with) = (Samples(), Samples())
@@ -77,7 +77,13 @@ struct PageMeasurement {
         }
       }
     }
-    return figures(without, with, page: page, stops: stops, memory: memory)
+    return Part(
+      "page", "The page and its viewers",
+      method: """
+        With the page open in \(Self.viewers) connections that follow its events, and without, by turns: announcements
+        that each change a name of one of \(Self.routers) routers.
+        """,
+      figures: figures(without, with, page: page, stops: stops, memory: memory))
   }
 
   private func figures(

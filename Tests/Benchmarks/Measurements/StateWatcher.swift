@@ -5,8 +5,35 @@ import Dispatch
 import MosquittoClient
 import Synchronization
 
-/// Publishes one event and waits for the state that it brings about.
-final class StateWatcher: MosquittoHandler {
+/// A client that publishes one event after the other and waits for the retained state that it brings about.
+final class StateClient: Sendable {
+  private let watcher = StateWatcher()
+  private let client: MosquittoClient
+  private let running: Task<Void, any Error>
+
+  /// Connects, and returns when its subscription is granted.
+  init(port: UInt16) throws {
+    let client = MosquittoClient(
+      MosquittoConfiguration(
+        host: "127.0.0.1", port: port, clientID: "bench-states", cleanStart: true,
+        subscriptions: StateWatcher.topics.map { .init($0) }), handler: watcher)
+    self.client = client
+    running = Task { try await client.run() }
+    try watcher.waitForSubscription()
+  }
+
+  /// - Parameter number: one that was not used before.
+  /// - Returns: seconds from the publication of an announcement to the state.
+  func announce(_ number: Int) throws -> Double { try watcher.announce(number, client) }
+
+  func stop() async throws {
+    client.stop()
+    try await running.value
+  }
+}
+
+/// Its handler.
+private final class StateWatcher: MosquittoHandler {
   private struct State {
     var outbox: [Publication] = []
     var topic = ""
@@ -14,24 +41,26 @@ final class StateWatcher: MosquittoHandler {
     var seenAt: Int64 = 0
   }
 
+  /// Routers that it announces by turns, each time with another name.
+  private static let routers = 100
+  /// Where their states come.
+  fileprivate static let topics = (0..<routers).map(topic)
+
+  private let fleet = Fleet()
   private let state = Mutex(State())
   private let isSubscribed = DispatchSemaphore(value: 0)
   private let isSeen = DispatchSemaphore(value: 0)
 
-  func waitForSubscription() throws {
-    try wait(isSubscribed, "a subscription")
-  }
-
   /// - Returns: seconds from the publication to the state.
-  func announce(_ fleet: Fleet, router: Int, name: String, _ client: MosquittoClient) throws
-    -> Double
-  {
+  fileprivate func announce(_ number: Int, _ client: MosquittoClient) throws -> Double {
+    let router = number % Self.routers
+    let name = "Router \(number)"
     let event = Publication(
       topic: "\(DaemonProcess.base)/in/\(Fleet.user)/announce",
       payload: Array(fleet.announcement(router, name: name).utf8))
     state.withLock {
       $0.outbox = [event]
-      $0.topic = "\(DaemonProcess.base)/router/\(Fleet.agent(router))"
+      $0.topic = Self.topic(router)
       $0.name = "\"name\":\"\(name)\""
     }
     let begin = bare_now()
@@ -40,6 +69,8 @@ final class StateWatcher: MosquittoHandler {
     return Double(state.withLock { $0.seenAt } - begin) / 1e9
   }
 
+  fileprivate func waitForSubscription() throws { try wait(isSubscribed, "a subscription") }
+
   func connected(_ session: MosquittoSession) {}
 
   func subscribed(refused: [SubscriptionRefusal]) { isSubscribed.signal() }
@@ -47,9 +78,10 @@ final class StateWatcher: MosquittoHandler {
   func received(_ batch: [IncomingMessage]) throws {
     let now = bare_now()
     for message in batch {
-      let text = String(decoding: message.payload, as: UTF8.self)
       let isIt = state.withLock { state in
-        guard message.topic == state.topic, text.contains(state.name) else { return false }
+        guard message.topic == state.topic,
+          String(decoding: message.payload, as: UTF8.self).contains(state.name)
+        else { return false }
         state.topic = ""
         state.seenAt = now
         return true
@@ -69,6 +101,10 @@ final class StateWatcher: MosquittoHandler {
 
   func disconnected(_ event: MosquittoDisconnection) {
     Progress.say("disconnected: \(event.error)")
+  }
+
+  private static func topic(_ router: Int) -> String {
+    "\(DaemonProcess.base)/router/\(Fleet.agent(router))"
   }
 
   private func wait(_ semaphore: DispatchSemaphore, _ what: String) throws {

@@ -10,6 +10,11 @@ struct Stopwatch {
   let elapsed: Double
   let processor: Double
 
+  init(elapsed: Double, processor: Double) {
+    self.elapsed = elapsed
+    self.processor = processor
+  }
+
   /// Both times, each divided by the number of operations that `body` does.
   init(of operations: Int, _ body: () throws -> Void) rethrows {
     let (begin, worked) = (bare_now(), Self.worked())
@@ -23,4 +28,10 @@ struct Stopwatch {
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
+}
+
+extension [Stopwatch] {
+  /// Median, in microseconds.
+  var elapsed: Double { map(\.elapsed).median }
+  var processor: Double { map(\.processor).median }
 }

@@ -8,16 +8,22 @@ struct Figure: Encodable {
     case seconds = "s"
     case milliseconds = "ms"
     case microseconds = "µs"
+    case nanoseconds = "ns"
     case megabytes = "MB"
     case kilobytes = "kB"
     case fsyncs
 
     var digits: Int {
       switch self {
-      case .perSecond: 0
+      case .perSecond, .nanoseconds: 0
       case .ratio, .milliseconds: 2
       case .seconds, .microseconds, .megabytes, .kilobytes, .fsyncs: 1
       }
+    }
+
+    func text(_ value: Double) -> String {
+      let number = value.formatted(digits)
+      return self == .ratio ? number : "\(number) \(rawValue)"
     }
   }
 
@@ -35,7 +41,8 @@ struct Figure: Encodable {
   let note: String
 
   init(
-    _ name: String, _ value: Double, unit: Unit, goal: Goal?, samples: [Double], note: String
+    _ name: String, _ value: Double, unit: Unit, goal: Goal? = nil, samples: [Double] = [],
+    note: String = ""
   ) {
     self.name = name
     self.value = value
@@ -46,7 +53,7 @@ struct Figure: Encodable {
   }
 
   /// Nil where there is no goal.
-  var isMet: Bool? {
+  var isReached: Bool? {
     switch goal {
     case .atLeast(let limit): value >= limit
     case .atMost(let limit): value <= limit
@@ -54,8 +61,16 @@ struct Figure: Encodable {
     }
   }
 
+  var goalText: String {
+    switch goal {
+    case .atLeast(let limit): "≥ \(unit.text(limit))"
+    case .atMost(let limit): "≤ \(unit.text(limit))"
+    case nil: ""
+    }
+  }
+
   enum CodingKeys: String, CodingKey {
-    case name, value, unit, samples, note, met
+    case name, value, unit, samples, note, reached
     case atLeast = "at_least"
     case atMost = "at_most"
   }
@@ -67,7 +82,7 @@ struct Figure: Encodable {
     try container.encode(unit, forKey: .unit)
     try container.encode(samples, forKey: .samples)
     try container.encode(note, forKey: .note)
-    try container.encode(isMet, forKey: .met)
+    try container.encode(isReached, forKey: .reached)
     switch goal {
     case .atLeast(let limit): try container.encode(limit, forKey: .atLeast)
     case .atMost(let limit): try container.encode(limit, forKey: .atMost)

@@ -2,18 +2,27 @@
 
 import Foundation
 
-/// All figures of a run, as a table or as JSON.
+/// All that was measured in one run, as a page in Markdown or as JSON.
 struct Report: Encodable {
-  let machine: Machine
-  let atEnd: Machine
-  let size: Size
-  let figures: [Figure]
+  struct Run: Encodable {
+    /// `2026-01-31`, of UTC.
+    let date: String
+    let minutes: Double
+    let loadBefore: Double
+    let loadAfter: Double
 
-  enum CodingKeys: String, CodingKey {
-    case machine
-    case atEnd = "machine_at_end"
-    case size, figures
+    enum CodingKeys: String, CodingKey {
+      case date, minutes
+      case loadBefore = "load_before"
+      case loadAfter = "load_after"
+    }
   }
+
+  let machine: Machine
+  let versions: Versions
+  let run: Run
+  let size: Size
+  let parts: [Part]
 
   func json() throws -> String {
     let encoder = JSONEncoder()
@@ -21,38 +30,95 @@ struct Report: Encodable {
     return String(decoding: try encoder.encode(self), as: UTF8.self)
   }
 
-  func table() -> String {
-    var rows = [["figure", "value", "goal", "", ""]]
-    for figure in figures {
-      rows.append([
-        figure.name, value(figure.value, figure.unit), goal(figure),
-        figure.isMet.map { $0 ? "met" : "MISSED" } ?? "", figure.note,
-      ])
+  /// The figures with a goal, part by part.
+  var goals: Table {
+    var table = Table("what", .right("goal"), .right("measured"), "")
+    for figure in parts.flatMap(\.figures) {
+      guard let isReached = figure.isReached else { continue }
+      table.add(
+        figure.name, figure.goalText, figure.unit.text(figure.value),
+        isReached ? "reached" : "**not reached**")
     }
-    let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-    var lines = rows.map { row in
-      let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
-      return cells.joined(separator: "  ").trimmingCharacters(in: .whitespaces)
-    }
-    let missed = figures.filter { $0.isMet == false }.count
-    lines.append("")
-    lines.append(
-      "\(missed == 0 ? "All goals are met" : "\(missed) goals are missed") on \(machine.processors) "
-        + "processors (\(machine.model)); load \(machine.load.formatted(2)) before, "
-        + "\(atEnd.load.formatted(2)) after; \(size.rounds) rounds of \(size.messages) messages.")
-    return lines.joined(separator: "\n")
+    return table
   }
 
-  private func value(_ value: Double, _ unit: Figure.Unit) -> String {
-    let number = value.formatted(unit.digits)
-    return unit == .ratio ? number : "\(number) \(unit.rawValue)"
+  /// `docs/reference/benchmarks.md`.
+  var page: String {
+    var blocks = [
+      "# Benchmarks",
+      """
+      You find here how fast threadkeeper is, how much memory it takes and how soon it is back after a crash, each beside
+      what it is compared with. `make bench` measures all of it again and writes this page.
+      """.unfolded,
+      "- [Goals](#goals)" + parts.map { " · [\($0.title)](#\($0.anchor))" }.joined(),
+      """
+      The absolute numbers are those of one machine and its disk. The ratios compare with what ran in the same minutes on
+      the same broker and disk, by turns, so they hold elsewhere and on a busy machine too. A value is the median of
+      \(size.rounds) rounds unless the table says otherwise, and the best round stands beside it. Processor time is what
+      the threads were at work, by the kernel's count, so others' work does not add to it.
+      """.unfolded,
+      environment.text,
+    ]
+    if !goals.rows.isEmpty { blocks += ["## Goals", goals.text] }
+    for part in parts {
+      blocks += ["## \(part.title)", part.method.unfolded, part.table.text]
+      blocks += part.missing.map(\.unfolded)
+    }
+    return blocks.map(\.folded).joined(separator: "\n\n") + "\n"
   }
 
-  private func goal(_ figure: Figure) -> String {
-    switch figure.goal {
-    case .atLeast(let limit): "≥ \(value(limit, figure.unit))"
-    case .atMost(let limit): "≤ \(value(limit, figure.unit))"
-    case nil: ""
+  private var environment: Table {
+    var table = Table("measured", "")
+    let load = "\(run.loadBefore.formatted(1)) before, \(run.loadAfter.formatted(1)) after"
+    table.add("date", "\(run.date), in \(run.minutes.formatted(0)) minutes")
+    table.add(
+      "machine",
+      "\(machine.processors) processors (\(machine.model)), \(machine.memory.formatted(0)) GB")
+    table.add("load average", "\(load); what is above 0 before the run is others' work")
+    table.add(
+      "system", "\(machine.system), Linux \(machine.kernel), stores on \(machine.fileSystem)")
+    if let fsync = parts.lazy.compactMap({ $0.figure(LatencyMeasurement.fsync) }).first {
+      table.add("fsync of the disk", "median \(fsync.unit.text(fsync.value)), \(fsync.note)")
     }
+    table.add("threadkeeper", "\(versions.threadkeeper), Swift \(versions.swift)")
+    table.add(
+      "libraries",
+      "libmosquitto \(versions.libmosquitto), SQLite \(versions.sqlite), "
+        + "libsodium \(versions.libsodium)")
+    table.add(
+      "broker",
+      "Mosquitto \(versions.mosquitto) on the same machine, one for all, saves nothing, lets "
+        + "\(Helper.window.grouped) messages be in flight")
+    return table
+  }
+}
+
+extension Part {
+  /// As Markdown makes it of the title.
+  fileprivate var anchor: String {
+    title.lowercased().filter { $0.isLetter || $0.isNumber || $0 == " " || $0 == "-" }
+      .replacing(" ", with: "-")
+  }
+}
+
+extension String {
+  /// Without the line breaks of the source.
+  fileprivate var unfolded: String {
+    split(separator: "\n").map { String($0).trimmed }.joined(separator: " ")
+  }
+
+  /// In lines of at most 120 columns, if it is one line of text.
+  fileprivate var folded: String {
+    guard count > 120, !contains("\n") else { return self }
+    var lines: [String] = []
+    for word in split(separator: " ") {
+      if let last = lines.last, last.count + word.count < 120 {
+        lines[lines.count - 1] += " \(word)"
+      } else {
+        lines.append(String(word))
+      }
+    }
+    let indent = hasPrefix("- ") ? "\n  " : "\n"
+    return lines.joined(separator: indent)
   }
 }

@@ -16,4 +16,19 @@ extension [Double] {
 extension Double {
   /// With this many digits after the point.
   func formatted(_ digits: Int) -> String { String(format: "%.\(digits)f", self) }
+
+  /// A whole number with a comma between thousands.
+  var grouped: String { Int(rounded()).grouped }
+}
+
+extension Int {
+  /// With a comma between thousands.
+  var grouped: String {
+    var text = ""
+    for (place, digit) in String(magnitude).reversed().enumerated() {
+      if place > 0, place.isMultiple(of: 3) { text.append(",") }
+      text.append(digit)
+    }
+    return (self < 0 ? "-" : "") + String(text.reversed())
+  }
 }

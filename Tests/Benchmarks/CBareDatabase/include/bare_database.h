@@ -19,6 +19,9 @@ struct bare_database *bare_database_open(const char *library, const char *path, 
 /// What SQLite the library is.
 const char *bare_database_version(const struct bare_database *self);
 
+/// Of the SQLite that this process is linked with, as the daemon is.
+const char *bare_database_system_version(void);
+
 /// Adds the items `first` to `first + count` in one transaction, each with a secret of `length` bytes.
 /// Returns 0, or SQLite's error.
 int bare_database_add(struct bare_database *self, long first, long count, const uint8_t *secret,
@@ -28,6 +31,9 @@ int bare_database_add(struct bare_database *self, long first, long count, const 
 /// and copies the secret into `secret`, which has room for `room` bytes. Returns how many were found.
 long bare_database_find(struct bare_database *self, const long *numbers, long count, uint8_t *secret,
                         long room);
+
+/// Gives an item another secret, in a transaction of its own. Returns 0, or SQLite's error.
+int bare_database_change(struct bare_database *self, long number, const uint8_t *secret, long length);
 
 void bare_database_close(struct bare_database *self);
 

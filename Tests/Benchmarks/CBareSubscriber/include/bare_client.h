@@ -18,11 +18,16 @@ struct bare_times {
 
 /// What a subscriber costs that keeps nothing: libmosquitto's own loop, QoS 1, a message callback
 /// that counts. Connects to the session `client_id`, which outlives it, and subscribes to `filter`.
+/// The broker may send `window` messages that are not acknowledged.
 ///
 /// Calls `ready` when the broker has answered the subscription, and returns when `expected`
 /// messages have come: 0, or an error of the library.
-int bare_subscribe(int port, const char *client_id, const char *filter, long expected,
+int bare_subscribe(int port, const char *client_id, const char *filter, long expected, int window,
                    void (*ready)(void), struct bare_times *times);
+
+/// The same with one commit a message, to a database of SQLite at `path`, before it is acknowledged.
+int bare_keep(int port, const char *client_id, const char *filter, long expected, int window,
+              const char *path, void (*ready)(void), struct bare_times *times);
 
 /// A publisher that costs next to nothing: sends `length` bytes of finished PUBLISH packets with
 /// QoS 1, `count` of them, and reads as many acknowledgements. At most `window` are under way, and

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CBareSubscriber
+import EmbeddedBroker
+import Foundation
+
+/// How soon the daemon is back after SIGKILL in the middle of its work, and after a clean stop.
+struct RecoveryMeasurement {
+  private static let perSecond = 2_000
+  /// Of one load.
+  private static let messages = 4_000
+
+  let workspace: Workspace
+  let size: Size
+
+  /// Milliseconds.
+  private struct Samples {
+    var firstAccepted: [Double] = []
+    var bothAccepted: [Double] = []
+    var served: [Double] = []
+  }
+
+  func run() async throws -> Part {
+    let broker = try workspace.startBroker()
+    defer { broker.stop(removingFiles: true) }
+    let daemon = try DaemonProcess(workspace, port: broker.port)
+    defer { daemon.stop() }
+    // Between daemon and broker, to see when the broker accepts it.
+    let relay = try ConnackRelay(to: broker.port)
+    daemon.port = relay.port
+    let helper = Helper(program: workspace.helper, port: broker.port)
+    let client = try StateClient(port: broker.port)
+    var (killed, stopped) = (Samples(), Samples())
+    try daemon.start()
+    // The client's own routers.
+    for number in 0..<100 { _ = try client.announce(number) }
+    daemon.routers = 100
+    for kill in 1...size.kills {
+      Progress.say("recovery: kill \(kill) of \(size.kills)")
+      let numbers = (kill * Self.messages)..<((kill + 1) * Self.messages - 1)
+      let load = Fleet().packets(
+        .first, numbers, marker: numbers.upperBound, base: DaemonProcess.base)
+      daemon.routers += Int64(load.count)
+      let publisher = try helper.startPublishing(
+        load, from: workspace.fresh("load"), perSecond: Self.perSecond)
+      // While it works: somewhere in the first half of the load.
+      usleep(UInt32.random(in: 300_000...1_000_000))
+      daemon.kill()
+      let child = try launch(daemon, relay)
+      killed.served.append(try client.announce(100 + kill) * 1e3)
+      try note(child, relay, &killed)
+      _ = try helper.finish(publisher)
+      _ = try daemon.waitForRouters()
+      try daemon.waitForQuiet()
+    }
+    let lost = try daemon.routers - daemon.countRouters()
+    for _ in 0..<size.starts {
+      daemon.stop()
+      try note(launch(daemon, relay), relay, &stopped)
+    }
+    try await client.stop()
+    return part(killed, stopped, lost: lost, routers: daemon.routers)
+  }
+
+  private func launch(_ daemon: DaemonProcess, _ relay: ConnackRelay) throws -> ChildProcess {
+    relay.reset()
+    return try daemon.launch()
+  }
+
+  private func note(
+    _ child: ChildProcess, _ relay: ConnackRelay, _ samples: inout Samples
+  ) throws {
+    let answers = try relay.waitForAnswers(2)
+    samples.firstAccepted.append(Double(answers[0] - child.startedAt) / 1e6)
+    samples.bothAccepted.append(Double(answers[1] - child.startedAt) / 1e6)
+  }
+
+  private func part(_ killed: Samples, _ stopped: Samples, lost: Int64, routers: Int64) -> Part {
+    var table = Table(
+      "from the start of the program to", .right("median, ms"), .right("slowest, ms"))
+    func add(_ name: String, _ samples: [Double]) -> Figure {
+      table.add(name, samples.median.formatted(1), (samples.max() ?? 0).formatted(1))
+      return Figure(name, samples.median, unit: .milliseconds, samples: samples)
+    }
+    let figures = [
+      add("after kill -9: the broker accepts the first connection", killed.firstAccepted),
+      add("after kill -9: the broker accepts both connections", killed.bothAccepted),
+      add("after kill -9: an announcement made at the start has its retained state", killed.served),
+      add("after a clean stop: the broker accepts both connections", stopped.bothAccepted),
+    ]
+    var part = Part(
+      "recovery", "Recovery",
+      method: """
+        The daemon is killed \(killed.served.count) times by SIGKILL while \(Self.perSecond.grouped) routers a second
+        are announced, and started again at once, while the load goes on. Then it is stopped and started \(stopped.bothAccepted.count) times without a load. The store grows to
+        \(Int(routers).grouped) routers.
+        """,
+      table: table, figures: figures)
+    part.missing = [
+      lost == 0
+        ? "After all kills, every router that was announced is in the store."
+        : "**\(lost) routers that were announced are missing in the store.**"
+    ]
+    return part
+  }
+}
