@@ -11,8 +11,9 @@ struct MeasureCommand: AsyncParsableCommand {
     abstract: "Measure all figures and print them beside their goals.",
     discussion: """
       The daemon and the subscribers it is compared with take turns on one private broker, so that \
-      what else the machine does falls on all: the ratios hold on a busy machine too, the absolute \
-      numbers do not. So do the keychain and the stores it is compared with.
+      what else the machine does falls on all. So do the keychain and the stores it is compared \
+      with. Measure on a quiet machine: the daemon stores and publishes at the same time, so a busy \
+      one lowers the ratios too.
       """)
 
   /// What is measured, in the order of the page.

@@ -53,9 +53,11 @@ struct Report: Encodable {
       "- [Goals](#goals)" + parts.map { " · [\($0.title)](#\($0.anchor))" }.joined(),
       """
       The absolute numbers are those of one machine and its disk. The ratios compare with what ran in the same minutes on
-      the same broker and disk, by turns, so they hold elsewhere and on a busy machine too. A value is the median of
-      \(size.rounds) rounds unless the table says otherwise, and the best round stands beside it. Processor time is what
-      the threads were at work, by the kernel's count, so others' work does not add to it.
+      the same broker and disk, by turns. A load average above the number of processors lowers them too: the daemon
+      stores and publishes at the same time, and needs more of the processors than a subscriber that only counts.
+      A value is the median of \(size.rounds == 1 ? "one round" : "\(size.rounds) rounds") unless the table says
+      otherwise, and the best round stands beside it. Processor time is what the threads were at work, by the kernel's
+      count: others' work adds to it only by what it pushes out of the processor's caches.
       """.unfolded,
       environment.text,
     ]
