@@ -130,6 +130,18 @@ final class DaemonProcess {
     }
   }
 
+  /// Waits until its threads have next to nothing to do, so that nothing of before burdens what is measured next: after a
+  /// start it publishes all states again.
+  func waitForIdle(within limit: Double = 180) throws {
+    var idle = 0
+    _ = try wait(within: limit, "an idle daemon") {
+      let before = work.total
+      usleep(200_000)
+      idle = work.total - before < 4e6 ? idle + 1 : 0
+      return idle == 3
+    }
+  }
+
   /// Nanoseconds that each of its threads was at work, as the scheduler counts them.
   var work: ThreadWork { child.map { ThreadWork(of: $0.identifier) } ?? ThreadWork() }
 

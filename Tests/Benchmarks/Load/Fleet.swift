@@ -15,6 +15,8 @@ struct Fleet {
       }
     }
 
+    var article: String { self == .unchanged ? "an" : "a" }
+
     var words: String { "\(word)s" }
   }
 

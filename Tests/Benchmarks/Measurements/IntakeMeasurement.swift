@@ -140,7 +140,7 @@ struct IntakeMeasurement {
         broker has all messages before the subscriber connects, and the time is from the accepted connection, so the
         publisher plays no part. Its rate is in the last column: meanwhile, or before; the last row is what it can do.
         In a live row where it is above the subscriber's rate, the publisher was done before the subscriber.
-        The subscribers with a commit a message get \(size.messages / Self.slowShare) messages. Each acknowledges after
+        The subscribers with a commit a message get \((size.messages / Self.slowShare).grouped) messages. Each acknowledges after
         its commit, as the daemon does; the bare one stores nothing. One login sends all, so `limits` are raised.
         """,
       table: table, figures: figures)
@@ -186,15 +186,15 @@ struct IntakeMeasurement {
         }
       figures.append(
         Figure(
-          "processor time of a \(kind.word)", pair.intake.median, unit: .microseconds,
+          "processor time of \(kind.article) \(kind.word)", pair.intake.median, unit: .microseconds,
           goal: goal.map(Figure.Goal.atMost), samples: pair.intake))
     }
     return Part(
       "cost", "Processor time of a message",
       method: """
         Of the live deliveries above: the thread that takes messages in, from the first byte to the last commit; and all
-        threads of the daemon until what follows is published too (for a first announcement the retained state, the
-        availability and the event). The goal is about the intake's thread.
+        threads of the daemon until what follows is published too. For a first announcement that is the retained state,
+        the availability, events, and a device for Home Assistant. The goal is about the intake's thread.
         """,
       table: table, figures: figures)
   }

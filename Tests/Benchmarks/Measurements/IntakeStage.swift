@@ -111,9 +111,11 @@ struct IntakeStage {
     let stored = daemon.work
     // What it still has to publish is not to burden the next measurement.
     try daemon.waitForQuiet()
+    let after = daemon.work
+    try daemon.waitForIdle()
     return Run(
       rate: Helper.Times(begin: begin, end: end).rate(of: load.count),
       publisher: published.rate(of: load.count), stored: stored - before,
-      published: daemon.work - before)
+      published: after - before)
   }
 }

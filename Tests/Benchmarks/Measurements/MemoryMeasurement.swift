@@ -62,6 +62,7 @@ struct MemoryMeasurement {
   }
 
   private func measure(_ daemon: DaemonProcess, _ routers: Int, _ state: String) throws -> Row {
+    try daemon.waitForIdle()
     sleep(5)
     return Row(what: routers.grouped, state: state, memory: daemon.memory)
   }

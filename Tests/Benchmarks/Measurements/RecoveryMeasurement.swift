@@ -30,11 +30,12 @@ struct RecoveryMeasurement {
     daemon.port = relay.port
     let helper = Helper(program: workspace.helper, port: broker.port)
     let client = try StateClient(port: broker.port)
-    var (killed, stopped) = (Samples(), Samples())
+    var killed = Samples()
     try daemon.start()
     // The client's own routers.
     for number in 0..<100 { _ = try client.announce(number) }
     daemon.routers = 100
+    let small = try restart(daemon, relay)
     for kill in 1...size.kills {
       Progress.say("recovery: kill \(kill) of \(size.kills)")
       let numbers = (kill * Self.messages)..<((kill + 1) * Self.messages - 1)
@@ -54,12 +55,20 @@ struct RecoveryMeasurement {
       try daemon.waitForQuiet()
     }
     let lost = try daemon.routers - daemon.countRouters()
+    let large = try restart(daemon, relay)
+    try await client.stop()
+    return part(killed, small, large, lost: lost, routers: Int(daemon.routers))
+  }
+
+  /// After a clean stop, again and again.
+  private func restart(_ daemon: DaemonProcess, _ relay: ConnackRelay) throws -> Samples {
+    Progress.say("recovery: \(size.starts) starts")
+    var samples = Samples()
     for _ in 0..<size.starts {
       daemon.stop()
-      try note(launch(daemon, relay), relay, &stopped)
+      try note(launch(daemon, relay), relay, &samples)
     }
-    try await client.stop()
-    return part(killed, stopped, lost: lost, routers: daemon.routers)
+    return samples
   }
 
   private func launch(_ daemon: DaemonProcess, _ relay: ConnackRelay) throws -> ChildProcess {
@@ -75,7 +84,9 @@ struct RecoveryMeasurement {
     samples.bothAccepted.append(Double(answers[1] - child.startedAt) / 1e6)
   }
 
-  private func part(_ killed: Samples, _ stopped: Samples, lost: Int64, routers: Int64) -> Part {
+  private func part(
+    _ killed: Samples, _ small: Samples, _ large: Samples, lost: Int64, routers: Int
+  ) -> Part {
     var table = Table(
       "from the start of the program to", .right("median, ms"), .right("slowest, ms"))
     func add(_ name: String, _ samples: [Double]) -> Figure {
@@ -86,14 +97,16 @@ struct RecoveryMeasurement {
       add("after kill -9: the broker accepts the first connection", killed.firstAccepted),
       add("after kill -9: the broker accepts both connections", killed.bothAccepted),
       add("after kill -9: an announcement made at the start has its retained state", killed.served),
-      add("after a clean stop: the broker accepts both connections", stopped.bothAccepted),
+      add(
+        "after a stop, with 100 routers: the broker accepts both connections", small.bothAccepted),
+      add("after a stop, with \(routers.grouped) routers: the same", large.bothAccepted),
     ]
     var part = Part(
       "recovery", "Recovery",
       method: """
         The daemon is killed \(killed.served.count) times by SIGKILL while \(Self.perSecond.grouped) routers a second
-        are announced, and started again at once, while the load goes on. Then it is stopped and started \(stopped.bothAccepted.count) times without a load. The store grows to
-        \(Int(routers).grouped) routers.
+        are announced, and started again at once, while the load goes on. The store grows from 100 routers to \(routers.grouped). Before and after it
+        is stopped and started \(small.bothAccepted.count) times without a load.
         """,
       table: table, figures: figures)
     part.missing = [
