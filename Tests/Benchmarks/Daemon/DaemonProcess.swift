@@ -69,9 +69,10 @@ final class DaemonProcess {
   }
 
   private func waitForSubscription() throws {
-    let caller = try LocalCaller(socket)
     _ = try wait(within: 30, "a running intake") {
-      let reply = try JSONSerialization.jsonObject(with: Data(caller.call("Status.Get").utf8))
+      // The socket may come later than the connection.
+      guard let text = try? LocalCaller(socket).call("Status.Get") else { return false }
+      let reply = try JSONSerialization.jsonObject(with: Data(text.utf8))
       let parameters = (reply as? [String: Any])?["parameters"] as? [String: Any]
       let status = parameters?["status"] as? [String: Any]
       return (status?["intake"] as? [String: Any])?["state"] as? String == "running"
