@@ -139,7 +139,8 @@ struct IntakeMeasurement {
         time is from its first byte to the last message on the disk (or counted, by the bare subscriber). *Backlog*: the
         broker has all messages before the subscriber connects, and the time is from the accepted connection, so the
         publisher plays no part. Its rate is in the last column: meanwhile, or before; the last row is what it can do.
-        In a live row where it is above the subscriber's rate, the publisher was done before the subscriber.
+        In a live row where it is above the subscriber's rate, the publisher was done before the subscriber; where both
+        are equal, the broker is the limit, which passes each message on before it acknowledges it.
         The subscribers with a commit a message get \((size.messages / Self.slowShare).grouped) messages. Each acknowledges after
         its commit, as the daemon does; the bare one stores nothing. One login sends all, so `limits` are raised.
         """,
