@@ -9,8 +9,11 @@ package enum TestSandbox {
   /// What every program that a test starts has in its environment, unless the test says otherwise.
   package static let environment: [String: String] = {
     let own = ProcessInfo.processInfo.environment
-    return ["DBUS_SYSTEM_BUS_ADDRESS", "HOME", "THREADKEEPER_SYSTEM_ROOT"]
-      .reduce(into: [:]) { $0[$1] = own[$1] }
+    return [
+      "DBUS_SYSTEM_BUS_ADDRESS", "HOME", "THREADKEEPER_SYSTEM_ROOT",
+      // Where the programs report to as well, when `make sanitize` runs.
+      "ASAN_OPTIONS", "TSAN_OPTIONS",
+    ].reduce(into: [:]) { $0[$1] = own[$1] }
   }()
 
   /// Fails this process at its end if there is something at `path` then that is not there now.

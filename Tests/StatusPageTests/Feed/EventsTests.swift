@@ -4,7 +4,7 @@ import StatusPage
 import TestKit
 import Testing
 
-@Suite("Events for those who have the page open", .timeLimit(.minutes(10)))
+@Suite("Events for those who have the page open", .timeLimit(.minutes(30)))
 struct EventsTests {
   private static let request = "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n"
 

@@ -4,7 +4,7 @@ import StatusPage
 import TestKit
 import Testing
 
-@Suite("The HTTP server", .timeLimit(.minutes(10)))
+@Suite("The HTTP server", .timeLimit(.minutes(30)))
 struct PageServerTests {
   @Test("It answers one request a connection, with the headers that keep a browser in bounds")
   func answers() async throws {
