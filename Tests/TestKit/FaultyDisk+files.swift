@@ -79,30 +79,47 @@ extension FaultyDisk {
       return methods(file)?.xClose?(real(file)) ?? SQLITE_OK
     }
     table.xRead = { file, buffer, count, offset in
-      if let code = disk(file)?.verdict(.read).code { return code }
+      if case .fails(let code) = disk(file)?.verdict(.read) { return code }
       return methods(file)?.xRead?(real(file), buffer, count, offset) ?? SQLITE_IOERR
     }
     table.xWrite = { file, buffer, count, offset in
       guard let disk = disk(file), let target = real(file) else { return SQLITE_IOERR }
-      let (code, cut) = disk.verdict(.write)
-      if let code { return code }
+      let verdict = disk.verdict(.write)
+      if case .fails(let code) = verdict { return code }
       disk.remember(target, offset: offset, count: Int(count))
-      let result = methods(file)?.xWrite?(target, buffer, count, offset) ?? SQLITE_IOERR
-      if let cut { return disk.loseUnsynced(seed: cut) }
-      return result
+      func write(_ count: Int32) -> Int32 {
+        methods(file)?.xWrite?(target, buffer, count, offset) ?? SQLITE_IOERR
+      }
+      switch verdict {
+      case .cut(let seed):
+        _ = write(count)
+        return disk.loseUnsynced(seed: seed)
+      case .isShort(let code):
+        _ = write(count / 2)
+        return code
+      case .works, .fails, .loses, .lies: return write(count)
+      }
     }
     table.xTruncate = { file, size in
       guard let disk = disk(file) else { return SQLITE_IOERR }
-      let (code, cut) = disk.verdict(.truncate)
-      if let code { return code }
-      if let cut { return disk.loseUnsynced(seed: cut) }
+      switch disk.verdict(.truncate) {
+      case .fails(let code): return code
+      case .cut(let seed): return disk.loseUnsynced(seed: seed)
+      case .works, .isShort, .loses, .lies: break
+      }
       return methods(file)?.xTruncate?(real(file), size) ?? SQLITE_IOERR
     }
     table.xSync = { file, flags in
       guard let disk = disk(file), let target = real(file) else { return SQLITE_IOERR }
-      let (code, cut) = disk.verdict(.sync)
-      if let code { return code }
-      if let cut { return disk.loseUnsynced(seed: cut) }
+      switch disk.verdict(.sync) {
+      case .fails(let code): return code
+      case .cut(let seed): return disk.loseUnsynced(seed: seed)
+      case .loses(let code, let seed):
+        _ = disk.loseUnsynced(of: target, seed: seed)
+        return code
+      case .lies: return SQLITE_OK
+      case .works, .isShort: break
+      }
       disk.forget(target)
       return methods(file)?.xSync?(target, flags) ?? SQLITE_IOERR
     }

@@ -7,7 +7,7 @@ extension FaultyDisk {
 
   /// Notes what a write is about to replace.
   func remember(_ file: SQLiteFile, offset: Int64, count: Int) {
-    guard state.withLock({ if case .powerCut = $0.fault { true } else { false } }) else { return }
+    guard state.withLock({ $0.fault?.losesWrites == true }) else { return }
     // What lies beyond the end reads as zeros.
     var old = [UInt8](repeating: 0, count: count)
     _ = file.pointee.pMethods?.pointee.xRead?(file, &old, Int32(count), offset)
@@ -23,11 +23,17 @@ extension FaultyDisk {
   }
 
   /// Puts back any sectors that were not synced, newest write first.
-  func loseUnsynced(seed: UInt64) -> Int32 {
+  ///
+  /// - Parameter one: only of this file; nil: of all.
+  func loseUnsynced(of one: SQLiteFile? = nil, seed: UInt64) -> Int32 {
     var random = SeededGenerator(seed: seed)
     let unsynced = state.withLock { state in
-      defer { state.unsynced = [:] }
-      return state.unsynced
+      guard let one else {
+        defer { state.unsynced = [:] }
+        return state.unsynced
+      }
+      let address = UInt(bitPattern: one)
+      return [address: state.unsynced.removeValue(forKey: address) ?? []]
     }
     for (address, writes) in unsynced.sorted(by: { $0.key < $1.key }) {
       guard let file = SQLiteFile(bitPattern: address) else { continue }

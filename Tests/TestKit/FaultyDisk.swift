@@ -13,9 +13,24 @@ package final class FaultyDisk: Sendable {
     case ioError(at: Int)
     /// From the n-th write on there is no space, until `repair`.
     case full(at: Int)
+    /// The n-th write puts the first half of its bytes there, and fails.
+    case shortWrite(at: Int)
+    /// The n-th sync fails, and of what was written to that file since the last one any part may be lost, though it
+    /// could be read until then: so does Linux. Later calls work.
+    case failedSync(at: Int, seed: UInt64)
     /// In the n-th write, sync or truncation the power goes: of what was written since the last
-    /// sync, any part may be there, and every later call fails.
+    /// sync, any part may be there, and every later call fails. So pages are torn, too.
     case powerCut(at: Int, seed: UInt64)
+    /// The same on a disk that lies: its syncs do nothing and succeed.
+    case lyingSync(cutAt: Int, seed: UInt64)
+
+    /// Whether what a write replaces may be needed again.
+    var losesWrites: Bool {
+      switch self {
+      case .ioError, .full, .shortWrite: false
+      case .failedSync, .powerCut, .lyingSync: true
+      }
+    }
   }
 
   enum Operation {
@@ -60,33 +75,71 @@ package final class FaultyDisk: Sendable {
   /// Whether the fault came: a test that goes through all n ends when it does not.
   package var hasFired: Bool { state.withLock { $0.hasFired } }
 
-  /// What becomes of a call: nil when it goes its way. `cut` tells that the power goes now.
-  func verdict(_ operation: Operation) -> (code: Int32?, cut: UInt64?) {
+  /// What becomes of a call.
+  enum Verdict {
+    /// It goes its way.
+    case works
+    case fails(Int32)
+    /// Half of it is done.
+    case isShort(Int32)
+    /// It fails, and what was not synced is lost.
+    case loses(Int32, seed: UInt64)
+    /// The power goes now.
+    case cut(seed: UInt64)
+    /// It does nothing, and says that it did.
+    case lies
+  }
+
+  func verdict(_ operation: Operation) -> Verdict {
     state.withLock { state in
-      if state.isCut { return (SQLITE_IOERR, nil) }
-      switch state.fault {
-      case nil:
-        return (nil, nil)
+      guard !state.isCut else { return .fails(SQLITE_IOERR) }
+      guard let fault = state.fault, fault.concerns(operation) else { return .works }
+      state.calls += 1
+      switch fault {
       case .ioError(let number):
-        state.calls += 1
-        guard state.calls == number else { return (nil, nil) }
-        state.hasFired = true
-        return (operation.errorCode, nil)
+        return state.fires(at: number) ? .fails(operation.errorCode) : .works
       case .full(let number):
-        guard operation == .write else { return (nil, nil) }
-        state.calls += 1
-        guard state.calls >= number else { return (nil, nil) }
-        state.hasFired = true
-        return (SQLITE_FULL, nil)
+        return state.fires(from: number) ? .fails(SQLITE_FULL) : .works
+      case .shortWrite(let number):
+        return state.fires(at: number) ? .isShort(operation.errorCode) : .works
+      case .failedSync(let number, let seed):
+        return state.fires(at: number) ? .loses(operation.errorCode, seed: seed) : .works
       case .powerCut(let number, let seed):
-        guard operation != .read else { return (nil, nil) }
-        state.calls += 1
-        guard state.calls == number else { return (nil, nil) }
-        state.hasFired = true
+        guard state.fires(at: number) else { return .works }
         state.isCut = true
-        return (nil, seed)
+        return .cut(seed: seed)
+      case .lyingSync(let number, let seed):
+        guard state.fires(at: number) else { return operation == .sync ? .lies : .works }
+        state.isCut = true
+        return .cut(seed: seed)
       }
     }
+  }
+}
+
+extension FaultyDisk.Fault {
+  /// Whether a call counts.
+  fileprivate func concerns(_ operation: FaultyDisk.Operation) -> Bool {
+    switch self {
+    case .ioError: true
+    case .full, .shortWrite: operation == .write
+    case .failedSync: operation == .sync
+    case .powerCut, .lyingSync: operation != .read
+    }
+  }
+}
+
+extension FaultyDisk.State {
+  fileprivate mutating func fires(at number: Int) -> Bool {
+    guard calls == number else { return false }
+    hasFired = true
+    return true
+  }
+
+  fileprivate mutating func fires(from number: Int) -> Bool {
+    guard calls >= number else { return false }
+    hasFired = true
+    return true
   }
 }
 

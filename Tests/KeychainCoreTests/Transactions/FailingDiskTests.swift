@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  private func tryEveryCall(_ fault: (Int) -> FaultyDisk.Fault) throws {
+  private func tryEveryCall(least: Int = 4, _ fault: (Int) -> FaultyDisk.Fault) throws {
     var calls = 0
     for number in 1...300 {
       let disk = FaultyDisk()
@@ -69,7 +69,7 @@ import Testing
       calls = number
       if !hasFired { break }
     }
-    #expect((4..<300).contains(calls), "the fault was tried at \(calls) calls")
+    #expect((least..<300).contains(calls), "the fault was tried at \(calls) calls")
   }
 
   @Test func anIOErrorAtAnyCallChangesAllOrNothing() throws {
@@ -80,37 +80,119 @@ import Testing
     try tryEveryCall { .full(at: $0) }
   }
 
+  @Test func aShortWriteAtAnyWriteChangesAllOrNothing() throws {
+    try tryEveryCall { .shortWrite(at: $0) }
+  }
+
+  @Test func aSyncThatFailsAndLosesWhatWasWrittenChangesAllOrNothing() throws {
+    try tryEveryCall(least: 1) { .failedSync(at: $0, seed: UInt64($0)) }
+  }
+
   @Test func afterAPowerCutTheStoreIsWholeAndNotBehindItsAnchor() throws {
     var cuts = 0
     for number in stride(from: 1, through: 90, by: 2) {
-      let disk = FaultyDisk()
-      let store = try TemporaryStore(options: options(disk))
-      disk.arm(.powerCut(at: number, seed: UInt64(number)))
-      var committed: [String] = []
-      do {
-        for account in 0..<8 {
-          let item = try store.keychain.add(Sample.password("user \(account)"))
-          committed.append("user \(account)")
-          // Deleting cuts the log, so that the database itself is written too.
-          if account % 3 == 2 {
-            try store.keychain.delete(item)
-            committed.removeLast()
-          }
-        }
-      } catch is KeychainError {
-      } catch is SQLiteError {
-      }
-      let found = try opened(asAnotherMachineFindsIt: store)
-      #expect(committed.allSatisfy { found[$0] == "secret" }, "cut at \(number)")
-      #expect(found.count <= committed.count + 1, "cut at \(number)")
-      if !disk.hasFired { break }
+      guard try tryPowerCut(at: number, seed: UInt64(number)) else { break }
       cuts += 1
     }
     #expect(cuts > 10, "the power was cut \(cuts) times")
   }
 
+  @Test func onADiskThatLiedAboutSyncsWhatIsMissingAfterAPowerCutIsNoticed() throws {
+    for number in stride(from: 1, through: 90, by: 6) {
+      guard try tryLyingDisk(cutAt: number, seed: UInt64(number)) != nil else { break }
+    }
+  }
+
+  @Test(
+    "Power cuts at every call, on disks that work and on disks that lie",
+    .enabled(if: Soak.power.isWanted, "`make soak` runs it"))
+  func soakPower() async throws {
+    try await Soak.power.measure { ledger in
+      var told = 0
+      for seed in UInt64(0)..<2 {
+        for number in 1...400 {
+          guard try tryPowerCut(at: number, seed: seed << 32 | UInt64(number)) else { break }
+          ledger.round()
+        }
+        for number in 1...400 {
+          guard let isTold = try tryLyingDisk(cutAt: number, seed: seed << 32 | UInt64(number))
+          else { break }
+          told += isTold ? 1 : 0
+          ledger.round()
+        }
+      }
+      ledger.name(
+        "condition of the store: damaged or older than its anchor, \(told) times on disks that lied"
+      )
+    }
+  }
+
+  /// - Returns: whether the power was cut: otherwise there were fewer calls.
+  private func tryPowerCut(at number: Int, seed: UInt64) throws -> Bool {
+    let disk = FaultyDisk()
+    let store = try TemporaryStore(options: options(disk))
+    disk.arm(.powerCut(at: number, seed: seed))
+    let committed = work(store.keychain)
+    let found = try opened(asAnotherMachineFindsIt: store)
+    try Soak.check(
+      committed.allSatisfy { found[$0] == "secret" } && found.count <= committed.count + 1,
+      "cut at \(number), seed \(seed): \(found.keys.sorted()) of \(committed)")
+    return disk.hasFired
+  }
+
+  /// No program can keep what the disk throws away. But it has to notice.
+  ///
+  /// - Returns: whether something was missing, which was noticed; nil when the power was not cut.
+  private func tryLyingDisk(cutAt number: Int, seed: UInt64) throws -> Bool? {
+    let disk = FaultyDisk()
+    let store = try TemporaryStore(options: options(disk))
+    disk.arm(.lyingSync(cutAt: number, seed: seed))
+    let committed = work(store.keychain)
+    var isNoticed = false
+    do {
+      let found = try opened(asAnotherMachineFindsIt: store, mayBeDamaged: true)
+      let isWhole = committed.allSatisfy { found[$0] == "secret" }
+      try Soak.check(
+        isWhole && found.count <= committed.count + 1,
+        "cut at \(number), seed \(seed): silently \(found.keys.sorted()) of \(committed)")
+    } catch is KeychainError {
+      isNoticed = true
+    } catch is SQLiteError {
+      isNoticed = true
+    } catch is Noticed {
+      isNoticed = true
+    }
+    return disk.hasFired ? isNoticed : nil
+  }
+
+  private struct Noticed: Error {}
+
+  /// - Returns: what was committed until the disk failed.
+  private func work(_ keychain: Keychain) -> [String] {
+    var committed: [String] = []
+    do {
+      for account in 0..<8 {
+        let item = try keychain.add(Sample.password("user \(account)"))
+        committed.append("user \(account)")
+        // Deleting cuts the log, so that the database itself is written too.
+        if account % 3 == 2 {
+          // One that is being deleted may be there or not.
+          committed.removeLast()
+          try keychain.delete(item)
+        }
+      }
+    } catch {
+      // The power is gone.
+    }
+    return committed
+  }
+
   /// What the disk kept, without the shared memory of the process that is gone.
-  private func opened(asAnotherMachineFindsIt store: TemporaryStore) throws -> [String: String] {
+  ///
+  /// - Parameter mayBeDamaged: throws `Noticed` where the store is not whole, or says so.
+  private func opened(
+    asAnotherMachineFindsIt store: TemporaryStore, mayBeDamaged: Bool = false
+  ) throws -> [String: String] {
     let other = try TemporaryDirectory()
     let files = FileManager.default
     for name in ["store", "anchor", "store.key"] {
@@ -120,9 +202,13 @@ import Testing
     let keychain = try Keychain.open(
       at: StoreLocation(directory: other.file("store")),
       with: .keyFile(path: other.file("store.key")))
-    #expect(keychain.condition == .healthy && keychain.notices.isEmpty)
+    let isHealthy = keychain.condition == .healthy && keychain.notices.isEmpty
+    if mayBeDamaged, !isHealthy { throw Noticed() }
+    #expect(isHealthy)
     let report = try keychain.verify(.everything)
-    #expect(report.unreadable.isEmpty && report.matchesManifest)
+    let isWhole = report.unreadable.isEmpty && report.matchesManifest
+    if mayBeDamaged, !isWhole { throw Noticed() }
+    #expect(isWhole)
     return try contents(keychain)
   }
 }
