@@ -27,6 +27,13 @@ enum AlertLedger {
       .integer(deadline.milliseconds), .integer(Int64(limit)), row: AlertRecord.init(row:))
   }
 
+  /// Holds that began after `now` begin then.
+  static func beginNotLater(than now: WireTime, _ tx: WriteTransaction) throws {
+    try tx.execute(
+      "UPDATE alert SET held_since = ? WHERE phase = 0 AND held_since > ?",
+      .integer(now.milliseconds), .integer(now.milliseconds))
+  }
+
   static func resolved(before deadline: WireTime, limit: Int, _ tx: ReadTransaction) throws
     -> [AlertRecord]
   {

@@ -68,6 +68,13 @@ enum RouterLedger {
     return (silent, last)
   }
 
+  /// Routers that were seen after `now` were seen then.
+  static func seeNotLater(than now: WireTime, _ tx: WriteTransaction) throws {
+    try tx.execute(
+      "UPDATE router SET last_seen = ? WHERE last_seen > ?",
+      .integer(now.milliseconds), .integer(now.milliseconds))
+  }
+
   /// Routers, over all homes, of which an adoption is noted, in the order of their row ids.
   static func adopting(after id: Int64, limit: Int, _ tx: ReadTransaction) throws -> [RouterRecord]
   {

@@ -30,6 +30,7 @@ struct TickApplier {
 
   func apply(_ cursors: inout TickCursors) throws {
     let alerts = context.alerts
+    try noticeClock(since: &cursors.time)
     try transaction.apply(alerts.raiseDue(limit: Self.alertsAtOnce))
     try transaction.apply(alerts.forgetResolved(limit: Self.alertsAtOnce))
     try transaction.apply(alerts.endNotices(limit: Self.alertsAtOnce))
@@ -40,6 +41,15 @@ struct TickApplier {
     try transaction.apply(context.servedHomes.map { .checkButtons(home: $0.record.id) })
     try recheckRouters()
     try continueAdoptions(cursor: &cursors.adoptions)
+  }
+
+  /// Where the clock was set back, what began later than now begins now. Otherwise it would not be over before the clock
+  /// is there again, be it in a year.
+  private func noticeClock(since time: inout WireTime?) throws {
+    defer { time = context.now }
+    guard time.map({ context.now < $0 }) ?? true else { return }
+    try AlertLedger.beginNotLater(than: context.now, context.tx)
+    try RouterLedger.seeNotLater(than: context.now, context.tx)
   }
 
   private func continueAdoptions(cursor: inout Int64) throws {

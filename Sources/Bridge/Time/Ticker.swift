@@ -70,6 +70,7 @@ final class Ticker: Sendable {
   private func writeTick(isLast: Bool = false) {
     let now = transactions.clock.now()
     if !isLast, monitor.takeCheck(at: now) { checkStore(now) }
+    monitor.listensNotLater(than: now)
     let devices = outbox.deviceResults
     do {
       try transactions.run(at: now, wakes: false) { transaction in
@@ -159,8 +160,10 @@ final class Ticker: Sendable {
       if let before, count > before { droppedGrew.withLock { $0 = transaction.now } }
       if before != count { try EventLedger.setDroppedMessages(count, transaction.tx) }
     }
+    // Not of a time to come: the clock was set back.
     let isRecent =
-      droppedGrew.withLock { $0 }.map { transaction.now < $0.adding(seconds: 600) } ?? false
+      droppedGrew.withLock { $0 }
+      .map { $0 <= transaction.now && transaction.now < $0.adding(seconds: 600) } ?? false
     try transaction.apply([
       .alert(.messagesDropped, isRecent ? .messagesDropped : nil, home: home.record.id)
     ])
