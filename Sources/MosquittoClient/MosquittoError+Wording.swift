@@ -11,9 +11,11 @@ extension MosquittoError {
   }
 
   static func system(_ call: String, _ code: Int32) -> MosquittoError {
-    let remedy =
-      code == EMFILE || code == ENFILE ? "; raise the limit of open files (`ulimit -n`)" : ""
-    return MosquittoError(.system, "\(call) failed: \(errorText(code))\(remedy)")
+    MosquittoError(.system, "\(call) failed: \(errorText(code))\(remedy(code))")
+  }
+
+  private static func remedy(_ code: Int32) -> String {
+    code == EMFILE || code == ENFILE ? "; raise the limit of open files (`ulimit -n`)" : ""
   }
 
   static let runTwice = MosquittoError(
@@ -95,7 +97,7 @@ extension MosquittoError {
     default:
       self.init(
         answered ? .connectionLost : .unreachable,
-        "the connection to \(address) failed: \(Self.errorText(code))")
+        "the connection to \(address) failed: \(Self.errorText(code))\(Self.remedy(code))")
     }
   }
 
