@@ -33,11 +33,14 @@ final class TestBridge {
   private(set) var enrolments: ClientEnrolmentStore
   var sealed: SealedIntake { SealedIntake(enrolments: enrolments, identity: identity) }
 
+  /// - Parameter disk: that the store is on.
   init(
     homes: [BaseTopics.Home] = [.init(name: "home", base: "threadkeeper")],
-    teams: [String: String] = [:], change: (inout BridgeConfiguration) -> Void = { _ in }
+    teams: [String: String] = [:], disk: FaultyDisk? = nil,
+    change: (inout BridgeConfiguration) -> Void = { _ in }
   ) throws {
     var options = KeychainOptions()
+    options.vfs = disk?.name
     options.auditor = "daemon"
     options.now = { [clock] in clock.now().milliseconds * 1_000 }
     temporary = try TemporaryStore(options: options)
