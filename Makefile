@@ -17,8 +17,8 @@ THREADKEEPER = $$($(SWIFT) build $(RELEASE) --show-bin-path)/threadkeeper
 SWIFT_SOURCES := Sources Tests Package.swift \
   $(if $(shell find examples -name '*.swift' -print -quit 2>/dev/null),examples)
 
-.PHONY: help run demo test test-brokers lint format build bench fuzz stress sanitize consumer hermetic interop docs \
-  deb test-deb image addon test-image install uninstall clean prepare compile
+.PHONY: help run demo test test-brokers lint format build bench fuzz stress sanitize soak consumer hermetic interop \
+  docs deb test-deb image addon test-image install uninstall clean prepare compile
 
 help: ## Show this list
 	@echo 'threadkeeper: keeps the Thread credentials of a home. Goals:'
@@ -75,6 +75,11 @@ sanitize: prepare stress ## Run the tests under two sanitizers, after `stress`
 stress: prepare ## Let 8 threads race on the keychain, under a sanitizer
 	$(SWIFT) build $(STRESS)
 	@"$$($(SWIFT) build $(STRESS) --show-bin-path)/keychain-stress" $(if $(filter stress,$(MAKECMDGOALS)),$(ARGS))
+
+# The tests are those of `make test`, and the daemon is the one that is installed.
+soak: prepare compile ## Provoke faults for up to 20 minutes, and check that nothing is lost
+	$(SWIFT) build --build-tests
+	@.ci/soak "$(THREADKEEPER)" $(ARGS)
 
 # Builds of their own too: libFuzzer needs its marks on every branch. gold cannot link that, so lld does.
 FUZZ := -c release --scratch-path .build-fuzz --product threadkeeper-fuzz \

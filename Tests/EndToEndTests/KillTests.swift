@@ -103,7 +103,7 @@ struct KillTests {
       try await installation.json("status")["routers"] == 12
     }
 
-    relay.stopListeningToIntake()
+    relay.begin(.lostAcknowledgements)
     for round in 1...rounds { try await publisher.publish(try load.round(round)) }
     func alerts() async throws -> [JSON] {
       try await installation.json("alerts", "--all").list.filter {

@@ -2,15 +2,15 @@
 
 /// A control packet as a client sends it, and the answers of a broker (MQTT 5.0 and 3.1.1, chapter
 /// 3). Only what the tests need.
-struct FakePacket {
-  enum Kind {
+package struct FakePacket {
+  package enum Kind {
     case connect, subscribe, publish, acknowledgement, ping, disconnect, other
   }
 
   let header: UInt8
   let body: [UInt8]
 
-  var kind: Kind {
+  package var kind: Kind {
     switch header >> 4 {
     case 1: .connect
     case 3: .publish
@@ -23,10 +23,17 @@ struct FakePacket {
   }
 
   /// The packet identifier at the start of the body.
-  var identifier: UInt16 { number(at: 0) }
+  package var identifier: UInt16 { number(at: 0) }
+
+  /// As it was sent.
+  ///
+  /// - Parameter isDuplicate: whether the flag DUP is set beside those that it has (section 3.3.1.1).
+  package func bytes(isDuplicate: Bool = false) -> [UInt8] {
+    Self.packet(isDuplicate ? header | 8 : header, body)
+  }
 
   /// Takes the first whole packet from the front.
-  static func take(from bytes: inout [UInt8]) -> FakePacket? {
+  package static func take(from bytes: inout [UInt8]) -> FakePacket? {
     guard let header = bytes.first else { return nil }
     var length = 0
     var index = 1
@@ -53,7 +60,7 @@ struct FakePacket {
   var topic: String { string(at: 0) }
 
   /// 0 for QoS 0.
-  var publishIdentifier: UInt16 {
+  package var publishIdentifier: UInt16 {
     header & 6 == 0 ? 0 : number(at: 2 + Int(number(at: 0)))
   }
 

@@ -67,9 +67,12 @@ package enum ThreadkeeperBinary {
       error: try String(contentsOf: errorFile, encoding: .utf8))
   }
 
-  /// The test runner is a program in the directory of all products.
+  /// The test runner is a program in the directory of all products. `make soak` names the program that is installed.
   package static var executable: URL {
-    URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    if let path = ProcessInfo.processInfo.environment["SOAK_PROGRAM"] {
+      return URL(fileURLWithPath: path)
+    }
+    return URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
       .deletingLastPathComponent().appendingPathComponent("threadkeeper")
   }
 

@@ -3,16 +3,29 @@
 import Foundation
 import Synchronization
 
-/// Stands between a daemon and its broker, and can lose what the daemon's intake says: the broker
-/// goes on delivering, and hears no acknowledgement.
+/// Stands between a daemon and its broker, and does to what they send each other what networks do.
 final class Relay: Sendable {
+  enum Fault: Hashable, Sendable {
+    /// What the daemon's intake sends is lost: the broker goes on delivering, and gets no acknowledgement.
+    case lostAcknowledgements
+    /// So many bytes more pass, in both directions together. Then all connections end, most likely inside a packet.
+    case cut(after: Int)
+    /// Nothing passes, and nobody learns of it; also new connections are taken. What was sent meanwhile comes when
+    /// the fault is over.
+    case blackHole
+    /// Messages of the broker come twice, on connections that begin while the fault lasts.
+    case duplicates
+    /// A few bytes at a time.
+    case slow
+  }
+
   let port: UInt16
   private let listener: Int32
   private let broker: UInt16
   private let state = Mutex(State())
 
   private struct State {
-    var isDeaf = false
+    var fault: Fault?
     var descriptors: [Int32] = []
   }
 
@@ -45,15 +58,21 @@ final class Relay: Sendable {
     hangUp()
   }
 
-  /// From now on, what the intake says is lost.
-  func stopListeningToIntake() { state.withLock { $0.isDeaf = true } }
+  /// From now on; nil: all works again.
+  func begin(_ fault: Fault?) { state.withLock { $0.fault = fault } }
 
-  /// Ends all connections; those that come afterwards are heard again.
-  func hangUp() {
+  /// Nil while all works, and after a cut.
+  var fault: Fault? { state.withLock { $0.fault } }
+
+  /// Ends all connections, and what was wrong with them.
+  func hangUp() { hangUp(then: nil) }
+
+  /// Ends all connections; what is wrong with those that come afterwards is up to the caller.
+  func hangUp(then fault: Fault?) {
     state.withLock { state in
       for descriptor in state.descriptors { shutdown(descriptor, Int32(SHUT_RDWR)) }
       state.descriptors.removeAll()
-      state.isDeaf = false
+      state.fault = fault
     }
   }
 
@@ -72,17 +91,21 @@ final class Relay: Sendable {
     }
     state.withLock { $0.descriptors += [client, server] }
     let ends = Ends()
+    let doubler = fault == .duplicates ? PacketDoubler() : nil
     // What the broker says.
     Thread.detachNewThread { [self] in
-      Self.pump(from: server, to: client) { _ in true }
+      pump(from: server, to: client) { doubler?.fromBroker($0) ?? $0 }
       finish(client, server, ends)
     }
     // What the daemon says. The first bytes name it.
     Thread.detachNewThread { [self] in
       var isIntake: Bool?
-      Self.pump(from: client, to: server) { bytes in
-        if isIntake == nil { isIntake = bytes.range(of: Data("-intake".utf8)) != nil }
-        return isIntake == false || !state.withLock { $0.isDeaf }
+      pump(from: client, to: server) { bytes in
+        if isIntake == nil {
+          isIntake = Data(bytes).range(of: Data("-intake".utf8)) != nil
+        }
+        if isIntake == true, fault == .lostAcknowledgements { return [] }
+        return doubler?.fromDaemon(bytes) ?? bytes
       }
       finish(client, server, ends)
     }
@@ -104,21 +127,42 @@ final class Relay: Sendable {
     for descriptor in [client, server] { _ = close(descriptor) }
   }
 
-  private static func pump(from source: Int32, to sink: Int32, passes: (Data) -> Bool) {
+  /// - Parameter change: what is sent in the place of what came.
+  private func pump(from source: Int32, to sink: Int32, change: ([UInt8]) -> [UInt8]) {
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {
-      let count = read(source, &buffer, buffer.count)
+      // Whoever sends meanwhile finds the way full after a while.
+      while fault == .blackHole { usleep(2_000) }
+      let count = read(source, &buffer, fault == .slow ? 64 : buffer.count)
       guard count > 0 else { return }
-      guard passes(Data(buffer[..<count])) else { continue }
-      var sent = 0
-      while sent < count {
-        let written = buffer.withUnsafeBytes {
-          send(sink, $0.baseAddress.map { $0 + sent }, count - sent, Int32(MSG_NOSIGNAL))
-        }
-        guard written > 0 else { return }
-        sent += written
-      }
+      while fault == .blackHole { usleep(2_000) }
+      if fault == .slow { usleep(1_000) }
+      let bytes = change(Array(buffer[..<count]))
+      let passing = passes(bytes.count)
+      guard Self.send(bytes[..<passing], to: sink) else { return }
+      if passing < bytes.count { return hangUp() }
     }
+  }
+
+  /// How many of so many bytes pass before a cut.
+  private func passes(_ count: Int) -> Int {
+    state.withLock { state in
+      guard case .cut(let left) = state.fault else { return count }
+      state.fault = .cut(after: max(0, left - count))
+      return min(left, count)
+    }
+  }
+
+  private static func send(_ bytes: ArraySlice<UInt8>, to sink: Int32) -> Bool {
+    var rest = bytes
+    while !rest.isEmpty {
+      let written = rest.withUnsafeBytes {
+        Foundation.send(sink, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+      }
+      guard written > 0 else { return false }
+      rest = rest.dropFirst(written)
+    }
+    return true
   }
 
   private static func loopback(_ port: UInt16) -> sockaddr_in {

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import MosquittoClient
+import TestKit
+
+/// A home whose routers report a newer dataset each time, so that what is stored tells which reports were taken.
+final class ReportingHome: Sendable {
+  let network: ThreadNetwork
+  let routers: [BorderRouter]
+
+  init(_ count: Int = 20) throws {
+    network = try ThreadNetwork("home")
+    routers = (1...count).map { BorderRouter(number: $0, user: "user-\($0 % 7)") }
+  }
+
+  /// What all of them publish.
+  ///
+  /// - Parameter version: of the dataset, from 1.
+  func reports(_ version: Int) throws -> [Publication] {
+    let dataset = try network.hex(at: UInt64(version))
+    return routers.map { $0.announces(dataset, sequence: UInt64(version)) }
+  }
+
+  /// Routers of which something older is stored, or nothing.
+  func missing(_ version: Int, in installation: Installation) async throws -> Int {
+    let outcome = try await installation.command("credentials", "list", "--json")
+    let stored = JSON(outcome.output)?.list ?? []
+    var versions: [String: Int64] = [:]
+    for one in stored {
+      if let agent = one["border_agent_id"]?.text {
+        versions[agent] = one["active_timestamp"]?.number
+      }
+    }
+    return routers.count { versions[$0.agent] ?? 0 < Int64(version) }
+  }
+
+  /// Waits until all of them are stored.
+  func stored(
+    _ version: Int, in installation: Installation, within limit: Duration = .seconds(60)
+  ) async throws {
+    try await eventually(within: limit, "report \(version) of all routers") {
+      try await missing(version, in: installation) == 0
+    }
+  }
+}
+
+extension Installation {
+  /// Ends the run of a fault when an item cannot be read, or the store is not what its manifest says.
+  func checkStore() throws {
+    let report = try verify()
+    try Soak.check(
+      report.matchesManifest && report.unreadable.isEmpty, "the store does not verify: \(report)")
+  }
+}
