@@ -17,7 +17,11 @@ extension StatusConnection {
     if isBorn { republish(withPresence: true) }
     let snapshot = monitor.snapshot
     let due = state.withLock {
-      $0.toldIntake != snapshot.intake || $0.nextHealth.map { $0 <= now } ?? true
+      // Due, too, where it is further away than it can be: the clock was set back.
+      $0.toldIntake != snapshot.intake
+        || $0.nextHealth.map {
+          $0 <= now || now.adding(seconds: BridgeHealth.intervalSeconds) < $0
+        } ?? true
     }
     // Asked for before the overviews are made: what changes in between is published the next time.
     let problem = snapshot.storeProblem

@@ -73,18 +73,14 @@ final class Ticker: Sendable {
     monitor.listensNotLater(than: now)
     let devices = outbox.deviceResults
     do {
-      try transactions.run(at: now, wakes: false) { transaction in
-        let next = try cursors.withLock { cursors in
-          var next = cursors
-          let known = monitor.snapshot
-          try TickApplier(
-            transaction: transaction, listeningSince: known.listeningSince,
-            connection: known.isStatusConnected && !isLast ? known.statusConnections : nil,
-            deliveries: transactions.answers.deliveries
-          ).apply(&next)
-          return next
-        }
-        cursors.withLock { $0 = next }
+      let next = try transactions.run(at: now, wakes: false) { transaction in
+        var next = cursors.withLock { $0 }
+        let known = monitor.snapshot
+        try TickApplier(
+          transaction: transaction, listeningSince: known.listeningSince,
+          connection: known.isStatusConnected && !isLast ? known.statusConnections : nil,
+          deliveries: transactions.answers.deliveries
+        ).apply(&next)
         try watchDroppedMessages(transaction)
         try watchLogin(transaction)
         try watchSessions(transaction)
@@ -96,7 +92,10 @@ final class Ticker: Sendable {
         if try EventLedger.published(transaction.tx) < published {
           try EventLedger.setPublished(published, transaction.tx)
         }
+        return next
       }
+      // Only now: what a failed tick has done is undone, and due again at the next one.
+      cursors.withLock { $0 = next }
       outbox.forget(devices)
       try store.keychain.tick()
       transactions.logRejections()

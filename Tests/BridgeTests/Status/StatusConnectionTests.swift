@@ -166,6 +166,10 @@ struct StatusConnectionTests {
     monitor.count(bridge.counts)
     let counted = try #require(pass(60).first { $0.topic == topic })
     #expect(counted.object["messages_received"] as? Int == 1)
+    // The clock is set back: it does not wait until the old time is there again.
+    #expect(pass(-3_600).contains { $0.topic == topic })
+    #expect(!pass(59).contains { $0.topic == topic })
+    #expect(pass(1).contains { $0.topic == topic })
   }
 
   @Test("Refused publications are counted, and do not hold the mark back")

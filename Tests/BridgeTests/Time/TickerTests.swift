@@ -116,6 +116,24 @@ struct TickerTests {
     #expect(try bridge.firing().isEmpty)
   }
 
+  @Test(
+    "Where the clock was set back, the intake listens since now, and no message was dropped later")
+  func clockSetBack() throws {
+    for count in ["0", "3"] {
+      try status.received([
+        IncomingMessage(
+          topic: StatusConnection.droppedMessages, payload: Array(count.utf8), qos: 0)
+      ])
+      ticker.stop()
+    }
+    #expect(try bridge.firing() == ["MessagesDropped"])
+    monitor.update { $0.listeningSince = bridge.clock.now() }
+    bridge.clock.advance(seconds: -86_400)
+    ticker.stop()
+    #expect(monitor.snapshot.listeningSince == bridge.clock.now())
+    #expect(try bridge.firing().isEmpty)
+  }
+
   @Test("What was dropped while the daemon was away is noticed when it is back")
   func droppedMeanwhile() throws {
     try bridge.database.write { try EventLedger.setDroppedMessages(3, $0) }

@@ -7,18 +7,24 @@ import Testing
 
 @Suite("The program's code")
 struct ProgramCodeTests {
-  @Test("Is what is executable and of a file: no data, no memory of its own, nothing of the kernel")
+  @Test(
+    "Is what is executable and as it is in a file: no data, no written page, nothing of the kernel")
   func segments() {
-    let maps = """
-      55f0a0000000-55f0a0001000 r--p 00000000 fd:00 1234                       /usr/bin/threadkeeper
-      55f0a0001000-55f0a0003000 r-xp 00001000 fd:00 1234                       /usr/bin/threadkeeper
-      55f0a0003000-55f0a0004000 rw-p 00003000 fd:00 1234                       /usr/bin/threadkeeper
-      55f0a0005000-55f0a0006000 rwxp 00003000 fd:00 1234                       /usr/bin/threadkeeper
-      7f0000000000-7f0000001000 r-xp 00000000 00:00 0
-      7f0000002000-7f0000004000 r-xp 00001000 fd:00 99                         /opt/with space/lib.so (deleted)
-      7ffd00000000-7ffd00002000 r-xp 00000000 00:00 0                          [vdso]
-      ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsyscall]
-      """
+    func mapping(_ line: String, anonymous: Int = 0) -> String {
+      "\(line)\nSize: 8 kB\nRss: 8 kB\nAnonymous:             \(anonymous) kB\nVmFlags: rd ex mr mw me\n"
+    }
+    let maps = [
+      mapping("55f0a0000000-55f0a0001000 r--p 00000000 fd:00 1234   /usr/bin/threadkeeper"),
+      mapping("55f0a0001000-55f0a0003000 r-xp 00001000 fd:00 1234   /usr/bin/threadkeeper"),
+      mapping("55f0a0003000-55f0a0004000 rw-p 00003000 fd:00 1234   /usr/bin/threadkeeper"),
+      mapping("55f0a0005000-55f0a0006000 rwxp 00003000 fd:00 1234   /usr/bin/threadkeeper"),
+      mapping("7f0000000000-7f0000001000 r-xp 00000000 00:00 0"),
+      mapping(
+        "7f0000002000-7f0000004000 r-xp 00001000 fd:00 99     /opt/with space/lib.so (deleted)"),
+      mapping("7f0000005000-7f0000006000 r-xp 00001000 fd:00 98     /opt/patched.so", anonymous: 4),
+      mapping("7ffd00000000-7ffd00002000 r-xp 00000000 00:00 0      [vdso]"),
+      mapping("ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0  [vsyscall]"),
+    ].joined()
     #expect(
       ProgramCode.segments(in: maps) == [
         0x55f0_a000_1000..<0x55f0_a000_3000, 0x7f00_0000_2000..<0x7f00_0000_4000,
@@ -27,9 +33,11 @@ struct ProgramCodeTests {
 
   @Test(
     "What is no line of the kernel's table is left out",
-    arguments: ["", "x", "1-2 r-xp a b c", "2-1 r-xp 0 0 0 /a"])
-  func otherLines(_ line: String) {
-    #expect(ProgramCode.segments(in: line).isEmpty)
+    arguments: [
+      "", "x", "Anonymous: 0 kB", "1-2 r-xp 0 0 0 /a", "2-1 r-xp 0 0 0 /a\nAnonymous: 0 kB",
+    ])
+  func otherLines(_ text: String) {
+    #expect(ProgramCode.segments(in: text).isEmpty)
   }
 
   @Test("Leaves the memory when it is unmapped, and runs on")
