@@ -127,7 +127,7 @@ struct MeasureCommand: AsyncParsableCommand {
 
   /// Nothing is written that does not have all figures.
   private func save(_ report: Report, to path: String) throws {
-    guard only.isEmpty, !quick else {
+    guard only.isEmpty, !quick, rounds == nil, messages == nil else {
       Progress.say("\(path) is left as it is: not all was measured in full")
       return
     }

@@ -66,7 +66,7 @@ struct CodecMeasurement {
       Codec(name: "dataset to hexadecimal digits", bytes: hex.utf8.count) {
         dataset.hex.utf8.count
       },
-      Codec(name: "dataset with another name and PAN ID", bytes: dataset.bytes.count) {
+      Codec(name: "dataset with two of its TLVs replaced", bytes: dataset.bytes.count) {
         try dataset.replacing(.panID(0x5EED), .networkName("bench")).bytes.count
       },
       Codec(name: "announcement from JSON, dataset included", bytes: announce.count) {

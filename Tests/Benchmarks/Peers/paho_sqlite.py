@@ -81,7 +81,8 @@ properties.SessionExpiryInterval = 3600
 properties.ReceiveMaximum = int(window)
 client.connect("127.0.0.1", int(port), 60, clean_start=False, properties=properties)
 while not ended:
-    client.loop(1)
+    if client.loop(1) != mqtt.MQTT_ERR_SUCCESS:
+        sys.exit("the connection to the broker is lost")
 client.disconnect()
 client.loop(1)
 say(f"done {began} {ended}")

@@ -47,17 +47,17 @@ struct Report: Encodable {
     var blocks = [
       "# Benchmarks",
       """
-      You find here how fast threadkeeper is, how much memory it takes and how soon it is back after a crash, each beside
-      what it is compared with. `make bench` measures all of it again and writes this page.
+      This page shows how fast threadkeeper is, how much memory it takes and how soon it is back after a crash, each
+      beside what it is compared with. `make bench` measures all of it again and writes this page.
       """.unfolded,
       "- [Goals](#goals)" + parts.map { " · \($0.link)" }.joined(),
       """
       The absolute numbers are those of one machine and its disk. The ratios compare with what ran in the same minutes on
       the same broker and disk, by turns. A load average above the number of processors lowers them too: the daemon
       stores and publishes at the same time, and needs more of the processors than a subscriber that only counts.
-      A value is the median of \(size.rounds == 1 ? "one round" : "\(size.rounds) rounds") unless the table says
-      otherwise, and the best round stands beside it. Processor time is what the threads were at work, by the kernel's
-      count: others' work adds to it only by what it pushes out of the processor's caches.
+      Where a best value stands beside a value, that is the median of
+      \(size.rounds == 1 ? "one round" : "\(size.rounds) rounds"); else the part says how often it was measured, or
+      it is of one run. Processor time is what the kernel counts for the threads.
       """.unfolded,
       environment.text,
     ]
@@ -76,7 +76,7 @@ struct Report: Encodable {
     table.add(
       "machine",
       "\(machine.processors) processors (\(machine.model)), \(machine.memory.formatted(0)) GB")
-    table.add("load average", "\(load); what is above 0 before the run is others' work")
+    table.add("load average", "\(load); before the run it includes the build")
     table.add(
       "system", "\(machine.system), Linux \(machine.kernel), stores on \(machine.fileSystem)")
     if let fsync = parts.lazy.compactMap({ $0.figure(LatencyMeasurement.fsync) }).first {
