@@ -13,6 +13,10 @@ PACKED := $(shell printf '%s\n' 2.36 "$$(getconf GNU_LIBC_VERSION | cut -d' ' -f
   echo -z pack-relative-relocs)
 RELEASE := -c release --static-swift-stdlib -Xswiftc -use-ld=lld \
   $(addprefix -Xlinker ,--no-export-dynamic --icf=safe $(PACKED))
+# And one set for all that is, so that no goal rebuilds what another has built. Programs that are built so count which
+# of their lines run. `.ci/test` says where they write it; otherwise each would leave a file where it runs.
+COUNTED := --enable-code-coverage
+export LLVM_PROFILE_FILE ?= /dev/null
 THREADKEEPER = $$($(SWIFT) build $(RELEASE) --show-bin-path)/threadkeeper
 SWIFT_SOURCES := Sources Tests Package.swift \
   $(if $(shell find examples -name '*.swift' -print -quit 2>/dev/null),examples)
@@ -38,14 +42,14 @@ demo: prepare compile ## Watch a simulated home on its status page; leaves nothi
 TEST_TOOLS := avahi-daemon+ busybox chromium+ prometheus python3-fastjsonschema shellcheck axe
 
 # Lint comes first, so that the last lines are the tests' own.
-test: prepare lint ## Check the style, build everything, run all tests
+test: prepare lint ## Check the style, run all tests, print what they cover
 	@.ci/test-tools $(TEST_TOOLS)
-	$(SWIFT) build --build-tests
-	@.ci/test $(SWIFT) test --skip-build --disable-xctest $(ARGS)
+	$(SWIFT) build --build-tests $(COUNTED)
+	@COVERAGE=.build/coverage .ci/test $(SWIFT) test --skip-build --disable-xctest $(ARGS)
 
 test-brokers: prepare ## Test with Mosquitto in five ways, and with ejabberd
 	@.ci/test-tools ejabberd+
-	$(SWIFT) build --build-tests
+	$(SWIFT) build --build-tests $(COUNTED)
 	@.ci/test $(SWIFT) test --skip-build --disable-xctest --filter BrokerKindTests
 
 lint: prepare ## Check the style of the sources
@@ -78,7 +82,7 @@ stress: prepare ## Let 8 threads race on the keychain, under a sanitizer
 
 # The tests are those of `make test`, and the daemon is the one that is installed.
 soak: prepare compile ## Inject faults for half an hour, and check that nothing is lost
-	$(SWIFT) build --build-tests
+	$(SWIFT) build --build-tests $(COUNTED)
 	@.ci/soak "$(THREADKEEPER)" $(ARGS)
 
 # Builds of their own too: libFuzzer needs its marks on every branch. gold cannot link that, so lld does.
@@ -95,15 +99,15 @@ consumer: prepare ## Build packages that depend on this one, the examples among 
 
 hermetic: prepare compile ## Run all tests beside a daemon of the machine, and show that none touched it
 	@.ci/test-tools $(TEST_TOOLS)
-	$(SWIFT) build --build-tests
+	$(SWIFT) build --build-tests $(COUNTED)
 	@.ci/hermetic $(ARGS)
 
 interop: prepare ## Ask a daemon over the local API with a client from PyPI
-	$(SWIFT) build --product threadkeeper
+	$(SWIFT) build --product threadkeeper $(COUNTED)
 	@.ci/interop "$$($(SWIFT) build --show-bin-path)/threadkeeper"
 
 docs: prepare ## Make the reference of the library products, as web pages in .build/docs
-	@.ci/docs
+	@.ci/docs $(COUNTED)
 
 deb: prepare compile ## Make the Debian package in .build/deb, and check it with lintian
 	@.ci/package-tools debhelper dpkg-dev lintian python3

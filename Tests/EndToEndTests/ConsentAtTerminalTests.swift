@@ -151,7 +151,7 @@ struct ConsentAtTerminalTests {
       ],
       environment: scene.installation.environment.merging([
         "THREADKEEPER_SOCKET": socket, "HOME": "/nonexistent",
-      ]) { $1 })
+      ]) { $1 }.merging(TestSandbox.uncounted) { $1 })
     let id = try await scene.question()
     try await session.until("`threadkeeper consent approve \(id)`")
     #expect(session.screen.contains("Waiting for consent, up to 1"))

@@ -343,7 +343,8 @@ struct LoginTests {
     for command in [["login", "--password-stdin"], ["logout"], ["keys", "list"], ["lock"]] {
       let answer = try await ThreadkeeperBinary.run(
         command + ["--config", installation.configuration], input: .text(""),
-        environment: installation.environment, launcher: nobody)
+        environment: installation.environment.merging(TestSandbox.uncounted) { $1 },
+        launcher: nobody)
       #expect(answer.status == 77, "\(command): \(answer.error)")
       #expect(answer.error.contains("sudo"))
     }

@@ -29,7 +29,8 @@ struct StoreOwnerTests {
       ? [] : ["/usr/bin/setpriv", "--reuid=\(user)", "--regid=\(user)", "--clear-groups"]
     return try await ThreadkeeperBinary.run(
       arguments + ["--state-directory", state], input: .text("Sesame-71a\n"),
-      environment: ["HOME": directory.path, "THREADKEEPER_MQTT_HOST": "127.0.0.1"],
+      environment: ["HOME": directory.path, "THREADKEEPER_MQTT_HOST": "127.0.0.1"]
+        .merging(user == 0 ? [:] : TestSandbox.uncounted) { $1 },
       launcher: launcher)
   }
 

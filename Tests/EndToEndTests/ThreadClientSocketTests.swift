@@ -159,7 +159,7 @@ struct ThreadClientSocketTests {
         environment: [
           "THREADKEEPER_SOCKET": socket, "HOME": "/nonexistent",
           "THREADKEEPER_NETWORK_PRESENCE": "none",
-        ])
+        ].merging(TestSandbox.uncounted) { $1 })
     }
     let home = try ThreadNetwork("home").hex()
     let guest = try ThreadNetwork("guest").hex()
@@ -185,7 +185,8 @@ struct ThreadClientSocketTests {
         "--reuid=61001", "--regid=61001", "--clear-groups", ThreadClientExampleTests.program,
         "list",
       ],
-      environment: ["THREADKEEPER_SOCKET": installation.storePath + "/varlink.sock"])
+      environment: ["THREADKEEPER_SOCKET": installation.storePath + "/varlink.sock"]
+        .merging(TestSandbox.uncounted) { $1 })
     #expect(inside.status == 1)
     #expect(inside.output.contains("no access"))
     #expect(try await daemon.stop() == .exit(0))
