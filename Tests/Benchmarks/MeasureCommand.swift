@@ -68,10 +68,14 @@ struct MeasureCommand: AsyncParsableCommand {
   var tools = ".build/test-tools"
 
   func run() async throws {
+    guard FileManager.default.fileExists(atPath: peers) else {
+      throw ValidationError("there is no \(peers) here: start it in the project's folder")
+    }
     let began = Date()
     let load = Machine.load
     let workspace = try Workspace(in: directory, daemon: daemon)
-    defer { workspace.remove() }
+    let interruption = Interruption(removing: workspace.path)
+    defer { withExtendedLifetime(interruption) { workspace.remove() } }
     let machine = Machine(storesIn: workspace.path)
     let versions = Versions(daemon: try workspace.daemon, swift: swift)
     Progress.say(

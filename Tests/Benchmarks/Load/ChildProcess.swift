@@ -25,6 +25,9 @@ final class ChildProcess: Sendable {
 
   let name: String
   let startedAt: Int64
+  /// The process numbers of all that were started and whose end nobody has waited for.
+  private static let running = Mutex(Set<Int32>())
+
   private let process = Process()
   private let input: FileHandle?
   private let state = Mutex(State())
@@ -47,7 +50,10 @@ final class ChildProcess: Sendable {
     process.standardOutput = stream == .output ? pipe : FileHandle.nullDevice
     process.standardError = stream == .error ? pipe : FileHandle.standardError
     startedAt = bare_now()
-    try process.run()
+    try Self.running.withLock { running in
+      try process.run()
+      running.insert(process.processIdentifier)
+    }
     let descriptor = dup(pipe.fileHandleForReading.fileDescriptor)
     Thread.detachNewThread { [self] in read(descriptor) }
   }
@@ -96,20 +102,28 @@ final class ChildProcess: Sendable {
   var isRunning: Bool { process.isRunning }
 
   /// Waits for its end.
-  func wait() { process.waitUntilExit() }
+  func wait() {
+    process.waitUntilExit()
+    Self.running.withLock { _ = $0.remove(identifier) }
+  }
+
+  /// SIGKILL to all that were started.
+  static func killAll() {
+    running.withLock { $0.forEach { Glibc.kill($0, SIGKILL) } }
+  }
 
   /// Closes its standard input, SIGTERM, and waits for its end.
   func end() {
     // A script would not get the signal: like the threads here, it has that blocked.
     try? input?.close()
     if process.isRunning { process.terminate() }
-    process.waitUntilExit()
+    wait()
   }
 
   /// SIGKILL, and waits for its end.
   func kill() {
     if process.isRunning { Glibc.kill(identifier, SIGKILL) }
-    process.waitUntilExit()
+    wait()
   }
 
   private func read(_ descriptor: Int32) {

@@ -21,7 +21,6 @@ struct IntakeStage {
   private let helper: Helper
   private let fleet = Fleet()
   private let file: String
-  private let database: String
   /// The number of the next router that was not announced yet.
   private var nextRouter = 0
   private var isBareFirst = false
@@ -37,12 +36,11 @@ struct IntakeStage {
     daemon = try DaemonProcess(workspace, port: port)
     helper = Helper(program: workspace.helper, port: port)
     file = workspace.fresh("packets")
-    database = workspace.fresh("messages")
     // All sessions are known to the broker before the first message.
     try daemon.start()
     for subscriber in subscribers {
       _ = try helper.finish(
-        subscriber.start(expecting: 0, database: "\(database)-\(subscriber)", helper, peers))
+        subscriber.start(expecting: 0, database: workspace.fresh("messages"), helper, peers))
     }
   }
 
@@ -75,7 +73,7 @@ struct IntakeStage {
     let load = fleet.packets(kind, 0..<messages, marker: messages, base: subscriber.base)
     func start() throws -> ChildProcess {
       try subscriber.start(
-        expecting: load.count, database: "\(database)-\(subscriber)", helper, peers)
+        expecting: load.count, database: workspace.fresh("messages"), helper, peers)
     }
     switch way {
     case .live:
