@@ -334,7 +334,8 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(
-      name: "SettingsTests", dependencies: ["IngestRules", "Settings", "TestKit", "YAMLReader"]),
+      name: "SettingsTests", dependencies: ["IngestRules", "Settings", "TestKit", "YAMLReader"],
+      exclude: ["Golden"]),
     .testTarget(
       name: "StatusPageTests",
       dependencies: [
