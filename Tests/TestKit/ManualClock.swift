@@ -6,16 +6,41 @@ import Synchronization
 
 /// A clock that moves only when a test sets it.
 package final class ManualClock: Clock {
-  private let time: Mutex<Int64>
+  private struct Time {
+    var microseconds: Int64
+    /// Since the beginning.
+    var steady: Int64 = 0
+  }
+
+  private let time: Mutex<Time>
 
   /// - Parameter microseconds: since 1970; 2026-11-21T04:36:00Z by default.
-  package init(microseconds: Int64 = 1_795_235_760_000_000) { time = Mutex(microseconds) }
+  package init(microseconds: Int64 = 1_795_235_760_000_000) {
+    time = Mutex(Time(microseconds: microseconds))
+  }
 
   package func now() -> WireTime { WireTime(milliseconds: microseconds / 1_000) }
 
-  package var microseconds: Int64 { time.withLock { $0 } }
+  package func moment() -> ClockMoment {
+    let time = time.withLock { $0 }
+    return ClockMoment(
+      wall: WireTime(milliseconds: time.microseconds / 1_000), steady: time.steady / 1_000)
+  }
 
+  package var microseconds: Int64 { time.withLock { $0.microseconds } }
+
+  /// So much time passes. Below 0 the clock is set back.
   package func advance(seconds: Int) { advance(microseconds: Int64(seconds) * 1_000_000) }
 
-  package func advance(microseconds: Int64) { time.withLock { $0 += microseconds } }
+  package func advance(microseconds: Int64) {
+    time.withLock {
+      $0.microseconds += microseconds
+      $0.steady += max(0, microseconds)
+    }
+  }
+
+  /// The clock is set, and no time passes.
+  package func jump(seconds: Int) {
+    time.withLock { $0.microseconds += Int64(seconds) * 1_000_000 }
+  }
 }

@@ -27,10 +27,24 @@ enum AlertLedger {
       .integer(deadline.milliseconds), .integer(Int64(limit)), row: AlertRecord.init(row:))
   }
 
-  /// Holds that began after `now` begin then.
-  static func beginNotLater(than now: WireTime, _ tx: WriteTransaction) throws {
+  /// Moves the beginnings of all holds, at most to `now`.
+  ///
+  /// - Parameter jump: milliseconds.
+  static func moveHolds(
+    by jump: Int64, notLaterThan now: WireTime, _ tx: WriteTransaction
+  ) throws {
     try tx.execute(
-      "UPDATE alert SET held_since = ? WHERE phase = 0 AND held_since > ?",
+      """
+      UPDATE alert SET held_since = min(held_since + ?1, ?2)
+       WHERE phase = 0 AND (?1 <> 0 OR held_since > ?2)
+      """,
+      .integer(jump), .integer(now.milliseconds))
+  }
+
+  /// Alerts that changed after `now` changed then: notices end, and what was resolved is forgotten, so long after that.
+  static func changeNotLater(than now: WireTime, _ tx: WriteTransaction) throws {
+    try tx.execute(
+      "UPDATE alert SET updated_at = ? WHERE updated_at > ?",
       .integer(now.milliseconds), .integer(now.milliseconds))
   }
 

@@ -70,4 +70,14 @@ extension BridgeMonitor {
     update { $0.unrepairable = reason }
     storeFailed(reason, at: now, inBatch: true)
   }
+
+  /// The routers are listened to since now: no silence was noticed by another clock. A check of the store may be due at
+  /// once, and it is quiet since now.
+  func clockJumped(to now: WireTime) {
+    update {
+      $0.listeningSince = $0.listeningSince.map { _ in now }
+      $0.storeCheckedAt = nil
+      $0.storeProblem?.seen = now
+    }
+  }
 }

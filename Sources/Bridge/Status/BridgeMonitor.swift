@@ -176,10 +176,4 @@ package final class BridgeMonitor: Sendable {
       return true
     }
   }
-
-  /// Where the clock was set back, what began later begins now: otherwise no silence would be noticed before it is there
-  /// again.
-  func listensNotLater(than now: WireTime) {
-    state.withLock { $0.listeningSince = $0.listeningSince.map { min($0, now) } }
-  }
 }

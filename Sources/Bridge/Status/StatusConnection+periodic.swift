@@ -17,11 +17,7 @@ extension StatusConnection {
     if isBorn { republish(withPresence: true) }
     let snapshot = monitor.snapshot
     let due = state.withLock {
-      // Due, too, where it is further away than it can be: the clock was set back.
-      $0.toldIntake != snapshot.intake
-        || $0.nextHealth.map {
-          $0 <= now || now.adding(seconds: BridgeHealth.intervalSeconds) < $0
-        } ?? true
+      $0.toldIntake != snapshot.intake || $0.nextHealth.map { $0 <= now } ?? true
     }
     // Asked for before the overviews are made: what changes in between is published the next time.
     let problem = snapshot.storeProblem
@@ -41,6 +37,15 @@ extension StatusConnection {
       }
       state.queue += report.consents
       publish(problem, &state, overviews: report.overviews, isFirst: isFirst, now: now)
+    }
+  }
+
+  /// What waits for a time by another clock is due now.
+  func clockJumped(to now: WireTime) {
+    state.withLock {
+      $0.nextHealth = nil
+      $0.nextRepublish = nil
+      $0.birthDue = $0.birthDue.map { _ in now }
     }
   }
 

@@ -30,7 +30,7 @@ struct TickApplier {
 
   func apply(_ cursors: inout TickCursors) throws {
     let alerts = context.alerts
-    try noticeClock(since: &cursors.time)
+    try followClock(&cursors.clock)
     try transaction.apply(alerts.raiseDue(limit: Self.alertsAtOnce))
     try transaction.apply(alerts.forgetResolved(limit: Self.alertsAtOnce))
     try transaction.apply(alerts.endNotices(limit: Self.alertsAtOnce))
@@ -43,13 +43,14 @@ struct TickApplier {
     try continueAdoptions(cursor: &cursors.adoptions)
   }
 
-  /// Where the clock was set back, what began later than now begins now. Otherwise it would not be over before the clock
-  /// is there again, be it in a year.
-  private func noticeClock(since time: inout WireTime?) throws {
-    defer { time = context.now }
-    guard time.map({ context.now < $0 }) ?? true else { return }
-    try AlertLedger.beginNotLater(than: context.now, context.tx)
+  /// A hold that has begun lasts as long as it should, whether the clock was set forward or back. What is said to have
+  /// happened later than now happened now: otherwise it would not be over before the clock is there again.
+  private func followClock(_ clock: inout ClockJumps) throws {
+    guard let jump = clock.owed else { return }
+    try AlertLedger.moveHolds(by: jump, notLaterThan: context.now, context.tx)
+    try AlertLedger.changeNotLater(than: context.now, context.tx)
     try RouterLedger.seeNotLater(than: context.now, context.tx)
+    clock.settle()
   }
 
   private func continueAdoptions(cursor: inout Int64) throws {

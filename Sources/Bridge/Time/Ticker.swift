@@ -15,7 +15,7 @@ final class Ticker: Sendable {
   private let status: StatusConnection
   private let onTurn: @Sendable (BridgeMonitor.Snapshot) -> Void
   private let logger: Logger
-  private let cursors = Mutex(TickCursors())
+  private let cursors: Mutex<TickCursors>
   private let areBasesSettled = Mutex(false)
   private let droppedGrew = Mutex<WireTime?>(nil)
   private let queue = DispatchQueue(label: "threadkeeper.ticker")
@@ -33,6 +33,7 @@ final class Ticker: Sendable {
     self.status = status
     self.onTurn = onTurn
     self.logger = logger
+    cursors = Mutex(TickCursors(since: transactions.clock.moment()))
   }
 
   private var store: ThreadCredentialStore { transactions.store }
@@ -68,9 +69,8 @@ final class Ticker: Sendable {
 
   /// - Parameter isLast: nothing that it makes would leave any more.
   private func writeTick(isLast: Bool = false) {
-    let now = transactions.clock.now()
+    let now = lookAtClock()
     if !isLast, monitor.takeCheck(at: now) { checkStore(now) }
-    monitor.listensNotLater(than: now)
     let devices = outbox.deviceResults
     do {
       let next = try transactions.run(at: now, wakes: false) { transaction in
@@ -108,6 +108,18 @@ final class Ticker: Sendable {
         logger.error("the store cannot be written", metadata: ["reason": "\(reason)"])
       }
     }
+  }
+
+  /// Where the clock has jumped, what waits in this process for a time waits no more, or begins to. What waits in the
+  /// store is moved with the next transaction that succeeds.
+  private func lookAtClock() -> WireTime {
+    let moment = transactions.clock.moment()
+    guard let jump = cursors.withLock({ $0.clock.notice(moment) }) else { return moment.wall }
+    logger.notice("the clock has jumped", metadata: ["seconds": "\(jump / 1_000)"])
+    monitor.clockJumped(to: moment.wall)
+    transactions.clockJumped()
+    status.clockJumped(to: moment.wall)
+    return moment.wall
   }
 
   /// A damaged page was found: creates again what can be, and stops all writing where it cannot.

@@ -26,4 +26,9 @@ struct RejectionLines {
       return (code, reason.count)
     }
   }
+
+  /// What waits for a time by another clock waits no more.
+  mutating func clockJumped() {
+    for code in reasons.keys { reasons[code]?.nextLine = WireTime(milliseconds: 0) }
+  }
 }

@@ -114,6 +114,8 @@ final class TransactionRunner: Sendable {
     logRejections(outcome.counts.rejected)
   }
 
+  func clockJumped() { rejectionLines.withLock { $0.clockJumped() } }
+
   /// Also called by the clock: lines may be due that no message brings about.
   func logRejections(_ rejected: [String: Int64] = [:]) {
     let due = rejectionLines.withLock { $0.take(rejected, at: clock.now()) }

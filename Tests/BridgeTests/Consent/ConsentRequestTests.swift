@@ -204,7 +204,7 @@ struct ConsentRequestTests {
 
   private func tick() throws -> TransactionOutcome {
     try bridge.transaction { transaction in
-      var cursors = TickCursors()
+      var cursors = TickCursors(since: bridge.clock.moment())
       try TickApplier(transaction: transaction, listeningSince: nil).apply(&cursors)
     }.outcome
   }

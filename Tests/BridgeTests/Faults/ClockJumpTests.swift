@@ -19,7 +19,7 @@ struct ClockJumpTests {
     let bridge = try TestBridge.settled()
     try bridge.announce(Agent.attic, .guest, at: 9)
     try bridge.pass(1)
-    bridge.clock.advance(seconds: -Self.year)
+    bridge.clock.jump(seconds: -Self.year)
     try bridge.pass(0)
     #expect(try bridge.alert(.preferredNetworkMismatch, Agent.attic)?.phase == .held)
     try bridge.pass(bridge.configuration.alertsHold)
@@ -30,17 +30,36 @@ struct ClockJumpTests {
   func silence() throws {
     let bridge = try TestBridge.settled()
     try bridge.say(.heartbeat, Agent.attic)
-    bridge.clock.advance(seconds: -Self.year)
+    bridge.clock.jump(seconds: -Self.year)
     try bridge.pass(0)
     for _ in 0..<4 { try bridge.pass(bridge.configuration.offlineAfter) }
     #expect(try bridge.router(Agent.attic)?.isOnline == false)
   }
 
-  @Test("The same where the daemon was away when the clock was set back")
+  @Test("A notice ends as long after it began, whether the clock was set back by a year or not")
+  func notice() throws {
+    let bridge = try TestBridge.settled()
+    let name = try #require(AlertName.notices.first)
+    _ = try bridge.transaction { transaction in
+      let home = try #require(transaction.context.servedHomes.first).record.id
+      try transaction.apply([
+        .alert(name, AlertFacts(summary: "a notice", remedy: "none"), home: home)
+      ])
+    }
+    try bridge.pass(bridge.configuration.alertsHold)
+    #expect(try bridge.alert(name)?.phase == .firing)
+    bridge.clock.jump(seconds: -Self.year)
+    try bridge.pass(0)
+    #expect(try bridge.alert(name)?.phase == .firing)
+    try bridge.pass(name.definition.noticeDuration ?? 0)
+    #expect(try bridge.alert(name)?.phase != .firing)
+  }
+
+  @Test("A silent router is noticed, too, where the daemon was away when the clock was set back")
   func restart() throws {
     let bridge = try TestBridge.settled()
     try bridge.say(.heartbeat, Agent.attic)
-    bridge.clock.advance(seconds: -Self.year)
+    bridge.clock.jump(seconds: -Self.year)
     try bridge.restart()
     for _ in 0..<4 { try bridge.pass(bridge.configuration.offlineAfter) }
     #expect(try bridge.router(Agent.attic)?.isOnline == false)
@@ -73,7 +92,7 @@ struct ClockJumpTests {
       let network = Bool.random(using: &random) ? SampleNetwork.home : .guest
       try bridge.announce(agent, network, at: UInt64(step))
       reported[agent] = (network, UInt64(step))
-      bridge.clock.advance(seconds: Self.jumps.randomElement(using: &random) ?? 0)
+      bridge.clock.jump(seconds: Self.jumps.randomElement(using: &random) ?? 0)
       try bridge.pass(0)
       if step % 10 == 0 { try bridge.restart() }
       for (agent, last) in reported {
@@ -83,13 +102,18 @@ struct ClockJumpTests {
       }
       try Recount(bridge: bridge, comment: Comment(rawValue: words)).check()
     }
-    // The clock is right again. `Ticker` sees to it that the intake did not begin to listen later.
-    bridge.listeningSince = bridge.clock.now()
-    // One router goes on, another one falls silent.
+    // One router goes on, another one falls silent, and the clock is set forward between two of its heartbeats.
     for agent in routers.prefix(2) {
       try bridge.announce(agent, .home, at: 10_000)
       try bridge.say(.heartbeat, agent)
     }
+    bridge.clock.jump(seconds: Self.jumps.map(abs).randomElement(using: &random) ?? 0)
+    try bridge.pass(0)
+    for agent in routers.prefix(2) {
+      let isOnline = try bridge.router(agent)?.isOnline
+      try Soak.check(isOnline == true, "seed \(seed): the clock has ended \(agent)")
+    }
+    try bridge.say(.heartbeat, routers[0])
     for _ in 0..<6 {
       try bridge.pass(bridge.configuration.offlineAfter / 3)
       try bridge.say(.heartbeat, routers[0])

@@ -81,6 +81,8 @@ struct IntakePartTests {
         store.keychain.noteFileDamaged()
         return clock.now()
       }
+
+      func moment() -> ClockMoment { clock.moment() }
     }
     let intake = try intake(clock: AlteringClock(clock: bridge.clock, store: bridge.store))
     #expect(throws: (any Error).self) { try intake.received([try announcement(1)]) }

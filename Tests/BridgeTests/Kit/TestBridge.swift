@@ -26,7 +26,7 @@ final class TestBridge {
   private(set) var counts = BatchCounts()
   /// What it is to be answered.
   private(set) var answers: [Answer] = []
-  private var cursors = TickCursors()
+  private var cursors: TickCursors
   private var eventsTaken: Int64 = 0
   /// The daemon's own keys, and who is enrolled.
   let identity: Identity
@@ -53,6 +53,7 @@ final class TestBridge {
     configuration.teams = BrokerTeams(
       Dictionary(uniqueKeysWithValues: members.map { ($0, [$0] + $1) }))
     change(&configuration)
+    cursors = TickCursors(since: clock.moment())
     try start()
   }
 
@@ -61,7 +62,7 @@ final class TestBridge {
 
   @discardableResult
   func start() throws -> [BridgeStart.RetiredBase] {
-    cursors = TickCursors()
+    cursors = TickCursors(since: clock.moment())
     answerQueue = AnswerQueue(monitor: monitor)
     return try BridgeStart.prepare(configuration, store: store, now: clock.now())
   }
@@ -140,6 +141,10 @@ final class TestBridge {
   func pass(_ seconds: Int = 0) throws {
     clock.advance(seconds: seconds)
     let now = clock.now()
+    // As `Ticker` and `BridgeMonitor` do it.
+    if cursors.clock.notice(clock.moment()) != nil {
+      listeningSince = listeningSince.map { _ in now }
+    }
     try runner(monitor, answers: answerQueue).run(at: now) { transaction in
       try TickApplier(
         transaction: transaction, listeningSince: listeningSince, connection: connection,

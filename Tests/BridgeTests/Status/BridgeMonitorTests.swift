@@ -42,6 +42,28 @@ struct BridgeMonitorTests {
     #expect(monitor.snapshot.intake == .running)
   }
 
+  @Test("When the clock jumps, the store is checked when it is asked for, and quiet since then")
+  func clockJump() {
+    #expect(monitor.requestCheck(at: now.adding(seconds: 100)))
+    #expect(monitor.takeCheck(at: now.adding(seconds: 100)))
+    monitor.storeFailed("full", at: now.adding(seconds: 100), inBatch: true)
+    monitor.update { $0.isIntakeConnected = true }
+    #expect(!monitor.requestCheck(at: now))
+    monitor.clockJumped(to: now)
+    #expect(monitor.requestCheck(at: now))
+    #expect(!monitor.storeWorks(at: now.adding(seconds: 1), inBatch: false))
+    #expect(monitor.storeWorks(at: now.adding(seconds: BridgeMonitor.quietSeconds), inBatch: false))
+  }
+
+  @Test("When the clock jumps, the routers are listened to since then, if they are at all")
+  func listening() {
+    monitor.clockJumped(to: now)
+    #expect(monitor.snapshot.listeningSince == nil)
+    monitor.update { $0.listeningSince = now }
+    monitor.clockJumped(to: now.adding(seconds: 86_400))
+    #expect(monitor.snapshot.listeningSince == now.adding(seconds: 86_400))
+  }
+
   @Test("Batches add up")
   func counts() {
     var counts = BatchCounts()

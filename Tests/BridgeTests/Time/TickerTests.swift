@@ -134,6 +134,49 @@ struct TickerTests {
     #expect(try bridge.firing().isEmpty)
   }
 
+  @Test(
+    "A clock that is set forward by a day makes no router offline that goes on, and ends no hold")
+  func clockSetForward() throws {
+    let limit = bridge.configuration.offlineAfter
+    try bridge.announce(Agent.living, .home, at: 1)
+    try bridge.announce(Agent.attic, .guest, at: 1)
+    for agent in [Agent.living, Agent.attic] { try bridge.say(.heartbeat, agent) }
+    monitor.update { $0.listeningSince = bridge.clock.now().adding(seconds: -2 * limit) }
+    ticker.stop()
+    bridge.clock.jump(seconds: 86_400)
+    ticker.stop()
+    #expect(monitor.snapshot.listeningSince == bridge.clock.now())
+    #expect(try bridge.router(Agent.living)?.isOnline == true)
+    #expect(try bridge.firing().isEmpty)
+    // One of them is heard of again.
+    try bridge.say(.heartbeat, Agent.living)
+    bridge.clock.advance(seconds: limit)
+    ticker.stop()
+    #expect(try bridge.router(Agent.living)?.isOnline == true)
+    #expect(try bridge.router(Agent.attic)?.isOnline == false)
+  }
+
+  @Test("A jump of the clock that meets a store that fails is still due at the next tick")
+  func jumpAtAFailingStore() throws {
+    try bridge.announce(Agent.living, .home, at: 1)
+    try bridge.announce(Agent.attic, .guest, at: 1)
+    ticker.stop()
+    #expect(try bridge.alert(.preferredNetworkMismatch, Agent.attic)?.phase == .held)
+    bridge.clock.jump(seconds: -86_400)
+    try bridge.database.write { try $0.execute("PRAGMA query_only = ON") }
+    ticker.stop()
+    #expect(monitor.snapshot.storeProblem != nil)
+    // The clock has jumped before the next tick, and does not jump again.
+    try bridge.database.write { try $0.execute("PRAGMA query_only = OFF") }
+    bridge.clock.advance(seconds: 1)
+    ticker.stop()
+    let held = try #require(try bridge.alert(.preferredNetworkMismatch, Agent.attic))
+    #expect(held.heldSince <= bridge.clock.now())
+    bridge.clock.advance(seconds: bridge.configuration.alertsHold)
+    ticker.stop()
+    #expect(try bridge.alert(.preferredNetworkMismatch, Agent.attic)?.phase == .firing)
+  }
+
   @Test("What was dropped while the daemon was away is noticed when it is back")
   func droppedMeanwhile() throws {
     try bridge.database.write { try EventLedger.setDroppedMessages(3, $0) }

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+
+/// Notices that the wall clock was set, or that the machine slept. A pure value.
+///
+/// What waits for a time compares it with the wall clock: set back by a year, it would wait for a year, and set forward,
+/// every wait would be over. `Ticker` therefore starts the waits of this process again when the clock jumps, and
+/// `TickApplier` moves those in the store.
+struct ClockJumps: Sendable {
+  /// Milliseconds. What is less is how time servers correct a clock, and no wait is that short.
+  static let least: Int64 = 2_000
+
+  private var last: ClockMoment
+  /// Milliseconds by which the beginnings in the store are still to be moved; nil: none is due. At the start those are
+  /// looked at that lie in a time to come, because the daemon was away when the clock was set.
+  private(set) var owed: Int64? = 0
+
+  init(since last: ClockMoment) { self.last = last }
+
+  /// - Returns: by how many milliseconds the clock has jumped since the call before; nil where it did not.
+  mutating func notice(_ moment: ClockMoment) -> Int64? {
+    let passed = moment.steady - last.steady
+    let jump = moment.wall.milliseconds - last.wall.milliseconds - passed
+    last = moment
+    guard abs(jump) >= Self.least else { return nil }
+    owed = (owed ?? 0) + jump
+    return jump
+  }
+
+  /// The beginnings in the store are moved.
+  mutating func settle() { owed = nil }
+}
