@@ -41,6 +41,10 @@ extension FaultyDisk {
         for start in stride(from: 0, to: write.old.count, by: Self.sector)
         where Bool.random(using: &random) {
           let part = Array(write.old[start..<min(start + Self.sector, write.old.count)])
+          var written = part
+          _ = file.pointee.pMethods?.pointee.xRead?(
+            file, &written, Int32(part.count), write.offset + Int64(start))
+          if written != part { state.withLock { $0.lost += 1 } }
           _ = file.pointee.pMethods?.pointee.xWrite?(
             file, part, Int32(part.count), write.offset + Int64(start))
         }

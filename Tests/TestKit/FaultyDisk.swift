@@ -42,6 +42,8 @@ package final class FaultyDisk: Sendable {
     var calls = 0
     var isCut = false
     var hasFired = false
+    /// Sectors that were written and are not there any more.
+    var lost = 0
     /// What each file had before the writes that are not synced yet, oldest first.
     var unsynced: [UInt: [Overwritten]] = [:]
   }
@@ -74,6 +76,9 @@ package final class FaultyDisk: Sendable {
 
   /// Whether the fault came: a test that goes through all n ends when it does not.
   package var hasFired: Bool { state.withLock { $0.hasFired } }
+
+  /// Sectors that were written, and that the fault has taken back: a test whose faults take nothing back shows nothing.
+  package var lost: Int { state.withLock { $0.lost } }
 
   /// What becomes of a call.
   enum Verdict {

@@ -46,8 +46,14 @@ import Testing
     }
   }
 
-  private func tryEveryCall(least: Int = 4, _ fault: (Int) -> FaultyDisk.Fault) throws {
-    var calls = 0
+  /// - Parameters:
+  ///   - least: how often the fault has to come, at different calls.
+  ///   - loses: whether it takes back what was written.
+  private func tryEveryCall(
+    least: Int = 4, loses: Bool = false, _ fault: (Int) -> FaultyDisk.Fault
+  ) throws {
+    var (fired, failed, lost) = (0, 0, 0)
+    var isOver = false
     for number in 1...300 {
       let disk = FaultyDisk()
       let store = try TemporaryStore(options: options(disk))
@@ -66,10 +72,15 @@ import Testing
       // And it goes on as if nothing had been.
       try store.keychain.add(Sample.password("emil", accessible: .always))
       #expect(try store.keychain.verify(.everything) == VerificationReport(items: found.count + 1))
-      calls = number
-      if !hasFired { break }
+      fired += hasFired ? 1 : 0
+      failed += hasFailed ? 1 : 0
+      lost += disk.lost
+      isOver = !hasFired
+      if isOver { break }
     }
-    #expect((least..<300).contains(calls), "the fault was tried at \(calls) calls")
+    #expect(isOver, "there was no end")
+    #expect(fired >= least && failed > 0, "it came \(fired) times, and failed \(failed)")
+    #expect((lost > 0) == loses, "\(lost) sectors were lost")
   }
 
   @Test func anIOErrorAtAnyCallChangesAllOrNothing() throws {
@@ -85,22 +96,23 @@ import Testing
   }
 
   @Test func aSyncThatFailsAndLosesWhatWasWrittenChangesAllOrNothing() throws {
-    try tryEveryCall(least: 1) { .failedSync(at: $0, seed: UInt64($0)) }
+    try tryEveryCall(least: 1, loses: true) { .failedSync(at: $0, seed: UInt64($0)) }
   }
 
   @Test func afterAPowerCutTheStoreIsWholeAndNotBehindItsAnchor() throws {
-    var cuts = 0
+    var tally = Tally()
     for number in stride(from: 1, through: 90, by: 2) {
-      guard try tryPowerCut(at: number, seed: UInt64(number)) else { break }
-      cuts += 1
+      guard try tryPowerCut(at: number, seed: UInt64(number), &tally) else { break }
     }
-    #expect(cuts > 10, "the power was cut \(cuts) times")
+    #expect(tally.cuts > 10 && tally.losses > 0, "\(tally)")
   }
 
   @Test func onADiskThatLiedAboutSyncsWhatIsMissingAfterAPowerCutIsNoticed() throws {
+    var tally = Tally()
     for number in stride(from: 1, through: 90, by: 6) {
-      guard try tryLyingDisk(cutAt: number, seed: UInt64(number)) != nil else { break }
+      guard try tryLyingDisk(cutAt: number, seed: UInt64(number), &tally) else { break }
     }
+    #expect(tally.cuts > 5 && tally.losses > 5 && tally.noticed > 0, "\(tally)")
   }
 
   @Test(
@@ -108,27 +120,43 @@ import Testing
     .enabled(if: Soak.power.isWanted, "`make soak` runs it"))
   func soakPower() async throws {
     try await Soak.power.measure { ledger in
-      var told = 0
-      for seed in UInt64(0)..<2 {
-        for number in 1...400 {
-          guard try tryPowerCut(at: number, seed: seed << 32 | UInt64(number)) else { break }
-          ledger.round()
-        }
-        for number in 1...400 {
-          guard let isTold = try tryLyingDisk(cutAt: number, seed: seed << 32 | UInt64(number))
-          else { break }
-          told += isTold ? 1 : 0
-          ledger.round()
-        }
+      let seed = UInt64(1) << 32
+      var (honest, lying) = (Tally(), Tally())
+      for number in 1...400 {
+        guard try tryPowerCut(at: number, seed: seed | UInt64(number), &honest) else { break }
+        ledger.round()
       }
+      for number in 1...400 {
+        guard try tryLyingDisk(cutAt: number, seed: seed | UInt64(number), &lying) else { break }
+        ledger.round()
+      }
+      for tally in [honest, lying] {
+        try Soak.check(tally.cuts > 20 && tally.losses > 20, "\(honest), \(lying)")
+      }
+      try Soak.check(lying.noticed > 0, "\(lying)")
       ledger.name(
-        "condition of the store: damaged or older than its anchor, \(told) times on disks that lied"
+        "condition of the store, or an error at its opening: \(lying.noticed) times on disks that lied"
       )
     }
   }
 
+  /// What faults came to.
+  private struct Tally {
+    var cuts = 0
+    /// Cuts that took back what was written.
+    var losses = 0
+    /// Stores that said that they are damaged, or older than their anchor.
+    var noticed = 0
+
+    mutating func count(_ disk: FaultyDisk, isNoticed: Bool = false) {
+      cuts += disk.hasFired ? 1 : 0
+      losses += disk.lost > 0 ? 1 : 0
+      noticed += disk.hasFired && isNoticed ? 1 : 0
+    }
+  }
+
   /// - Returns: whether the power was cut: otherwise there were fewer calls.
-  private func tryPowerCut(at number: Int, seed: UInt64) throws -> Bool {
+  private func tryPowerCut(at number: Int, seed: UInt64, _ tally: inout Tally) throws -> Bool {
     let disk = FaultyDisk()
     let store = try TemporaryStore(options: options(disk))
     disk.arm(.powerCut(at: number, seed: seed))
@@ -137,13 +165,16 @@ import Testing
     try Soak.check(
       committed.allSatisfy { found[$0] == "secret" } && found.count <= committed.count + 1,
       "cut at \(number), seed \(seed): \(found.keys.sorted()) of \(committed)")
+    tally.count(disk)
     return disk.hasFired
   }
 
   /// No program can keep what the disk throws away. But it has to notice.
   ///
-  /// - Returns: whether something was missing, which was noticed; nil when the power was not cut.
-  private func tryLyingDisk(cutAt number: Int, seed: UInt64) throws -> Bool? {
+  /// - Returns: as `tryPowerCut`.
+  private func tryLyingDisk(
+    cutAt number: Int, seed: UInt64, _ tally: inout Tally
+  ) throws -> Bool {
     let disk = FaultyDisk()
     let store = try TemporaryStore(options: options(disk))
     disk.arm(.lyingSync(cutAt: number, seed: seed))
@@ -162,7 +193,8 @@ import Testing
     } catch is Noticed {
       isNoticed = true
     }
-    return disk.hasFired ? isNoticed : nil
+    tally.count(disk, isNoticed: isNoticed)
+    return disk.hasFired
   }
 
   private struct Noticed: Error {}
