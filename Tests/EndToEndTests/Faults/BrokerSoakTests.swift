@@ -9,7 +9,7 @@ import Testing
 struct BrokerSoakTests {
   /// Each begins with a new daemon: one whose connections end again and again waits for up to a minute.
   private static let scenes = 3
-  private static let rounds = 5
+  private static let rounds = 3
 
   @Test(
     "A broker that is stopped and killed under load, and forgets, gets its state back",
@@ -41,8 +41,7 @@ struct BrokerSoakTests {
       try await installation.json("status")["routers"]?.number == Int64(publisher.load.routers)
     }
     ledger.lose(try await publisher.load.lost(in: installation))
-    try Soak.check(try await daemon.stop() == .exit(0), "it did not stop:\n\(daemon.log)")
-    try installation.checkStore()
+    try await installation.checkStop(daemon)
   }
 
   /// Killed, without persistence: what the daemon had taken stays, and the broker gets all of it again.
@@ -70,8 +69,7 @@ struct BrokerSoakTests {
       ledger.lose(try await home.missing(version, in: installation))
       ledger.round()
     }
-    try Soak.check(try await daemon.stop() == .exit(0), "it did not stop:\n\(daemon.log)")
-    try installation.checkStore()
+    try await installation.checkStop(daemon)
     return "alert `SessionLost`"
   }
 
@@ -109,8 +107,7 @@ struct BrokerSoakTests {
       try await publisher.publish(try home.reports(2))
       try await home.stored(2, in: installation, within: .seconds(120))
       ledger.name("alert `SessionTakenOver`")
-      try Soak.check(try await daemon.stop() == .exit(0), "it did not stop:\n\(daemon.log)")
-      try installation.checkStore()
+      try await installation.checkStop(daemon)
     }
   }
 }

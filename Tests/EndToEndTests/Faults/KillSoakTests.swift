@@ -43,8 +43,7 @@ struct KillSoakTests {
       let wills = count("offline", witness)
       try Soak.check(wills > Self.kills / 4, "only \(wills) last wills were published")
       ledger.name("`bridge/state` `offline`, \(wills) times; \(load.acknowledged) messages")
-      try Soak.check(try await daemon.stop() == .exit(0), "it did not stop:\n\(daemon.log)")
-      try installation.checkStore()
+      try await installation.checkStop(daemon)
     }
   }
 

@@ -43,8 +43,7 @@ struct LoadSoakTests {
       try Soak.check(count >= publisher.load.acknowledged, "only \(count) messages are counted")
       ledger.name("`messages_received_total` \(count), \(seconds) s after the start")
       ledger.round()
-      try Soak.check(try await daemon.stop() == .exit(0), "it did not stop:\n\(daemon.log)")
-      try installation.checkStore()
+      try await installation.checkStop(daemon)
     }
   }
 
@@ -74,8 +73,7 @@ struct LoadSoakTests {
       ledger.lose(try await home.missing(1, in: installation))
       ledger.name("alert `SessionLost`; \(daemon.residentBytes / 1_000_000) MB resident")
       ledger.round()
-      try Soak.check(try await daemon.stop() == .exit(0), "it did not stop:\n\(daemon.log)")
-      try installation.checkStore()
+      try await installation.checkStop(daemon)
     }
   }
 
@@ -118,8 +116,7 @@ struct LoadSoakTests {
       ledger.name(
         "`rate_limited`, `messages_rejected` \(refused); others waited \((wait * 10).rounded() / 10) s at most"
       )
-      try Soak.check(try await daemon.stop() == .exit(0), "it did not stop:\n\(daemon.log)")
-      try installation.checkStore()
+      try await installation.checkStop(daemon)
     }
   }
 }

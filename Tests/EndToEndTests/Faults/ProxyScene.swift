@@ -6,28 +6,16 @@ import Testing
 
 /// A daemon that reaches its broker over a way that fails, and routers that report meanwhile.
 struct ProxyScene {
-  private let broker: TestBroker
-  private let relay: Relay
-  private let installation: Installation
-  private let daemon: DaemonProcess
-  private let publisher: TestPublisher
-  private let home: ReportingHome
-  private let health: Audience
+  private let scene: RelayedHome
   private var version = 1
 
-  static func start() async throws -> ProxyScene {
-    let broker = try TestBroker()
-    let relay = try Relay(to: broker.port)
-    let installation = try Installation(port: relay.port, hold: 0)
-    let scene = ProxyScene(
-      broker: broker, relay: relay, installation: installation,
-      daemon: try await installation.start(), publisher: try await TestPublisher.start(broker),
-      home: try ReportingHome(),
-      health: try await Audience.start(broker, "threadkeeper/bridge/health"))
-    try await scene.publisher.publish(try scene.home.reports(1))
-    try await scene.home.stored(1, in: installation)
-    return scene
-  }
+  private var relay: Relay { scene.relay }
+  private var installation: Installation { scene.installation }
+  private var daemon: DaemonProcess { scene.daemon }
+  private var publisher: TestPublisher { scene.publisher }
+  private var home: ReportingHome { scene.home }
+
+  static func start() async throws -> ProxyScene { ProxyScene(scene: try await .start()) }
 
   /// Every report while the fault lasts is stored, at the latest when it is over.
   mutating func round(_ fault: Relay.Fault) async throws {
@@ -86,18 +74,14 @@ struct ProxyScene {
   /// - Returns: what named the faults.
   func end() async throws -> String {
     try await connected()
-    try Soak.check(
-      try await home.missing(version, in: installation) == 0, "a report was lost")
-    let last = try await installation.json("status")
-    try Soak.check(last["store"]?["condition"] == "healthy", "the store is not healthy: \(last)")
-    try await health.until("health with duplicates and reconnects", within: .seconds(120)) {
+    try await scene.check(version)
+    try await scene.health.until("health with duplicates and reconnects", within: .seconds(120)) {
       guard let state = $0.state("threadkeeper/bridge/health") else { return false }
       return state["duplicates_ignored"]?.number ?? 0 > 0
         && state["intake_reconnects"]?.number ?? 0 > 0
     }
-    let state = health.state("threadkeeper/bridge/health")
-    try Soak.check(try await daemon.stop() == .exit(0), "it did not stop:\n\(daemon.log)")
-    try installation.checkStore()
+    let state = scene.health.state("threadkeeper/bridge/health")
+    try await installation.checkStop(daemon)
     let reconnects = state?["intake_reconnects"]?.number ?? 0
     let duplicates = state?["duplicates_ignored"]?.number ?? 0
     return "health: `intake_reconnects` \(reconnects), `duplicates_ignored` \(duplicates)"

@@ -6,96 +6,110 @@ import TestKit
 /// A daemon that the system gives nothing more, and routers that report meanwhile. What ends is started again, as
 /// systemd does.
 final class ResourceScene {
-  private let broker: TestBroker
-  private let relay: Relay
-  private let installation: Installation
-  private let publisher: TestPublisher
-  private let home: ReportingHome
+  private let scene: RelayedHome
+  private let manager: NoticeReceiver
   private var daemon: DaemonProcess
   private var version = 1
-  /// How often the daemon ended by itself.
+  /// How often the daemon ended by itself, or was ended.
   private(set) var ends = 0
-  /// How often it neither worked nor ended.
+  /// How often it neither worked nor ended, before it was ready.
   private(set) var stalls = 0
 
+  private var installation: Installation { scene.installation }
+
   init(routers: Int = 20) async throws {
-    broker = try TestBroker()
-    relay = try Relay(to: broker.port)
-    installation = try Installation(port: relay.port, hold: 0)
-    daemon = try await installation.start()
-    publisher = try await TestPublisher.start(broker)
-    home = try ReportingHome(routers)
-    try await publisher.publish(try home.reports(1))
-    try await home.stored(1, in: installation)
+    manager = try NoticeReceiver("@threadkeeper-test-\(UInt64.random(in: 0 ... .max))")
+    scene = try await .start(routers: routers, variables: ["NOTIFY_SOCKET": manager.address])
+    daemon = scene.daemon
   }
 
-  /// The daemon may open no file any more, and its connections end.
+  /// The daemon may open no file any more, and its connections end. Its log and its status, as `systemctl status` shows
+  /// it, say what to do.
   func withoutFiles() async throws {
     version += 1
     let words = "raise the limit of open files"
     let before = count(words)
     // Numbers below 3 are taken; those that are open stay so.
     try limit("--nofile=3:")
-    relay.hangUp()
-    try await eventually("words about open files") { count(words) > before }
-    try await publisher.publish(try home.reports(version))
+    _ = notices()
+    scene.relay.hangUp()
+    try await eventually("words about open files in the log") { count(words) > before }
+    var notices = ""
+    try await eventually("words about open files in the status") {
+      notices += self.notices()
+      return notices.contains(words)
+    }
+    try await scene.publisher.publish(try scene.home.reports(version))
     try limit("--nofile=1024:")
-    try await home.stored(version, in: installation, within: .seconds(120))
+    try await scene.home.stored(version, in: installation, within: .seconds(120))
+    try await eventually("the status of a daemon that is connected") {
+      self.notices().contains("STATUS=Connected")
+    }
     try Soak.check(daemon.isRunning, "it ended:\n\(daemon.log)")
   }
 
-  /// The daemon is started, and soon gets no page of memory any more, while it has much to do.
+  /// The daemon is started, and gets less memory than it had before, while it has much to do.
   ///
-  /// - Parameter most: bytes that it gets before that, at most.
-  func withoutMemory(most: Int) async throws {
+  /// - Parameters:
+  ///   - share: of the address space that it had.
+  ///   - delay: after its start; at 0 it certainly needs more.
+  func withoutMemory(share: Double, after delay: Duration = .zero) async throws {
     version += 1
+    let bytes = Int(Double(try addressSpace()) * share)
     try Soak.check(try await daemon.stop() == .exit(0), "it did not stop:\n\(daemon.log)")
-    try await publisher.publish(try home.reports(version))
+    try await scene.publisher.publish(try scene.home.reports(version))
+    _ = notices()
     daemon = try installation.launch()
-    // Anywhere between its start and the end of its work.
-    try await Task.sleep(for: .milliseconds(.random(in: 0...150)))
-    let status = try? String(contentsOfFile: "/proc/\(daemon.identifier)/status", encoding: .utf8)
-    let line = status?.split(separator: "\n").first { $0.hasPrefix("VmSize:") } ?? ""
-    let bytes = (Int(line.filter(\.isNumber)) ?? 0) * 1024 + .random(in: 0...most)
-    try limit("--as=\(bytes):", mayBeGone: true)
+    try await Task.sleep(for: delay)
+    try limit("--as=\(bytes):")
+    var isReady = false
     // It works with what it has, or ends.
     do {
-      try await eventually(within: .seconds(20), "the reports, or the end") {
+      try await eventually(within: .seconds(15), "the reports, or the end") {
         guard daemon.isRunning else { return true }
-        return try await home.missing(version, in: installation) == 0
+        isReady = isReady || notices().contains("READY=1")
+        return try await scene.home.missing(version, in: installation) == 0
       }
     } catch is TimedOut {
-      // What stands still, systemd's watchdog ends.
-      stalls += 1
+      // systemd ends it by `TimeoutStartSec=`, later by `WatchdogSec=`.
+      stalls += isReady ? 0 : 1
       try await daemon.kill9()
     }
-    if daemon.isRunning { try limit("--as=unlimited:", mayBeGone: true) }
+    try limit("--as=unlimited:")
     if !daemon.isRunning {
       ends += 1
       daemon = try await installation.start()
     }
-    try await home.stored(version, in: installation, within: .seconds(120))
+    try await scene.home.stored(version, in: installation, within: .seconds(120))
     try await installation.ready(daemon)
   }
 
   func end(_ ledger: Soak.Ledger? = nil) async throws {
-    let missing = try await home.missing(version, in: installation)
-    ledger?.lose(missing)
-    try Soak.check(missing == 0, "\(missing) reports are lost")
-    let status = try await installation.json("status")
-    try Soak.check(
-      status["store"]?["condition"] == "healthy", "the store is not healthy: \(status)")
-    try Soak.check(try await daemon.stop() == .exit(0), "it did not stop:\n\(daemon.log)")
-    try installation.checkStore()
+    try await scene.check(version, ledger)
+    try await installation.checkStop(daemon)
   }
 
-  private func limit(_ option: String, mayBeGone: Bool = false) throws {
-    let arguments = ["--pid", "\(daemon.identifier)", option]
-    if mayBeGone {
-      _ = try Program.run("prlimit", arguments)
-    } else {
-      try Program.check("prlimit", arguments)
-    }
+  /// All that it has told the service manager since the last call.
+  private func notices() -> String {
+    var lines: [String] = []
+    while let more = manager.next() { lines += more }
+    return lines.joined(separator: "\n")
+  }
+
+  /// Bytes of address space that it has had.
+  private func addressSpace() throws -> Int {
+    let status = try String(contentsOfFile: "/proc/\(daemon.identifier)/status", encoding: .utf8)
+    let line = status.split(separator: "\n").first { $0.hasPrefix("VmPeak:") } ?? ""
+    let kilobytes = Int(line.filter(\.isNumber)) ?? 0
+    try Soak.check(kilobytes > 0, "its address space is not known:\n\(status)")
+    return kilobytes * 1024
+  }
+
+  /// Only a daemon that has ended need not have the limit.
+  private func limit(_ option: String) throws {
+    let result = try Program.run("prlimit", ["--pid", "\(daemon.identifier)", option])
+    try Soak.check(
+      result.status == 0 || !daemon.isRunning, "prlimit \(option) ended with: \(result.output)")
   }
 
   private func count(_ words: String) -> Int { daemon.log.components(separatedBy: words).count - 1 }

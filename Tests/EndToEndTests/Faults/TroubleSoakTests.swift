@@ -85,8 +85,7 @@ struct TroubleSoakTests {
     try await audience.until("the end of the alert", within: .seconds(120)) {
       !$0.alerts("alert_resolved", "StoreReadOnly").isEmpty
     }
-    try Soak.check(try await daemon.stop() == .exit(0), "it did not stop:\n\(daemon.log)")
-    if verifies { try installation.checkStore() }
+    try await installation.checkStop(daemon, verifies: verifies)
     ledger.round()
   }
 }

@@ -46,6 +46,14 @@ final class ReportingHome: Sendable {
 }
 
 extension Installation {
+  /// Stops the daemon as systemd does, and looks at what it has left.
+  ///
+  /// - Parameter verifies: whether this process can reach the store.
+  func checkStop(_ daemon: DaemonProcess, verifies: Bool = true) async throws {
+    try Soak.check(try await daemon.stop() == .exit(0), "it did not stop:\n\(daemon.log)")
+    if verifies { try checkStore() }
+  }
+
   /// Ends the run of a fault when an item cannot be read, or the store is not what its manifest says.
   func checkStore() throws {
     let report = try verify()
