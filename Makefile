@@ -81,7 +81,7 @@ stress: prepare ## Let 8 threads race on the keychain, under a sanitizer
 	@"$$($(SWIFT) build $(STRESS) --show-bin-path)/keychain-stress" $(if $(filter stress,$(MAKECMDGOALS)),$(ARGS))
 
 # The tests are those of `make test`, and the daemon is the one that is installed.
-soak: prepare compile ## Inject faults for 20 minutes, and check that nothing is lost
+soak: prepare compile ## Inject faults for 10 minutes, and check that nothing is lost
 	$(SWIFT) build --build-tests $(COUNTED)
 	@.ci/soak "$(THREADKEEPER)" $(ARGS)
 

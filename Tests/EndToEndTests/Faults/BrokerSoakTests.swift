@@ -9,7 +9,7 @@ import Testing
 struct BrokerSoakTests {
   /// Each begins with a new daemon: one whose connections end again and again waits for up to a minute.
   private static let scenes = 3
-  private static let rounds = 3
+  private static let rounds = 5
 
   @Test(
     "A broker that is stopped and killed under load, and forgets, gets its state back",
@@ -106,6 +106,7 @@ struct BrokerSoakTests {
       }
       try await publisher.publish(try home.reports(2))
       try await home.stored(2, in: installation, within: .seconds(120))
+      ledger.lose(try await home.missing(2, in: installation))
       ledger.name("alert `SessionTakenOver`")
       try await installation.checkStop(daemon)
     }

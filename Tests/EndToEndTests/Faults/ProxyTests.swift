@@ -16,7 +16,7 @@ struct ProxyTests {
 @Suite("A way to the broker that fails for minutes", .serialized)
 struct ProxySoakTests {
   /// Each begins with a new daemon: one whose connections are cut again and again waits for up to a minute.
-  private static let scenes = 4
+  private static let scenes = 6
 
   @Test(
     "Any order of the faults, and a long silence",
