@@ -36,11 +36,4 @@ struct RelayedHome {
     try Soak.check(
       status["store"]?["condition"] == "healthy", "the store is not healthy: \(status)")
   }
-
-  /// The daemon counts that its connections ended.
-  func untilReconnectsAreCounted() async throws {
-    try await health.until("health with reconnects", within: .seconds(120)) {
-      $0.state("threadkeeper/bridge/health")?["intake_reconnects"]?.number ?? 0 > 0
-    }
-  }
 }
