@@ -22,6 +22,11 @@ final class ReaderPool: @unchecked Sendable {
     return try body(connection)
   }
 
+  /// Of the connections that nobody reads with now.
+  func releaseMemory() throws {
+    try lock.withLock { for connection in idle { connection.releaseMemory() } }
+  }
+
   func close() {
     let closing = try? lock.withLock {
       isClosed = true

@@ -33,7 +33,7 @@ package final class SQLiteDatabase: Sendable {
   let options: Options
   let lock = ThreadLock()
   let writer: SQLiteConnection?
-  private let readers: ReaderPool
+  let readers: ReaderPool
 
   /// Opens the file. Whether others may read it is the caller's business.
   package init(

@@ -17,6 +17,7 @@ final class Ticker: Sendable {
   private let logger: Logger
   private let cursors: Mutex<TickCursors>
   private let areBasesSettled = Mutex(false)
+  private let rest = Mutex(RestWatch())
   private let droppedGrew = Mutex<WireTime?>(nil)
   private let queue = DispatchQueue(label: "threadkeeper.ticker")
   private let timer = Mutex<(any DispatchSourceTimer)?>(nil)
@@ -73,7 +74,7 @@ final class Ticker: Sendable {
     if !isLast, monitor.takeCheck(at: now) { checkStore(now) }
     let devices = outbox.deviceResults
     do {
-      let next = try transactions.run(at: now, wakes: false) { transaction in
+      let (next, changes) = try transactions.run(at: now, wakes: false) { transaction in
         var next = cursors.withLock { $0 }
         let known = monitor.snapshot
         try TickApplier(
@@ -92,12 +93,15 @@ final class Ticker: Sendable {
         if try EventLedger.published(transaction.tx) < published {
           try EventLedger.setPublished(published, transaction.tx)
         }
-        return next
+        return (next, transaction.tx.totalChanges)
       }
       // Only now: what a failed tick has done is undone, and due again at the next one.
       cursors.withLock { $0 = next }
       outbox.forget(devices)
       try store.keychain.tick()
+      if rest.withLock({ $0.tick(changes: changes) }) {
+        try store.keychain.database.releaseMemory()
+      }
       transactions.logRejections()
       if monitor.storeWorks(at: now, inBatch: false) {
         logger.notice("the store can be written again")
