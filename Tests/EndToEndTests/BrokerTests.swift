@@ -85,10 +85,12 @@ struct BrokerTests {
       heard.latest.filter { $0.key.hasPrefix("threadkeeper/alert/") }
         .compactMap { JSON($0.value) }.first { $0["alertname"] == "SessionLost" }
     }
-    try await audience.until("everything that was retained, and the alert about the session") {
-      heard in
-      retained.allSatisfy { heard.latest[$0] != nil } && sessionLost(heard) != nil
-        && heard.state("threadkeeper/bridge/health")?["intake"] == "running"
+    try await audience.until("the alert about the session") { sessionLost($0) != nil }
+    for topic in retained {
+      try await audience.until("\(topic), which was retained") { $0.latest[topic] != nil }
+    }
+    try await audience.until("the intake's health") {
+      $0.state("threadkeeper/bridge/health")?["intake"] == "running"
     }
     let lost = try #require(audience.look(sessionLost))
     #expect(lost["status"] == "firing")

@@ -43,6 +43,11 @@ struct HomeAssistantPace {
     sent[topic] = now
   }
 
+  /// What was sent counts no more: the broker may have forgotten it.
+  mutating func forget() {
+    self = HomeAssistantPace(seconds: seconds, now: now)
+  }
+
   /// Whether a topic has to wait. If so, `isOver` says when it is to be tried again.
   mutating func holds(_ topic: String) -> Bool {
     guard let last = sent[topic] else { return false }

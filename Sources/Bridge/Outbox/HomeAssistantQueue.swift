@@ -62,9 +62,11 @@ struct HomeAssistantQueue {
   }
 
   /// A walk begins: all is sent, and what was refused is tried again. The broker may have forgotten what it has
-  /// acknowledged a moment ago: what is not written of that stays due.
+  /// acknowledged a moment ago: what is not written of that stays due, and goes out at once. A transaction that is about
+  /// to write it would take it from what is due when the walk has passed.
   mutating func republish() {
     retry()
+    pace.forget()
     results.rows.removeAll()
     isWalkAhead = announces
   }

@@ -120,6 +120,25 @@ struct HomeAssistantDiscoveryTests {
     #expect(try scene.publish().isEmpty)
   }
 
+  @Test("The same while a transaction is about to write it, however short ago it was sent")
+  func forgottenWhileWritten() throws {
+    let scene = try Scene(pause: 5)
+    try scene.bridge.announce(Agent.living, .home, at: 1)
+    try scene.send()
+    let results = scene.outbox.deviceResults
+    #expect(!results.isEmpty)
+    scene.outbox.restart()
+    scene.outbox.republishAll()
+    let sent = try scene.send().map(\.topic)
+    try scene.bridge.database.write { try results.write($0) }
+    scene.outbox.forget(results)
+    #expect(sent == [Scene.bridgeTopic, Scene.topic(Agent.living)])
+    try scene.tick()
+    #expect(try scene.rows.allSatisfy { $0.due == nil })
+    scene.bridge.clock.advance(seconds: 60)
+    #expect(try scene.publish().isEmpty)
+  }
+
   @Test("A walk meanwhile written in steps sends none of them twice")
   func walkInSteps() throws {
     let scene = try Scene()
