@@ -45,7 +45,7 @@ TEST_TOOLS := avahi-daemon+ busybox chromium+ prometheus python3-fastjsonschema 
 test: prepare lint ## Check the style, run all tests, print what they cover
 	@.ci/test-tools $(TEST_TOOLS)
 	$(SWIFT) build --build-tests $(COUNTED)
-	@COVERAGE=.build/coverage .ci/test $(SWIFT) test --skip-build --disable-xctest $(ARGS)
+	@THREADKEEPER_COVERAGE=.build/coverage .ci/test $(SWIFT) test --skip-build --disable-xctest $(ARGS)
 
 test-brokers: prepare ## Test with Mosquitto in five ways, and with ejabberd
 	@.ci/test-tools ejabberd+
