@@ -29,13 +29,14 @@ package final class ManualClock: Clock {
 
   package var microseconds: Int64 { time.withLock { $0.microseconds } }
 
-  /// So much time passes. Below 0 the clock is set back.
+  /// So much time passes: at least none.
   package func advance(seconds: Int) { advance(microseconds: Int64(seconds) * 1_000_000) }
 
   package func advance(microseconds: Int64) {
+    precondition(microseconds >= 0, "`jump` sets the clock back")
     time.withLock {
       $0.microseconds += microseconds
-      $0.steady += max(0, microseconds)
+      $0.steady += microseconds
     }
   }
 

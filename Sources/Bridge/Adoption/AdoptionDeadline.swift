@@ -13,7 +13,7 @@ enum AdoptionDeadline {
   /// Whether all that routers have published is received by now: the broker delivers at once what waited for a
   /// daemon that was away.
   ///
-  /// - Parameter listeningSince: from long after now when the clock was set back since.
+  /// - Parameter listeningSince: later than now where the clock was set back, until the next tick.
   static func isCaughtUp(since listeningSince: WireTime?, now: WireTime) -> Bool {
     guard let listeningSince else { return false }
     return abs(now.milliseconds - listeningSince.milliseconds) >= 10_000

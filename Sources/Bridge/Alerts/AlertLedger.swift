@@ -27,7 +27,8 @@ enum AlertLedger {
       .integer(deadline.milliseconds), .integer(Int64(limit)), row: AlertRecord.init(row:))
   }
 
-  /// Moves the beginnings of all holds, at most to `now`.
+  /// Moves the beginnings of holds, at most to `now`. Where the clock was set back, only those that are later than now:
+  /// the others may have begun since.
   ///
   /// - Parameter jump: milliseconds.
   static func moveHolds(
@@ -36,7 +37,7 @@ enum AlertLedger {
     try tx.execute(
       """
       UPDATE alert SET held_since = min(held_since + ?1, ?2)
-       WHERE phase = 0 AND (?1 <> 0 OR held_since > ?2)
+       WHERE phase = 0 AND (?1 > 0 OR held_since > ?2)
       """,
       .integer(jump), .integer(now.milliseconds))
   }

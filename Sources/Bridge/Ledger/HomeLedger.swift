@@ -36,6 +36,13 @@ enum HomeLedger {
     try tx.execute("UPDATE home SET discovered_since = ? WHERE id = ?", .init(time), .integer(id))
   }
 
+  /// Discovery that began after `now` began then.
+  static func discoverNotLater(than now: WireTime, _ tx: WriteTransaction) throws {
+    try tx.execute(
+      "UPDATE home SET discovered_since = ? WHERE discovered_since > ?",
+      .integer(now.milliseconds), .integer(now.milliseconds))
+  }
+
   static func addRouters(_ change: Int, to id: Int64, _ tx: WriteTransaction) throws {
     try tx.execute(
       "UPDATE home SET routers = routers + ? WHERE id = ?", .integer(Int64(change)), .integer(id))

@@ -5,16 +5,17 @@ import BridgeProtocol
 /// Notices that the wall clock was set, or that the machine slept. A pure value.
 ///
 /// What waits for a time compares it with the wall clock: set back by a year, it would wait for a year, and set forward,
-/// every wait would be over. `Ticker` therefore starts the waits of this process again when the clock jumps, and
-/// `TickApplier` moves those in the store.
+/// every wait would be over. When the clock jumps, `Ticker` therefore resets the deadlines of this process, and
+/// `TickApplier` shifts the start times in the store. What paces publications looks for a clock that was set back by
+/// itself.
 struct ClockJumps: Sendable {
   /// Milliseconds. What is less is how time servers correct a clock, and no wait is that short.
   static let least: Int64 = 2_000
 
   private var last: ClockMoment
-  /// Milliseconds by which the beginnings in the store are still to be moved; nil: none is due. At the start those are
-  /// looked at that lie in a time to come, because the daemon was away when the clock was set.
-  private(set) var owed: Int64? = 0
+  /// Milliseconds by which the start times in the store are still to be shifted; nil: they are. At the start only those
+  /// later than now are changed: the daemon was away when the clock was set.
+  private(set) var pendingShift: Int64? = 0
 
   init(since last: ClockMoment) { self.last = last }
 
@@ -24,10 +25,10 @@ struct ClockJumps: Sendable {
     let jump = moment.wall.milliseconds - last.wall.milliseconds - passed
     last = moment
     guard abs(jump) >= Self.least else { return nil }
-    owed = (owed ?? 0) + jump
+    pendingShift = (pendingShift ?? 0) + jump
     return jump
   }
 
-  /// The beginnings in the store are moved.
-  mutating func settle() { owed = nil }
+  /// The start times in the store are shifted.
+  mutating func shifted() { pendingShift = nil }
 }

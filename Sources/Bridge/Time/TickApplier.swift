@@ -30,7 +30,7 @@ struct TickApplier {
 
   func apply(_ cursors: inout TickCursors) throws {
     let alerts = context.alerts
-    try followClock(&cursors.clock)
+    try followJump(&cursors.clock)
     try transaction.apply(alerts.raiseDue(limit: Self.alertsAtOnce))
     try transaction.apply(alerts.forgetResolved(limit: Self.alertsAtOnce))
     try transaction.apply(alerts.endNotices(limit: Self.alertsAtOnce))
@@ -43,14 +43,15 @@ struct TickApplier {
     try continueAdoptions(cursor: &cursors.adoptions)
   }
 
-  /// A hold that has begun lasts as long as it should, whether the clock was set forward or back. What is said to have
-  /// happened later than now happened now: otherwise it would not be over before the clock is there again.
-  private func followClock(_ clock: inout ClockJumps) throws {
-    guard let jump = clock.owed else { return }
+  /// A hold lasts as long as it should, whether the clock was set forward or back. What is said to have happened later
+  /// than now happened now: otherwise it would not be over before the clock is there again.
+  private func followJump(_ clock: inout ClockJumps) throws {
+    guard let jump = clock.pendingShift else { return }
     try AlertLedger.moveHolds(by: jump, notLaterThan: context.now, context.tx)
     try AlertLedger.changeNotLater(than: context.now, context.tx)
     try RouterLedger.seeNotLater(than: context.now, context.tx)
-    clock.settle()
+    try HomeLedger.discoverNotLater(than: context.now, context.tx)
+    clock.shifted()
   }
 
   private func continueAdoptions(cursor: inout Int64) throws {

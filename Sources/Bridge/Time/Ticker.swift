@@ -70,7 +70,7 @@ final class Ticker: Sendable {
 
   /// - Parameter isLast: nothing that it makes would leave any more.
   private func writeTick(isLast: Bool = false) {
-    let now = lookAtClock()
+    let now = noticeJump()
     if !isLast, monitor.takeCheck(at: now) { checkStore(now) }
     let devices = outbox.deviceResults
     do {
@@ -100,6 +100,7 @@ final class Ticker: Sendable {
       outbox.forget(devices)
       try store.keychain.tick()
       if rest.withLock({ $0.tick(changes: changes) }) {
+        logger.debug("the store is at rest: memory is given back")
         try store.keychain.database.releaseMemory()
       }
       transactions.logRejections()
@@ -114,9 +115,11 @@ final class Ticker: Sendable {
     }
   }
 
-  /// Where the clock has jumped, what waits in this process for a time waits no more, or begins to. What waits in the
-  /// store is moved with the next transaction that succeeds.
-  private func lookAtClock() -> WireTime {
+  /// Where the clock has jumped, the deadlines of this process are reset. The start times in the store are shifted with
+  /// the next transaction that succeeds.
+  ///
+  /// - Returns: now.
+  private func noticeJump() -> WireTime {
     let moment = transactions.clock.moment()
     guard let jump = cursors.withLock({ $0.clock.notice(moment) }) else { return moment.wall }
     logger.notice("the clock has jumped", metadata: ["seconds": "\(jump / 1_000)"])

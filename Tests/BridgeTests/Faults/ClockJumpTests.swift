@@ -26,6 +26,30 @@ struct ClockJumpTests {
     #expect(try bridge.alert(.preferredNetworkMismatch, Agent.attic)?.phase == .firing)
   }
 
+  @Test("A condition that begins after the clock was set back, before the next tick, is held, too")
+  func holdAfterwards() throws {
+    let bridge = try TestBridge.settled()
+    bridge.clock.jump(seconds: -Self.year)
+    try bridge.announce(Agent.attic, .guest, at: 9)
+    try bridge.pass()
+    #expect(try bridge.alert(.preferredNetworkMismatch, Agent.attic)?.phase == .held)
+  }
+
+  @Test("A router that appears is unknown, whether the clock was set back by a year or not")
+  func unknownRouter() throws {
+    let bridge = try TestBridge {
+      $0.discoversRouters = true
+      $0.alertsHold = 0
+    }
+    try bridge.announce(Agent.living, .home, at: 5)
+    try bridge.discover([])
+    bridge.clock.jump(seconds: -Self.year)
+    try bridge.pass()
+    try bridge.passFirstLook()
+    try bridge.discover([Advert(at: 5)])
+    #expect(try bridge.alarms() == ["UnknownRouter \(Agent.garage)"])
+  }
+
   @Test("A router that falls silent when the clock is set back by a year is noticed")
   func silence() throws {
     let bridge = try TestBridge.settled()

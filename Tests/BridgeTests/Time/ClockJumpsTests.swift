@@ -26,10 +26,10 @@ struct ClockJumpsTests {
     let year: Int64 = 31_536_000_000
     for jump in [2_000, -2_000, year, -year] {
       var jumps = ClockJumps(since: moment(1_000_000, 5_000))
-      jumps.settle()
+      jumps.shifted()
       #expect(jumps.notice(moment(1_001_000 + jump, 6_000)) == jump)
       #expect(jumps.notice(moment(1_002_000 + jump, 7_000)) == nil)
-      #expect(jumps.owed == jump)
+      #expect(jumps.pendingShift == jump)
     }
   }
 
@@ -38,13 +38,13 @@ struct ClockJumpsTests {
   )
   func owed() {
     var jumps = ClockJumps(since: moment(0, 0))
-    #expect(jumps.owed == 0)
+    #expect(jumps.pendingShift == 0)
     _ = jumps.notice(moment(10_000, 0))
     _ = jumps.notice(moment(15_000, 0))
-    #expect(jumps.owed == 15_000)
-    jumps.settle()
-    #expect(jumps.owed == nil)
+    #expect(jumps.pendingShift == 15_000)
+    jumps.shifted()
+    #expect(jumps.pendingShift == nil)
     _ = jumps.notice(moment(0, 0))
-    #expect(jumps.owed == -15_000)
+    #expect(jumps.pendingShift == -15_000)
   }
 }

@@ -17,7 +17,9 @@ struct TickerTests {
   let monitor = BridgeMonitor()
   let outbox: Outbox
   let status: StatusConnection
+  let transactions: TransactionRunner
   let ticker: Ticker
+  private let log = RecordingLog()
   private let turns = Turns()
 
   private final class Turns: Sendable {
@@ -29,7 +31,7 @@ struct TickerTests {
   init() throws {
     bridge = try TestBridge(disk: disk)
     let topics = bridge.configuration.topics
-    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    let logger = log.logger
     let pace = PublicationPace(fullBatch: 500, portion: 10)
     outbox = try bridge.outbox(monitor)
     status = StatusConnection(
@@ -39,8 +41,9 @@ struct TickerTests {
         identity: { nil }, overview: AlertsOverviewSource(topics: topics, monitor: monitor),
         consents: bridge.consentOverviews, monitor: monitor,
         startedAt: bridge.clock.now()), topics: topics, clock: bridge.clock, logger: logger)
+    transactions = bridge.runner(monitor, logger: logger)
     ticker = Ticker(
-      bridge.runner(monitor, logger: logger), outbox: outbox, pace: pace, status: status,
+      transactions, outbox: outbox, pace: pace, status: status,
       onTurn: { [turns] _ in turns.add() }, logger: logger)
   }
 
@@ -129,10 +132,48 @@ struct TickerTests {
     }
     #expect(try bridge.firing() == ["MessagesDropped"])
     monitor.update { $0.listeningSince = bridge.clock.now() }
-    bridge.clock.advance(seconds: -86_400)
+    bridge.clock.jump(seconds: -86_400)
     ticker.stop()
     #expect(monitor.snapshot.listeningSince == bridge.clock.now())
     #expect(try bridge.firing().isEmpty)
+    #expect(log.lines.contains("the clock has jumped seconds=-86400"))
+  }
+
+  @Test("A clock that was set back holds back neither health nor lines about rejected messages")
+  func pacesAfterJump() throws {
+    func health() -> Int {
+      status.periodic(now: bridge.clock.now())
+      return status.publications(upTo: 100).count { $0.topic == "threadkeeper/bridge/health" }
+    }
+    func rejections() -> Int { log.lines.count { $0.hasPrefix("messages rejected") } }
+    func reject() throws {
+      try transactions.run { try $0.messages.apply(.dropped, bridge.sealed) }
+    }
+    status.connected(
+      MosquittoSession(sessionPresent: true, protocolVersion: .v5, publishWindow: 20))
+    ticker.stop()
+    #expect(health() == 1)
+    #expect(health() == 0)
+    for _ in 1...2 { try reject() }
+    #expect(rejections() == 1)
+    bridge.clock.jump(seconds: -86_400)
+    ticker.stop()
+    #expect(health() == 1)
+    #expect(rejections() == 2)
+  }
+
+  @Test("After a burst the memory of the store is given back, once")
+  func rest() throws {
+    func given() -> Int { log.lines.count { $0.contains("memory is given back") } }
+    ticker.stop()
+    for number in 0..<50 { try bridge.announce(Fleet.agent(number), .home, at: 1) }
+    for _ in 0..<RestWatch.ticks {
+      #expect(given() == 0)
+      ticker.stop()
+    }
+    ticker.stop()
+    for _ in 0..<5 { ticker.stop() }
+    #expect(given() == 1)
   }
 
   @Test(
