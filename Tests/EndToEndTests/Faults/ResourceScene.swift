@@ -10,10 +10,11 @@ final class ResourceScene {
   private let manager: NoticeReceiver
   private var daemon: DaemonProcess
   private var version = 1
-  /// How often the daemon ended by itself, or was ended.
+  /// How often the daemon ended by itself.
   private(set) var ends = 0
-  /// How often it neither worked nor ended, before it was ready.
-  private(set) var stalls = 0
+  /// How often it neither worked nor ended, and was killed; and how often of these before it was ready.
+  private(set) var kills = 0
+  private(set) var killsBeforeReady = 0
 
   private var installation: Installation { scene.installation }
 
@@ -62,7 +63,7 @@ final class ResourceScene {
     daemon = try installation.launch()
     try await Task.sleep(for: delay)
     try limit("--as=\(bytes):")
-    var isReady = false
+    var (isReady, isKilled) = (false, false)
     // It works with what it has, or ends.
     do {
       try await eventually(within: .seconds(15), "the reports, or the end") {
@@ -72,12 +73,14 @@ final class ResourceScene {
       }
     } catch is TimedOut {
       // systemd ends it by `TimeoutStartSec=`, later by `WatchdogSec=`.
-      stalls += isReady ? 0 : 1
+      isKilled = true
+      kills += 1
+      killsBeforeReady += isReady ? 0 : 1
       try await daemon.kill9()
     }
     try limit("--as=unlimited:")
     if !daemon.isRunning {
-      ends += 1
+      ends += isKilled ? 0 : 1
       daemon = try await installation.start()
     }
     try await scene.home.stored(version, in: installation, within: .seconds(120))
