@@ -3,8 +3,8 @@
 import Dispatch
 import Foundation
 
-/// Ends what the benchmark started, and removes its files, when a signal ends the benchmark: what Foundation starts is
-/// not in its process group, so that Ctrl-C does not reach it.
+/// When a signal ends the benchmark, ends what it started and removes its files. Ctrl-C alone would not: Foundation
+/// starts programs in process groups of their own.
 final class Interruption {
   private let sources: [any DispatchSourceSignal]
 
@@ -16,9 +16,10 @@ final class Interruption {
       signal(number) { _ in }
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler {
-        ChildProcess.killAll()
-        try? FileManager.default.removeItem(atPath: path)
-        _exit(128 + number)
+        ChildProcess.killAll {
+          try? FileManager.default.removeItem(atPath: path)
+          _exit(128 + number)
+        }
       }
       source.resume()
       return source

@@ -25,8 +25,8 @@ final class ChildProcess: Sendable {
 
   let name: String
   let startedAt: Int64
-  /// The process numbers of all that were started and whose end nobody has waited for.
-  private static let running = Mutex(Set<Int32>())
+  /// All that were started and whose end nobody has waited for.
+  private static let started = Mutex<[Int32: Process]>([:])
 
   private let process = Process()
   private let input: FileHandle?
@@ -50,9 +50,9 @@ final class ChildProcess: Sendable {
     process.standardOutput = stream == .output ? pipe : FileHandle.nullDevice
     process.standardError = stream == .error ? pipe : FileHandle.standardError
     startedAt = bare_now()
-    try Self.running.withLock { running in
+    try Self.started.withLock { started in
       try process.run()
-      running.insert(process.processIdentifier)
+      started[process.processIdentifier] = process
     }
     let descriptor = dup(pipe.fileHandleForReading.fileDescriptor)
     Thread.detachNewThread { [self] in read(descriptor) }
@@ -104,12 +104,17 @@ final class ChildProcess: Sendable {
   /// Waits for its end.
   func wait() {
     process.waitUntilExit()
-    Self.running.withLock { _ = $0.remove(identifier) }
+    Self.started.withLock { _ = $0.removeValue(forKey: identifier) }
   }
 
-  /// SIGKILL to all that were started.
-  static func killAll() {
-    running.withLock { $0.forEach { Glibc.kill($0, SIGKILL) } }
+  /// SIGKILL to all that were started and run. None is started any more before `last` ends this program.
+  static func killAll(andEnd last: () -> Never) -> Never {
+    started.withLock { started in
+      for process in started.values where process.isRunning {
+        Glibc.kill(process.processIdentifier, SIGKILL)
+      }
+      last()
+    }
   }
 
   /// Closes its standard input, SIGTERM, and waits for its end.
