@@ -59,7 +59,8 @@ package enum Hexadecimal {
 
   private static func parse(_ text: UnsafeBufferPointer<UInt8>) -> Result<[UInt8], NotHexadecimal> {
     var strange: Int?
-    let bytes = [UInt8](unsafeUninitializedCapacity: text.count / 2) { bytes, count in
+    // With a capacity of 0, Swift would write to the array without elements that all threads share.
+    let bytes = [UInt8](unsafeUninitializedCapacity: max(1, text.count / 2)) { bytes, count in
       while count < text.count / 2 {
         let high = digit(text[count * 2])
         let low = digit(text[count * 2 + 1])
