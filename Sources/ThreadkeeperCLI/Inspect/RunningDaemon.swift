@@ -50,23 +50,9 @@ struct RunningDaemon: Equatable {
   }
 
   private static func storePaths(_ environment: [String: String]) -> [String] {
-    storePaths(in: socketTable()).filter(SystemPlaces(environment: environment).contains)
-  }
-
-  /// The kernel gives a page of it at a time, which Foundation takes for all of it. Any user can give a socket a name that
-  /// is not UTF-8.
-  private static func socketTable() -> String {
-    let descriptor = open("/proc/net/unix", O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return "" }
-    defer { close(descriptor) }
-    var table: [UInt8] = []
-    var page = [UInt8](repeating: 0, count: 64 << 10)
-    while true {
-      let count = read(descriptor, &page, page.count)
-      guard count > 0 else { break }
-      table += page.prefix(count)
-    }
-    return String(decoding: table, as: UTF8.self)
+    // Any user can give a socket a name that is not UTF-8.
+    let table = (try? KernelFile.text("/proc/net/unix")) ?? ""
+    return storePaths(in: table).filter(SystemPlaces(environment: environment).contains)
   }
 
   init(storePath: String, user: uid_t) {

@@ -16,7 +16,7 @@ enum ProgramCode {
   /// - Returns: the bytes that are mapped, whether they were in memory or not.
   /// - Throws: why the mappings can't be read, or what madvise(2) refused with.
   static func unmap() throws -> Int {
-    let segments = segments(in: try String(contentsOfFile: "/proc/self/smaps", encoding: .utf8))
+    let segments = segments(in: try KernelFile.text("/proc/self/smaps"))
     for segment in segments {
       let start = UnsafeMutableRawPointer(bitPattern: segment.lowerBound)
       guard madvise(start, segment.count, MADV_DONTNEED) == 0 else {

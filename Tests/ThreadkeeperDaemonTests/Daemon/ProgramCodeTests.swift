@@ -40,20 +40,38 @@ struct ProgramCodeTests {
     #expect(ProgramCode.segments(in: text).isEmpty)
   }
 
+  @Test("The kernel's table is read to its end, and a file that is not there is an error")
+  func wholeTable() throws {
+    let table = try KernelFile.text("/proc/self/smaps")
+    #expect(table.utf8.count > 64 << 10)
+    #expect(table.contains("[stack]"))
+    #expect(throws: POSIXError(.ENOENT)) { try KernelFile.text("/proc/self/none") }
+  }
+
   @Test("Leaves the memory when it is unmapped, and runs on")
   func unmap() async {
     // A process of its own, in which no other test runs.
     await #expect(processExitsWith: .success) {
-      let before = try ProgramCodeTests.residentPages()
+      let before = try ProgramCodeTests.residentCode()
       #expect(try ProgramCode.unmap() > 0)
-      let after = try ProgramCodeTests.residentPages()
+      let after = try ProgramCodeTests.residentCode()
       #expect(after < before)
     }
   }
 
-  /// Of files, from proc_pid_statm(5).
-  private static func residentPages() throws -> Int {
-    let text = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
-    return try #require(Int(text.split(separator: " ")[2]))
+  /// KiB of what is executable and of a file, from proc_pid_smaps(5).
+  private static func residentCode() throws -> Int {
+    let maps = try KernelFile.text("/proc/self/smaps")
+    var isCode = false
+    var sum = 0
+    for line in maps.split(separator: "\n") {
+      let words = line.split(separator: " ")
+      if words[0] == "Rss:", isCode {
+        sum += try #require(Int(words[1]))
+      } else if words[0].last != ":" {
+        isCode = words.count >= 6 && words[1] == "r-xp" && words[5].hasPrefix("/")
+      }
+    }
+    return sum
   }
 }
