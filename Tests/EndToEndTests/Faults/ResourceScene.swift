@@ -20,7 +20,10 @@ final class ResourceScene {
 
   init(routers: Int = 20) async throws {
     manager = try NoticeReceiver("@threadkeeper-test-\(UInt64.random(in: 0 ... .max))")
-    scene = try await .start(routers: routers, variables: ["NOTIFY_SOCKET": manager.address])
+    // Swift's report of a crash needs memory too, and stands still without.
+    scene = try await .start(
+      routers: routers,
+      variables: ["NOTIFY_SOCKET": manager.address, "SWIFT_BACKTRACE": "enable=no"])
     daemon = scene.daemon
   }
 
