@@ -31,6 +31,9 @@ package struct FoundItem: Sendable {
   /// Whose secret is meant, and who says when it can be had.
   package var secretHolder: Item { privateKey ?? item }
 
+  /// False: it was stored without data, and the secret is empty.
+  package var hasData: Bool { secretHolder[.hasNoData] == nil }
+
   /// Every item whose secret is given out with it: of an identity both.
   var halves: [Item] { privateKey.map { [$0, item] } ?? [item] }
 

@@ -24,7 +24,8 @@ extension ItemRequest {
     }
     if let host, !Self.isHost(found[.server], orBelow: host) { return false }
     return attributes.allSatisfy { attribute, wanted in
-      let value = found[attribute] ?? .data([])
+      let missing: AttributeValue? = attribute.isEmptyByDefault ? .data([]) : nil
+      guard let value = found[attribute] ?? missing else { return false }
       return value.matches(wanted) || ignoresCase && Self.areSameText(value, wanted)
     }
   }

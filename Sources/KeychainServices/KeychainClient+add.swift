@@ -22,6 +22,7 @@ extension KeychainClient {
     if let control = request.accessControl, !control.flags.isEmpty {
       attributes[.accessControl] = control.attribute
     }
+    attributes[.hasNoData] = request.secret == nil ? .bool(true) : nil
     let secret = request.secret ?? SecretBytes(copying: [])
     let item = try keychain.add(
       NewItem(

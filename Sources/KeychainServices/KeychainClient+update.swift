@@ -46,6 +46,7 @@ extension KeychainClient {
     _ change: ItemRequest
   ) throws(KeychainError) -> (ItemAttributes, removing: Set<ItemAttribute>) {
     var attributes = change.attributes
+    var removing: Set<ItemAttribute> = change.secret == nil ? [] : [.hasNoData]
     // The store stamps the one, and nobody changes the other.
     attributes[.modificationDate] = nil
     attributes[.creationDate] = nil
@@ -57,10 +58,11 @@ extension KeychainClient {
     }
     if let control = change.accessControl, !control.flags.isEmpty {
       attributes[.accessControl] = control.attribute
-      return (attributes, [])
+      return (attributes, removing)
     }
     // A new accessibility is a new access control without conditions.
-    return (attributes, change.accessible == nil ? [] : [.accessControl])
+    if change.accessible != nil { removing.insert(.accessControl) }
+    return (attributes, removing)
   }
 
   /// A reference says the class only when its item is found.

@@ -43,6 +43,10 @@ extension ItemAttribute {
 extension ItemAttribute: CustomStringConvertible {
   package var description: String {
     if let code { return code }
-    return self == .preferredMember ? "preferredMember" : "attribute \(rawValue)"
+    return switch self {
+    case .preferredMember: "preferredMember"
+    case .hasNoData: "hasNoData"
+    default: "attribute \(rawValue)"
+    }
   }
 }

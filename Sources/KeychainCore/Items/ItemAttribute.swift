@@ -65,4 +65,12 @@ package struct ItemAttribute: RawRepresentable, Hashable, Sendable {
 
   /// Of a Thread credential: the router belongs to the preferred network.
   package static let preferredMember = Self(rawValue: 192)
+  /// The item was stored without data, which is not the same as with no bytes of data.
+  package static let hasNoData = Self(rawValue: 193)
+
+  /// Whether an item without it counts as one with an empty value or 0: what is part of a primary key, as in Apple's
+  /// schema (SecItemSchema.c). All others are missing.
+  package var isEmptyByDefault: Bool { Self.ofPrimaryKeys.contains(self) }
+
+  private static let ofPrimaryKeys = Set(ItemClass.allCases.flatMap(\.primaryKey))
 }

@@ -4,7 +4,7 @@
 package struct ItemQuery: Sendable {
   /// Nil: every class.
   package var itemClass: ItemClass?
-  /// Equal byte by byte. An empty value also finds an attribute that is missing.
+  /// Equal byte by byte. An empty value also finds an attribute that is missing and `isEmptyByDefault`.
   package var attributes: ItemAttributes
   package var accessible: Accessibility?
   /// Nil: every group.
@@ -69,7 +69,7 @@ package struct ItemQuery: Sendable {
       if let found = item.attributes[attribute] {
         guard found.matches(wanted) else { return false }
       } else {
-        guard wanted.isEmpty else { return false }
+        guard wanted.isEmpty, attribute.isEmptyByDefault else { return false }
       }
     }
     return true

@@ -21,6 +21,7 @@ struct ResultWriter {
   private func value(of found: FoundItem) -> Any {
     switch shape {
     case .data:
+      // Also of an item without data, as on Apple's systems: success gives a value.
       return found.secret?.data ?? Data()
     case .persistentReference:
       return Data(found.persistentReference.bytes)
@@ -35,7 +36,7 @@ struct ResultWriter {
   private func dictionary(of found: FoundItem) -> [String: Any] {
     var dictionary = shape.contains(.attributes) ? attributes(of: found) : [:]
     dictionary[kSecClass] = found.itemClass.code
-    if shape.contains(.data) { dictionary[kSecValueData] = found.secret?.data ?? Data() }
+    if shape.contains(.data), found.hasData { dictionary[kSecValueData] = found.secret?.data }
     if shape.contains(.reference) { dictionary[kSecValueRef] = object(of: found) }
     if shape.contains(.persistentReference) {
       dictionary[kSecValuePersistentRef] = Data(found.persistentReference.bytes)

@@ -74,14 +74,30 @@ extension OwnKeychain {
       withExtendedLifetime(store) {}
     }
 
-    @Test func anItemMayHaveNoDataOrEmptyData() throws {
+    @Test("An item without data returns no data, one with empty data returns that")
+    func noDataIsNotEmptyData() throws {
       let store = try ProgramStore()
-      #expect(add(password("none")) == errSecSuccess)
+      let both: [String: Any] = [kSecReturnAttributes: true, kSecReturnData: true]
+      let none = addAndCopy(password("none", both))
+      #expect(none.status == errSecSuccess)
+      #expect(none.dictionary?[kSecAttrAccount] as? String == "none")
+      #expect(none.dictionary?.keys.contains(kSecValueData) == false)
       #expect(add(password("empty", [kSecValueData: Data()])) == errSecSuccess)
-      for account in ["none", "empty"] {
-        let answer = copy(password(account, [kSecReturnData: true]))
-        #expect(answer.data == Data())
+      func item(_ account: String) -> [String: Any]? {
+        LinuxKeychain.close()
+        return copy(password(account, both)).dictionary
       }
+      #expect(item("none")?.keys.contains(kSecValueData) == false)
+      #expect(item("empty")?[kSecValueData] as? Data == Data())
+      // Alone, data is a value in any case.
+      for account in ["none", "empty"] {
+        #expect(copy(password(account, [kSecReturnData: true])).data == Data())
+      }
+      let query = password("none") as CFDictionary
+      #expect(SecItemUpdate(query, [kSecAttrLabel: "x"] as CFDictionary) == errSecSuccess)
+      #expect(item("none")?.keys.contains(kSecValueData) == false)
+      #expect(SecItemUpdate(query, [kSecValueData: Data()] as CFDictionary) == errSecSuccess)
+      #expect(item("none")?[kSecValueData] as? Data == Data())
       withExtendedLifetime(store) {}
     }
 

@@ -214,6 +214,61 @@ extension OwnKeychain {
       withExtendedLifetime(store) {}
     }
 
+    @Test(
+      "An empty or zero value finds no item without the attribute, unless it is part of a primary key"
+    )
+    func missingIsNotEmpty() throws {
+      let store = try ProgramStore()
+      let generic: [String: Any] = [kSecClass: kSecClassGenericPassword]
+      let certificate: [String: Any] = [kSecClass: kSecClassCertificate]
+      for item in [
+        generic, certificate, [kSecClass: kSecClassInternetPassword], [kSecClass: kSecClassKey],
+      ] { #expect(add(item) == errSecSuccess) }
+      let nullable: [(CFString, Any)] = [
+        (kSecAttrLabel, ""), (kSecAttrDescription, ""), (kSecAttrComment, ""),
+        (kSecAttrGeneric, Data()), (kSecAttrGeneric, ""), (kSecAttrCreator, 0), (kSecAttrType, 0),
+        (kSecAttrIsInvisible, false), (kSecAttrIsNegative, false), (kSecAttrSyncViewHint, ""),
+      ]
+      let loose: [String: Any] = [kSecMatchCaseInsensitive: true]
+      for (name, value) in nullable {
+        let query = generic.merging([name: value]) { $1 }
+        #expect(copy(query).status == errSecItemNotFound, "\(name)")
+        #expect(copy(query.merging(loose) { $1 }).status == errSecItemNotFound, "\(name)")
+        #expect(SecItemDelete(query as CFDictionary) == errSecItemNotFound, "\(name)")
+      }
+      for name in [kSecAttrLabel, kSecAttrSubject, kSecAttrPublicKeyHash] {
+        #expect(copy(certificate.merging([name: Data()]) { $1 }).status == errSecItemNotFound)
+      }
+      #expect(copy([kSecClass: kSecClassKey, kSecAttrCanSign: false]).status == errSecItemNotFound)
+      for (itemClass, name, value) in [
+        (kSecClassGenericPassword, kSecAttrAccount, ""),
+        (kSecClassGenericPassword, kSecAttrService, ""),
+        (kSecClassInternetPassword, kSecAttrServer, ""),
+        (kSecClassInternetPassword, kSecAttrPort, 0),
+        (kSecClassInternetPassword, kSecAttrSecurityDomain, ""),
+        (kSecClassInternetPassword, kSecAttrPath, ""),
+        (kSecClassCertificate, kSecAttrSerialNumber, Data()),
+        (kSecClassKey, kSecAttrApplicationTag, Data()),
+        (kSecClassKey, kSecAttrKeySizeInBits, 0),
+      ] as [(CFString, CFString, Any)] {
+        let query: [String: Any] = [kSecClass: itemClass, name: value]
+        #expect(copy(query).status == errSecSuccess, "\(itemClass) \(name)")
+        #expect(copy(query.merging(loose) { $1 }).status == errSecSuccess, "\(itemClass) \(name)")
+      }
+      // What is missing is not given back either; what was stored empty is found and given back.
+      let item = copy(generic.merging([kSecReturnAttributes: true]) { $1 }).dictionary
+      for (name, _) in nullable { #expect(item?[name] == nil, "\(name)") }
+      for (name, value) in nullable where name != kSecAttrGeneric {
+        let text = "stored \(name)"
+        #expect(add(password(text, [name: value])) == errSecSuccess)
+        let query = generic.merging([name: value, kSecReturnAttributes: true]) { $1 }
+        let found = copy(query).dictionary
+        #expect(found?[kSecAttrAccount] as? String == text)
+        #expect(found?[name] != nil, "\(name)")
+      }
+      withExtendedLifetime(store) {}
+    }
+
     @Test func datesNumbersAndDataAreCompared() throws {
       let store = try ProgramStore()
       let start = Date(timeIntervalSince1970: 1_700_000_000.25)

@@ -72,7 +72,7 @@ extension OwnKeychain {
       }
       for (one, item) in zip(found, items) {
         if query[kSecReturnAttributes] == nil {
-          guard one as? Data == item.data else { return "search \(query): other data" }
+          guard one as? Data == item.data ?? Data() else { return "search \(query): other data" }
           continue
         }
         guard let one = one as? [String: Any] else { return "search \(query): no dictionary" }

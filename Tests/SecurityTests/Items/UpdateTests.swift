@@ -175,7 +175,7 @@ extension OwnKeychain {
       withExtendedLifetime(store) {}
     }
 
-    @Test func emptyingAnAttributeIsLikeNotHavingIt() throws {
+    @Test func anEmptiedAttributeIsFoundByTheEmptyValue() throws {
       let store = try ProgramStore()
       #expect(add(password("a", [kSecAttrLabel: "x"])) == errSecSuccess)
       #expect(update(password("a"), [kSecAttrLabel: ""]) == errSecSuccess)

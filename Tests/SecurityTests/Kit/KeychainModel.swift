@@ -8,11 +8,12 @@ struct KeychainModel {
   struct Entry {
     var itemClass: String
     var attributes: [String: AnyHashable]
-    var data: Data
+    var data: Data?
 
-    /// Empty, 0 and false are like nothing.
+    /// In a primary key, empty, 0 and false are like nothing.
     func value(_ name: String) -> AnyHashable? {
       guard let value = attributes[name] else { return nil }
+      guard name != kSecAttrLabel, name != kSecAttrGeneric else { return value }
       let nothing: [AnyHashable] = ["", 0, false, Data()]
       return nothing.contains(value) ? nil : value
     }
@@ -32,7 +33,7 @@ struct KeychainModel {
   init(groups: [String]) { self.groups = groups }
 
   mutating func add(_ item: [String: Any]) -> OSStatus {
-    var entry = Entry(itemClass: item[kSecClass] as? String ?? "", attributes: [:], data: Data())
+    var entry = Entry(itemClass: item[kSecClass] as? String ?? "", attributes: [:], data: nil)
     entry.attributes[kSecAttrAccessGroup] = groups[0]
     entry.attributes[kSecAttrAccessible] = kSecAttrAccessibleWhenUnlocked
     entry.attributes[kSecAttrSynchronizable] = false
@@ -99,7 +100,7 @@ struct KeychainModel {
       }
       return query.allSatisfy { name, wanted in
         guard name.count == 4, name != kSecAttrSynchronizable else { return true }
-        var probe = Entry(itemClass: "", attributes: [:], data: Data())
+        var probe = Entry(itemClass: "", attributes: [:], data: nil)
         probe.attributes[name] = wanted as? AnyHashable
         let (given, found) = (probe.value(name), entry.value(name))
         if given == found { return true }
@@ -113,7 +114,7 @@ struct KeychainModel {
 
   private func change(_ entry: inout Entry, by dictionary: [String: Any]) {
     for (name, value) in dictionary {
-      if name == kSecValueData { entry.data = value as? Data ?? Data() }
+      if name == kSecValueData { entry.data = value as? Data }
       if name.count == 4 { entry.attributes[name] = value as? AnyHashable }
     }
   }
