@@ -26,6 +26,7 @@ let package = Package(
   name: "threadkeeper",
   products: [
     .library(name: "Security", targets: ["Security"]),
+    .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
     .library(name: "ThreadDataset", targets: ["ThreadDataset"]),
     .library(name: "ThreadNetwork", targets: ["ThreadNetwork"]),
     .executable(name: "threadkeeper", targets: ["threadkeeper"]),
@@ -89,6 +90,7 @@ let package = Package(
     .target(
       name: "Security", dependencies: ["KeychainCore", "KeychainServices", "Terminal"],
       swiftSettings: librarySettings),
+    .target(name: "LocalAuthentication", dependencies: ["Security"]),
     .target(
       name: "ThreadCredentialStore",
       dependencies: ["KeychainCore", "SodiumCrypto", "SQLiteDatabase", "ThreadDataset"]),
@@ -293,8 +295,8 @@ let package = Package(
     .testTarget(
       name: "SecurityTests",
       dependencies: [
-        "FuzzTargets", "KeychainCore", "KeychainServices", "SQLiteDatabase", "Security",
-        "SodiumCrypto", "TestKit",
+        "FuzzTargets", "KeychainCore", "KeychainServices", "LocalAuthentication",
+        "SQLiteDatabase", "Security", "SodiumCrypto", "TestKit",
       ]),
     .testTarget(
       name: "ThreadNetworkTests",

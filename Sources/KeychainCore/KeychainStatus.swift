@@ -21,6 +21,8 @@ package enum KeychainStatus: Int32, Sendable {
   case itemNotFound = -25300
   case dataTooLarge = -25302
   case noSuchAttribute = -25303
+  /// Nothing says where the keychain lies.
+  case noDefaultKeychain = -25307
   /// The class of the item is locked.
   case interactionNotAllowed = -25308
   case interactionRequired = -25315

@@ -59,7 +59,8 @@ package struct KeychainService: Sendable {
       case .asks(let items):
         let demands = Set(items.compactMap(\.accessControl))
         let question = PresenceQuestion(demands: Array(demands), prompt: request.prompt)
-        switch presence.ask(question) {
+        let ask = { presence.ask(question) }
+        switch request.agreement?(ask) ?? ask() {
         case .present:
           granted.formUnion(items.map(\.id))
         case .refused:

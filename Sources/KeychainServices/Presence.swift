@@ -17,6 +17,24 @@ package enum PresenceAnswer: Sendable {
   case refused
   /// There is nobody to ask: -25308.
   case nobody
+
+  /// - Parameter agrees: nil when nobody can be asked.
+  package init(agrees: Bool?) {
+    self =
+      switch agrees {
+      case true?: .present
+      case false?: .refused
+      case nil: .nobody
+      }
+  }
+
+  package var agrees: Bool? {
+    switch self {
+    case .present: true
+    case .refused: false
+    case .nobody: nil
+    }
+  }
 }
 
 /// Asks a person. Called without a lock or a transaction, and may take as long as a person does.

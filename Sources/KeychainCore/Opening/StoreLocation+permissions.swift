@@ -14,14 +14,19 @@ extension StoreLocation {
       return
     }
     if errno == EEXIST { return }
-    guard errno == ENOENT, !path.isEmpty, path != "." else {
-      throw .system("make the directory", path: path)
-    }
+    guard errno == ENOENT, !path.isEmpty, path != "." else { throw notMade(path) }
     try makeDirectory(parent(of: path))
-    guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
-      throw .system("make the directory", path: path)
-    }
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw notMade(path) }
     syncDirectory(parent(of: path))
+  }
+
+  private static func notMade(_ path: String) -> KeychainError {
+    let error = KeychainError.system("make the directory", path: path)
+    switch error.status {
+    // A place where nobody can make one: below a file, in /proc, on a disk that takes no changes.
+    case .noSuchKeychain, .readOnly: return KeychainError(.writePermission, error.message)
+    default: return error
+    }
   }
 
   /// Makes the names in a directory last. A file system that cannot do it keeps names in order

@@ -29,7 +29,7 @@ extension StoreLocation {
   private func trace() throws(KeychainError) -> String? {
     for path in logPaths where try Self.hasName(path) { return path }
     guard let directory = opendir(anchorDirectory) else {
-      guard errno == ENOENT else { throw Self.outOfReach(anchorDirectory) }
+      guard errno == ENOENT || errno == ENOTDIR else { throw Self.outOfReach(anchorDirectory) }
       return nil
     }
     defer { closedir(directory) }
@@ -53,7 +53,7 @@ extension StoreLocation {
   private static func hasName(_ path: String) throws(KeychainError) -> Bool {
     var status = stat()
     if lstat(path, &status) == 0 { return true }
-    guard errno == ENOENT else { throw outOfReach(path) }
+    guard errno == ENOENT || errno == ENOTDIR else { throw outOfReach(path) }
     return false
   }
 

@@ -35,6 +35,7 @@ struct RequestReader {
     var reader = RequestReader(request: request, itemClass: request.namedClass)
     for (key, value) in dictionary { try reader.read(key, value) }
     reader.readCertificate()
+    reader.readContext(dictionary[kSecUseAuthenticationContext])
     return reader.request
   }
 
@@ -102,7 +103,9 @@ struct RequestReader {
       request.prompt = ValueReader.text(value)
     case kSecUseItemList:
       throw Self.unsupported(key)
-    case kSecUseKeychain, kSecUseAuthenticationContext, kSecUseUserIndependentKeychain:
+    case kSecUseAuthenticationContext:
+      break  // Read last: what the request says itself goes first.
+    case kSecUseKeychain, kSecUseUserIndependentKeychain:
       break  // There is but one keychain here.
     default:
       throw KeychainError(.param, "\"\(key)\" is no key of Keychain Services")

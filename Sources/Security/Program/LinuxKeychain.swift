@@ -13,7 +13,7 @@ public enum LinuxKeychain {
     /// The directory of the keychain's files, made when the first item is added. It is not to be
     /// readable by others. Variable `THREADKEEPER_KEYCHAIN_DIRECTORY`; the default is
     /// `threadkeeper/keychain` in `$XDG_DATA_HOME`, or else in `~/.local/share`. Nil when neither is
-    /// known: then every call answers -25291.
+    /// known: then every call answers -25307.
     public var directory: String?
     /// The file with the key that opens the keychain, made with it. Whoever has both can read
     /// everything. Variable `THREADKEEPER_KEYCHAIN_KEY_FILE`; nil is `store.key` in the directory,
@@ -37,7 +37,7 @@ public enum LinuxKeychain {
     public var confirmPresence: (@Sendable (String?) -> Bool?)?
     /// Is told the reason of every answer other than success and "not found", in words that say
     /// what to do; and, on another thread, if a large keychain turns out to have been altered. Never a
-    /// secret.
+    /// secret. With the variable `THREADKEEPER_KEYCHAIN_REPORT=stderr` the default prints them to standard error.
     public var report: (@Sendable (OSStatus, String) -> Void)?
 
     /// Settings in which some things may be left to the environment.
@@ -53,7 +53,7 @@ public enum LinuxKeychain {
       self.passphraseFile = passphraseFile ?? environment.passphraseFile
       self.accessGroups = accessGroups.isEmpty ? environment.accessGroups : accessGroups
       self.confirmPresence = confirmPresence
-      self.report = report
+      self.report = report ?? environment.report
     }
   }
 
@@ -61,7 +61,8 @@ public enum LinuxKeychain {
   public static var settings: Settings { ProgramKeychain.shared.settings }
 
   /// Chooses the keychain of this program. Best called before anything else; calls that are under
-  /// way finish with the keychain that they began with.
+  /// way finish with the keychain that they began with. One that is open stays open if the new settings name the
+  /// same directory, key file and passphrase file.
   public static func bootstrap(_ settings: Settings) {
     ProgramKeychain.shared.use(settings)
   }

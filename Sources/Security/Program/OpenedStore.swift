@@ -23,8 +23,8 @@ struct OpenedStore {
   init?(_ settings: LinuxKeychain.Settings, makingStore: Bool) throws(KeychainError) {
     guard let directory = settings.directory else {
       throw KeychainError(
-        .notAvailable,
-        "nothing says where the keychain lies: set HOME, XDG_DATA_HOME or"
+        .noDefaultKeychain,
+        "nothing says where the keychain lies: set HOME, XDG_DATA_HOME (absolute paths) or"
           + " THREADKEEPER_KEYCHAIN_DIRECTORY")
     }
     let location = StoreLocation(directory: directory + "/store")

@@ -38,6 +38,15 @@ struct ProgramEnvironment {
   /// Whether a person may be asked at a terminal.
   var allowsQuestions: Bool { own("PRESENCE") != "none" }
 
+  /// Prints reasons, if the environment says so.
+  var report: (@Sendable (OSStatus, String) -> Void)? {
+    guard own("REPORT") == "stderr" else { return nil }
+    return { status, reason in
+      let line = Array("keychain: \(status): \(reason)\n".utf8)
+      _ = write(STDERR_FILENO, line, line.count)
+    }
+  }
+
   var executableName: String {
     var name = executable.split(separator: "/").last.map(String.init) ?? ""
     // The kernel's mark when the file was replaced while the program runs.

@@ -26,7 +26,11 @@ final class ProgramKeychain: Sendable {
     // What was open is closed outside of the lock.
     let before = state.withLock { state in
       let before = state
-      state = State(settings: settings, choice: state.choice + 1)
+      if let former = before.settings, former.opensSameStore(as: settings) {
+        state.settings = settings
+      } else {
+        state = State(settings: settings, choice: state.choice + 1)
+      }
       return before
     }
     withExtendedLifetime(before) {}
@@ -114,6 +118,14 @@ final class ProgramKeychain: Sendable {
   }
 }
 
+extension LinuxKeychain.Settings {
+  /// Whether both open the same store in the same way; the rest concerns each call.
+  fileprivate func opensSameStore(as other: Self) -> Bool {
+    directory == other.directory && keyFile == other.keyFile
+      && passphraseFile == other.passphraseFile
+  }
+}
+
 extension ProgramKeychain.State {
   fileprivate mutating func chosen() -> LinuxKeychain.Settings {
     let settings = settings ?? LinuxKeychain.Settings()
@@ -129,10 +141,6 @@ private struct ProgramPresence: PresenceProvider {
   init(_ confirm: (@Sendable (String?) -> Bool?)?) { self.confirm = confirm }
 
   func ask(_ question: PresenceQuestion) -> PresenceAnswer {
-    switch confirm?(question.prompt) {
-    case true?: .present
-    case false?: .refused
-    case nil: .nobody
-    }
+    PresenceAnswer(agrees: confirm?(question.prompt))
   }
 }

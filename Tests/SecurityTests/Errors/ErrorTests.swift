@@ -15,6 +15,7 @@ import Testing
     (.noSuchKeychain, errSecNoSuchKeychain), (.duplicateKeychain, errSecDuplicateKeychain),
     (.duplicateItem, errSecDuplicateItem), (.itemNotFound, errSecItemNotFound),
     (.dataTooLarge, errSecDataTooLarge), (.noSuchAttribute, errSecNoSuchAttr),
+    (.noDefaultKeychain, errSecNoDefaultKeychain),
     (.interactionNotAllowed, errSecInteractionNotAllowed),
     (.interactionRequired, errSecInteractionRequired), (.decode, errSecDecode),
     (.missingEntitlement, errSecMissingEntitlement),

@@ -37,9 +37,46 @@ import Testing
       unsetenv("XDG_DATA_HOME")
       unsetenv("HOME")
       precondition(LinuxKeychain.Settings().directory == nil)
-      precondition(add(password("a")) == errSecNotAvailable)
-      precondition(copy(password("a")).status == errSecNotAvailable)
+      precondition(add(password("a")) == errSecNoDefaultKeychain)
+      precondition(copy(password("a")).status == errSecNoDefaultKeychain)
     }
+  }
+
+  @Test("With THREADKEEPER_KEYCHAIN_REPORT=stderr the reasons are printed, and without it nothing")
+  func report() async throws {
+    let printed = try await #require(
+      processExitsWith: .success, observing: [\.standardErrorContent]
+    ) {
+      unsetenv("THREADKEEPER_KEYCHAIN_DIRECTORY")
+      unsetenv("XDG_DATA_HOME")
+      unsetenv("HOME")
+      unsetenv("THREADKEEPER_KEYCHAIN_REPORT")
+      LinuxKeychain.bootstrap(.init())
+      precondition(copy(password("a", [kSecMatchLimit: 0])).status == errSecParam)
+      setenv("THREADKEEPER_KEYCHAIN_REPORT", "stderr", 1)
+      LinuxKeychain.bootstrap(.init())
+      precondition(add(password("a")) == errSecNoDefaultKeychain)
+    }
+    let text = String(decoding: printed.standardErrorContent, as: UTF8.self)
+    #expect(text.contains("keychain: -25307: nothing says where the keychain lies: set HOME"))
+    #expect(!text.contains("keychain: -50"))
+  }
+
+  @Test(
+    "A directory that cannot be made is said to be one",
+    arguments: ["/etc/passwd/anna", "/proc/anna"])
+  func noPlace(home: String) async throws {
+    let printed = try await #require(
+      processExitsWith: .success, observing: [\.standardErrorContent]
+    ) { [home = home as String] in
+      unsetenv("THREADKEEPER_KEYCHAIN_DIRECTORY")
+      setenv("XDG_DATA_HOME", home, 1)
+      setenv("THREADKEEPER_KEYCHAIN_REPORT", "stderr", 1)
+      precondition(copy(password("a")).status == errSecItemNotFound)
+      precondition(add(password("a")) == errSecWrPerm)
+    }
+    let text = String(decoding: printed.standardErrorContent, as: UTF8.self)
+    #expect(text.contains("keychain: -61: cannot make the directory \(home)"))
   }
 
   @Test func variablesChoose() async {

@@ -19,6 +19,29 @@ extension OwnKeychain {
       #expect(!isThere(first.path))
     }
 
+    @Test("Other settings of the same store keep it open, those of another way in open it again")
+    func theSameStoreStaysOpen() throws {
+      let store = try ProgramStore()
+      #expect(add(password("a", secret("x"))) == errSecSuccess)
+      // Whoever opens it from now on needs this file.
+      let key = store.path + "/store.key"
+      try FileManager.default.moveItem(atPath: key, toPath: key + ".away")
+      let reports = Reports()
+      LinuxKeychain.bootstrap(
+        .init(
+          directory: store.path, accessGroups: ["elsewhere"], report: { reports.note($0, $1) }))
+      #expect(copy(password("a")).status == errSecItemNotFound, "the new groups count")
+      #expect(
+        copy(password("a", [kSecAttrAccessGroup: "team.own"])).status == errSecMissingEntitlement)
+      #expect(reports.all.map(\.0) == [errSecMissingEntitlement], "and so does the new report")
+      LinuxKeychain.bootstrap(
+        .init(directory: store.path, keyFile: key + ".other", accessGroups: store.groups))
+      #expect(copy(password("a")).status == errSecAuthFailed)
+      LinuxKeychain.bootstrap(
+        .init(directory: store.path, keyFile: key + ".away", accessGroups: store.groups))
+      #expect(copy(password("a", [kSecReturnData: true])).data == Data("x".utf8))
+    }
+
     @Test func aKeychainMadeWithAPassphraseHasNoKeyFileBesideIt() throws {
       let store = try ProgramStore()
       let file = store.path + ".passphrase"

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import LocalAuthentication
+import Security
+import Synchronization
+import Testing
+
+extension OwnKeychain {
+  /// `kSecUseAuthenticationContext` with an `LAContext`, as published wrappers pass it.
+  @Suite struct AuthenticationContextTests {
+    /// Somebody who answers, and what was asked.
+    private final class Person: Sendable {
+      private let state = Mutex((answer: Bool?.some(true), prompts: [String?]()))
+
+      var answer: Bool? {
+        get { state.withLock { $0.answer } }
+        set { state.withLock { $0.answer = newValue } }
+      }
+      var prompts: [String?] { state.withLock { $0.prompts } }
+
+      func ask(_ prompt: String?) -> Bool? {
+        state.withLock {
+          $0.prompts.append(prompt)
+          return $0.answer
+        }
+      }
+    }
+
+    private func store(_ person: Person) throws -> ProgramStore {
+      let store = try ProgramStore(confirmPresence: { person.ask($0) })
+      let control = SecAccessControlCreateWithFlags(
+        nil, kSecAttrAccessibleAfterFirstUnlock, .userPresence, nil)
+      let item = password("guarded", [kSecAttrAccessControl: try #require(control)])
+      #expect(add(item.merging(secret("hidden")) { $1 }) == errSecSuccess)
+      return store
+    }
+
+    private func read(_ context: LAContext, _ more: [String: Any] = [:]) -> OSStatus {
+      let query: [String: Any] = [kSecReturnData: true, kSecUseAuthenticationContext: context]
+      return copy(password("guarded", query.merging(more) { $1 })).status
+    }
+
+    @Test("The words of the context are shown, unless the query has its own")
+    func reason() throws {
+      let person = Person()
+      let store = try store(person)
+      let context = LAContext()
+      #expect(read(context) == errSecSuccess)
+      context.localizedReason = "open the door"
+      #expect(read(context) == errSecSuccess)
+      #expect(read(context, [kSecUseOperationPrompt: "close it"]) == errSecSuccess)
+      #expect(person.prompts == [nil, "open the door", "close it"])
+      withExtendedLifetime(store) {}
+    }
+
+    @Test("A context that forbids interaction answers -25308 without a question")
+    func noInteraction() throws {
+      let person = Person()
+      let store = try store(person)
+      let context = LAContext()
+      context.interactionNotAllowed = true
+      #expect(read(context) == errSecInteractionNotAllowed)
+      #expect(
+        read(context, [kSecUseAuthenticationUI: kSecUseAuthenticationUISkip])
+          == errSecItemNotFound)
+      #expect(add(password("open", [kSecUseAuthenticationContext: context])) == errSecSuccess)
+      #expect(
+        copy(password("open", [kSecUseAuthenticationContext: context])).status == errSecSuccess)
+      #expect(person.prompts.isEmpty)
+      withExtendedLifetime(store) {}
+    }
+
+    @Test("An agreement counts for the context's reuse time, and for no other context")
+    func reuse() throws {
+      let person = Person()
+      let store = try store(person)
+      let context = LAContext()
+      for _ in 0..<2 { #expect(read(context) == errSecSuccess) }
+      #expect(person.prompts.count == 2, "without a time, each call asks")
+      context.touchIDAuthenticationAllowableReuseDuration =
+        LATouchIDAuthenticationMaximumAllowableReuseDuration
+      person.answer = false
+      #expect(read(context) == errSecSuccess)
+      #expect(
+        SecItemUpdate(
+          password("guarded", [kSecUseAuthenticationContext: context]) as CFDictionary,
+          secret("changed") as CFDictionary) == errSecSuccess)
+      #expect(person.prompts.count == 2)
+      #expect(read(LAContext()) == errSecUserCanceled)
+      #expect(person.prompts.count == 3)
+      context.touchIDAuthenticationAllowableReuseDuration = -.infinity
+      #expect(read(context) == errSecUserCanceled)
+      context.invalidate()
+      #expect(read(context) == errSecInteractionNotAllowed)
+      #expect(person.prompts.count == 4)
+      withExtendedLifetime(store) {}
+    }
+
+    @Test("A refusal is not remembered")
+    func refusal() throws {
+      let person = Person()
+      let store = try store(person)
+      let context = LAContext()
+      context.touchIDAuthenticationAllowableReuseDuration = .infinity
+      person.answer = false
+      #expect(read(context) == errSecUserCanceled)
+      person.answer = true
+      #expect(read(context) == errSecSuccess)
+      #expect(read(context) == errSecSuccess)
+      #expect(person.prompts.count == 2)
+      withExtendedLifetime(store) {}
+    }
+
+    @Test("A policy is evaluated by the person whom the keychain asks")
+    func policies() async throws {
+      let person = Person()
+      let store = try store(person)
+      let context = LAContext()
+      context.touchIDAuthenticationAllowableReuseDuration = 60
+      var problem: NSError?
+      #expect(context.canEvaluatePolicy(.deviceOwnerAuthentication, error: &problem))
+      #expect(try await context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "why"))
+      #expect(read(context) == errSecSuccess, "what was agreed to counts here")
+      #expect(person.prompts == ["why"])
+
+      #expect(
+        !context.canEvaluatePolicy(.deviceOwnerAuthenticationWithBiometrics, error: &problem))
+      #expect(problem?.domain == LAErrorDomain)
+      #expect(problem?.code == LAError.biometryNotAvailable.rawValue)
+
+      func code(_ context: LAContext) async -> LAError.Code? {
+        await withCheckedContinuation { continuation in
+          context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "why") {
+            #expect($0 == ($1 == nil))
+            continuation.resume(returning: ($1 as? LAError)?.code)
+          }
+        }
+      }
+      person.answer = false
+      #expect(await code(LAContext()) == .userCancel)
+      person.answer = nil
+      #expect(await code(LAContext()) == .notInteractive)
+      context.invalidate()
+      #expect(await code(context) == .invalidContext)
+      do {
+        _ = try await context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "why")
+        Issue.record("an invalid context evaluates nothing")
+      } catch LAError.invalidContext {}
+      withExtendedLifetime(store) {}
+    }
+  }
+}
