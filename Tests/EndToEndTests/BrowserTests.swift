@@ -41,8 +41,8 @@ struct BrowserTests {
     #expect(!html.contains(try network.hex()) && !html.contains(PageHome.token))
 
     let asking = home.ask()
-    try await tab.waitForText(" asks for home")
-    try await tab.waitForText("expires ")
+    try await tab.waitForText(" asks for the credentials of home")
+    try await tab.waitForText("Waits for ")
     try await picture(tab, "page-consent")
     try await tab.click("Deny")
     #expect(try await !asking.value)
@@ -51,6 +51,59 @@ struct BrowserTests {
     try await tab.waitForText("<b>Attic</b>")
     #expect(try await tab.evaluate("document.querySelectorAll('b').length") == 0)
     #expect(try await home.daemon.stop() == .exit(0))
+  }
+
+  @Test(
+    "The header has the words and the colour of the worst alert, the router at fault is marked, and events are sentences"
+  )
+  func words() async throws {
+    let home = try await PageHome()
+    let network = try ThreadNetwork("home")
+    let (hub, attic) = (BorderRouter(number: 1), BorderRouter(number: 2))
+    try await home.announce(hub, "Kitchen", network)
+    try await eventually("the preferred network") { try await home.preferred == "home" }
+    let tab = try await home.browser()
+    try await tab.open(home.link)
+    try await tab.waitForText("All is well.")
+    #expect(try await tab.evaluate("document.getElementById('verdict').className") == "good")
+    #expect(try await tab.evaluate("document.querySelectorAll('.fault').length") == 0)
+    try await home.announce(attic, "Attic", try ThreadNetwork("guest"))
+    let lead = "document.querySelector('#verdict .lead').textContent"
+    try await tab.wait("\(lead).startsWith('Attic is on guest')")
+    #expect(try await tab.evaluate("document.getElementById('verdict').className") == "warn")
+    try await tab.wait(
+      "[...document.querySelectorAll('.fault .name')].map(e => e.textContent).join() === 'Attic'")
+    let heading = try await tab.evaluate("document.querySelector('#alerts h3').textContent")
+    #expect(heading.text?.hasPrefix("Attic is on guest") == true, "not an identifier: \(heading)")
+    try await tab.waitForText("Attic announced itself.")
+    try await home.publisher.publish([hub.says("offline")])
+    try await tab.waitForText("1 more thing is wrong.")
+    try await home.publisher.publish([hub.says("heartbeat")])
+    try await tab.waitForText("Kitchen is back.")
+    let text = try await tab.evaluate("document.body.innerText").text ?? ""
+    #expect(!text.contains("`") && !text.contains("border_agent_id"), "\(text)")
+    #expect(!text.contains("1 border routers") && !text.contains("1 minutes"), "\(text)")
+    try await home.daemon.stop()
+  }
+
+  @Test("Only a network whose credentials are stored can be preferred")
+  func preferable() async throws {
+    let home = try await PageHome()
+    try await home.announce(BorderRouter(number: 1), "Kitchen", try ThreadNetwork("home"))
+    try await home.announce(BorderRouter(number: 2), "Attic", try ThreadNetwork("guest"))
+    try await home.announce(BorderRouter(number: 3), "Cellar", try ThreadNetwork("third"))
+    let tab = try await home.browser()
+    try await tab.open(home.link)
+    let buttons = "[...document.querySelectorAll('button[aria-label^=\"Prefer: \"]')].length"
+    try await tab.wait("\(buttons) === 2")
+    // What only its record on the local network says has no credentials.
+    try await tab.evaluate(
+      """
+      known.homes[0].networks.find(item => item.name === 'third').preferable = false;
+      show()
+      """)
+    #expect(try await tab.evaluate(buttons) == 1)
+    try await home.daemon.stop()
   }
 
   @Test("Without the token the page shows, and has nothing to press")

@@ -54,7 +54,9 @@ extension BatchNews {
     ]
     metadata["router"] = pending.subject.router.map { "\($0)" }
     metadata["fingerprint"] = pending.requester.fingerprint.map { "\($0)" }
-    add(.notice, "consent is asked for", metadata, of: .consent)
+    add(
+      .notice, "consent is asked for", metadata, of: .consent,
+      as: "\(pending.requester) asks for the credentials of \(pending.subject.names)")
   }
 
   mutating func add(_ record: ConsentRecord) {
@@ -65,7 +67,12 @@ extension BatchNews {
     metadata["router"] = record.subject.router.map { "\($0)" }
     metadata["by"] = record.decidedBy.map { "\($0)" }
     metadata["scope"] = record.scope.map { "\($0.rawValue)" }
-    add(.notice, "consent \(record.outcome.rawValue)", metadata, of: .consent)
+    let by = record.decidedBy.map { " by \($0)" } ?? ""
+    let outcome = record.outcome == .expired ? "expired: nobody decided" : record.outcome.rawValue
+    add(
+      .notice, "consent \(record.outcome.rawValue)", metadata, of: .consent,
+      as: "The request of \(record.requester) for the credentials of \(record.subject.names) "
+        + (record.outcome == .expired ? outcome : "was \(outcome)\(by)"))
   }
 
   mutating func add(notGiven record: ConsentRecord, _ obstacle: ConsentObstacle) {

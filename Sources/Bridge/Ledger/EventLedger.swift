@@ -19,6 +19,8 @@ struct EventRecord: Sendable {
   var types: OutboundEventTypes
   var home: Int64
   var router: BorderAgentID?
+  /// How people call it, for the log; not stored.
+  var routerName: String?
   var network: ExtendedPANID?
   var alert: AlertFingerprint?
   var user: String?

@@ -3,14 +3,14 @@
 import BridgeProtocol
 import Synchronization
 
-/// What happened last, in the words of the log; it begins with the process.
+/// What happened last, in sentences; it begins with the process.
 package final class RecentEvents: Sendable {
   package struct Event: Sendable, Equatable {
     package var at: WireTime
     /// The level of the log: `info`, `warning`, …
     package var severity: String
+    /// A sentence without its full stop.
     package var text: String
-    package var details: [String: String]
   }
 
   package static let kept = 40

@@ -10,6 +10,8 @@ struct BatchNews {
     let level: Logger.Level
     let text: Logger.Message
     let metadata: Logger.Metadata
+    /// The same for people who do not read logs.
+    let sentence: String
     let matter: Matter
   }
 
@@ -38,13 +40,16 @@ struct BatchNews {
 
   mutating func add(
     _ level: Logger.Level, _ text: Logger.Message, _ metadata: Logger.Metadata,
-    of matter: Matter = .routers
+    of matter: Matter = .routers, as sentence: String? = nil
   ) {
     if isFull(matter) {
       more[matter, default: 0] += 1
     } else {
       taken[matter, default: 0] += 1
-      kept.append(Line(level: level, text: text, metadata: metadata, matter: matter))
+      kept.append(
+        Line(
+          level: level, text: text, metadata: metadata,
+          sentence: sentence ?? "\(text)".capitalizedFirst, matter: matter))
     }
   }
 
@@ -52,8 +57,7 @@ struct BatchNews {
   func events(at now: WireTime) -> [RecentEvents.Event] {
     kept.suffix(RecentEvents.kept).map {
       .init(
-        at: now, severity: $0.level.rawValue, text: "\($0.text)",
-        details: $0.metadata.mapValues { "\($0)" })
+        at: now, severity: $0.level.rawValue, text: $0.sentence)
     }
   }
 
@@ -87,11 +91,37 @@ struct BatchNews {
 extension BatchNews {
   private static let words: [(types: OutboundEventTypes, text: Logger.Message)] = [
     (.routerDiscovered, "border router found on the local network"),
-    (.routerAnnounced, "border router announced"), (.routerLeft, "border router left"),
+    (.routerAnnounced, "border router announced"), (.routerOnline, "border router is back"),
+    (.routerLeft, "border router left"),
     (.datasetUpdated, "dataset changed"), (.datasetIgnored, "dataset ignored"),
     (.ssidChanged, "SSID changed"), (.preferredChanged, "preferred network changed"),
     (.datasetSent, "preferred credentials are sent"),
   ]
+
+  private static func sentence(_ type: OutboundEventTypes, _ event: EventRecord) -> String? {
+    let router = event.routerName ?? event.router?.description ?? "A border router"
+    let network = event.detail.networkName ?? event.network?.description
+    let ofNetwork = network.map { " of \($0)" } ?? ""
+    switch type {
+    case .routerDiscovered:
+      return "\(router) is seen on the local network\(network.map { ", on \($0)" } ?? "")"
+    case .routerAnnounced: return "\(router) announced itself"
+    case .routerOnline: return "\(router) is back"
+    case .routerLeft: return "\(router) left"
+    case .datasetUpdated: return "\(router) has a new dataset\(ofNetwork)"
+    case .datasetIgnored:
+      return event.detail.reason == "older"
+        ? "An older dataset of \(router) was ignored"
+        : "A dataset of \(router) was ignored: it differs from a stored one of the same age"
+    case .ssidChanged:
+      return "The Wi-Fi of \(router) is \(event.detail.ssid ?? "another one") now"
+    case .preferredChanged:
+      return network.map { "\($0) is the preferred network now" }
+        ?? "No network is preferred any more"
+    case .datasetSent: return "\(router) was sent the credentials\(ofNetwork)"
+    default: return nil
+    }
+  }
 
   mutating func add(_ event: EventRecord) {
     for (types, text) in Self.words where !event.types.isDisjoint(with: types) {
@@ -101,10 +131,11 @@ extension BatchNews {
       }
       var metadata: Logger.Metadata = [:]
       metadata["border_agent_id"] = event.router.map { "\($0)" }
+      metadata["router_name"] = event.routerName.map { "\($0)" }
       metadata["ext_pan_id"] = event.network.map { "\($0)" }
       metadata["network_name"] = event.detail.networkName.map { "\($0)" }
       metadata["reason"] = event.detail.reason.map { "\($0)" }
-      add(.info, text, metadata)
+      add(.info, text, metadata, as: Self.sentence(types, event))
     }
   }
 
@@ -116,7 +147,7 @@ extension BatchNews {
     if !isOver { metadata["remedy"] = "\(alert.facts.remedy)" }
     add(
       isOver ? .info : alert.severity.logLevel, isOver ? "alert resolved" : "alert", metadata,
-      of: .alerts)
+      of: .alerts, as: (isOver ? "Resolved: " : "") + alert.facts.headline)
   }
 }
 

@@ -34,7 +34,13 @@ struct RouterWriter {
       try RouterLedger.touch(router, context.tx)
       return effects
     }
-    router.generation = try progress.append(change.event)
+    var event = change.event
+    event.routerName = router.displayName
+    if let stored, stored.isPresent, !stored.isOnline, router.isOnline {
+      if event.types.isEmpty { event.detail.message = "\(router.displayName) is back" }
+      event.types.insert(.routerOnline)
+    }
+    router.generation = try progress.append(event)
     let isNameNew =
       router.networkName != stored?.networkName || router.contribution != stored?.contribution
     progress.networks.note(
@@ -71,6 +77,7 @@ struct RouterWriter {
     let home = try context.home(router.home)
     record.types.insert(.routerLeft)
     record.router = router.agent
+    record.routerName = router.displayName
     record.network = router.network
     record.detail.networkName = router.networkName
     var effects = try context.adoptions.end(&router, in: home.record.name)

@@ -33,6 +33,11 @@ package struct AlertFacts: Codable, Hashable, Sendable {
     return a == b
   }
 
+  /// The summary as a headline. A router's own name stays as it is.
+  package var headline: String {
+    routerName.map(summary.hasPrefix) == true ? summary : summary.capitalizedFirst
+  }
+
   enum CodingKeys: String, CodingKey {
     case router
     case routerName = "router_name"
@@ -42,4 +47,8 @@ package struct AlertFacts: Codable, Hashable, Sendable {
     case preferredExtendedPANID = "preferred_ext_pan_id"
     case user, differs, reason, trigger, summary, remedy
   }
+}
+
+extension String {
+  package var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
 }

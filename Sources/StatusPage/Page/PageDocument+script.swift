@@ -5,109 +5,147 @@ extension PageDocument {
   /// where it is.
   static let script =
     tools + "\n" + #"""
-      function router(home, item) {
-        const line = make("li", item.online ? "" : "off",
-          make("span", "name", item.name), " ",
-          make("span", item.online ? "good" : "bad", item.online ? "online" : "offline"), " ",
-          make("span", "dim", item.make || ""),
-          make("div", "dim", "seen ", seen(item.seen)));
-        for (const note of item.notes) line.append(make("div", "warn", note));
+      function isFault(item) { return item.fault === "critical" || item.fault === "warning"; }
+      // A router in the drawing of its network.
+      function dot(item) {
+        const mark = make("span", "dot", byId("router").content.firstElementChild.cloneNode(true));
+        const label = isFault(item) ? "needs attention" : item.online ? "online" : "offline";
+        const tone = item.fault === "critical" ? " bad" : isFault(item) ? " warn" : item.online ? " good" : " dim";
+        return make("li", (item.online ? "" : "off ") + (isFault(item) ? "fault " : "") +
+          (item.fault === "critical" ? "grave" : ""),
+          mark, make("span", "name", item.name), make("span", "state" + tone, label));
+      }
+      // What is to be said of a router beside that it is there; null: nothing.
+      function remark(home, item) {
         const body = {home, border_agent_id: item.id};
-        if (item.notes.includes("new here")) line.append(button("Accept", fullName(item), "/routers/accept", body));
+        const words = (item.online ? [] : ["offline"]).concat(item.notes);
+        if (!words.length) return null;
+        const line = make("li", "", make("span", "name", item.name), ": ",
+          make("span", item.fault === "critical" ? "bad" : isFault(item) ? "warn" : "dim", words.join(", ")));
+        if (!item.online && item.seen) line.append(" ", make("span", "dim", "(", when(item.seen, "seen"), ")"));
+        if (item.isNew) line.append(button("Accept", fullName(item), "/routers/accept", body));
         if (!item.online) line.append(button("Forget", fullName(item), "/routers/forget", body,
           "Forget " + fullName(item) + "? Its stored credentials are deleted."));
         return line;
       }
+      function facts(item) {
+        return make("li", "small", make("span", "name", item.name), make("span", "dim", item.make ? ", " + item.make : ""),
+          make("div", "dim", item.id, ", ", item.seen ? when(item.seen, "seen") : "seen just now",
+            item.onlySeen ? ", on the local network only" : ""));
+      }
       function network(home, item, heading) {
-        const title = make(heading, "", item.id ? item.name || "without a name" : "Without a network");
-        if (item.preferred) title.append(make("span", "badge", "preferred"));
-        else if (item.accepted) title.append(make("span", "badge", "accepted"));
-        const list = make("ul", "routers", ...item.routers.map(one => router(home, one)));
-        const facts = item.id ? make("p", "dim", item.id, item.channel ? ", channel " + item.channel : "") : null;
-        const card = make("article", "card net" + (item.preferred ? " preferred" : ""), title, facts,
-          item.routers.length ? list : make("p", "dim", "no border router"));
-        if (!item.id) return card;
-        const body = {home, ext_pan_id: item.id}, named = fullName(item);
-        if (item.preferred)
-          card.append(button("Forget", named, "/networks/forget", body,
+        const title = make(heading, "", item.id ? item.name || "Network without a name" : "Without a network");
+        const head = make("div", "head", title);
+        if (item.preferred) head.append(make("span", "badge", "preferred"));
+        else if (item.accepted) head.append(make("span", "badge", "accepted"));
+        if (item.channel) head.append(make("span", "dim small", "channel " + item.channel));
+        const card = make("article", "card net" + (item.preferred ? " preferred" : ""), head);
+        const remarks = item.routers.map(one => remark(home, one)).filter(line => line);
+        if (item.routers.length) card.append(make("ul", "mesh", ...item.routers.map(dot)));
+        else card.append(make("p", "dim", "No border router is on it."));
+        if (remarks.length) card.append(make("ul", "rows", ...remarks));
+        const named = fullName(item), body = {home, ext_pan_id: item.id};
+        const details = make("details", "", make("summary", "small", "Details"));
+        details.firstElementChild.setAttribute("aria-label", "Details: " + (item.id ? named : "without a network"));
+        if (item.id) details.append(make("p", "dim small", "Extended PAN ID ", item.id));
+        if (item.routers.length) details.append(make("ul", "rows", ...item.routers.map(facts)));
+        // What is done seldom is among the details.
+        if (item.id && item.preferred)
+          details.append(button("Forget", named, "/networks/forget", body,
             "Forget that " + named + " is the preferred network of " + home + "? Then no border router is checked, " +
             "until you prefer a network. It is kept in the history."));
-        else
-          card.append(
-            button("Prefer", named, "/networks/prefer", body,
-              "Make " + named + " the preferred network of " + home + "? All border routers are checked again."),
-            button(item.accepted ? "Do not accept" : "Accept", named, "/networks/accept",
-              {...body, accepted: !item.accepted}));
+        else if (item.id) {
+          if (item.preferable) card.append(button("Prefer", named, "/networks/prefer", body,
+            "Make " + named + " the preferred network of " + home + "? All border routers are checked again."));
+          (item.accepted ? details : card).append(button(item.accepted ? "Do not accept" : "Accept", named,
+            "/networks/accept", {...body, accepted: !item.accepted}));
+        }
+        card.append(details);
         return card;
       }
-      function homes(list, isForced) {
+      function homes(list) {
         const several = list.length > 1;
         update(byId("homes").lastElementChild, list.map(home => home.name), name => name, name =>
           make("div", "", several ? make("h3", "", "Home ", name) : null, make("div", "grid"), make("p", "dim")));
         list.forEach((home, index) => {
           const box = byId("homes").lastElementChild.children[index];
           update(box.querySelector(".grid"), home.networks, item => item.id || "none",
-            item => network(home.name, item, several ? "h4" : "h3"), isForced);
+            item => network(home.name, item, several ? "h4" : "h3"));
           box.lastElementChild.textContent = !home.networks.length ? "No border router is listed yet." :
-            home.more ? "and " + home.more + " more border routers" : "";
+            home.more ? "and " + count(home.more, "more border router", "more border routers") : "";
         });
       }
       function alert(item) {
-        return make("article", "card " + item.severity,
-          make("h3", item.severity === "critical" ? "bad" : item.severity === "warning" ? "warn" : "",
-            item.severity, ": ", item.name),
-          make("p", "", item.summary), make("p", "", make("strong", "", "What to do: "), item.remedy),
-          make("p", "dim", "since ", when(item.since)));
+        return make("article", "card " + item.severity, make("h3", "", sentence(item.summary)),
+          make("p", "", make("strong", "", "What to do: "), ...words(item.remedy)),
+          make("p", "dim small", item.name, ", ", known.homes.length > 1 ? "home " + item.home + ", " : null,
+            when(item.since, "for")));
+      }
+      function asking(item) {
+        return item.requester + " asks for the credentials of " + item.networks.join(", ") + ".";
       }
       function consent(item) {
         const whose = item.requester + (item.fingerprint ? ", key " + item.fingerprint : "");
-        return make("article", "card warning",
-          make("h3", "", item.requester, " asks for ", item.networks.join(", ")),
-          item.router ? make("p", "", "For the border router ", item.router) : null,
-          make("p", "", item.reason),
-          item.fingerprint ? make("p", "dim", "fingerprint of its key: ", item.fingerprint) : null,
-          make("p", "dim", "expires ", when(item.expires)),
+        return make("article", "card ask",
+          make("h3", "", asking(item)),
+          item.router ? make("p", "", "For the border router ", item.router, ".") : null,
+          make("p", "", sentence(item.reason)),
+          item.fingerprint ? make("p", "dim small", "Fingerprint of its key: ", item.fingerprint) : null,
+          make("p", "small", when(item.expires, "left")),
           button("Approve once", item.requester, "/consent/approve", {id: item.id}, "", "main"),
           button("Approve always", item.requester, "/consent/approve", {id: item.id, always: true},
             "Let " + whose + " have these credentials from now on, without asking again?"),
           button("Deny", item.requester, "/consent/deny", {id: item.id}),
-          mayChange ? null : make("p", "dim", "Decide with `threadkeeper consent`, or " +
+          mayChange ? null : make("p", "dim", ...words("Decide with `threadkeeper consent`, or " +
             (document.body.dataset.change === "proxy" ? "set `http.trusted_proxy_changes`, in the add-on `page_changes`." :
-              "open the link of `threadkeeper page token`.")));
+              "open the link of `threadkeeper page token`."))));
       }
+      const parts = {broker: "MQTT broker", intake: "Events", store: "Store", discovery: "Local network"};
       function part(item) {
-        return make("div", "part", make("dt", "", item.name),
-          make("dd", item.state === "bad" ? "bad" : item.state === "off" ? "dim" : "good",
-            item.text, item.remedy ? ". " + item.remedy : ""));
+        const tone = item.state === "bad" ? "bad" : item.state === "off" ? "dim" : "";
+        return make("div", "part", make("dt", "", parts[item.name] || item.name),
+          make("dd", tone, ...words(item.text + (item.remedy ? ". " + item.remedy : ""))));
       }
       function event(item) {
-        const details = Object.entries(item.details).map(pair => pair.join(": ")).join(", ");
-        return make("li", "", when(item.at), " ", make("span", "name", item.text), " ", make("span", "dim", details));
+        return make("li", "", when(item.at, "ago", "dim small"), sentence(item.text));
       }
       // What the daemon leaves out it cannot read now; it stays as it was.
       let known = {homes: [], alerts: [], consents: []};
       // The timer of a button that is pressed; 0: none is.
       let pressed = 0;
       let isDue = false;
-      function verdict(wrong, waiting) {
-        const words = (wrong === 0 ? "All is well." : wrong === 1 ? "One thing is wrong." : wrong + " things are wrong.")
-          + (waiting === 0 ? "" : waiting === 1 ? " One request waits for your consent." :
-            " " + waiting + " requests wait for your consent.");
+      // The colour and the words of the worst; the rest is counted.
+      function verdict(wrong, waiting, notices) {
+        const asked = waiting.map(asking);
+        const lead = wrong.length ? wrong[0].text : asked.length ? asked[0] : "All is well.";
+        const rest = [];
+        if (wrong.length > 1) rest.push(count(wrong.length - 1, "more thing is", "more things are") + " wrong.");
+        if (wrong.length && asked.length || asked.length > 1) rest.push(
+          count(asked.length, "request waits", "requests wait") + " for your consent.");
+        if (notices) rest.push(count(notices, "thing is", "things are") + " worth knowing.");
+        const box = byId("verdict"), text = lead + " " + rest.join(" ");
+        box.className = wrong.length ? wrong[0].tone : asked.length ? "" : "good";
         // A screen reader reads it whenever it is set.
-        if (byId("verdict").textContent !== words) byId("verdict").textContent = words;
-        byId("verdict").className = wrong ? "bad" : waiting ? "warn" : "good";
+        if (box.dataset.text === text) return;
+        box.dataset.text = text;
+        box.lastElementChild.replaceChildren(make("p", "lead", ...words(lead)),
+          rest.length ? make("p", "", rest.join(" ")) : "");
       }
-      function show(isForced) {
+      function show() {
         isDue = pressed !== 0;
         if (isDue) return;
         const before = document.activeElement, key = before.dataset.key;
-        const isGrave = item => item.severity !== "info";
-        const broken = known.health.filter(item => item.state === "bad").length;
-        verdict(known.alerts.filter(isGrave).length + broken, known.consents.length);
-        fill("consents", known.consents, item => item.id, consent, isForced);
-        fill("alerts", known.alerts.filter(isGrave), item => item.id, alert, isForced);
-        fill("notices", known.alerts.filter(item => !isGrave(item)), item => item.id, alert, isForced);
-        homes(known.homes, isForced);
+        const of = severity => known.alerts.filter(item => item.severity === severity);
+        const named = (items, tone) => items.map(item => ({text: stop(item.summary), tone}));
+        const broken = known.health.filter(item => item.state === "bad")
+          .map(item => ({text: stop(parts[item.name] + ": " + item.text), tone: "bad"}));
+        const notices = of("info");
+        verdict([...broken, ...named(of("critical"), "bad"), ...named(of("warning"), "warn")], known.consents,
+          notices.length);
+        fill("consents", known.consents, item => item.id, consent);
+        fill("alerts", known.alerts.filter(item => item.severity !== "info"), item => item.id, alert);
+        fill("notices", notices, item => item.id, alert);
+        homes(known.homes);
         byId("health").lastElementChild.firstElementChild.replaceChildren(...known.health.map(part));
         byId("events").lastElementChild.replaceChildren(known.events.length ?
           make("ul", "events", ...known.events.map(event)) : make("p", "dim", "Nothing since the daemon started."));
@@ -158,6 +196,6 @@ extension PageDocument {
         setTimeout(() => location.reload(), ok ? 30000 : 5000);
       });
       // The times on it go on.
-      setInterval(() => { if (last) show(true); }, 60000);
+      setInterval(() => document.querySelectorAll("time").forEach(tick), 5000);
       """#
 }

@@ -13,36 +13,54 @@ extension PageDocument {
       element.append(...content.filter(part => part !== null && part !== undefined));
       return element;
     }
-    function when(text) {
-      const time = new Date(text), seconds = Math.round((time - Date.now()) / 1000);
-      const steps = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
-      const [unit, size] = steps.find(step => Math.abs(seconds) >= step[1]) || steps[3];
-      const words = new Intl.RelativeTimeFormat("en", {numeric: "auto"}).format(Math.trunc(seconds / size), unit);
-      const element = make("time", "dim", words);
-      element.dateTime = text;
-      element.title = time.toLocaleString();
-      return element;
+    // A text of the daemon's: what stands between back-ticks is typed at a terminal.
+    function words(text) {
+      return text.split("`").map((part, index) => index % 2 ? make("code", "", part) : part);
     }
-    // To the minute; without a time it is seen on the local network.
-    function seen(text) {
-      return !text || Date.now() - new Date(text) < 120000 ? "just now" : when(text);
+    function stop(text) { return /[.?!]$/.test(text) ? text : text + "."; }
+    function sentence(text) { return make("span", "", ...words(stop(text))); }
+    function count(number, one, many) { return number + " " + (number === 1 ? one : many); }
+    function span(seconds) {
+      const [unit, size] = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]]
+        .find(step => seconds >= step[1]) || ["second", 1];
+      return count(Math.floor(seconds / size), unit, unit + "s");
+    }
+    const forms = {
+      ago: past => past < 60 ? "just now" : span(past) + " ago",
+      for: past => past < 60 ? "since just now" : "for " + span(past),
+      left: past => past > -1 ? "Its time is over." : "Waits for " + span(-past) + " more.",
+      // To the minute.
+      seen: past => past < 120 ? "seen just now" : "seen " + span(past) + " ago",
+    };
+    function tick(element) {
+      const text = forms[element.dataset.form]((Date.now() - new Date(element.dateTime)) / 1000);
+      if (element.textContent !== text) element.textContent = text;
+    }
+    function when(text, form, className) {
+      const element = make("time", className || "dim");
+      element.dateTime = text;
+      element.dataset.form = form;
+      element.title = new Date(text).toLocaleString();
+      tick(element);
+      return element;
     }
     // What tells it from another one of the same name.
     function fullName(item) {
       return item.name && item.name !== item.id ? item.name + " (" + item.id + ")" : item.id;
     }
     const drawn = new WeakMap();
-    // Draws those items anew that have changed, each under its key.
-    function update(box, items, keyOf, draw, isForced) {
+    // Draws those items again that have changed, each under its key.
+    function update(box, items, keyOf, draw) {
       const before = new Map([...box.children].map(node => [node.dataset.item, node])), shown = new Set();
       items.forEach((item, index) => {
         const key = keyOf(item), text = JSON.stringify(item);
         let node = before.get(key);
         before.delete(key);
-        if (!node || isForced || drawn.get(node) !== text) {
-          const fresh = draw(item);
+        if (!node || drawn.get(node) !== text) {
+          const fresh = draw(item), details = fresh.querySelector("details");
           fresh.dataset.item = key;
           drawn.set(fresh, text);
+          if (details) details.open = Boolean(node && node.querySelector("details[open]"));
           if (node) node.replaceWith(fresh);
           node = fresh;
         }
@@ -51,10 +69,10 @@ extension PageDocument {
       });
       for (const node of [...box.children]) if (!shown.has(node)) node.remove();
     }
-    function fill(id, items, keyOf, draw, isForced) {
+    function fill(id, items, keyOf, draw) {
       const section = byId(id);
       section.hidden = items.length === 0;
-      update(section.lastElementChild, items, keyOf, draw, isForced);
+      update(section.lastElementChild, items, keyOf, draw);
     }
     async function change(path, body, question) {
       if (question && !confirm(question)) return;
@@ -62,9 +80,9 @@ extension PageDocument {
       try {
         const answer = await fetch("." + path, {method: "POST", credentials: "same-origin",
           headers: {"Content-Type": "application/json"}, body: JSON.stringify(body)});
-        const words = await answer.json();
+        const said = await answer.json();
         outcome.className = answer.ok ? "good" : "bad";
-        outcome.textContent = words.message + (words.remedy ? " " + words.remedy : "");
+        outcome.replaceChildren(sentence(said.message), " ", ...words(said.remedy || ""));
       } catch {
         outcome.className = "bad";
         outcome.textContent = "The daemon does not answer.";

@@ -26,20 +26,22 @@ enum PageDocument {
     <a class="skip" href="#main">Skip to the content</a>
     <header>
     <h1>threadkeeper</h1>
-    <p id="verdict" role="status">Loading …</p>
+    <div id="verdict" role="status"><span class="sign" aria-hidden="true"></span><div><p class="lead">Loading …</p></div></div>
     </header>
     <p id="away" role="alert" hidden>The daemon does not answer. This page shows what was last known, and tries again.</p>
     <p id="outcome" role="status"></p>
     <noscript><p>This page needs JavaScript. <code>threadkeeper status</code> shows the same.</p></noscript>
     <main id="main" tabindex="-1">
     <section id="consents" aria-labelledby="h-consents" hidden><h2 id="h-consents">Requests for your consent</h2><div></div></section>
+    <section id="homes" aria-labelledby="h-homes"><h2 id="h-homes">Networks and border routers</h2><div></div></section>
     <section id="alerts" aria-labelledby="h-alerts" hidden><h2 id="h-alerts">What is wrong</h2><div></div></section>
     <section id="notices" aria-labelledby="h-notices" hidden><h2 id="h-notices">Worth knowing</h2><div></div></section>
-    <section id="homes" aria-labelledby="h-homes"><h2 id="h-homes">Networks and border routers</h2><div></div></section>
     <section id="health" aria-labelledby="h-health"><h2 id="h-health">Health of the daemon</h2><div><dl></dl></div></section>
     <section id="events" aria-labelledby="h-events"><h2 id="h-events">Recent events</h2><div></div></section>
     </main>
-    <footer><p id="version"></p></footer>
+    <footer><p id="version" class="dim small"></p></footer>
+    <template id="router"><svg viewBox="0 0 24 24" aria-hidden="true"><rect x="3" y="13" width="18" height="7" rx="2"/>\
+    <path d="M7 16.5h.01M11 16.5h.01M17 13V9M14 7.5a4 4 0 0 1 6 0M11.5 5a7.5 7.5 0 0 1 11 0"/></svg></template>
     <script nonce="\(nonce)" id="first" type="application/json">\(embedded(state))</script>
     <script nonce="\(nonce)">\(script)</script>
     </body>
@@ -49,7 +51,7 @@ enum PageDocument {
   }
 
   /// Bytes of a first state; a larger one comes by the first event, so that the page stays below 60 kB.
-  private static let largestState = 40_000
+  private static let largestState = 28_000
 
   /// JSON that cannot end the element it stands in: `<` is only in its texts, where it may be escaped. By bytes: as a
   /// Character, a `<` may be one with what is before it.

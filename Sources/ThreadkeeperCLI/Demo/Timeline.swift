@@ -72,6 +72,7 @@ final class Timeline: Sendable {
       switch eventType {
       case "router_discovered": return "event: router \(router) is seen on the local network"
       case "router_announced": return "event: router \(router) is here"
+      case "router_online": return "event: router \(router) is back"
       case "router_left": return "event: router \(router) left; its credentials are deleted"
       case "dataset_stored":
         return "event: credentials of \(networkName ?? "") stored, encrypted"

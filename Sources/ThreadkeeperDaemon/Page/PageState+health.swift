@@ -20,7 +20,9 @@ extension PageState.Part {
       text = "starts"
     case .running:
       state = "ok"
-      text = "sees \(discovery.routers ?? 0) border routers on the local network"
+      let routers = discovery.routers ?? 0
+      text =
+        "\(routers) border router\(routers == 1 ? "" : "s") can be seen"
     case .unavailable:
       state = "bad"
       text = discovery.problem ?? "is not available"

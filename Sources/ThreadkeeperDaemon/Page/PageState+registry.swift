@@ -24,19 +24,34 @@ extension PageState {
 
   /// - Parameter isDiscovering: whether the daemon sees now which routers are on the local network.
   mutating func read(_ registry: Registry, isDiscovering: Bool) throws {
-    homes = try registry.reading {
-      try registry.registry.homes().map { try Home($0, registry.registry, isDiscovering) }
-    }
-    alerts = try registry.list { registry, home in
+    let alerts = try registry.list { registry, home in
       try registry.alerts(in: home, all: false).prefix(Self.alertsShown).map {
         Alert($0.state(home: home.name))
       }
     }.sorted { ($0.rank, $0.since) < ($1.rank, $1.since) }
+    self.alerts = alerts
+    homes = try registry.reading {
+      try registry.registry.homes().map { home in
+        let faults = alerts.filter { $0.home == home.name }.compactMap { alert in
+          alert.router.map { ($0, alert.severity) }
+        }
+        return try Home(
+          home, registry.registry, isDiscovering,
+          faults: Dictionary(faults) { worst, _ in worst })
+      }
+    }
   }
 }
 
 extension PageState.Home {
-  init(_ home: HomeRecord, _ registry: BridgeRegistry, _ isDiscovering: Bool) throws {
+  /// - Parameter faults: the severity of the worst alert about each router that has one.
+  init(
+    _ home: HomeRecord, _ registry: BridgeRegistry, _ isDiscovering: Bool,
+    faults: [String: String]
+  ) throws {
+    func shown(_ routers: [RouterRecord]) -> [PageState.Router] {
+      routers.map { PageState.Router($0, isDiscovering, fault: faults[$0.agent.description]) }
+    }
     name = home.name
     let accepted = try registry.acceptedNetworks(in: home)
     let all = try registry.routers(in: home, limit: PageState.routersShown)
@@ -49,19 +64,19 @@ extension PageState.Home {
       return PageState.Network(
         id: state.extendedPANID, name: state.networkName, channel: state.channel,
         preferred: state.isPreferred, accepted: state.isAccepted,
-        routers: routers.map { PageState.Router($0, isDiscovering) })
+        preferable: routers.contains { $0.credential != .missing }, routers: shown(routers))
     }.sorted { $0.preferred && !$1.preferred }
     if let routers = groups[nil] {
       networks.append(
         .init(
           id: nil, name: "", channel: nil, preferred: false, accepted: false,
-          routers: routers.map { PageState.Router($0, isDiscovering) }))
+          preferable: false, routers: shown(routers)))
     }
   }
 }
 
 extension PageState.Router {
-  init(_ router: RouterRecord, _ isDiscovering: Bool) {
+  init(_ router: RouterRecord, _ isDiscovering: Bool, fault: String?) {
     id = router.agent.description
     name = (router.name ?? "").printable.isEmpty ? id : (router.name ?? "").printable
     let parts = [router.vendor, router.model].compactMap { $0?.printable }
@@ -74,10 +89,20 @@ extension PageState.Router {
     notes = []
     if router.preferred == "mismatch" { notes.append("not on the preferred network") }
     if router.isElsewhere { notes.append("runs on another network than its dataset says") }
-    if let reason = router.offlineReason { notes.append("\(reason.rawValue)") }
-    if router.isOnline, router.threadState == .detached { notes.append("detached") }
-    if router.source != .mqtt { notes.append("seen on the local network only") }
+    switch router.offlineReason {
+    case .stopped: notes.append("Thread is stopped")
+    case .unreachable: notes.append("cannot be reached")
+    case .frozen: notes.append("does not answer")
+    case .silent: notes.append("says nothing")
+    case nil: break
+    }
+    if router.isOnline, router.threadState == .detached {
+      notes.append("Thread is not connected to its network")
+    }
     if !router.isKnown { notes.append("new here") }
+    onlySeen = router.source != .mqtt
+    isNew = !router.isKnown
+    self.fault = fault
   }
 }
 
@@ -85,9 +110,10 @@ extension PageState.Alert {
   init(_ state: AlertState) {
     id = state.fingerprint
     home = state.home
+    router = state.facts.router
     name = state.name.rawValue
     severity = state.severity.rawValue
-    summary = state.facts.summary.printable
+    summary = state.facts.headline.printable
     remedy = state.facts.remedy.printable
     since = state.startsAt.description
   }
@@ -114,7 +140,6 @@ extension PageState.Event {
   init(_ event: RecentEvents.Event) {
     at = event.at.description
     severity = event.severity
-    text = event.text
-    details = event.details.mapValues(\.printable)
+    text = event.text.printable
   }
 }

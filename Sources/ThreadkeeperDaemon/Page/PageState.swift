@@ -20,8 +20,14 @@ struct PageState: Encodable {
     var online: Bool
     /// RFC 3339, to the minute; nil while it is seen on the local network.
     var seen: String?
-    /// What is to be said of it: not on the preferred network, seen only on the local network, …
+    /// What is to be said of it: not on the preferred network, runs on another network, …
     var notes: [String]
+    /// Whether only its record on the local network says that it is there.
+    var onlySeen: Bool
+    /// Whether a person may accept that it joined the preferred network.
+    var isNew: Bool
+    /// The severity of the worst alert about it; nil: there is none.
+    var fault: String?
   }
 
   struct Network: Encodable {
@@ -31,6 +37,8 @@ struct PageState: Encodable {
     var channel: Int?
     var preferred: Bool
     var accepted: Bool
+    /// Whether a person can prefer it.
+    var preferable: Bool
     var routers: [Router]
   }
 
@@ -45,6 +53,8 @@ struct PageState: Encodable {
     /// Its fingerprint.
     var id: String
     var home: String
+    /// Border agent id of the router that it is about; nil for others.
+    var router: String?
     var name: String
     var severity: String
     var summary: String
@@ -67,8 +77,8 @@ struct PageState: Encodable {
   struct Event: Encodable {
     var at: String
     var severity: String
+    /// A sentence.
     var text: String
-    var details: [String: String]
   }
 
   var version: String

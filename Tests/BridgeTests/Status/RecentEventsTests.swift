@@ -7,8 +7,7 @@ import Testing
 
 struct RecentEventsTests {
   private func event(_ number: Int) -> RecentEvents.Event {
-    .init(
-      at: WireTime(milliseconds: Int64(number)), severity: "info", text: "\(number)", details: [:])
+    .init(at: WireTime(milliseconds: Int64(number)), severity: "info", text: "\(number)")
   }
 
   @Test("The newest come first, and the oldest make room")
@@ -23,15 +22,46 @@ struct RecentEventsTests {
     #expect(recent.newest.last?.text == "3")
   }
 
-  @Test("They say what the log says")
-  func words() {
+  @Test("They are sentences with the names of routers and networks, and no fields of the log")
+  func sentences() {
     var news = BatchNews()
-    news.add(.warning, "alert", ["alertname": "A", "remedy": "do"], of: .alerts)
+    func add(
+      _ types: OutboundEventTypes, _ fill: (inout EventRecord) -> Void = { _ in }
+    ) {
+      var event = EventRecord(time: WireTime(milliseconds: 5), types: types, home: 1)
+      event.routerName = "eero attic"
+      event.detail.networkName = "home"
+      fill(&event)
+      news.add(event)
+    }
+    add(.routerDiscovered)
+    add(.routerAnnounced)
+    add(.routerOnline)
+    add(.routerLeft)
+    add(.datasetUpdated)
+    add(.datasetIgnored) { $0.detail.reason = "older" }
+    add(.ssidChanged) { $0.detail.ssid = "attic-wifi" }
+    add(.preferredChanged)
+    add(.preferredChanged) { $0.detail.networkName = nil }
+    add(.datasetSent)
+    news.add(.warning, "another line", ["field": "value"], of: .alerts)
     #expect(
-      news.events(at: WireTime(milliseconds: 5)) == [
-        .init(
-          at: WireTime(milliseconds: 5), severity: "warning", text: "alert",
-          details: ["alertname": "A", "remedy": "do"])
+      news.events(at: WireTime(milliseconds: 5)).map(\.text) == [
+        "eero attic is seen on the local network, on home", "eero attic announced itself",
+        "eero attic is back", "eero attic left", "eero attic has a new dataset of home",
+        "An older dataset of eero attic was ignored",
+        "The Wi-Fi of eero attic is attic-wifi now", "home is the preferred network now",
+        "No network is preferred any more", "eero attic was sent the credentials of home",
+        "Another line",
       ])
+  }
+
+  @Test("The headline of an alert begins with a capital, unless that is a router's own name")
+  func headline() {
+    var facts = AlertFacts(summary: "no network is preferred", remedy: "")
+    #expect(facts.headline == "No network is preferred")
+    facts = AlertFacts(summary: "eero attic cannot be reached", remedy: "")
+    facts.routerName = "eero attic"
+    #expect(facts.headline == "eero attic cannot be reached")
   }
 }

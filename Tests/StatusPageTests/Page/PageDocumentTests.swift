@@ -8,9 +8,9 @@ import Testing
 struct PageDocumentTests {
   private let text = PageDocument.html(nonce: "n0", mayChange: true)
 
-  @Test("The page has at most 60 kB, and nothing in it is from elsewhere")
+  @Test("The page has at most 32 kB without its state, and nothing in it is from elsewhere")
   func size() {
-    #expect(text.utf8.count <= 60_000)
+    #expect(text.utf8.count <= 32_000)
     for mark in [
       "http:", "https:", "//", "@import", "url(", "innerHTML", "eval(", "document.write",
     ] {
@@ -69,7 +69,7 @@ struct PageDocumentTests {
     let dark = try #require(style.firstRange(of: "prefers-color-scheme:dark"))
     let light = Self.colors(in: style[..<dark.lowerBound])
     let night = light.merging(Self.colors(in: style[dark.upperBound...])) { $1 }
-    #expect(light.count == 10)
+    #expect(light.count == 14)
     for colors in [light, night] {
       for text in ["text", "dim", "good", "bad", "warn", "mark"] {
         for back in ["back", "card"] {
@@ -78,6 +78,11 @@ struct PageDocumentTests {
         }
       }
       #expect(Self.contrast(try #require(colors["on"]), try #require(colors["mark"])) >= 4.5)
+      // The header is in the colour of the worst alert.
+      for tone in ["good", "bad", "warn", "mark"] {
+        let (text, tint) = (try #require(colors[tone]), try #require(colors["\(tone)tint"]))
+        #expect(Self.contrast(text, tint) >= 4.5, "\(tone)")
+      }
     }
   }
 
