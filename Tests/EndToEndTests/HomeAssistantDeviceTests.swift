@@ -80,6 +80,37 @@ struct HomeAssistantDeviceTests {
     #expect(news(audience).count == 5)
   }
 
+  @Test("A router that was offline and is back says so, once, in the entity of its events")
+  func back() async throws {
+    let broker = try TestBroker()
+    let installation = try Installation(broker)
+    let publisher = try await TestPublisher.start(broker)
+    let router = BorderRouter(number: 1)
+    let audience = try await Audience.start(broker)
+    let daemon = try await installation.start()
+    try await publisher.publish([
+      router.says(
+        "announce", ("name", "\"Attic\""),
+        ("dataset", "\"\(try ThreadNetwork("home").hex())\"")),
+      router.says("offline"), router.says("heartbeat"), router.says("heartbeat"),
+    ])
+    let topic = "\(router.topic)/event"
+    func news() -> [JSON] {
+      audience.look { heard in
+        heard.messages.filter { $0.topic == topic }
+          .compactMap { JSON(String(decoding: $0.payload, as: UTF8.self)) }
+          .filter { $0["event_type"] == "router_online" }
+      }
+    }
+    try await eventually("the event") { !news().isEmpty }
+    #expect(news().map { $0["message"]?.text } == ["Attic is back"])
+    let device = try #require(audience.state(Self.topic(router)))
+    let event = try #require(device["components"]?["event"])
+    #expect(event["state_topic"]?.text == topic)
+    #expect(event["event_types"]?.list.contains("router_online") == true)
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
   @Test("Switched off, or with another prefix, no former device is left")
   func moved() async throws {
     let broker = try TestBroker()

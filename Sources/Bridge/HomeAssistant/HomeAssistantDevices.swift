@@ -127,7 +127,9 @@ extension BridgeConfiguration {
 extension RouterRecord {
   /// What a device shows of it.
   var homeAssistantFacts: HomeAssistantDevice.Router {
-    .init(agent: agent.description, name: name, vendor: vendor, model: model)
+    .init(
+      agent: agent.description, name: name, vendor: vendor, model: model,
+      isOnlySeen: source == .mdns && credential == .missing)
   }
 
   /// Whether a change makes another device of it.

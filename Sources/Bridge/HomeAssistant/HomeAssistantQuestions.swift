@@ -51,7 +51,7 @@ struct HomeAssistantQuestions: Sendable {
     guard let login = configuration.homeAssistant.decidingLogin, let waiting = waiting(in: home, tx)
     else { return [] }
     return asked(of: waiting, in: home, tx).map {
-      .init(id: $0.id.description, approvalSummary: $0.approvalSummary, login: login)
+      .init(id: $0.id.description, requester: $0.shortRequester, login: login)
     }
   }
 

@@ -32,11 +32,13 @@ package struct OutboundEventTypes: OptionSet, Hashable, Sendable {
   package static let consentExpired = Self(rawValue: 1 << 14)
   package static let datasetSent = Self(rawValue: 1 << 15)
   package static let routerDiscovered = Self(rawValue: 1 << 16)
+  /// A router that was offline is back.
+  package static let routerOnline = Self(rawValue: 1 << 17)
 
   /// In the order in which they are published.
   package static let names: [(type: Self, name: String)] = [
     (.routerDiscovered, "router_discovered"), (.routerAnnounced, "router_announced"),
-    (.datasetStored, "dataset_stored"),
+    (.routerOnline, "router_online"), (.datasetStored, "dataset_stored"),
     (.datasetUpdated, "dataset_updated"), (.datasetIgnored, "dataset_ignored"),
     (.preferredChanged, "preferred_changed"), (.ssidChanged, "ssid_changed"),
     (.routerLeft, "router_left"), (.messageRejected, "message_rejected"),

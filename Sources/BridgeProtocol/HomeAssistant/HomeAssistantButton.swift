@@ -9,14 +9,14 @@ package struct HomeAssistantButton: Encodable, Sendable, Equatable {
   /// The request that is decided about.
   package struct Question: Sendable, Equatable {
     package var id: String
-    /// What a yes does, without names that are longer than shown ones.
-    package var approvalSummary: String
+    /// Who asks, as far as it was checked: the login.
+    package var requester: String
     /// Home Assistant's login at the broker, which publishes the decision.
     package var login: String
 
-    package init(id: String, approvalSummary: String, login: String) {
+    package init(id: String, requester: String, login: String) {
       self.id = id
-      self.approvalSummary = approvalSummary
+      self.requester = requester
       self.login = login
     }
   }
@@ -26,6 +26,9 @@ package struct HomeAssistantButton: Encodable, Sendable, Equatable {
   package var defaultEntityID: String?
   package var name: String
   package var icon: String?
+  /// What a yes does, as an attribute.
+  package var attributesTopic: String
+  package var attributesTemplate: String
   package var commandTopic: String
   /// A request as JSON: Home Assistant publishes it as it is.
   package var payloadPress: String
@@ -37,6 +40,8 @@ package struct HomeAssistantButton: Encodable, Sendable, Equatable {
     case uniqueID = "unique_id"
     case defaultEntityID = "default_entity_id"
     case name, icon
+    case attributesTopic = "json_attributes_topic"
+    case attributesTemplate = "json_attributes_template"
     case commandTopic = "command_topic"
     case payloadPress = "payload_press"
     case qos
@@ -44,6 +49,9 @@ package struct HomeAssistantButton: Encodable, Sendable, Equatable {
 }
 
 extension HomeAssistantButton {
+  /// Characters of a name that Home Assistant shows on a phone.
+  static let longestName = 40
+
   /// Requests of one home that have buttons at the same time. More wait until one of these is settled.
   package static let mostRequests = 8
 }
@@ -52,8 +60,8 @@ extension HomeAssistantPlace {
   /// The two that decide about a request, by their keys.
   func buttons(_ question: HomeAssistantButton.Question) -> [String: HomeAssistantButton] {
     var (approve, deny) = (
-      button("consent_approve", question, "Approve once", "approve", scope: "once"),
-      button("consent_deny", question, "Deny", "deny", scope: nil)
+      button("consent_approve", question, "approve once", "approve", scope: "once"),
+      button("consent_deny", question, "deny", "deny", scope: nil)
     )
     approve.button.icon = "mdi:check-circle-outline"
     deny.button.icon = "mdi:close-circle-outline"
@@ -67,11 +75,21 @@ extension HomeAssistantPlace {
     let button = HomeAssistantButton(
       uniqueID: "\(questionID(question.id))_\(key)",
       defaultEntityID: Self.slug("\(bridgeName) \(key) \(question.id)").map { "button.\($0)" },
-      name: "\(name): \(question.approvalSummary)",
+      name: Self.name(question.requester, name),
+      attributesTopic: OutboundTopic(base: home.base).consent,
+      attributesTemplate: HomeAssistantTemplate.question(question.id),
       commandTopic: "\(home.base)/in/\(question.login)/request/consent/\(command)",
       payloadPress: String(
         decoding: WireJSON().encode(Decision(id: question.id, scope: scope)), as: UTF8.self))
     return (key, button)
+  }
+
+  /// Who asks, and what the button does: `speaker: approve once`.
+  private static func name(_ requester: String, _ action: String) -> String {
+    let room = HomeAssistantButton.longestName - action.unicodeScalars.count - 2
+    var shown = requester.unicodeScalars
+    if shown.count > room { shown = String.UnicodeScalarView(shown.prefix(room - 1) + ["…"]) }
+    return "\(String(shown)): \(action)"
   }
 
   private struct Decision: Encodable {

@@ -54,6 +54,8 @@ package struct HomeAssistantDevice: Encodable, Sendable {
   package var components: [String: HomeAssistantEntity]
   /// Encoded among the components.
   package var buttons: [String: HomeAssistantButton] = [:]
+  /// Entities that the device may have had. With nothing but its platform, Home Assistant removes one.
+  package var removed: [String: HomeAssistantEntity.Platform] = [:]
 
   enum CodingKeys: String, CodingKey {
     case device, origin, availability
@@ -65,11 +67,13 @@ package struct HomeAssistantDevice: Encodable, Sendable {
   private enum Component: Encodable {
     case entity(HomeAssistantEntity)
     case button(HomeAssistantButton)
+    case removed(HomeAssistantEntity.Platform)
 
     func encode(to encoder: any Encoder) throws {
       switch self {
       case .entity(let entity): try entity.encode(to: encoder)
       case .button(let button): try button.encode(to: encoder)
+      case .removed(let platform): try ["platform": platform].encode(to: encoder)
       }
     }
   }
@@ -83,6 +87,7 @@ package struct HomeAssistantDevice: Encodable, Sendable {
     try fields.encode(qos, forKey: .qos)
     let all = components.mapValues(Component.entity)
       .merging(buttons.mapValues(Component.button)) { $1 }
+      .merging(removed.mapValues(Component.removed)) { $1 }
     try fields.encode(all, forKey: .components)
   }
 }
@@ -94,12 +99,18 @@ extension HomeAssistantDevice {
     package var name: String?
     package var vendor: String?
     package var model: String?
+    /// Whether only its record on the local network says that it is there: no login reports its dataset.
+    package var isOnlySeen = false
 
-    package init(agent: String, name: String? = nil, vendor: String? = nil, model: String? = nil) {
+    package init(
+      agent: String, name: String? = nil, vendor: String? = nil, model: String? = nil,
+      isOnlySeen: Bool = false
+    ) {
       self.agent = agent
       self.name = name
       self.vendor = vendor
       self.model = model
+      self.isOnlySeen = isOnlySeen
     }
   }
 
@@ -134,13 +145,21 @@ extension HomeAssistantDevice {
   /// A border router. Its texts are whatever its publisher has sent.
   package static func router(_ router: Router, _ place: HomeAssistantPlace) -> HomeAssistantDevice {
     let name = visible(router.name) ?? "Border router \(router.agent)"
-    return HomeAssistantDevice(
+    var device = HomeAssistantDevice(
       device: Device(
         identifiers: ["\(place.bridgeID)_\(router.agent)"], name: name,
         manufacturer: visible(router.vendor), model: visible(router.model),
         viaDevice: place.bridgeID),
       origin: Origin(softwareVersion: place.version), availability: availability(place),
       components: place.entities(ofRouter: router.agent, named: name))
+    guard router.isOnlySeen else { return device }
+    // What nobody reports of it would stay unknown.
+    for (key, entity) in device.components where !HomeAssistantPlace.entitiesOfSeen.contains(key) {
+      device.components[key] = nil
+      device.removed[key] = entity.platform
+    }
+    device.components["mismatch"]?.valueTemplate = HomeAssistantTemplate.seenMismatch
+    return device
   }
 
   private static func visible(_ text: String?) -> String? {

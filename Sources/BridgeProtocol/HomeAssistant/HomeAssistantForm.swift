@@ -29,6 +29,7 @@ package struct HomeAssistantForm: Hashable, Sendable {
       if let text { input += Array(text.utf8) } else { input.append(Self.missing) }
       input.append(Self.end)
     }
+    if router.isOnlySeen { input.append(Self.missing) }
     self.init(hashing: input)
   }
 

@@ -40,6 +40,11 @@ extension HomeAssistantPlace {
       named: bridgeName)
   }
 
+  /// Keys of what is known of a router that only its record on the local network says something of.
+  static let entitiesOfSeen: Set<String> = [
+    "connectivity", "mismatch", "network_name", "ext_pan_id",
+  ]
+
   /// The entities of a border router's device.
   func entities(ofRouter agent: String, named name: String) -> [String: HomeAssistantEntity] {
     let state = "\(home.base)/router/\(agent)"

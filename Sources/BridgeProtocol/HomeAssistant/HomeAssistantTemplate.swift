@@ -23,6 +23,20 @@ package enum HomeAssistantTemplate {
     "{{ {'match': 'OFF', 'mismatch': 'ON'}.get(value_json.preferred) "
     + "if value_json is defined else None }}"
 
+  /// The same of a router that is only seen on the local network: on an accepted network nothing is wrong.
+  static let seenMismatch =
+    "{{ ('ON' if value_json.preferred == 'mismatch' else 'OFF') "
+    + "if value_json is defined else None }}"
+
+  /// Of `bridge/consent`: what a yes to this request does, as an attribute.
+  ///
+  /// - Parameter id: `c-` and 16 hex digits.
+  static func question(_ id: String) -> String {
+    "{% set asked = (value_json.home_assistant | default([]) if value_json is defined else []) "
+      + "| selectattr('id', 'eq', '\(id)') | list %}"
+      + "{{ ({'question': asked[0].message} if asked else {}) | to_json }}"
+  }
+
   /// Of `bridge/consent`: whether this request is among those that Home Assistant decides about.
   ///
   /// - Parameter id: `c-` and 16 hex digits.

@@ -5,16 +5,6 @@ import Terminal
 /// Why a request matters, in one sentence for the person who decides. What was checked comes first: the login or
 /// user, the border agent id. Names that any login may choose are quoted.
 enum ConsentReason {
-  /// What a yes does, for the name of a button: `give a1b2c3d4e5f60718 "Living room" of login hub (team hub) the
-  /// credentials of "home"`. The login is what the broker vouches for. At most 300 characters, because every name in
-  /// it is bounded.
-  static func summary(requester: ConsentRequester, subject: ConsentSubject) -> String {
-    let receiver = subject.router.map { "\($0) of \(requester)" } ?? "\(requester)"
-    let what =
-      subject.networks.count == 1 ? subject.quotedNames : "\(subject.networks.count) networks"
-    return "give \(receiver) the credentials of \(what)"
-  }
-
   /// - Parameters:
   ///   - namingHome: where there are several.
   ///   - keyHasChanged: "always" was approved for the same, with another network key.

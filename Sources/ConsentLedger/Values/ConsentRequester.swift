@@ -40,6 +40,23 @@ package struct ConsentRequester: Sendable, Codable, Hashable {
   }
 }
 
+extension PendingConsent {
+  /// Who asks, in few words, what was checked of it first: `speaker`, `otbr "Attic"`.
+  package var shortRequester: String {
+    let router = subject.router.flatMap { $0.name.flatMap { ShownName.quoted($0) } }
+    return requester.shortName + (router.map { " \($0)" } ?? "")
+  }
+}
+
+extension ConsentRequester {
+  fileprivate var shortName: String {
+    switch identity {
+    case .mqttUser(let name): ShownName.account(name)
+    case .systemUser(let number): userName.map(ShownName.account) ?? "uid \(number)"
+    }
+  }
+}
+
 extension ConsentRequester: CustomStringConvertible {
   /// `login phone (team phones)`, `user bob (uid 1003, team bob), program calls itself "ha"`. What was checked
   /// comes first, and what the program claims is quoted.

@@ -29,11 +29,6 @@ package struct PendingConsent: Sendable, Codable, Hashable {
       keyHasChanged: keyHasChanged == true)
   }
 
-  /// What a yes does, in a few words: at most 300 characters, all names bounded and quoted.
-  package var approvalSummary: String {
-    ConsentReason.summary(requester: requester, subject: subject)
-  }
-
   init(_ request: ConsentRequest, id: ConsentID, now: Int64, keyHasChanged: Bool = false) {
     self.id = id
     requester = request.requester

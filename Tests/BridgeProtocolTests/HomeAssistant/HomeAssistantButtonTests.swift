@@ -22,8 +22,10 @@ struct HomeAssistantButtonTests {
       try JSONSerialization.jsonObject(with: Data(WireJSON().encode(device))) as? [String: Any])
   }
 
-  private func question(_ id: String = id) -> HomeAssistantButton.Question {
-    .init(id: id, approvalSummary: #"give a1 "Hall" the credentials of "home""#, login: "ha")
+  private func question(
+    _ id: String = id, of requester: String = #"speaker "Hall""#
+  ) -> HomeAssistantButton.Question {
+    .init(id: id, requester: requester, login: "ha")
   }
 
   @Test("What is pressed, the unique id and the topic have the request's id")
@@ -35,8 +37,8 @@ struct HomeAssistantButtonTests {
     let deny = try #require(components["consent_deny"])
     #expect(approve["command_topic"] as? String == "tk/in/ha/request/consent/approve")
     #expect(approve["payload_press"] as? String == #"{"id":"\#(Self.id)","scope":"once"}"#)
-    #expect(
-      approve["name"] as? String == #"Approve once: give a1 "Hall" the credentials of "home""#)
+    #expect(approve["name"] as? String == #"speaker "Hall": approve once"#)
+    #expect(deny["name"] as? String == #"speaker "Hall": deny"#)
     #expect(deny["command_topic"] as? String == "tk/in/ha/request/consent/deny")
     #expect(deny["payload_press"] as? String == #"{"id":"\#(Self.id)"}"#)
     for (key, button) in components {
@@ -50,6 +52,26 @@ struct HomeAssistantButtonTests {
     #expect(
       place.questionTopic(Self.id)
         == "homeassistant/device/threadkeeper_tk_c-0123456789abcdef/config")
+  }
+
+  @Test("A name begins with who asks and has at most 40 characters; the sentence is an attribute")
+  func names() throws {
+    for long in [String(repeating: "w", count: 64), String(repeating: "👍🏽", count: 64)] {
+      let device = try object(.question(question(of: long), place))
+      let components = try #require(device["components"] as? [String: [String: Any]])
+      for (key, action) in [("consent_approve", "approve once"), ("consent_deny", "deny")] {
+        let name = try #require(components[key]?["name"] as? String)
+        #expect(name.unicodeScalars.count == 40 && name.first == long.first, "\(name)")
+        #expect(name.hasSuffix("…: \(action)"), "\(name)")
+      }
+    }
+    let device = try object(.question(question(), place))
+    let components = try #require(device["components"] as? [String: [String: Any]])
+    for button in components.values {
+      #expect(button["json_attributes_topic"] as? String == "tk/bridge/consent")
+      let template = try #require(button["json_attributes_template"] as? String)
+      #expect(template.contains("'\(Self.id)'") && template.contains("asked[0].message"))
+    }
   }
 
   @Test("They are in the daemon's device, and available while the request waits")

@@ -119,6 +119,27 @@ struct HomeAssistantDeviceTests {
     #expect(bridge.components["connectivity"]?.stateTopic == "tk/bridge/state")
   }
 
+  @Test("A router that is only seen has no entity that would stay unknown; what it had is removed")
+  func onlySeen() throws {
+    var router = Self.router
+    let whole = HomeAssistantDevice.router(router, try place())
+    router.isOnlySeen = true
+    let device = HomeAssistantDevice.router(router, try place())
+    #expect(
+      Set(try components(device).keys) == [
+        "connectivity", "mismatch", "network_name", "ext_pan_id",
+      ])
+    let all = try #require(try json(device)["components"] as? [String: [String: Any]])
+    for (key, entity) in whole.components where device.components[key] == nil {
+      #expect(all[key] as? [String: String] == ["platform": entity.platform.rawValue], "\(key)")
+    }
+    // An accepted network is neither the preferred one nor a problem.
+    #expect(device.components["mismatch"]?.valueTemplate?.contains("else 'OFF'") == true)
+    let plain = HomeAssistantForm(.router(.init(agent: ""), try place()))
+    #expect(
+      HomeAssistantForm(router, plain: plain) != HomeAssistantForm(Self.router, plain: plain))
+  }
+
   @Test("A router whose name shows nothing is named by its id; its other texts are left out")
   func nameless() throws {
     let router = HomeAssistantDevice.Router(agent: Self.agent, name: " \n", vendor: "")

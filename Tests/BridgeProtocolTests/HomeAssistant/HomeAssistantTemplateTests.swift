@@ -57,11 +57,13 @@ struct HomeAssistantTemplateTests {
       HomeAssistantPlace(home: "home", in: topics, prefix: "homeassistant", version: "1"))
     let devices: [HomeAssistantDevice] = [
       .bridge(place),
-      .question(.init(id: Self.request, approvalSummary: "give", login: "ha"), place),
+      .question(.init(id: Self.request, requester: "hub", login: "ha"), place),
       .router(.init(agent: Self.agent), place),
+      .router(.init(agent: Self.agent, isOnlySeen: true), place),
     ]
     return devices.flatMap { device in
       device.availability.map { ($0.topic, $0.valueTemplate) }
+        + device.buttons.values.map { ($0.attributesTopic, $0.attributesTemplate) }
         + device.components.values.flatMap { entity in
           [
             entity.valueTemplate.map { (entity.stateTopic, $0) },

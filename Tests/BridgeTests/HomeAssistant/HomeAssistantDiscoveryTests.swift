@@ -234,9 +234,18 @@ struct HomeAssistantDiscoveryTests {
     try scene.restart()
     #expect(try scene.publish().isEmpty)
     #expect(scene.retained[topic] != nil)
-    // A login announces it, and it is the same device.
+    // Of what nobody reports of it there is no entity.
+    func entities() throws -> Set<String> {
+      let payload = Data(try #require(scene.retained[topic]))
+      let object = try JSONSerialization.jsonObject(with: payload) as? [String: Any]
+      let components = try #require(object?["components"] as? [String: [String: Any]])
+      return Set(components.filter { $0.value["unique_id"] != nil }.keys)
+    }
+    #expect(try entities() == ["connectivity", "mismatch", "network_name", "ext_pan_id"])
+    // A login announces it, and it is the same device, with all entities.
     try scene.bridge.announce(Agent.garage, .home, at: 1)
     try scene.publish()
+    #expect(try entities().count == 8)
     #expect(scene.retained.keys.filter { $0.contains(Agent.garage) } == [topic])
   }
 
