@@ -150,13 +150,13 @@ end() { # exit status
 # Replaces a subshell. mosquitto_sub disconnects within its signal handler, where it can block for ever; hence timeout.
 subscribe() { # how to end, and what to print
   XDG_CONFIG_HOME=$options exec timeout -k 5 "$((answer_seconds + 5))" mosquitto_sub -V mqttv5 -q 1 \
-    -c -x "$session_seconds" -i "$listener" -t "$answers/+" -W "$answer_seconds" "$@"
+    -c -x "$session_seconds" -t "$answers/+" -W "$answer_seconds" "$@"
 }
 
 # Makes the session in which the broker keeps the answers. Each is read after its message was sent.
 listen() {
   [ -z "$listener" ] && [ "$version" = mqttv5 ] && [ "$answer_seconds" -gt 0 ] || return 0
-  listener=$user-border-router-${options##*.}
+  listener=yes
   answers=$base_topic/out/$user/response/event/${options##*.}
   subscribe -E >/dev/null 2>&1 &
   child=$!
@@ -295,7 +295,14 @@ find_login() {
   trap 'end 143' TERM
   trap 'end 130' INT HUP
   if [ -n "${MQTT_USERNAME:-}" ]; then write_options; else cat "$own" >"$options/mosquitto_pub"; fi
-  cp "$options/mosquitto_pub" "$options/mosquitto_sub"
+  # Whoever connects with a client id ends the connection that has it: each is random, for this run, and in no list of
+  # processes.
+  sed -e '/^-[iI] /d' -e '/^--id/d' "$options/mosquitto_pub" >"$options/mosquitto_sub"
+  cp "$options/mosquitto_sub" "$options/mosquitto_pub"
+  for client in pub sub; do
+    printf -- '-i threadkeeper-%s\n' "$(LC_ALL=C tr -dc 0-9a-f </dev/urandom | head -c 32)" \
+      >>"$options/mosquitto_$client"
+  done
   case $user in
     */* | *+* | *'#'*) fail "$CONFIGURATION" "a user name with /, + or # cannot name a topic" ;;
   esac

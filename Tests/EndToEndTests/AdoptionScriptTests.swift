@@ -70,14 +70,20 @@ struct AdoptionScriptTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  /// Begins the session in which the broker keeps what comes before the script has started.
+  /// Begins the session in which the broker keeps what comes before the script has started, with the client id that
+  /// the script keeps.
   private func listen(as agent: String) throws {
+    let secret = "00112233445566778899aabbccddeeff"
+    let state = place.installation.directory.file(".local/state/threadkeeper-border-router")
+    try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
+    try Data("\(secret)\n".utf8).write(to: URL(fileURLWithPath: state + "/client-id"))
     try Program.check(
       "mosquitto_sub",
       [
         "-V", "mqttv5", "-h", "127.0.0.1", "-p", "\(place.broker.port)", "-u", "script", "-q", "1",
         "-c",
-        "-x", "3600", "-i", "script-adopt-\(agent)", "-t", "threadkeeper/out/script/dataset/set",
+        "-x", "3600", "-i", "threadkeeper-\(secret)-\(agent)", "-t",
+        "threadkeeper/out/script/dataset/set",
         "-E",
       ])
   }

@@ -27,6 +27,7 @@ Usage: adopt.sh [--once] ID SET SHOW
 Variables
   DAEMON_LINE, CLIENT_KEY, MQTT_USERNAME, MQTT_PASSWORD_FILE, MQTT_HOST, MQTT_PORT, MQTT_CAFILE and
   BASE_TOPIC as in border-router.sh --help
+  STATE_DIRECTORY     where the client id is kept; ~/.local/state/threadkeeper-border-router unless given
 
 Exit status
   0 when --once has done its work   143 stopped   78 a variable is missing
@@ -67,6 +68,19 @@ publisher=$(dirname "$0")/border-router.sh
 [ -r "$publisher" ] || publisher=$(dirname "$0")/../border-router.sh
 [ -r "$publisher" ] || fail 78 'border-router.sh is not beside this script'
 
+# Whoever connects with this client id gets the session, and what waits in it: the id is random, kept in a file, and in
+# no list of processes.
+state=${STATE_DIRECTORY:-${XDG_STATE_HOME:-${HOME:-}/.local/state}/threadkeeper-border-router}
+secret=$(cat "$state/client-id" 2>/dev/null) || secret=''
+case $secret in
+  '' | *[!0-9a-f]*)
+    secret=$(LC_ALL=C tr -dc 0-9a-f </dev/urandom | head -c 32)
+    { mkdir -p "$state" && printf '%s\n' "$secret" >"$state/client-id.$$" \
+      && mv "$state/client-id.$$" "$state/client-id"; } 2>/dev/null \
+      || say "warning: the client id cannot be kept in $state (STATE_DIRECTORY)"
+    ;;
+esac
+
 # The broker's login goes through a file: what stands on a command line, everybody here can read.
 options=$(mktemp -d)
 listener='' worker=''
@@ -84,6 +98,7 @@ trap 'end 130' INT HUP
   printf -- '-u %s\n' "$MQTT_USERNAME"
   if [ -n "${MQTT_PASSWORD_FILE:-}" ]; then printf -- '-P %s\n' "$(cat "$MQTT_PASSWORD_FILE")"; fi
   if [ -n "${MQTT_CAFILE:-}" ]; then printf -- '--cafile %s\n' "$MQTT_CAFILE"; fi
+  printf -- '-i threadkeeper-%s-%s\n' "$secret" "$id"
 } >"$options/mosquitto_sub"
 
 # What is in a field of the body. All values are names and digits.
@@ -125,7 +140,7 @@ report() {
 # --- Messages -----------------------------------------------------------------------------------------
 
 # The broker keeps what comes while this script is away, as long as it is of use.
-set -- -V mqttv5 -q 1 -c -x 3600 -i "$MQTT_USERNAME-adopt-$id" -t "$topic"
+set -- -V mqttv5 -q 1 -c -x 3600 -t "$topic"
 last=
 # In the background, both: a shell obeys a signal while it waits, and not before a pipeline has ended.
 mkfifo "$options/messages"

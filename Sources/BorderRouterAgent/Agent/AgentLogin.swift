@@ -11,6 +11,7 @@ package struct AgentLogin: Sendable {
   package var keys: AgentKeys?
   /// How the broker is reached. Client id, session, subscriptions and last will are set by each agent.
   package var broker: MosquittoConfiguration
+  package var clientIDs = ClientIDs()
   /// What is wrong with the broker, in words of the options that configure it.
   package var brokerMessage: @Sendable (MosquittoError) -> String = { $0.message }
 
@@ -27,7 +28,7 @@ package struct AgentLogin: Sendable {
   ///   - answers: the last level of the topic for its answers.
   func connection(_ name: String, answers: String) -> MosquittoConfiguration {
     var result = broker
-    result.clientID = "threadkeeper-\(name)"
+    result.clientID = clientIDs.id(of: "\(base)\n\(user)\n\(name)")
     result.subscriptions = [.init(answerTopic(answers), isRequired: false)]
     result.cleanStart = true
     result.sessionExpiry = 0

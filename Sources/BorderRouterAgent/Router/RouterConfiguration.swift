@@ -67,7 +67,7 @@ package struct RouterConfiguration: AgentConfiguration {
 
   /// The connection of one router: one for each, because a connection has one last will.
   func connection(for agent: BorderAgentID) -> MosquittoConfiguration {
-    var result = login.connection("agent-\(login.user)-\(agent)", answers: "\(agent)")
+    var result = login.connection("otbr \(agent)", answers: "\(agent)")
     if adopts {
       // What a person has agreed to waits on the broker for as long as its envelope lives.
       result.subscriptions.append(.init(orderTopic, isRequired: false))

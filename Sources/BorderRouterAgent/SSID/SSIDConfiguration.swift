@@ -47,6 +47,6 @@ package struct SSIDConfiguration: AgentConfiguration {
   }
 
   var connection: MosquittoConfiguration {
-    login.connection("ssid-\(login.user)-\(instance)", answers: "ssid-\(instance)")
+    login.connection("ssid \(instance)", answers: "ssid-\(instance)")
   }
 }

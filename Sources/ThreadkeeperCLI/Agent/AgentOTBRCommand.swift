@@ -93,10 +93,12 @@ struct AgentOTBRCommand: AsyncParsableCommand {
   func run() async throws {
     // Before a key, a password or a dataset is read.
     try? ProcessHardening.forbidCoreDumps()
-    let agents = try configurations()
+    var agents = try configurations()
     try AgentService.check(agents)
     if dryRun { return try await preview(agents) }
-    try await AgentService.run(agents)
+    let (ids, warning) = ClientIDFile.clientIDs()
+    for index in agents.indices { agents[index].login.clientIDs = ids }
+    try await AgentService.run(agents, warning: warning)
   }
 
   private func preview(_ agents: [RouterConfiguration]) async throws {

@@ -29,9 +29,12 @@ struct AgentService: Service {
   }
 
   /// Runs them until SIGTERM or SIGINT.
-  static func run(_ configurations: [any AgentConfiguration]) async throws {
+  static func run(
+    _ configurations: [any AgentConfiguration], warning: String? = nil
+  ) async throws {
     signal(SIGPIPE, SIG_IGN)
     let logger = Logger(label: "threadkeeper.agent") { _ in TextLogHandler() }
+    if let warning { logger.warning("\(warning)") }
     let group = ServiceGroup(
       configuration: ServiceGroupConfiguration(
         services: configurations.map {

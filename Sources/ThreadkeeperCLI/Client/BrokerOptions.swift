@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import BorderRouterAgent
 import Glibc
 import MosquittoClient
 import ThreadkeeperDaemon
@@ -35,7 +36,7 @@ struct BrokerOptions: ParsableArguments {
   func configuration(subscribingTo topic: String) throws(CommandFailure) -> MosquittoConfiguration {
     MosquittoConfiguration(
       host: host, port: port ?? (cafile == nil ? 1883 : 8883),
-      clientID: "threadkeeper-request-\(getpid())-\(UInt32.random(in: 0 ... .max))",
+      clientID: ClientIDs().id(of: ""),
       username: try EnrolmentService.checked(username), password: try password(),
       tls: cafile.map { MosquittoConfiguration.TLS(caFile: $0) }, cleanStart: true,
       subscriptions: [.init(topic)])
