@@ -17,8 +17,6 @@ package struct RouterConfiguration: AgentConfiguration {
   package var description = RouterDescription()
   /// Whether it takes datasets from the daemon; needs keys.
   package var adopts = false
-  /// Shows a code, or why there is none, to whoever sits at the terminal. Nil: no code is wanted.
-  package var showCode: (@Sendable (BorderAgentID, CredentialSharing.Outcome) -> Void)?
   /// Shared by all agents of the process.
   package var census = RouterCensus()
 

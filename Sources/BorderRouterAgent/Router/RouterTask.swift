@@ -31,7 +31,6 @@ struct RouterTask: AgentTask {
   private var standsStill = false
   /// The clock is behind the numbers that threadkeeper knows.
   private var loggedOutOfOrder = false
-  private var wantsCode: Bool
 
   init(_ configuration: RouterConfiguration, _ context: AgentContext) {
     self.configuration = configuration
@@ -40,7 +39,6 @@ struct RouterTask: AgentTask {
       configuration.address, timeout: configuration.requestTimeout, signal: context.stop)
     machine = RouterMachine(configuration.rhythm)
     writer = configuration.writer
-    wantsCode = configuration.showCode != nil
   }
 
   var pause: Duration { adoption.isBusy ? Self.adoptionPoll : configuration.poll }
@@ -77,7 +75,6 @@ struct RouterTask: AgentTask {
     perform(machine.handle(.looked(found), at: now))
     perform(adoption.handle(.looked(found), at: now))
     if case .report(let report) = found {
-      if wantsCode { shareCredentials(of: report) }
       if !context.stop.isRaised { adopt(report) }
     }
   }
@@ -98,20 +95,6 @@ struct RouterTask: AgentTask {
         "\(report.agent): it is published from \(owner); nothing is from here")
     }
     return false
-  }
-
-  private mutating func shareCredentials(of report: RouterReport) {
-    guard report.state.isAttached else { return }
-    wantsCode = false
-    let outcome: CredentialSharing.Outcome
-    do throws(HTTPFailure) {
-      outcome = try CredentialSharing.activate { [client] request throws(HTTPFailure) in
-        try client.perform(request)
-      }
-    } catch {
-      outcome = .none(RouterSilence(error).description)
-    }
-    configuration.showCode?(report.agent, outcome)
   }
 
   // MARK: The broker

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BoundedJSON
+import BridgeProtocol
+import SystemThreads
+import ThreadDataset
 
 /// Thread 1.4 credential sharing: a code of 9 digits with which a phone or another ecosystem gets this network's
 /// credentials from the border router, once and for a few minutes.
@@ -19,6 +22,27 @@ package enum CredentialSharing {
     case code(String)
     /// Why there is none.
     case none(String)
+  }
+
+  /// Looks at a router, and asks it for a code where it is on a network.
+  ///
+  /// - Returns: with the router's id, where it reports that.
+  package static func code(from client: OTBRClient) async throws -> (BorderAgentID?, Outcome) {
+    try await SystemThread.result {
+      var reader = RouterReader()
+      let ask = { (request: HTTPRequest) throws(HTTPFailure) in try client.perform(request) }
+      switch try reader.look(ask) {
+      case .silent(let silence): return (nil, .none(silence.description))
+      case .report(let report) where !report.state.isAttached:
+        return (report.agent, .none("it is \(report.state.rawValue), on no network"))
+      case .report(let report):
+        do throws(HTTPFailure) {
+          return (report.agent, try activate(ask))
+        } catch {
+          return (report.agent, .none(RouterSilence(error).description))
+        }
+      }
+    }
   }
 
   package static func activate(

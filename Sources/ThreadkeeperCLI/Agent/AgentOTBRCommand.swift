@@ -25,6 +25,7 @@ struct AgentOTBRCommand: AsyncParsableCommand {
           --key /etc/threadkeeper/router.key --adopt
         threadkeeper agent otbr --username hub --name 'Living room' --name Attic \\
           http://127.0.0.1:8081 http://attic.local:8081
+        threadkeeper agent otbr --credential-sharing
       """)
 
   @Argument(
@@ -55,8 +56,11 @@ struct AgentOTBRCommand: AsyncParsableCommand {
 
   @Flag(
     help: ArgumentHelp(
-      "Show a code of 9 digits with which a phone gets the network's credentials.",
-      discussion: "Only on a terminal, and only for routers that have credential sharing."))
+      "Show a code of 9 digits with which a phone gets the network's credentials, and end.",
+      discussion: """
+        Only on a terminal, and only for routers that have credential sharing. Needs no broker, and may be \
+        used while the routers' agent runs.
+        """))
   var credentialSharing = false
 
   @Flag(help: "Look once, print what would be published, without keys, and end.")
@@ -85,14 +89,20 @@ struct AgentOTBRCommand: AsyncParsableCommand {
           + "encryption, and the network key would be sent to whoever answers. Run the agent on the router itself."
       )
     }
-    guard !credentialSharing || StandardStream.output.isTerminal else {
+    guard credentialSharing else { return try login.broker.requireLogin() }
+    guard StandardStream.output.isTerminal else {
       throw ValidationError("--credential-sharing shows its code on a terminal only.")
+    }
+    guard !adopt, !dryRun else {
+      throw ValidationError(
+        "--credential-sharing shows a code and ends: leave out --adopt and --dry-run.")
     }
   }
 
   func run() async throws {
     // Before a key, a password or a dataset is read.
     try? ProcessHardening.forbidCoreDumps()
+    if credentialSharing { return try await shareCredentials() }
     var agents = try configurations()
     try AgentService.check(agents)
     if dryRun { return try await preview(agents) }
@@ -140,25 +150,28 @@ struct AgentOTBRCommand: AsyncParsableCommand {
         name: index < name.count ? name[index] : nil, vendor: vendor, model: model)
       configuration.census = census
       configuration.adopts = adopt
-      if credentialSharing {
-        configuration.showCode = { agent, outcome in Self.show(outcome, of: "\(agent)") }
-      }
       agent.apply(to: &configuration)
       return configuration
     }
   }
 
   /// On the terminal, and nowhere else: whoever has the code gets the network's key.
-  private static func show(
-    _ outcome: CredentialSharing.Outcome, of agent: String
-  ) {
-    let text =
+  private func shareCredentials() async throws {
+    var isMissing = false
+    for address in try addresses() {
+      let client = OTBRClient(
+        address, timeout: .seconds(agent.requestTimeout))
+      let (id, outcome) = try await CredentialSharing.code(from: client)
+      let router = id.map { "\($0)" } ?? "\(address)"
       switch outcome {
       case .code(let code):
-        "Code of \(agent), for \(CredentialSharing.lifetime / 60_000) minutes: \(code)\n"
-      case .none(let why): "There is no code of \(agent): \(why)\n"
+        try StandardStream.output.write(
+          "Code of \(router), for \(CredentialSharing.lifetime / 60_000) minutes: \(code)\n")
+      case .none(let why):
+        isMissing = true
+        try StandardStream.output.write("There is no code of \(router): \(why)\n")
       }
-    guard StandardStream.output.isTerminal else { return }
-    try? StandardStream.output.write(text)
+    }
+    if isMissing { throw CommandFailure(.unavailable, "a router has no code to show") }
   }
 }

@@ -56,6 +56,7 @@ struct AgentSSIDCommand: AsyncParsableCommand {
   @OptionGroup var login: AgentLoginOptions
 
   func validate() throws {
+    try login.broker.requireLogin()
     _ = try subject()
     for (name, value, range) in [("interval", interval, 1...3_600), ("timeout", timeout, 1...60)]
     where !range.contains(value) {

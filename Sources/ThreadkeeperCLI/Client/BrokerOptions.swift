@@ -22,7 +22,7 @@ struct BrokerOptions: ParsableArguments {
   var cafile: String?
 
   @Option(help: "The client's login; it also names its topics.")
-  var username: String
+  var username = ""
 
   @Option(
     help: ArgumentHelp(
@@ -32,6 +32,13 @@ struct BrokerOptions: ParsableArguments {
 
   @Option(help: "The base topic of the home.")
   var baseTopic = "threadkeeper"
+
+  /// - Throws: `ValidationError` where nobody is named.
+  func requireLogin() throws {
+    guard !username.isEmpty else {
+      throw ValidationError("Missing expected argument '--username <username>'")
+    }
+  }
 
   func configuration(subscribingTo topic: String) throws(CommandFailure) -> MosquittoConfiguration {
     MosquittoConfiguration(

@@ -59,6 +59,7 @@ struct ClientRequestCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
+    try broker.requireLogin()
     guard fields == nil || (fields == "-" && field.isEmpty) else {
       throw ValidationError("Say --field, or --fields - with an object on standard input.")
     }

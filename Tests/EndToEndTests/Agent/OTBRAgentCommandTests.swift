@@ -77,30 +77,46 @@ struct OTBRAgentCommandTests {
     }
   }
 
-  @Test("The code of credential sharing is shown on the terminal, and nowhere else")
+  @Test(
+    "The code of credential sharing is shown on the terminal beside the running agent, without a broker"
+  )
   func credentialSharing() async throws {
     let audience = try await Audience.start(broker)
     let routers = try await ThreadRouters(1)
     let id = try routers.order(0, "form", home.hex()).agent
-    let log = directory.file("agent.log")
-    let session = try TerminalSession(
-      arguments(routers.url(0), "--credential-sharing"),
-      environment: ["PATH": "/usr/bin:/bin", "HOME": directory.path], errorFile: log)
-    try await session.until("Code of \(id), for 5 minutes: ")
+    let running = try AgentProcess(.otbr, [routers.url(0)], broker: broker, in: directory)
     try await audience.until("the announcement") {
       $0.messages.contains { $0.topic == "threadkeeper/in/attic/announce" }
     }
-    try await eventually { session.screen.firstMatch(of: /minutes: ([0-9]{9})/) != nil }
-    let code = try #require(session.screen.firstMatch(of: /minutes: ([0-9]{9})/)).output.1
-    try session.signal(SIGTERM)
+    let log = directory.file("agent.log")
+    func share(_ more: [String]) throws -> TerminalSession {
+      try TerminalSession(
+        ["agent", "otbr", routers.url(0), "--credential-sharing"]
+          + more,
+        environment: ["PATH": "/usr/bin:/bin", "HOME": directory.path], errorFile: log)
+    }
+    // The login's own broker, too, gets nothing.
+    let session = try share([
+      "--host", "127.0.0.1", "--port", "\(broker.port)", "--username", "attic",
+    ])
+    try await session.until("Code of \(id), for 5 minutes: ")
     #expect(try await session.end() == 0)
-    #expect(try !String(contentsOfFile: log, encoding: .utf8).contains(code))
+    let code = try #require(session.screen.firstMatch(of: /minutes: ([0-9]{9})/)).output.1
+    #expect(try String(contentsOfFile: log, encoding: .utf8) == "")
+    // The code is in use for as long as it lives.
+    let again = try share([])
+    try await again.until("There is no code of \(id): a code is in use already (409)")
+    #expect(try await again.end() == 69)
     try await audience.caughtUp()
     audience.look { heard in
       for message in heard.messages {
         #expect(!String(decoding: message.payload, as: UTF8.self).contains("\"\(code)\""))
       }
+      #expect(heard.messages.count { $0.topic == "threadkeeper/in/attic/announce" } == 1)
+      #expect(!heard.messages.contains { $0.topic == "threadkeeper/in/attic/offline" })
     }
+    #expect(!running.output.contains("warning"), "\(running.output)")
+    #expect(running.end() == .exit(0))
   }
 
   @Test(
