@@ -12,6 +12,8 @@ struct HTTPConnection {
   let lookup: NameLookup
   /// From the look-up's beginning to the last byte of the answer.
   let timeout: Duration
+  /// Whose programs may listen there, where that is on this machine.
+  let users: Set<UInt32>
   /// Readable when the agent stops; nil: the request is finished in any case.
   let signal: WakeSignal?
 
@@ -26,12 +28,16 @@ struct HTTPConnection {
       do throws(HTTPFailure) {
         let descriptor = try connect(endpoint, until: .now + share)
         defer { close(descriptor) }
+        try checkListener(at: endpoint)
         try send(request.bytes(for: address), to: descriptor, until: deadline)
         return try receive(from: descriptor, until: deadline)
       } catch {
         // The next address may be served: `localhost` is both ::1 and 127.0.0.1.
-        guard case .unreachable = error else { throw error }
-        failure = error
+        switch (error, failure) {
+        case (.unreachable, .untrusted): break
+        case (.unreachable, _), (.untrusted, _): failure = error
+        default: throw error
+        }
       }
     }
     throw failure
@@ -41,6 +47,22 @@ struct HTTPConnection {
   /// way: there the system has taken the connections of a program that does not answer, until it had no place for more.
   static func unaccepted(onLoopback: Bool) -> HTTPFailure {
     onLoopback ? .timeout : .unreachable("no answer to the connection")
+  }
+
+  /// Who has bound the port that the connection goes to: while a router is off, any user of its machine can.
+  ///
+  /// - Throws: `untrusted`; `unreachable` where nobody listens any more.
+  private func checkListener(at endpoint: HTTPEndpoint) throws(HTTPFailure) {
+    guard endpoint.isLoopback else { return }
+    // The table may miss one while others come and go.
+    for _ in 0..<3 {
+      let found = PortListeners.current().users(at: endpoint.host, port: address.port)
+      if let other = found.subtracting(users).min() {
+        throw .untrusted("a program of user \(other) listens on port \(address.port)")
+      }
+      if !found.isEmpty { return }
+    }
+    throw .unreachable("nothing listens on port \(address.port)")
   }
 
   private func connect(

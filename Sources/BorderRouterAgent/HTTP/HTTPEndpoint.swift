@@ -7,8 +7,23 @@ struct HTTPEndpoint: Equatable, Sendable {
   let family: Int32
   /// A `sockaddr` of the family.
   let address: [UInt8]
-  /// 127.0.0.0/8 or ::1.
-  let isLoopback: Bool
+  /// 127.0.0.0/8 or ::1: what is sent there stays on this machine.
+  var isLoopback: Bool {
+    switch family {
+    case AF_INET: host.first == 127
+    case AF_INET6: host == [UInt8](repeating: 0, count: 15) + [1]
+    default: false
+    }
+  }
+
+  /// In the order of the network: 4 bytes, or 16.
+  var host: [UInt8] {
+    switch family {
+    case AF_INET: Array(address.dropFirst(4).prefix(4))
+    case AF_INET6: Array(address.dropFirst(8).prefix(16))
+    default: []
+    }
+  }
 
   /// Asks the system's resolver, which takes as long as it likes for a name.
   ///
@@ -36,10 +51,7 @@ struct HTTPEndpoint: Equatable, Sendable {
     var next = result
     while let info = next?.pointee {
       let bytes = UnsafeRawBufferPointer(start: info.ai_addr, count: Int(info.ai_addrlen))
-      endpoints.append(
-        HTTPEndpoint(
-          family: info.ai_family, address: Array(bytes),
-          isLoopback: isLiteral && address.isLoopback))
+      endpoints.append(HTTPEndpoint(family: info.ai_family, address: Array(bytes)))
       next = info.ai_next
     }
     return endpoints

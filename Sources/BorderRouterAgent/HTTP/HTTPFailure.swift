@@ -9,6 +9,8 @@ package enum HTTPFailure: Error, Equatable, Sendable {
   case timeout
   /// What came is no answer of HTTP/1.1, is cut off, or has more than the limits allow.
   case garbage(String)
+  /// On this machine, and a program of another user than the router's listens there. Nothing was sent.
+  case untrusted(String)
   /// The agent stops.
   case stopped
 }

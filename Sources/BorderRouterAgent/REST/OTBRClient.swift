@@ -8,15 +8,19 @@ package struct OTBRClient: Sendable {
   package let address: HTTPAddress
   /// For each request, with the look-up of a name.
   package let timeout: Duration
+  /// Whose programs may listen at the address, where that is on this machine.
+  let users: Set<UInt32>
   let signal: WakeSignal?
   private let lookup: NameLookup
 
   package static let defaultTimeout = Duration.seconds(5)
 
   package init(
-    _ address: HTTPAddress, timeout: Duration = Self.defaultTimeout, signal: WakeSignal? = nil
+    _ address: HTTPAddress, of users: Set<UInt32>, timeout: Duration = Self.defaultTimeout,
+    signal: WakeSignal? = nil
   ) {
     self.address = address
+    self.users = users
     self.timeout = timeout
     self.signal = signal
     lookup = NameLookup(address)
@@ -28,7 +32,8 @@ package struct OTBRClient: Sendable {
     _ request: HTTPRequest, isFinished: Bool = false
   ) throws(HTTPFailure) -> HTTPAnswer {
     try HTTPConnection(
-      address: address, lookup: lookup, timeout: timeout, signal: isFinished ? nil : signal
+      address: address, lookup: lookup, timeout: timeout, users: users,
+      signal: isFinished ? nil : signal
     ).perform(request)
   }
 }

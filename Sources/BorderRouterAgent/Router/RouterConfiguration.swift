@@ -9,6 +9,8 @@ import ThreadDataset
 package struct RouterConfiguration: AgentConfiguration {
   package var login: AgentLogin
   package var address: HTTPAddress
+  /// Whose programs may listen at the address, where that is on this machine: root's, and those of the router's user.
+  package var users: Set<UInt32> = [0]
   /// For each request to the router.
   package var requestTimeout = OTBRClient.defaultTimeout
   /// Between two looks. The router is asked on loopback, and what changes is published at once.
@@ -41,7 +43,7 @@ package struct RouterConfiguration: AgentConfiguration {
   /// - Returns: what it would publish first, without keys; or why it would publish nothing.
   package func preview() async throws -> [String] {
     try await SystemThread.result {
-      let client = OTBRClient(address, timeout: requestTimeout)
+      let client = OTBRClient(address, of: users, timeout: requestTimeout)
       var reader = RouterReader()
       var machine = RouterMachine(rhythm)
       let look = try reader.look { request throws(HTTPFailure) in try client.perform(request) }

@@ -73,6 +73,8 @@ package enum RouterSilence: Equatable, Sendable {
   case frozen
   /// What is answered is not what a border router answers.
   case garbage(String)
+  /// A program of another user than the router's listens in its place, and was not asked. What is known of it.
+  case untrusted(String)
 
   package init(_ failure: HTTPFailure) {
     switch failure {
@@ -80,15 +82,17 @@ package enum RouterSilence: Equatable, Sendable {
     case .timeout, .stopped: self = .frozen
     case .garbage(let message): self = .garbage(message)
     }
+    case .untrusted(let message): self = .untrusted(message)
   }
 
-  /// What the `offline` event says. Of garbage it says nothing: none of the three is known.
+  /// What the `offline` event says. Of garbage it says nothing: none of these is known.
   package var reason: OfflineReason? {
     switch self {
     case .unreachable: .unreachable
     case .frozen: .frozen
     case .garbage: nil
     }
+    case .untrusted: .untrusted
   }
 
   /// For the log.
@@ -98,6 +102,8 @@ package enum RouterSilence: Equatable, Sendable {
     case .frozen: "the connection is accepted, or lost, and nothing answers: it is frozen"
     case .garbage(let message): "it does not answer as its REST interface should: \(message)"
     }
+    case .untrusted(let message):
+      "\(message), and neither root nor --router-user: it is not asked"
   }
 
   /// Two of a kind continue the same trouble, whatever the words.
@@ -106,5 +112,6 @@ package enum RouterSilence: Equatable, Sendable {
     case (.unreachable, .unreachable), (.frozen, .frozen), (.garbage, .garbage): true
     default: false
     }
+    case (.untrusted, .untrusted): true
   }
 }

@@ -36,7 +36,8 @@ struct RouterTask: AgentTask {
     self.configuration = configuration
     self.context = context
     client = OTBRClient(
-      configuration.address, timeout: configuration.requestTimeout, signal: context.stop)
+      configuration.address, of: configuration.users, timeout: configuration.requestTimeout,
+      signal: context.stop)
     machine = RouterMachine(configuration.rhythm)
     writer = configuration.writer
   }

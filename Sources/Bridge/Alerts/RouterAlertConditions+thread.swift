@@ -85,6 +85,13 @@ extension RouterAlertConditions {
             + "agent otbr`), then the power and the network connection of \(name)."
         )
       case nil:
+      case .untrusted:
+        (
+          "\(name) is not asked: a program of another user listens on its machine where its agent should",
+          "Find that program on the machine of \(name) with `sudo ss -ltnp`, and stop it; then start the "
+            + "agent (`systemctl restart otbr-agent`). If the agent runs as that user, give `threadkeeper "
+            + "agent otbr` the user with `--router-user`."
+        )
         ("\(name) cannot be reached", "Check its power and its network connection.")
       }
     var facts = facts(summary, remedy)

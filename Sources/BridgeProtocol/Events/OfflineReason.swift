@@ -8,9 +8,11 @@ package enum OfflineReason: String, Hashable, Sendable, CaseIterable {
   case unreachable
   /// Its agent accepts connections and does not answer.
   case frozen
+  /// On its own machine, a program of another user than its agent's listens in its place.
+  case untrusted
   /// Its heartbeats stopped. Found by the daemon, not reported.
   case silent
 
   /// What an `offline` event may give as its reason.
-  package static let reported: [OfflineReason] = [.stopped, .unreachable, .frozen]
+  package static let reported: [OfflineReason] = [.stopped, .unreachable, .frozen, .untrusted]
 }

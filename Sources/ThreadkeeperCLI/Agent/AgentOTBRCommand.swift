@@ -3,6 +3,7 @@
 import ArgumentParser
 import BorderRouterAgent
 import BridgeProtocol
+import Glibc
 import SodiumCrypto
 import ThreadkeeperDaemon
 
@@ -44,6 +45,15 @@ struct AgentOTBRCommand: AsyncParsableCommand {
 
   @Option(help: ArgumentHelp("The model of the routers.", valueName: "text"))
   var model: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The user that the routers' agents on this machine run as, where that is not root.",
+      discussion: """
+        An address on this machine is asked only where a program of root or of this user listens: while a \
+        router is off, any user of its machine can take its place.
+        """, valueName: "user"))
+  var routerUser: String?
 
   @Flag(
     help: ArgumentHelp(
@@ -89,6 +99,7 @@ struct AgentOTBRCommand: AsyncParsableCommand {
           + "encryption, and the network key would be sent to whoever answers. Run the agent on the router itself."
       )
     }
+    _ = try users()
     guard credentialSharing else { return try login.broker.requireLogin() }
     guard StandardStream.output.isTerminal else {
       throw ValidationError("--credential-sharing shows its code on a terminal only.")
@@ -126,6 +137,15 @@ struct AgentOTBRCommand: AsyncParsableCommand {
     }
   }
 
+  private func users() throws -> Set<UInt32> {
+    guard let routerUser else { return [0] }
+    if let number = UInt32(routerUser) { return [0, number] }
+    guard let user = getpwnam(routerUser) else {
+      throw ValidationError("There is no user \(routerUser.printable) on this machine.")
+    }
+    return [0, user.pointee.pw_uid]
+  }
+
   private func addresses() throws -> [HTTPAddress] {
     let texts = urls.isEmpty ? ["http://127.0.0.1"] : urls
     let addresses = try texts.map { text in
@@ -149,6 +169,7 @@ struct AgentOTBRCommand: AsyncParsableCommand {
       configuration.description = RouterDescription(
         name: index < name.count ? name[index] : nil, vendor: vendor, model: model)
       configuration.census = census
+      configuration.users = try users()
       configuration.adopts = adopt
       agent.apply(to: &configuration)
       return configuration
@@ -160,7 +181,7 @@ struct AgentOTBRCommand: AsyncParsableCommand {
     var isMissing = false
     for address in try addresses() {
       let client = OTBRClient(
-        address, timeout: .seconds(agent.requestTimeout))
+        address, of: try users(), timeout: .seconds(agent.requestTimeout))
       let (id, outcome) = try await CredentialSharing.code(from: client)
       let router = id.map { "\($0)" } ?? "\(address)"
       switch outcome {

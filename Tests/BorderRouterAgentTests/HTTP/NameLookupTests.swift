@@ -17,7 +17,7 @@ struct NameLookupTests {
     func answer() -> NameLookup.Result {
       calls.withLock { $0 += 1 }
       WakeSignal.wait(for: [mayAnswer], within: .seconds(600))
-      return .success([HTTPEndpoint(family: 2, address: [1], isLoopback: false)])
+      return .success([HTTPEndpoint(family: 2, address: [1])])
     }
   }
 

@@ -13,7 +13,8 @@ struct OTBRClientTests {
     _ port: UInt16, _ timeout: Duration = .seconds(60), signal: WakeSignal? = nil
   ) throws -> OTBRClient {
     OTBRClient(
-      try #require(HTTPAddress("http://127.0.0.1:\(port)")), timeout: timeout, signal: signal)
+      try #require(HTTPAddress("http://127.0.0.1:\(port)")), of: [0, getuid()], timeout: timeout,
+      signal: signal)
   }
 
   private func failure(
@@ -75,9 +76,11 @@ struct OTBRClientTests {
     let server = try ScriptedServer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
     let address = try #require(HTTPAddress("http://localhost:\(server.port)"))
     #expect(address.literals == ["127.0.0.1", "::1"])
-    #expect(try OTBRClient(address, timeout: .seconds(60)).perform(.node()).status == 200)
+    #expect(
+      try OTBRClient(address, of: [0, getuid()], timeout: .seconds(60)).perform(.node()).status
+        == 200)
     let closed = try #require(HTTPAddress("http://localhost:\(UnusedPort.next())"))
-    guard case .unreachable = failure(of: OTBRClient(closed)) else {
+    guard case .unreachable = failure(of: OTBRClient(closed, of: [0])) else {
       Issue.record("a closed port is unreachable")
       return
     }

@@ -46,7 +46,7 @@ struct InboundThreadReportTests {
     }
   }
 
-  @Test("offline says why: stopped, unreachable or frozen, and nothing else")
+  @Test("offline says why: stopped, unreachable, frozen or untrusted, and nothing else")
   func reasons() throws {
     for reason in OfflineReason.reported {
       #expect(try decode(.offline, ["reason": reason.rawValue]).offlineReason == reason)
@@ -56,7 +56,7 @@ struct InboundThreadReportTests {
       let rejection = try Samples.rejection(
         of: try Samples.payload(.offline, ["reason": text]), as: .offline)
       #expect(rejection.code == "bad_field" && rejection.field == "reason")
-      #expect(rejection.message == "expected one of stopped, unreachable, frozen")
+      #expect(rejection.message == "expected one of stopped, unreachable, frozen, untrusted")
     }
   }
 

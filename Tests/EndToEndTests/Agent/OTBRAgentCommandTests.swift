@@ -61,6 +61,7 @@ struct OTBRAgentCommandTests {
       (arguments(good, "--name", String(repeating: "a", count: 129)), "128 characters"),
       (arguments("http://attic.local", "--adopt", "--daemon", "x"), "on the router itself"),
       (arguments(good, "--key", "/none"), "--key needs --daemon"),
+      (arguments(good, "--router-user", "no such user"), "no user"),
     ] {
       let outcome = try await run(wrong)
       #expect(outcome.status == 64 && outcome.error.contains(words), "\(wrong): \(outcome.error)")
@@ -91,7 +92,7 @@ struct OTBRAgentCommandTests {
     let log = directory.file("agent.log")
     func share(_ more: [String]) throws -> TerminalSession {
       try TerminalSession(
-        ["agent", "otbr", routers.url(0), "--credential-sharing"]
+        ["agent", "otbr", routers.url(0), "--credential-sharing", "--router-user", "\(getuid())"]
           + more,
         environment: ["PATH": "/usr/bin:/bin", "HOME": directory.path], errorFile: log)
     }

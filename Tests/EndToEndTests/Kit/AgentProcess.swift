@@ -14,7 +14,11 @@ final class AgentProcess: Sendable {
     /// So that a test takes seconds.
     var options: [String] {
       switch self {
-      case .otbr: ["--poll", "1", "--hold", "2", "--heartbeat", "2", "--request-timeout", "2"]
+      case .otbr:
+        [
+          "--poll", "1", "--hold", "2", "--heartbeat", "2", "--request-timeout", "2",
+          "--router-user", "\(getuid())",
+        ]
       case .ssid: ["--interval", "1"]
       }
     }
@@ -40,9 +44,9 @@ final class AgentProcess: Sendable {
   static func arguments(
     _ kind: Kind, _ arguments: [String], user: String? = nil, _ broker: TestBroker
   ) -> [String] {
-    ["agent", kind.rawValue] + arguments + [
+    ["agent", kind.rawValue] + kind.options + arguments + [
       "--host", "127.0.0.1", "--port", "\(broker.port)", "--username", user ?? kind.user,
-    ] + kind.options
+    ]
   }
 
   static func environment(_ directory: TemporaryDirectory) -> [String: String] {
