@@ -55,6 +55,7 @@ class Router:
         self.fail = {}  # "PUT /node/state" -> status code
         self.never_attaches = False
         self.delay_scale = 1.0  # of the delay of pending datasets
+        self.others = 1  # routers of its partition that are not among these
         self.seen, self.journal = set(), []
         self.reset()
 
@@ -92,6 +93,10 @@ class Router:
 
     def attached(self):
         return self.state in ("child", "router", "leader")
+
+    def count(self):
+        peers = [r for r in self.world.routers if r.attached() and r.key() == self.key()]
+        return len(peers) + self.others if self.attached() else 0
 
     def network(self):
         return tlvs(self.current)[2].hex() if self.current and 2 in tlvs(self.current) else "dead00beef00cafe"
@@ -196,10 +201,12 @@ class REST(BaseHTTPRequestHandler):
             # Whoever reads it gets by with the line ends of ot-ctl, too.
             return self.reply(200, text=json.dumps(values[self.path]) + ("\r\n" if old else ""))
         if self.path == "/node":
-            names = ["State", "ExtAddress", "NetworkName", "ExtPanId"]
-            fields = dict(zip(names, [state, router.address.upper(), router.network_name(), router.network().upper()]))
+            names = ["State", "ExtAddress", "NetworkName", "ExtPanId", "NumOfRouter"]
+            values = [state, router.address.upper(), router.network_name(), router.network().upper(), router.count()]
+            fields = dict(zip(names, values))
             if not old:
                 fields = {name[0].lower() + name[1:]: value for name, value in fields.items()} | {"baId": router.agent}
+                fields["routerCount"] = fields.pop("numOfRouter")
             return self.reply(200, text=json.dumps(fields, indent="\t"))
         if self.path in ("/node/dataset/active", "/node/dataset/pending"):
             dataset = router.active if self.path.endswith("active") else router.pending

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BridgeProtocol
 import ThreadDataset
 
 /// The way of one router to another dataset, step by step. Pure: the caller does the requests and brings the looks.
@@ -21,7 +22,9 @@ import ThreadDataset
 /// | enabling | anything else | *restoring* |
 /// | scheduling | 200, 201 | *waiting*, until the delay and `attachLimit` are over |
 /// | scheduling | anything else | `finished`, failed; nothing was changed |
-/// | waiting | a look: it uses the dataset | `finished` |
+/// | waiting | a look: it uses the dataset, with another router in its partition | `finished` |
+/// | waiting | a look: it uses the dataset, alone for less than `aloneLimit` | nothing |
+/// | waiting | a look: it uses the dataset, alone for longer | `finished`, with a warning |
 /// | waiting | another look, in time | nothing |
 /// | waiting | the time is over, alone | *restoring* |
 /// | waiting | the time is over, pending | `finished`, failed; a pending change can't be taken back |
@@ -44,8 +47,14 @@ package struct AdoptionMachine: Sendable {
     /// Look at the router now.
     case look
     case log(RouterNote)
-    /// Publish where the router is now, whatever has become of it. Whether it uses the dataset.
-    case finished(Bool)
+    /// Publish where the router is now, whatever has become of it. Nil: it uses the dataset; else why not, one of
+    /// `AdoptionState.reported`.
+    case finished(AdoptionState?)
+  }
+
+  struct Failure: Equatable {
+    let code: AdoptionState
+    let text: String
   }
 
   enum State: Equatable {
@@ -56,11 +65,14 @@ package struct AdoptionMachine: Sendable {
     case enabling
     case scheduling
     case waiting(until: Duration)
-    case restoring(failure: String, until: Duration)
+    case restoring(failure: Failure, until: Duration)
   }
 
   /// For a router to be attached on its new network; real ones took up to 25 s.
   package static let attachLimit = Duration.seconds(90)
+  /// For a router that is attached to find another one of its network: a real one that could not hear any was the leader
+  /// of its own partition after 15 s.
+  package static let aloneLimit = Duration.seconds(60)
   /// For a router to be as it was: time to start again, or to be switched on again.
   package static let restoreLimit = Duration.seconds(300)
 
@@ -68,6 +80,7 @@ package struct AdoptionMachine: Sendable {
   private var order: AdoptionOrder?
   private var before: RouterReport?
   private var isPending = false
+  private var aloneSince: Duration?
   /// Whether Thread was asked to run.
   private var hasEnabled = false
   /// The last request of restoring is the old dataset.
@@ -93,14 +106,14 @@ package struct AdoptionMachine: Sendable {
   }
 
   private mutating func begin(_ order: AdoptionOrder, _ report: RouterReport) -> [Effect] {
-    (self.order, before, isPending) = (order, report, false)
+    (self.order, before, isPending, aloneSince) = (order, report, false, nil)
     (hasEnabled, givesBack, isGivenBack) = (false, false, false)
     let network = order.dataset.extendedPANID.map { "\($0)" } ?? ""
     let begins = note(.info, "adopting network \(network)")
     switch AdoptionPlan(order.dataset, for: report) {
     case .nothing:
-      return finish(.info, "it uses the dataset that it shall adopt already", isDone: true)
-    case .refused(let why): return finish(.warning, why)
+      return finish(.info, "it uses the dataset that it shall adopt already", nil)
+    case .refused(let why): return finish(.warning, why, .pendingChange)
     case .alone where report.state == .disabled:
       state = .setting
       return [begins, .request(.setActive(order.dataset))]
@@ -132,7 +145,8 @@ package struct AdoptionMachine: Sendable {
       return []
     case .scheduling:
       guard status == 200 || status == 201 else {
-        return finish(.warning, Self.failure("set the pending dataset", status))
+        let failure = Self.failure("set the pending dataset", status)
+        return finish(.warning, failure.text, failure.code)
       }
       state = .waiting(
         until: now + Self.attachLimit + .milliseconds(Int64(AdoptionPlan.delay)))
@@ -150,35 +164,53 @@ package struct AdoptionMachine: Sendable {
     switch state {
     case .none, .disabling, .setting, .enabling, .scheduling: return []
     case .checking:
-      guard let report else { return restore("it does not report itself", at: now) }
+      guard let report else {
+        return restore(Failure(code: .noAnswer, text: "it does not report itself"), at: now)
+      }
       if let why = AdoptionPlan.obstacle(to: order.dataset, for: report) {
-        return restore(why, at: now)
+        return restore(Failure(code: .pendingChange, text: why), at: now)
       }
       state = .setting
       return [.request(.setActive(order.dataset))]
     case .waiting(let limit):
       if let report, report.uses(order.dataset) {
-        let network = order.dataset.extendedPANID.map { "\($0)" } ?? ""
-        return finish(
-          .info, "it is on network \(network), as \(report.state.rawValue)", isDone: true)
+        return attached(report, at: now)
       }
       guard now >= limit else { return [] }
-      let failure = "it does not use the dataset that it was given, or is not attached"
-      return isPending ? finish(.warning, failure) : restore(failure, at: now)
+      let failure = Failure(
+        code: .notAttached,
+        text: "it does not use the dataset that it was given, or is not attached")
+      return isPending
+        ? finish(.warning, failure.text, failure.code) : restore(failure, at: now)
     case .restoring(let failure, let limit):
       return restoring(report, failure, isLate: now >= limit)
     }
   }
 
+  /// To be attached alone is no success yet, and no failure: it may be the only router of the network.
+  private mutating func attached(_ report: RouterReport, at now: Duration) -> [Effect] {
+    let place =
+      "it is on network \(report.network.map { "\($0)" } ?? ""), as \(report.state.rawValue)"
+    guard report.isAlone else { return finish(.info, place, nil) }
+    let since = aloneSince ?? now
+    aloneSince = since
+    guard now - since >= Self.aloneLimit else { return [] }
+    return finish(
+      .warning,
+      place
+        + ", and alone: it reaches no other router of that network. Unless it is the only one, bring it within "
+        + "radio range of another", nil)
+  }
+
   // MARK: Back to what was before
 
-  private mutating func restore(_ failure: String, at now: Duration) -> [Effect] {
+  private mutating func restore(_ failure: Failure, at now: Duration) -> [Effect] {
     state = .restoring(failure: failure, until: now + Self.restoreLimit)
-    return [note(.warning, failure + "; it is put back"), .look]
+    return [note(.warning, failure.text + "; it is put back"), .look]
   }
 
   private mutating func restoring(
-    _ report: RouterReport?, _ failure: String, isLate: Bool
+    _ report: RouterReport?, _ failure: Failure, isLate: Bool
   ) -> [Effect] {
     guard let before, let order else { return [] }
     if let report {
@@ -189,10 +221,11 @@ package struct AdoptionMachine: Sendable {
         let isStopped = before.active == nil && report.hasNew(order.dataset, besides: before)
         return finish(
           .warning,
-          failure
+          failure.text
             + (isStopped
               ? "; Thread is stopped on it, because it had no complete dataset to go back to"
-              : "; it has its previous dataset, and Thread as before"))
+              : "; it has its previous dataset, and Thread as before"),
+          failure.code)
       }
       if !isLate {
         givesBack = request.path == HTTPRequest.setActive(order.dataset).path
@@ -202,27 +235,29 @@ package struct AdoptionMachine: Sendable {
     guard isLate else { return [] }
     return finish(
       .warning,
-      failure + "; it could not be put back: give it its dataset and enable Thread by hand")
+      failure.text + "; it could not be put back: give it its dataset and enable Thread by hand",
+      failure.code)
   }
 
   private mutating func finish(
-    _ level: RouterNote.Level, _ text: String, isDone: Bool = false
+    _ level: RouterNote.Level, _ text: String, _ failure: AdoptionState?
   ) -> [Effect] {
     state = .none
-    return [note(level, text), .finished(isDone)]
+    return [note(level, text), .finished(failure)]
   }
 
   private func note(_ level: RouterNote.Level, _ text: String) -> Effect {
     .log(RouterNote(level, (order.map { "\($0.agent): " } ?? "") + text))
   }
 
-  private static func failure(_ step: String, _ status: Int?) -> String {
+  private static func failure(_ step: String, _ status: Int?) -> Failure {
     let why =
       switch status {
       case nil: "no answer"
       case 409: "409: Thread runs on it"
       case let status?: "\(status)"
       }
-    return "it does not \(step) (\(why))"
+    return Failure(
+      code: status == nil ? .noAnswer : .refused, text: "it does not \(step) (\(why))")
   }
 }

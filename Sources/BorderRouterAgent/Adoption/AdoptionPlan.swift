@@ -17,8 +17,8 @@ import ThreadDataset
 ///   a Pending Timestamp, or only the leader changes. A coming change to other keys is not overtaken: that would undo
 ///   what somebody else has begun.
 ///
-/// *Refused* is everything else: while a change to another dataset is pending, nothing is done. It outlives disabling,
-/// setting and enabling, and would undo the move later, or take the new network's routers along.
+/// *Refused* is everything else: while a change to another dataset is pending, nothing is done, and an order waits. It
+/// outlives disabling, setting and enabling, and would undo the move later, or take the new network's routers along.
 ///
 /// An active dataset is never set while Thread runs: on a router that is not the leader the whole network would get it,
 /// 300 s later. REST answers 409 there.

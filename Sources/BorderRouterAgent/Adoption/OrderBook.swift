@@ -42,6 +42,8 @@ package struct OrderBook: Sendable {
   /// And since when, by the caller's monotonic clock.
   private var waiting: (order: AdoptionOrder, since: Duration)?
   package private(set) var current: AdoptionOrder?
+  /// The one that is begun next, where it may be.
+  package var next: AdoptionOrder? { current == nil ? waiting?.order : nil }
 
   package init() {}
 
@@ -83,6 +85,9 @@ package struct OrderBook: Sendable {
     current = order
     return .order(order)
   }
+
+  /// The one that waits is not begun.
+  package mutating func dropNext() { waiting = nil }
 
   /// The current one has ended.
   package mutating func end(isDone: Bool) {

@@ -79,7 +79,7 @@ package struct EventWriter: Sendable {
     body.dataset = event.dataset?.hex
     body.network = event.network.map { "\($0)" }
     body.threadState = event.threadState?.rawValue
-    body.reason = event.reason?.rawValue
+    body.reason = event.reason?.rawValue ?? event.adoptionFailure?.rawValue
     return body
   }
 }

@@ -15,6 +15,8 @@ package struct RouterEvent: Equatable, Sendable {
   package var threadState: ThreadState?
   /// Of `offline`.
   package var reason: OfflineReason?
+  /// Of `announce` and `dataset`: why what threadkeeper has sent is not used; one of `AdoptionState.reported`.
+  package var adoptionFailure: AdoptionState?
 
   package init(_ kind: InboundEventKind, of agent: BorderAgentID, reason: OfflineReason? = nil) {
     self.kind = kind

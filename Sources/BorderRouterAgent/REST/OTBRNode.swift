@@ -15,6 +15,8 @@ package struct OTBRNode: Equatable, Sendable {
   /// Where the router is, whatever its dataset says.
   package var network: ExtendedPANID?
   package var networkName: String?
+  /// How many routers its partition has, itself among them; 0 while it is on none.
+  package var routers: UInt64?
 
   /// The most objects and arrays within each other in an answer; real ones have two.
   static let nesting = 8
@@ -40,6 +42,7 @@ package struct OTBRNode: Equatable, Sendable {
     case "state": state = value.threadState
     case "extPanId": network = value.text.flatMap { ExtendedPANID(hex: $0) }
     case "networkName": networkName = value.text
+    case "routerCount", "numOfRouter": if case .number(let count) = value { routers = count }
     default: break
     }
   }

@@ -45,6 +45,8 @@ struct Finding: Sendable {
   private(set) var countOfAgent = 0
   private var pending: OperationalDataset?
 
+  var isStopped: Bool { if case .stopped = standing { true } else { false } }
+
   /// - Returns: a note for the log, of what begins or ends with this look.
   mutating func take(_ look: RouterLook, at now: Duration) -> RouterNote? {
     let new = Standing(look)

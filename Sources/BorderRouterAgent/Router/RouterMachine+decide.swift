@@ -91,12 +91,15 @@ extension RouterMachine {
 
   /// Whether its dataset is complete, and not the one that was published. The order of the TLVs changes by itself.
   private func hasNews(_ report: RouterReport, _ published: Published) -> Bool {
-    guard let active = report.active, !active.hasSameTLVs(as: refusedDataset) else { return false }
+    guard !isAdopting, let active = report.active, !active.hasSameTLVs(as: refusedDataset) else {
+      return false
+    }
     return !active.hasSameTLVs(as: published.dataset)
   }
 
   mutating func publish(
-    _ kind: InboundEventKind, _ report: RouterReport, at now: Duration
+    _ kind: InboundEventKind, _ report: RouterReport, failure: AdoptionState? = nil,
+    at now: Duration
   ) -> [Effect] {
     var dataset = published?.dataset
     if kind != .heartbeat {
@@ -112,7 +115,9 @@ extension RouterMachine {
       isOnline: !isStopped, reason: isStopped ? .stopped : nil, at: now,
       announcedAt: announcedAt)
     needsPublish = false
-    return effects(of: RouterEvent(kind, report, dataset: dataset))
+    var event = RouterEvent(kind, report, dataset: dataset)
+    event.adoptionFailure = failure
+    return effects(of: event)
   }
 
   /// With a line for the log, but for heartbeats.

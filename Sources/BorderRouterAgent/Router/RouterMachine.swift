@@ -28,6 +28,8 @@ import ThreadDataset
 /// | any | threadkeeper does not know the router | `announce` |
 /// | any | threadkeeper rejects the dataset itself | `announce` without it, until it changes |
 /// | any | threadkeeper rejects another `announce` or `dataset` | none of these for the time of a heartbeat, then `announce` |
+/// | any | an order waits or is carried out | no `dataset` for what it changes meanwhile |
+/// | any | an order has ended | `dataset` or `announce`, with the reason of a failure; later where there is no connection |
 /// | online | the agent stops | `offline` without a reason |
 package struct RouterMachine: Sendable {
   /// Times, in seconds and with the reason for each default.
@@ -55,8 +57,8 @@ package struct RouterMachine: Sendable {
     case disconnected
     /// threadkeeper's answer to an event: the code of a rejection, and the field to blame.
     case rejected(InboundEventKind, code: String, field: String?)
-    /// An adoption has ended: where the router is now is reported, whether it has changed or not.
-    case reportWanted
+    /// An adoption has ended: where the router is now is reported, whether it has changed or not, and why it has failed.
+    case reportWanted(AdoptionState?)
     case stopping
   }
 
@@ -81,6 +83,10 @@ package struct RouterMachine: Sendable {
     var announcedAt: Duration
   }
 
+  struct Owed: Equatable {
+    let failure: AdoptionState?
+  }
+
   /// Looks in a row that have to agree: its credentials are deleted then.
   static let looksForLeave = 3
 
@@ -99,6 +105,10 @@ package struct RouterMachine: Sendable {
   var quietUntil = Duration.zero
   /// An announcement is due.
   var wantsAnnounce = false
+  /// An order waits or is carried out: what the dataset is meanwhile is no answer to it.
+  package var isAdopting = false
+  /// The report about an order that has ended, until it can be published.
+  var owed: Owed?
   /// What other agents of this process see.
   package var elsewhere: Set<BorderAgentID> = []
 
@@ -109,7 +119,9 @@ package struct RouterMachine: Sendable {
     var effects: [Effect] = []
     switch event {
     case .looked(let look):
-      if let note = finding.take(look, at: now) { effects.append(.log(note)) }
+      let note = finding.take(look, at: now)
+      // An adoption stops Thread by itself.
+      if let note, !(isAdopting && finding.isStopped) { effects.append(.log(note)) }
     case .connected:
       isConnected = true
       needsPublish = true
@@ -118,13 +130,15 @@ package struct RouterMachine: Sendable {
       return []
     case .rejected(let kind, let code, let field):
       reject(kind, code, field, at: now)
-    case .reportWanted:
+    case .reportWanted(let failure):
+      owed = Owed(failure: failure)
       return report(at: now)
     case .stopping:
       guard let published, published.isOnline else { return [] }
       self.published?.isOnline = false
       return [.publish(RouterEvent(.offline, of: published.agent))]
     }
+    if owed != nil { effects += report(at: now) }
     return effects + decide(at: now)
   }
 
@@ -146,9 +160,11 @@ package struct RouterMachine: Sendable {
 
   /// The dataset and where it is, whatever was published before.
   private mutating func report(at now: Duration) -> [Effect] {
-    guard isConnected, case .report(let report) = finding.look, report.agent == identity else {
-      return []
-    }
-    return publish(published == nil || report.active == nil ? .announce : .dataset, report, at: now)
+    guard let owed, isConnected, case .report(let report) = finding.look, report.agent == identity
+    else { return [] }
+    self.owed = nil
+    return publish(
+      published == nil || report.active == nil ? .announce : .dataset, report,
+      failure: owed.failure, at: now)
   }
 }

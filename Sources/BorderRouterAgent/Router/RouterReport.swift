@@ -26,6 +26,8 @@ package struct RouterReport: Equatable, Sendable {
   package var dataset: Reading
   /// A change that is coming.
   package var pending: OperationalDataset?
+  /// It leads a partition in which there is no other router: the only one of its network, or out of reach of the others.
+  package var isAlone = false
   /// A change is coming, and what it brings cannot be read.
   package var hasUnreadablePending = false
 
@@ -71,18 +73,18 @@ package enum RouterSilence: Equatable, Sendable {
   case unreachable(String)
   /// Connections are accepted and not answered in time.
   case frozen
-  /// What is answered is not what a border router answers.
-  case garbage(String)
   /// A program of another user than the router's listens in its place, and was not asked. What is known of it.
   case untrusted(String)
+  /// What is answered is not what a border router answers.
+  case garbage(String)
 
   package init(_ failure: HTTPFailure) {
     switch failure {
     case .unreachable(let message): self = .unreachable(message)
     case .timeout, .stopped: self = .frozen
+    case .untrusted(let message): self = .untrusted(message)
     case .garbage(let message): self = .garbage(message)
     }
-    case .untrusted(let message): self = .untrusted(message)
   }
 
   /// What the `offline` event says. Of garbage it says nothing: none of these is known.
@@ -90,9 +92,9 @@ package enum RouterSilence: Equatable, Sendable {
     switch self {
     case .unreachable: .unreachable
     case .frozen: .frozen
+    case .untrusted: .untrusted
     case .garbage: nil
     }
-    case .untrusted: .untrusted
   }
 
   /// For the log.
@@ -100,18 +102,18 @@ package enum RouterSilence: Equatable, Sendable {
     switch self {
     case .unreachable(let message): "nothing accepts the connection (\(message)): is it off?"
     case .frozen: "the connection is accepted, or lost, and nothing answers: it is frozen"
-    case .garbage(let message): "it does not answer as its REST interface should: \(message)"
-    }
     case .untrusted(let message):
       "\(message), and neither root nor --router-user: it is not asked"
+    case .garbage(let message): "it does not answer as its REST interface should: \(message)"
+    }
   }
 
   /// Two of a kind continue the same trouble, whatever the words.
   func isLike(_ other: RouterSilence) -> Bool {
     switch (self, other) {
     case (.unreachable, .unreachable), (.frozen, .frozen), (.garbage, .garbage): true
+    case (.untrusted, .untrusted): true
     default: false
     }
-    case (.untrusted, .untrusted): true
   }
 }

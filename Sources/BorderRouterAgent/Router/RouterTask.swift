@@ -27,6 +27,8 @@ struct RouterTask: AgentTask {
   private var writer: EventWriter
   var adoption = AdoptionMachine()
   var orders = OrderBook()
+  /// The order whose wait for the end of another change was logged.
+  var heldOrder: String?
   /// Another agent of this process publishes for the same router.
   private var standsStill = false
   /// The clock is behind the numbers that threadkeeper knows.

@@ -38,7 +38,8 @@ enum AdoptionDecision: Hashable, Sendable {
       self = isAwaited == true ? .keep : .begin
     case .asked, .agreed:
       self = !isElsewhere ? .end : isSame ? .keep : .begin
-    case .denied, .expired, .timeout, .disagreement:
+    case .denied, .expired, .timeout, .disagreement, .pendingChange, .refused, .noAnswer,
+      .notAttached:
       let isOld = isSame && !(found.isSSIDNew && isElsewhere)
       self = isOld ? .keep : isElsewhere ? .begin : .end
     }

@@ -16,7 +16,8 @@ enum AdoptionEvent {
   /// It has reported a dataset.
   ///
   /// - isAwaited: see `AdoptionMachine.isAwaited`.
-  case reported(AdoptionReport, isAwaited: Bool)
+  /// - failure: why it does not use what it was sent, where it reports that.
+  case reported(AdoptionReport, isAwaited: Bool, failure: AdoptionState? = nil)
   /// What it has reported is applied.
   ///
   /// - dataset: what is stored for it now.

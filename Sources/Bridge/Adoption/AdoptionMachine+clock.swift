@@ -21,7 +21,8 @@ extension AdoptionMachine {
       return found.isQuestionWaiting ? [] : fail(as: .expired)
     case .agreed: return send(found, timeout: timeout)
     case .sent: return wait(found, timeout: timeout)
-    case .denied, .expired, .timeout, .disagreement:
+    case .denied, .expired, .timeout, .disagreement, .pendingChange, .refused, .noAnswer,
+      .notAttached:
       // Another key is another question.
       return record != nil && found.isOutdated ? [.check] : []
     }

@@ -7,7 +7,8 @@ import ThreadDataset
 
 /// How far the adoption of one router is: whether it is given the credentials of the preferred network. A pure value.
 ///
-/// "Failed" is `denied`, `expired`, `timeout` or `disagreement`; "a key obstacle" is `not_enrolled` or
+/// "Failed" is `denied`, `expired`, `timeout`, `disagreement`, or the reason that the router itself gives
+/// (`AdoptionState.reported`); "a key obstacle" is `not_enrolled` or
 /// `damaged_enrolment`. "Ends" and "restarts" withdraw a question that waits, note that what was agreed to is not
 /// given, and delete the record; then the state is none or `due`.
 ///
@@ -23,12 +24,13 @@ import ThreadDataset
 /// | failed | checked: something else than asked about, or another SSID | `due`: restarts; none if not elsewhere |
 /// | `asked`, `agreed`, `sent`, failed | checked: nothing can be sealed | the key obstacle; none if not elsewhere |
 /// | any | removed | none: ends |
-/// | `sent`, `timeout`, `disagreement` | reported: confirmed | none; the record is deleted |
-/// | `sent`, `timeout`, `disagreement` | reported: configured | the same; what it reports is kept |
+/// | `sent`, failed after it | reported: confirmed | none; the record is deleted |
+/// | `sent`, failed after it | reported: configured | the same; what it reports is kept |
+/// | `sent` | reported: not confirmed, with a reason | that reason |
 /// | `sent` | reported: not yet | the same; what it reports is kept |
 /// | `sent` | reported: disagreement | `disagreement` |
 /// | `sent` | reported: any, and not awaited | the same; nothing counts |
-/// | `timeout`, `disagreement` | reported: not yet, disagreement | the same; nothing counts |
+/// | failed after `sent` | reported: not yet, disagreement | the same; nothing counts |
 /// | others | reported: any | the same; nothing counts |
 /// | any | clock: the setting is off | none: ends |
 /// | `due` | clock: the router is online | the ledger is asked |
@@ -79,7 +81,7 @@ struct AdoptionMachine: Hashable {
   func counts(_ report: AdoptionReport, isAwaited: Bool) -> Bool {
     switch state {
     case .sent: record != nil && isAwaited
-    case .timeout, .disagreement:
+    case .timeout, .disagreement, .pendingChange, .refused, .noAnswer, .notAttached:
       record != nil && (report == .confirmed || report == .configured)
     case nil, .due, .asked, .agreed, .notEnrolled, .damagedKeys, .denied, .expired: false
     }
@@ -92,8 +94,8 @@ struct AdoptionMachine: Hashable {
       if state == nil { state = .due }
       return []
     case .removed: return end(next: nil)
-    case .reported(let report, let isAwaited):
-      return counts(report, isAwaited: isAwaited) ? reported(report) : []
+    case .reported(let report, let isAwaited, let failure):
+      return counts(report, isAwaited: isAwaited) ? reported(report, failure) : []
     case .stored(let dataset, let report): return stored(dataset, after: report)
     case .clock(let found): return clock(found)
     case .asked(let answer): return asked(answer)
@@ -155,14 +157,16 @@ struct AdoptionMachine: Hashable {
     }
   }
 
-  private mutating func reported(_ report: AdoptionReport) -> [AdoptionEffect] {
+  private mutating func reported(
+    _ report: AdoptionReport, _ failure: AdoptionState?
+  ) -> [AdoptionEffect] {
     switch report {
     case .confirmed:
       record = nil
       state = nil
       return [.delete]
-    case .disagreement: state = .disagreement
-    case .configured, .notYet: break
+    case .disagreement: state = failure ?? .disagreement
+    case .configured, .notYet: if state == .sent, let failure { state = failure }
     }
     return []
   }
@@ -172,12 +176,9 @@ struct AdoptionMachine: Hashable {
     _ dataset: OperationalDataset, after report: AdoptionReport
   ) -> [AdoptionEffect] {
     guard report != .confirmed, var changed = record else { return [] }
-    if report == .disagreement {
-      changed.phase = .over
-    } else if changed.reported == dataset {
-      return []
-    }
+    if state?.hasFailed == true { changed.phase = .over }
     changed.reported = dataset
+    guard changed != record else { return [] }
     record = changed
     return [.save(changed)]
   }

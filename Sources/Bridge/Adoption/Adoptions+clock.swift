@@ -61,7 +61,7 @@ extension Adoptions {
     case .notEnrolled, .damagedKeys:
       found.obstacle = try sealer.addressee(of: router, nil, in: home).key.obstacle
       return found
-    case .asked, .agreed, .sent, .denied, .expired, .timeout, .disagreement: break
+    default: break
     }
     guard let record = machine.record else {
       found.isAwaited = false

@@ -66,7 +66,7 @@ extension Adoptions {
   ///
   /// - Returns: nil where the report does not count.
   func judge(
-    _ incoming: OperationalDataset?, of router: inout RouterRecord,
+    _ incoming: OperationalDataset?, failure: AdoptionState? = nil, of router: inout RouterRecord,
     preferred: OperationalDataset?, in home: String
   ) throws -> AdoptionReport? {
     guard let incoming, router.adoption?.mayBeConfirmed == true else { return nil }
@@ -78,7 +78,7 @@ extension Adoptions {
       incoming, sent: record.preferred, preferred: preferred, before: record.reported,
       isAttached: router.isAttached(to: incoming.extendedPANID))
     guard machine.counts(report, isAwaited: isAwaited) else { return nil }
-    let effects = machine.handle(.reported(report, isAwaited: isAwaited))
+    let effects = machine.handle(.reported(report, isAwaited: isAwaited, failure: failure))
     _ = try apply(effects, &machine, to: &router, in: home)
     return report
   }
@@ -120,15 +120,5 @@ extension Adoptions {
     let following = try perform(effects, &machine, of: router, in: home)
     router.adoption = machine.state
     return following
-  }
-}
-
-extension AdoptionState {
-  /// Whether the router was sent the credentials, and may still report that it uses them. Nothing is read for others.
-  fileprivate var mayBeConfirmed: Bool {
-    switch self {
-    case .sent, .timeout, .disagreement: true
-    case .due, .asked, .agreed, .notEnrolled, .damagedKeys, .denied, .expired: false
-    }
   }
 }

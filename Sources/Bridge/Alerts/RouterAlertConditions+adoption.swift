@@ -23,6 +23,10 @@ extension RouterAlertConditions {
     "give \(name) the credentials of \(preferredName) in its own app or page"
   }
 
+  private var logOfAgent: String {
+    "The log of its agent names the step: `journalctl -u threadkeeper-agent-otbr`."
+  }
+
   private func words(_ state: AdoptionState) -> (summary: String, remedy: String)? {
     switch state {
     case .due, .asked, .agreed, .sent: nil
@@ -67,6 +71,28 @@ extension RouterAlertConditions {
       (
         "\(name) was sent the credentials of \(preferredName) and says that it uses others",
         "Find out what keeps \(name) on \(network), or \(byHand). \(askAgain)"
+      )
+    case .pendingChange:
+      (
+        "\(name) was not given the credentials of \(preferredName): another change of its network was "
+          + "pending for as long as they could wait",
+        "Wait until that change has taken effect. \(askAgain)"
+      )
+    case .refused:
+      (
+        "\(name) was not given the credentials of \(preferredName): it has refused a step",
+        "\(logOfAgent) \(askAgain)"
+      )
+    case .noAnswer:
+      (
+        "\(name) was not given the credentials of \(preferredName): it did not answer a step",
+        "Check that \(name) is on and its Thread runs. \(logOfAgent) \(askAgain)"
+      )
+    case .notAttached:
+      (
+        "\(name) was given the credentials of \(preferredName), and was not attached in time",
+        "Check that another router of \(preferredName) is on and within radio range of \(name). "
+          + "\(askAgain)"
       )
     }
   }

@@ -13,13 +13,12 @@ extension RouterAlertConditions {
     }
     var facts = facts(
       summary,
-      router.adoption == .asked
-        ? decideRemedy
-        : isConfiguredForPreferred
+      adoptionRemedy
+        ?? (isConfiguredForPreferred
           ? "Disable and enable Thread on \(name), so that it joins \(configuredNetwork). "
             + "\(neverWhileRunning)"
           : "Disable Thread on \(name), give it the credentials of \(preferredName), and enable "
-            + "Thread again. \(neverWhileRunning)",
+            + "Thread again. \(neverWhileRunning)"),
       differs: names)
     facts.networkName = currentName
     facts.extendedPANID = router.currentNetwork?.description
@@ -38,9 +37,17 @@ extension RouterAlertConditions {
         + "router of \(preferredName) is on and within radio range.")
   }
 
-  var decideRemedy: String {
-    "Decide whether \(name) gets the credentials of \(preferredName): `threadkeeper consent list` "
-      + "shows the question."
+  /// While it is being given the preferred credentials; nil: it is not.
+  var adoptionRemedy: String? {
+    switch router.adoption {
+    case .asked:
+      "Decide whether \(name) gets the credentials of \(preferredName): `threadkeeper consent list` "
+        + "shows the question."
+    case .agreed, .sent:
+      "Nothing is to be done now: a person has agreed, and giving \(name) the credentials of "
+        + "\(preferredName) is under way. If that fails, another alert says why."
+    default: nil
+    }
   }
 
   /// OpenThread hands a dataset that is set on an attached router to the leader, for the whole network.
@@ -78,13 +85,6 @@ extension RouterAlertConditions {
           "Restart its agent (`systemctl restart otbr-agent`); if that does not help, restart the "
             + "device."
         )
-      case .silent:
-        (
-          "\(name) has sent no heartbeat since \(router.lastSeen)",
-          "Check that its publisher runs and reaches the broker (for example `threadkeeper "
-            + "agent otbr`), then the power and the network connection of \(name)."
-        )
-      case nil:
       case .untrusted:
         (
           "\(name) is not asked: a program of another user listens on its machine where its agent should",
@@ -92,6 +92,13 @@ extension RouterAlertConditions {
             + "agent (`systemctl restart otbr-agent`). If the agent runs as that user, give `threadkeeper "
             + "agent otbr` the user with `--router-user`."
         )
+      case .silent:
+        (
+          "\(name) has sent no heartbeat since \(router.lastSeen)",
+          "Check that its publisher runs and reaches the broker (for example `threadkeeper "
+            + "agent otbr`), then the power and the network connection of \(name)."
+        )
+      case nil:
         ("\(name) cannot be reached", "Check its power and its network connection.")
       }
     var facts = facts(summary, remedy)

@@ -91,11 +91,9 @@ struct RouterAlertConditions {
     if names.isEmpty { return notAttached }
     if isNeverMember { return neverMember }
     let isSameNetwork = dataset?.extendedPANID == preferred?.extendedPANID
-    if router.adoption == .asked {
+    if let adoptionRemedy {
       return facts(
-        isSameNetwork ? otherCredentials : otherNetwork,
-        decideRemedy,
-        differs: names)
+        isSameNetwork ? otherCredentials : otherNetwork, adoptionRemedy, differs: names)
     }
     return facts(
       isSameNetwork ? otherCredentials : otherNetwork,

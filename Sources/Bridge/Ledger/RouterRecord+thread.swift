@@ -58,9 +58,6 @@ extension RouterRecord {
 
   /// Whether it was sent the preferred credentials and has yet to show that it is attached with them.
   var mustAttach: Bool {
-    switch adoption {
-    case .sent, .timeout, .disagreement: threadState?.isAttached == false
-    default: false
-    }
+    adoption?.mayBeConfirmed == true && threadState?.isAttached == false
   }
 }

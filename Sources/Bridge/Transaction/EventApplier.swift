@@ -103,7 +103,8 @@ struct EventApplier {
     context.routers.takeDescription(of: event, by: user, into: &router)
     let preferred = try context.preferredNetwork(of: home)
     let report = try adoptions.judge(
-      event.dataset, of: &router, preferred: preferred, in: home.record.name)
+      event.dataset, failure: event.adoptionFailure, of: &router, preferred: preferred,
+      in: home.record.name)
     let (dataset, following) = try context.routers.announce(
       event, by: user, of: &router, stored: stored, over: credential, preferred: preferred,
       report: report, in: home.record)

@@ -2,7 +2,7 @@
 
 import ThreadDataset
 
-/// The fields that say where a router is, how its Thread interface is, and why it is offline.
+/// The fields that say where a router is, how its Thread interface is, why it is offline, and why it does not use what it was sent.
 extension InboundEvent {
   /// Reads the fields that belong to this kind of event; in others they are ignored, like every field that
   /// is not listed.
@@ -11,6 +11,9 @@ extension InboundEvent {
     case .announce, .dataset, .heartbeat:
       currentNetwork = try Self.network(fields.currentNetwork)
       threadState = try Self.value(fields.threadState, "thread_state", of: ThreadState.allCases)
+      if kind != .heartbeat {
+        adoptionFailure = try Self.value(fields.reason, "reason", of: AdoptionState.reported)
+      }
     case .offline:
       offlineReason = try Self.value(fields.reason, "reason", of: OfflineReason.reported)
     case .leave, .ssid: break

@@ -39,6 +39,8 @@ package struct InboundEvent: Hashable, Sendable {
   package var threadState: ThreadState?
   /// Of an `offline` event.
   package var offlineReason: OfflineReason?
+  /// Of `announce` and `dataset`: why the router does not use what it was sent; one of `AdoptionState.reported`.
+  package var adoptionFailure: AdoptionState?
 
   package init(kind: InboundEventKind, subject: Subject) {
     self.kind = kind

@@ -24,18 +24,43 @@ package enum AdoptionState: String, Hashable, Sendable, CaseIterable {
   /// The router was sent the credentials, and says that it uses other ones.
   case disagreement
 
+  // The same, as the router's publisher reports it.
+  /// Another change was pending on the router for as long as the order lived.
+  case pendingChange = "pending_change"
+  /// The router has refused a step.
+  case refused
+  /// The router did not answer a step.
+  case noAnswer = "no_answer"
+  /// It was not attached with them in time.
+  case notAttached = "not_attached"
+
+  /// What an `announce` or `dataset` may give as its reason.
+  package static let reported: [AdoptionState] = [
+    .pendingChange, .refused, .noAnswer, .notAttached,
+  ]
+
   /// Whether a person was asked about a key, which has to count still.
   package var needsKey: Bool {
     switch self {
     case .due, .notEnrolled, .damagedKeys: false
-    case .asked, .agreed, .sent, .denied, .expired, .timeout, .disagreement: true
+    case .asked, .agreed, .sent, .denied, .expired, .timeout, .disagreement, .pendingChange,
+      .refused, .noAnswer, .notAttached:
+      true
     }
   }
 
   package var hasFailed: Bool {
     switch self {
     case .due, .asked, .agreed, .sent: false
-    case .notEnrolled, .damagedKeys, .denied, .expired, .timeout, .disagreement: true
+    default: true
+    }
+  }
+
+  /// Whether the router was sent the credentials, and its report that it uses them may still come.
+  package var mayBeConfirmed: Bool {
+    switch self {
+    case .sent, .timeout, .disagreement, .pendingChange, .refused, .noAnswer, .notAttached: true
+    case .due, .asked, .agreed, .notEnrolled, .damagedKeys, .denied, .expired: false
     }
   }
 

@@ -26,13 +26,16 @@ struct AdoptionMachineTests {
     var log = ""
     var now = Duration.zero
     var bodies: [String] = []
+    var failure: AdoptionState?
 
     mutating func handle(_ event: AdoptionMachine.Event) -> [String] {
       var words: [String] = []
       for effect in machine.handle(event, at: now) {
         switch effect {
         case .log(let note): log += note.text + "\n"
-        case .finished: words.append("finished")
+        case .finished(let failure):
+          self.failure = failure
+          words.append("finished")
         case .look: words.append("look")
         case .request(let request):
           bodies.append(String(decoding: request.body, as: UTF8.self))
@@ -89,7 +92,26 @@ struct AdoptionMachineTests {
     #expect(bench.handle(.looked(.silent(.frozen))) == [])
     #expect(bench.handle(.looked(.report(try Sample.report("2", .child)))) == [])
     #expect(bench.handle(.looked(.report(try Sample.report("1", .child)))) == ["finished"])
+    #expect(bench.failure == nil)
     #expect(bench.log.contains("it is on network 1111111122222222, as child"))
+  }
+
+  @Test(
+    "Attached alone, it is done when another router is there, or after a minute, with a warning")
+  func alone() throws {
+    var bench = try bench(.router, 200, 200, 200)
+    var alone = try Sample.report("1", .leader)
+    alone.isAlone = true
+    for second in [0, 30, 59] {
+      bench.now = .seconds(60 + second)
+      #expect(bench.handle(.looked(.report(alone))) == [])
+    }
+    var joined = bench
+    #expect(joined.handle(.looked(.report(try Sample.report("1", .router)))) == ["finished"])
+    #expect(joined.failure == nil && !joined.log.contains("alone"))
+    bench.now = .seconds(120)
+    #expect(bench.handle(.looked(.report(alone))) == ["finished"])
+    #expect(bench.failure == nil && bench.log.contains("as leader, and alone"))
   }
 
   @Test("A stopped router: set, enable; 201 for its first dataset")
@@ -114,6 +136,7 @@ struct AdoptionMachineTests {
     var late = bench
     late.now = .seconds(150)
     #expect(late.handle(.looked(.report(try Sample.report()))) == ["finished"])
+    #expect(late.failure == .notAttached)
     let done = try Sample.report("1", dataset: .complete(newer))
     #expect(bench.handle(.looked(.report(done))) == ["finished"])
   }
@@ -126,6 +149,7 @@ struct AdoptionMachineTests {
       .ordered(
         try Sample.order("a-2", newer), try Sample.report()))
     #expect(bench.handle(.answered(status)) == ["finished"])
+    #expect(bench.failure == (status == nil ? .noAnswer : .refused))
   }
 
   private func report(_ state: ThreadState, _ network: SampleNetwork = .guest) throws -> RouterLook
@@ -256,6 +280,7 @@ struct AdoptionMachineTests {
       .replacing(.pendingTimestamp(timestamp), .delayTimer(100))
     var refused = Bench()
     #expect(refused.handle(.ordered(order, report)) == ["finished"])
+    #expect(refused.failure == .pendingChange)
     #expect(refused.log.contains("a change to another dataset is pending"))
     var bench = Bench()
     _ = bench.handle(.ordered(order, try Sample.report("1", .router, on: .guest)))

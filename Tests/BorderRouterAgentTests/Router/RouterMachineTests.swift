@@ -362,8 +362,30 @@ struct RouterMachineTests {
   @Test("After an adoption the dataset is published, whether it has changed or not")
   func reportWanted() throws {
     var bench = Bench.announced(try Sample.report())
-    let event = try #require(bench.handle(.reportWanted).first?.event)
-    #expect(event.kind == .dataset && event.dataset != nil)
+    let event = try #require(bench.handle(.reportWanted(nil)).first?.event)
+    #expect(event.kind == .dataset && event.dataset != nil && event.adoptionFailure == nil)
+    // Without a connection it is owed.
+    _ = bench.handle(.disconnected)
+    #expect(bench.handle(.reportWanted(.refused)) == [])
+    let owed = try #require(bench.handle(.connected).first?.event)
+    #expect(owed.kind == .dataset && owed.adoptionFailure == .refused)
+    #expect(bench.handle(.connected).allSatisfy { $0.event?.kind != .dataset })
+  }
+
+  @Test(
+    "While an order waits or is carried out, no other dataset is published, and no stop is news")
+  func adopting() throws {
+    var bench = Bench.announced(try Sample.report())
+    bench.machine.isAdopting = true
+    let other = try Sample.report(dataset: .complete(SampleNetwork.guest.dataset(at: 1)))
+    for report in [try Sample.report("1", .disabled), other] {
+      for effect in bench.machine.handle(.looked(.report(report)), at: .seconds(60)) {
+        #expect(effect.event?.kind != .dataset)
+        if case .log(let note) = effect { #expect(!note.text.contains("stopped")) }
+      }
+    }
+    bench.machine.isAdopting = false
+    #expect(bench.handle(.looked(.report(other))).contains { $0.event?.kind == .dataset })
   }
 
   @Test("The agent stops: offline without a reason, unless it is offline or was never announced")

@@ -9,7 +9,8 @@ import ThreadDataset
 
 @testable import Bridge
 
-private let failed: [AdoptionState] = [.denied, .expired, .timeout, .disagreement]
+private let failed: [AdoptionState] =
+  [.denied, .expired, .timeout, .disagreement] + AdoptionState.reported
 private let asking: [AdoptionState] = [.due, .notEnrolled, .damagedKeys]
 
 /// A test for each row of the table in `AdoptionMachine` but those of the clock, which are in
@@ -144,7 +145,7 @@ struct AdoptionMachineTests {
 
   @Test(
     "A router that uses what it was sent is done",
-    arguments: [AdoptionState.sent, .timeout, .disagreement])
+    arguments: [AdoptionState.sent, .timeout, .disagreement] + AdoptionState.reported)
   func confirmed(state: AdoptionState) {
     var machine = scene.machine(state)
     #expect(machine.handle(.reported(.confirmed, isAwaited: state == .sent)) == [.delete])
@@ -182,11 +183,27 @@ struct AdoptionMachineTests {
   }
 
   @Test(
+    "The router's own reason counts, whatever it reports beside it, and no later one",
+    arguments: [AdoptionReport.configured, .notYet, .disagreement])
+  func reason(report: AdoptionReport) throws {
+    for reason in AdoptionState.reported {
+      var machine = scene.machine(.sent)
+      #expect(machine.handle(.reported(report, isAwaited: true, failure: reason)) == [])
+      #expect(machine.state == reason)
+      #expect(
+        machine.handle(.stored(scene.guest, after: report)) == [.save(scene.record(.over))])
+      _ = machine.handle(.reported(report, isAwaited: false, failure: .refused))
+      #expect(machine == AdoptionMachine(reason, scene.record(.over)))
+      #expect(machine.handle(.reported(.confirmed, isAwaited: false)) == [.delete])
+    }
+  }
+
+  @Test(
     "A report that is not awaited counts for nothing",
     arguments: [AdoptionReport.confirmed, .configured, .notYet, .disagreement])
   func reportedForNothing(report: AdoptionReport) {
     for state in AdoptionState.allCases {
-      let isLate = [.timeout, .disagreement].contains(state)
+      let isLate = state != .sent && state.mayBeConfirmed
       guard !isLate || ![.confirmed, .configured].contains(report) else { continue }
       var machine = scene.machine(state)
       #expect(!machine.counts(report, isAwaited: false))

@@ -26,7 +26,7 @@ struct AdoptionStates {
     case .asked: AdoptionMachine(state, record(.asked))
     case .agreed: AdoptionMachine(state, record(.agreed))
     case .sent: AdoptionMachine(state, record(.sent))
-    case .denied, .expired, .timeout, .disagreement: AdoptionMachine(state, record(.over))
+    default: AdoptionMachine(state, record(.over))
     }
   }
 

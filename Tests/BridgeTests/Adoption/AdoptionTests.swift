@@ -133,6 +133,38 @@ struct AdoptionTests {
     #expect(try scene.failure == nil && scene.state == .asked)
   }
 
+  @Test(
+    "The publisher's reason is the alert's, with words of its own, and not a disagreement",
+    arguments: AdoptionState.reported)
+  func reasons(reason: AdoptionState) throws {
+    try scene.sent()
+    let other = SampleNetwork.guest.with { $0.extendedPANID = "5555555566666666" }
+    try bridge.announce(Agent.living, other, at: 1, ["reason": reason.rawValue])
+    #expect(try scene.state == reason && scene.failure?.reason == reason.rawValue)
+    #expect(try scene.stored == other.dataset(at: 1))
+    let delivered = bridge.delivered.count
+    try bridge.pass(600)
+    #expect(try scene.state == reason && scene.waiting().isEmpty)
+    #expect(bridge.delivered.count == delivered)
+    try bridge.announce(Agent.living, .home, at: 5)
+    #expect(try scene.state == nil && scene.failure == nil)
+  }
+
+  @Test("While it is agreed to and under way, the alert of the mismatch says so")
+  func underWay() throws {
+    func remedy() throws -> String? {
+      try bridge.alert(.preferredNetworkMismatch, Agent.living)?.facts.remedy
+    }
+    try scene.raised()
+    #expect(try remedy()?.contains("threadkeeper consent list") == true)
+    try scene.approve()
+    #expect(try remedy()?.contains("is under way") == true)
+    try bridge.pass(1)
+    #expect(try scene.state == .sent && remedy()?.contains("is under way") == true)
+    try bridge.announce(Agent.living, .guest, at: 1, ["reason": "refused"])
+    #expect(try remedy()?.contains("is under way") == false)
+  }
+
   @Test("A report that is not stored by the usual rules leaves what was stored before")
   func disagreementOfOld() throws {
     try scene.sent()

@@ -79,7 +79,8 @@ struct OTBRAgentAdoptionTests {
     let topic = "threadkeeper/out/router/dataset/set"
 
     func order(
-      _ dataset: String, id: String? = nil, by sender: Identity? = nil, named name: String? = nil
+      _ dataset: String, id: String? = nil, by sender: Identity? = nil, named name: String? = nil,
+      lifetime: Int64 = 300
     ) async throws {
       let name = name ?? "a-\(UInt64.random(in: 0 ... .max))"
       let body = #"{"border_agent_id":"\#(id ?? self.id)","dataset":"\#(dataset)","id":"\#(name)"}"#
@@ -87,11 +88,15 @@ struct OTBRAgentAdoptionTests {
         Array(body.utf8), to: reader, from: sender ?? keeper,
         at: .init(
           topic: topic, order: .identifier(name), now: Int64(Date().timeIntervalSince1970),
-          lifetime: 300))
+          lifetime: lifetime))
       try await publisher.publish([
         Publication(
           topic: topic, payload: Array(#"{"sealed":"#.utf8) + envelope + Array(#","v":1}"#.utf8))
       ])
+    }
+
+    var heartbeats: Int {
+      audience.look { $0.messages.count { $0.topic == "threadkeeper/in/router/heartbeat" } }
     }
 
     /// How many `dataset` events it has published.
@@ -160,15 +165,42 @@ struct OTBRAgentAdoptionTests {
     #expect(scene.agent.end() == .exit(0))
   }
 
-  @Test("While another change is pending nothing is changed, and the log says so")
+  @Test("An order waits while another change is pending, then it is carried out, and reported once")
   func pendingChange() async throws {
     let scene = try await start(2)
-    // Not the leader: its network changes in 300 s.
+    // Not the leader.
+    try scene.routers.order(0, "set", "mgmt_seconds 8")
     try scene.routers.order(0, "mgmt_set", place.guest.hex(at: 5, channel: 25))
     try #require(try scene.routers.get(0, "/node/dataset/pending") != "")
+    let reports = scene.reports
     try await scene.order(place.home.hex())
     try await eventually("the reason") {
-      scene.agent.output.contains("a change to another dataset is pending") && scene.reports >= 1
+      scene.agent.output.contains("an order waits: a change to another dataset is pending")
+    }
+    #expect(try scene.routers.changes(0) == [])
+    try await eventually("the end") {
+      scene.agent.output.contains("it is on network \(place.home.extendedPANID)")
+    }
+    #expect(try scene.routers.seen(1).count == 2)
+    #expect(try scene.routers.get(1, "/node/dataset/pending") == "")
+    #expect(scene.agent.end() == .exit(0))
+    #expect(!scene.agent.output.contains("Thread is stopped on it"))
+    #expect(try scene.routers.changes(0).count == 3)
+    // What has landed meanwhile is no answer to the order.
+    try await scene.audience.caughtUp()
+    #expect(scene.reports <= reports + 2)
+  }
+
+  @Test("An order that waits for a pending change until it expires fails with that reason")
+  func pendingForTooLong() async throws {
+    let scene = try await start(2)
+    // In 300 s.
+    try scene.routers.order(0, "mgmt_set", place.guest.hex(at: 5, channel: 25))
+    let reports = scene.reports
+    try await scene.order(place.home.hex(), lifetime: 15)
+    try await eventually("the reason") {
+      scene.agent.output.contains("it has waited for too long: a change to another dataset")
+        && scene.reports > reports
     }
     #expect(try scene.routers.changes(0) == [])
     #expect(scene.agent.end() == .exit(0))
@@ -217,6 +249,29 @@ struct OTBRAgentAdoptionTests {
     #expect(scene.agent.output.contains("it has its previous dataset, and Thread as before"))
     #expect(try scene.routers.get(0, "/node/state") != "disabled")
     #expect(try scene.routers.get(0, "/node/ext-panid") == place.guest.extendedPANID)
+  }
+
+  @Test("Attached alone is no success until another router is there")
+  func alone() async throws {
+    let scene = try await start(2)
+    try scene.routers.order(0, "set", "others 0")
+    let reports = scene.reports
+    try await scene.order(place.home.hex())
+    try await eventually("attached") {
+      try scene.routers.changes(0).count == 3
+        && scene.routers.get(0, "/node/state") == "leader"
+        && scene.routers.get(0, "/node/ext-panid") == place.home.extendedPANID
+    }
+    // Two looks later nothing is reported.
+    let looks = scene.heartbeats
+    try await eventually("heartbeats from there") { scene.heartbeats >= looks + 2 }
+    #expect(scene.reports == reports && !scene.agent.output.contains("it is on network"))
+    try scene.routers.order(1, "form", place.home.hex())
+    try await eventually("the report") {
+      scene.reports == reports + 1 && scene.agent.output.contains("as leader")
+    }
+    #expect(!scene.agent.output.contains("alone"))
+    #expect(scene.agent.end() == .exit(0))
   }
 
   @Test("409 is named, Thread is as before, and the result is reported")
