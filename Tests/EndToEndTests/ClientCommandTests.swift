@@ -59,6 +59,17 @@ struct ClientCommandTests {
     #expect(try await client("show", "--key", directory.path).status == 66)
   }
 
+  @Test(
+    "A key file of another user is refused with that user's name",
+    .enabled(if: getuid() == 0, "only root can give a file away"))
+  func anothersKeyFile() async throws {
+    let (file, _) = try await keygen("router.key")
+    let nobody = try #require(getpwuid(65534).map { String(cString: $0.pointee.pw_name) })
+    #expect(chown(file, 65534, 65534) == 0)
+    let refused = try await client("show", "--key", file)
+    #expect(refused.status == 77 && refused.error.contains("belongs to \(nobody)"))
+  }
+
   @Test("A sealed message opens only with its recipient's key, its sender's line and its topic")
   func sealAndOpen() async throws {
     let (mine, line) = try await keygen("phone.key")

@@ -3,6 +3,7 @@
 import Glibc
 import SealedEnvelope
 import SodiumCrypto
+import StatePlaces
 import ThreadkeeperDaemon
 
 /// The key file of a client: a line of words for people, and one that holds both secrets.
@@ -55,19 +56,27 @@ struct ClientKeyFile: Sendable {
   /// - Throws: `CommandFailure`, with status 77 when others can read the file or it is another's.
   func read() throws(CommandFailure) -> Identity {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    var status = stat()
     guard descriptor >= 0 else {
+      let code = errno
+      guard code == EACCES, let owner = Self.owner(of: path) else {
+        throw CommandFailure(
+          .noInput, "can't read \(path): \(String(cString: strerror(code)))",
+          remedy: "`threadkeeper client keygen` makes a key file")
+      }
       throw CommandFailure(
-        .noInput, "can't read \(path): \(String(cString: strerror(errno)))",
-        remedy: "`threadkeeper client keygen` makes a key file")
+        .noInput, "\(path) belongs to \(owner), and this user may not read it",
+        remedy: "run this as that user: `sudo -u \(owner) threadkeeper …`")
     }
     defer { close(descriptor) }
-    var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       throw CommandFailure(.noInput, "\(path) is no file")
     }
     guard status.st_uid == geteuid() || status.st_uid == 0 else {
       throw CommandFailure(
-        .notPermitted, "\(path) belongs to another user, who knows what is in it")
+        .notPermitted,
+        "\(path) belongs to \(Self.name(of: status.st_uid)), who knows what is in it",
+        remedy: "run this as that user, or `chown` it")
     }
     guard status.st_mode & 0o077 == 0 else {
       throw CommandFailure(
@@ -81,6 +90,22 @@ struct ClientKeyFile: Sendable {
       throw CommandFailure(.badInput, "\(path) is no key file of a client")
     }
     return identity
+  }
+
+  /// Whose file it is that this user may not read; where it may not even enter its directory, who may.
+  private static func owner(of path: String) -> String? {
+    var status = stat()
+    if stat(path, &status) == 0 { return name(of: status.st_uid) }
+    guard stat(FilePath.directory(of: path), &status) == 0 else { return nil }
+    // A package's directory is root's, and its service's group may enter it.
+    guard status.st_uid == 0, let group = getgrgid(status.st_gid) else {
+      return name(of: status.st_uid)
+    }
+    return String(cString: group.pointee.gr_name)
+  }
+
+  private static func name(of user: uid_t) -> String {
+    getpwuid(user).map { String(cString: $0.pointee.pw_name) } ?? "user \(user)"
   }
 
   private static func identity(_ bytes: ArraySlice<UInt8>) -> Identity? {
