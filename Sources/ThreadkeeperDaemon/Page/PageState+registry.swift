@@ -93,6 +93,7 @@ extension PageState.Router {
     case .stopped: notes.append("Thread is stopped")
     case .unreachable: notes.append("cannot be reached")
     case .frozen: notes.append("does not answer")
+    case .untrusted: notes.append("is not asked: another user listens in its place")
     case .silent: notes.append("says nothing")
     case nil: break
     }
