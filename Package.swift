@@ -61,7 +61,8 @@ let package = Package(
     .target(name: "SodiumCrypto", dependencies: ["CLibSodium"]),
     .target(name: "SQLiteDatabase", dependencies: ["CLibSQLite"]),
     .target(name: "MosquittoClient", dependencies: ["CLibMosquitto", "SystemThreads"]),
-    .target(name: "VarlinkSocket", dependencies: ["BoundedJSON", "SystemThreads"]),
+    .target(
+      name: "VarlinkSocket", dependencies: ["BoundedJSON", "SodiumCrypto", "SystemThreads"]),
     .target(name: "ServiceDiscovery", dependencies: ["CLibAvahi", "SystemThreads"]),
     .target(name: "StatePlaces"),
     .target(name: "Terminal"),
@@ -188,7 +189,9 @@ let package = Package(
       ]),
 
     // Floor 6.
-    .executableTarget(name: "threadkeeper", dependencies: ["ThreadkeeperCLI"]),
+    // The program alone zeroes what it frees; a program that uses the libraries decides for itself.
+    .target(name: "CZeroingFree"),
+    .executableTarget(name: "threadkeeper", dependencies: ["CZeroingFree", "ThreadkeeperCLI"]),
 
     // The sources of the examples, so that every build of the tests has them too. Each has a package
     // of its own beside them, which `make consumer` builds.

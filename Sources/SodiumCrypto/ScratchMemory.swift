@@ -21,6 +21,11 @@ func zero(_ memory: UnsafeMutableRawBufferPointer) {
   if let base = memory.baseAddress { sodium_memzero(base, memory.count) }
 }
 
+/// Zeroes what calls that have returned left on the stack of this thread, as far as they usually go: values such as
+/// keys, which the compiler keeps there.
+@inline(never)
+package func wipeDeadStack() { sodium_stackzero(64 << 10) }
+
 /// Zeroes bytes that held a secret.
 package func wipe(_ bytes: inout [UInt8]) {
   bytes.withUnsafeMutableBytes { zero($0) }

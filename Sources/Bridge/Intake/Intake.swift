@@ -5,6 +5,7 @@ import KeychainCore
 import Logging
 import MosquittoClient
 import SQLiteDatabase
+import SodiumCrypto
 import Synchronization
 import ThreadCredentialStore
 
@@ -104,6 +105,7 @@ final class Intake: MosquittoHandler {
   }
 
   func received(_ batch: [IncomingMessage]) throws {
+    defer { wipeDeadStack() }
     let started = ContinuousClock.now
     let messages = reader.withLock { reader in
       var messages: [InboundMessage] = []

@@ -4,6 +4,7 @@ import BridgeProtocol
 import KeychainCore
 import Logging
 import SQLiteDatabase
+import SodiumCrypto
 import Synchronization
 import ThreadCredentialStore
 
@@ -70,6 +71,7 @@ final class TransactionRunner: Sendable {
     wakes: Bool = true,
     _ body: (BridgeTransaction) throws -> R
   ) throws -> R {
+    defer { wipeDeadStack() }
     let now = now ?? clock.now()
     let began = ContinuousClock.now
     let (result, outcome) = try store.keychain.database.write { tx in

@@ -37,7 +37,8 @@ package struct VarlinkFrames: Sendable {
     }
     guard end <= limit else { throw Self.tooLarge(limit) }
     defer {
-      bytes.removeFirst(end + 1)
+      // Not the same memory: a message may have had a secret, and the connection may stay.
+      bytes = Array(bytes[(end + 1)...])
       searched = 0
     }
     return Array(bytes[..<end])

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import SodiumCrypto
 import Synchronization
 
 /// One connection of a server, which its own thread runs. The handler of a call is a task of Swift's; its replies are
@@ -73,6 +74,8 @@ final class ServerConnection: Sendable {
   func run() {
     // How it ends is the same for every reason: a protocol without unasked messages has no words for them.
     try? serve()
+    // The stack of a thread that has ended is kept for the next one.
+    wipeDeadStack()
     close()
   }
 
@@ -94,6 +97,8 @@ final class ServerConnection: Sendable {
         if now.isRefused { return }
         if let message = try frames.next() {
           try begin(message)
+          // The call may have a secret, and the connection may stay.
+          wipeDeadStack()
           isSilent = false
           continue
         }
@@ -199,6 +204,7 @@ final class ServerConnection: Sendable {
 
   /// The last reply of a call; nil: none.
   private func end(with reply: [UInt8]?) {
+    wipeDeadStack()
     let last = reply.map {
       $0.count <= owner.limits.message
         ? $0 : owner.service.reply(to: VarlinkFrames.tooLarge(owner.limits.message))

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// What a process has in its memory. For root: a daemon lets nobody else look.
+enum ProcessMemory {
+  struct Needle {
+    let name: String
+    let bytes: [UInt8]
+  }
+
+  struct Unreadable: Error {}
+
+  /// A secret of 16 bytes as it would lie there.
+  static func needles(_ name: String, _ secret: [UInt8]) -> [Needle] {
+    let hex = secret.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    return [
+      Needle(name: name, bytes: secret), Needle(name: "\(name), hex", bytes: Array(hex.utf8)),
+      Needle(name: "\(name), upper-case hex", bytes: Array(hex.uppercased().utf8)),
+    ]
+  }
+
+  /// memmem(3), which the module Glibc does not show.
+  private static var find:
+    @convention(c) (UnsafeRawPointer?, Int, UnsafeRawPointer?, Int) -> UnsafeRawPointer?
+  {
+    unsafeBitCast(
+      dlsym(nil, "memmem"),
+      to: (@convention(c) (UnsafeRawPointer?, Int, UnsafeRawPointer?, Int) -> UnsafeRawPointer?)
+        .self)
+  }
+
+  /// The names of what is found in all that a process can write, with the part of its memory.
+  static func finds(of needles: [Needle], in process: Int32) throws -> Set<String> {
+    let memory = open("/proc/\(process)/mem", O_RDONLY | O_CLOEXEC)
+    guard memory >= 0 else { throw Unreadable() }
+    defer { close(memory) }
+    let (step, overlap) = (4 << 20, 64)
+    let room = UnsafeMutableRawPointer.allocate(byteCount: step + overlap, alignment: 16)
+    defer { room.deallocate() }
+    let find = find
+    var finds: Set<String> = []
+    let maps = try String(contentsOfFile: "/proc/\(process)/maps", encoding: .utf8)
+    for line in maps.split(separator: "\n") {
+      let fields = line.split(separator: " ", maxSplits: 5)
+      let ends = fields[0].split(separator: "-").compactMap { Int($0, radix: 16) }
+      guard ends.count == 2, fields[1].hasPrefix("rw") else { continue }
+      for place in stride(from: ends[0], to: ends[1], by: step) {
+        let count = pread(memory, room, min(step + overlap, ends[1] - place), place)
+        // Most of a stack was never touched: it is all one value.
+        guard count > 0, memcmp(room, room + 1, count - 1) != 0 else { continue }
+        for needle in needles where find(room, count, needle.bytes, needle.bytes.count) != nil {
+          finds.insert("\(needle.name) in \(fields.count > 5 ? fields[5] : "other memory")")
+        }
+      }
+    }
+    return finds
+  }
+}
