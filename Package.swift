@@ -157,7 +157,7 @@ let package = Package(
         "CredentialService", "EmbeddedBroker", "IngestRules", "KeychainCore", "LocalRequests",
         "MosquittoClient", "SQLiteDatabase", "SealedEnvelope", "ServiceDiscovery", "Settings",
         "SodiumCrypto",
-        "StatusPage", "SystemThreads",
+        "StatePlaces", "StatusPage", "SystemThreads",
         "ThreadCredentialStore", "ThreadDataset", "ThreadRequests", "VarlinkSocket",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

@@ -89,7 +89,7 @@ package enum SettingsLoader {
     let settings = reader.settings(stateDirectory: state ?? workingDirectory)
     return SettingsResult(
       settings: reader.hasErrors ? nil : settings, problems: reader.problems.sorted(),
-      file: file)
+      file: file, isRefused: reader.isRefused)
   }
 
   private static func read(_ found: FoundFile, into reader: inout SettingsReader) {
@@ -102,6 +102,7 @@ package enum SettingsLoader {
         reader.problems.append(error)
       }
     } catch {
+      if error.isRefusal { reader.isRefused = true }
       let place: SettingsProblem.Place =
         if let position = error.position {
           .position(file: found.shown, line: position.line, column: position.column)

@@ -85,6 +85,7 @@ extension SettingsReader {
         text: file.value, kind: .untyped, place: place, isHidden: true,
         directory: directory(for: place))
     } catch {
+      if error.isRefusal { isRefused = true }
       report(name, at: place, "\(shown) \(error.reason)")
       return nil
     }

@@ -11,6 +11,8 @@ struct SettingsReader {
   let workingDirectory: String
   /// Whether every user of the machine may read the configuration file.
   var isFileReadableByOthers = false
+  /// Whether this user may not read one of the files.
+  var isRefused = false
 
   var sources: [SettingsKey: SettingsSource] = [:]
   var mappings: [String: (document: YAMLDocument, node: YAMLNode)] = [:]

@@ -8,8 +8,13 @@ package struct SettingsResult: Sendable {
   package let problems: [SettingsProblem]
   /// The configuration file that was read; nil when there is none and defaults hold.
   package let file: String?
+  /// Whether this user may not read that file, or one of a secret.
+  package let isRefused: Bool
 
-  package init(settings: Settings?, problems: [SettingsProblem], file: String?) {
+  package init(
+    settings: Settings?, problems: [SettingsProblem], file: String?, isRefused: Bool = false
+  ) {
+    self.isRefused = isRefused
     self.settings = settings
     self.problems = problems
     self.file = file

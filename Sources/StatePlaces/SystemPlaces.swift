@@ -22,6 +22,8 @@ package struct SystemPlaces: Sendable {
   package var stateDirectory: String { root + "/var/lib/threadkeeper" }
   /// Where that daemon listens for programs of other users, if its settings say so.
   package var clientSocket: String { root + "/run/threadkeeper/client.sock" }
+  /// Where members of that daemon's group look.
+  package var readersSocket: String { root + "/run/threadkeeper/readers.sock" }
   package var configuration: String { root + "/etc/threadkeeper/threadkeeper.yaml" }
 
   /// Whether a path lies below the root. Without a root every path does.

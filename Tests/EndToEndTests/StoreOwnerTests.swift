@@ -45,8 +45,10 @@ struct StoreOwnerTests {
     ] {
       let refused = try await run(command)
       #expect(refused.status == 77, "\(command): \(refused.error)")
-      #expect(refused.error.contains("sudo -u nobody threadkeeper"), "\(command)")
-      #expect(refused.error.contains(" --state-directory /"), "\(command)")
+      #expect(
+        refused.error.contains(
+          "`sudo -u nobody \(ThreadkeeperBinary.executable.path) \(command.joined(separator: " "))"
+            + " --state-directory \(state)`"), "\(command): \(refused.error)")
       #expect(!refused.error.contains("chown") && refused.output.isEmpty)
     }
     #expect(try FileManager.default.subpathsOfDirectory(atPath: state).sorted() == files)
@@ -60,7 +62,7 @@ struct StoreOwnerTests {
       let refused = try await run(command, as: 12_345)
       #expect(refused.status == 77, "\(command): \(refused.error)")
       #expect(refused.error.contains("this user has no access to"), "\(command)")
-      #expect(refused.error.contains("sudo -u nobody threadkeeper"), "\(command)")
+      #expect(refused.error.contains("`sudo -u nobody /"), "\(command)")
     }
   }
 
@@ -72,7 +74,7 @@ struct StoreOwnerTests {
   func making(command: [String]) async throws {
     let refused = try await run(command)
     #expect(refused.status == 77, "\(refused.error)")
-    #expect(refused.error.contains("sudo -u nobody threadkeeper"))
+    #expect(refused.error.contains("`sudo -u nobody /"))
     #expect(try FileManager.default.contentsOfDirectory(atPath: state).isEmpty)
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `alert/<fingerprint>`, retained, and the body of alert events.
-package struct AlertState: Encodable, Sendable {
+package struct AlertState: Codable, Sendable {
   package enum Status: String, Codable, Sendable {
     case firing, resolved
   }
@@ -50,6 +50,23 @@ package struct AlertState: Encodable, Sendable {
     case sequence = "seq"
     case eventType = "event_type"
     case previousSeverity = "previous_severity"
+  }
+
+  package init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    v = try container.decode(Int.self, forKey: .v)
+    fingerprint = try container.decode(String.self, forKey: .fingerprint)
+    name = try container.decode(AlertName.self, forKey: .alertname)
+    status = try container.decode(Status.self, forKey: .status)
+    home = try container.decode(String.self, forKey: .home)
+    startsAt = try container.decode(WireTime.self, forKey: .startsAt)
+    updatedAt = try container.decode(WireTime.self, forKey: .updatedAt)
+    endsAt = try container.decodeIfPresent(WireTime.self, forKey: .endsAt)
+    sequence = try container.decode(Int64.self, forKey: .sequence)
+    eventType = try container.decodeIfPresent(String.self, forKey: .eventType)
+    previousSeverity = try container.decodeIfPresent(
+      AlertName.Severity.self, forKey: .previousSeverity)
+    facts = try AlertFacts(from: decoder)
   }
 
   package func encode(to encoder: any Encoder) throws {

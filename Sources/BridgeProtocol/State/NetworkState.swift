@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `network/<ext_pan_id>`, retained. No secret has a place here.
-package struct NetworkState: Encodable, Sendable {
+package struct NetworkState: Codable, Sendable {
   package var v = 1
   package var home: String
   package var extendedPANID: String

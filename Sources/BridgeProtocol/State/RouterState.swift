@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `router/<border_agent_id>`, retained. No secret has a place here.
-package struct RouterState: Encodable, Sendable {
+package struct RouterState: Codable, Sendable {
   package var v = 1
   package var home: String
   package var borderAgentID: String

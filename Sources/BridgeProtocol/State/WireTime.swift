@@ -7,7 +7,7 @@
 #endif
 
 /// Milliseconds since 1970-01-01T00:00:00Z, written as RFC 3339 in UTC.
-package struct WireTime: Hashable, Comparable, Sendable, Encodable, CustomStringConvertible {
+package struct WireTime: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
   package let milliseconds: Int64
 
   package init(milliseconds: Int64) {
@@ -27,6 +27,20 @@ package struct WireTime: Hashable, Comparable, Sendable, Encodable, CustomString
     return "\((Int(date.tm_year) + 1900).padded(4))-\((date.tm_mon + 1).padded(2))"
       + "-\(date.tm_mday.padded(2))T\(date.tm_hour.padded(2)):\(date.tm_min.padded(2))"
       + ":\(date.tm_sec.padded(2))Z"
+  }
+
+  /// - Throws: `DecodingError` for anything but what `description` gives.
+  package init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    let text = try container.decode(String.self)
+    let numbers = text.split { "-T:Z".contains($0) }.compactMap { Int32($0) }
+    guard text.utf8.count == 20, numbers.count == 6 else {
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "no time")
+    }
+    var date = tm()
+    (date.tm_year, date.tm_mon, date.tm_mday) = (numbers[0] - 1900, numbers[1] - 1, numbers[2])
+    (date.tm_hour, date.tm_min, date.tm_sec) = (numbers[3], numbers[4], numbers[5])
+    self.init(milliseconds: Int64(timegm(&date)) * 1000)
   }
 
   package func encode(to encoder: any Encoder) throws {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import KeychainCore
 import ThreadkeeperDaemon
 
 /// `threadkeeper audit`
@@ -35,12 +34,6 @@ struct AuditCommand: AsyncParsableCommand {
   @OptionGroup var options: SettingsOptions
   @OptionGroup var output: OutputOptions
 
-  struct Verification: Encodable {
-    let records: Int64
-    /// Not there when all is well.
-    let problem: String?
-  }
-
   func validate() throws {
     guard last > 0 || (last == 0 && follow) else {
       throw ValidationError("--last is 1 or more; with --follow it can be 0.")
@@ -58,21 +51,12 @@ struct AuditCommand: AsyncParsableCommand {
         warn: { try StandardStream.error.write("warning: \($0.printable)\n") })
       try await follower.run(last: last)
     }
-    let keychain = try OpenStore.forReading(settings)
-    defer { keychain.close() }
-    do {
-      if verify { return try check(keychain) }
-      let newest = try keychain.lastAuditRecord()
-      var entries: [AuditEntry] = []
-      try keychain.forEachAuditRecord(after: newest - min(newest, last)) {
-        entries.append(AuditEntry($0))
-      }
-      try output.show(
-        entries,
-        text: entries.isEmpty ? "Nothing has been changed yet.\n" : entries.map(\.text).joined())
-    } catch let error as KeychainError {
-      throw CommandFailure(error)
-    }
+    let client = AuditClient(settings: settings)
+    if verify { return try await show(client.verify()) }
+    let entries = try await client.last(last)
+    try output.show(
+      entries,
+      text: entries.isEmpty ? "Nothing has been changed yet.\n" : entries.map(\.text).joined())
   }
 
   /// What comes while it is followed.
@@ -82,9 +66,7 @@ struct AuditCommand: AsyncParsableCommand {
     }
   }
 
-  private func check(_ keychain: Keychain) throws {
-    let report = Verification(
-      records: try keychain.lastAuditRecord(), problem: try keychain.auditProblem())
+  private func show(_ report: AuditMethods.Verification) throws {
     try output.show(
       report,
       text: report.problem.map { "\($0.printable).\n" }

@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import Settings
-import ThreadCredentialStore
 import ThreadDataset
 import ThreadkeeperDaemon
 
@@ -29,7 +28,7 @@ struct CredentialArgument: ParsableArguments {
 }
 
 /// `threadkeeper credentials get`
-struct CredentialsGetCommand: ParsableCommand {
+struct CredentialsGetCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "get",
     abstract: "Show the stored credentials of one border router.",
@@ -48,19 +47,14 @@ struct CredentialsGetCommand: ParsableCommand {
   @OptionGroup var options: SettingsOptions
   @OptionGroup var output: OutputOptions
 
-  func run() throws {
-    let agent = try argument.agent()
-    let registry = try Registry(options)
-    let home = try argument.homeName(registry.settings)
-    let credential = try registry.keychain.database.read {
-      try ThreadCredentialStore(registry.keychain).credential(of: agent, in: home, $0)
+  func run() async throws {
+    _ = try argument.agent()
+    let settings = try options.loadOfStore()
+    let router = try argument.router(settings)
+    let method = showSecrets ? ListsMethods.credentialSecret : ListsMethods.credential
+    let report = try await ListsClient(settings: settings).one(method, router) {
+      try $0.credential(router, showingSecrets: showSecrets)
     }
-    guard let credential else {
-      throw CommandFailure(
-        .noInput, "no credentials of \(agent) are stored",
-        remedy: "`threadkeeper credentials list` shows what is stored")
-    }
-    let report = CredentialReport(credential, showingSecrets: showSecrets)
     try output.show(report, text: report.text)
   }
 }

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import StatePlaces
 import ThreadkeeperDaemon
 import VarlinkSocket
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// The local API.
 ///
@@ -19,7 +26,7 @@ extension DaemonClient {
     refusal: (VarlinkError) -> any Error = { $0.commandFailure }
   ) async throws -> Reply? {
     let deadline = ContinuousClock.now + limit
-    return try await with(within: limit, refusal: refusal) {
+    return try await with(method.access, within: limit, refusal: refusal) {
       try await $0.call(method, parameters, within: deadline - .now)
     }
   }
@@ -37,7 +44,7 @@ extension DaemonClient {
     after preparation: (VarlinkClient) async throws -> Void = { _ in },
     each: (Reply) async throws -> Void
   ) async throws -> Reply? {
-    try await with(within: limit) {
+    try await with(method.access, within: limit) {
       try await preparation($0)
       var last: Reply?
       for try await reply in try $0.replies(
@@ -61,22 +68,42 @@ extension DaemonClient {
   }
 
   private func with<Reply>(
-    within limit: Duration, refusal: (VarlinkError) -> any Error = { $0.commandFailure },
+    _ access: VarlinkAccess, within limit: Duration,
+    refusal: (VarlinkError) -> any Error = { $0.commandFailure },
     _ body: (VarlinkClient) async throws -> Reply
   ) async throws -> Reply? {
     do {
-      let client = try await VarlinkClient.connect(
-        to: LocalAPISocket.path(settings), within: limit, actingForOwner: true)
-      guard let client else { return nil }
+      guard let client = try await connect(for: access, within: limit) else { return nil }
       try Task.checkCancellation()
       return try await body(client)
     } catch let error as SocketError where error.reason == .malformed {
       // What was asked for may be done: this is no reason to ask again.
       throw DaemonClient.unreadable
     } catch let error as SocketError {
-      throw Self.failure(error)
+      throw failure(error)
     } catch let error as VarlinkError {
       throw refusal(error)
     }
+  }
+
+  private func connect(
+    for access: VarlinkAccess, within limit: Duration
+  ) async throws -> VarlinkClient? {
+    do {
+      return try await VarlinkClient.connect(
+        to: LocalAPISocket.path(settings), within: limit, actingForOwner: true)
+    } catch let error as SocketError where error.reason == .forbidden && access <= .reader {
+      guard let client = try? await connectAsReader(within: limit) else { throw error }
+      return client
+    }
+  }
+
+  /// The machine's daemon, for members of its group; nil where none listens, or its store is another one.
+  private func connectAsReader(within limit: Duration) async throws -> VarlinkClient? {
+    let places = SystemPlaces(environment: ProcessInfo.processInfo.environment)
+    let client = try await VarlinkClient.connect(
+      to: places.readersSocket, within: limit, admittingOthers: true)
+    let status = try await client?.call(StatusMethods.get, VarlinkNothing(), within: limit).status
+    return status?.store.path == settings.store.path ? client : nil
   }
 }

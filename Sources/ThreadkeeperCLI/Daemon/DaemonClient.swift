@@ -25,13 +25,13 @@ struct DaemonClient: Sendable {
     .software, "the running daemon gives an answer that cannot be read",
     remedy: "is it of another version? Start it again")
 
-  static func failure(_ error: SocketError) -> any Error {
+  func failure(_ error: SocketError) -> any Error {
     switch error.reason {
     case .closed: Ended()
     case .abandoned: LeftOpen()
     case .untrusted:
       CommandFailure(.notPermitted, "the running daemon cannot be asked: \(error.message)")
-    case .forbidden: OpenStore.forbidden(error.message)
+    case .forbidden: OpenStore.forbidden(error.message, settings)
     case .timedOut:
       CommandFailure(
         .temporary, "the running daemon does not answer",

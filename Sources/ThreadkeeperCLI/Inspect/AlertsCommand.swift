@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Bridge
 import BridgeProtocol
 import ThreadkeeperDaemon
 
 /// `threadkeeper alerts`
-struct AlertsCommand: ParsableCommand {
+struct AlertsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "alerts",
     abstract: "List the alerts that are firing.",
@@ -23,10 +22,10 @@ struct AlertsCommand: ParsableCommand {
   @OptionGroup var options: SettingsOptions
   @OptionGroup var output: OutputOptions
 
-  func run() throws {
-    let alerts = try Registry(options).list { registry, home in
-      try registry.alerts(in: home, all: all).map { $0.state(home: home.name) }
-    }
+  func run() async throws {
+    let request = ListsMethods.Alerts(all: all)
+    let alerts = try await ListsClient(settings: options.loadOfStore())
+      .rows(ListsMethods.alerts, request) { try $0.alerts(request) }.rows
     try output.show(alerts, text: text(alerts))
   }
 

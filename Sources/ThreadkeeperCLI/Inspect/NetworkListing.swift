@@ -31,7 +31,7 @@ struct NetworkListing: Encodable, Sendable {
   let extendedPANID: String?
   let routers: [Router]
 
-  init(_ state: NetworkState, _ routers: [RouterRecord]) {
+  init(_ state: NetworkState, _ routers: [RouterState]) {
     self.state = state
     home = state.home
     networkName = state.networkName
@@ -40,29 +40,35 @@ struct NetworkListing: Encodable, Sendable {
   }
 
   /// What is found by a scan, or has no network.
-  init(network: ExtendedPANID?, name: String?, home: String?, routers: [Router]) {
+  init(network: String?, name: String?, home: String?, routers: [Router]) {
     state = nil
     self.home = home
     networkName = name
-    extendedPANID = network?.description
+    extendedPANID = network
     self.routers = routers.sorted { $0.text < $1.text }
   }
 
-  /// Each network with its routers; then those that no router is configured for, and the routers without a network.
-  ///
-  /// - Parameter routers: by the network that they are on.
-  static func all(
-    _ networks: [(network: ExtendedPANID, state: NetworkState)],
-    _ routers: [ExtendedPANID?: [RouterRecord]], home: String
-  ) -> [NetworkListing] {
-    let known = Set(networks.map(\.network))
-    let others = routers.filter { $0.key.map { !known.contains($0) } ?? true }
-      .map { network, routers in
-        NetworkListing(
-          network: network, name: nil, home: home, routers: routers.map(Router.init))
+  /// Of each home: each network with its routers; then those that no router is configured for, and the routers
+  /// without a network.
+  static func all(_ networks: [NetworkState], _ routers: [RouterState]) -> [NetworkListing] {
+    var homes: [String] = []
+    for home in networks.map(\.home) + routers.map(\.home) where !homes.contains(home) {
+      homes.append(home)
+    }
+    return homes.flatMap { home in
+      let known = networks.filter { $0.home == home }
+      let ids = Set(known.map(\.extendedPANID))
+      let placed = Dictionary(grouping: routers.filter { $0.home == home }) {
+        $0.currentExtendedPANID ?? $0.extendedPANID
       }
-      .sorted { ($0.extendedPANID ?? "g") < ($1.extendedPANID ?? "g") }
-    return networks.map { NetworkListing($0.state, routers[$0.network] ?? []) } + others
+      let others = placed.filter { $0.key.map { !ids.contains($0) } ?? true }
+        .map { network, routers in
+          NetworkListing(
+            network: network, name: nil, home: home, routers: routers.map(Router.init))
+        }
+        .sorted { ($0.extendedPANID ?? "g") < ($1.extendedPANID ?? "g") }
+      return known.map { NetworkListing($0, placed[$0.extendedPANID] ?? []) } + others
+    }
   }
 
   var cells: [String] {
@@ -93,10 +99,11 @@ struct NetworkListing: Encodable, Sendable {
 }
 
 extension NetworkListing.Router {
-  init(_ router: RouterRecord) {
+  init(_ router: RouterState) {
     self.init(
-      borderAgentID: router.agent.description, name: router.name, vendor: router.vendor,
-      model: router.model, partitionID: router.partition, isOnline: router.isOnline)
+      borderAgentID: router.borderAgentID, name: router.name, vendor: router.vendor,
+      model: router.model, partitionID: router.partitionID,
+      isOnline: router.availability == "online")
   }
 
   init(_ router: BorderRouterAdvertisement) {

@@ -59,7 +59,7 @@ struct NetworkScan {
     }
     return Dictionary(grouping: routers, by: \.network).map { network, routers in
       NetworkListing(
-        network: network, name: routers.compactMap(\.networkName).min(), home: nil,
+        network: network?.description, name: routers.compactMap(\.networkName).min(), home: nil,
         routers: routers.map(NetworkListing.Router.init))
     }.sorted { $0.cells.lexicographicallyPrecedes($1.cells) }
   }

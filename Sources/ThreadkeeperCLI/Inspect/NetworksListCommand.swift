@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Bridge
 import BridgeProtocol
 import ThreadkeeperDaemon
+import VarlinkSocket
 
 /// `threadkeeper networks list`, which may be left out.
 struct NetworksListCommand: AsyncParsableCommand {
@@ -40,16 +40,10 @@ struct NetworksListCommand: AsyncParsableCommand {
       try output.show(networks, text: text(networks, none: "No border router was found.\n"))
       return
     }
-    let networks = try Registry(options).list { registry, home in
-      let accepted = try registry.acceptedNetworks(in: home)
-      let routers = Dictionary(grouping: try registry.routers(in: home)) {
-        $0.currentNetwork ?? $0.network
-      }
-      return NetworkListing.all(
-        try registry.networks(in: home).map {
-          ($0.network, $0.state(in: home, isAccepted: accepted.contains($0.network)))
-        }, routers, home: home.name)
-    }
+    let client = ListsClient(settings: try options.loadOfStore())
+    let networks = NetworkListing.all(
+      try await client.rows(ListsMethods.networks, VarlinkNothing()) { try $0.networks() }.rows,
+      try await client.rows(ListsMethods.routers, VarlinkNothing()) { try $0.routers() }.rows)
     try output.show(networks, text: text(networks, none: "No network is known yet.\n"))
   }
 

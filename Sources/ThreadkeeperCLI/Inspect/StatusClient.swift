@@ -28,13 +28,10 @@ struct StatusClient {
   }
 
   private func reportNow() async throws -> StatusReport? {
-    let deadline = ContinuousClock.now + Self.timeout
     do {
-      let client = try await VarlinkClient.connect(
-        to: LocalAPISocket.path(settings), within: Self.timeout, actingForOwner: true)
-      return try await client?.call(
-        StatusMethods.get, VarlinkNothing(), within: deadline - .now
-      ).status
+      return try await DaemonClient(settings: settings).call(
+        StatusMethods.get, VarlinkNothing(), within: Self.timeout
+      )?.status
     } catch {
       try Task.checkCancellation()
       return nil

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import LocalRequests
+import Settings
 import ThreadCredentialStore
 import ThreadDataset
+import ThreadRequests
 import ThreadkeeperDaemon
 
 /// `threadkeeper preferred check`
-struct PreferredCheckCommand: ParsableCommand {
+struct PreferredCheckCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
     abstract: "Say whether a dataset is that of the preferred network.",
@@ -33,23 +36,43 @@ struct PreferredCheckCommand: ParsableCommand {
     let differs: [String]
   }
 
-  func run() throws {
+  func run() async throws {
     let dataset: OperationalDataset
     do {
       dataset = try self.dataset.read(allowPartial: false)
     } catch let error as DatasetError {
       throw try DatasetErrorReport(error, argument: nil).failure(output)
     }
-    let registry = try Registry(options)
-    let name = try registry.settings.home(named: home.home)
-    let preferred = try registry.keychain.database.read {
-      try ThreadCredentialStore(registry.keychain).preferredNetwork(of: name, $0)
-    }
-    let check = PreferredCheck(dataset, preferred: preferred)
-    let differs = check.differences.map(\.rawValue)
+    let settings = try options.loadOfStore()
+    let report = try await check(dataset, settings.home(named: home.home), settings)
+    let differs = report.differs
     try output.show(
-      Report(result: check.name, differs: differs),
-      text: check.name + (differs.isEmpty ? "" : ": " + differs.joined(separator: ", ")) + "\n")
-    if check != .match { throw ExitCode(1) }
+      report,
+      text: report.result + (differs.isEmpty ? "" : ": " + differs.joined(separator: ", ")) + "\n")
+    if report.result != PreferredCheck.match.name { throw ExitCode(1) }
+  }
+
+  private func check(
+    _ dataset: OperationalDataset, _ home: String, _ settings: Settings
+  ) async throws -> Report {
+    var request = ThreadRequest(.checkPreferred)
+    request.home = home
+    request.dataset = dataset
+    return try await DaemonClient.orStore(isRepeatable: true) {
+      guard let method = RequestMethods.method(.checkPreferred) else { return nil }
+      let answer = try await DaemonClient(settings: settings).call(
+        method, RequestParameters(request), within: .seconds(60))
+      return try answer.map {
+        guard let result = $0.result else { throw DaemonClient.unreadable }
+        return Report(result: result.rawValue, differs: $0.differs ?? [])
+      }
+    } store: {
+      let keychain = try OpenStore.forReading(settings)
+      let preferred = try keychain.database.read {
+        try ThreadCredentialStore(keychain).preferredNetwork(of: home, $0)
+      }
+      let check = PreferredCheck(dataset, preferred: preferred)
+      return Report(result: check.name, differs: check.differences.map(\.rawValue))
+    }
   }
 }

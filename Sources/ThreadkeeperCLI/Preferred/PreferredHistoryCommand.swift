@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import CredentialService
-import SQLiteDatabase
-import ThreadCredentialStore
-import ThreadRequests
 import ThreadkeeperDaemon
 
 /// `threadkeeper preferred history`
-struct PreferredHistoryCommand: ParsableCommand {
+struct PreferredHistoryCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "history",
     abstract: "List the networks that were preferred before.",
@@ -26,12 +22,11 @@ struct PreferredHistoryCommand: ParsableCommand {
   @OptionGroup var options: SettingsOptions
   @OptionGroup var output: OutputOptions
 
-  func run() throws {
-    let registry = try Registry(options)
-    let name = try registry.settings.home(named: home.home)
-    let records = try registry.keychain.database.read {
-      try ThreadCredentialStore(registry.keychain).formerNetworks(of: name, $0)
-    }.map(FormerNetworkRecord.init)
+  func run() async throws {
+    let settings = try options.loadOfStore()
+    let request = ListsMethods.HomeSelection(home: try settings.home(named: home.home))
+    let records = try await ListsClient(settings: settings)
+      .rows(ListsMethods.former, request) { try $0.former(request) }.rows
     var table = Table(columns: "ID", "NETWORK", "EXTENDED PAN ID", "CHANNEL", "TIMESTAMP", "UNTIL")
     for record in records {
       table.add(

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Bridge
 import BridgeProtocol
-import ThreadCredentialStore
 import ThreadkeeperDaemon
+import VarlinkSocket
 
 /// `threadkeeper routers`, also as `threadkeeper routers list`.
-struct RoutersListCommand: ParsableCommand {
+struct RoutersListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
     abstract: "List the border routers.",
@@ -27,46 +26,20 @@ struct RoutersListCommand: ParsableCommand {
   @OptionGroup var options: SettingsOptions
   @OptionGroup var output: OutputOptions
 
-  func run() throws {
-    let registry = try Registry(options)
-    let routers = try registry.list { registry, home in
-      try registry.routers(in: home).map { $0.state(home: home.name) }
-    }
+  func run() async throws {
+    let list = try await ListsClient(settings: options.loadOfStore())
+      .rows(ListsMethods.routers, VarlinkNothing()) { try $0.routers() }
     var table = Table(
       columns: "BORDER AGENT ID", "NAME", "NETWORK", "CHANNEL", "THREAD", "AVAILABILITY",
       "CREDENTIALS", "PREFERRED", "SOURCE")
-    for router in routers {
+    for router in list.rows {
       table.add(
         router.borderAgentID, router.name ?? "", router.networkName ?? "",
         router.channel.map(String.init) ?? "", thread(router), availability(router),
         router.credentials.rawValue, router.preferred, router.source)
     }
-    let text = table.isEmpty ? try reason(registry) + "\n" : table.text(style: .init(of: .output))
-    try output.show(routers, text: text)
-  }
-
-  /// Why there is nothing to list.
-  private func reason(_ registry: Registry) throws -> String {
-    let store = ThreadCredentialStore(registry.keychain)
-    var (credentials, haveLeft) = (0, false)
-    for home in try registry.registry.homes() {
-      try registry.keychain.database.read { tx in
-        credentials += try store.count(in: home.name, tx)
-        haveLeft = try haveLeft || store.hasFormerOwners(in: home.name, tx)
-      }
-      haveLeft = try haveLeft || registry.registry.hasDepartedRouters(in: home)
-    }
-    if credentials > 0 {
-      let whose = credentials == 1 ? "one border router" : "\(credentials) border routers"
-      return "No border router has announced itself yet. Credentials of \(whose) are stored: "
-        + "`threadkeeper credentials list`."
-    }
-    guard haveLeft else {
-      return
-        "No border router is listed. Each appears when it announces itself by MQTT, or when it is seen on "
-        + "the local network."
-    }
-    return "No border router is there now: all that announced themselves have left."
+    try output.show(
+      list.rows, text: list.note.map { $0 + "\n" } ?? table.text(style: .init(of: .output)))
   }
 
   private func thread(_ router: RouterState) -> String {

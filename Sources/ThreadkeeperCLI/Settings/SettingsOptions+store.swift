@@ -22,9 +22,17 @@ extension SettingsOptions {
   /// after `make run`.
   ///
   /// - Parameter mayBeNew: whether the command makes a store where there is none.
-  /// - Throws: `CommandFailure`: 78 as `load` does; 66 when there is no store, with what was found.
+  /// - Throws: `CommandFailure`: 78 as `load` does; 77 when this user may not read them; 66 when there is no store, with what was found.
   func loadOfStore(mayBeNew: Bool = false) throws -> Settings {
-    try ofStore(load(), mayBeNew: mayBeNew)
+    let result = read()
+    // They are those of somebody else's daemon.
+    if result.settings == nil, result.isRefused, let file = result.file {
+      if let settings = settingsOfMember(file) { return settings }
+      throw CommandFailure(
+        .notPermitted, "this user may not read all of the settings in \(file.printable)",
+        remedy: "run it as root: `\(SameCommand.by())`")
+    }
+    return try ofStore(load(), mayBeNew: mayBeNew)
   }
 
   /// The same for settings that are loaded already.
@@ -41,6 +49,7 @@ extension SettingsOptions {
       return found.settings
     }
     if mayBeNew, own.isEmpty { return settings }
+    if own.isEmpty, let service = serviceStore(settings) { return service }
     throw noStore(settings, own: own, others: daemons.filter { $0.user != geteuid() })
   }
 
@@ -53,6 +62,25 @@ extension SettingsOptions {
     let directory = StateDirectory.path(
       given: nil, environment: environment, workingDirectory: "/", isRoot: geteuid() == 0)
     return directory.map { settings.store.path == $0 + "/store" } ?? false
+  }
+
+  /// For a member of the group of the machine's daemon, who may not read a secret of its settings: asking it takes none.
+  private func settingsOfMember(_ file: String) -> Settings? {
+    let environment = ProcessInfo.processInfo.environment
+    let places = SystemPlaces(environment: environment)
+    guard file == places.configuration, access(places.readersSocket, W_OK) == 0 else { return nil }
+    return SettingsLoader.load(text: "", as: file, environment: environment).settings
+      .flatMap(serviceStore)
+  }
+
+  /// The store of the machine's daemon, for who has none: members of its group may look.
+  private func serviceStore(_ settings: Settings) -> Settings? {
+    let directory = SystemPlaces(environment: ProcessInfo.processInfo.environment).stateDirectory
+    guard geteuid() != 0, access(directory, F_OK) == 0 else { return nil }
+    var settings = settings
+    settings.stateDirectory = directory
+    settings.store.path = directory + "/store"
+    return settings
   }
 
   private func absence(_ settings: Settings) -> String {
@@ -83,7 +111,9 @@ extension SettingsOptions {
       return CommandFailure(
         .noInput,
         "\(absence(settings)); another user's threadkeeper runs with its store in \(list(others))",
-        remedy: "Run this as that user: `sudo -u '#\(other.user)' threadkeeper …`.")
+        remedy:
+          "Run this as that user: `\(SameCommand.by(other.user, stateDirectory: FilePath.directory(of: other.storePath)))`."
+      )
     }
     return CommandFailure(
       .noInput, "\(absence(settings)), and no threadkeeper was found running",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeychainCore
+import SystemThreads
 import VarlinkSocket
 
 /// Answers `io.threadkeeper.Audit` in the daemon.
@@ -19,14 +20,17 @@ struct AuditHandler: LocalAPIHandler {
     [
       AuditMethods.follow.answered { start, _, replies in
         try await follow(start) { try await replies.send($0) }
-      }
+      },
+      AuditMethods.verify.answered { _, _ in
+        try await SystemThread.result { [service] in try service.verify() }
+      },
     ]
   }
 
   /// The first reply comes at once.
   private func follow(
     _ start: AuditMethods.Start, send: (AuditMethods.Entries) async throws -> Void
-  ) async throws -> Never {
+  ) async throws -> AuditMethods.Entries {
     var shown = try await queue.run { [service] in try service.begin(start) }
     var isFirst = true
     while true {
@@ -36,6 +40,7 @@ struct AuditHandler: LocalAPIHandler {
         isFirst = false
       }
       shown = page.last
+      if start.untilNow == true, !page.isFull { return .init(records: [], last: shown) }
       if !page.isFull { try await Task.sleep(for: Self.interval) }
     }
   }

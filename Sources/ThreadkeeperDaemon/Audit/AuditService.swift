@@ -3,7 +3,7 @@
 import KeychainCore
 
 /// Reads the audit of an open store, a page at a time.
-struct AuditService: Sendable {
+package struct AuditService: Sendable {
   struct Page {
     /// Its entries, portioned for replies; there is always one, which may be empty.
     var replies: [AuditMethods.Entries]
@@ -20,6 +20,8 @@ struct AuditService: Sendable {
 
   let keychain: Keychain
 
+  package init(keychain: Keychain) { self.keychain = keychain }
+
   /// The number of the record after which one who follows begins.
   func begin(_ start: AuditMethods.Start) throws -> Int64 {
     guard start.after ?? 0 >= 0, start.last ?? 0 >= 0 else {
@@ -28,6 +30,12 @@ struct AuditService: Sendable {
     if let after = start.after { return after }
     let newest = try keychain.lastAuditRecord()
     return newest - min(newest, start.last ?? 0)
+  }
+
+  /// Goes through all records.
+  package func verify() throws -> AuditMethods.Verification {
+    AuditMethods.Verification(
+      records: try keychain.lastAuditRecord(), problem: try keychain.auditProblem())
   }
 
   /// - Throws: `decode` when a record is missing, altered or not in its place.

@@ -10,7 +10,7 @@ package enum ClientsMethods {
 
   package static let enroll = VarlinkMethod<Enrolment, EnrolmentReport>(
     interface, "Enroll", for: .owner)
-  package static let list = VarlinkMethod<Home, EnrolmentReport>(interface, "List", for: .owner)
+  package static let list = VarlinkMethod<Home, EnrolmentReport>(interface, "List", for: .reader)
   package static let fingerprint = VarlinkMethod<Selection, EnrolmentReport>(
     interface, "Fingerprint", for: .owner)
   package static let revoke = VarlinkMethod<Revocation, VarlinkNothing>(

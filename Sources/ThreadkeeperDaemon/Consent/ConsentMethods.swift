@@ -9,19 +9,19 @@ package enum ConsentMethods {
   private static let interface = VarlinkInterface.consent.name
 
   package static let list = VarlinkMethod<VarlinkNothing, ConsentReport.List>(
-    interface, "List", for: .owner)
+    interface, "List", for: .reader)
   package static let watch = VarlinkStream<VarlinkNothing, ConsentReport.List>(
-    interface, "Watch", for: .owner)
+    interface, "Watch", for: .reader)
   package static let approve = VarlinkMethod<Approval, ConsentReport.Ended>(
     interface, "Approve", for: .owner)
   package static let deny = VarlinkMethod<Selection, ConsentReport.Ended>(
     interface, "Deny", for: .owner)
   package static let grants = VarlinkMethod<VarlinkNothing, ConsentReport.Grants>(
-    interface, "Grants", for: .owner)
+    interface, "Grants", for: .reader)
   package static let revoke = VarlinkMethod<Selection, ConsentReport.Revoked>(
     interface, "Revoke", for: .owner)
   package static let history = VarlinkMethod<Limit, ConsentReport.History>(
-    interface, "History", for: .owner)
+    interface, "History", for: .reader)
 
   package struct Approval: Codable, Sendable {
     package var id: String

@@ -98,13 +98,14 @@ package struct Daemon {
     let localAPI = LocalAPISocket(
       settings, bridge: bridge, store: store, logins: logins, runtime: { state.current },
       logger: logger)
+    let readers = localAPI.forReaders(environment: ProcessInfo.processInfo.environment)
     let verification = StoreVerification(keychain: keychain, logger: logger)
     let discovery = RouterDiscovery(intake: bridge.discovery, logger: logger)
     let services: [any Service] =
       (privateBroker.map { [$0] } ?? []) + [
         bridge, store, logins, clients, localAPI, verification, discovery,
         StartMemory(logger: logger),
-      ] + (page.map { [$0] } ?? [])
+      ] + (readers.map { [$0] } ?? []) + (page.map { [$0] } ?? [])
       // The last one is stopped first.
       + (serviceManager.map { [$0] } ?? [])
     let group = ServiceGroup(

@@ -7,7 +7,7 @@ package enum KeysMethods {
   private static let interface = VarlinkInterface.keys.name
 
   package static let list = VarlinkMethod<VarlinkNothing, StoreReport>(
-    interface, "List", for: .owner)
+    interface, "List", for: .reader)
   package static let add = VarlinkMethod<Addition, StoreReport>(interface, "Add", for: .owner)
   package static let remove = VarlinkMethod<Removal, StoreReport>(
     interface, "Remove", for: .owner)

@@ -20,6 +20,7 @@ extension LocalAPISocket {
         RoutersHandler(settings, ownership: bridge.ownership, acceptance: bridge.acceptance),
         EnrolmentHandler(settings, enrolments: bridge.enrolments, logger: logger),
         ConsentHandler(keychain: keychain, consents: bridge.consents),
+        ListsHandler(settings: settings, keychain: keychain),
         AuditHandler(keychain: keychain),
         KeysHandler(service: store),
         StoreHandler(

@@ -1,23 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Logging
 import ServiceLifecycle
 import Settings
 import VarlinkSocket
 
-/// The daemon's local API: `varlink.sock` in the store's directory, for this user and root. See docs/reference/local-api.md.
+/// The daemon's local API: `varlink.sock` in the store's directory, for this user and root; and `readers.sock` for
+/// members of the daemon's group, who may look at what shows no secret. See docs/reference/local-api.md.
 package struct LocalAPISocket: Service {
   let settings: Settings
   let handlers: [any LocalAPIHandler]
   let logger: Logger
   /// How long a method took.
   var finished: @Sendable (_ method: String, Duration) -> Void = { _, _ in }
+  /// Where the daemon's group is served; nil: this is the socket of the owner.
+  private(set) var readersPath: String?
 
   package static func path(_ settings: Settings) -> String { settings.store.path + "/varlink.sock" }
 
   /// Of both sockets.
   static let information = VarlinkService.Information(
     vendor: "threadkeeper", product: "threadkeeper", version: threadkeeperVersion, url: "")
+
+  /// The same for members of the daemon's group, in the directory that systemd has made for it
+  /// (`RuntimeDirectory=`); nil without one.
+  package func forReaders(environment: [String: String]) -> LocalAPISocket? {
+    guard let directory = environment["RUNTIME_DIRECTORY"]?.split(separator: ":").first,
+      directory.hasPrefix("/")
+    else { return nil }
+    var socket = self
+    socket.readersPath = "\(directory)/readers.sock"
+    return socket
+  }
 
   var service: VarlinkService {
     VarlinkService(
@@ -32,13 +47,17 @@ package struct LocalAPISocket: Service {
   }
 
   private func listen() throws(SocketError) -> VarlinkServer {
-    var limits = VarlinkLimits.owner
+    var limits = readersPath == nil ? VarlinkLimits.owner : VarlinkLimits()
     limits.noPlace = .tooManyConnections
     return try VarlinkServer(
-      path: Self.path(settings), limits: limits, service: service,
-      judge: { [logger] in
+      path: readersPath ?? Self.path(settings),
+      reach: readersPath == nil ? .owner : .group(getegid()), limits: limits, service: service,
+      judge: { [logger, readersPath] in
         logger.debug("a connection to the local API", metadata: ["user": "\($0.user)"])
-        return VarlinkServer.ownerOnly($0)
+        let verdict = VarlinkServer.ownerOnly($0)
+        // The kernel lets nobody else connect there than the group.
+        guard readersPath != nil, case .refused = verdict else { return verdict }
+        return .admitted(.reader)
       },
       onTrouble: { [logger] in
         logger.warning(

@@ -68,7 +68,7 @@ extension VarlinkError {
     case Self.permissionDenied.name:
       return CommandFailure(
         .notPermitted, "the running daemon does not take this from this user",
-        remedy: "run it as the service's user, or with sudo")
+        remedy: "run it as root: `\(SameCommand.by())`")
     default: return Self.otherVersion
     }
   }

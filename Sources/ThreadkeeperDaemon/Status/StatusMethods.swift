@@ -16,9 +16,9 @@ package enum StatusMethods {
   }
 
   package static let get = VarlinkMethod<VarlinkNothing, Reply>(
-    VarlinkInterface.status.name, "Get", for: .owner)
+    VarlinkInterface.status.name, "Get", for: .reader)
   package static let places = VarlinkMethod<VarlinkNothing, Places>(
     VarlinkInterface.status.name, "Places", for: .owner)
   package static let watch = VarlinkStream<VarlinkNothing, Reply>(
-    VarlinkInterface.status.name, "Watch", for: .owner)
+    VarlinkInterface.status.name, "Watch", for: .reader)
 }

@@ -11,13 +11,9 @@ extension OpenStore {
     let path = location(settings).databasePath
     guard access(path, F_OK) != 0, errno != ENOENT, errno != ENOTDIR else { return }
     guard errno == EACCES else {
-      throw forbidden("can't look at \(path): \(String(cString: strerror(errno)))")
+      throw forbidden("can't look at \(path): \(String(cString: strerror(errno)))", settings)
     }
-    let message = "this user has no access to \(path)"
-    guard let owner = owner(ofNearest: path), owner != geteuid() else {
-      throw forbidden(message)
-    }
-    throw CommandFailure(.notPermitted, message, remedy: asUser(owner, settings))
+    throw forbidden("this user has no access to \(path)", settings)
   }
 
   /// - Throws: `CommandFailure` with status 77 when the store is another user's, or out of reach.
@@ -48,17 +44,23 @@ extension OpenStore {
       remedy: asUser(owner, settings))
   }
 
-  /// What this user may not look at.
-  package static func forbidden(_ message: String) -> CommandFailure {
-    CommandFailure(
-      .notPermitted, message, remedy: "run it as the service's user, or with sudo")
+  /// What this user may not look at. A daemon that runs answers root; without one only the owner can open the store.
+  package static func forbidden(_ message: String, _ settings: Settings) -> CommandFailure {
+    let owner = owner(ofNearest: settings.store.path) ?? 0
+    return CommandFailure(
+      .notPermitted, message, remedy: asUser(isDaemonListening(settings) ? 0 : owner, settings))
   }
 
-  private static func asUser(_ owner: UInt32, _ settings: Settings) -> String {
+  private static func asUser(_ user: UInt32, _ settings: Settings) -> String {
     let isBelow = settings.store.path.hasPrefix(settings.stateDirectory + "/")
-    let option = isBelow ? " --state-directory \(settings.stateDirectory)" : ""
-    let user = owner == 0 ? "" : " -u \(SystemAccount.name(ofUser: owner) ?? "'#\(owner)'")"
-    return "run it as that user: `sudo\(user) threadkeeper …\(option)`"
+    let command = SameCommand.by(user, stateDirectory: isBelow ? settings.stateDirectory : nil)
+    return "run it as \(user == 0 ? "root" : "that user"): `\(command)`"
+  }
+
+  /// As everybody can see (proc_pid_net(5)).
+  private static func isDaemonListening(_ settings: Settings) -> Bool {
+    let sockets = (try? KernelFile.text("/proc/net/unix")) ?? ""
+    return sockets.contains(" \(LocalAPISocket.path(settings))\n")
   }
 
   private static func name(_ user: UInt32) -> String {

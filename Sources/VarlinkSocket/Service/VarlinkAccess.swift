@@ -4,6 +4,8 @@
 package enum VarlinkAccess: Int, Sendable, Comparable {
   /// Whoever is let in.
   case admitted
+  /// Who may look at what shows no secret.
+  case reader
   /// A member of a team.
   case team
   /// The daemon's own user, and root.

@@ -24,7 +24,7 @@ struct NetworkListingTests {
   @Test("A network shows its name, its mark and its routers, those that are offline marked")
   func cells() throws {
     let listing = NetworkListing(
-      network: try network(.home), name: "home", home: "home",
+      network: try network(.home).description, name: "home", home: "home",
       routers: [router("Kitchen"), router("Attic", isOnline: false), router(nil)])
     #expect(
       listing.cells == [

@@ -25,8 +25,11 @@ extension VarlinkInterface {
     # The records after number `after`, or without that the last `last` ones, the oldest first; and then each as it is
     # written. Has to be called with `more`. The first reply comes at once, and may have none. The stream ends when the
     # client closes the connection, or the daemon ends. `last` of a reply is the number of the last record that is
-    # complete with it, from which another call can go on.
-    method Follow(after: ?int, last: ?int) -> (records: []Record, last: int)
+    # complete with it, from which another call can go on. With `until_now` the stream ends with the newest record.
+    method Follow(after: ?int, last: ?int, until_now: ?bool) -> (records: []Record, last: int)
+
+    # Goes through all records. `problem`: which one is missing, altered or not in its place; absent when all is well.
+    method Verify() -> (records: int, problem: ?string)
 
     """)
 }

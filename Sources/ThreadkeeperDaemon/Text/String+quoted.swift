@@ -2,7 +2,7 @@
 
 extension String {
   /// As one word of a shell.
-  var quoted: String {
+  package var quoted: String {
     let isPlain =
       !isEmpty
       && utf8.allSatisfy { byte in

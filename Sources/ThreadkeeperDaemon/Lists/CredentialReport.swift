@@ -2,20 +2,20 @@
 
 import ThreadCredentialStore
 import ThreadDataset
-import ThreadkeeperDaemon
+import VarlinkSocket
 
 /// One credential as commands print it.
-struct CredentialReport: Encodable {
-  let home: String
-  let borderAgentID: String
-  let team: String
-  let networkName: String?
-  let extendedPANID: String?
-  let panID: UInt16?
-  let channel: UInt16?
-  let activeTimestamp: UInt64?
+package struct CredentialReport: Codable, Sendable, VarlinkFieldNames {
+  package let home: String
+  package let borderAgentID: String
+  package let team: String
+  package let networkName: String?
+  package let extendedPANID: String?
+  package let panID: UInt16?
+  package let channel: UInt16?
+  package let activeTimestamp: UInt64?
   /// The TLVs in hex; only where secrets were asked for.
-  let dataset: String?
+  package let dataset: String?
 
   init(_ credential: ThreadCredential, showingSecrets: Bool) {
     let dataset = credential.dataset
@@ -42,7 +42,7 @@ struct CredentialReport: Encodable {
     case dataset
   }
 
-  var text: String {
+  package var text: String {
     var lines = [
       "border agent id  \(borderAgentID)", "home             \(home)",
       "team             \(team.printable)", "network          \((networkName ?? "").printable)",

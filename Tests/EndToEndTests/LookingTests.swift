@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestKit
+import Testing
+
+/// Reading commands of users whose daemon it is not.
+@Suite(
+  "Looking at the daemon of another user", .inTurns, .timeLimit(.minutes(30)),
+  .enabled(if: geteuid() == 0, "only root can be another user"))
+struct LookingTests {
+  private static let group = 61_040
+  private static let member: uid_t = 61_041
+  private static let stranger: uid_t = 61_042
+  private static let looks = [
+    ["status"], ["alerts", "--all"], ["routers"], ["networks"], ["credentials", "list"],
+    ["preferred", "show"], ["preferred", "history"], ["audit"], ["audit", "--verify"],
+    ["clients", "list"], ["consent", "list"], ["consent", "grants"], ["consent", "history"],
+    ["keys", "list"],
+  ]
+
+  private let directory: TemporaryDirectory
+  private let broker: TestBroker
+  private let state: String
+  private let dataset: String
+  private let router = BorderRouter(number: 1)
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    broker = try TestBroker()
+    state = directory.file("var/lib/threadkeeper")
+    dataset = try ThreadNetwork("home").hex()
+    for path in ["var/lib/threadkeeper", "run/threadkeeper"].map(directory.file) {
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+    for path in ["", "var", "var/lib", "run", "run/threadkeeper"].map(directory.file) {
+      chmod(path, 0o755)
+    }
+    chmod(state, 0o700)
+  }
+
+  private var environment: [String: String] {
+    [
+      "HOME": directory.file("home"), "THREADKEEPER_SYSTEM_ROOT": directory.path,
+      "PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "TMPDIR": directory.path,
+    ].merging(TestSandbox.uncounted) { $1 }
+  }
+
+  private static func launcher(_ user: uid_t, _ group: Int, more: [Int] = []) -> [String] {
+    [
+      "/usr/bin/setpriv", "--reuid=\(user)", "--regid=\(group)",
+      more.isEmpty ? "--clear-groups" : "--groups=" + more.map(String.init).joined(separator: ","),
+    ]
+  }
+
+  private func run(
+    _ arguments: [String], launcher: [String] = []
+  ) async throws -> ThreadkeeperBinary.Outcome {
+    try await ThreadkeeperBinary.run(arguments, environment: environment, launcher: launcher)
+  }
+
+  /// With a router's credentials in its store.
+  private func start(as user: uid_t) async throws -> DaemonProcess {
+    for path in [state, directory.file("run/threadkeeper")] {
+      try #require(chown(path, user, gid_t(Self.group)) == 0)
+    }
+    let daemon = try DaemonProcess(
+      ["run", "--state-directory", state], launcher: Self.launcher(user, Self.group),
+      environment: environment.merging([
+        "THREADKEEPER_MQTT_HOST": "127.0.0.1", "THREADKEEPER_MQTT_PORT": "\(broker.port)",
+        "THREADKEEPER_HTTP_ENABLED": "false",
+        "RUNTIME_DIRECTORY": directory.file("run/threadkeeper"),
+      ]) { $1 }, errorFile: directory.file("daemon.log"))
+    let publisher = try await TestPublisher.start(broker)
+    try await eventually("the daemon to listen") {
+      let status = try await run(["status", "--json"])
+      return JSON(status.output)?["intake"]?["state"] == "running"
+    }
+    try await publisher.publish([
+      router.says("announce", ("name", #""Hub""#), ("dataset", "\"\(dataset)\""))
+    ])
+    try await eventually("the router") {
+      try await run(["credentials", "list"]).output.contains("home")
+    }
+    return daemon
+  }
+
+  private func paste(_ command: String) throws -> String {
+    try Program.check(
+      "env", ["-i"] + environment.map { "\($0)=\($1)" } + ["sh", "-c", command])
+  }
+
+  /// The command of a refusal, for the shell of a person.
+  private func advice(_ refused: ThreadkeeperBinary.Outcome) throws -> String {
+    #expect(refused.status == 77 && refused.output.isEmpty, "\(refused.output)\(refused.error)")
+    let parts = refused.error.split(separator: "`")
+    return try String(#require(parts.count > 1 ? parts[1] : nil, "\(refused.error)"))
+  }
+
+  @Test(
+    "root reads all of a running daemon of another user, secrets too, and no file changes hands")
+  func root() async throws {
+    let daemon = try await start(as: 65534)
+    for command in Self.looks {
+      let shown = try await run(command)
+      #expect(shown.status == 0 && shown.error.isEmpty, "\(command): \(shown.error)")
+    }
+    let agent = try #require(
+      JSON(try await run(["routers", "--json"]).output)?.list.first?["border_agent_id"]?.text)
+    for command in [["credentials", "get", agent], ["preferred", "show"]] {
+      #expect(try await !run(command).output.lowercased().contains(dataset.lowercased()))
+      let secret = try await run(command + ["--show-secrets"])
+      #expect(secret.output.lowercased().contains(dataset.lowercased()), "\(secret.error)")
+    }
+    #expect(try await run(["preferred", "check", dataset]).output == "match\n")
+    let doctor = try await run(["doctor", "--json"]).output
+    #expect(
+      JSON(doctor)?["findings"]?.list.contains { $0["part"] == "store" && $0["result"] == "ok" }
+        == true && !doctor.contains("belongs to user"), "\(doctor)")
+    for file in try FileManager.default.subpathsOfDirectory(atPath: state) {
+      let owner = try FileManager.default.attributesOfItem(atPath: "\(state)/\(file)")
+      #expect((owner[.ownerAccountID] as? NSNumber)?.intValue == 65534, "\(file)")
+    }
+    #expect(try await daemon.stop() == .exit(0))
+    // Without a daemon only its own user can.
+    let command = try await advice(run(["routers", "--json"]))
+    #expect(command.hasPrefix("sudo -u nobody "), "\(command)")
+    let pasted = try paste(
+      command.replacing("sudo -u nobody ", with: "setpriv --reuid 65534 --clear-groups -- "))
+    #expect(JSON(pasted)?.list.first?["border_agent_id"]?.text == agent)
+  }
+
+  @Test("A member of the daemon's group reads what shows no secret, and changes nothing")
+  func member() async throws {
+    let daemon = try await start(as: 0)
+    let launcher = Self.launcher(Self.member, Int(Self.member), more: [Self.group])
+    for command in Self.looks {
+      let shown = try await run(command, launcher: launcher)
+      #expect(shown.status == 0, "\(command): \(shown.error)")
+      if command != ["status"] { #expect(try await run(command).output == shown.output) }
+    }
+    let agent = try #require(
+      JSON(try await run(["routers", "--json"], launcher: launcher).output)?.list.first?[
+        "border_agent_id"]?.text)
+    #expect(try await run(["credentials", "get", agent], launcher: launcher).status == 0)
+    for command in [
+      ["credentials", "get", agent, "--show-secrets"], ["preferred", "show", "--show-secrets"],
+      ["preferred", "forget"], ["credentials", "delete", agent], ["lock"],
+      ["clients", "revoke", "anna"], ["preferred", "check", dataset],
+    ] {
+      let refused = try await run(command, launcher: launcher)
+      let advice = try advice(refused)
+      #expect(advice.hasPrefix("sudo ") && advice.contains(command[0]), "\(command): \(advice)")
+      #expect(!refused.error.lowercased().contains(dataset.lowercased()))
+    }
+    #expect(try await run(["preferred", "show"]).status == 0)
+    // Another store is another daemon's.
+    let other = try await run(
+      ["routers", "--state-directory", directory.file("var/lib/other")], launcher: launcher)
+    #expect(other.status == 66, "\(other.error)")
+    // A secret of the settings is for the daemon alone; looking takes none.
+    try putSettings("mqtt: {host: 127.0.0.1, password: !secret mqtt_password}", mode: 0o755)
+    let secret = directory.file("etc/threadkeeper/mqtt_password")
+    try Data("Sesame-71a".utf8).write(to: URL(fileURLWithPath: secret))
+    chmod(secret, 0o400)
+    let beside = try await run(["routers", "--json"], launcher: launcher)
+    #expect(JSON(beside.output)?.list.count == 1, "\(beside.error)")
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  /// - Parameter mode: of their directory.
+  private func putSettings(_ text: String, mode: mode_t) throws {
+    let place = directory.file("etc/threadkeeper")
+    try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+    try Data(text.utf8).write(to: URL(fileURLWithPath: "\(place)/threadkeeper.yaml"))
+    chmod(directory.file("etc"), 0o755)
+    chmod(place, mode)
+  }
+
+  @Test("Anybody else gets the one command that works, with the same arguments")
+  func stranger() async throws {
+    let daemon = try await start(as: 0)
+    let launcher = Self.launcher(Self.stranger, Int(Self.stranger))
+    for command in Self.looks + [["networks", "--json", "--state-directory", state]] {
+      let advice = try await advice(run(command, launcher: launcher))
+      #expect(advice.hasPrefix("sudo /"), "\(advice)")
+      let pasted = try paste(String(advice.dropFirst("sudo ".count)))
+      #expect(!pasted.isEmpty, "\(advice)")
+    }
+    try putSettings("{}", mode: 0o700)
+    let refused = try await run(["routers", "--json"], launcher: launcher)
+    #expect(refused.error.contains("may not read all of the settings in /"), "\(refused.error)")
+    #expect(try advice(refused).hasSuffix("/threadkeeper routers --json"))
+    #expect(try await daemon.stop() == .exit(0))
+  }
+}
