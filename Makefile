@@ -21,7 +21,7 @@ THREADKEEPER = $$($(SWIFT) build $(RELEASE) --show-bin-path)/threadkeeper
 SWIFT_SOURCES := Sources Tests Package.swift \
   $(if $(shell find examples -name '*.swift' -print -quit 2>/dev/null),examples)
 
-.PHONY: help run demo test test-brokers lint format build bench fuzz stress sanitize soak consumer hermetic interop \
+.PHONY: help run status demo test test-brokers lint format build bench fuzz stress sanitize soak consumer hermetic interop \
   docs deb test-deb image addon test-image install uninstall clean prepare compile
 
 help: ## Show this list
@@ -33,7 +33,13 @@ help: ## Show this list
 # State lies in the project unless a variable says otherwise; `clean` leaves it alone.
 run: export THREADKEEPER_STATE_DIRECTORY ?= $(CURDIR)/.threadkeeper
 run: prepare compile ## Run it here, with a private broker and its state in .threadkeeper
+	@printf 'In a second terminal: make status, or\n  THREADKEEPER_STATE_DIRECTORY=%q %q status\n' \
+	  "$$THREADKEEPER_STATE_DIRECTORY" "$(THREADKEEPER)" >&2
 	@exec "$(THREADKEEPER)" run $(ARGS)
+
+status: export THREADKEEPER_STATE_DIRECTORY ?= $(CURDIR)/.threadkeeper
+status: ## Ask the daemon that `make run` runs how it is
+	@exec "$(THREADKEEPER)" status $(ARGS)
 
 demo: prepare compile ## Watch a simulated home on its status page; leaves nothing behind
 	@exec "$(THREADKEEPER)" demo $(ARGS)

@@ -42,7 +42,7 @@ extension SettingsReader {
     _ mapping: [(key: YAMLNode, value: YAMLNode)], of section: String, in document: YAMLDocument
   ) -> [(name: String, key: YAMLNode, value: YAMLNode)] {
     var pairs: [(name: String, key: YAMLNode, value: YAMLNode)] = []
-    var lines: [String: SettingsProblem.Place] = [:]
+    var firsts: [String: (place: SettingsProblem.Place, value: YAMLNode)] = [:]
     for (key, value) in mapping {
       let place = document.place(of: key)
       guard case .scalar(let scalar) = key.content else {
@@ -53,20 +53,60 @@ extension SettingsReader {
       }
       let name = scalar.text
       let path = section.isEmpty ? name : "\(section).\(name)"
-      if let first = lines[name] {
+      if let first = firsts[name] {
         let where_ =
-          if case .position(_, let line, _) = first { ", first given on line \(line)" } else { "" }
+          if case .position(_, let line, _) = first.place {
+            ", first given on line \(line): \(Self.remedy(value, beside: first.value))"
+          } else {
+            ""
+          }
         problems.append(
           SettingsProblem(
             place: place, key: path, message: "duplicate key \(SettingsEntry.shown(path))\(where_)")
         )
         continue
       }
-      lines[name] = place
+      firsts[name] = (place, value)
       pairs.append((name, key, value))
     }
     return pairs
   }
+
+  /// How a section that is there twice becomes one, as where an example was put to the end of the file.
+  private static func remedy(_ value: YAMLNode, beside first: YAMLNode) -> String {
+    switch first.content {
+    case .mapping(let keys) where !keys.isEmpty:
+      guard case .mapping = value.content else { return "keep one of them" }
+      let lines = lines(of: value, in: first, below: "", depth: 2)
+      return lines.isEmpty
+        ? "put the lines of this one below that"
+        : "change it there: " + lines.joined(separator: ", ")
+    case .scalar(let scalar) where !scalar.isNull: return "keep one of them"
+    case .sequence(let elements) where !elements.isEmpty: return "keep one of them"
+    default: return "remove that line"
+    }
+  }
+
+  /// Where a mapping has the keys of another one.
+  private static func lines(
+    of other: YAMLNode, in first: YAMLNode, below path: String, depth: Int
+  ) -> [String] {
+    guard depth > 0, case .mapping(let others) = other.content,
+      case .mapping(let pairs) = first.content
+    else { return [] }
+    return others.prefix(shownLines).flatMap { key, value -> [String] in
+      guard case .scalar(let name) = key.content,
+        let pair = pairs.first(where: {
+          if case .scalar(let found) = $0.key.content { found.text == name.text } else { false }
+        })
+      else { return [] }
+      let inner = lines(of: value, in: pair.value, below: path + name.text + ".", depth: depth - 1)
+      return inner.isEmpty
+        ? ["\(SettingsEntry.shown(path + name.text)) on line \(pair.key.position.line)"] : inner
+    }
+  }
+
+  private static let shownLines = 8
 
   private mutating func read(_ value: YAMLNode, of key: SettingsKey, in document: YAMLDocument) {
     let place = document.place(of: value)

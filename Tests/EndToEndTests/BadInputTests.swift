@@ -52,6 +52,7 @@ struct BadInputTests {
         $0.contains("messages rejected") && $0.contains("code=\(code) ")
       }
       #expect(line?.contains(" count=") == true, "\(code)")
+      #expect(line?.contains(" reason=") == true && line?.contains(" topic=") == true, "\(code)")
     }
     #expect(try await installation.json("status")["routers"]?.number == Int64(all.count))
     #expect(try await daemon.stop() == .exit(0))

@@ -67,6 +67,11 @@ struct SetupTests {
     #expect(first["written"] == true && first["store_made"] == true)
     #expect(first["password_stored"] == true)
     #expect(first["broker"]?["access"] == "incomplete")
+    // It ends with what the doctor finds: the login that was just given is tried.
+    #expect(
+      first["doctor"]?["findings"]?.list.contains {
+        $0["part"] == "broker" && $0["result"] == "ok"
+      } == true, "\(first)")
     let reasons = (first["broker"]?["reasons"]?.list ?? []).compactMap(\.text)
     for login in ["homeassistant", "nodered"] {
       #expect(reasons.contains { $0.hasPrefix("\(login) can speak") }, "\(reasons)")
@@ -131,6 +136,8 @@ struct SetupTests {
       "setup", "--mosquitto-config", broker.file("mosquitto.conf"))
     #expect(words.output.contains("nothing to change"), "\(words.output)")
     #expect(words.output.contains("nothing to add"), "\(words.output)")
+    let doctor = words.output.split(separator: "threadkeeper doctor, now:\n").last
+    #expect(doctor?.contains(" well.") == true, "\(words.output)")
     #expect(try await daemon.stop() == .exit(0))
   }
 
@@ -160,6 +167,24 @@ struct SetupTests {
     }
     let hub = try await after.publisher("hub")
     #expect(try await isTaken("threadkeeper/in/hub/announce", hub))
+  }
+
+  @Test("Where no configuration of the broker is found it says so, and prints all that it may need")
+  func withoutFiles() async throws {
+    let broker = try BrokerInUse(
+      house: ["allow_anonymous false", "password_file $/passwords"], addition: "",
+      logins: ["threadkeeper"])
+    let report = try await report(
+      Array(options(broker).prefix { $0 != "--mosquitto-config" }) + [
+        "--broker", "127.0.0.1:\(broker.port)",
+      ])
+    let reasons = (report["broker"]?["reasons"]?.list ?? []).compactMap(\.text)
+    #expect(reasons.contains { $0.contains("no configuration of a Mosquitto") }, "\(reasons)")
+    let lines = lines(report["broker"])
+    for line in ["acl_file /etc/mosquitto/threadkeeper.acl", "max_queued_bytes 67108864"] {
+      #expect(lines.contains(line), "\(lines)")
+    }
+    #expect(report["broker"]?["access_list"] != nil)
   }
 
   @Test("Where everybody may connect it makes logins, and keeps clients without one")

@@ -65,7 +65,7 @@ struct ClientTests {
         "9:6: error: client_users.2: names that begin with `threadkeeper.` are kept for threadkeeper "
           + "itself",
         "10:5: error: client_users.3: expected the name of a team, found nothing",
-        "11:3: error: duplicate key `client_users.0`, first given on line 3",
+        "11:3: error: duplicate key `client_users.0`, first given on line 3: keep one of them",
       ])
     #expect(
       try problems("client_users: [a]") == [

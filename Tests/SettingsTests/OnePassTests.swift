@@ -46,7 +46,7 @@ struct OnePassTests {
     let expected = [
       "2:3: error: unknown key `mqtt.hots`; did you mean `host`?",
       "3:9: error: mqtt.port: expected a whole number from 1 to 65535, found `abc`",
-      "4:3: error: duplicate key `mqtt.port`, first given on line 3",
+      "4:3: error: duplicate key `mqtt.port`, first given on line 3: keep one of them",
       "5:15: error: mqtt.base_topic: \(topics), found `/x/#`",
       "6:13: error: mqtt.password: expected 1 to 65535 bytes of text, found a mapping",
       "7:13: error: mqtt.protocol: expected `5` or `3.1.1`, found `4`",

@@ -83,14 +83,14 @@ struct YAMLTests {
       """
     #expect(
       try problems(yaml).filter { !$0.contains("ca_file: ") } == [
-        "3:3: error: duplicate key `mqtt.host`, first given on line 2",
-        "4:3: error: duplicate key `mqtt.host`, first given on line 2",
-        "7:5: error: duplicate key `mqtt.tls.ca_file`, first given on line 6",
-        "8:20: error: duplicate key `log.level`, first given on line 8",
-        "11:3: error: duplicate key `teams.a`, first given on line 10",
-        "13:22: error: duplicate key `homes.h.base_topic`, first given on line 13",
-        "14:3: error: duplicate key `homes.h`, first given on line 13",
-        "15:1: error: duplicate key `mqtt`, first given on line 1",
+        "3:3: error: duplicate key `mqtt.host`, first given on line 2: keep one of them",
+        "4:3: error: duplicate key `mqtt.host`, first given on line 2: keep one of them",
+        "7:5: error: duplicate key `mqtt.tls.ca_file`, first given on line 6: keep one of them",
+        "8:20: error: duplicate key `log.level`, first given on line 8: keep one of them",
+        "11:3: error: duplicate key `teams.a`, first given on line 10: keep one of them",
+        "13:22: error: duplicate key `homes.h.base_topic`, first given on line 13: keep one of them",
+        "14:3: error: duplicate key `homes.h`, first given on line 13: change it there: `base_topic` on line 13",
+        "15:1: error: duplicate key `mqtt`, first given on line 1: put the lines of this one below that",
         "16:16: error: alerts.hold: expected whole seconds from 0 to 86400, found `x`",
       ])
   }

@@ -12,4 +12,6 @@ struct BatchCounts: Sendable {
   /// Routers that left, of which nothing is kept any more.
   var forgotten: Int64 = 0
   var rejected: [String: Int64] = [:]
+  /// One message of each code, for the log.
+  var rejectionExamples: [String: RejectionLines.Example] = [:]
 }

@@ -37,7 +37,10 @@ struct MessageApplier {
     case .ignored:
       progress.outcome.counts.requestsRefused += 1
     case .dropped:
-      progress.outcome.counts.rejected[Rejection.Code.rateLimited.rawValue, default: 0] += 1
+      let code = Rejection.Code.rateLimited.rawValue
+      progress.outcome.counts.rejected[code, default: 0] += 1
+      progress.outcome.counts.rejectionExamples[code] = .init(
+        topic: nil, reason: "a user publishes more than `limits.events_per_second` allows")
     case .skipped: break
     case .retained: progress.outcome.counts.retained += 1
     case .event(let event, let user, let origin):
@@ -120,6 +123,8 @@ struct MessageApplier {
       progress.outcome.counts.retained += 1
     } else {
       progress.outcome.counts.rejected[rejection.code, default: 0] += 1
+      progress.outcome.counts.rejectionExamples[rejection.code] = .init(
+        topic: String(origin.topic.prefix(200)), reason: rejection.message)
     }
     var event = EventRecord(
       time: context.now, types: .messageRejected,

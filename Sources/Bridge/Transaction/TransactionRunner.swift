@@ -113,16 +113,21 @@ final class TransactionRunner: Sendable {
     } else {
       outcome.news.log(to: logger)
     }
-    logRejections(outcome.counts.rejected)
+    logRejections(outcome.counts.rejected, outcome.counts.rejectionExamples)
   }
 
   func clockJumped() { rejectionLines.withLock { $0.clockJumped() } }
 
   /// Also called by the clock: lines may be due that no message brings about.
-  func logRejections(_ rejected: [String: Int64] = [:]) {
-    let due = rejectionLines.withLock { $0.take(rejected, at: clock.now()) }
-    for (code, count) in due {
-      logger?.warning("messages rejected", metadata: ["code": "\(code)", "count": "\(count)"])
+  func logRejections(
+    _ rejected: [String: Int64] = [:], _ examples: [String: RejectionLines.Example] = [:]
+  ) {
+    let due = rejectionLines.withLock { $0.take(rejected, examples, at: clock.now()) }
+    for (code, count, example) in due {
+      var metadata: Logger.Metadata = ["code": "\(code)", "count": "\(count)"]
+      metadata["reason"] = example.map { "\($0.reason)" }
+      metadata["topic"] = example?.topic.map { "\($0)" }
+      logger?.warning("messages rejected", metadata: metadata)
     }
   }
 }

@@ -18,8 +18,8 @@ import ThreadkeeperDaemon
   import Glibc
 #endif
 
-/// Looks at everything that threadkeeper needs, and changes nothing.
-struct Doctor {
+/// Looks at everything that threadkeeper needs, and changes nothing. Root looks as the store's owner, who can open it.
+struct Doctor: Sendable {
   /// For what is asked of the broker: with the daemon's answer, the whole takes less than 30 seconds.
   private static let brokerLimit = Duration.seconds(12)
 
@@ -28,7 +28,7 @@ struct Doctor {
   /// Another login of the broker, which shall not see what is not its own.
   let other: (name: String, password: String?)?
   /// Says what it is waiting for.
-  let waits: (String) -> Void
+  let waits: @Sendable (String) -> Void
 
   /// The store as far as it can be seen here.
   private struct Opened {
@@ -48,11 +48,16 @@ struct Doctor {
     } catch let failure as CommandFailure {
       findings.append(StoreCheck.absent(failure))
     }
+    let named = settings
+    return try await findings + StoreOwner.run(named) { try await self.findings(named) }
+  }
+
+  private func findings(_ settings: Settings) async throws -> [Finding] {
     waits("Asking the daemon")
     let status = try await StatusClient(settings: settings).report()
     let location = OpenStore.location(settings)
     let holder = status == nil ? StoreLock.holder(of: location) : nil
-    findings += DaemonCheck.findings(
+    var findings = DaemonCheck.findings(
       status, holder: holder,
       access: Self.refusal(settings, OpenStore.checkAccess)
         ?? holder.flatMap { _ in Self.refusal(settings, OpenStore.checkOwner) })

@@ -3,8 +3,8 @@
 import ThreadkeeperDaemon
 
 /// What `doctor` answers.
-struct DoctorReport: Encodable {
-  struct Counts: Encodable, Equatable {
+struct DoctorReport: Encodable, Sendable {
+  struct Counts: Encodable, Equatable, Sendable {
     var ok = 0
     var note = 0
     var warning = 0
@@ -42,10 +42,12 @@ struct DoctorReport: Encodable {
 
   /// Grouped by part; the problems again at the end, where a person looks first.
   ///
-  /// - Parameter width: columns of the terminal; nil: the lines are not wrapped.
-  func text(style: TerminalStyle, width: Int?) -> String {
+  /// - Parameters:
+  ///   - width: columns of the terminal; nil: the lines are not wrapped.
+  ///   - onlyProblems: whether all else is only counted.
+  func text(style: TerminalStyle, width: Int?, onlyProblems: Bool = false) -> String {
     var text = ""
-    for part in Finding.Part.allCases {
+    for part in Finding.Part.allCases where !onlyProblems {
       let own = findings.filter { $0.part == part && $0.result != .problem }
       guard !own.isEmpty else { continue }
       text += style.bold(part.title) + "\n"
@@ -56,7 +58,7 @@ struct DoctorReport: Encodable {
       text += style.bold(problems.count == 1 ? "Problem" : "Problems") + "\n"
       for finding in problems { text += finding.text(style: style, width: width) }
     }
-    return text + "\n" + summary + "\n"
+    return text + (onlyProblems ? "" : "\n") + summary + "\n"
   }
 
   private var summary: String {

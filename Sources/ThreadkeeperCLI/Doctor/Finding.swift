@@ -3,7 +3,7 @@
 import ThreadkeeperDaemon
 
 /// One thing that `doctor` has looked at, and what a person can do about it.
-struct Finding: Encodable, Equatable {
+struct Finding: Encodable, Equatable, Sendable {
   enum Result: String, Encodable, CaseIterable {
     case ok, note, warning, problem
     /// Nothing is known, and the text says why.

@@ -192,6 +192,7 @@ struct BrokerAdvice: Sendable {
             + " `topic readwrite #`, and add them to its end (`acl_file`), unless they are there."
             + " docs/guides/broker.md goes through it",
           lines: [command(wanted) + " >threadkeeper.lines"]))
+      mosquitto(Self.queueLines, "sudo systemctl reload mosquitto")
       return
     }
     steps.append(
@@ -201,6 +202,21 @@ struct BrokerAdvice: Sendable {
           + " docs/guides/broker.md goes through it, also for a list that is there already and for Home Assistant's"
           + " add-on, which takes it as /share/mosquitto/accesscontrollist",
         lines: [command(wanted) + " >threadkeeper.acl"]))
+    mosquitto(
+      ["acl_file /etc/mosquitto/threadkeeper.acl"] + Self.queueLines,
+      "sudo systemctl restart mosquitto")
+  }
+
+  private static let queueLines = [
+    "persistence true", "max_queued_messages 1000000", "max_queued_bytes 67108864",
+  ]
+
+  private mutating func mosquitto(_ lines: [String], _ command: String) {
+    steps.append(
+      Step(
+        what: "If it is a Mosquitto, add these lines to its configuration unless they are there",
+        lines: lines))
+    steps.append(Step(what: "Have it read them", lines: [command]))
   }
 
   /// The `threadkeeper acl` that prints `list`.

@@ -26,28 +26,37 @@ extension SetupQuestions {
       )
     }
     let known = await known(broker, username)
-    if isAsking, given == nil, let command = unknownLogin(broker, username) {
+    let missing = unknownLogin(broker, username)
+    if isAsking, given == nil, let command = missing {
       prompt.say(
         "The broker does not know \(username.printable) yet. Make the login in another terminal:\n  \(command)\n"
       )
     }
     var wrong = 0
     while true {
-      let password = try await password(of: username, known)
+      guard let password = try await password(of: username, known, isAgain: wrong > 0) else {
+        return try await login(broker, unreached)
+      }
       do {
         let problem = try await judged(unreached, broker, username, password)
         return (username, password, problem)
       } catch let refusal as Refused {
         wrong += 1
         guard isAsking, given == nil else {
-          throw refusal.failure(unknownLogin(broker, username))
+          throw refusal.failure(unknownLogin(broker, username), username)
         }
         prompt.say("\(refusal.error.message.printable)\n")
+        if wrong == 1, missing == nil {
+          prompt.say(
+            "If the broker does not know \(username.printable) yet, make the login where the broker is, with the"
+              + " password that you give here:\n  \(Self.makingLogin(username))\n")
+        }
+        if flags.login == nil { prompt.say("Press Enter alone to give another login.\n") }
         guard wrong >= Self.tries else { continue }
         guard
           try await decide(
             nil, why: nil, "Save it, and correct the login at the broker afterwards", usual: false)
-        else { throw refusal.failure(unknownLogin(broker, username)) }
+        else { throw refusal.failure(unknownLogin(broker, username), username) }
         return (username, password, refusal.error)
       }
     }
@@ -89,12 +98,19 @@ extension SetupQuestions {
   private struct Refused: Error {
     let error: MosquittoError
 
-    func failure(_ command: String?) -> CommandFailure {
+    func failure(_ command: String?, _ username: String) -> CommandFailure {
       CommandFailure(
         .notPermitted, error.message,
-        remedy: "nothing was written"
-          + (command.map { "; the broker does not know this login, make it: `\($0)`" } ?? ""))
+        remedy: "nothing was written; "
+          + (command.map { "the broker does not know this login, make it: `\($0)`" }
+            ?? "if the broker does not know this login, make it there: `\(SetupQuestions.makingLogin(username))`")
+      )
     }
+  }
+
+  /// Where the broker's files are not seen. `PASSWORD_FILE` is what its `password_file` names.
+  static func makingLogin(_ username: String) -> String {
+    "sudo mosquitto_passwd PASSWORD_FILE \(username.quoted) && sudo systemctl reload mosquitto"
   }
 
   private func judged(
@@ -108,16 +124,21 @@ extension SetupQuestions {
     throw Refused(error: error)
   }
 
-  private func password(of name: String, _ known: SecretText?) async throws -> SecretText {
+  /// - Returns: nil where another login is wanted.
+  private func password(
+    of name: String, _ known: SecretText?, isAgain: Bool
+  ) async throws -> SecretText? {
     if let given { return given }
     guard isAsking else {
       guard let known else { throw SetupFlags.missing("--password-file") }
       return known
     }
-    let usual = known == nil ? "" : " (Enter: the stored one)"
+    let canChange = isAgain && flags.login == nil
+    let usual = known == nil || canChange ? "" : " (Enter: the stored one)"
     while true {
       let answer = try await prompt.ask("Password of \(name.printable)\(usual): ", isHidden: true)
       guard let answer else { throw CancellationError() }
+      if answer.isEmpty, canChange { return nil }
       if answer.isEmpty, let known { return known }
       guard !answer.isEmpty else { continue }
       _ = try Password.checked(Array(answer.utf8)[...])

@@ -84,15 +84,19 @@ struct SetupQuestions: Sendable {
           "The broker is where border routers and Home Assistant meet threadkeeper: the name or address of yours, or"
           + " `embedded` for a private one on this machine, to try things out.",
         "Broker"
-      ) { HostName.isFit($0) ? nil : "That is no host name or address." }
+      ) { Self.place($0) == nil ? "That is no host name or address." : nil }
       guard host != "embedded" else { return (.embedded, nil) }
-      let broker = try await connection(to: host)
+      let (name, port) = Self.place(host) ?? (host, nil)
+      if let port, let other = flags.port, port != other {
+        throw CommandFailure(.usage, "`--broker \(host)` and `--port \(other)` name two ports")
+      }
+      let broker = try await connection(to: name, port: flags.port ?? port)
       guard !flags.noValidate else { return (broker, nil) }
       guard let error = await greet(broker, nil, nil), !error.isRefusal else {
         return (broker, nil)
       }
       let isSame = broker == last
-      (proposed, last) = (host, broker)
+      (proposed, last) = (name, broker)
       guard isAsking else { throw Self.unreached(error) }
       prompt.say("\n\(error.message.printable)\n")
       if isSame {
@@ -105,7 +109,19 @@ struct SetupQuestions: Sendable {
     }
   }
 
-  private func connection(to host: String) async throws -> SetupAnswers.Broker {
+  /// A host, and the port where one stands behind it, as in `broker.local:1883` and `[::1]:1883`. Nil for neither.
+  private static func place(_ text: String) -> (host: String, port: UInt16?)? {
+    if HostName.isFit(text) { return (text, nil) }
+    guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]),
+      port > 0
+    else { return nil }
+    var host = text[..<colon]
+    if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+    return HostName.isFit(String(host)) ? (String(host), port) : nil
+  }
+
+  private func connection(to host: String, port given: UInt16?) async throws -> SetupAnswers.Broker
+  {
     let isCurrent = current.mqtt.host == .named(host)
     // Of another host, too: TLS does not end because a name changes.
     let authority = flags.authority ?? current.mqtt.tls?.caFile
@@ -117,7 +133,7 @@ struct SetupQuestions: Sendable {
     let usual =
       isCurrent && flags.authority == nil ? current.mqtt.port : authority == nil ? 1883 : 8883
     let port = try await answer(
-      flags.port.map { "\($0)" }, usual: "\(usual)",
+      given.map { "\($0)" }, usual: "\(usual)",
       why: "1883 is MQTT without TLS, 8883 with TLS.", "Port"
     ) { (UInt16($0) ?? 0) > 0 ? nil : "A port is a number from 1 to 65535." }
     let number = UInt16(port) ?? usual

@@ -30,6 +30,8 @@ struct SetupReport: Sendable, Encodable {
   let passwordStored: Bool
   let broker: Broker
   let next: [String]
+  /// What is found with these settings; nil where nothing was written, or the broker is not to be asked.
+  let doctor: DoctorReport?
 
   var text: String {
     var lines: [String] = []
@@ -45,7 +47,11 @@ struct SetupReport: Sendable, Encodable {
       lines.append("Back up its key, without which nobody can read it: \(keyFile)")
     }
     lines += [""] + brokerLines + ["", "Next:"] + next.map { "  \($0)" }
-    return lines.joined(separator: "\n") + "\n"
+    let text = lines.joined(separator: "\n") + "\n"
+    guard let doctor else { return text }
+    return text + "\nthreadkeeper doctor, now:\n"
+      + doctor.text(
+        style: TerminalStyle(of: .output), width: StandardStream.output.columns, onlyProblems: true)
   }
 
   private var brokerLines: [String] {

@@ -32,6 +32,7 @@ struct SetupSession: Sendable {
   func run() async throws -> SetupReport {
     let outcome = try await questions().run()
     let answers = outcome.answers
+    var doctor: DoctorReport?
     let draft = try SetupDraft(answers, for: place, current, stateDirectory: options.stateDirectory)
     let broker = try await look(outcome, draft.settings)
     let isWritten = draft.text != place.text
@@ -47,12 +48,22 @@ struct SetupSession: Sendable {
       progress.note("The settings were not written; the store may be. Run it again.")
       result = try await store.fill(username: answers.username, password: password)
       if isWritten { try write(draft, result) }
+      if !flags.noValidate { doctor = try await check() }
     }
     return SetupReport(
       settings: place.path, changes: draft.changes, written: isWritten && !isDryRun,
       dryRun: isDryRun, store: draft.settings.store.path, storeMade: result.madeStore,
       keyFile: draft.settings.store.keyFile, passwordStored: result.storedPassword, broker: broker,
-      next: next(draft.settings, isRunning: result.isRunning))
+      next: next(draft.settings, isRunning: result.isRunning), doctor: doctor)
+  }
+
+  /// What `threadkeeper doctor` finds now.
+  private func check() async throws -> DoctorReport {
+    var options = options
+    options.config = place.path
+    if isAsking { prompt.say("\nChecking all of it…\n") }
+    return DoctorReport(
+      try await Doctor(options: options, loaded: options.read(), other: nil) { _ in }.findings())
   }
 
   private func write(_ draft: SetupDraft, _ result: SetupStore.Result) throws {
@@ -114,6 +125,12 @@ struct SetupSession: Sendable {
     try Task.checkCancellation()
     var house = HouseBroker(host: host, port: port, file: flags.mosquittoConfig)
     var findings = (house?.unreadable ?? []).map { "\($0) could not be read: run it with sudo" }
+    if house == nil {
+      findings.append(
+        "no configuration of a Mosquitto on this machine was found for this broker: all that it needs is listed, whether"
+          + " it is there or not. Run setup where the broker is, or name its file with --mosquitto-config"
+      )
+    }
     if let files = house, let report, files.contradicts(report) {
       findings.append(
         "the broker does otherwise than the files in \(files.directory) say: restart it, if they are its own"

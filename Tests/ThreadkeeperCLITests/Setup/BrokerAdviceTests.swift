@@ -136,9 +136,18 @@ struct BrokerAdviceTests {
   func elsewhere() throws {
     let open = BrokerVerdict(
       report(elsewhere: .delivered, anonymous: .delivered), nil, for: wanted, reader: nil)
-    #expect(lines(try advice(open, nil)) == ["threadkeeper acl --keep-anonymous >threadkeeper.acl"])
+    let queues = [
+      "persistence true", "max_queued_messages 1000000", "max_queued_bytes 67108864",
+    ]
+    #expect(
+      lines(try advice(open, nil)) == [
+        "threadkeeper acl --keep-anonymous >threadkeeper.acl",
+        "acl_file /etc/mosquitto/threadkeeper.acl",
+      ] + queues + ["sudo systemctl restart mosquitto"])
     let closed = BrokerVerdict(report(own: .lost), nil, for: wanted, reader: nil)
-    #expect(lines(try advice(closed, nil)) == ["threadkeeper acl --append >threadkeeper.lines"])
+    #expect(
+      lines(try advice(closed, nil)) == ["threadkeeper acl --append >threadkeeper.lines"] + queues
+        + ["sudo systemctl reload mosquitto"])
   }
 
   @Test("With a list and no password file, the new file is named, and has the kept logins, too")

@@ -88,9 +88,34 @@ struct SetupQuestionsTests {
     #expect(failure?.status == .notPermitted && failure?.remedy?.contains("Add it.") == true)
     #expect(never.shown.contains("Add it."))
 
+    // The login is none that the broker knows: it says how to make it, and Enter takes another.
+    let other = ScriptedPrompt("", "", "kepeer", "wrong", "", "keeper", "right", "", "")
+    let changed = try await questions(other, try settings(), greet: greet).run()
+    #expect(changed.answers.username == "keeper" && changed.problem == nil)
+    #expect(other.shown.contains("sudo mosquitto_passwd PASSWORD_FILE kepeer"))
+
     let saved = ScriptedPrompt("", "", "", "a", "b", "c", "yes", "", "")
     let kept = try await questions(saved, try settings(), greet: greet).run()
     #expect(kept.problem == refused && kept.password == SecretText("c"))
+  }
+
+  @Test(
+    "The port may stand behind the host, and is not asked for then",
+    arguments: [
+      ("a.local:1884", "a.local"), ("192.0.2.7:1884", "192.0.2.7"), ("[::1]:1884", "::1"),
+    ])
+  func hostWithPort(text: String, host: String) async throws {
+    let prompt = ScriptedPrompt(text, "keeper", "pw", "", "")
+    let outcome = try await questions(prompt, try settings()).run()
+    #expect(outcome.answers.broker == .own(host: host, port: 1884, caFile: nil))
+    #expect(outcome.answers.username == "keeper" && prompt.left == 0)
+    let failure = await #expect(throws: CommandFailure.self) {
+      try await questions(
+        ScriptedPrompt(), try settings(), flags: ["--broker", text, "--port", "1885"],
+        isAsking: false
+      ).run()
+    }
+    #expect(failure?.status == .usage)
   }
 
   @Test("A broker that is not reached can be corrected, or saved when it is answered twice")
