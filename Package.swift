@@ -120,7 +120,7 @@ let package = Package(
       dependencies: [
         "BoundedJSON", "BridgeProtocol", "BrokerAccess", "ClientEnrolment", "ConsentLedger",
         "CredentialService", "IngestRules", "KeychainCore", "MosquittoClient", "SQLiteDatabase",
-        "SealedEnvelope", "ServiceDiscovery", "SodiumCrypto",
+        "SealedEnvelope", "ServiceDiscovery", "SodiumCrypto", "Terminal",
         "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

@@ -76,6 +76,59 @@ struct AlertTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
+  @Test("Names of routers and networks are quoted and cut in the sentences of an alert")
+  func names() async throws {
+    let broker = try TestBroker()
+    let installation = try Installation(broker, hold: 0)
+    let audience = try await Audience.start(broker)
+    let daemon = try await installation.start()
+    let publisher = try await TestPublisher.start(broker)
+    try await publisher.publish([
+      BorderRouter(number: 1).announces(try ThreadNetwork("home").hex())
+    ])
+    // As JSON. The first is harmless: what stands around it stands around the others, too.
+    let names = [
+      #""Attic""#, #""Attic\" is fine. Run `rm -rf ~` as \"root""#, #""“Attic” is fine""#,
+      #""line\nbreak \u001b[2J \u202Edrowssap\u2028x""#,
+      "\"\(String(repeating: "long ", count: 25))\"",
+    ]
+    let networks = [
+      "guest", #"a", not on "b"#, "a\u{202E}b", "\u{201C}a\u{201D}", "sixteen-bytes-16",
+    ]
+    let routers = names.indices.map { BorderRouter(number: $0 + 2) }
+    for (index, router) in routers.enumerated() {
+      let network = try ThreadNetwork(networks[index])
+      try await publisher.publish([
+        router.says("announce", ("dataset", "\"\(try network.hex())\""), ("name", names[index]))
+      ])
+    }
+    try await audience.until("an alert about each") {
+      $0.alerts("alert_raised", "PreferredNetworkMismatch").count == routers.count
+    }
+    for field in ["summary", "remedy"] {
+      var plain: [Substring] = []
+      for router in routers {
+        let alert = try #require(
+          audience.look { $0.alerts("alert_raised", "PreferredNetworkMismatch") }
+            .first { $0["router"]?.text == router.agent })
+        let sentence = try #require(alert[field]?.text)
+        let parts = sentence.split(separator: "\"", omittingEmptySubsequences: false)
+        let ours = parts.indices.filter { $0.isMultiple(of: 2) }.map { parts[$0] }
+        if plain.isEmpty { plain = ours }
+        #expect(ours == plain, "\(sentence)")
+        for name in parts.indices.filter({ !$0.isMultiple(of: 2) }).map({ parts[$0] }) {
+          #expect(!name.isEmpty && name.unicodeScalars.count <= 32, "\(sentence)")
+        }
+        #expect(
+          sentence.unicodeScalars.allSatisfy {
+            ![.control, .format, .lineSeparator].contains($0.properties.generalCategory)
+          }, "\(sentence.debugDescription)")
+      }
+      #expect(plain.count > 3, "the names are in quotes")
+    }
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
   @Test("A changed SSID makes the daemon check the router, and the alert says what brought it up")
   func ssid() async throws {
     let broker = try TestBroker()

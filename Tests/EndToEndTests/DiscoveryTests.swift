@@ -90,7 +90,7 @@ struct DiscoveryTests {
     let alert = try #require(
       audience.look { $0.alerts("alert_raised", "PreferredNetworkMismatch").last })
     #expect(alert["severity"] == "warning")
-    #expect(alert["summary"]?.text?.contains("Attic is on guest-thread") == true)
+    #expect(alert["summary"]?.text?.contains(#""Attic" is on "guest-thread""#) == true)
 
     attic.network = home
     attic.partition = 2

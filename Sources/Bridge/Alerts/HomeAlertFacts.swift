@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BridgeProtocol
+import Terminal
 
 /// The texts of alerts about a home, a user or the daemon itself.
 extension AlertFacts {
@@ -19,7 +20,7 @@ extension AlertFacts {
 
   static func plaintextCredentials(user: String) -> AlertFacts {
     var facts = AlertFacts(
-      summary: "\(user) sends network keys unsealed through the broker",
+      summary: "\(ShownName.account(user)) sends network keys unsealed through the broker",
       remedy: "Enrol it with `threadkeeper clients enroll`, and let it seal what it sends. Until "
         + "then use TLS, an access list and no retained messages; a broker with persistence keeps "
         + "queued messages, keys included, in its own file.")
@@ -30,7 +31,8 @@ extension AlertFacts {
   /// - Parameter login: Home Assistant's, of the settings.
   static func consentByHomeAssistant(login: String) -> AlertFacts {
     AlertFacts(
-      summary: "whoever can publish as \(login), through Home Assistant too, can "
+      summary:
+        "whoever can publish as \(ShownName.account(login)), through Home Assistant too, can "
         + "approve every request for network keys",
       remedy:
         "Set `home_assistant.consent: adoptions`, unless everybody who can use Home Assistant "

@@ -2,6 +2,7 @@
 
 import BridgeProtocol
 import ConsentLedger
+import Terminal
 
 /// Why a router does not get the preferred credentials, and what to do.
 extension RouterAlertConditions {
@@ -14,6 +15,11 @@ extension RouterAlertConditions {
   }
 
   private var login: String { addressee ?? router.user }
+
+  private var shownLogin: String { ShownName.account(login) }
+
+  /// For a command, which a shell reads.
+  private var loginArgument: String { shownLogin == login ? login : "LOGIN" }
 
   private var askAgain: String {
     "To have a person asked again, let \(name) `leave` and then `announce` itself."
@@ -33,15 +39,15 @@ extension RouterAlertConditions {
     case .notEnrolled:
       (
         "\(name) cannot be given the credentials of \(preferredName): nothing can be sealed for "
-          + "its login \(login)",
+          + "its login \(shownLogin)",
         "Make a key with `threadkeeper client keygen` where \(name) is published from, and enrol "
-          + "it with `threadkeeper clients enroll \(login) LINE`; then a person is asked."
+          + "it with `threadkeeper clients enroll \(loginArgument) LINE`; then a person is asked."
       )
     case .damagedKeys:
       (
         "\(name) cannot be given the credentials of \(preferredName): the stored keys of its login "
-          + "\(login), or the daemon's own, cannot be read",
-        "Look at `threadkeeper store verify`; enrol \(login) again with `threadkeeper clients enroll`, or "
+          + "\(shownLogin), or the daemon's own, cannot be read",
+        "Look at `threadkeeper store verify`; enrol \(shownLogin) again with `threadkeeper clients enroll`, or "
           + "restore a backup of the store. Then a person is asked."
       )
     case .denied:
@@ -64,7 +70,7 @@ extension RouterAlertConditions {
     case .timeout:
       (
         "\(name) was sent the credentials of \(preferredName) and has not said that it uses them",
-        "Check that its script listens on `out/\(login)/dataset/set`, sets the dataset and "
+        "Check that its script listens on `out/\(shownLogin)/dataset/set`, sets the dataset and "
           + "announces it, or \(byHand). \(askAgain)"
       )
     case .disagreement:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BridgeProtocol
+import Terminal
 import ThreadCredentialStore
 import ThreadDataset
 
@@ -53,15 +54,17 @@ struct RouterAlertConditions {
     return wanted
   }
 
+  /// Names come from others: quoted and cut.
   var name: String { router.displayName }
   /// The network that its dataset is for.
-  var configuredNetwork: String { router.networkName ?? "its network" }
+  var configuredNetwork: String { router.networkName.flatMap(ShownName.quoted) ?? "its network" }
   /// The network that it is on.
   var network: String {
     guard router.isElsewhere, let current = router.currentNetwork else { return configuredNetwork }
-    return currentName.map { "\($0) (\(current))" } ?? "network \(current)"
+    return currentName.flatMap(ShownName.quoted).map { "\($0) (\(current))" }
+      ?? "network \(current)"
   }
-  var preferredName: String { preferred?.networkName ?? "the preferred network" }
+  var preferredName: String { preferred?.shownName ?? "the preferred network" }
 
   func facts(_ summary: String, _ remedy: String, differs: [DatasetParameter]? = nil)
     -> AlertFacts

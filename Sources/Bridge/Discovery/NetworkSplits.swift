@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BridgeProtocol
+import Terminal
 import ThreadDataset
 
 /// Networks whose border routers are in several partitions: they do not reach each other by radio, and devices of one
@@ -43,7 +44,7 @@ struct NetworkSplits {
   }
 
   static func facts(_ network: ExtendedPANID, _ name: String?, _ places: [Place]) -> AlertFacts {
-    let shown = name.flatMap { $0.isEmpty ? nil : $0 } ?? network.description
+    let shown = name.flatMap(ShownName.quoted) ?? network.description
     let parts = Dictionary(grouping: places, by: \.partition).values
       .map { names($0.map(\.router)) }.sorted()
     var facts = AlertFacts(

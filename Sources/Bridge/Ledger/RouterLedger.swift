@@ -14,7 +14,7 @@ enum RouterLedger {
       row: RouterRecord.init(row:))
   }
 
-  /// What people call a border router; its id where it has no name.
+  /// What people call a border router, for a sentence; its id where it has no name.
   static func displayName(
     of agent: BorderAgentID, home: Int64, _ tx: ReadTransaction
   ) throws -> String {

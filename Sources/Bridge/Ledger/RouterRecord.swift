@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BridgeProtocol
+import Terminal
 import ThreadDataset
 
 /// A border router's row in the registry.
@@ -83,11 +84,8 @@ package struct RouterRecord: Hashable, Sendable {
     isOnline = false
   }
 
-  /// How people call it; the id where its name shows nothing.
-  var displayName: String {
-    guard let name, name.contains(where: { !$0.isWhitespace }) else { return agent.description }
-    return name
-  }
+  /// How people call it, quoted and cut for a sentence; the id where its name shows nothing.
+  var displayName: String { name.flatMap(ShownName.quoted) ?? agent.description }
 
   /// Whether a login of the broker has announced it, and it has not left.
   var isAnnounced: Bool { isPresent && source == .mqtt }

@@ -8,7 +8,7 @@ import ThreadDataset
 struct DisputeNotice {
   let dispute: KeyDispute
   let preferred: OperationalDataset
-  /// Names of the routers, in the order of the dispute.
+  /// Names of the routers for a sentence, in the order of the dispute.
   let claimants: [String]
   let others: [String]
   let damaged: [String]
@@ -30,7 +30,7 @@ struct DisputeNotice {
     return facts
   }
 
-  private var network: String { preferred.networkName ?? "the preferred network" }
+  private var network: String { preferred.shownName ?? "the preferred network" }
 
   private var summary: String {
     var summary = claim

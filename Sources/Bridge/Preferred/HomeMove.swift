@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BridgeProtocol
+import Terminal
 import ThreadDataset
 
 /// Whether all border routers that were on the preferred network are together on another one.
@@ -31,17 +32,18 @@ enum HomeMove {
   }
 
   static func facts(
-    _ routers: Int, to network: ExtendedPANID, name: String, preferred: OperationalDataset,
+    _ routers: Int, to network: ExtendedPANID, name: String?, preferred: OperationalDataset,
     homeOption: String
   ) -> AlertFacts {
-    let preferredName = preferred.networkName ?? "the preferred network"
+    let preferredName = preferred.shownName ?? "the preferred network"
+    let place = name.flatMap(ShownName.quoted) ?? network.description
     var facts = AlertFacts(
       summary: "all \(routers) border routers of the preferred network \(preferredName) are on "
-        + "\(name) now",
-      remedy: "If the home has moved to \(name), run `threadkeeper preferred set "
+        + "\(place) now",
+      remedy: "If the home has moved to \(place), run `threadkeeper preferred set "
         + "\(network)\(homeOption)`. If not, give the border routers the credentials of "
         + "\(preferredName).")
-    facts.networkName = name
+    facts.networkName = name ?? network.description
     facts.extendedPANID = network.description
     facts.preferredNetworkName = preferred.networkName
     facts.preferredExtendedPANID = preferred.extendedPANID?.description

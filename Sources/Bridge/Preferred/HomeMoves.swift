@@ -44,7 +44,7 @@ struct HomeMoves {
     let routers = places.filter { $0.network == network }.reduce(0) { $0 + $1.routers }
     let name = try RouterLedger.name(of: network, home: home.id, tx)
     return HomeMove.facts(
-      routers, to: network, name: name ?? network.description, preferred: preferred,
+      routers, to: network, name: name, preferred: preferred,
       homeOption: homeOption)
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BridgeProtocol
+import Terminal
 import ThreadCredentialStore
 import ThreadDataset
 
@@ -9,7 +10,7 @@ struct PreferredNotice {
   let from: OperationalDataset
   let to: OperationalDataset
   let cause: PreferredCause
-  /// Who reports it or has chosen it.
+  /// Who reports it, or has chosen it, for a sentence.
   let who: String?
   /// The second router that reports it.
   let second: String?
@@ -30,11 +31,12 @@ struct PreferredNotice {
   }
 
   private var change: String {
-    let name = to.networkName ?? ""
+    let name = to.shownName ?? "without a name"
     guard to.extendedPANID != from.extendedPANID else {
       return "the preferred network \(name) has new keys"
     }
-    return "\(name) is the preferred network now, instead of \(from.networkName ?? "")"
+    return
+      "\(name) is the preferred network now, instead of \(from.shownName ?? "one without a name")"
   }
 
   private var reason: String {
@@ -56,4 +58,9 @@ struct PreferredNotice {
     return
       "If this is not what you want, go back with `threadkeeper preferred set \(formerID)\(homeOption)`."
   }
+}
+
+extension OperationalDataset {
+  /// The network's name, quoted and cut for a sentence; nil where it shows nothing.
+  var shownName: String? { networkName.flatMap(ShownName.quoted) }
 }

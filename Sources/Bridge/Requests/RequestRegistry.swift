@@ -3,6 +3,7 @@
 import BridgeProtocol
 import CredentialService
 import SQLiteDatabase
+import Terminal
 import ThreadCredentialStore
 import ThreadDataset
 import ThreadRequests
@@ -102,7 +103,7 @@ final class RequestRegistry: CredentialRegistry {
 
   func preferredSet(_ change: PreferredChange, context: RequestContext) throws {
     let home = try record(of: context.home)
-    effects.append(.preferred(change, by: context.actor, home: home.id))
+    effects.append(.preferred(change, by: context.shownActor, home: home.id))
     guard change.from != change.to else { return }
     var event = event(context, home)
     event.types = .preferredChanged
@@ -170,5 +171,13 @@ extension EventRecord {
   fileprivate mutating func describe(_ dataset: OperationalDataset) {
     detail.networkName = dataset.networkName
     network = dataset.extendedPANID
+  }
+}
+
+extension RequestContext {
+  /// Who asks, for a sentence.
+  fileprivate var shownActor: String {
+    if case .mqttUser(let name) = requester { return "mqtt user \(ShownName.account(name))" }
+    return actor
   }
 }

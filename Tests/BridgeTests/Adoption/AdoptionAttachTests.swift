@@ -33,7 +33,7 @@ struct AdoptionAttachTests {
     #expect(try bridge.router(Agent.living)?.preferred == "mismatch")
     #expect(
       try bridge.alert(.preferredNetworkMismatch, Agent.living)?.facts.summary
-        == "Living room was given the credentials of home and is not attached to it")
+        == #""Living room" was given the credentials of "home" and is not attached to it"#)
     try bridge.pass(30)
     try says(.heartbeat, "child", on: .home)
     #expect(try scene.state == nil && scene.adoption == nil)
@@ -50,7 +50,8 @@ struct AdoptionAttachTests {
     #expect(try scene.failure?.reason == "timeout")
     #expect(
       try scene.failure?.summary
-        == "Living room has the credentials of home that it was sent, and is not attached to it")
+        == #""Living room" has the credentials of "home" that it was sent, and is not attached to it"#
+    )
     // It gets there after all.
     try says(.heartbeat, "router", on: .home)
     #expect(try scene.state == nil && scene.failure == nil && scene.adoption == nil)

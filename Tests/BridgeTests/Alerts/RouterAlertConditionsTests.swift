@@ -59,7 +59,8 @@ struct RouterAlertConditionsTests {
       .preferredNetworkMismatch,
       wanted(router(on: dataset), dataset, preferred: try SampleNetwork.home.dataset(at: 100)))
     #expect(
-      facts.summary == "Living room is on guest-thread, not on the preferred network home")
+      facts.summary
+        == #""Living room" is on "guest-thread", not on the preferred network "home""#)
     #expect(facts.remedy.contains("Living room") && facts.remedy.contains("home"))
     #expect(facts.differs == ["network_key", "ext_pan_id", "network_name"])
     #expect(facts.router == Agent.living)
@@ -97,7 +98,7 @@ struct RouterAlertConditionsTests {
     ] {
       let router = router(on: dataset) { $0.credential = credential }
       let facts = try only(name, wanted(router, dataset, preferred: dataset))
-      #expect(facts.summary.contains("Living room reported"))
+      #expect(facts.summary.contains(#""Living room" reported"#))
       #expect(facts.summary.contains("home"))
     }
   }
@@ -132,7 +133,7 @@ struct RouterAlertConditionsTests {
     let router = router(on: dataset) { $0.isOnline = false }
     let wanted = wanted(router, dataset, preferred: try SampleNetwork.home.dataset(at: 1))
     #expect(Set(wanted.keys) == [.preferredNetworkMismatch, .borderRouterOffline])
-    #expect(wanted[.borderRouterOffline]?.summary == "Living room cannot be reached")
+    #expect(wanted[.borderRouterOffline]?.summary == #""Living room" cannot be reached"#)
   }
 
   @Test("A key from the documentation, on the preferred network too")

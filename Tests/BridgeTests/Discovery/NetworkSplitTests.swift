@@ -32,7 +32,7 @@ struct NetworkSplitTests {
     try bridge.pass(31)
     #expect(try bridge.alarms() == ["NetworkSplit \(subject)"])
     let facts = try #require(try bridge.alert(.networkSplit, subject)?.facts)
-    #expect(facts.summary.contains("Attic | Kitchen"))
+    #expect(facts.summary.contains(#""Attic" | "Kitchen""#))
     #expect(facts.networkName == "home")
     try bridge.discover(first, second)
     #expect(try bridge.alarms() == [])

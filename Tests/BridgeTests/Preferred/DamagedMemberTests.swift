@@ -34,7 +34,7 @@ struct DamagedMemberTests {
     let facts = try #require(try dispute).facts
     #expect(
       facts.summary.hasSuffix(
-        "; the credentials stored for \(column == .secret ? "Attic" : "an unknown border router") "
+        "; the credentials stored for \(column == .secret ? "\"Attic\"" : "an unknown border router") "
           + "are damaged, so their keys are not known"))
     // A restart, and saying it again, change nothing.
     try bridge.restart()

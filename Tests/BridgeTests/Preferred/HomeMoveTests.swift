@@ -30,7 +30,8 @@ struct HomeMoveTests {
     #expect(try firing() == ["HomeMoved"])
     let facts = try #require(try bridge.alert(.homeMoved)).facts
     #expect(
-      facts.summary == "all 3 border routers of the preferred network home are on guest-thread now")
+      facts.summary
+        == #"all 3 border routers of the preferred network "home" are on "guest-thread" now"#)
     let id = SampleNetwork.guest.extendedPANID
     #expect(facts.remedy.contains("`threadkeeper preferred set \(id)`"))
     var request = ThreadRequest(.setPreferred)

@@ -84,7 +84,7 @@ struct PreferredKeyTests {
     #expect(changed.phase == .firing && changed.name.severity == .info)
     #expect(
       changed.facts.summary
-        == "the preferred network home has new keys: Attic and Living room report them")
+        == #"the preferred network "home" has new keys: "Attic" and "Living room" report them"#)
     #expect(changed.facts.remedy.contains("`threadkeeper preferred set p-"))
     try bridge.pass(86_399)
     #expect(try bridge.alert(.preferredNetworkChanged)?.phase == .firing)

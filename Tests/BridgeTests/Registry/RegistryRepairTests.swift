@@ -100,7 +100,7 @@ struct RegistryRepairTests {
     for agent in [Agent.living, Agent.attic] { try bridge.announce(agent, .guest, at: 1) }
     try bridge.pass(31)
     let facts = try #require(try bridge.alert(.homeMoved)).facts
-    #expect(facts.summary.hasPrefix("all 2 border routers of the preferred network home"))
+    #expect(facts.summary.hasPrefix(#"all 2 border routers of the preferred network "home""#))
   }
 
   @Test(

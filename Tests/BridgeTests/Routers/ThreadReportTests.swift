@@ -42,8 +42,8 @@ struct ThreadReportTests {
     try bridge.pass(30)
     let facts = try #require(try facts(.preferredNetworkMismatch))
     #expect(
-      facts.summary == "Living room is on guest-thread (\(guest)) and configured for home")
-    #expect(facts.remedy.contains("Disable and enable Thread on Living room"))
+      facts.summary == #""Living room" is on "guest-thread" (\#(guest)) and configured for "home""#)
+    #expect(facts.remedy.contains(#"Disable and enable Thread on "Living room""#))
     #expect(facts.extendedPANID == guest && facts.networkName == "guest-thread")
     #expect(facts.differs == ["ext_pan_id"])
     let state = try state()
@@ -68,8 +68,12 @@ struct ThreadReportTests {
       ])
     try bridge.pass(30)
     let facts = try #require(try facts(.preferredNetworkMismatch))
-    #expect(facts.summary == "Living room is on home (\(home)) and configured for guest-thread")
-    #expect(facts.remedy.contains("Disable Thread on Living room, give it the credentials of home"))
+    #expect(
+      facts.summary
+        == #""Living room" is on "home" (\#(home)) and configured for "guest-thread""#)
+    #expect(
+      facts.remedy.contains(
+        #"Disable Thread on "Living room", give it the credentials of "home""#))
   }
 
   @Test("A publisher that reports neither is judged by its datasets, also after one that did")
@@ -92,7 +96,8 @@ struct ThreadReportTests {
     try bridge.pass(1)
     let facts = try #require(try facts(.routerDetached))
     #expect(
-      facts.summary == "Living room has Thread detached since \(since): it is not connected to home"
+      facts.summary
+        == #""Living room" has Thread detached since \#(since): it is not connected to "home""#
     )
     #expect(facts.remedy.contains("within radio range"))
     #expect(try state()["thread_state_since"] as? String == since.description)
@@ -116,7 +121,7 @@ struct ThreadReportTests {
   @Test(
     "Offline says why, and the remedy fits",
     arguments: [
-      ("stopped", "Thread is stopped on Living room", "ot-ctl thread start"),
+      ("stopped", #"Thread is stopped on "Living room""#, "ot-ctl thread start"),
       ("unreachable", "nothing accepts connections", "systemctl status otbr-agent"),
       ("frozen", "does not answer", "systemctl restart otbr-agent"),
     ])
@@ -143,7 +148,7 @@ struct ThreadReportTests {
     try bridge.say(.heartbeat, Agent.living)
     for seconds in [301, 1, 30] { try bridge.pass(seconds) }
     let facts = try #require(try facts(.borderRouterOffline))
-    #expect(facts.summary == "Living room has sent no heartbeat since \(last)")
+    #expect(facts.summary == #""Living room" has sent no heartbeat since \#(last)"#)
     #expect(facts.reason == "silent" && facts.remedy.contains("its publisher runs"))
   }
 

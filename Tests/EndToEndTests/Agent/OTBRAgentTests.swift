@@ -45,7 +45,7 @@ struct OTBRAgentTests {
     try await audience.until("the alert that says both") {
       $0.alerts("alert_raised", "PreferredNetworkMismatch").contains {
         $0["summary"]?.text?.hasSuffix(
-          " is on home (\(home.extendedPANID)) and configured for guest") == true
+          #" is on "home" (\#(home.extendedPANID)) and configured for "guest""#) == true
       }
     }
     // It loses its network: the changed dataset is published all the same.
