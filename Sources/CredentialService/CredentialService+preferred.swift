@@ -26,7 +26,7 @@ extension CredentialService {
     let dataset = try chosen(by: request, current: before)
     let former =
       before == dataset
-      ? nil : try store.replacePreferredNetwork(of: home, to: dataset, keepsFormer: true, tx)
+      ? nil : try store.replacePreferredNetwork(of: home, to: dataset, tx)
     // Who claims other keys has heard the decision, also where only other parameters were chosen, and is no
     // member any more.
     try store.recheckMembers(of: dataset, in: home, tx)

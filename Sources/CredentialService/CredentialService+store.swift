@@ -17,6 +17,16 @@ extension CredentialService {
     }
     let preferred = try preferredNetwork()
     let credential = try store.credential(of: agent, in: home, tx)
+    guard
+      isOwnerOnMachine
+        || !Membership.isTooFarAhead(
+          incoming, preferred: preferred, now: Int64(context.now.timeIntervalSince1970))
+    else {
+      throw AnswerFailure(
+        .conflict, field: "dataset",
+        "its active timestamp is more than a year ahead of the clock",
+        help: "`threadkeeper preferred set` takes it, if it is the right one")
+    }
     if credential == nil { try registry.makeRoom(for: agent, context: context) }
     let decided = StoreDecision.change(stored: credential?.dataset, incoming: incoming)
     // Over MQTT a request counts as an event does: it must not replace the preferred network's keys. Of a program on

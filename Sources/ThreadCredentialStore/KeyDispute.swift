@@ -10,6 +10,8 @@ package struct KeyDispute: Hashable, Sendable {
   package let others: [PreferredDecision.Member]
   /// Damaged credentials that name the network.
   package let damaged: [PreferredMembers.Damaged]
+  /// Routers that had the current key when they left.
+  package let departed: [BorderAgentID]
 
   /// - Returns: nil where no router claims new keys.
   package init?(preferred: OperationalDataset, members: PreferredMembers) {
@@ -26,5 +28,6 @@ package struct KeyDispute: Hashable, Sendable {
     let agents = Set(claimants.map(\.agent))
     others = members.readable.filter { !agents.contains($0.agent) }
     damaged = members.damaged
+    departed = members.departed.map(\.agent)
   }
 }

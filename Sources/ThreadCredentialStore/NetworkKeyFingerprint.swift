@@ -3,7 +3,7 @@
 import SodiumCrypto
 import ThreadDataset
 
-/// Names a Network Key in the records of consent, without revealing it.
+/// Names a Network Key in the records of consent and of routers that left, without revealing it.
 ///
 ///     hex(BLAKE2b-128(key: Network Key, message: "threadkeeper consent" | Extended PAN ID))
 ///

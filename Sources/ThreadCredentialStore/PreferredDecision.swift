@@ -11,8 +11,8 @@ import ThreadDataset
 /// | a program of the owning team stores it on this machine | `follow(.owner)` |
 /// | another Extended PAN ID, or no later timestamp | `keep` |
 /// | the same keys | `follow(.sameKeys)` |
-/// | other keys, of the only member, and no damaged credentials name the network | `follow(.onlyMember)` |
-/// | other keys, which a second member reports too: of another team, where another team has members or damaged credentials | `follow(.confirmed)` |
+/// | other keys, of the only member, no damaged credentials name the network, and no router that left had the current key | `follow(.onlyMember)` |
+/// | other keys, which a second member reports too: of another team, where another team has members, damaged credentials or routers that left | `follow(.confirmed)` |
 /// | other keys otherwise | `dispute` |
 package enum PreferredDecision: Hashable, Sendable {
   /// A border router that belongs to the preferred network.

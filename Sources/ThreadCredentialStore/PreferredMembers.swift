@@ -2,7 +2,7 @@
 
 import ThreadDataset
 
-/// The border routers that belong to a preferred network.
+/// The border routers that belong to a preferred network, and those that had its key when they left.
 package struct PreferredMembers: Hashable, Sendable {
   /// Damaged credentials that name the network. Whether their router is a member, and which keys it uses,
   /// cannot be read.
@@ -18,20 +18,36 @@ package struct PreferredMembers: Hashable, Sendable {
     }
   }
 
-  package var readable: [PreferredDecision.Member]
-  package var damaged: [Damaged]
+  /// A router without credentials that had the network's key when it lost them. Its owner is kept for 30 days.
+  package struct Departed: Hashable, Sendable {
+    package var agent: BorderAgentID
+    package var team: String
 
-  package init(_ readable: [PreferredDecision.Member] = [], damaged: [Damaged] = []) {
-    self.readable = readable
-    self.damaged = damaged
+    package init(agent: BorderAgentID, team: String) {
+      self.agent = agent
+      self.team = team
+    }
   }
 
-  package var isEmpty: Bool { readable.isEmpty && damaged.isEmpty }
+  package var readable: [PreferredDecision.Member]
+  package var damaged: [Damaged]
+  package var departed: [Departed]
+
+  package init(
+    _ readable: [PreferredDecision.Member] = [], damaged: [Damaged] = [], departed: [Departed] = []
+  ) {
+    self.readable = readable
+    self.damaged = damaged
+    self.departed = departed
+  }
+
+  package var isEmpty: Bool { readable.isEmpty && damaged.isEmpty && departed.isEmpty }
 
   /// All but one border router.
   package func besides(_ agent: BorderAgentID) -> PreferredMembers {
     PreferredMembers(
-      readable.filter { $0.agent != agent }, damaged: damaged.filter { $0.agent != agent })
+      readable.filter { $0.agent != agent }, damaged: damaged.filter { $0.agent != agent },
+      departed: departed.filter { $0.agent != agent })
   }
 
   /// Whether all of them are one team's. Damaged credentials of an unknown team are another team's.
@@ -39,5 +55,6 @@ package struct PreferredMembers: Hashable, Sendable {
     func isSame(_ other: String) -> Bool { other.utf8.elementsEqual(team.utf8) }
     return readable.allSatisfy { isSame($0.team) }
       && damaged.allSatisfy { $0.team.map(isSame) ?? false }
+      && departed.allSatisfy { isSame($0.team) }
   }
 }

@@ -51,6 +51,7 @@ package struct ReportedDataset {
       wasMember: wasMember && Membership.stays(leads, dataset: kept, preferred: now),
       dataset: kept, preferred: now)
     guard let current else {
+      guard change.isStored else { return moved }
       try store.add(dataset, of: agent, team: team, in: home, followsPreferred: follows, tx)
       return moved
     }
@@ -77,7 +78,7 @@ package struct ReportedDataset {
     }
     guard let cause = decision.cause else { return nil }
     let former = try store.replacePreferredNetwork(
-      of: home, to: dataset, keepsFormer: cause == .owner, tx)
+      of: home, to: dataset, tx)
     return PreferredChange(from: preferred, to: dataset, cause: cause, formerID: former)
   }
 }

@@ -28,12 +28,10 @@ extension ThreadCredentialStore {
 
   /// Makes a dataset the preferred network.
   ///
-  /// - Parameter keepsFormer: whether the current one goes into the history whatever differs; else only
-  ///   one of other keys or another network does.
-  /// - Returns: the id under which the former network is kept; nil where there is nothing to keep.
+  /// - Returns: the id under which the former one is kept; nil where no essential parameter differs.
   @discardableResult
   package func replacePreferredNetwork(
-    of home: String, to dataset: OperationalDataset, keepsFormer: Bool, _ tx: WriteTransaction
+    of home: String, to dataset: OperationalDataset, _ tx: WriteTransaction
   ) throws -> String? {
     let former = try readablePreferred(of: home, tx)
     if let item = try forgottenItem(of: home, tx) { try keychain.delete(item, in: tx) }
@@ -43,7 +41,6 @@ extension ThreadCredentialStore {
     }
     guard let former, !former.essentialDifferences(from: dataset).isEmpty else { return nil }
     try dropFormer(sameAs: dataset, in: home, tx)
-    guard keepsFormer || !former.isSameNetwork(as: dataset) else { return nil }
     return try keep(former, in: home, tx)
   }
 
@@ -93,9 +90,20 @@ extension ThreadCredentialStore {
     try trimHistory(of: home, tx)
   }
 
+  /// The oldest goes first; before it the oldest that has a newer one with the same keys: whoever changes other
+  /// parameters again and again must not push out the keys of earlier networks.
   private func trimHistory(of home: String, _ tx: WriteTransaction) throws {
-    for item in try formerItems(of: home, tx).dropFirst(FormerNetwork.limit) {
-      try keychain.delete(item, in: tx)
+    var items = try formerItems(of: home, tx)
+    guard items.count > FormerNetwork.limit else { return }
+    var datasets = try items.map { try dataset(of: $0, tx) }
+    while items.count > FormerNetwork.limit {
+      let repeated = items.indices.last { index in
+        guard let dataset = datasets[index] else { return false }
+        return datasets[..<index].contains { $0?.isSameNetwork(as: dataset) == true }
+      }
+      let index = repeated ?? items.count - 1
+      try keychain.delete(items.remove(at: index), in: tx)
+      datasets.remove(at: index)
     }
   }
 
@@ -118,12 +126,12 @@ extension ThreadCredentialStore {
   static func historyService(_ home: String) -> String { "thread-preferred-history/\(home)" }
   static func forgottenService(_ home: String) -> String { "thread-preferred-forgotten/\(home)" }
 
-  /// Of one network with the same keys the history has the last dataset only.
+  /// The history has each once, whatever its timestamp.
   private func dropFormer(
     sameAs dataset: OperationalDataset, in home: String, _ tx: WriteTransaction
   ) throws {
     for item in try formerItems(of: home, tx)
-    where try self.dataset(of: item, tx)?.isSameNetwork(as: dataset) == true {
+    where try self.dataset(of: item, tx)?.essentialDifferences(from: dataset).isEmpty == true {
       try keychain.delete(item, in: tx)
     }
   }

@@ -6,8 +6,8 @@ import ThreadDataset
 
 /// Who belongs to the preferred network. The mark is a sealed attribute of the credential.
 extension ThreadCredentialStore {
-  /// The members of a preferred network: those whose mark holds and that are on it, and all credentials on
-  /// it that are damaged.
+  /// The members of a preferred network: those whose mark holds and that are on it, all credentials on it that are
+  /// damaged, and the routers that had its key when they left.
   ///
   /// An item whose attributes are damaged is found by the index of its Extended PAN ID, which does not tell
   /// the home: it counts in each home whose preferred network has this one.
@@ -16,17 +16,7 @@ extension ThreadCredentialStore {
   ) throws -> PreferredMembers {
     guard let network = preferred.extendedPANID else { return PreferredMembers() }
     var members = PreferredMembers()
-    var query = Self.query(network, in: home)
-    var items: [Item] = []
-    do throws(KeychainError) {
-      items = try keychain.items(matching: query, in: tx)
-    } catch {
-      guard error.isItemDamaged else { throw error }
-      members.damaged.append(.init(agent: nil, team: nil))
-      query.unreadable = .skip
-      items = try keychain.items(matching: query, in: tx)
-    }
-    for item in items {
+    for item in try items(Self.query(network, in: home), noting: &members, tx) {
       guard let agent = BorderAgentID(hex: item[.account]?.string ?? "") else { continue }
       do {
         let credential = try credential(from: item, agent: agent, home: home, tx)
@@ -37,7 +27,33 @@ extension ThreadCredentialStore {
         members.damaged.append(.init(agent: agent, team: item.accessGroup))
       }
     }
+    guard let key = NetworkKeyFingerprint.make(of: preferred) else { return members }
+    let owners = ItemQuery(
+      .genericPassword,
+      [.service: .string(Self.ownerService(home)), .generic: .data(Array(key.utf8))])
+    for item in try items(owners, noting: &members, tx) {
+      // One that came back is judged by what it has now.
+      guard let owner = OwnedID(item), try team(of: owner.agent, in: home, tx) == nil else {
+        continue
+      }
+      members.departed.append(.init(agent: owner.agent, team: owner.team))
+    }
     return members
+  }
+
+  /// What is damaged is noted.
+  private func items(
+    _ query: ItemQuery, noting members: inout PreferredMembers, _ tx: ReadTransaction
+  ) throws -> [Item] {
+    do throws(KeychainError) {
+      return try keychain.items(matching: query, in: tx)
+    } catch {
+      guard error.isItemDamaged else { throw error }
+      members.damaged.append(.init(agent: nil, team: nil))
+      var query = query
+      query.unreadable = .skip
+      return try keychain.items(matching: query, in: tx)
+    }
   }
 
   /// Other keys are another network: a router belongs to it that has them.
@@ -47,8 +63,7 @@ extension ThreadCredentialStore {
     guard let network = preferred.extendedPANID else { return }
     for credential in try all(in: home, on: network, tx).readable {
       let follows = Membership.follows(
-        wasMember: credential.followsPreferred && credential.dataset.hasKeys(of: preferred),
-        dataset: credential.dataset, preferred: preferred)
+        wasMember: false, dataset: credential.dataset, preferred: preferred)
       if follows != credential.followsPreferred {
         try update(credential, followsPreferred: follows, tx)
       }

@@ -66,17 +66,22 @@ extension ThreadCredentialStore {
     return (former[.label]?.string ?? "").utf8.elementsEqual(team.utf8) ? nil : former
   }
 
+  /// - Parameter key: of the Network Key that it had (`NetworkKeyFingerprint`); nil where it is not known.
   func addFormerOwner(
-    _ team: String, of agent: BorderAgentID, in home: String, _ tx: WriteTransaction
+    _ team: String, key: String? = nil, of agent: BorderAgentID, in home: String,
+    _ tx: WriteTransaction
   ) throws {
+    var attributes = Self.formerOwnerAttributes(team, key: key)
+    attributes[.service] = .string(Self.ownerService(home))
+    attributes[.account] = .string(agent.description)
+    attributes[.accessGroup] = .string(Self.internalGroup)
     try keychain.add(
       NewItem(
-        .genericPassword,
-        attributes: [
-          .service: .string(Self.ownerService(home)),
-          .account: .string(agent.description),
-          .accessGroup: .string(Self.internalGroup),
-          .label: .string(team),
-        ], secret: SecretBytes(copying: []), accessible: .afterFirstUnlock), in: tx)
+        .genericPassword, attributes: attributes, secret: SecretBytes(copying: []),
+        accessible: .afterFirstUnlock), in: tx)
+  }
+
+  static func formerOwnerAttributes(_ team: String, key: String?) -> ItemAttributes {
+    [.label: .string(team), .generic: .data(Array((key ?? "").utf8))]
   }
 }

@@ -10,7 +10,7 @@ import ThreadDataset
 /// | what | service | account | group | secret |
 /// |---|---|---|---|---|
 /// | credential | `thread-network/<home>` | border agent id | the team | dataset |
-/// | owner of a router that left | `thread-owner/<home>` | border agent id | internal | empty |
+/// | owner of a router that left, and which key it had | `thread-owner/<home>` | border agent id | internal | empty |
 /// | preferred network | `thread-preferred/<home>` | empty | internal | dataset |
 /// | networks that were preferred | `thread-preferred-history/<home>` | `p-…` | internal | dataset |
 /// | that no network is preferred | `thread-preferred-forgotten/<home>` | empty | internal | empty |
@@ -50,8 +50,14 @@ package struct ThreadCredentialStore: Sendable {
   package func readableCredential(
     of agent: BorderAgentID, in home: String, _ tx: ReadTransaction
   ) throws -> ThreadCredential? {
+    try Self.readable { try credential(of: agent, in: home, tx) }
+  }
+
+  private static func readable(
+    _ read: () throws -> ThreadCredential?
+  ) throws -> ThreadCredential? {
     do {
-      return try credential(of: agent, in: home, tx)
+      return try read()
     } catch let error as KeychainError where error.isItemDamaged {
       return nil
     }
@@ -157,12 +163,15 @@ package struct ThreadCredentialStore: Sendable {
   private func delete(
     _ item: Item, of agent: BorderAgentID, in home: String, _ tx: WriteTransaction
   ) throws {
+    let key = try Self.readable { try credential(from: item, agent: agent, home: home, tx) }
+      .flatMap { NetworkKeyFingerprint.make(of: $0.dataset) }
     try keychain.delete(item, in: tx)
     if let former = try formerOwnerItem(of: agent, in: home, tx) {
       // Since when it has none is the item's date.
-      _ = try keychain.update(former, attributes: [.label: .string(item.accessGroup)], in: tx)
+      let changes = Self.formerOwnerAttributes(item.accessGroup, key: key)
+      _ = try keychain.update(former, attributes: changes, in: tx)
     } else {
-      try addFormerOwner(item.accessGroup, of: agent, in: home, tx)
+      try addFormerOwner(item.accessGroup, key: key, of: agent, in: home, tx)
     }
   }
 

@@ -82,6 +82,17 @@ struct PreferredHistoryTests {
       try history.map(\.networkName) == [5, 8, 7, 6, 4, 3, 2, 1].map { "network-\($0)" })
   }
 
+  @Test("datasets with the same keys are kept too, and do not push out other keys")
+  func sameKeys() throws {
+    _ = try set { $0.dataset = try network(1).dataset(at: 1) }
+    for channel in 11...24 as ClosedRange<UInt16> {
+      _ = try set { $0.dataset = try network(2).with { $0.channel = channel }.dataset(at: 1) }
+    }
+    #expect(try history.count == FormerNetwork.limit)
+    #expect(try history.last?.networkName == "network-1")
+    #expect(try history.first?.dataset == network(2).with { $0.channel = 23 }.dataset(at: 1))
+  }
+
   @Test("a name that two networks have is refused, and both are named")
   func ambiguousName() throws {
     _ = try set { $0.dataset = try network(1).dataset(at: 1) }

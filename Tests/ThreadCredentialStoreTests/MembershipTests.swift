@@ -27,6 +27,39 @@ struct MembershipTests {
     }
   }
 
+  @Test("A router with the preferred keys is a member, whatever else its dataset says")
+  func keyHolder() throws {
+    let moved = home.with { $0.channel = 20 }
+    for seconds in [1, 5, 9] as [UInt64] {
+      #expect(follows(false, try moved.dataset(at: seconds), try home.dataset(at: 5)))
+    }
+  }
+
+  @Test("A timestamp is too far ahead of the clock after a year, with the preferred keys only")
+  func farAhead() throws {
+    let year: UInt64 = 365 * 86_400
+    let now: Int64 = 1_700_000_000
+    let latest = UInt64(now) + year
+    let preferred = try home.dataset(at: 5)
+    let moved = home.with { $0.channel = 20 }
+    let table: [(SampleNetwork, UInt64, Bool)] = [
+      (moved, 6, false), (moved, latest, false), (moved, latest + 1, true),
+      (home, latest + 1, true),
+      (moved, 0xFFFF_FFFF_FFFF, true), (.guest, latest + 1, false),
+      (home.with { $0.networkKey = SampleNetwork.guest.networkKey }, latest + 1, false),
+    ]
+    for (network, seconds, expected) in table {
+      #expect(
+        Membership.isTooFarAhead(try network.dataset(at: seconds), preferred: preferred, now: now)
+          == expected, "\(seconds)")
+    }
+    let far = try home.dataset(at: latest + 100)
+    // What a person has chosen is not further ahead than itself.
+    #expect(!Membership.isTooFarAhead(far, preferred: far, now: now))
+    #expect(!Membership.isTooFarAhead(far, preferred: nil, now: now))
+    #expect(Membership.isTooFarAhead(far, preferred: preferred, now: -1))
+  }
+
   @Test("A router with only the preferred Extended PAN ID, but another key, is not a member")
   func otherKey() throws {
     let otherKey = home.with { $0.networkKey = "00000000000000000000000000000001" }

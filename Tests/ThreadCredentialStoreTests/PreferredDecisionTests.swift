@@ -17,13 +17,14 @@ struct PreferredDecisionTests {
   private func decide(
     preferred: OperationalDataset?, stored: OperationalDataset?, incoming: OperationalDataset,
     isMember: Bool = true, isForgotten: Bool = false, source: PreferredDecision.Source = .broker,
-    others: [PreferredDecision.Member] = [], damaged: [PreferredMembers.Damaged] = []
+    others: [PreferredDecision.Member] = [], damaged: [PreferredMembers.Damaged] = [],
+    departed: [PreferredMembers.Departed] = []
   ) throws -> PreferredDecision {
     PreferredDecision(
       preferred: preferred, isForgotten: isForgotten, reporter: try member("ff", incoming),
       isMember: isMember, change: DatasetDecision(stored: stored, incoming: incoming),
       source: source
-    ) { PreferredMembers(others, damaged: damaged) }
+    ) { PreferredMembers(others, damaged: damaged, departed: departed) }
   }
 
   @Test("The first network of a home becomes preferred")
@@ -180,6 +181,23 @@ struct PreferredDecisionTests {
       try decide(
         preferred: preferred, stored: preferred, incoming: incoming, others: [own],
         damaged: [.init(agent: nil, team: "anna")]) == .follow(.confirmed(by: own.agent)))
+  }
+
+  @Test("A router that had the key when it left counts as a member, of its team")
+  func departed() throws {
+    let preferred = try home.dataset(at: 1)
+    let incoming = try rekeyed.dataset(at: 2)
+    let own = try member("01", incoming)
+    func decide(_ team: String, _ others: [PreferredDecision.Member]) throws -> PreferredDecision {
+      try self.decide(
+        preferred: preferred, stored: preferred, incoming: incoming, others: others,
+        departed: [.init(agent: member("02", preferred).agent, team: team)])
+    }
+    for team in ["anna", "bert"] { #expect(try decide(team, []) == .dispute) }
+    #expect(try decide("bert", [own]) == .dispute)
+    #expect(try decide("anna", [own]) == .follow(.confirmed(by: own.agent)))
+    let other = try member("03", team: "carl", incoming)
+    #expect(try decide("bert", [own, other]) == .follow(.confirmed(by: other.agent)))
   }
 
   @Test("New keys that a second member reports too are followed")

@@ -23,7 +23,7 @@ struct Alerts {
     let stored = try AlertLedger.find(fingerprint, tx)
     let transition = AlertTransition(
       phase: stored?.phase, facts: stored?.heldFacts ?? stored?.facts, wanted: wanted,
-      heldSince: stored?.heldSince, hold: name.definition.isHeld ? hold : 0, now: now)
+      heldSince: stored?.heldSince, hold: name.isHeld(wanted?.reason) ? hold : 0, now: now)
     if transition == .none { return AlertChange(isActive: wanted != nil && stored != nil) }
     let alert =
       stored
@@ -49,10 +49,10 @@ struct Alerts {
     return effects
   }
 
-  /// Whether an alert is held or fires.
-  func isActive(_ name: AlertName, about subject: String = "", in home: HomeRecord) throws -> Bool {
-    let fingerprint = AlertFingerprint(home: home.name, name: name, subject: subject)
-    return try AlertLedger.find(fingerprint, tx).map { $0.phase != .resolved } ?? false
+  /// An alert about the home that is held or fires.
+  func active(_ name: AlertName, in home: HomeRecord) throws -> AlertRecord? {
+    let fingerprint = AlertFingerprint(home: home.name, name: name, subject: "")
+    return try AlertLedger.find(fingerprint, tx).flatMap { $0.phase == .resolved ? nil : $0 }
   }
 
   /// Whether an alert of a router is raised, and not only held.

@@ -55,7 +55,7 @@ struct RouterAlertConditions {
   }
 
   /// Names come from others: quoted and cut.
-  var name: String { router.displayName }
+  var name: String { router.shownName }
   /// The network that its dataset is for.
   var configuredNetwork: String { router.networkName.flatMap(ShownName.quoted) ?? "its network" }
   /// The network that it is on.
@@ -131,9 +131,10 @@ struct RouterAlertConditions {
 
   private var conflictingReport: AlertFacts {
     facts(
-      "\(name) reported a dataset of \(configuredNetwork) that differs from the stored one of the "
-        + "same age",
-      "Set the right dataset on \(name) with a later active timestamp.")
+      "\(name) reported a dataset of \(configuredNetwork) that is not taken: it differs from the "
+        + "stored one of the same age, or its timestamp is more than a year ahead",
+      "Set the right dataset on \(name) with a later active timestamp. If its timestamp is far ahead and "
+        + "it is the right one, run `threadkeeper preferred set` with it.")
   }
 
   private var missing: AlertFacts {

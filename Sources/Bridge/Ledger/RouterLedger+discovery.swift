@@ -71,7 +71,7 @@ extension RouterLedger {
       guard let network = router.currentNetwork ?? router.network, let partition = router.partition
       else { return nil }
       return NetworkSplits.Place(
-        network: network, partition: partition, router: router.displayName)
+        network: network, partition: partition, router: router.shownName)
     }
   }
 }

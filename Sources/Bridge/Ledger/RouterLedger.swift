@@ -15,10 +15,10 @@ enum RouterLedger {
   }
 
   /// What people call a border router, for a sentence; its id where it has no name.
-  static func displayName(
+  static func shownName(
     of agent: BorderAgentID, home: Int64, _ tx: ReadTransaction
   ) throws -> String {
-    try find(agent, home: home, tx)?.displayName ?? agent.description
+    try find(agent, home: home, tx)?.shownName ?? agent.description
   }
 
   /// Routers behind an access point for which one of the users spoke last; reads at most `limit` rows for each.

@@ -84,8 +84,14 @@ package struct RouterRecord: Hashable, Sendable {
     isOnline = false
   }
 
-  /// How people call it, quoted and cut for a sentence; the id where its name shows nothing.
-  var displayName: String { name.flatMap(ShownName.quoted) ?? agent.description }
+  /// How people call it; the id where its name shows nothing.
+  var displayName: String {
+    guard let name, name.contains(where: { !$0.isWhitespace }) else { return agent.description }
+    return name
+  }
+
+  /// The same for a sentence, quoted and cut.
+  var shownName: String { name.flatMap(ShownName.quoted) ?? agent.description }
 
   /// Whether a login of the broker has announced it, and it has not left.
   var isAnnounced: Bool { isPresent && source == .mqtt }

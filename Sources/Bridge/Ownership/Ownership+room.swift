@@ -64,7 +64,7 @@ extension Ownership {
           try store.keychain.note(
             .routerRemoved, "\(router.agent) home \(home) from \(owner.team): \(reason)", in: tx)
         }
-        return [.routerForgotten]
+        return [.routerForgotten, .checkKeys(home: router.home)]
       }
     } catch let error as KeychainError where error.isItemDamaged {
       // Whose it is, is not known: a person decides, with `routers release`.

@@ -12,6 +12,7 @@ struct DisputeNotice {
   let claimants: [String]
   let others: [String]
   let damaged: [String]
+  let departed: [String]
   /// For commands: ` --home NAME`, or nothing.
   let homeOption: String
 
@@ -34,6 +35,9 @@ struct DisputeNotice {
 
   private var summary: String {
     var summary = claim
+    if !departed.isEmpty {
+      summary += "; \(NameList(departed)) had the current ones and left less than 30 days ago"
+    }
     if !damaged.isEmpty {
       summary +=
         "; the credentials stored for \(NameList(damaged)) are damaged, so their keys are not known"

@@ -42,7 +42,7 @@ struct KeyDisputes {
       }
       guard let cause = decision.cause else { continue }
       let former = try store.replacePreferredNetwork(
-        of: home.name, to: claimant.dataset, keepsFormer: false, tx)
+        of: home.name, to: claimant.dataset, tx)
       let change = PreferredChange(
         from: preferred, to: claimant.dataset, cause: cause, formerID: former)
       var event = EventRecord(time: now, types: .preferredChanged, home: home.id)
@@ -51,7 +51,7 @@ struct KeyDisputes {
       event.detail.networkName = claimant.dataset.networkName
       return try [
         .preferred(
-          change, by: router?.displayName ?? claimant.agent.description, home: home.id),
+          change, by: router?.shownName ?? claimant.agent.description, home: home.id),
         .event(event),
       ] + settle(in: home, preferred: claimant.dataset, homeOption: homeOption)
     }
@@ -61,11 +61,11 @@ struct KeyDisputes {
       others: try dispute.others.map { try name(of: $0.agent, in: home) },
       damaged: try dispute.damaged.map {
         try $0.agent.map { try name(of: $0, in: home) } ?? "an unknown border router"
-      }, homeOption: homeOption)
+      }, departed: try dispute.departed.map { try name(of: $0, in: home) }, homeOption: homeOption)
     return [.alert(.preferredKeyDisputed, notice.facts, home: home.id)]
   }
 
   private func name(of agent: BorderAgentID, in home: HomeRecord) throws -> String {
-    try RouterLedger.displayName(of: agent, home: home.id, tx)
+    try RouterLedger.shownName(of: agent, home: home.id, tx)
   }
 }

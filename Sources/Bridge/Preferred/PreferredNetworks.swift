@@ -28,24 +28,58 @@ struct PreferredNetworks {
     home.changes.needsKeyCheck = true
     var effects: [Effect] = [change.from, change.to].compactMap { $0?.extendedPANID }
       .map { .networkShown($0, home: id) }
-    if let to = change.to, let from = change.from, !to.isSameNetwork(as: from) {
+    if let to = change.to, let from = change.from, !to.essentialDifferences(from: from).isEmpty {
       var second: String?
       if case .confirmed(let agent) = change.cause {
-        second = try RouterLedger.displayName(of: agent, home: id, context.tx)
+        second = try RouterLedger.shownName(of: agent, home: id, context.tx)
       }
       let notice = PreferredNotice(
         from: from, to: to, cause: change.cause, who: who, second: second,
-        formerID: change.formerID, homeOption: context.homeOption(home))
+        disagreeing: try change.cause.isReported
+          ? disagreeing(with: to, former: from, in: home) : [], formerID: change.formerID,
+        homeOption: context.homeOption(home))
       effects.append(.alert(.preferredNetworkChanged, notice.facts, home: id))
     }
     return effects
+  }
+
+  /// Routers with keys of the preferred network or of the former one that have other parameters than it has.
+  private func disagreeing(
+    with preferred: OperationalDataset, former: OperationalDataset?, in home: HomeContext
+  ) throws -> [String] {
+    guard let network = preferred.extendedPANID else { return [] }
+    return try context.store.all(in: home.record.name, on: network, context.tx).readable
+      .filter { credential in
+        !credential.dataset.essentialDifferences(from: preferred).isEmpty
+          && [preferred, former].contains {
+            $0.map(credential.dataset.hasKeys(of:)) == true
+          }
+      }
+      .map { try RouterLedger.shownName(of: $0.agent, home: home.record.id, context.tx) }
+  }
+
+  /// The alert about a change is a warning until all routers of the network have followed.
+  func settleChange(in home: HomeContext) throws -> [Effect] {
+    guard home.changes.hasChangedRouters,
+      let alert = try context.alerts.active(.preferredNetworkChanged, in: home.record),
+      let preferred = try context.preferredNetwork(of: home)
+    else { return [] }
+    var facts = alert.heldFacts ?? alert.facts
+    guard facts.reason == AlertName.disagreement else { return [] }
+    let former = try context.store.formerNetworks(of: home.record.name, context.tx).first?.dataset
+    guard try disagreeing(with: preferred, former: former, in: home).isEmpty else { return [] }
+    facts.reason = nil
+    facts.summary =
+      "the preferred network \(preferred.shownName ?? "") was changed, and all its border routers "
+      + "have followed"
+    return [.alert(.preferredNetworkChanged, facts, home: home.record.id)]
   }
 
   /// Whether a dispute about the keys may have begun or ended.
   func needsDisputeCheck(in home: HomeContext) throws -> Bool {
     try home.changes.needsKeyCheck
       || home.changes.hasChangedRouters
-        && context.alerts.isActive(.preferredKeyDisputed, in: home.record)
+        && context.alerts.active(.preferredKeyDisputed, in: home.record) != nil
   }
 
   func settleDispute(in home: HomeContext) throws -> [Effect] {

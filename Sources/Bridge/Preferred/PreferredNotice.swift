@@ -14,13 +14,16 @@ struct PreferredNotice {
   let who: String?
   /// The second router that reports it.
   let second: String?
+  /// Routers that have other parameters.
+  let disagreeing: [String]
   /// Under which the former network is kept.
   let formerID: String?
   /// For commands: ` --home NAME`, or nothing.
   let homeOption: String
 
   var facts: AlertFacts {
-    var facts = AlertFacts(summary: "\(change): \(reason)", remedy: remedy)
+    var facts = AlertFacts(summary: "\(change): \(reason)\(objection)", remedy: remedy)
+    if !disagreeing.isEmpty { facts.reason = AlertName.disagreement }
     facts.networkName = to.networkName
     facts.extendedPANID = to.extendedPANID?.description
     facts.preferredNetworkName = to.networkName
@@ -33,7 +36,9 @@ struct PreferredNotice {
   private var change: String {
     let name = to.shownName ?? "without a name"
     guard to.extendedPANID != from.extendedPANID else {
-      return "the preferred network \(name) has new keys"
+      guard to.hasKeys(of: from) else { return "the preferred network \(name) has new keys" }
+      let names = to.essentialDifferences(from: from).map(\.rawValue).joined(separator: ", ")
+      return "the preferred network \(name) has other parameters (\(names))"
     }
     return
       "\(name) is the preferred network now, instead of \(from.shownName ?? "one without a name")"
@@ -42,13 +47,18 @@ struct PreferredNotice {
   private var reason: String {
     let who = who ?? "a border router"
     return switch cause {
-    case .first, .sameKeys: "\(who) reports it"
+    case .first, .sameKeys: "\(who) reports them"
     case .onlyMember: "\(who), its only border router, reports them"
     case .confirmed: "\(who) and \(second ?? "another border router") report them"
     case .owner: "a program on this machine has stored it for one of its team's border routers"
     case .person: "a person has chosen it (\(who))"
     case .imported: "it came with an import"
     }
+  }
+
+  private var objection: String {
+    guard !disagreeing.isEmpty else { return "" }
+    return ", and \(NameList(disagreeing)) \(disagreeing.count == 1 ? "has" : "have") others"
   }
 
   private var remedy: String {

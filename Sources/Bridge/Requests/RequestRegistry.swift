@@ -63,7 +63,7 @@ final class RequestRegistry: CredentialRegistry {
     }
     if let preferred {
       effects.append(
-        .preferred(preferred, by: row?.displayName ?? agent.description, home: home.id))
+        .preferred(preferred, by: row?.shownName ?? agent.description, home: home.id))
       event.types.insert(.preferredChanged)
     }
     if !event.types.isEmpty { event.describe(dataset) }

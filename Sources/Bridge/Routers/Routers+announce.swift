@@ -57,15 +57,20 @@ extension Routers {
       let isTaken =
         report == .confirmed || report == .configured
         || returns(to: incoming, from: current, preferred: preferred)
-      let change =
+      var change =
         isTaken
         ? DatasetDecision(stored: current, confirmed: incoming)
         : DatasetDecision(stored: current, incoming: incoming)
+      if let preferred, change.isStored,
+        Membership.isTooFarAhead(incoming, preferred: preferred, now: now.milliseconds / 1_000)
+      {
+        change = .conflict(incoming.essentialDifferences(from: preferred))
+      }
       let moved = try ReportedDataset(
         incoming, of: router.agent, in: home.name, team: configuration.team(user), change: change
       ).save(over: credential, preferred: preferred, in: store, tx)
       if let moved {
-        effects.append(.preferred(moved, by: router.displayName, home: home.id))
+        effects.append(.preferred(moved, by: router.shownName, home: home.id))
         record.types.insert(.preferredChanged)
       }
       describe(incoming, change, over: credential, router: &router, record: &record)

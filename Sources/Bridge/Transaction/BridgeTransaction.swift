@@ -62,6 +62,7 @@ final class BridgeTransaction {
       try apply(context.preferredNetworks.settleDispute(in: home))
       if try context.preferredNetwork(of: home) != before { try recheckRouters(in: home) }
     }
+    for home in homes { try apply(context.preferredNetworks.settleChange(in: home)) }
     for home in homes { try apply(context.preferredNetworks.settleMove(of: home)) }
     for home in homes where home.changes.needsRouterChecks { try recheckRouters(in: home) }
   }

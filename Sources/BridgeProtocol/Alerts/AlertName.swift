@@ -35,12 +35,22 @@ package enum AlertName: String, CaseIterable, Codable, Sendable {
   /// maker, with a network of its own, on purpose.
   package static let neverMember = "never_member"
 
+  /// The reason of an adoption that failed, and of a changed preferred network while border routers have other
+  /// parameters.
+  package static let disagreement = AdoptionState.disagreement.rawValue
+
+  /// Whether its condition has to last: routers that change together do not disagree for long.
+  package func isHeld(_ reason: String?) -> Bool {
+    definition.isHeld || self == .preferredNetworkChanged && reason == Self.disagreement
+  }
+
   /// - Parameter reason: of the alert's facts. What a person has refused is as somebody wants it.
   package func severity(_ reason: String?) -> Severity {
     switch (self, reason) {
     case (.adoptionFailed, AdoptionState.denied.rawValue),
       (.preferredNetworkMismatch, Self.neverMember):
       .info
+    case (.preferredNetworkChanged, Self.disagreement): .warning
     default: severity
     }
   }

@@ -59,6 +59,8 @@ struct AlertNameTests {
         .adoptionFailed, .preferredNetworkChanged, .sessionTakenOver, .storeDamaged,
         .consentByHomeAssistant,
       ])
+    #expect(AlertName.preferredNetworkChanged.isHeld(AlertName.disagreement))
+    #expect(!AlertName.preferredNetworkChanged.isHeld(nil))
   }
 
   @Test("What has happened is told for a day")

@@ -40,9 +40,13 @@ struct AlertHomeTests {
     try bridge.announce(Agent.living, moved, at: 6)
     for _ in 0..<35 { try bridge.pass(1) }
     #expect(
-      try bridge.firing() == ["PlaintextCredentials anna", "StaleDataset \(Agent.attic)"])
+      try bridge.firing() == [
+        "PlaintextCredentials anna", "PreferredNetworkChanged", "StaleDataset \(Agent.attic)",
+      ])
+    #expect(try bridge.alert(.preferredNetworkChanged)?.severity == .warning)
     try bridge.announce(Agent.attic, moved, at: 6)
-    #expect(try bridge.firing() == ["PlaintextCredentials anna"])
+    #expect(try bridge.firing() == ["PlaintextCredentials anna", "PreferredNetworkChanged"])
+    #expect(try bridge.alert(.preferredNetworkChanged)?.severity == .info)
   }
 
   @Test("A home without a preferred network has an alert, until the first dataset comes")

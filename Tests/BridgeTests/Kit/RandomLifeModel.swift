@@ -30,6 +30,8 @@ struct RandomLifeModel {
 
   private(set) var owners: [String: String] = [:]
   private(set) var stored: [String: Dataset] = [:]
+  /// What routers had that have left; nothing of it is old enough to be forgotten.
+  private var departed: [String: Dataset] = [:]
   private(set) var present: Set<String> = []
   private(set) var members: Set<String> = []
   private(set) var preferred: Dataset?
@@ -60,7 +62,7 @@ struct RandomLifeModel {
       claim(agent, isUpdate: before.map { dataset.isOn($0) } ?? false)
     }
     if let preferred, dataset.isOn(preferred),
-      wasMember && stays || dataset.saysTheSame(as: preferred)
+      wasMember && stays || dataset.hasKey(of: preferred)
     {
       members.insert(agent)
     } else {
@@ -88,13 +90,17 @@ struct RandomLifeModel {
       return
     }
     let others = members.filter { $0 != agent }
-    let isOneTeam = others.allSatisfy { owners[$0] == owners[agent] }
+    let gone = departed.keys.filter {
+      $0 != agent && stored[$0] == nil && departed[$0]?.isOn(preferred) == true
+        && departed[$0]?.hasKey(of: preferred) == true
+    }
+    let isOneTeam = others.union(gone).allSatisfy { owners[$0] == owners[agent] }
     let isConfirmed = others.contains {
       guard let other = stored[$0] else { return false }
       return other.seconds > preferred.seconds && other.saysTheSame(as: dataset)
         && (isOneTeam || owners[$0] != owners[agent])
     }
-    guard others.isEmpty || isConfirmed else { return }
+    guard others.isEmpty && gone.isEmpty || isConfirmed else { return }
     self.preferred = dataset
     members = members.filter { stored[$0]?.hasKey(of: dataset) == true }
   }
@@ -122,13 +128,13 @@ struct RandomLifeModel {
   mutating func leave(_ agent: String, team: String) -> Bool {
     if let owner = owners[agent], owner != team { return false }
     present.remove(agent)
-    stored[agent] = nil
-    members.remove(agent)
+    removeCredential(agent)
     settleClaims()
     return true
   }
 
   mutating func removeCredential(_ agent: String) {
+    if let dataset = stored[agent] { departed[agent] = dataset }
     stored[agent] = nil
     members.remove(agent)
   }
@@ -143,7 +149,7 @@ struct RandomLifeModel {
     for (agent, dataset) in stored {
       if !dataset.isOn(preferred) {
         members.remove(agent)
-      } else if dataset.saysTheSame(as: preferred) {
+      } else if dataset.hasKey(of: preferred) {
         members.insert(agent)
       }
     }

@@ -130,12 +130,20 @@ struct PreferredKeyTests {
     }
   }
 
-  @Test("When the other side leaves, the claim is that of the only member")
+  @Test("When the other side leaves, the claim is that of the only member after 30 days")
   func otherSideGone() throws {
     try bridge.announce(Agent.living, rekeyed, at: 2)
     try bridge.say(.leave, Agent.attic)
-    #expect(try bridge.preferred() == rekeyed.dataset(at: 2) && dispute == nil)
-    #expect(try bridge.takeNames().last { !$0.hasPrefix("alert") } == "preferred_changed")
+    try bridge.pass(30)
+    #expect(try dispute?.phase == .firing && bridge.preferred() == home.dataset(at: 1))
+    #expect(
+      try dispute?.facts.summary.hasSuffix(
+        "; \(Agent.attic) had the current ones and left less than 30 days ago") == true)
+    try bridge.pass(29 * 86_400)
+    #expect(try bridge.preferred() == home.dataset(at: 1))
+    try bridge.pass(86_400)
+    #expect(try bridge.preferred() == rekeyed.dataset(at: 2))
+    #expect(try dispute?.phase == .resolved)
   }
 
   @Test("A person takes the new key by the command of the alert; the others are behind then")
@@ -236,13 +244,31 @@ struct PreferredKeyTests {
     #expect(try bridge.preferred() == chosen.dataset(at: 1))
   }
 
-  @Test("Other parameters follow a single member at once, and raise no alert")
+  @Test("Other parameters follow a single member at once; the alert waits for the others")
   func otherParameters() throws {
     let moved = home.with { $0.channel = 20 }
     try bridge.announce(Agent.living, moved, at: 2)
     #expect(try bridge.preferred() == moved.dataset(at: 2))
-    #expect(try dispute == nil && bridge.alert(.preferredNetworkChanged) == nil)
-    #expect(try bridge.database.read { try bridge.store.formerNetworks(of: "home", $0) }.isEmpty)
+    let held = try #require(try bridge.alert(.preferredNetworkChanged))
+    #expect(try dispute == nil && held.phase == .held && held.severity == .warning)
+    #expect(
+      held.facts.summary
+        == #"the preferred network "home" has other parameters (channel): "#
+        + "\(Agent.living) reports them, and \(Agent.attic) has others")
+    let former = try bridge.database.read { try bridge.store.formerNetworks(of: "home", $0) }
+    #expect(try former.map(\.dataset) == [home.dataset(at: 1)])
+    try bridge.announce(Agent.attic, moved, at: 2)
+    let notice = try #require(try bridge.alert(.preferredNetworkChanged))
+    #expect(notice.phase == .firing && notice.severity == .info)
+    #expect(notice.facts.remedy.contains(former[0].id))
+  }
+
+  @Test("Where others do not follow within the hold, the alert is a warning that names them")
+  func notFollowed() throws {
+    try bridge.announce(Agent.living, home.with { $0.channel = 20 }, at: 2)
+    try bridge.pass(30)
+    let alert = try #require(try bridge.alert(.preferredNetworkChanged))
+    #expect(alert.phase == .firing && alert.severity == .warning)
   }
 
   @Test(

@@ -36,7 +36,7 @@ struct DamagedFileTests {
     try expectDamagedFile {
       _ = try bridge.database.write {
         try bridge.store.replacePreferredNetwork(
-          of: "home", to: SampleNetwork.guest.dataset(at: 1), keepsFormer: true, $0)
+          of: "home", to: SampleNetwork.guest.dataset(at: 1), $0)
       }
     }
     try expectDamagedFile {

@@ -96,7 +96,7 @@ struct DatasetEventTests {
     }
     try bridge.receive([
       try bridge.message(
-        .announce, Agent.attic, user: "eve", ["dataset": try evil.dataset(at: 1 << 40).hex])
+        .announce, Agent.attic, user: "eve", ["dataset": try evil.dataset(at: 1 << 20).hex])
     ])
     let after = try bridge.network(.home)
     #expect(after?.routers == 2)

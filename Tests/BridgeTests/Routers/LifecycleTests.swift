@@ -113,7 +113,8 @@ struct LifecycleTests {
     bridge.clock.advance(seconds: 5)
     let moved = SampleNetwork.home.with { $0.channel = 20 }
     try bridge.say(.dataset, Agent.living, ["dataset": try moved.dataset(at: 2).hex])
-    let event = try #require(try bridge.takeEvents().first { !$0.types.isEmpty })
+    let event = try #require(
+      try bridge.takeEvents().first { $0.types.contains(.datasetUpdated) })
     #expect(event.types == [.datasetUpdated, .preferredChanged])
     #expect(event.detail.differs == ["channel"])
     #expect(event.detail.networkName == "home")

@@ -12,9 +12,11 @@ struct ThreadNetwork: Sendable {
 
   struct Unfit: Error {}
 
-  init(_ name: String, channel: UInt16 = 15, networkKey: [UInt8]? = nil, pskc: [UInt8]? = nil)
-    throws
-  {
+  /// - Parameter other: one whose Extended PAN ID it has, with keys of its own.
+  init(
+    _ name: String, channel: UInt16 = 15, networkKey: [UInt8]? = nil, pskc: [UInt8]? = nil,
+    rekeying other: ThreadNetwork? = nil
+  ) throws {
     self.name = name
     self.networkKey = networkKey ?? Self.random(16)
     self.pskc = pskc ?? Self.random(16)
@@ -22,7 +24,7 @@ struct ThreadNetwork: Sendable {
     Recorder.current?.note("the network key of \(name)", self.networkKey)
     Recorder.current?.note("the PSKc of \(name)", self.pskc)
     guard let key = NetworkKey(bytes: self.networkKey), let pskc = PSKc(bytes: self.pskc),
-      let network = ExtendedPANID(bytes: Self.random(8)),
+      let network = other?.dataset.extendedPANID ?? ExtendedPANID(bytes: Self.random(8)),
       let prefix = MeshLocalPrefix(bytes: [0xFD] + Self.random(7)),
       let policy = SecurityPolicy(rotationTime: 672, flags: [0xF7, 0xF8]),
       let timestamp = Timestamp(seconds: 1)
