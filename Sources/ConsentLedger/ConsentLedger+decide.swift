@@ -40,6 +40,14 @@ extension ConsentLedger {
     try perform(.withdrawn, on: &machine, item, now: now, tx)
   }
 
+  /// The same question, where it was denied a moment ago, is asked again at once.
+  package func allowAgain(_ text: String, now: Int64, _ tx: WriteTransaction) throws {
+    guard let id = ConsentID(text, .request), let (item, question) = try pendingItems.find(id, tx)
+    else { return }
+    var machine = ConsentMachine(question)
+    try perform(.wantedAgain, on: &machine, item, now: now, tx)
+  }
+
   private func decide(
     _ text: String, _ event: ConsentEvent, now: Int64, _ tx: WriteTransaction
   ) throws -> EndedConsent {

@@ -64,6 +64,9 @@ package protocol ConsentGate {
   ///   `not_authorized` when this requester may not decide it.
   func settle(_ decision: ConsentDecision, _ tx: WriteTransaction) throws
 
+  /// - Throws: `AnswerFailure` with `not_authorized` when this requester may decide nothing.
+  func requireDecider(_ decision: ConsentDecision) throws
+
   /// What this requester itself waits for, in its home, oldest first. What the networks are is said
   /// only to who may decide it: before somebody agrees, nothing is told.
   func waiting(_ context: RequestContext, _ tx: WriteTransaction) throws -> [WaitingQuestion]
@@ -73,6 +76,10 @@ extension ConsentGate {
   package func waiting(
     _ context: RequestContext, _ tx: WriteTransaction
   ) throws -> [WaitingQuestion] { [] }
+
+  package func requireDecider(_ decision: ConsentDecision) throws {
+    throw AnswerFailure(.notAuthorized, "nobody can be asked")
+  }
 }
 
 /// For a program without a daemon: nobody can agree to anything.

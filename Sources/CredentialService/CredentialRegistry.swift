@@ -26,6 +26,15 @@ package protocol CredentialRegistry {
 
   func preferredSet(_ change: PreferredChange, context: RequestContext) throws
 
+  /// A person wants to be asked again whether a router gets the preferred credentials.
+  func askAgain(_ agent: BorderAgentID, context: RequestContext) throws
+
   /// What `routers/list`, `networks/list` and `alerts/list` come to.
   func states(_ command: RequestCommand, context: RequestContext) throws -> AnswerData
+}
+
+extension CredentialRegistry {
+  package func askAgain(_ agent: BorderAgentID, context: RequestContext) throws {
+    throw AnswerFailure(.notFound, field: "border_agent_id", "no border router \(agent) is listed")
+  }
 }

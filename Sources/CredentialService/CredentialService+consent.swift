@@ -53,6 +53,16 @@ extension CredentialService {
         isAdministrator: context.isAdministrator, isSigned: context.isSigned, home: home), tx)
   }
 
+  /// Whoever may deny may have the question asked again.
+  func askAgain(_ request: ThreadRequest) throws {
+    guard let agent = request.agent else { return }
+    try gate.requireDecider(
+      ConsentDecision(
+        id: "", approves: false, by: context.requester, isAdministrator: context.isAdministrator,
+        isSigned: context.isSigned, home: home))
+    try registry.askAgain(agent, context: context)
+  }
+
   /// What the requester itself waits for, oldest first.
   func pendingConsents() throws -> AnswerData {
     var data = AnswerData()

@@ -50,6 +50,9 @@ package struct CredentialService {
       case .approveConsent, .denyConsent:
         try settle(request)
         return .decided
+      case .askConsent:
+        try askAgain(request)
+        return .decided
       case .getPreferred, .getNetwork, .nearbyNetworks: return try disclose(request)
       default: return .data(try perform(request))
       }
@@ -80,7 +83,7 @@ package struct CredentialService {
     case .listRouters, .listNetworks, .listAlerts:
       return try registry.states(request.command, context: context)
     case .shareCredentials, .getNetwork, .nearbyNetworks, .getPreferred, .approveConsent,
-      .denyConsent:
+      .denyConsent, .askConsent:
       throw AnswerFailure(.unsupported, "\(request.command.rawValue) is not in this version")
     }
   }

@@ -37,6 +37,7 @@ package enum RequestMethods {
     case .listAlerts: (interface, name) = (.networks, "ListAlerts")
     case .approveConsent: (interface, name) = (.questions, "Approve")
     case .denyConsent: (interface, name) = (.questions, "Deny")
+    case .askConsent: (interface, name) = (.questions, "Ask")
     case .pendingConsents: (interface, name) = (.questions, "Pending")
     }
     return Method(interface.name, name, for: .team)

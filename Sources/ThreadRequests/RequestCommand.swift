@@ -20,6 +20,8 @@ package enum RequestCommand: String, CaseIterable, Sendable {
   case forgetNetwork = "networks/forget"
   case approveConsent = "consent/approve"
   case denyConsent = "consent/deny"
+  /// Has a person asked again about a router.
+  case askConsent = "consent/ask"
   /// What the requester itself waits for.
   case pendingConsents = "consent/pending"
   case listRouters = "routers/list"
@@ -41,7 +43,7 @@ package enum RequestCommand: String, CaseIterable, Sendable {
   package var writes: Bool {
     switch self {
     case .storeCredentials, .deleteCredentials, .shareCredentials, .setPreferred, .forgetPreferred,
-      .forgetNetwork, .approveConsent, .denyConsent:
+      .forgetNetwork, .approveConsent, .denyConsent, .askConsent:
       true
     default: needsConsent
     }

@@ -46,7 +46,7 @@ package struct ThreadRequest: Sendable, Hashable {
     case .storeCredentials:
       agent = try Self.agent(fields)
       dataset = try Self.dataset(fields)
-    case .deleteCredentials, .getCredentials: agent = try Self.agent(fields)
+    case .deleteCredentials, .getCredentials, .askConsent: agent = try Self.agent(fields)
     case .getNetwork, .shareCredentials: network = try Self.network(fields)
     case .checkPreferred: dataset = try Self.dataset(fields)
     case .setPreferred:

@@ -120,6 +120,35 @@ struct AdoptionTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
+  @Test("Denied by mistake, asked again and approved: the router is sent the dataset")
+  func askedAgain() async throws {
+    let (scene, daemon) = try await place.start()
+    let first = try #require(try await place.waiting()["id"]?.text)
+    #expect(try await installation.command("consent", "deny", first).status == 0)
+    let remedy = try await place.failed("denied", scene)["remedy"]?.text ?? ""
+    for way in [
+      "\"Ask again\" in Home Assistant or on the status page",
+      "`threadkeeper consent ask \(scene.router.agent)`",
+    ] {
+      #expect(remedy.contains(way), "\(remedy)")
+    }
+    let asked = try await installation.command("consent", "ask", scene.router.agent)
+    #expect(asked.status == 0 && asked.output.contains("asked again"), "\(asked.error)")
+    #expect(try await place.waiting()["id"]?.text != first)
+    try await scene.audience.until("the alert's end") {
+      !$0.alerts("alert_resolved", "AdoptionFailed").isEmpty
+    }
+    let twice = try await installation.command("consent", "ask", scene.router.agent)
+    #expect(twice.status == 64 && twice.error.contains("already"), "\(twice.error)")
+    let unknown = try await installation.command("consent", "ask", BorderRouter(number: 9).agent)
+    #expect(unknown.status == 66, "\(unknown.error)")
+    #expect(scene.audience.look(place.messages).isEmpty)
+    try await place.approve()
+    try await scene.audience.until("the message") { !place.messages($0).isEmpty }
+    #expect(try place.opened(scene).first?["dataset"]?.text == (try home.hex()))
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
   @Test(
     "Of a router that does not answer, what it said before stays; of one that says something else, that"
   )

@@ -13,10 +13,24 @@ struct BrowserTests {
   private static let takesPictures =
     ProcessInfo.processInfo.environment["MAKE_SCREENSHOTS"] == "1"
 
-  private func picture(_ tab: BrowserTab, _ name: String) async throws {
+  /// On a phone and on a desktop, light and dark.
+  private func pictures(_ tab: BrowserTab, _ name: String) async throws {
     guard Self.takesPictures else { return }
-    let file = ProjectFiles.root.appendingPathComponent("docs/images/\(name).png")
-    try await tab.picture().write(to: file)
+    for scheme in ["light", "dark"] {
+      try await tab.prefer(colorScheme: scheme)
+      for (device, width, height, scale) in [
+        ("phone", 390, 844, 2), ("desktop", 1_280, 900, 1),
+      ] {
+        try await tab.resize(
+          width: width, height: height, isPhone: device == "phone", scale: scale)
+        try await tab.wait("innerWidth === \(width)")
+        let file = ProjectFiles.root.appendingPathComponent(
+          "docs/images/\(name)-\(device)-\(scheme).png")
+        try await tab.picture().write(to: file)
+      }
+    }
+    try await tab.prefer(colorScheme: "light")
+    try await tab.resize(width: 1_000, height: 900)
   }
 
   @Test("It shows a healthy home, a router on another network, and a request for consent")
@@ -24,26 +38,27 @@ struct BrowserTests {
     let home = try await PageHome()
     let network = try ThreadNetwork("home")
     let (hub, attic) = (BorderRouter(number: 1), BorderRouter(number: 2))
-    try await home.announce(hub, "Kitchen", network)
+    try await home.announce(hub, "Hallway hub", network)
     try await home.announce(attic, "Attic", network)
+    try await home.announce(BorderRouter(number: 3), "Kitchen speaker", network)
     let tab = try await home.browser()
     try await tab.open(home.link)
     try await tab.waitForText("Attic")
     try await tab.waitForText("All is well.")
-    try await picture(tab, "page-healthy")
 
-    try await home.announce(attic, "Attic", try ThreadNetwork("attic"))
+    try await home.announce(attic, "Attic", try ThreadNetwork("guest-thread"))
     for text in ["PreferredNetworkMismatch", "not on the preferred network", "What to do: "] {
       try await tab.waitForText(text)
     }
-    try await picture(tab, "page-mismatch")
+    try await tab.wait("document.querySelectorAll('.fault').length === 1")
+    try await pictures(tab, "page")
     let html = try await tab.evaluate("document.documentElement.outerHTML").text ?? ""
     #expect(!html.contains(try network.hex()) && !html.contains(PageHome.token))
 
     let asking = home.ask()
     try await tab.waitForText(" asks for the credentials of home")
     try await tab.waitForText("Waits for ")
-    try await picture(tab, "page-consent")
+    try await pictures(tab, "page-consent")
     try await tab.click("Deny")
     #expect(try await !asking.value)
 

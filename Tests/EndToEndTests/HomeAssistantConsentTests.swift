@@ -99,6 +99,26 @@ struct HomeAssistantConsentTests {
     #expect(try await second.stop() == .exit(0))
   }
 
+  @Test(
+    "Denied by mistake: \"Ask again\" on the router's device brings the question back")
+  func askedAgain() async throws {
+    let (scene, daemon) = try await place.start()
+    try await press(try await shown("deny", scene), .v5)
+    _ = try await place.failed("denied", scene)
+    try await areGone(scene)
+    let device = "homeassistant/device/threadkeeper_threadkeeper_\(scene.router.agent)/config"
+    let again = try #require(scene.audience.state(device)?["components"]?["ask_again"])
+    #expect(again["name"] == "Ask again")
+    let state = try #require(again["availability"]?.list.last)
+    #expect(state["topic"]?.text == scene.router.state)
+    #expect(state["value_template"]?.text?.contains("adoption == 'failed'") == true)
+    try await press(again, .v311)
+    try await press(try await shown("approve", scene), .v5)
+    try await scene.audience.until("the message") { !place.messages($0).isEmpty }
+    #expect(try place.opened(scene).first?["dataset"]?.text == (try place.home.hex()))
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
   @Test("Denied by the button: nothing is sent, and the buttons are gone, also after a restart")
   func denied() async throws {
     let (scene, first) = try await place.start()

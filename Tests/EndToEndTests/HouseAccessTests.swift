@@ -255,7 +255,7 @@ struct HouseAccessTests {
     for topic in ["house/heating/set", "homeassistant/status", "zigbee2mqtt/lamp/set"] {
       #expect(try await isTaken(topic, home), "\(topic)")
     }
-    let decisions: Set<RequestCommand> = [.approveConsent, .denyConsent]
+    let decisions: Set<RequestCommand> = [.approveConsent, .denyConsent, .askConsent]
     for user in ["homeassistant", "hub", "anna"] {
       for command in RequestCommand.allCases where !decisions.contains(command) {
         #expect(

@@ -97,7 +97,8 @@ import ThreadRequests
         "ping", "credentials/store", "credentials/delete", "credentials/get", "credentials/list",
         "credentials/list_active", "credentials/share", "network/get", "networks/nearby",
         "preferred/available", "preferred/check", "preferred/get", "preferred/set",
-        "preferred/forget", "networks/forget", "consent/approve", "consent/deny", "consent/pending",
+        "preferred/forget", "networks/forget", "consent/approve", "consent/deny", "consent/ask",
+        "consent/pending",
         "routers/list", "networks/list",
         "alerts/list",
       ])

@@ -48,7 +48,7 @@ import ThreadRequests
       (.deleteCredentials, "border_agent_id"), (.getCredentials, "border_agent_id"),
       (.getNetwork, "ext_pan_id"), (.shareCredentials, "ext_pan_id"),
       (.setPreferred, "ext_pan_id"), (.checkPreferred, "dataset"), (.approveConsent, "id"),
-      (.denyConsent, "id"), (.forgetNetwork, "ext_pan_id"),
+      (.denyConsent, "id"), (.askConsent, "border_agent_id"), (.forgetNetwork, "ext_pan_id"),
     ])
   func missing(_ command: RequestCommand, _ field: String) {
     let failure = failure(command, "{}")

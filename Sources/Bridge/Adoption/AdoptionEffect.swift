@@ -10,6 +10,8 @@ enum AdoptionEffect: Hashable {
   case delete
   /// A person is asked; the answer is `AdoptionEvent.asked`.
   case ask
+  /// The question of this id, where it was denied, can be asked again at once.
+  case allowAgain(String)
   /// The question of this id has no meaning any more.
   case withdraw(String)
   /// History, audit and log: what was agreed to by this id is not given.

@@ -13,6 +13,8 @@ enum AdoptionEvent {
   case mismatchRaised
   /// It left, was released, or belongs to another team.
   case removed
+  /// A person wants to be asked again.
+  case wantedAgain
   /// It has reported a dataset.
   ///
   /// - isAwaited: see `AdoptionMachine.isAwaited`.

@@ -24,6 +24,7 @@ import ThreadDataset
 /// | failed | checked: something else than asked about, or another SSID | `due`: restarts; none if not elsewhere |
 /// | `asked`, `agreed`, `sent`, failed | checked: nothing can be sealed | the key obstacle; none if not elsewhere |
 /// | any | removed | none: ends |
+/// | failed | a person wants to be asked again | `due`: restarts |
 /// | `sent`, failed after it | reported: confirmed | none; the record is deleted |
 /// | `sent`, failed after it | reported: configured | the same; what it reports is kept |
 /// | `sent` | reported: not confirmed, with a reason | that reason |
@@ -94,6 +95,9 @@ struct AdoptionMachine: Hashable {
       if state == nil { state = .due }
       return []
     case .removed: return end(next: nil)
+    case .wantedAgain:
+      guard state?.canBeAskedAgain == true else { return [] }
+      return (record.map { [.allowAgain($0.consent)] } ?? []) + restart()
     case .reported(let report, let isAwaited, let failure):
       return counts(report, isAwaited: isAwaited) ? reported(report, failure) : []
     case .stored(let dataset, let report): return stored(dataset, after: report)

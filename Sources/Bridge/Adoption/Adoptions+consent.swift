@@ -11,6 +11,13 @@ extension Adoptions {
     record.subject.command == AdoptionQuestion.command ? record.subject.router?.agent : nil
   }
 
+  /// A person wants to be asked again about a router.
+  func askAgain(_ router: RouterRecord, in home: String) throws -> [Effect] {
+    var machine = try machine(of: router, in: home)
+    let effects = machine.handle(.wantedAgain)
+    return try perform(effects, &machine, of: router, in: home)
+  }
+
   /// A question about a router is settled.
   ///
   /// - Parameter router: nil where it has left, or its home is not served any more.
@@ -38,5 +45,18 @@ extension Adoptions {
     let effects = machine.handle(
       .decided(record.outcome, consent: consent, isEnabled: isEnabled, target: target))
     return try perform(effects, &machine, of: router, in: home)
+  }
+}
+
+extension RouterRecord {
+  /// Why nobody can be asked again whether it gets the preferred credentials; nil where somebody can.
+  var askAgainObstacle: String? {
+    guard adoption?.canBeAskedAgain != true else { return nil }
+    return switch adoption {
+    case .due, .asked: "a person is asked about \(displayName) already"
+    case .agreed, .sent: "\(displayName) is being given the credentials already"
+    case .notEnrolled, .damagedKeys: "nothing can be sealed for the login of \(displayName)"
+    default: "there is nothing to ask about \(displayName)"
+    }
   }
 }

@@ -101,6 +101,7 @@ final class Adoptions {
       case .save(let record): try store.save(record, tx)
       case .delete: try store.deleteAdoption(of: stored.agent, in: home, tx)
       case .withdraw(let id): try consents.withdraw(id, now: now.milliseconds, tx)
+      case .allowAgain(let id): try consents.allowAgain(id, now: now.milliseconds, tx)
       case .noteNotGiven(let id):
         if let record = try consents.noteNotGiven(id, .changed, tx) {
           following.append(.log(.notGiven(record, .changed)))

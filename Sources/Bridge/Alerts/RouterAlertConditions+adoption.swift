@@ -22,7 +22,8 @@ extension RouterAlertConditions {
   private var loginArgument: String { shownLogin == login ? login : "LOGIN" }
 
   private var askAgain: String {
-    "To have a person asked again, let \(name) `leave` and then `announce` itself."
+    "To be asked again, press \"Ask again\" in Home Assistant or on the status page, or run "
+      + "`threadkeeper consent ask \(router.agent)\(homeOption)`."
   }
 
   private var byHand: String {

@@ -2,6 +2,7 @@
 
 import ConsentLedger
 import Logging
+import ThreadDataset
 import ThreadRequests
 
 /// Decisions of people at the command line and on the status page. Each call is a transaction of its own; what is decided is on disk before it
@@ -63,6 +64,26 @@ package struct ConsentDecisions: Sendable {
         "network": "\(grant.subject.networkNames)",
       ])
     return grant
+  }
+
+  /// Has a person asked again whether a router gets the preferred credentials.
+  ///
+  /// - Throws: `ConsentRefusal`, or what the store throws.
+  package func askAgain(
+    about agent: BorderAgentID, in home: String, by approver: ConsentApprover
+  ) throws {
+    try decide(by: approver) { transaction, _ in
+      let context = transaction.context
+      let id = try context.home(named: home).record.id
+      guard let router = try RouterLedger.find(agent, home: id, context.tx), router.isPresent else {
+        throw ConsentRefusal(.notFound, "no border router \(agent) is listed")
+      }
+      if let obstacle = router.askAgainObstacle { throw ConsentRefusal(.conflict, obstacle) }
+      try transaction.apply([.askAgain(router)])
+    }
+    transactions.logger?.notice(
+      "consent is to be asked for again",
+      metadata: ["border_agent_id": "\(agent)", "home": "\(home)", "by": "\(approver)"])
   }
 
   private func decide<R>(

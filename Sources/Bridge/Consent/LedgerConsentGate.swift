@@ -51,6 +51,8 @@ final class LedgerConsentGate: ConsentGate {
     }
   }
 
+  func requireDecider(_ decision: ConsentDecision) throws { _ = try approver(decision) }
+
   func waiting(_ context: RequestContext, _ tx: WriteTransaction) throws -> [WaitingQuestion] {
     let requester = ConsentRequester(context.requester, team: context.team)
     return try consents.pending()

@@ -28,16 +28,19 @@ struct HomeAssistantDevices: Sendable {
   let homes: [String: Home]
   /// Nil where none is decided there.
   private let questions: HomeAssistantQuestions?
+  private let login: String?
 
   /// - Parameter questions: which wait for a person; nil: no device has buttons for them.
   init(_ configuration: BridgeConfiguration, _ questions: HomeAssistantQuestions? = nil) {
     self.questions = configuration.homeAssistant.decidingLogin == nil ? nil : questions
+    let login = configuration.homeAssistant.decidingLogin
+    self.login = login
     var homes: [String: Home] = [:]
     for home in configuration.topics.homes {
       guard let place = configuration.homeAssistantPlace(of: home.name) else { continue }
       homes[home.name] = Home(
         place: place,
-        plainForm: HomeAssistantForm(.router(.init(agent: ""), place)))
+        plainForm: HomeAssistantForm(.router(.init(agent: ""), place, login: login)))
     }
     self.homes = homes
   }
@@ -73,7 +76,7 @@ struct HomeAssistantDevices: Sendable {
     else { return nil }
     let facts = router.homeAssistantFacts
     return Found(
-      .router(facts, home.place), HomeAssistantForm(facts, plain: home.plainForm))
+      .router(facts, home.place, login: login), HomeAssistantForm(facts, plain: home.plainForm))
   }
 
   /// Brings the rows in line with the settings and the list of routers, at the start: what differs from what the

@@ -114,6 +114,18 @@ final class RequestRegistry: CredentialRegistry {
     effects.append(.event(event))
   }
 
+  func askAgain(_ agent: BorderAgentID, context: RequestContext) throws {
+    let home = try record(of: context.home)
+    guard let router = try RouterLedger.find(agent, home: home.id, tx), router.isPresent else {
+      throw AnswerFailure(
+        .notFound, field: "border_agent_id", "no border router \(agent) is listed")
+    }
+    if let obstacle = router.askAgainObstacle {
+      throw AnswerFailure(.conflict, field: "border_agent_id", obstacle)
+    }
+    effects.append(.askAgain(router))
+  }
+
   /// `routers/list`, `networks/list` and `alerts/list`: the states as they are published.
   func states(_ command: RequestCommand, context: RequestContext) throws -> AnswerData {
     let home = try record(of: context.home)

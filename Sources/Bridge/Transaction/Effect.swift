@@ -17,6 +17,8 @@ enum Effect {
   indirect case question(PendingConsent)
   /// A question waits no more: event, log, what it means for a router, and the answers that it owes.
   indirect case ended(EndedConsent)
+  /// A person wants to be asked again whether a router gets the preferred credentials.
+  indirect case askAgain(RouterRecord)
   /// To a client; counted as one of the requests that were answered, or refused.
   indirect case answer(Answer, isRefusal: Bool)
   /// To the publisher of an event: what became of it. Not a request, so not counted.

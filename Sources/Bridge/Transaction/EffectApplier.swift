@@ -22,6 +22,8 @@ struct EffectApplier {
     case .log(let line): progress.outcome.news.add(line)
     case .question(let pending): try publish(pending)
     case .ended(let ended): try end(ended)
+    case .askAgain(let router):
+      try apply(context.adoptions.askAgain(router, in: context.home(router.home).record.name))
     case .answer(let answer, let isRefusal):
       progress.outcome.answers.append(answer)
       if isRefusal {

@@ -27,11 +27,13 @@ package struct HomeAssistantButton: Encodable, Sendable, Equatable {
   package var name: String
   package var icon: String?
   /// What a yes does, as an attribute.
-  package var attributesTopic: String
-  package var attributesTemplate: String
+  package var attributesTopic: String?
+  package var attributesTemplate: String?
   package var commandTopic: String
   /// A request as JSON: Home Assistant publishes it as it is.
   package var payloadPress: String
+  /// Nil: that of the device.
+  package var availability: [HomeAssistantDevice.Availability]?
   /// The press is repeated until the broker has it. The device's own does not count for what is published.
   package var qos = 1
 
@@ -44,7 +46,7 @@ package struct HomeAssistantButton: Encodable, Sendable, Equatable {
     case attributesTemplate = "json_attributes_template"
     case commandTopic = "command_topic"
     case payloadPress = "payload_press"
-    case qos
+    case availability, qos
   }
 }
 
@@ -82,6 +84,24 @@ extension HomeAssistantPlace {
       payloadPress: String(
         decoding: WireJSON().encode(Decision(id: question.id, scope: scope)), as: UTF8.self))
     return (key, button)
+  }
+
+  /// The one of a router's device that has a person asked again; available while its adoption has failed.
+  ///
+  /// - Parameter login: Home Assistant's, which publishes the press.
+  func askAgain(
+    _ agent: String, named name: String, login: String,
+    _ availability: [HomeAssistantDevice.Availability]
+  ) -> HomeAssistantButton {
+    let hasFailed = HomeAssistantDevice.Availability(
+      topic: "\(home.base)/router/\(agent)", valueTemplate: HomeAssistantTemplate.hasFailed)
+    return HomeAssistantButton(
+      uniqueID: "\(bridgeID)_\(agent)_ask_again",
+      defaultEntityID: Self.slug("\(name) ask again").map { "button.\($0)" },
+      name: "Ask again", icon: "mdi:comment-question-outline",
+      commandTopic: "\(home.base)/in/\(login)/request/consent/ask",
+      payloadPress: #"{"border_agent_id":"\#(agent)"}"#,
+      availability: availability + [hasFailed])
   }
 
   /// Who asks, and what the button does: `speaker: approve once`.

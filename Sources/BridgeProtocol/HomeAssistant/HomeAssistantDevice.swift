@@ -143,7 +143,11 @@ extension HomeAssistantDevice {
   }
 
   /// A border router. Its texts are whatever its publisher has sent.
-  package static func router(_ router: Router, _ place: HomeAssistantPlace) -> HomeAssistantDevice {
+  ///
+  /// - Parameter login: of Home Assistant, where it decides about adoptions.
+  package static func router(
+    _ router: Router, _ place: HomeAssistantPlace, login: String? = nil
+  ) -> HomeAssistantDevice {
     let name = visible(router.name) ?? "Border router \(router.agent)"
     var device = HomeAssistantDevice(
       device: Device(
@@ -152,7 +156,14 @@ extension HomeAssistantDevice {
         viaDevice: place.bridgeID),
       origin: Origin(softwareVersion: place.version), availability: availability(place),
       components: place.entities(ofRouter: router.agent, named: name))
-    guard router.isOnlySeen else { return device }
+    let askAgain = login.map {
+      place.askAgain(router.agent, named: name, login: $0, device.availability)
+    }
+    guard router.isOnlySeen else {
+      device.buttons["ask_again"] = askAgain
+      return device
+    }
+    if askAgain != nil { device.removed["ask_again"] = .button }
     // What nobody reports of it would stay unknown.
     for (key, entity) in device.components where !HomeAssistantPlace.entitiesOfSeen.contains(key) {
       device.components[key] = nil

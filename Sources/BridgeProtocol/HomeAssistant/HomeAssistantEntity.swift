@@ -4,7 +4,7 @@
 package struct HomeAssistantEntity: Encodable, Sendable {
   package enum Platform: String, Encodable, Sendable {
     case binarySensor = "binary_sensor"
-    case sensor, event
+    case sensor, event, button
   }
 
   package var platform: Platform

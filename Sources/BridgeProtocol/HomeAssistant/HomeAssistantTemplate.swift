@@ -28,6 +28,10 @@ package enum HomeAssistantTemplate {
     "{{ ('ON' if value_json.preferred == 'mismatch' else 'OFF') "
     + "if value_json is defined else None }}"
 
+  /// Of a router's state: whether its adoption has failed.
+  static let hasFailed =
+    "{{ 'online' if value_json is defined and value_json.adoption == 'failed' else 'offline' }}"
+
   /// Of `bridge/consent`: what a yes to this request does, as an attribute.
   ///
   /// - Parameter id: `c-` and 16 hex digits.

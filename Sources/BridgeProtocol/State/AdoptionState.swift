@@ -64,6 +64,9 @@ package enum AdoptionState: String, Hashable, Sendable, CaseIterable {
     }
   }
 
+  /// Whether a person can have the question asked again.
+  package var canBeAskedAgain: Bool { hasFailed && needsKey }
+
   /// `asked`, `agreed`, `sent` or `failed`, as it is published.
   package var published: String? {
     switch self {

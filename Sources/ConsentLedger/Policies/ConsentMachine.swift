@@ -12,6 +12,8 @@ enum ConsentEvent {
   case clock
   /// It has no meaning any more.
   case withdrawn
+  /// A person wants to be asked the same again at once.
+  case wantedAgain
   /// The key of its requester counts no more.
   case requesterEnded
 }
@@ -37,6 +39,8 @@ enum ConsentEffect: Hashable {
 /// | waits | denied | denied | history; owes no answers; about a router the time restarts |
 /// | waits | withdrawn | waits | its time is over |
 /// | denied | withdrawn | denied | |
+/// | denied | wanted again | gone | |
+/// | waits | wanted again | waits | |
 /// | waits, denied | its requester ended | the same | its time is over |
 /// | waits, its time is over | clock | gone | history: expired |
 /// | denied, its time is over | clock | gone | |
@@ -71,6 +75,10 @@ struct ConsentMachine: Hashable {
       return question.isDenied ? [.delete] : [.delete, .remember(.expired, by: nil, nil)]
     case .withdrawn:
       return question.isDenied ? [] : [change(question) { $0.end(now: now) }]
+    case .wantedAgain:
+      guard question.isDenied else { return [] }
+      self.question = nil
+      return [.delete]
     case .requesterEnded: return [change(question) { $0.end(now: now) }]
     }
   }

@@ -16,7 +16,7 @@ package struct ConsentRefusal: Error, Sendable, Hashable {
   /// A sentence without a full stop; no secret.
   package let message: String
 
-  init(_ code: Code, _ message: String) {
+  package init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message
   }

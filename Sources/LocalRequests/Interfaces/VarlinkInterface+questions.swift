@@ -35,5 +35,8 @@ extension VarlinkInterface {
 
     method Deny(home: ?string, id: string, administrator: ?bool) -> ()
 
+    # Has a person asked again whether a router gets the preferred credentials.
+    method Ask(home: ?string, border_agent_id: string, administrator: ?bool) -> ()
+
     """)
 }

@@ -18,6 +18,8 @@ package enum PageChange: Sendable, Equatable {
   case forgetPreferred(home: String, network: String)
   case approve(id: String, always: Bool)
   case deny(id: String)
+  /// Has a person asked again whether a router gets the preferred credentials.
+  case askAgain(home: String, router: String)
 
   /// The JSON of a request, as far as it is looked at.
   private struct Fields: Decodable {
@@ -32,7 +34,7 @@ package enum PageChange: Sendable, Equatable {
   static let paths = [
     "/networks/accept", "/networks/prefer", "/networks/forget", "/routers/accept",
     "/routers/forget",
-    "/consent/approve", "/consent/deny",
+    "/consent/approve", "/consent/deny", "/consent/ask",
   ]
 
   /// Nil where the body does not say what the path needs.
@@ -53,6 +55,8 @@ package enum PageChange: Sendable, Equatable {
       self = .forgetRouter(home: home, router: router)
     case ("/consent/approve", _, _, _, let id?):
       self = .approve(id: id, always: fields.always ?? false)
+    case ("/consent/ask", let home?, _, let router?, _):
+      self = .askAgain(home: home, router: router)
     case ("/consent/deny", _, _, _, let id?): self = .deny(id: id)
     default: return nil
     }

@@ -79,7 +79,9 @@ extension PageDocument {
         return make("article", "card " + item.severity, make("h3", "", sentence(item.summary)),
           make("p", "", make("strong", "", "What to do: "), ...words(item.remedy)),
           make("p", "dim small", item.name, ", ", known.homes.length > 1 ? "home " + item.home + ", " : null,
-            when(item.since, "for")));
+            when(item.since, "for")),
+          item.canAsk ? button("Ask again", item.summary, "/consent/ask",
+            {home: item.home, border_agent_id: item.router}) : null);
       }
       function asking(item) {
         return item.requester + " asks for the credentials of " + item.networks.join(", ") + ".";

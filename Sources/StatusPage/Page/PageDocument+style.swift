@@ -63,7 +63,7 @@ extension PageDocument {
     .mesh .state{display:block;font-size:.8rem}
     .rows li{padding:.4rem 0;border-top:1px solid var(--line)}.rows button{display:block}
     details{margin-top:.5rem}summary{color:var(--mark);cursor:pointer;min-height:1.75rem}
-    .part{display:flex;gap:1rem;padding:.15rem 0}dt{font-weight:600;min-width:7.5rem}dd{margin:0}
+    .part{display:flex;gap:1rem;padding:.15rem 0}dt{font-weight:600;min-width:8.5rem}dd{margin:0}
     .events li{display:flex;flex-wrap:wrap;gap:0 .75rem;padding:.35rem 0;border-bottom:1px solid var(--line)}
     .events time{flex:none;min-width:7.5rem}.events span{flex:1 1 15rem}
     button{font:inherit;min-height:2.75rem;padding:.25rem .9rem;margin:.5rem .5rem 0 0;border-radius:.5rem;\

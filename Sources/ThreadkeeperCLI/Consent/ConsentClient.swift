@@ -42,6 +42,10 @@ struct ConsentClient: Sendable {
     try await askDaemon(ConsentMethods.deny, .init(id: id)).decision
   }
 
+  func ask(_ router: RouterSelection) async throws {
+    _ = try await askDaemon(ConsentMethods.ask, router)
+  }
+
   /// What waits, now and whenever it has changed, until the daemon ends.
   func watch(_ each: (ConsentReport.List) async throws -> Void) async throws {
     _ = try await fromDaemon {

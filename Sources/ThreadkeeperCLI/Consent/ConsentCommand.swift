@@ -18,6 +18,7 @@ struct ConsentCommand: ParsableCommand {
       """,
     subcommands: [
       ConsentListCommand.self, ConsentApproveCommand.self, ConsentDenyCommand.self,
+      ConsentAskCommand.self,
       ConsentGrantsCommand.self, ConsentRevokeCommand.self, ConsentHistoryCommand.self,
     ])
 }

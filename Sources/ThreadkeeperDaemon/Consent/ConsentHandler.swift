@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
+import ConsentLedger
 import KeychainCore
+import ThreadDataset
 import VarlinkSocket
 
 /// Answers `io.threadkeeper.Consent` in the daemon.
@@ -41,6 +43,12 @@ struct ConsentHandler: LocalAPIHandler {
           .init(decision: .init(try consents.deny(request.id, by: caller.peer.user)))
         }
       },
+      ConsentMethods.ask.answered { request, caller in
+        try await queue.run {
+          try consents.askAgain(about: request, by: .commandLine(user: caller.peer.user))
+          return VarlinkNothing()
+        }
+      },
       ConsentMethods.grants.answered { _, _ in try await queue.run { try service.grants() } },
       ConsentMethods.revoke.answered { request, caller in
         try await queue.run {
@@ -55,5 +63,20 @@ struct ConsentHandler: LocalAPIHandler {
 
   private func list() async throws -> ConsentReport.List {
     try await queue.run { try service.list(namingHome: consents.hasSeveralHomes) }
+  }
+}
+
+extension ConsentDecisions {
+  /// - Throws: `CommandFailure`, `ConsentRefusal`, or what the store throws.
+  func askAgain(about router: RouterSelection, by approver: ConsentApprover) throws {
+    guard let agent = BorderAgentID(hex: router.borderAgentId) else {
+      throw CommandFailure(.usage, "a border agent id has 16 or 32 hex digits")
+    }
+    do {
+      try askAgain(about: agent, in: router.home, by: approver)
+    } catch let refusal as ConsentRefusal where refusal.code == .notFound {
+      throw CommandFailure(
+        .noInput, refusal.message, remedy: "`threadkeeper routers` shows the ids")
+    }
   }
 }

@@ -16,6 +16,8 @@ package enum ConsentMethods {
     interface, "Approve", for: .owner)
   package static let deny = VarlinkMethod<Selection, ConsentReport.Ended>(
     interface, "Deny", for: .owner)
+  package static let ask = VarlinkMethod<RouterSelection, VarlinkNothing>(
+    interface, "Ask", for: .owner)
   package static let grants = VarlinkMethod<VarlinkNothing, ConsentReport.Grants>(
     interface, "Grants", for: .reader)
   package static let revoke = VarlinkMethod<Selection, ConsentReport.Revoked>(

@@ -51,6 +51,10 @@ struct PageChanges: Sendable {
     case .approve(let id, let always):
       try bridge.consents.approve(id, always ? .always : .once, by: .statusPage)
       return always ? "Approved, from now on." : "Approved, this once."
+    case .askAgain(let home, let router):
+      try bridge.consents.askAgain(
+        about: RouterSelection(home: home, borderAgentId: router), by: .statusPage)
+      return "You are asked again, as soon as the router is online."
     case .deny(let id):
       try bridge.consents.deny(id, by: .statusPage)
       return "Denied."

@@ -117,6 +117,9 @@ extension PageState.Alert {
     summary = state.facts.headline.printable
     remedy = state.facts.remedy.printable
     since = state.startsAt.description
+    canAsk =
+      state.name == .adoptionFailed
+      && state.facts.reason.flatMap(AdoptionState.init(rawValue:))?.canBeAskedAgain == true
   }
 
   /// The worst first.

@@ -60,6 +60,8 @@ struct PageState: Encodable {
     var summary: String
     var remedy: String
     var since: String
+    /// Whether the question that it is about can be asked again.
+    var canAsk: Bool
   }
 
   struct Consent: Encodable {

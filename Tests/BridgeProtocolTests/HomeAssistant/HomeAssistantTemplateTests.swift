@@ -18,6 +18,7 @@ struct HomeAssistantTemplateTests {
       home: "home", borderAgentID: Self.agent, user: "anna", isOnline: true, credentials: .stored,
       preferred: "match", firstSeen: now)
     router.networkName = "home"
+    router.adoption = "failed"
     router.channel = 15
     router.extendedPANID = "1111111122222222"
     router.datasetChangedAt = now
@@ -58,19 +59,25 @@ struct HomeAssistantTemplateTests {
     let devices: [HomeAssistantDevice] = [
       .bridge(place),
       .question(.init(id: Self.request, requester: "hub", login: "ha"), place),
-      .router(.init(agent: Self.agent), place),
+      .router(.init(agent: Self.agent), place, login: "ha"),
       .router(.init(agent: Self.agent, isOnlySeen: true), place),
     ]
-    return devices.flatMap { device in
-      device.availability.map { ($0.topic, $0.valueTemplate) }
-        + device.buttons.values.map { ($0.attributesTopic, $0.attributesTemplate) }
-        + device.components.values.flatMap { entity in
-          [
-            entity.valueTemplate.map { (entity.stateTopic, $0) },
-            entity.attributesTemplate.map { (entity.attributesTopic ?? "", $0) },
-          ].compactMap { $0 }
-        }
+    var found: [(topic: String, template: String)] = []
+    func add(_ topic: String?, _ template: String?) {
+      if let template { found.append((topic ?? "", template)) }
     }
+    for device in devices {
+      for one in device.availability { add(one.topic, one.valueTemplate) }
+      for button in device.buttons.values {
+        add(button.attributesTopic, button.attributesTemplate)
+        for one in button.availability ?? [] { add(one.topic, one.valueTemplate) }
+      }
+      for entity in device.components.values {
+        add(entity.stateTopic, entity.valueTemplate)
+        add(entity.attributesTopic, entity.attributesTemplate)
+      }
+    }
+    return found
   }
 
   @Test("Every field that a template reads is in the state of its topic")

@@ -134,6 +134,20 @@ struct AdoptionMachineTests {
     #expect(machine == AdoptionMachine(nil, nil))
   }
 
+  @Test("What has failed restarts when a person wants to be asked again, and nothing else does")
+  func wantedAgain() throws {
+    for state in AdoptionState.allCases {
+      var machine = scene.machine(state)
+      guard state.canBeAskedAgain else {
+        #expect(machine.handle(.wantedAgain) == [] && machine == scene.machine(state))
+        continue
+      }
+      let consent = try #require(machine.record).consent
+      #expect(machine.handle(.wantedAgain) == [.allowAgain(consent), .delete, .check])
+      #expect(machine == AdoptionMachine(.due, nil))
+    }
+  }
+
   @Test("A router that is removed has no adoption", arguments: AdoptionState.allCases)
   func removed(state: AdoptionState) {
     var machine = scene.machine(state)

@@ -52,7 +52,8 @@ struct RequestTests {
       switch command {
       case .getCredentials, .getNetwork, .nearbyNetworks, .getPreferred: "not_enrolled"
       case .shareCredentials: "unsupported"
-      case .approveConsent, .denyConsent, .setPreferred, .forgetPreferred, .forgetNetwork:
+      case .approveConsent, .denyConsent, .askConsent, .setPreferred, .forgetPreferred,
+        .forgetNetwork:
         "not_authorized"
       default: nil
       }

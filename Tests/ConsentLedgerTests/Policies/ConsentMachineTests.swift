@@ -98,6 +98,16 @@ struct ConsentMachineTests {
     }
   }
 
+  @Test("What was denied may be asked again at once when a person wants it; what waits stays")
+  func wantedAgain() throws {
+    var machine = ConsentMachine(denied(question()))
+    #expect(try machine.handle(.wantedAgain, now: now) == [.delete] && machine.question == nil)
+    let question = question()
+    machine = ConsentMachine(question)
+    #expect(try machine.handle(.wantedAgain, now: now) == [])
+    #expect(machine == ConsentMachine(question))
+  }
+
   @Test("Withdrawing ends the time limit of a waiting request, and leaves a denied one unchanged")
   func withdrawn() throws {
     var machine = ConsentMachine(question())

@@ -51,10 +51,11 @@ struct BrowserTab {
       method, parameters, session: method.hasPrefix("Target.") ? nil : session)
   }
 
-  func resize(width: Int, height: Int, isPhone: Bool = false) async throws {
+  func resize(width: Int, height: Int, isPhone: Bool = false, scale: Int = 1) async throws {
     try await call(
       "Emulation.setDeviceMetricsOverride",
-      #"{"width":\#(width),"height":\#(height),"deviceScaleFactor":1,"mobile":\#(isPhone)}"#)
+      #"{"width":\#(width),"height":\#(height),"deviceScaleFactor":\#(scale),"mobile":\#(isPhone)}"#
+    )
   }
 
   /// - Parameter scheme: `light`, `dark`.
@@ -144,10 +145,9 @@ struct BrowserTab {
     }
   }
 
-  /// The whole page as a picture.
+  /// What is on the screen, as a picture.
   func picture() async throws -> Data {
-    let answer = try await call(
-      "Page.captureScreenshot", #"{"format":"png","captureBeyondViewport":true}"#)
+    let answer = try await call("Page.captureScreenshot", #"{"format":"png"}"#)
     return try #require(answer["data"]?.text.flatMap { Data(base64Encoded: $0) })
   }
 }

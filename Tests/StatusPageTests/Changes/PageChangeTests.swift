@@ -33,6 +33,9 @@ struct PageChangeTests {
     "Each is made with the token",
     arguments: [
       ("/consent/deny", #"{"id":"c1"}"#, .deny(id: "c1")),
+      (
+        "/consent/ask", #"{"home":"h","border_agent_id":"a"}"#, .askAgain(home: "h", router: "a")
+      ),
       ("/consent/approve", #"{"id":"c1"}"#, .approve(id: "c1", always: false)),
       ("/consent/approve", #"{"id":"c1","always":true}"#, .approve(id: "c1", always: true)),
       (

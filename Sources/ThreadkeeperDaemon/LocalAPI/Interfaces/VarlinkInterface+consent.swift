@@ -97,6 +97,10 @@ extension VarlinkInterface {
     # Refuses a request. It fails with `stale_id` when nothing of that id waits any more.
     method Deny(id: string) -> (decision: Decision)
 
+    # Has a person asked again whether a router gets the preferred credentials, after that was denied, expired or failed.
+    # It fails with `not_found` and `conflict`.
+    method Ask(home: string, border_agent_id: string) -> ()
+
     # Who is given credentials without a question.
     method Grants() -> (grants: []Grant)
 
