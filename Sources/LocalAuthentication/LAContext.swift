@@ -62,7 +62,7 @@ open class LAContext: NSObject, LinuxKeychain.AuthenticationContext, @unchecked 
     set { state.withLock { $0.reuseDuration = newValue } }
   }
 
-  /// True: nobody is asked. Calls of the keychain that need a person answer -25308.
+  /// True: nobody is asked. Calls of the keychain that need a person answer -25308, unless an earlier agreement counts.
   open var interactionNotAllowed: Bool {
     get { state.withLock { $0.forbidsInteraction } }
     set { state.withLock { $0.forbidsInteraction = newValue } }
@@ -126,18 +126,20 @@ open class LAContext: NSObject, LinuxKeychain.AuthenticationContext, @unchecked 
   }
 
   private func obstacle(_ policy: LAPolicy) -> LAError? {
-    if state.withLock({ $0.isInvalid }) { return LAError(.invalidContext) }
-    guard policy == .deviceOwnerAuthentication else { return LAError(.biometryNotAvailable) }
-    return LinuxKeychain.settings.confirmPresence == nil ? LAError(.notInteractive) : nil
+    if state.withLock({ $0.isInvalid }) { return .invalidContext }
+    guard policy == .deviceOwnerAuthentication else { return .biometryNotAvailable }
+    return LinuxKeychain.settings.confirmPresence == nil ? .notInteractive : nil
   }
 
   private func evaluate(_ policy: LAPolicy, _ reason: String) -> LAError? {
     if let obstacle = obstacle(policy) { return obstacle }
-    if interactionNotAllowed { return LAError(.notInteractive) }
-    switch agreement(orByAsking: { LinuxKeychain.settings.confirmPresence?(reason) }) {
+    let answer = agreement {
+      interactionNotAllowed ? nil : LinuxKeychain.settings.confirmPresence?(reason)
+    }
+    switch answer {
     case true?: return nil
-    case false?: return LAError(.userCancel)
-    case nil: return obstacle(policy) ?? LAError(.notInteractive)
+    case false?: return .userCancel
+    case nil: return obstacle(policy) ?? .notInteractive
     }
   }
 }

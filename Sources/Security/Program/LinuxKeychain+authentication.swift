@@ -6,7 +6,7 @@ extension LinuxKeychain {
   public protocol AuthenticationContext: AnyObject, Sendable {
     /// The words of the question, unless `kSecUseOperationPrompt` has some. Empty: none.
     var localizedReason: String { get }
-    /// True: nobody is asked, and what needs a person answers -25308.
+    /// True: nobody is asked, and what needs a person answers -25308, unless an earlier agreement counts.
     var interactionNotAllowed: Bool { get }
     /// Answers for a person who has agreed a short while ago, or asks.
     ///
@@ -21,11 +21,9 @@ extension RequestReader {
     guard let context = value as? any LinuxKeychain.AuthenticationContext else { return }
     let reason = context.localizedReason
     if request.prompt == nil, !reason.isEmpty { request.prompt = reason }
-    if request.authenticationUI != .skip, context.interactionNotAllowed {
-      request.authenticationUI = .fail
-    }
     request.agreement = { ask in
-      PresenceAnswer(agrees: context.agreement { ask().agrees })
+      PresenceAnswer(
+        agrees: context.agreement { context.interactionNotAllowed ? nil : ask().agrees })
     }
   }
 }

@@ -62,7 +62,10 @@ struct OpenedStore {
         try keychain.verify()
         try keychain.checkWritable()
       } catch {
-        settings.report?(error.status.rawValue, error.message)
+        // Later settings of the same store leave it open.
+        let latest = ProgramKeychain.shared.settings
+        let current = latest.opensSameStore(as: settings) ? latest : settings
+        current.report?(error.status.rawValue, error.message)
       }
     }
   }

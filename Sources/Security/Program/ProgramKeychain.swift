@@ -120,7 +120,7 @@ final class ProgramKeychain: Sendable {
 
 extension LinuxKeychain.Settings {
   /// Whether both open the same store in the same way; the rest concerns each call.
-  fileprivate func opensSameStore(as other: Self) -> Bool {
+  func opensSameStore(as other: Self) -> Bool {
     directory == other.directory && keyFile == other.keyFile
       && passphraseFile == other.passphraseFile
   }

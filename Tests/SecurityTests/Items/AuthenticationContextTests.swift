@@ -97,6 +97,25 @@ extension OwnKeychain {
       withExtendedLifetime(store) {}
     }
 
+    @Test("A context that was agreed to needs no interaction within its reuse time")
+    func agreedWithoutInteraction() async throws {
+      let person = Person()
+      let store = try store(person)
+      let context = LAContext()
+      context.touchIDAuthenticationAllowableReuseDuration = 60
+      #expect(try await context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "why"))
+      context.interactionNotAllowed = true
+      #expect(read(context) == errSecSuccess)
+      #expect(try await context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "why"))
+      context.touchIDAuthenticationAllowableReuseDuration = 0
+      #expect(read(context) == errSecInteractionNotAllowed)
+      await #expect(throws: LAError.notInteractive) {
+        try await context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "why")
+      }
+      #expect(person.prompts == ["why"])
+      withExtendedLifetime(store) {}
+    }
+
     @Test("A refusal is not remembered")
     func refusal() throws {
       let person = Person()

@@ -92,8 +92,8 @@ extension OwnKeychain {
       #expect(copy(password("b")).status == errSecSuccess)
     }
 
-    /// Verifying it takes longer than a call may, so that comes after the first one.
-    @Test func aLargeStoreThatWasTamperedWithTakesNoChangesSoon() async throws {
+    /// One whose verification takes longer than a call may, so that it comes after the first one.
+    private func largeDamagedStore() throws -> ProgramStore {
       let store = try ProgramStore()
       #expect(add(password("a", secret("a"))) == errSecSuccess)
       LinuxKeychain.close()
@@ -111,6 +111,31 @@ extension OwnKeychain {
       }
       keychain.close()
       try damage(store, .lastOfSecret)
+      return store
+    }
+
+    @Test("The settings of the time when verification ends get its report")
+    func reportToLaterSettings() async throws {
+      let store = try largeDamagedStore()
+      let (early, late) = (Reports(), Reports())
+      func use(_ reports: Reports) {
+        LinuxKeychain.bootstrap(
+          .init(directory: store.path, accessGroups: store.groups, report: { reports.note($0, $1) })
+        )
+      }
+      // Again if verification ended before the later settings came.
+      for attempt in 1...20 where late.all.isEmpty {
+        LinuxKeychain.close()
+        use(early)
+        #expect(copy(password("a")).status == errSecSuccess)
+        use(late)
+        try await eventually("a report") { early.all.count + late.all.count >= attempt }
+      }
+      #expect(late.all.map(\.0) == [errSecReadOnly])
+    }
+
+    @Test func aLargeStoreThatWasTamperedWithTakesNoChangesSoon() async throws {
+      let store = try largeDamagedStore()
       let reports = Reports()
       var settings = LinuxKeychain.settings
       settings.report = { reports.note($0, $1) }

@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(
-    "A directory that cannot be made is said to be one",
+    "A directory that cannot be made reports -61 and its path",
     arguments: ["/etc/passwd/anna", "/proc/anna"])
   func noPlace(home: String) async throws {
     let printed = try await #require(

@@ -19,7 +19,7 @@ extension OwnKeychain {
       #expect(!isThere(first.path))
     }
 
-    @Test("Other settings of the same store keep it open, those of another way in open it again")
+    @Test("Other settings of the same store keep it open, those of another key slot open it again")
     func theSameStoreStaysOpen() throws {
       let store = try ProgramStore()
       #expect(add(password("a", secret("x"))) == errSecSuccess)
