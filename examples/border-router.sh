@@ -150,7 +150,8 @@ end() { # exit status
 # Replaces a subshell. mosquitto_sub disconnects within its signal handler, where it can block for ever; hence timeout.
 subscribe() { # how to end, and what to print
   XDG_CONFIG_HOME=$options exec timeout -k 5 "$((answer_seconds + 5))" mosquitto_sub -V mqttv5 -q 1 \
-    -c -x "$session_seconds" -t "$answers/+" -W "$answer_seconds" "$@"
+    -c -x "$session_seconds" -D connect maximum-packet-size 65536 \
+    -t "$answers/+" -W "$answer_seconds" "$@"
 }
 
 # Makes the session in which the broker keeps the answers. Each is read after its message was sent.

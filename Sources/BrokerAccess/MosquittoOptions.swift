@@ -13,6 +13,8 @@ package struct MosquittoOptions: Sendable, Equatable {
   package private(set) var isPersistent = false
   /// `max_queued_messages`; 1,000 by default.
   package private(set) var queueLimit = 1000
+  /// `message_size_limit` or `max_packet_size`: no client gets a message of any size.
+  package private(set) var limitsMessages = false
   /// Directories whose `.conf` files belong to it, in the order of the text.
   package private(set) var includes: [String] = []
   private var anonymous: Bool?
@@ -49,6 +51,8 @@ package struct MosquittoOptions: Sendable, Equatable {
       case "plugin", "auth_plugin", "global_plugin": hasPlugin = true
       case "persistence": isPersistent = value == "true"
       case "max_queued_messages": queueLimit = Int(value) ?? queueLimit
+      case "message_size_limit", "max_packet_size":
+        limitsMessages = limitsMessages || Int(value) ?? 0 > 0
       case "include_dir": includes.append(value)
       default: continue
       }

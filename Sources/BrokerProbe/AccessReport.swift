@@ -42,6 +42,9 @@ package struct AccessReport: Sendable {
   package let session: MosquittoSession
   /// By home, each with every group.
   package let own: [Own]
+  /// Whether a message of more than a megabyte came back. Nil with MQTT 5, where each client has a limit of its own, and
+  /// where nothing comes back.
+  package var passesLarge: Bool?
   /// Filters of the daemon that the broker refused. That it grants one proves nothing.
   package let refusedFilters: [SubscriptionRefusal]
   /// Topics `<base>/in/…` and `<base>/router/<id>/availability` of which the broker keeps a message, and no others.

@@ -86,6 +86,25 @@ struct AccessRound: Sendable {
     try? await Task.sleep(for: Self.settling)
   }
 
+  /// Of the probe that finds out whether the broker has a limit: with MQTT 3.1.1 a client can have none.
+  static let largeBytes = 1_048_577
+
+  /// Whether the broker passes on a message of more than a megabyte; nil where it does not answer in time.
+  static func passesLarge(
+    _ base: String, _ daemon: ProbeClient, until deadline: ContinuousClock.Instant
+  ) async -> Bool? {
+    // The daemon does not listen there.
+    let probe = Publication(
+      topic: ProbeTopic(base: base, group: .outbound).text,
+      payload: [UInt8](repeating: 0x20, count: largeBytes), messageExpiry: 10,
+      token: UInt64.random(in: 0 ... .max))
+    await daemon.publish([probe], until: deadline)
+    await daemon.receiveLarge(until: min(deadline, .now + arrival))
+    let seen = daemon.seen
+    if seen.hasLarge { return true }
+    return seen.error != nil || seen.outcomes[probe.token] != nil ? false : nil
+  }
+
   // MARK: What became of it
 
   func own(_ daemon: ProbeClient.Seen) -> [AccessReport.Own] {

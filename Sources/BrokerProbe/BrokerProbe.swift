@@ -58,10 +58,17 @@ package struct BrokerProbe: Sendable {
       for client in clients.values { group.addTask { await client.open(until: start + limit / 2) } }
     }
     if daemon.seen.isSubscribed { await AccessRound.run(rounds, clients, until: deadline) }
+    // The broker may end the connection for the large probe.
+    let seen = daemon.seen
+    var passesLarge: Bool?
+    if connection.protocolVersion == .v311, let first = rounds.first, let base = bases.first,
+      first.own(seen).contains(where: { $0.topic.group == .outbound && $0.outcome == .delivered })
+    {
+      passesLarge = await AccessRound.passesLarge(base, daemon, until: deadline)
+    }
     await withTaskGroup(of: Void.self) { group in
       for client in clients.values { group.addTask { await client.close() } }
     }
-    let seen = daemon.seen
     guard let session = seen.session, seen.isSubscribed else {
       return .failure(seen.error ?? MosquittoError(.noAnswer, "the broker does not answer"))
     }
@@ -69,7 +76,8 @@ package struct BrokerProbe: Sendable {
       AccessReport(
         session: session,
         own: rounds.flatMap { $0.own(seen) },
-        refusedFilters: seen.refused, retained: seen.retained.sorted(), values: seen.values,
+        passesLarge: passesLarge, refusedFilters: seen.refused, retained: seen.retained.sorted(),
+        values: seen.values,
         anonymous: Self.client(rounds, .anonymous, anonymous.seen, daemon: seen),
         other: login.map { Self.client(rounds, .other, $0.seen, daemon: seen) }))
   }

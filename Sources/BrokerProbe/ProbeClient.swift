@@ -17,6 +17,8 @@ final class ProbeClient: MosquittoHandler {
     var refused: [SubscriptionRefusal] = []
     /// Payloads of probes that have come.
     var arrived: Set<String> = []
+    /// The large probe has come.
+    var hasLarge = false
     /// Topics of which the broker keeps a message, as `AccessReport.retained` has them.
     var retained: Set<String> = []
     /// What the broker says about itself, by topic.
@@ -98,6 +100,11 @@ final class ProbeClient: MosquittoHandler {
     await wait(until: deadline) { $0.error != nil || payloads.isSubset(of: $0.arrived) }
   }
 
+  /// Returns when the large probe has come, when the broker has ended the connection, or at the deadline.
+  func receiveLarge(until deadline: ContinuousClock.Instant) async {
+    await wait(until: deadline) { $0.error != nil || $0.hasLarge }
+  }
+
   /// Disconnects; what was seen stays.
   func close() async {
     let running = client.withLock { running in
@@ -143,6 +150,8 @@ final class ProbeClient: MosquittoHandler {
             isNoted(message.topic)
           else { continue }
           state.retained.insert(message.topic)
+        } else if message.payload.count >= AccessRound.largeBytes {
+          state.hasLarge = true
         } else if message.payload.starts(with: Self.prefix.utf8), message.payload.count < 200 {
           state.arrived.insert(String(decoding: message.payload, as: UTF8.self))
         }

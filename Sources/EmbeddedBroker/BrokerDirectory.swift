@@ -84,6 +84,8 @@ struct BrokerDirectory {
       "# which means no limit: Mosquitto 2.0.11 then closes a connection for one denied message.",
       "max_queued_messages 1000000",
       "max_queued_bytes 268435456",
+      "# A larger packet ends its connection before it fills the memory.",
+      "max_packet_size 65536",
       "max_inflight_messages \(configuration.receiveMaximum)",
       "set_tcp_nodelay true",
       "log_dest stderr",

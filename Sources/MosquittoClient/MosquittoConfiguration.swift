@@ -22,7 +22,8 @@ package struct MosquittoConfiguration: Sendable {
   package var receiveMaximum: UInt16
   /// How many publications may be under way; the broker's own limit is respected where lower.
   package var sendMaximum: UInt16
-  /// Largest packet that the broker may send (MQTT 5), in bytes; what is larger, it drops.
+  /// Largest packet that the broker may send (MQTT 5), in bytes; what is larger, it drops. With 3.1.1 only the broker can
+  /// have a limit, and the library takes packets of 256 MB.
   package var maximumPacketSize: UInt32?
   /// True throws an old session away. On 3.1.1 this is the clean session flag.
   package var cleanStart: Bool
@@ -48,11 +49,14 @@ package struct MosquittoConfiguration: Sendable {
   package var stopLimit: Duration
   package var reconnect: Backoff
 
+  /// For every connection: what is published and read here takes 16 KiB, and an answer a little less than this.
+  package static let packetLimit: UInt32 = 65_536
+
   package init(
     host: String, port: UInt16 = 1883, clientID: String, username: String? = nil,
     password: String? = nil, protocolVersion: ProtocolVersion = .v5, tls: TLS? = nil,
     keepAlive: UInt16 = 60, sessionExpiry: UInt32 = 0, receiveMaximum: UInt16 = 1000,
-    sendMaximum: UInt16 = 100, maximumPacketSize: UInt32? = nil, cleanStart: Bool = false,
+    sendMaximum: UInt16 = 100, maximumPacketSize: UInt32? = Self.packetLimit, cleanStart: Bool = false,
     subscriptions: [Subscription] = [], lastWill: Publication? = nil, batchMessages: Int = 500,
     batchBytes: Int = 4 << 20, answerLimit: Duration = .seconds(20),
     acknowledgementTimeout: Duration = .seconds(30), stopLimit: Duration = .seconds(3),

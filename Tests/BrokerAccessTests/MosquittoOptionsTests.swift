@@ -14,13 +14,14 @@ struct MosquittoOptionsTests {
       pid_file /run/mosquitto.pid
       include_dir /etc/mosquitto/conf.d
       """)
-    #expect(options.allowsAnonymous && options.accessList == nil)
+    #expect(options.allowsAnonymous && options.accessList == nil && !options.limitsMessages)
     #expect(options.listens(on: 1883) && !options.listens(on: 1884))
     #expect(options.includes == ["/etc/mosquitto/conf.d"])
     options.read(
       "listener 1885 127.0.0.1\nlistener 8883\n password_file  /etc/mosquitto/pass words \nacl_file\t/etc/mosquitto/own.acl\r\n"
-        + "persistence true\nmax_queued_messages 5\n")
+        + "persistence true\nmax_queued_messages 5\nmessage_size_limit 65536\n")
     #expect(!options.allowsAnonymous && options.isPersistent && options.queueLimit == 5)
+    #expect(options.limitsMessages)
     #expect(options.listens(on: 8883) && options.listens(on: 1885) && !options.listens(on: 1883))
     #expect(options.passwordFile == "/etc/mosquitto/pass words")
     #expect(options.accessList == "/etc/mosquitto/own.acl")

@@ -134,7 +134,7 @@ struct BadInputTests {
         $0.events.count { $0["event_type"] == "message_rejected" } >= rejections
       }
     }
-    // A round has some 50 MiB of payload: kept, it would show.
+    // A round has some 5 MiB of payload: kept, it would show.
     for number in 1...3 { try await round(UInt64(number)) }
     let before = daemon.residentBytes
     for number in 4...8 { try await round(UInt64(number)) }

@@ -86,6 +86,7 @@ struct SetupTests {
       }, "\(steps)")
     #expect(!steps.contains { $0.contains("mosquitto_passwd") || $0.hasPrefix("password_file") })
     #expect(!steps.contains("persistence true") && steps.contains("max_queued_bytes 67108864"))
+    #expect(steps.contains("message_size_limit 1048576"))
 
     // The settings: only what was answered, in its place.
     let after = try settings
@@ -153,6 +154,7 @@ struct SetupTests {
     let list = try #require(report["broker"]?["access_list"]?.text)
     let addition = lines.filter {
       $0.hasPrefix("acl_file ") || $0.hasPrefix("persistence ") || $0.hasPrefix("max_queued_")
+        || $0.hasPrefix("message_size_limit ")
     }
     #expect(addition.first == "acl_file \(broker.file("threadkeeper.acl"))")
     let after = try BrokerInUse(

@@ -140,7 +140,7 @@ report() {
 # --- Messages -----------------------------------------------------------------------------------------
 
 # The broker keeps what comes while this script is away, as long as it is of use.
-set -- -V mqttv5 -q 1 -c -x 3600 -t "$topic"
+set -- -V mqttv5 -q 1 -c -x 3600 -D connect maximum-packet-size 65536 -t "$topic"
 last=
 # In the background, both: a shell obeys a signal while it waits, and not before a pipeline has ended.
 mkfifo "$options/messages"

@@ -51,10 +51,20 @@ extension Requests {
     // Those are for people at the daemon's own terminal.
     answer.error?.help = nil
     answer.error?.exit = nil
+    var payload = answer.json
+    if payload.count > Self.mostBytes {
+      let failure = AnswerFailure(
+        .tooLarge, "the answer has more than \(Self.mostBytes) bytes, which no client takes")
+      payload = ThreadAnswer(failure, transaction: answer.transaction).json
+    }
     return .publication(
       Publication(
-        topic: topic.name, payload: answer.json, contentType: "application/json",
+        topic: topic.name, payload: payload, contentType: "application/json",
         correlationData: topic.correlation),
       expires: now.adding(seconds: timeout))
   }
+
+  /// Of an answer: with its topic and properties it fits into the packets that clients take
+  /// (`MosquittoConfiguration.packetLimit`).
+  private static let mostBytes = 63_488
 }

@@ -215,6 +215,7 @@ struct Doctor: Sendable {
     case .success(let report):
       return BrokerCheck.findings(report.session, mqtt, values: report.values)
         + QueueCheck.findings(options(host, settings.mqtt.port)) + QueueCheck.dropped(report.values)
+        + QueueCheck.large(report.passesLarge)
         + RetainedCheck.findings(
           report, bases: bases, routers: routers(settings, opened.keychain))
         + AccessCheck.findings(

@@ -44,6 +44,21 @@ enum QueueCheck {
     return findings
   }
 
+  /// - Parameter passesLarge: nil where each client has a limit of its own.
+  static func large(_ passesLarge: Bool?) -> [Finding] {
+    let check = Check(.broker, "message_size")
+    guard let passesLarge else { return [] }
+    return passesLarge
+      ? [
+        check.warning(
+          "The broker passes on messages of more than a megabyte, and with MQTT 3.1.1 no client can refuse them: "
+            + "one of 200 MB can end the daemon",
+          "Set `mqtt.protocol: 5`, or `message_size_limit 1048576` in mosquitto.conf, and restart the broker"
+        )
+      ]
+      : [check.ok("No message of more than a megabyte reaches a client")]
+  }
+
   /// - Parameter values: `$SYS/broker/…`.
   static func dropped(_ values: [String: String]) -> [Finding] {
     let check = Check(.broker, "dropped")

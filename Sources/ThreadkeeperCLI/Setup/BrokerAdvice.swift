@@ -104,7 +104,7 @@ struct BrokerAdvice: Sendable {
           command(wanted) + " | sudo tee \(path.quoted) >/dev/null",
           "sudo chown mosquitto: \(path.quoted)",
         ]))
-    configure(house, ["acl_file \(path)"] + queues(house))
+    configure(house, ["acl_file \(path)"] + limits(house))
   }
 
   /// - Parameter lines: for Mosquitto's configuration, beside that of a new password file.
@@ -154,14 +154,15 @@ struct BrokerAdvice: Sendable {
     } else {
       steps.append(Step(what: "Have the broker read it again", lines: [reload]))
     }
-    configure(house, queues(house))
+    configure(house, limits(house))
   }
 
   /// docs/guides/broker.md has the reasons.
-  private func queues(_ house: HouseBroker) -> [String] {
+  private func limits(_ house: HouseBroker) -> [String] {
     (house.options.isPersistent ? [] : ["persistence true"])
       + (house.options.queueLimit == 0 || house.options.queueLimit > 1000
         ? [] : ["max_queued_messages 1000000", "max_queued_bytes 67108864"])
+      + (house.options.limitsMessages ? [] : ["message_size_limit 1048576"])
   }
 
   // MARK: Another one
@@ -209,6 +210,7 @@ struct BrokerAdvice: Sendable {
 
   private static let queueLines = [
     "persistence true", "max_queued_messages 1000000", "max_queued_bytes 67108864",
+    "message_size_limit 1048576",
   ]
 
   private mutating func mosquitto(_ lines: [String], _ command: String) {

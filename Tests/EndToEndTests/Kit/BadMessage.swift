@@ -122,15 +122,15 @@ struct BadMessage: Sendable {
   private static var large: [BadMessage] {
     [
       BadMessage(
-        "1 MiB of a text", "{\(id),\"name\":\"\(String(repeating: "x", count: 1 << 20))\"}",
+        "60,000 bytes of a text", "{\(id),\"name\":\"\(String(repeating: "x", count: 60_000))\"}",
         "too_large"),
-      BadMessage("1 MiB of nothing", [UInt8](repeating: 0x20, count: 1 << 20), "too_large"),
+      BadMessage("60,000 blanks", [UInt8](repeating: 0x20, count: 60_000), "too_large"),
       BadMessage("10,000 lists", String(repeating: "[", count: 10_000), "too_deep", offset: 8),
       BadMessage(
         "10,000 objects", String(repeating: "{\"a\":", count: 3_200) + "1", "too_deep", offset: 40),
       BadMessage(
         "nesting below a field", "{\(id),\"x\":" + String(repeating: "[", count: 8_000), "too_deep"),
-      BadMessage("100,000 lists", String(repeating: "[", count: 100_000), "too_large"),
+      BadMessage("60,000 lists", String(repeating: "[", count: 60_000), "too_large"),
     ]
   }
 

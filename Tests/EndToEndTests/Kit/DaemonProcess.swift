@@ -77,9 +77,14 @@ final class DaemonProcess: Sendable {
   }
 
   /// Resident memory in bytes.
-  var residentBytes: Int {
+  var residentBytes: Int { memory("VmRSS:") }
+
+  /// The most that it ever was.
+  var peakBytes: Int { memory("VmHWM:") }
+
+  private func memory(_ name: String) -> Int {
     let status = (try? String(contentsOfFile: "/proc/\(identifier)/status", encoding: .utf8)) ?? ""
-    let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
+    let line = status.split(separator: "\n").first { $0.hasPrefix(name) } ?? ""
     return (Int(line.filter(\.isNumber)) ?? 0) * 1024
   }
 

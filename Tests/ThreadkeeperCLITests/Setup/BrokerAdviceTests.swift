@@ -52,7 +52,7 @@ struct BrokerAdviceTests {
       lines.append(
         "password_file \(try write(logins.map { "\($0):x\n" }.joined(), "passwords"))")
     }
-    lines.append("max_queued_messages 0")
+    lines += ["max_queued_messages 0", "message_size_limit 65536"]
     let file = try write(lines.joined(separator: "\n") + "\n", "mosquitto.conf")
     return try #require(HouseBroker(host: "127.0.0.1", port: 1883, file: file))
   }
@@ -138,6 +138,7 @@ struct BrokerAdviceTests {
       report(elsewhere: .delivered, anonymous: .delivered), nil, for: wanted, reader: nil)
     let queues = [
       "persistence true", "max_queued_messages 1000000", "max_queued_bytes 67108864",
+      "message_size_limit 1048576",
     ]
     #expect(
       lines(try advice(open, nil)) == [
