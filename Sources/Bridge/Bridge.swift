@@ -46,6 +46,7 @@ package final class Bridge: Service {
   /// Nil where there is none to be ended.
   private let formerSession: FormerSession?
   private let status: MosquittoClient
+  private let retained: RetainedTopics
   private let ticker: Ticker
   private let configuration: BridgeConfiguration
   private var topics: BaseTopics { configuration.topics }
@@ -82,9 +83,12 @@ package final class Bridge: Service {
     let consents = ConsentOverviewSource(
       topics: configuration.topics,
       questions: HomeAssistantQuestions(configuration, keychain) { clock.now() })
+    let devices = HomeAssistantDevices(configuration, consents.questions)
+    let retained = RetainedTopics(
+      database: keychain.database, topics: configuration.topics, devices: devices)
     let outbox = try Outbox(
       database: keychain.database, topics: configuration.topics, overview: overview,
-      consents: consents, devices: HomeAssistantDevices(configuration, consents.questions),
+      consents: consents, devices: devices,
       devicePace: HomeAssistantPace(seconds: Self.devicePause) { clock.now() },
       acknowledged: { happened in
         let latency = clock.now().milliseconds - happened.milliseconds
@@ -101,9 +105,9 @@ package final class Bridge: Service {
         database: keychain.database, configuration: configuration,
         instanceID: keychain.storeID.description, identity: { enrolments.identity?.keys },
         overview: overview, consents: consents, monitor: monitor, startedAt: startedAt),
-      topics: configuration.topics, clock: clock, logger: logger)
+      topics: configuration.topics, retained: retained, clock: clock, logger: logger)
     let status = MosquittoClient(
-      Self.statusConfiguration(connection, clientID: clientID, configuration),
+      Self.statusConfiguration(connection, clientID: clientID, configuration, retained),
       handler: statusConnection)
     let transactions = TransactionRunner(
       configuration, store: store, parts: parts, monitor: monitor, answers: answers, clock: clock,
@@ -138,6 +142,7 @@ package final class Bridge: Service {
       return DiscoveryIntake(transactions, home: home.name, logger: logger)
     }
     self.status = status
+    self.retained = retained
     self.monitor = monitor
     self.enrolments = enrolments
     self.configuration = configuration
@@ -157,7 +162,7 @@ package final class Bridge: Service {
       connection, clientID: clientID, configuration, unwanted: unwantedFilters)
     intake.reconfigure(formerSession?.use(intakeConfiguration) ?? intakeConfiguration)
     status.reconfigure(
-      Self.statusConfiguration(connection, clientID: clientID, configuration))
+      Self.statusConfiguration(connection, clientID: clientID, configuration, retained))
   }
 
   /// Runs until the service group shuts down, or until a connection ends for good: then it throws words.
@@ -228,7 +233,8 @@ package final class Bridge: Service {
   }
 
   private static func statusConfiguration(
-    _ connection: MosquittoConfiguration, clientID: String, _ bridge: BridgeConfiguration
+    _ connection: MosquittoConfiguration, clientID: String, _ bridge: BridgeConfiguration,
+    _ retained: RetainedTopics
   ) -> MosquittoConfiguration {
     var status = connection
     status.clientID = "\(clientID)-status"
@@ -236,6 +242,12 @@ package final class Bridge: Service {
       .init(filter: bridge.homeAssistant.birthTopic, qos: 0, isRequired: false),
       .init(filter: StatusConnection.droppedMessages, qos: 0, isRequired: false),
     ]
+    status.subscriptions += retained.filters.map { filter in
+      var subscription = MosquittoConfiguration.Subscription(
+        filter: filter, qos: 1, isRequired: false)
+      subscription.retained = .ownOnce
+      return subscription
+    }
     status.sessionExpiry = sessionDays * 86_400
     status.stopLimit = stopLimit
     status.cleanStart = false

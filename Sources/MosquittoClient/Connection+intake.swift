@@ -40,14 +40,7 @@ extension Connection {
   }
 
   private func subscribe() throws(ConnectionLoss) {
-    for filter in configuration.unsubscriptions {
-      do throws(MosquittoError) {
-        try handle.unsubscribe(filter)
-      } catch {
-        throw ConnectionLoss(error)
-      }
-      queued += 1
-    }
+    for filter in configuration.unsubscriptions { try unsubscribe(filter) }
     guard !configuration.subscriptions.isEmpty else { return handler.subscribed(refused: []) }
     for subscription in configuration.subscriptions {
       do throws(MosquittoError) {
@@ -59,13 +52,27 @@ extension Connection {
     }
   }
 
+  private func unsubscribe(_ filter: String) throws(ConnectionLoss) {
+    do throws(MosquittoError) {
+      try handle.unsubscribe(filter)
+    } catch {
+      throw ConnectionLoss(error)
+    }
+    queued += 1
+  }
+
   private func settleSubscriptions() throws(ConnectionLoss) {
     guard !record.granted.isEmpty else { return }
     let answers = record.granted
     record.granted.removeAll(keepingCapacity: true)
     for answer in answers {
       guard let subscription = subscribing.removeValue(forKey: answer.identifier) else { continue }
-      guard let code = answer.codes.first(where: { $0 >= 0x80 }) else { continue }
+      guard let code = answer.codes.first(where: { $0 >= 0x80 }) else {
+        if subscription.retained == .ownOnce, configuration.protocolVersion == .v311 {
+          try unsubscribe(subscription.filter)
+        }
+        continue
+      }
       let error = MosquittoError(suback: code, filter: subscription.filter, configuration)
       if subscription.isRequired { throw ConnectionLoss(error) }
       refusals.append(SubscriptionRefusal(filter: subscription.filter, error: error))

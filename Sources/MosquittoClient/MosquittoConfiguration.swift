@@ -122,6 +122,10 @@ extension MosquittoConfiguration {
       case flagged
       /// They come like others, and what the broker keeps does not come.
       case asOrdinary
+      /// For the client's own topics: what the broker keeps comes with the flag; what is published later comes without
+      /// it, and not at all when it is the client's own. 3.1.1 has no such subscription: there it ends once it is
+      /// granted.
+      case ownOnce
     }
 
     package init(_ filter: String, qos: QualityOfService = 1, isRequired: Bool = true) {

@@ -50,6 +50,14 @@ enum RouterLedger {
      WHERE home = ? AND present = 1 AND id > ? ORDER BY id LIMIT ?
     """
 
+  /// Routers of one home that are on the list.
+  static func countPresent(home: Int64, _ tx: ReadTransaction) throws -> Int {
+    try tx.first(
+      "SELECT count(*) FROM router INDEXED BY router_present WHERE home = ? AND present = 1",
+      .integer(home)
+    ) { Int($0.integer(0)) } ?? 0
+  }
+
   /// Routers, over all homes, that have been silent since before `deadline`; looks at `limit` rows.
   static func silent(
     after id: Int64, limit: Int, before deadline: WireTime, _ tx: ReadTransaction

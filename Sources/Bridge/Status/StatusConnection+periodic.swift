@@ -7,6 +7,7 @@ extension StatusConnection {
   /// What is due by the clock: health, changed info, and the alert that the store cannot hold.
   func periodic(now: WireTime, isFirst: Bool = false) {
     guard state.withLock({ $0.isConnected }) else { return }
+    checkReading(now: now)
     let isFirst = isFirst || state.withLock { $0.needsRepublish }
     state.withLock { $0.needsRepublish = false }
     let isBorn = state.withLock { state in

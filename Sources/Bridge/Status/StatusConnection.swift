@@ -26,6 +26,11 @@ final class StatusConnection: MosquittoHandler {
     /// When everything is published for Home Assistant, which has started.
     var birthDue: WireTime?
     var dropped: Int64?
+    /// States of routers on the list that the broker keeps, on this connection; and until when their number is awaited.
+    var keptRouters = 0
+    var reading: (due: WireTime, missing: Int)?
+    /// The broker kept what was not true on this connection.
+    var correctsTopics = false
     /// What no walk brings is published as on a new connection.
     var needsRepublish = false
     var warnedReasons: Set<String> = []
@@ -40,15 +45,16 @@ final class StatusConnection: MosquittoHandler {
   let monitor: BridgeMonitor
   let reports: BridgeReports
   let topics: BaseTopics
-  private let clock: any Clock
+  let retained: RetainedTopics?
+  let clock: any Clock
   let logger: Logger
   let state = Mutex(State())
   private var birthTopic: String { reports.configuration.homeAssistant.birthTopic }
 
   init(
     outbox: Outbox, pace: PublicationPace, answers: AnswerQueue = AnswerQueue(),
-    monitor: BridgeMonitor, reports: BridgeReports, topics: BaseTopics, clock: any Clock,
-    logger: Logger
+    monitor: BridgeMonitor, reports: BridgeReports, topics: BaseTopics,
+    retained: RetainedTopics? = nil, clock: any Clock, logger: Logger
   ) {
     self.outbox = outbox
     self.pace = pace
@@ -56,6 +62,7 @@ final class StatusConnection: MosquittoHandler {
     self.monitor = monitor
     self.reports = reports
     self.topics = topics
+    self.retained = retained
     self.clock = clock
     self.logger = logger
   }
@@ -78,6 +85,9 @@ final class StatusConnection: MosquittoHandler {
       state.queue = presence
       state.lastInfo.removeAll()
       state.nextHealth = nil
+      state.keptRouters = 0
+      state.reading = nil
+      state.correctsTopics = false
     }
     periodic(now: clock.now(), isFirst: true)
   }
@@ -90,8 +100,9 @@ final class StatusConnection: MosquittoHandler {
     }
   }
 
-  /// Home Assistant's birth, and the broker's own count of what it dropped.
+  /// Home Assistant's birth, the broker's own count of what it dropped, and what it keeps of our own.
   func received(_ batch: [IncomingMessage]) throws {
+    correct(batch.filter(\.isRetained))
     for message in batch {
       let text = String(decoding: message.payload, as: UTF8.self)
       if message.topic == birthTopic, text == "online", !message.isRetained {

@@ -35,5 +35,11 @@ package struct AlertFingerprint: Hashable, Sendable, CustomStringConvertible {
     self.bytes = bytes
   }
 
+  /// As it is published; `nil` unless it has 16 hex digits.
+  package init?(hex: String) {
+    guard let bytes = Hexadecimal.decode(hex) else { return nil }
+    self.init(bytes: bytes)
+  }
+
   package var description: String { Hexadecimal.encode(bytes) }
 }
