@@ -78,6 +78,7 @@ package final class Bridge: Service {
     parts.sealer = exchange
     parts.opener = exchange
     let monitor = BridgeMonitor()
+    parts.refusesButtons = { monitor.alteredDevice(at: $0) != nil }
     let answers = AnswerQueue(monitor: monitor)
     let overview = AlertsOverviewSource(topics: configuration.topics, monitor: monitor)
     let consents = ConsentOverviewSource(
@@ -247,6 +248,12 @@ package final class Bridge: Service {
         filter: filter, qos: 1, isRequired: false)
       subscription.retained = .ownOnce
       return subscription
+    }
+    if let filter = retained.deviceFilter {
+      var subscription = MosquittoConfiguration.Subscription(
+        filter: filter, qos: 1, isRequired: false)
+      subscription.retained = .own
+      status.subscriptions.append(subscription)
     }
     status.sessionExpiry = sessionDays * 86_400
     status.stopLimit = stopLimit

@@ -29,6 +29,8 @@ package struct BridgeConfiguration: Sendable {
   /// What a person can do when the broker refuses the daemon's login.
   package var loginRemedy = "Give the daemon the right user name and password."
   package var homeAssistant = HomeAssistant()
+  /// Of this process: what a button of Home Assistant has to publish.
+  package let buttonTokens = ButtonTokens()
   /// The users of the broker who may decide about what others ask for.
   package var approvers: [String] = []
   /// Whether a decision over MQTT counts only when it is sealed and signed. Else all rests on the broker's access list.

@@ -58,7 +58,8 @@ package struct AccessGaps: Sendable, Equatable {
     _ wanted: AccessList
   ) -> [(access: AccessRules.Access, topic: String)] {
     var needed: [(access: AccessRules.Access, topic: String)] = [
-      (.write, "\(wanted.discoveryPrefix)/device/\(nobody)/config"),
+      (.write, "\(wanted.discoveryPrefix)/device/threadkeeper/\(nobody)/config"),
+      (.read, "\(wanted.discoveryPrefix)/device/threadkeeper/\(nobody)/config"),
       (.read, "\(wanted.discoveryPrefix)/status"), (.read, "$SYS/broker/version"),
     ]
     for base in wanted.baseTopics {

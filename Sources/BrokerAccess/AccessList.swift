@@ -37,8 +37,8 @@ package struct AccessList: Sendable {
 
   /// Where Home Assistant publishes that it has started.
   private var birth: String { "\(discoveryPrefix)/status" }
-  /// Where devices are announced to Home Assistant. A list cannot name those of one program: a `+` is a whole level.
-  private var devices: String { "\(discoveryPrefix)/device/+/config" }
+  /// Where threadkeeper's devices are announced to Home Assistant.
+  private var devices: String { "\(discoveryPrefix)/device/threadkeeper/+/config" }
   /// What threadkeeper publishes below a base topic for everybody who may look.
   private static let published = ["alert", "bridge", "network", "router"]
   /// The groups of requests that no approver needs: all but `consent`.
@@ -54,7 +54,8 @@ package struct AccessList: Sendable {
     var lines: [String] = isAddition ? [""] : []
     if keepsAnonymous, !isAddition {
       lines += ["# Clients without a login: everything but threadkeeper's topics."]
-      lines += everythingElse + baseTopics.map { "topic deny \($0)/#" } + [""]
+      lines += everythingElse + baseTopics.map { "topic deny \($0)/#" }
+      lines += ["topic deny \(devices)", ""]
     }
     for daemon in daemons { lines += section(daemon: daemon) }
     var listed: Set<String> = []
@@ -77,8 +78,9 @@ package struct AccessList: Sendable {
       + baseTopics.map { "topic readwrite \($0)/#" } + [
         "# Home Assistant has started: what it knew is published again.",
         "topic read \(birth)",
-        "# The daemon and its routers are devices there. Written also to remove them.",
-        "topic write \(devices)",
+        "# The daemon and its routers are devices there. Written also to remove them, and read to see what another",
+        "# client has altered.",
+        "topic readwrite \(devices)",
         "# The broker's own counters: is it dropping messages?", "topic read $SYS/broker/#",
       ]
       + (ingested.isEmpty
@@ -104,7 +106,8 @@ package struct AccessList: Sendable {
     if approvers.contains(login) { return section(keptApprover: login) }
     guard monitors.contains(login) else {
       return ["# As before, but none of threadkeeper's topics.", "user \(login)"]
-        + rights(ofKept: []) + baseTopics.map { "topic deny \($0)/#" } + [""]
+        + rights(ofKept: []) + baseTopics.map { "topic deny \($0)/#" }
+        + ["topic deny \(devices)", ""]
     }
     return ["# As before, and sees threadkeeper's states and alerts.", "user \(login)"]
       + rights(ofKept: Self.published, isMonitor: true)
@@ -126,6 +129,7 @@ package struct AccessList: Sendable {
     for other in approvers + deciders where other != login && !others.contains(other) {
       others.append(other)
     }
+    if !isMonitor { lines.append("topic deny \(devices)") }
     for base in baseTopics {
       let hidden = isMonitor ? [] : Self.published.filter { $0 != "bridge" }
       lines += (hidden + ["out"]).map { "topic deny \(base)/\($0)/#" }

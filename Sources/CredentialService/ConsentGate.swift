@@ -23,10 +23,12 @@ package struct ConsentDecision: Hashable, Sendable {
   package var isSigned: Bool
   /// The home in which it was said; nil where none was named, and the id alone says what is meant.
   package var home: String?
+  /// Of Home Assistant's button.
+  package var token: String?
 
   package init(
     id: String, approves: Bool, scope: ConsentScope = .once, by: Requester,
-    isAdministrator: Bool, isSigned: Bool = false, home: String?
+    isAdministrator: Bool, isSigned: Bool = false, home: String?, token: String? = nil
   ) {
     self.id = id
     self.approves = approves
@@ -35,6 +37,7 @@ package struct ConsentDecision: Hashable, Sendable {
     self.isAdministrator = isAdministrator
     self.isSigned = isSigned
     self.home = home
+    self.token = token
   }
 }
 

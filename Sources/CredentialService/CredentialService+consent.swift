@@ -50,7 +50,8 @@ extension CredentialService {
       ConsentDecision(
         id: request.id ?? "", approves: request.command == .approveConsent,
         scope: request.scope ?? .once, by: context.requester,
-        isAdministrator: context.isAdministrator, isSigned: context.isSigned, home: home), tx)
+        isAdministrator: context.isAdministrator, isSigned: context.isSigned, home: home,
+        token: request.token), tx)
   }
 
   /// Whoever may deny may have the question asked again.

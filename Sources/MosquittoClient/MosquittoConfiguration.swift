@@ -56,7 +56,8 @@ package struct MosquittoConfiguration: Sendable {
     host: String, port: UInt16 = 1883, clientID: String, username: String? = nil,
     password: String? = nil, protocolVersion: ProtocolVersion = .v5, tls: TLS? = nil,
     keepAlive: UInt16 = 60, sessionExpiry: UInt32 = 0, receiveMaximum: UInt16 = 1000,
-    sendMaximum: UInt16 = 100, maximumPacketSize: UInt32? = Self.packetLimit, cleanStart: Bool = false,
+    sendMaximum: UInt16 = 100, maximumPacketSize: UInt32? = Self.packetLimit,
+    cleanStart: Bool = false,
     subscriptions: [Subscription] = [], lastWill: Publication? = nil, batchMessages: Int = 500,
     batchBytes: Int = 4 << 20, answerLimit: Duration = .seconds(20),
     acknowledgementTimeout: Duration = .seconds(30), stopLimit: Duration = .seconds(3),
@@ -126,6 +127,8 @@ extension MosquittoConfiguration {
       /// it, and not at all when it is the client's own. 3.1.1 has no such subscription: there it ends once it is
       /// granted.
       case ownOnce
+      /// The same, and 3.1.1 sends what is published later, also by the client itself.
+      case own
     }
 
     package init(_ filter: String, qos: QualityOfService = 1, isRequired: Bool = true) {

@@ -41,7 +41,7 @@ extension MosquittoHandle {
       switch subscription.retained {
       case .flagged: MQTT_SUB_OPT_RETAIN_AS_PUBLISHED
       case .asOrdinary: MQTT_SUB_OPT_SEND_RETAIN_NEVER
-      case .ownOnce: MQTT_SUB_OPT_NO_LOCAL
+      case .ownOnce, .own: MQTT_SUB_OPT_NO_LOCAL
       }
     var identifier: Int32 = 0
     let result = mosquitto_subscribe_v5(

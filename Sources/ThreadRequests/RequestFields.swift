@@ -27,6 +27,8 @@ package struct RequestFields: Codable, Hashable, Sendable {
   package var id: String?
   /// `once` or `always`.
   package var scope: String?
+  /// Of the button that was pressed, or of the list of requests that Home Assistant is asked.
+  package var token: String?
   /// On the socket: what the program calls itself. Anybody can choose it, so people read it, and nothing
   /// is decided by it.
   package var program: String?
@@ -40,7 +42,7 @@ package struct RequestFields: Codable, Hashable, Sendable {
     case dataset
     case extendedPANID = "ext_pan_id"
     case networkName = "network_name"
-    case id, scope, program, sealed
+    case id, scope, token, program, sealed
   }
 
   package init() {}

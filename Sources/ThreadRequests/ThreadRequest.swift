@@ -19,6 +19,8 @@ package struct ThreadRequest: Sendable, Hashable {
   /// Of a consent, or of a network that was preferred.
   package var id: String?
   package var scope: ConsentScope?
+  /// With which a button of Home Assistant decides.
+  package var token: String?
   /// What a program of this machine calls itself: for people to read only.
   package var program: String?
 
@@ -59,6 +61,7 @@ package struct ThreadRequest: Sendable, Hashable {
         throw AnswerFailure(.invalidPayload, field: "id", "expected the id of a consent")
       }
       self.id = id
+      token = fields.token
       if let text = fields.scope {
         guard let scope = ConsentScope(rawValue: text) else {
           throw AnswerFailure(.invalidPayload, field: "scope", "expected once or always")
@@ -86,6 +89,7 @@ package struct ThreadRequest: Sendable, Hashable {
     fields.networkName = networkName
     fields.id = id
     fields.scope = scope?.rawValue
+    fields.token = token
     fields.program = program
     return fields
   }

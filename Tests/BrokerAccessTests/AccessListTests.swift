@@ -52,13 +52,14 @@ struct AccessListTests {
     for line in [
       "user keeper", "topic readwrite threadkeeper/#", "topic readwrite flat/2/#",
       "topic read $SYS/broker/#", "topic read homeassistant/status",
-      "topic write homeassistant/device/+/config", "user screen",
-      "topic write homeassistant/status", "topic read homeassistant/device/+/config",
+      "topic readwrite homeassistant/device/threadkeeper/+/config", "user screen",
+      "topic write homeassistant/status", "topic read homeassistant/device/threadkeeper/+/config",
       "topic read threadkeeper/alert/#",
       "topic read flat/2/router/#", "topic deny threadkeeper/in/screen/#",
       "topic deny flat/2/out/screen/#", "user anna", "topic read flat/2/bridge/#",
       "topic deny threadkeeper/in/anna/+", "topic deny flat/2/in/anna/request/credentials/#",
       "user lamps", "topic readwrite #", "topic read $SYS/#", "topic deny threadkeeper/#",
+      "topic deny homeassistant/device/threadkeeper/+/config",
       "topic deny flat/2/#", "pattern write threadkeeper/in/%u/#",
       "pattern read threadkeeper/out/%u/#", "pattern write flat/2/in/%u/#",
     ] {
@@ -73,8 +74,8 @@ struct AccessListTests {
       list.monitors = ["screen"]
     }
     for line in [
-      "topic read other/ha/status", "topic write other/ha/device/+/config",
-      "topic write other/ha/status", "topic read other/ha/device/+/config",
+      "topic read other/ha/status", "topic readwrite other/ha/device/threadkeeper/+/config",
+      "topic write other/ha/status", "topic read other/ha/device/threadkeeper/+/config",
     ] {
       #expect(lines.contains(line), "\(line)")
     }
@@ -85,7 +86,11 @@ struct AccessListTests {
   @Test("Clients without a login come first, where Mosquitto applies lines to nobody else")
   func anonymous() throws {
     let lines = try list { $0.keepsAnonymous = true }.filter { !$0.hasPrefix("#") }
-    #expect(lines.prefix(3) == ["topic readwrite #", "topic read $SYS/#", "topic deny t/#"])
+    #expect(
+      lines.prefix(4) == [
+        "topic readwrite #", "topic read $SYS/#", "topic deny t/#",
+        "topic deny homeassistant/device/threadkeeper/+/config",
+      ])
     #expect(try list().filter { !$0.hasPrefix("#") }.first == "user keeper")
   }
 
@@ -163,7 +168,8 @@ struct AccessListTests {
       "t/in/bob/#",
     ]
     #expect(try denied { $0.monitors = ["house"] } == below)
-    #expect(try denied { _ in } == ["t/alert/#", "t/network/#", "t/router/#"] + below)
+    let devices = "homeassistant/device/threadkeeper/+/config"
+    #expect(try denied { _ in } == [devices, "t/alert/#", "t/network/#", "t/router/#"] + below)
     #expect(throws: AccessListError.self) { try self.list { $0.deciders = ["a/b"] } }
   }
 

@@ -116,27 +116,29 @@ struct EmbeddedBrokerTests {
       as: "monitor",
       [
         "threadkeeper/in/other/announce", "threadkeeper/bridge/state", "homeassistant/status",
-        "homeassistant/device/x/config",
+        "homeassistant/device/threadkeeper/x/config",
       ])
     #expect(asMonitor == [false, false, true, false])
     let asAdministrator = try await publish(
       as: "threadkeeper",
       [
         "threadkeeper/bridge/state", "threadkeeper/out/border-router/x",
-        "homeassistant/status", "homeassistant/device/x/config", "homeassistant/sensor/x/config",
+        "homeassistant/status", "homeassistant/device/threadkeeper/x/config",
+        "homeassistant/sensor/x/config",
       ])
     #expect(asAdministrator == [true, true, false, true, false])
 
-    try await daemon.wait { $0.count == 4 }
+    try await daemon.wait { $0.count == 5 }
     #expect(
       Set(daemon.messages.map(\.topic)) == [
         "threadkeeper/in/border-router/announce", "threadkeeper/bridge/state",
         "threadkeeper/out/border-router/x", "homeassistant/status",
+        "homeassistant/device/threadkeeper/x/config",
       ])
     try await monitor.wait { $0.count == 2 }
     #expect(
       monitor.messages.map(\.topic) == [
-        "threadkeeper/bridge/state", "homeassistant/device/x/config",
+        "threadkeeper/bridge/state", "homeassistant/device/threadkeeper/x/config",
       ])
     try await router.wait { $0.count == 1 }
     #expect(router.messages.map(\.topic) == ["threadkeeper/out/border-router/x"])

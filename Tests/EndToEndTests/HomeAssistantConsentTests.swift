@@ -8,7 +8,7 @@ import Testing
 /// A router asks for the preferred credentials, and somebody presses a button in Home Assistant, on a real Mosquitto.
 @Suite("Consent through Home Assistant", .inTurns, .timeLimit(.minutes(30)))
 struct HomeAssistantConsentTests {
-  private static let start = "homeassistant/device/threadkeeper_threadkeeper_c-"
+  private static let start = "homeassistant/device/threadkeeper/threadkeeper_threadkeeper_c-"
   private static let answers = "threadkeeper/out/homeassistant/response/consent/"
   private let place: AdoptingHome
 
@@ -66,8 +66,10 @@ struct HomeAssistantConsentTests {
     #expect(first.log.contains("Home Assistant is believed in plaintext"))
     #expect(try await first.stop() == .exit(0))
     let second = try await place.installation.start()
+    try await scene.audience.until("the button with a new token") {
+      self.button("approve", $0)?["payload_press"] != before["payload_press"]
+    }
     let button = try await shown("approve", scene)
-    #expect(button["payload_press"] == before["payload_press"])
     try await press(button, version)
     try await scene.audience.until("the message") { !place.messages($0).isEmpty }
     #expect(try place.opened(scene).first?["dataset"]?.text == (try place.home.hex()))
@@ -130,7 +132,7 @@ struct HomeAssistantConsentTests {
     let second = try await place.installation.start()
     let late = try await Audience.start(place.broker)
     try await late.until("the device") {
-      $0.state("homeassistant/device/threadkeeper_threadkeeper/config") != nil
+      $0.state("homeassistant/device/threadkeeper/threadkeeper_threadkeeper/config") != nil
         && $0.state("threadkeeper/bridge/consent") != nil
     }
     #expect(late.look { button("approve", $0) } == nil)
@@ -145,14 +147,16 @@ struct HomeAssistantConsentTests {
       .components(separatedBy: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
     let base = "{{ base }}/in/{{ login }}/request/consent"
     for (verb, topic, payload) in [
-      ("APPROVE", "approve", #"'{"id":"{{ request }}","scope":"once"}'"#),
-      ("DENY", "deny", #"'{"id":"{{ request }}"}'"#),
+      ("APPROVE", "approve", #"'{"id":"{{ request }}","scope":"once","token":"{{ token }}"}'"#),
+      ("DENY", "deny", #"'{"id":"{{ request }}","token":"{{ token }}"}'"#),
     ] {
       let action = "THREADKEEPER_\(verb)"
-      let offered = "\(action) {{ repeat.item.id }}"
+      let offered = "\(action) {{ repeat.item.id }} {{ repeat.item.token }}"
       #expect(lines.contains("- action: \"\(offered)\""))
       let start = try #require(
-        lines.firstIndex { $0.contains("action is match('\(action) c-[0-9a-f]{16}$')") })
+        lines.firstIndex {
+          $0.contains("action is match('\(action) c-[0-9a-f]{16} [0-9a-f]{32}$')")
+        })
       let step = lines[start...].prefix(8)
       #expect(step.contains("topic: \"\(base)/\(topic)\""))
       #expect(step.contains("payload: \(payload)"))

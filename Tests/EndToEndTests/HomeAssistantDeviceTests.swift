@@ -9,11 +9,11 @@ import Testing
 /// Home Assistant's discovery, from a real daemon on a real Mosquitto.
 @Suite("Devices for Home Assistant", .inTurns, .timeLimit(.minutes(30)))
 struct HomeAssistantDeviceTests {
-  private static let bridge = "homeassistant/device/threadkeeper_threadkeeper/config"
-  private static let devices = "homeassistant/device/+/config"
+  private static let bridge = "homeassistant/device/threadkeeper/threadkeeper_threadkeeper/config"
+  private static let devices = "homeassistant/device/threadkeeper/+/config"
 
   private static func topic(_ router: BorderRouter) -> String {
-    "homeassistant/device/threadkeeper_threadkeeper_\(router.agent)/config"
+    "homeassistant/device/threadkeeper/threadkeeper_threadkeeper_\(router.agent)/config"
   }
 
   /// Topics of what was published since the subscription, in their order.
@@ -166,7 +166,7 @@ struct HomeAssistantDeviceTests {
       return heard.messages[birth...].dropFirst().map(\.topic)
     }
     try await audience.until("the state") { answer($0).contains(router.topic) }
-    let device = "ha/device/threadkeeper_threadkeeper"
+    let device = "ha/device/threadkeeper/threadkeeper_threadkeeper"
     let order = [
       "\(device)/config", "\(device)_\(router.agent)/config", "threadkeeper/bridge/state",
       "\(router.topic)/availability", router.topic,

@@ -35,7 +35,7 @@ struct KilledBrokerTests {
     let (hub, left, stray) = (
       BorderRouter(number: 1), BorderRouter(number: 2), BorderRouter(number: 3)
     )
-    let device = "homeassistant/device/threadkeeper_threadkeeper_\(left.agent)/config"
+    let device = "homeassistant/device/threadkeeper/threadkeeper_threadkeeper_\(left.agent)/config"
     var audience = try await Audience.start(broker)
     try await publisher.publish([
       hub.announces(try network.hex()), left.announces(try network.hex()),
@@ -70,9 +70,11 @@ struct KilledBrokerTests {
     try broker.start()
     if restarts { daemon = try await installation.start() }
     audience = try await Audience.start(broker)
+    try await audience.caughtUp()
     try await audience.until("what is true") { heard in
-      heard.latest[left.topic] == "" && heard.latest[left.topic + "/availability"] == ""
-        && heard.latest[device] == "" && heard.state(alert)?["status"] == "resolved"
+      [left.topic, left.topic + "/availability", device].allSatisfy {
+        heard.latest[$0, default: ""].isEmpty
+      } && heard.state(alert)?["status"] == "resolved"
         && heard.state(stray.topic)?["network_name"] == heard.state(hub.topic)?["network_name"]
         && heard.latest[new.topic] != nil
     }

@@ -33,7 +33,8 @@ struct MessageCheckTests {
       (availability, #"{"state":"\#(key)"}"#),
       (availability, #"{"state":"online","key":"\#(key)"}"#),
       (availability, "\(key)"), ("house/bridge/state/\(key)", "{}"), ("house/bridge/event", ""),
-      ("homeassistant/device/threadkeeper_house/config", "{}"), ("elsewhere/bridge/event", "x"))
+      ("homeassistant/device/threadkeeper/threadkeeper_house/config", "{}"),
+      ("elsewhere/bridge/event", "x"))
     #expect(
       wrong == [
         "house/bridge/state/\(key) is no topic of docs/reference/asyncapi.yaml",
@@ -41,7 +42,7 @@ struct MessageCheckTests {
         "\(availability): the payload must not contain {'key'} properties",
         "\(availability): the payload is no JSON",
         "house/bridge/event: the payload is no JSON",
-        "homeassistant/device/threadkeeper_house/config: the payload has no availability, "
+        "homeassistant/device/threadkeeper/threadkeeper_house/config: the payload has no availability, "
           + "availability_mode, components, device, origin, qos",
       ])
     let quick = IncomingMessage(

@@ -18,7 +18,7 @@ struct RetainTests {
       home.announces(try ThreadNetwork("home").hex()),
       stray.announces(try ThreadNetwork("guests").hex()),
     ])
-    let device = "homeassistant/device/threadkeeper_threadkeeper_\(stray.agent)/config"
+    let device = "homeassistant/device/threadkeeper/threadkeeper_threadkeeper_\(stray.agent)/config"
     try await audience.until("the mismatch, and the device of the router") {
       !$0.alerts("alert_raised", "PreferredNetworkMismatch").isEmpty && $0.latest[device] != nil
         && $0.latest["threadkeeper/bridge/consent"] != nil

@@ -37,7 +37,8 @@ struct BrokerConfigurationTests {
     }
     for (user, isAllowed) in [("threadkeeper", true), ("monitor", false), ("hub", false)] {
       #expect(
-        try broker.allows(user, publish: "homeassistant/device/a/config") == isAllowed, "\(user)")
+        try broker.allows(user, publish: "homeassistant/device/threadkeeper/a/config") == isAllowed,
+        "\(user)")
     }
     #expect(try !broker.allows("hub", publish: "elsewhere"))
     #expect(try !broker.allows("nobody", publish: "threadkeeper/in/nobody/announce"))

@@ -53,6 +53,19 @@ extension AlertFacts {
         + "take only ids that you know (`clientid_prefixes`). The daemon keeps trying.")
   }
 
+  /// - Parameter topic: of a device.
+  static func discoveryAltered(topic: String) -> AlertFacts {
+    // The last part is of the other client's choice.
+    let isPlain = topic.utf8.count <= 200 && topic.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    return AlertFacts(
+      summary: "another client has altered a device of threadkeeper in Home Assistant"
+        + (isPlain ? ": \(topic)" : ""),
+      remedy:
+        "It was published again, and decisions by buttons were refused for a minute. Find out which "
+        + "login writes there, and put what `threadkeeper acl` prints into the broker's access list, which "
+        + "denies it.")
+  }
+
   static let messagesDropped = AlertFacts(
     summary: "the broker drops messages that it cannot queue",
     remedy: "Set `max_queued_messages 1000000` and a bound in `max_queued_bytes` on the broker.")

@@ -21,7 +21,8 @@ struct ConsentOverviewSource: Sendable {
     let asked = questions.asked(of: own, in: home, tx).map { pending in
       ConsentOverview.Asked(
         id: pending.id.description, message: pending.reason(namingHome: questions.namesHomes),
-        expiresAt: WireTime(milliseconds: pending.expires))
+        expiresAt: WireTime(milliseconds: pending.expires),
+        token: questions.token(of: pending))
     }
     return Publication(
       topic: OutboundTopic(base: topics.base(of: home)).consent,

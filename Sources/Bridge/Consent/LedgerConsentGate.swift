@@ -80,6 +80,7 @@ final class LedgerConsentGate: ConsentGate {
             + "`consent.approvers_trust` says otherwise")
       }
       if !isTrusted { try checkExtent(decision) }
+      if isHomeAssistant, !decision.isSigned { try checkButton(decision) }
       return .mqttUser(name, team: configuration.team(name))
     case .systemUser(let number):
       guard decision.isAdministrator else {
@@ -104,6 +105,27 @@ final class LedgerConsentGate: ConsentGate {
       .notAuthorized, field: "id",
       "Home Assistant decides about adoptions only. Decide with `threadkeeper consent approve \(decision.id)`, or "
         + "set `home_assistant.consent: all`")
+  }
+
+  /// Who alters what a button publishes has a person decide about something else. So a token is needed, and nothing is
+  /// decided by buttons for a minute after a device was altered.
+  private func checkButton(_ decision: ConsentDecision) throws {
+    // The ledger knows what became of another id.
+    guard try consents.pending().contains(where: { $0.id.description == decision.id }) else {
+      return
+    }
+    guard configuration.buttonTokens.isValid(decision.token, for: decision.id) else {
+      throw AnswerFailure(
+        .notAuthorized, field: "token",
+        "this is not the token of the request in `bridge/consent`: press the button that is shown now"
+      )
+    }
+    guard !parts.refusesButtons(consents.now) else {
+      throw AnswerFailure(
+        .notAuthorized,
+        "another client has altered a device of threadkeeper in Home Assistant (`DiscoveryAltered`): decide in a "
+          + "minute, or with `threadkeeper consent approve \(decision.id)`")
+    }
   }
 
   /// A login of one home does not decide in another.

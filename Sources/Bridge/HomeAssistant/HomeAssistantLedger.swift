@@ -23,6 +23,12 @@ enum HomeAssistantLedger {
     try tx.all("SELECT * FROM home_assistant ORDER BY id", row: HomeAssistantRecord.init(row:))
   }
 
+  static func find(_ topic: String, _ tx: ReadTransaction) throws -> HomeAssistantRecord? {
+    try tx.first(
+      "SELECT * FROM home_assistant WHERE topic = ?", .text(topic),
+      row: HomeAssistantRecord.init(row:))
+  }
+
   /// Those of a home that are about no router.
   static func ofDaemon(home: Int64, _ tx: ReadTransaction) throws -> [HomeAssistantRecord] {
     try tx.all(

@@ -46,12 +46,18 @@ struct HomeAssistantQuestions: Sendable {
     return oldest
   }
 
+  /// What a decision about it through Home Assistant has to repeat.
+  func token(of pending: PendingConsent) -> String {
+    configuration.buttonTokens.token(for: pending.id.description)
+  }
+
   /// The same, as buttons say it; none where the ledger cannot be read.
   func asked(in home: String, _ tx: ReadTransaction) -> [HomeAssistantButton.Question] {
     guard let login = configuration.homeAssistant.decidingLogin, let waiting = waiting(in: home, tx)
     else { return [] }
     return asked(of: waiting, in: home, tx).map {
-      .init(id: $0.id.description, requester: $0.shortRequester, login: login)
+      .init(
+        id: $0.id.description, requester: $0.shortRequester, login: login, token: token(of: $0))
     }
   }
 

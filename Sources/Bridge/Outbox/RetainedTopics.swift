@@ -21,6 +21,49 @@ struct RetainedTopics: Sendable {
     }
   }
 
+  /// Where the daemon's devices are announced to Home Assistant, and what others publish there comes as well; nil where
+  /// discovery is off.
+  var deviceFilter: String? {
+    devices.homes.values.first.map { "\(HomeAssistantPlace.devices($0.place.prefix))/+/config" }
+  }
+
+  /// A device as it should be announced, where what was received is something else.
+  struct Device {
+    let publication: Publication
+    let home: String
+    /// Whether it differs from what the broker acknowledged last, where that is known by its bytes.
+    let isForeign: Bool
+  }
+
+  /// What belongs on the topics of devices now; empty payloads where nothing does.
+  func wantedDevices(on topics: some Sequence<String>) throws -> [Publication] {
+    try topics.map {
+      try correction(ofDevice: IncomingMessage(topic: $0, payload: []))?.publication
+        ?? Publication(topic: $0, payload: [], retain: true)
+    }
+  }
+
+  /// Nil for another program's topic, and for what is as it should be.
+  func correction(ofDevice message: IncomingMessage) throws -> Device? {
+    guard
+      let (name, home) = devices.homes.first(where: { $1.place.owns(message.topic) })
+    else { return nil }
+    return try database.read { tx in
+      guard try HomeAssistantLedger.exists(tx) else { return nil }
+      let row = try HomeAssistantLedger.find(message.topic, tx)
+      let device = try row.flatMap { try devices.device(on: $0, home: name, tx) }?.device
+      let payload = device.map { WireJSON().encode($0) } ?? []
+      guard payload != message.payload else { return nil }
+      let announced = row?.form
+      let isForeign =
+        row?.router == nil && announced != nil
+        && announced != HomeAssistantForm(payload: message.payload)
+      return Device(
+        publication: Publication(topic: message.topic, payload: payload, retain: true),
+        home: home.place.home.name, isForeign: isForeign)
+    }
+  }
+
   /// Routers on the list, of all homes: each has a state at the broker.
   func routers() throws -> Int {
     try database.read { tx in

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BridgeProtocol
 import CredentialService
 
 /// What requests need beside the store and the settings.
@@ -13,6 +14,9 @@ package struct RequestParts: Sendable {
   package var isAwaited: @Sendable (_ consent: String) -> Bool = { _ in false }
   /// The transactions of the callers that wait on connections for this consent.
   package var transactions: @Sendable (_ consent: String) -> [String] = { _ in [] }
+
+  /// Whether a device of Home Assistant was altered a moment ago: what a person has pressed may say something else.
+  package var refusesButtons: @Sendable (WireTime) -> Bool = { _ in false }
 
   package init() {}
 

@@ -78,6 +78,7 @@ extension BridgeMonitor {
       $0.listeningSince = $0.listeningSince.map { _ in now }
       $0.storeCheckedAt = nil
       $0.storeProblem?.seen = now
+      $0.alteredDevice?.at = now
     }
   }
 }

@@ -60,6 +60,8 @@ package final class BridgeMonitor: Sendable {
     /// What the broker does not take now.
     package var refusals: Refusals?
     package var refusedDevices: RefusedDevices?
+    /// The last device of Home Assistant that another client has altered.
+    var alteredDevice: AlteredDevice?
 
     package var intake: Intake {
       if let storeProblem { return .backingOff(storeProblem.reason) }
@@ -84,6 +86,16 @@ package final class BridgeMonitor: Sendable {
       default: .unknown
       }
     }
+  }
+
+  /// Another client has written where the daemon announces a device to Home Assistant.
+  struct AlteredDevice: Sendable, Equatable {
+    /// Seconds for which nothing is decided by buttons.
+    static let seconds = 60
+
+    let topic: String
+    let home: String
+    var at: WireTime
   }
 
   /// Topics that the daemon may not publish to.
@@ -124,6 +136,20 @@ package final class BridgeMonitor: Sendable {
   package var snapshot: Snapshot { state.withLock { $0 } }
 
   func update(_ change: (inout Snapshot) -> Void) { state.withLock { change(&$0) } }
+
+  /// - Returns: whether this is news.
+  func noteAltered(_ topic: String, home: String, at now: WireTime) -> Bool {
+    let isNews = alteredDevice(at: now) == nil
+    update { $0.alteredDevice = AlteredDevice(topic: topic, home: home, at: now) }
+    return isNews
+  }
+
+  /// The device that was altered less than a minute ago.
+  func alteredDevice(at now: WireTime) -> AlteredDevice? {
+    snapshot.alteredDevice.flatMap {
+      now < $0.at.adding(seconds: AlteredDevice.seconds) ? $0 : nil
+    }
+  }
 
   /// The user name or the password is another one from now on.
   func loginChanged() {

@@ -8,6 +8,7 @@ extension StatusConnection {
   func periodic(now: WireTime, isFirst: Bool = false) {
     guard state.withLock({ $0.isConnected }) else { return }
     checkReading(now: now)
+    restoreDevices()
     let isFirst = isFirst || state.withLock { $0.needsRepublish }
     state.withLock { $0.needsRepublish = false }
     let isBorn = state.withLock { state in

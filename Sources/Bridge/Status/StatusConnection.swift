@@ -29,6 +29,10 @@ final class StatusConnection: MosquittoHandler {
     /// States of routers on the list that the broker keeps, on this connection; and until when their number is awaited.
     var keptRouters = 0
     var reading: (due: WireTime, missing: Int)?
+    /// Hashes of what was published to Home Assistant last: with MQTT 3.1.1 it comes back.
+    var ownDevices = RecentHashes()
+    /// Topics of devices that another client has altered: published again with the next tick.
+    var alteredDevices: Set<String> = []
     /// The broker kept what was not true on this connection.
     var correctsTopics = false
     /// What no walk brings is published as on a new connection.
@@ -49,7 +53,9 @@ final class StatusConnection: MosquittoHandler {
   let clock: any Clock
   let logger: Logger
   let state = Mutex(State())
-  private var birthTopic: String { reports.configuration.homeAssistant.birthTopic }
+  /// What the topics of devices begin with.
+  private let devices: String
+  var birthTopic: String { reports.configuration.homeAssistant.birthTopic }
 
   init(
     outbox: Outbox, pace: PublicationPace, answers: AnswerQueue = AnswerQueue(),
@@ -63,6 +69,7 @@ final class StatusConnection: MosquittoHandler {
     self.reports = reports
     self.topics = topics
     self.retained = retained
+    devices = HomeAssistantPlace.devices(reports.configuration.homeAssistant.prefix) + "/"
     self.clock = clock
     self.logger = logger
   }
@@ -104,6 +111,10 @@ final class StatusConnection: MosquittoHandler {
   func received(_ batch: [IncomingMessage]) throws {
     correct(batch.filter(\.isRetained))
     for message in batch {
+      guard !isDevice(message.topic) else {
+        checkDevice(message)
+        continue
+      }
       let text = String(decoding: message.payload, as: UTF8.self)
       if message.topic == birthTopic, text == "online", !message.isRetained {
         // What is being published reaches it, too.
@@ -119,7 +130,12 @@ final class StatusConnection: MosquittoHandler {
 
   func publications(upTo limit: Int) -> [Publication] {
     let publications = next(limit)
-    return state.withLock { $0.refused.send(publications) }
+    return state.withLock { state in
+      for publication in publications where isDevice(publication.topic) {
+        state.ownDevices.add(publication.topic, publication.payload)
+      }
+      return state.refused.send(publications)
+    }
   }
 
   private func next(_ limit: Int) -> [Publication] {
@@ -212,6 +228,9 @@ final class StatusConnection: MosquittoHandler {
       level: isRefusalNews && isTakeoverNews ? .warning : .debug, "status disconnected",
       metadata: ["reason": "\(event.error.message)"])
   }
+
+  /// Whether a device of the daemon's can be announced there to Home Assistant.
+  func isDevice(_ topic: String) -> Bool { topic.utf8.starts(with: devices.utf8) }
 
   /// The broker's count of messages that it has dropped since it started.
   var droppedMessages: Int64? { state.withLock { $0.dropped } }

@@ -85,6 +85,7 @@ final class Ticker: Sendable {
         try watchDroppedMessages(transaction)
         try watchLogin(transaction)
         try watchSessions(transaction)
+        try watchDevices(transaction)
         try noteWalks(transaction.tx)
         if !devices.isEmpty { try devices.write(transaction.tx) }
         // A store that failed is tried with a real write: only that tells whether it works again.
@@ -201,6 +202,16 @@ final class Ticker: Sendable {
         remedy: transactions.configuration.loginRemedy)
     }
     try transaction.apply([.alert(.brokerAuthenticationFailed, wanted, home: home.record.id)])
+  }
+
+  /// A notice. It ends by itself.
+  private func watchDevices(_ transaction: BridgeTransaction) throws {
+    guard let altered = monitor.alteredDevice(at: transaction.now),
+      let home = transaction.context.servedHomes.first(where: { $0.record.name == altered.home })
+    else { return }
+    try transaction.apply([
+      .alert(.discoveryAltered, .discoveryAltered(topic: altered.topic), home: home.record.id)
+    ])
   }
 
   /// Firing from the takeover of a session until both have been the daemon's own for long enough.

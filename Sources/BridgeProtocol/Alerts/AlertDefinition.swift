@@ -67,6 +67,8 @@ extension AlertName {
     case .unknownRouter: .init(20, .info, of: .router)
     // A setting is no condition that could pass by itself.
     case .consentByHomeAssistant: .init(21, .info, of: .home, isHeld: false)
+    case .discoveryAltered:
+      .init(25, .critical, of: .home, isHeld: false, noticeDuration: Self.day)
     }
   }
 

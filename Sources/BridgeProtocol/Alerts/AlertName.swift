@@ -24,6 +24,7 @@ package enum AlertName: String, CaseIterable, Codable, Sendable {
   case networkSplit = "NetworkSplit"
   case unknownRouter = "UnknownRouter"
   case consentByHomeAssistant = "ConsentByHomeAssistant"
+  case discoveryAltered = "DiscoveryAltered"
 
   package enum Severity: String, Codable, Sendable {
     case critical, warning, info

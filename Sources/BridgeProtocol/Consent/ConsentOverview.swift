@@ -40,15 +40,18 @@ package struct ConsentOverview: Encodable, Sendable, Equatable {
     /// A sentence for the person who decides.
     package var message: String
     package var expiresAt: WireTime
+    /// What a decision through Home Assistant repeats.
+    package var token: String
 
-    package init(id: String, message: String, expiresAt: WireTime) {
+    package init(id: String, message: String, expiresAt: WireTime, token: String) {
       self.id = id
       self.message = message
       self.expiresAt = expiresAt
+      self.token = token
     }
 
     enum CodingKeys: String, CodingKey {
-      case id, message
+      case id, message, token
       case expiresAt = "expires_at"
     }
   }

@@ -13,11 +13,14 @@ package struct HomeAssistantButton: Encodable, Sendable, Equatable {
     package var requester: String
     /// Home Assistant's login at the broker, which publishes the decision.
     package var login: String
+    /// Without which a decision by a button counts for nothing.
+    package var token: String
 
-    package init(id: String, requester: String, login: String) {
+    package init(id: String, requester: String, login: String, token: String) {
       self.id = id
       self.requester = requester
       self.login = login
+      self.token = token
     }
   }
 
@@ -82,7 +85,8 @@ extension HomeAssistantPlace {
       attributesTemplate: HomeAssistantTemplate.question(question.id),
       commandTopic: "\(home.base)/in/\(question.login)/request/consent/\(command)",
       payloadPress: String(
-        decoding: WireJSON().encode(Decision(id: question.id, scope: scope)), as: UTF8.self))
+        decoding: WireJSON().encode(
+          Decision(id: question.id, scope: scope, token: question.token)), as: UTF8.self))
     return (key, button)
   }
 
@@ -115,5 +119,6 @@ extension HomeAssistantPlace {
   private struct Decision: Encodable {
     let id: String
     let scope: String?
+    let token: String
   }
 }

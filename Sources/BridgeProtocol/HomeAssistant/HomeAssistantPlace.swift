@@ -47,7 +47,21 @@ package struct HomeAssistantPlace: Hashable, Sendable {
   /// Where the buttons of a request are announced, retained, while it waits.
   package func questionTopic(_ request: String) -> String { topic(questionID(request)) }
 
-  private func topic(_ objectID: String) -> String { "\(prefix)/device/\(objectID)/config" }
+  private func topic(_ objectID: String) -> String {
+    "\(Self.devices(prefix))/\(objectID)/config"
+  }
+
+  /// What every device of the daemon is below: a node id, in Home Assistant's words. An access list can name it.
+  package static func devices(_ prefix: String) -> String { "\(prefix)/device/threadkeeper" }
+
+  /// Whether a topic can only be this home's.
+  package func owns(_ topic: String) -> Bool {
+    let start = "\(Self.devices(prefix))/\(bridgeID)"
+    guard topic.utf8.starts(with: start.utf8) else { return false }
+    // Another base topic may begin like this one.
+    return [UInt8(ascii: "_"), UInt8(ascii: "/")].contains(
+      topic.utf8.dropFirst(start.utf8.count).first)
+  }
 
   /// Letters and digits stay; every other byte is `-` and two hex digits. So different topics have different
   /// names, of the characters that Home Assistant allows in an object id (`[a-zA-Z0-9_-]`). There is no `_` in

@@ -28,6 +28,7 @@ struct AlertNameTests {
     (.networkSplit, "NetworkSplit", 19, .warning),
     (.unknownRouter, "UnknownRouter", 20, .info),
     (.consentByHomeAssistant, "ConsentByHomeAssistant", 21, .info),
+    (.discoveryAltered, "DiscoveryAltered", 25, .critical),
   ]
 
   @Test("Names, stored numbers and severities stay as they are", arguments: pinned)
@@ -57,7 +58,7 @@ struct AlertNameTests {
       AlertName.allCases.filter { !$0.definition.isHeld } == [
         .messagesDropped, .sessionLost, .storeReadOnly, .brokerAuthenticationFailed,
         .adoptionFailed, .preferredNetworkChanged, .sessionTakenOver, .storeDamaged,
-        .consentByHomeAssistant,
+        .consentByHomeAssistant, .discoveryAltered,
       ])
     #expect(AlertName.preferredNetworkChanged.isHeld(AlertName.disagreement))
     #expect(!AlertName.preferredNetworkChanged.isHeld(nil))
@@ -65,7 +66,7 @@ struct AlertNameTests {
 
   @Test("What has happened is told for a day")
   func notices() {
-    #expect(AlertName.notices == [.preferredNetworkChanged, .storeDamaged])
+    #expect(AlertName.notices == [.preferredNetworkChanged, .storeDamaged, .discoveryAltered])
     #expect(AlertName.notices.allSatisfy { $0.definition.noticeDuration == 86_400 })
   }
 

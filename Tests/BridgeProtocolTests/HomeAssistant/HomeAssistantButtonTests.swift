@@ -25,7 +25,7 @@ struct HomeAssistantButtonTests {
   private func question(
     _ id: String = id, of requester: String = #"speaker "Hall""#
   ) -> HomeAssistantButton.Question {
-    .init(id: id, requester: requester, login: "ha")
+    .init(id: id, requester: requester, login: "ha", token: "t")
   }
 
   @Test("What is pressed, the unique id and the topic have the request's id")
@@ -36,11 +36,12 @@ struct HomeAssistantButtonTests {
     let approve = try #require(components["consent_approve"])
     let deny = try #require(components["consent_deny"])
     #expect(approve["command_topic"] as? String == "tk/in/ha/request/consent/approve")
-    #expect(approve["payload_press"] as? String == #"{"id":"\#(Self.id)","scope":"once"}"#)
+    #expect(
+      approve["payload_press"] as? String == #"{"id":"\#(Self.id)","scope":"once","token":"t"}"#)
     #expect(approve["name"] as? String == #"speaker "Hall": approve once"#)
     #expect(deny["name"] as? String == #"speaker "Hall": deny"#)
     #expect(deny["command_topic"] as? String == "tk/in/ha/request/consent/deny")
-    #expect(deny["payload_press"] as? String == #"{"id":"\#(Self.id)"}"#)
+    #expect(deny["payload_press"] as? String == #"{"id":"\#(Self.id)","token":"t"}"#)
     for (key, button) in components {
       #expect(button["platform"] as? String == "button")
       #expect(button["qos"] as? Int == 1)
@@ -51,7 +52,7 @@ struct HomeAssistantButtonTests {
     }
     #expect(
       place.questionTopic(Self.id)
-        == "homeassistant/device/threadkeeper_tk_c-0123456789abcdef/config")
+        == "homeassistant/device/threadkeeper/threadkeeper_tk_c-0123456789abcdef/config")
   }
 
   @Test("A name begins with who asks and has at most 40 characters; the sentence is an attribute")

@@ -19,9 +19,10 @@ struct HomeAssistantPlaceTests {
   func topics() throws {
     let place = try place("threadkeeper/house 1")
     let id = "threadkeeper_threadkeeper-2fhouse-201"
-    #expect(place.bridgeTopic == "homeassistant/device/\(id)/config")
+    #expect(place.bridgeTopic == "homeassistant/device/threadkeeper/\(id)/config")
     let agent = try #require(BorderAgentID(hex: "a1b2c3d4e5f60718"))
-    #expect(place.routerTopic(agent) == "homeassistant/device/\(id)_a1b2c3d4e5f60718/config")
+    #expect(
+      place.routerTopic(agent) == "homeassistant/device/threadkeeper/\(id)_a1b2c3d4e5f60718/config")
   }
 
   @Test("Base topics that look alike have different object ids")

@@ -36,7 +36,7 @@ struct HomeAssistantTemplateTests {
       head: .init(
         id: Self.request, requester: "login a", command: "dataset/set", networkName: "home",
         extendedPANID: nil, expiresAt: now),
-      homeAssistant: [.init(id: Self.request, message: "m", expiresAt: now)])
+      homeAssistant: [.init(id: Self.request, message: "m", expiresAt: now, token: "t")])
     let overview = AlertsOverview(active: 1, critical: 0, warning: 1, info: 0, alerts: [alert])
     let json = WireJSON()
     return try [
@@ -58,7 +58,7 @@ struct HomeAssistantTemplateTests {
       HomeAssistantPlace(home: "home", in: topics, prefix: "homeassistant", version: "1"))
     let devices: [HomeAssistantDevice] = [
       .bridge(place),
-      .question(.init(id: Self.request, requester: "hub", login: "ha"), place),
+      .question(.init(id: Self.request, requester: "hub", login: "ha", token: "t"), place),
       .router(.init(agent: Self.agent), place, login: "ha"),
       .router(.init(agent: Self.agent, isOnlySeen: true), place),
     ]

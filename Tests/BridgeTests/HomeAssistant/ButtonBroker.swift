@@ -18,7 +18,7 @@ final class ButtonBroker {
     let pressed: [String: Any]
   }
 
-  private static let start = "homeassistant/device/threadkeeper_threadkeeper_c-"
+  private static let start = "homeassistant/device/threadkeeper/threadkeeper_threadkeeper_c-"
   private let bridge: TestBridge
   private var outbox: Outbox
   /// By the id of the request: what the broker holds.

@@ -42,7 +42,8 @@ struct HomeAssistantButtonsTests {
 
   /// Home Assistant presses a button.
   private func deny(_ id: String) throws {
-    try bridge.receive([bridge.request("consent/deny", user: "ha", ["id": id])])
+    let token = bridge.configuration.buttonTokens.token(for: id)
+    try bridge.receive([bridge.request("consent/deny", user: "ha", ["id": id, "token": token])])
     #expect(bridge.published.last?.code == nil)
   }
 
@@ -63,6 +64,10 @@ struct HomeAssistantButtonsTests {
     #expect(
       buttons.map(\.name) == [#"anna "Living room": approve once"#, #"anna "Living room": deny"#])
     #expect(buttons.first?.pressed["scope"] as? String == "once")
+    for button in buttons {
+      let token = button.pressed["token"] as? String
+      #expect(bridge.configuration.buttonTokens.isValid(token, for: id))
+    }
     #expect(broker.listed == [id])
   }
 
@@ -128,7 +133,7 @@ struct HomeAssistantButtonsTests {
     _ = try outbox.drain()
     let id = try ask()
     let sent = try outbox.next(50)
-    let topic = "homeassistant/device/threadkeeper_threadkeeper_\(id)/config"
+    let topic = "homeassistant/device/threadkeeper/threadkeeper_threadkeeper_\(id)/config"
     #expect(sent.contains { $0.topic == topic && !$0.payload.isEmpty })
     try deny(id)
     for publication in sent { outbox.acknowledge(publication.token) }

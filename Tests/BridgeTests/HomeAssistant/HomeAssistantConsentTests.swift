@@ -21,9 +21,11 @@ struct HomeAssistantConsentTests {
 
   /// A login decides in plaintext.
   private func say(
-    _ verb: String, user: String = "ha", _ id: String, scope: String? = "once"
+    _ verb: String, user: String = "ha", _ id: String, scope: String? = "once",
+    token: String? = nil
   ) throws -> Answered? {
     var fields = ["id": id]
+    fields["token"] = token ?? bridge.configuration.buttonTokens.token(for: id)
     if verb == "approve" { fields["scope"] = scope }
     try bridge.receive([bridge.request("consent/\(verb)", user: user, fields)])
     return bridge.published.last
@@ -67,6 +69,39 @@ struct HomeAssistantConsentTests {
     #expect(try say("approve", id)?.code == "stale_id")
     #expect(try say("deny", id)?.code == "stale_id")
     #expect(try scene.state == .denied)
+  }
+
+  @Test("With no token, or that of another request, nothing is decided")
+  func token() throws {
+    try scene.raised()
+    let id = try id
+    for token in ["", bridge.configuration.buttonTokens.token(for: "c-0000000000000000")] {
+      for verb in ["approve", "deny"] {
+        let answer = try say(verb, id, token: token)
+        #expect(answer?.code == "not_authorized" && answer?.answer.error?.field == "token")
+      }
+    }
+    try bridge.receive([bridge.request("consent/approve", user: "ha", ["id": id])])
+    #expect(bridge.published.last?.code == "not_authorized")
+    #expect(try scene.state == .asked)
+  }
+
+  @Test("For a minute after a device was altered no button decides; then it does")
+  func altered() throws {
+    let monitor = BridgeMonitor()
+    bridge.parts.refusesButtons = { monitor.alteredDevice(at: $0) != nil }
+    try scene.raised()
+    let id = try id
+    #expect(monitor.noteAltered("t", home: "home", at: bridge.clock.now()))
+    #expect(!monitor.noteAltered("t", home: "home", at: bridge.clock.now()))
+    for _ in 0..<2 {
+      #expect(try say("approve", id)?.code == "not_authorized")
+      #expect(try say("deny", id)?.code == "not_authorized")
+      try bridge.pass(29)
+    }
+    #expect(try scene.state == .asked)
+    try bridge.pass(2)
+    #expect(try say("approve", id)?.code == nil)
   }
 
   @Test("After the request has expired a press is stale")

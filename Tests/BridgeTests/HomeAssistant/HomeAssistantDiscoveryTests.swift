@@ -209,7 +209,7 @@ struct HomeAssistantDiscoveryTests {
     }
     try scene.bridge.announce(Agent.living, .home, at: 1)
     try scene.bridge.announce(Agent.living, .home, at: 1, base: "lets/cabin")
-    let cabin = "homeassistant/device/threadkeeper_lets-2fcabin"
+    let cabin = "homeassistant/device/threadkeeper/threadkeeper_lets-2fcabin"
     #expect(
       Set(try scene.publish().map(\.topic)) == [
         Scene.bridgeTopic, Scene.topic(Agent.living), "\(cabin)/config",

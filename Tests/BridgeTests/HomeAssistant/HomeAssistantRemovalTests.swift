@@ -107,22 +107,27 @@ struct HomeAssistantRemovalTests {
     #expect(scene.retained.count == 3)
     try scene.restart { $0.topics = BaseTopics([.init(name: "home", base: "new/base")]) }
     try scene.publish()
-    #expect(scene.retained.keys.allSatisfy { $0.hasPrefix("other/device/threadkeeper_new-2fbase") })
+    #expect(
+      scene.retained.keys.allSatisfy {
+        $0.hasPrefix("other/device/threadkeeper/threadkeeper_new-2fbase")
+      })
     #expect(scene.retained.count == 3)
     try scene.restart { $0.topics = BaseTopics([.init(name: "cabin", base: "cabin")]) }
     try scene.publish()
-    #expect(scene.retained.keys.map { $0 } == ["other/device/threadkeeper_cabin/config"])
+    #expect(
+      scene.retained.keys.map { $0 } == ["other/device/threadkeeper/threadkeeper_cabin/config"])
     // A start that is interrupted between two of these leaves nothing either.
     try scene.restart { $0.homeAssistant.prefix = "third" }
     try scene.restart { $0.homeAssistant.prefix = "fourth" }
     try scene.publish()
-    #expect(scene.retained.keys.map { $0 } == ["fourth/device/threadkeeper_cabin/config"])
+    #expect(
+      scene.retained.keys.map { $0 } == ["fourth/device/threadkeeper/threadkeeper_cabin/config"])
   }
 
   @Test("A home that gets another name and keeps its base topic keeps its device")
   func renamedHome() throws {
     let scene = try scene()
-    let topic = "homeassistant/device/threadkeeper_threadkeeper/config"
+    let topic = "homeassistant/device/threadkeeper/threadkeeper_threadkeeper/config"
     #expect(scene.retained[topic] != nil)
     try scene.restart { $0.topics = BaseTopics([.init(name: "casa", base: "threadkeeper")]) }
     try scene.publish()

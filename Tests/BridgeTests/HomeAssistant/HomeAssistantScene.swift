@@ -18,10 +18,10 @@ final class HomeAssistantScene {
   /// What the broker refuses.
   var refuses: (Publication) -> Bool = { _ in false }
 
-  static let bridgeTopic = "homeassistant/device/threadkeeper_threadkeeper/config"
+  static let bridgeTopic = "homeassistant/device/threadkeeper/threadkeeper_threadkeeper/config"
 
   static func topic(_ agent: String, prefix: String = "homeassistant") -> String {
-    "\(prefix)/device/threadkeeper_threadkeeper_\(agent)/config"
+    "\(prefix)/device/threadkeeper/threadkeeper_threadkeeper_\(agent)/config"
   }
 
   private let pause: Int

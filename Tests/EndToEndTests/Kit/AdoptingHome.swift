@@ -14,11 +14,14 @@ struct AdoptingHome: Sendable {
   let guest: ThreadNetwork
   private static let topic = "threadkeeper/out/router/dataset/set"
 
-  /// - Parameter more: further sections of the settings.
-  init(more: String = "") throws {
+  /// - Parameters:
+  ///   - more: further sections of the settings.
+  ///   - mqtt: further lines of the section `mqtt`.
+  init(more: String = "", mqtt: [String] = []) throws {
     broker = try TestBroker()
     installation = try Installation(
-      broker, hold: 1, more: "preferred:\n  on_mismatch: adopt\n  adopt_timeout: 300\n\(more)")
+      broker, mqtt: mqtt, hold: 1,
+      more: "preferred:\n  on_mismatch: adopt\n  adopt_timeout: 300\n\(more)")
     home = try ThreadNetwork("home-thread")
     guest = try ThreadNetwork("guest-thread")
   }

@@ -76,7 +76,9 @@ struct MessageCheck {
 
   private func channel(of topic: String, below base: String?) -> AsyncAPIDocument.Channel? {
     if let base { return document.channel(of: topic, below: base) }
-    guard topic.hasSuffix("/config"), topic.contains("/device/threadkeeper_") else { return nil }
+    guard topic.hasSuffix("/config"), topic.contains("/device/threadkeeper/threadkeeper_") else {
+      return nil
+    }
     return document.channel(named: "homeAssistantDevice")
   }
 

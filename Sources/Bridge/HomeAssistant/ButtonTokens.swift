@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SodiumCrypto
+import ThreadDataset
+
+/// What is published when a button of Home Assistant is pressed holds a token for what the button decides about. So who
+/// knows the id of a request, as its requester does, cannot make a button for it.
+///
+/// A token is a keyed hash (BLAKE2b) of the subject. The key is random and of this process: buttons are announced again
+/// with new tokens when the daemon starts. A request is decided about once, and its token is of no use then.
+package struct ButtonTokens: Sendable {
+  private let key: [UInt8]
+
+  package init() {
+    key = RandomBytes.make(32)
+  }
+
+  /// - Parameter subject: the id of a request, or another name that no other button has.
+  func token(for subject: String) -> String {
+    var hash = [UInt8](repeating: 0, count: 16)
+    Array(subject.utf8).withUnsafeBytes { input in
+      key.withUnsafeBytes { key in
+        // The lengths are constants that the function allows.
+        hash.withUnsafeMutableBytes { try? BLAKE2b.hash(input, key: key, into: $0) }
+      }
+    }
+    return Hexadecimal.encode(hash)
+  }
+
+  func isValid(_ token: String?, for subject: String) -> Bool {
+    // Both are hashed: how long the comparison takes tells nothing of the token.
+    token.map { self.token(for: "=" + $0) == self.token(for: "=" + self.token(for: subject)) }
+      ?? false
+  }
+}
