@@ -190,7 +190,7 @@ extension MosquittoError {
   fileprivate static func noProbeAnswer(_ configuration: MosquittoConfiguration) -> MosquittoError {
     MosquittoError(
       .noAnswer,
-      "\(configuration.host):\(configuration.port) does not answer in time: is it switched on, is the "
+      "\(configuration.address) does not answer in time: is it switched on, is the "
         + "address right, and does a firewall drop the port? (`mqtt.host`, `mqtt.port`)")
   }
 }

@@ -8,7 +8,7 @@ import Glibc
 /// mosquitto.conf  acl  passwords (hashes)   written at each start
 /// logins (name and password)  port          kept from run to run
 /// clients/<name>/mosquitto_pub|sub|rr       options for Mosquitto's own tools
-/// data/  mosquitto.log  mosquitto.pid  lock
+/// data/  mosquitto.log  mosquitto.pid  lock  socket
 /// ```
 struct BrokerDirectory {
   let path: String
@@ -21,6 +21,11 @@ struct BrokerDirectory {
   var logFile: String { "\(path)/mosquitto.log" }
   var processFile: String { "\(path)/mosquitto.pid" }
   var lockFile: String { "\(path)/lock" }
+  /// Nil where the path is longer than the kernel takes (sun_path of unix(7)).
+  var socket: String? {
+    let socket = "\(path)/socket"
+    return socket.utf8.count < 108 ? socket : nil
+  }
   var dataDirectory: String { "\(path)/data/" }
 
   func clientDirectory(_ user: String) -> String { "\(path)/clients/\(user)" }
@@ -68,6 +73,12 @@ struct BrokerDirectory {
       "listener \(port) 127.0.0.1",
       "allow_anonymous \(configuration.logins.isEmpty)",
     ]
+    if let socket {
+      lines += [
+        "# For the daemon: nobody else can listen there when the broker is away. The port is for scripts.",
+        "listener 0 \(socket)",
+      ]
+    }
     if !configuration.logins.isEmpty {
       lines += ["password_file \(passwordFile)", "acl_file \(accessListFile)"]
     }

@@ -37,6 +37,8 @@ extension EmbeddedBroker {
       _ = process.waitForEnd(within: .seconds(5))
       throw error
     }
+    // It lets the group in, which cannot come that far.
+    if let socket = directory.socket { chmod(socket, 0o600) }
     state.withLock {
       $0.process = process
       $0.port = port

@@ -49,6 +49,9 @@ package final class EmbeddedBroker: Sendable {
     state.withLock { $0.process.flatMap { $0.status == nil ? $0.identifier : nil } }
   }
 
+  /// The socket in its directory, for clients of the same user; nil where the path of the directory is too long.
+  package var socket: String? { directory.socket }
+
   package func password(of user: String) -> String? { state.withLock { $0.passwords[user] } }
 
   /// Set as `XDG_CONFIG_HOME`, it makes `mosquitto_pub`, `mosquitto_sub` and `mosquitto_rr` use

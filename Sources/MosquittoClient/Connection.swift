@@ -230,6 +230,6 @@ final class Connection {
 
   private func lostBeforeAnswer() -> ConnectionLoss {
     ConnectionLoss(
-      .closedBeforeAnswer("\(configuration.host):\(configuration.port)", configuration))
+      .closedBeforeAnswer(configuration.address, configuration))
   }
 }

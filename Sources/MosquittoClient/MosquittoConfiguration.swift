@@ -5,6 +5,8 @@ package struct MosquittoConfiguration: Sendable {
   /// Name or address of the broker.
   package var host: String
   package var port: UInt16
+  /// Path of a Unix socket of the broker, which is used in place of host and port.
+  package var socket: String?
   /// The name of the session at the broker; two clients with one name throw each other out.
   package var clientID: String
   package var username: String?
@@ -88,6 +90,9 @@ package struct MosquittoConfiguration: Sendable {
 }
 
 extension MosquittoConfiguration {
+  /// Where the broker is, for messages.
+  package var address: String { socket ?? "\(host):\(port)" }
+
   package enum ProtocolVersion: Sendable {
     case v5
     case v311

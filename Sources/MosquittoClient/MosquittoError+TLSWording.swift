@@ -6,7 +6,7 @@ extension MosquittoError {
   /// libmosquitto has one result for everything that is wrong with TLS; what it was stands only in
   /// the lines that it logs.
   init(tlsLog log: [String], _ configuration: MosquittoConfiguration) {
-    let address = "\(configuration.host):\(configuration.port)"
+    let address = configuration.address
     let ca = "`mqtt.tls.ca_file` (\(configuration.tls?.caFile ?? "not set"))"
     func logged(_ text: String) -> Bool { log.contains { $0.contains(text) } }
 

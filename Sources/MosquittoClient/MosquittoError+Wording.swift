@@ -38,7 +38,7 @@ extension MosquittoError {
     result: Int32, errno code: Int32, answered: Bool, log: [String],
     _ configuration: MosquittoConfiguration
   ) {
-    let address = "\(configuration.host):\(configuration.port)"
+    let address = configuration.address
     switch mosq_err_t(rawValue: result) {
     case MOSQ_ERR_EAI:
       let text = gai_strerror(code).map { String(cString: $0) } ?? "no answer"
@@ -74,7 +74,7 @@ extension MosquittoError {
   private init(
     systemError code: Int32, answered: Bool, log: [String], _ configuration: MosquittoConfiguration
   ) {
-    let address = "\(configuration.host):\(configuration.port)"
+    let address = configuration.address
     switch code {
     case ECONNREFUSED:
       self.init(
@@ -121,21 +121,21 @@ extension MosquittoError {
     let tls = configuration.tls == nil ? ", and does it want TLS (`mqtt.tls.ca_file`)?" : "?"
     return MosquittoError(
       .noAnswer,
-      "\(configuration.host):\(configuration.port) took the connection but gives no answer: "
+      "\(configuration.address) took the connection but gives no answer: "
         + "is `mqtt.port` the port of an MQTT broker\(tls)")
   }
 
   static func noSubscriptionAnswer(_ configuration: MosquittoConfiguration) -> MosquittoError {
     MosquittoError(
       .noAnswer,
-      "\(configuration.host):\(configuration.port) has not answered a subscription for "
+      "\(configuration.address) has not answered a subscription for "
         + "\(configuration.answerLimit): connecting again")
   }
 
   static func noAcknowledgement(_ configuration: MosquittoConfiguration) -> MosquittoError {
     MosquittoError(
       .noAnswer,
-      "\(configuration.host):\(configuration.port) has not acknowledged a publication for "
+      "\(configuration.address) has not acknowledged a publication for "
         + "\(configuration.acknowledgementTimeout): connecting again")
   }
 

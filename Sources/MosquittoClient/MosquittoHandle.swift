@@ -119,8 +119,10 @@ final class MosquittoHandle {
     }
     defer { properties.free() }
     let result = mosquitto_connect_bind_v5(
-      pointer, configuration.host, Int32(configuration.port), Int32(configuration.keepAlive), nil,
-      properties.head)
+      pointer, configuration.socket ?? configuration.host,
+      // The library takes port 0 for a Unix socket.
+      configuration.socket == nil ? Int32(configuration.port) : 0, Int32(configuration.keepAlive),
+      nil, properties.head)
     lastErrno = errno
     guard result == MOSQ_ERR_SUCCESS.rawValue else { throw error(result, answered: false) }
     // The library leaves it open for children, which would then hold the connection after us.

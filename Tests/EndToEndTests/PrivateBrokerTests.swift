@@ -95,6 +95,35 @@ struct PrivateBrokerTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
+  @Test("Who takes the port of a private broker that has ended gets no connection of the daemon's")
+  func takenPlace() async throws {
+    let port = try UnusedPort.next()
+    let installation = try Installation(port: nil, mqtt: ["port: \(port)"], hold: 0)
+    let daemon = try await installation.start()
+    let broker = try #require(brokerProcess(of: daemon))
+    Recorder.current?.brokersMayForget()
+    try await daemon.suspend()
+    kill(broker, SIGKILL)
+    try await eventually("the broker's end") { !isAlive(broker) }
+    let attacker = try FakeBroker(port: port)
+    let before = daemon.log
+    daemon.signal(SIGCONT)
+    // Both connections are tried again and again.
+    try await eventually("attempts to connect") {
+      let log = daemon.log.dropFirst(before.count)
+      return log.contains("the private broker cannot be started")
+        && log.split(separator: "\n").count { $0.contains("disconnected") } >= 6
+    }
+    // The recorder, which stands in for a script, does come to the port.
+    let names = attacker.events.compactMap {
+      if case .connected(let clientID, _) = $0 { clientID } else { nil }
+    }
+    #expect(names.allSatisfy { !$0.hasSuffix("-intake") && !$0.hasSuffix("-status") }, "\(names)")
+    attacker.stop()
+    try await installation.ready(daemon, within: .seconds(120))
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
   @Test("The demonstration ends well and leaves nothing behind")
   func demo() async throws {
     let directory = try TemporaryDirectory()

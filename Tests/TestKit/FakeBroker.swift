@@ -52,9 +52,12 @@ package final class FakeBroker: Sendable {
 
   /// - Parameter certificates: with them the client talks TLS with `openssl s_server`, which hands
   ///   the plain bytes on. It puts up to 16 KiB into one TLS record, many packets at once.
-  package init(_ behaviour: Behaviour = Behaviour(), certificates: TestCertificates? = nil) throws {
-    listener = try certificates.map { try FakeListener(tls: $0) } ?? FakeListener()
-    port = listener.port
+  /// - Parameter port: that it listens on without certificates; 0: one that is free.
+  package init(
+    _ behaviour: Behaviour = Behaviour(), certificates: TestCertificates? = nil, port: UInt16 = 0
+  ) throws {
+    listener = try certificates.map { try FakeListener(tls: $0) } ?? FakeListener(port: port)
+    self.port = listener.port
     state = Mutex(State(behaviour: behaviour))
     let thread = Thread { [weak self] in
       while let self, self.serve() {}

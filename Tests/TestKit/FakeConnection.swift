@@ -63,11 +63,16 @@ final class FakeListener: Sendable {
   private let descriptor: Int32
   private let certificates: TestCertificates?
 
-  init(backlog: Int32 = 8) throws {
+  /// - Parameter port: 0: one that is free.
+  init(backlog: Int32 = 8, port wanted: UInt16 = 0) throws {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     certificates = nil
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-    var address = Self.address(0)
+    // Connections of who had the port before may linger.
+    var reuses: Int32 = 1
+    setsockopt(
+      descriptor, SOL_SOCKET, SO_REUSEADDR, &reuses, socklen_t(MemoryLayout<Int32>.size))
+    var address = Self.address(wanted)
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let socket = descriptor
     let code = withUnsafeMutableBytes(of: &address) { bytes -> Int32 in

@@ -16,6 +16,11 @@ struct PeerAddress: Equatable, Sendable {
   /// 16 bytes, in network order.
   private let bytes: [UInt8]
 
+  /// 127.0.0.0/8 and ::1.
+  var isLoopback: Bool {
+    bytes.starts(with: Self.mapped + [127]) || bytes == Array(repeating: 0, count: 15) + [1]
+  }
+
   /// Nil where it is no address. One with a zone is none: it is no other machine's for sure.
   init?(_ text: String) {
     var four = in_addr()

@@ -53,6 +53,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     case .body:
       context.fireChannelRead(data)
     case .end:
+      table.keep(context.channel)
       if !isAnswered { deadline?.cancel() }
       context.fireChannelRead(data)
     }

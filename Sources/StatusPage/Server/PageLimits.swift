@@ -2,8 +2,10 @@
 
 /// What one client, and all of them, may take of the daemon.
 package struct PageLimits: Sendable {
-  /// Connections at a time. What comes beyond is closed at once.
+  /// Connections at a time. Beyond, the one that has waited longest without a request makes room.
   package var connections = 256
+  /// Of them those from one address other than loopback and the trusted proxy.
+  package var connectionsOfPeer = 64
   /// Of them those that follow events; the others are left for monitoring.
   package var viewers = 224
   /// The shortest pause before the state is read again for them, in milliseconds: at most two changes a second are sent.

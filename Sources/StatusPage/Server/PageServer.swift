@@ -29,7 +29,10 @@ package struct PageServer: Service {
   ) {
     self.configuration = configuration
     routes = PageRoutes(configuration, source: source)
-    table = ConnectionTable(most: configuration.limits.connections)
+    table = ConnectionTable(
+      most: configuration.limits.connections,
+      mostOfPeer: configuration.limits.connectionsOfPeer,
+      unlimited: configuration.trustedProxy.flatMap(PeerAddress.init))
     self.logger = logger
     self.listening = listening
   }

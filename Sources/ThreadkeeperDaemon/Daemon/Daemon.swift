@@ -61,7 +61,8 @@ package struct Daemon {
           onTurn: { serviceManager?.turn($0) }, logger: logger)
         return Daemon(
           settings: settings, keychain: keychain, bridge: bridge, privateBroker: broker,
-          login: login, port: connection.port, serviceManager: serviceManager, logger: logger)
+          login: login, port: broker?.broker.port ?? connection.port,
+          serviceManager: serviceManager, logger: logger)
       } catch {
         broker?.stop()
         throw error
@@ -174,6 +175,8 @@ extension MosquittoConfiguration {
     case .embedded:
       self.init(mqtt, host: "127.0.0.1")
       tls = nil
+      // On the port anybody could be given the password while the broker is away.
+      socket = embeddedBroker?.socket
       port = embeddedBroker?.port ?? mqtt.port
       username = "threadkeeper"
       password = embeddedBroker?.password(of: "threadkeeper")

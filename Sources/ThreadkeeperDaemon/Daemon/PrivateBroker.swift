@@ -52,7 +52,16 @@ struct PrivateBroker: Service {
       }
     }
     do {
-      return PrivateBroker(broker: try startAnywhere(), ends: ends, logger: logger)
+      let broker = try startAnywhere()
+      if broker.socket == nil {
+        logger.warning(
+          """
+          the daemon reaches its private broker by a port: another user who takes it while the broker is away is given \
+          the password
+          """,
+          metadata: ["remedy": "name a directory with a shorter path with --state-directory"])
+      }
+      return PrivateBroker(broker: broker, ends: ends, logger: logger)
     } catch {
       throw CommandFailure(.unavailable, "\(error)")
     }

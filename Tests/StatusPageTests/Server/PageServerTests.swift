@@ -72,19 +72,40 @@ struct PageServerTests {
     try await server.stop()
   }
 
-  @Test("Connections beyond the limit are closed at once, and there is room when others have ended")
+  @Test("Where all places are taken by clients that send no request, a health check is answered")
   func manyConnections() async throws {
     let server = try await RunningServer.start {
       $0.connections = 3
       $0.requestSeconds = 600
     }
     var open: [RawConnection] = []
-    for _ in 0..<3 { open.append(try await server.connect()) }
+    for _ in 0..<2 { open.append(try await server.connect()) }
+    let half = try await server.connect()
+    try await half.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n")
     try await eventually("three connections") { server.server.connections == 3 }
+    for path in ["/healthz", "/readyz", "/healthz", "/healthz"] {
+      #expect(try await server.get(path).status == 200, "\(path)")
+    }
+    // The one that had waited longest made room for the first.
+    #expect(try await open[0].readToEnd() == "")
+    withExtendedLifetime((open, half)) {}
+    try await server.stop()
+  }
+
+  @Test("Who has sent a request keeps the place, and what comes beyond is closed at once")
+  func viewersKeepTheirPlaces() async throws {
+    let server = try await RunningServer.start { $0.connections = 3 }
+    var open: [RawConnection] = []
+    for _ in 0..<3 {
+      let viewer = try await server.connect()
+      try await viewer.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+      open.append(viewer)
+    }
+    try await eventually("three viewers") { server.server.viewers == 3 }
     let refused = try await server.connect()
     #expect(try await refused.readToEnd() == "")
     open.removeAll()
-    try await eventually("room") { try await (try? server.get("/healthz"))?.status == 200 }
+    try await eventually("room") { await (try? server.get("/healthz"))?.status == 200 }
     try await server.stop()
   }
 
