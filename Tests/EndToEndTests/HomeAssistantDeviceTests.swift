@@ -103,7 +103,7 @@ struct HomeAssistantDeviceTests {
       }
     }
     try await eventually("the event") { !news().isEmpty }
-    #expect(news().map { $0["message"]?.text } == ["Attic is back"])
+    #expect(news().map { $0["message"]?.text } == [#""Attic" is back"#])
     let device = try #require(audience.state(Self.topic(router)))
     let event = try #require(device["components"]?["event"])
     #expect(event["state_topic"]?.text == topic)

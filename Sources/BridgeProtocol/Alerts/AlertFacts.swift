@@ -33,9 +33,10 @@ package struct AlertFacts: Codable, Hashable, Sendable {
     return a == b
   }
 
-  /// The summary as a headline. A router's own name stays as it is.
+  /// The summary as a headline. The name of a router or a login stays as it is.
   package var headline: String {
-    routerName.map(summary.hasPrefix) == true ? summary : summary.capitalizedFirst
+    let isName = [routerName, user].contains { $0.map { summary.hasPrefix($0) } ?? false }
+    return isName ? summary : summary.capitalizedFirst
   }
 
   enum CodingKeys: String, CodingKey {

@@ -63,5 +63,8 @@ struct RecentEventsTests {
     facts = AlertFacts(summary: "eero attic cannot be reached", remedy: "")
     facts.routerName = "eero attic"
     #expect(facts.headline == "eero attic cannot be reached")
+    facts = AlertFacts(summary: "border-router sends network keys", remedy: "")
+    facts.user = "border-router"
+    #expect(facts.headline == "border-router sends network keys")
   }
 }
