@@ -132,6 +132,7 @@ extension OwnKeychain {
         try await eventually("a report") { early.all.count + late.all.count >= attempt }
       }
       #expect(late.all.map(\.0) == [errSecReadOnly])
+      withExtendedLifetime(store) {}
     }
 
     @Test func aLargeStoreThatWasTamperedWithTakesNoChangesSoon() async throws {
@@ -145,6 +146,7 @@ extension OwnKeychain {
       #expect(reports.all.map(\.0) == [errSecReadOnly])
       #expect(add(password("c")) == errSecReadOnly)
       #expect(copy(password("a")).status == errSecSuccess)
+      withExtendedLifetime(store) {}
     }
   }
 }
