@@ -86,7 +86,7 @@ final class AvahiSession {
     _ client: OpaquePointer, _ resolver: OpaquePointer, _ answer: ResolvedService?
   ) {
     guard failure == nil, let name = names[resolver] else { return }
-    guard let answer else { return perform(table.failed(name), client) }
+    guard let answer else { return perform(table.failed(name, at: .now), client) }
     let record = ServiceRecord(
       name: name, host: answer.host, port: answer.port, text: answer.text)
     perform(table.resolved(record, at: .now), client)
@@ -118,12 +118,12 @@ final class AvahiSession {
     if browser == nil { fail(client) }
   }
 
-  /// The resolver stays: it also reports changes.
+  /// The resolver stays: it also reports changes, and fails when the host's last address has expired.
   private func resolve(_ name: String, _ path: ServicePath, _ client: OpaquePointer) {
     let asked = ContinuousClock.now
     let resolver = avahi_service_resolver_new(
       client, path.interface, path.protocol, name, type, Self.domain, Int32(AVAHI_PROTO_UNSPEC),
-      AVAHI_LOOKUP_NO_ADDRESS, AvahiCallbacks.resolver,
+      AvahiLookupFlags(0), AvahiCallbacks.resolver,
       Unmanaged.passUnretained(self).toOpaque())
     if let resolver {
       resolvers[name] = resolver
@@ -133,7 +133,7 @@ final class AvahiSession {
     // No answer ends the session, for the next one would not come either. A refusal is about this service alone.
     if asked.duration(to: .now) > Self.answerLimit { return fail(client, with: .noDaemon) }
     output.refuse(1)
-    perform(table.failed(name), client)
+    perform(table.failed(name, at: .now), client)
   }
 
   private func release(_ name: String) {

@@ -18,6 +18,13 @@ extension ServiceTable {
     for (name, service) in services where service.current != service.reported {
       actions += report(name, at: now)
     }
+    for (name, service) in services {
+      guard let failed = service.failedAt, failed + limits.retryInterval <= now else { continue }
+      services[name]?.failedAt = nil
+      services[name]?.failedPaths = []
+      actions += [.release(name: name), .resolve(name: name, path: service.resolvedPath)]
+    }
+    paces = paces.filter { $0.value.nextMinute.map { $0 > now } ?? false }
     if let time = nextListing, time <= now {
       isOverLimit = false
       lastListing = now
@@ -31,7 +38,8 @@ extension ServiceTable {
   var nextTick: ContinuousClock.Instant? {
     let changes = services.values.lazy.filter { $0.current != $0.reported }
       .compactMap(\.pace.nextMinute)
-    return [changes.min(), nextListing].compactMap(\.self).min()
+    let retries = services.values.lazy.compactMap(\.failedAt).map { $0 + limits.retryInterval }
+    return [changes.min(), retries.min(), nextListing].compactMap(\.self).min()
   }
 
   /// When to look for services that were over the limit: there is room again, and not too often.

@@ -10,10 +10,13 @@
 /// disappeared, the last path    release, lost (if it was found)
 /// disappeared, another path     if it was resolved on that path: release, resolve on another
 /// resolved, first or changed    found; too often: refuse, and found when the minute is over
-/// failed                        nothing: avahi-daemon keeps asking
+/// failed, another path          release, resolve on that
+/// failed on all paths           lost (if it was found); after a while: release, resolve again
 /// allForNow, and each resolver  listed, once
 ///   started before has answered
 /// ```
+/// A service is what its host stands behind: records of services live for 75 minutes, addresses for 2, and a power cut
+/// withdraws neither. avahi-daemon renews the addresses of what it resolves, so a resolver fails when nobody answers.
 struct ServiceTable {
   /// What an event leads to, in this order.
   enum Action: Equatable {
@@ -30,6 +33,10 @@ struct ServiceTable {
   /// Paths of one service that are known. A host has few interfaces.
   static let maximumPaths = 32
 
+  /// How long a service has been silent at least when its resolver fails after it was found: the lifetime of an address
+  /// (RFC 6762, section 10), and the 5 seconds in which avahi-daemon looks for another one.
+  static let silence = Duration.seconds(125)
+
   struct Service {
     /// With the number of the listing in which it was seen last.
     var paths: [ServicePath: Int]
@@ -38,6 +45,9 @@ struct ServiceTable {
     var current: ServiceRecord?
     var reported: ServiceRecord?
     var pace = ChangePace()
+    /// Paths on which it did not resolve since it did last, and when all had failed.
+    var failedPaths: Set<ServicePath> = []
+    var failedAt: ContinuousClock.Instant?
   }
 
   let limits: ServiceLimits
@@ -51,6 +61,8 @@ struct ServiceTable {
   var listing = 0
   var isOverLimit = false
   var lastListing: ContinuousClock.Instant
+  /// Of services that have just gone.
+  var paces: [String: ChangePace] = [:]
 
   init(limits: ServiceLimits, now: ContinuousClock.Instant) {
     self.limits = limits
@@ -69,7 +81,8 @@ struct ServiceTable {
       isOverLimit = true
       return [.refuse(1)]
     }
-    services[name] = Service(paths: [path: listing], resolvedPath: path)
+    services[name] = Service(
+      paths: [path: listing], resolvedPath: path, pace: paces.removeValue(forKey: name) ?? .init())
     unanswered.insert(name)
     return [.resolve(name: name, path: path)]
   }
@@ -80,6 +93,8 @@ struct ServiceTable {
     }
     guard let other = service.paths.keys.first else {
       services[name] = nil
+      // Who comes and goes all the time is not new each time.
+      if paces.count < limits.maximumServices { paces[name] = service.pace }
       let lost: [Action] = service.reported == nil ? [] : [.report(.lost(name: name))]
       return [.release(name: name)] + lost + answered(name)
     }
@@ -104,23 +119,34 @@ struct ServiceTable {
       if refused + replaced > 0 { actions.append(.refuse(refused + replaced)) }
     }
     service.current = record
+    service.failedPaths = []
+    service.failedAt = nil
     services[record.name] = service
     actions += report(record.name, at: now)
     return actions + answered(record.name)
   }
 
-  /// No answer, or one that cannot be used.
-  mutating func failed(_ name: String) -> [Action] {
-    answered(name)
+  /// No answer, none any more, or one that cannot be used.
+  mutating func failed(_ name: String, at now: ContinuousClock.Instant) -> [Action] {
+    guard var service = services[name] else { return [] }
+    service.failedPaths.insert(service.resolvedPath)
+    if let other = service.paths.keys.first(where: { !service.failedPaths.contains($0) }) {
+      service.resolvedPath = other
+      services[name] = service
+      return [.release(name: name), .resolve(name: name, path: other)]
+    }
+    let lost: [Action] =
+      service.reported == nil ? [] : [.report(.lost(name: name, silence: Self.silence))]
+    (service.current, service.reported, service.failedAt) = (nil, nil, now)
+    services[name] = service
+    return lost + answered(name)
   }
 
   /// Reports what a service says now, if it is news and not too often.
   mutating func report(_ name: String, at now: ContinuousClock.Instant) -> [Action] {
     guard var service = services[name], let current = service.current, current != service.reported
     else { return [] }
-    guard service.reported == nil || service.pace.admits(limits.changesPerMinute, at: now) else {
-      return []
-    }
+    guard service.pace.admits(limits.changesPerMinute, at: now) else { return [] }
     service.reported = current
     services[name] = service
     return [.report(.found(current))]

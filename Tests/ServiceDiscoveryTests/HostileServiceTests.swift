@@ -23,6 +23,29 @@ struct HostileServiceTests {
   }
 
   @Test(
+    "A service whose host falls silent is lost when the address expires, although its records live on"
+  )
+  func silent() async throws {
+    let network = try LocalNetwork()
+    try network.stop(.avahi, .far)
+    let browser = try BrowserProcess(network.environment())
+    try await browser.wait(for: "listed")
+    let sender = try PacketSender(network)
+    let packet = MulticastPacket(name: text("cut"), lifetime: 4_500, hostLifetime: 3)
+    for round in 1...2 {
+      try await eventually {
+        try sender.send(packet)
+        return browser.updates("found\tcut\traw.local").count == round
+      }
+      try await browser.wait(for: "lost\tcut", count: round)
+    }
+    // A browser that comes later finds its records in avahi-daemon, and nobody behind them.
+    let late = try BrowserProcess(network.environment())
+    try await late.wait(for: "listed")
+    #expect(late.updates("found") == [])
+  }
+
+  @Test(
     "The first of a repeated key is the first on the wire, and entries that are no pairs are ignored"
   )
   func order() async throws {

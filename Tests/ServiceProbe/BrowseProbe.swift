@@ -44,7 +44,7 @@ enum BrowseProbe {
       }
       return (["found", record.name, record.host, "\(record.port)"] + values)
         .joined(separator: "\t")
-    case .lost(let name): return "lost\t\(name)"
+    case .lost(let name, _): return "lost\t\(name)"
     case .listed: return "listed"
     case .unavailable(let obstacle):
       return "unavailable\t\(obstacle.message)\t\(obstacle.remedy)"

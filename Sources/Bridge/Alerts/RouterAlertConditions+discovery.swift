@@ -49,5 +49,16 @@ extension RouterAlertConditions {
     return facts
   }
 
+  /// Its login publishes nothing any more, and its record is on the local network.
+  var agentSilent: AlertFacts {
+    var facts = facts(
+      "\(name) is on the local network, and its agent is silent"
+        + (router.offlineReason == .silent ? ": no heartbeat since \(router.lastSeen)" : ""),
+      "Check that its publisher runs and reaches the broker (for example `threadkeeper agent otbr`)."
+    )
+    facts.reason = router.offlineReason?.rawValue
+    return facts
+  }
+
   private var networkID: String { router.network?.description ?? "" }
 }

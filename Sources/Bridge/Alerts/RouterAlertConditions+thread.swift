@@ -65,6 +65,7 @@ extension RouterAlertConditions {
 
   var offline: AlertFacts {
     if router.source == .mdns { return notSeen }
+    if router.isAgentSilent, router.isAdvertised { return agentSilent }
     let (summary, remedy) =
       switch router.offlineReason {
       case .stopped:

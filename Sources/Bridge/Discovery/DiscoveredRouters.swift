@@ -13,16 +13,20 @@ struct DiscoveredRouters {
 
   private var now: WireTime { context.now }
 
-  /// The rows of a router, under whichever of its ids: first the one that a login has announced, then others that are
-  /// listed.
+  /// The rows of a router: first the one that a login has announced, or that somebody owns, under whichever of its ids;
+  /// then the one that its record has made, which is under the first of them; then those that are not listed.
+  ///
+  /// A row that a record has made is of no other record, whichever address that names: anybody can name it.
   func rows(of advertisement: BorderRouterAdvertisement) throws -> [RouterRecord] {
     var rows = try advertisement.agents.compactMap {
       try RouterLedger.find($0, home: home.record.id, context.tx)
+    }.filter {
+      !$0.isPresent || $0.isAnnounced || $0.team != nil || $0.agent == advertisement.agents[0]
     }
     if let address = advertisement.extendedAddress {
       let listed = try RouterLedger.listed(
         extendedAddress: address, home: home.record.id, context.tx)
-      rows += listed.filter { row in !rows.contains { $0.id == row.id } }
+      rows += listed.filter { row in row.isAnnounced && !rows.contains { $0.id == row.id } }
     }
     return rows.filter(\.isAnnounced) + rows.filter { $0.isPresent && !$0.isAnnounced }
       + rows.filter { !$0.isPresent }
@@ -65,7 +69,7 @@ struct DiscoveredRouters {
       user: stored?.user ?? "", now: now)
     router.source = .mdns
     let preferred = try context.preferredNetwork(of: home)?.extendedPANID
-    // Who comes to another network first, or before one is preferred, was in the home before.
+    // Who is elsewhere yet may join later: only who is on the preferred network already was there before.
     router.isKnown =
       stored != nil || isFirstLook || preferred == nil || advertisement.network != preferred
     var dataset: OperationalDataset?
@@ -88,17 +92,16 @@ struct DiscoveredRouters {
   }
 
   /// A router whose record has gone.
-  func gone(_ stored: RouterRecord) -> RouterChange {
+  func gone(_ stored: RouterRecord, seen: WireTime) -> RouterChange {
     var router = stored
-    router.endAdvertisement(now: now)
+    router.endAdvertisement(seen: seen, now: now)
     return RouterChange(router, stored: stored, trigger: "mdns", now: now)
   }
 
   /// A router of MQTT, of whose record nothing is known any more.
   func withdrawn(_ stored: RouterRecord) -> RouterChange {
     var router = stored
-    router.isAdvertised = false
-    router.partition = nil
+    router.withdrawAdvertisement()
     return RouterChange(router, stored: stored, trigger: "mdns", now: now)
   }
 

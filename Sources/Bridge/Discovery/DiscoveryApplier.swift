@@ -19,15 +19,19 @@ struct DiscoveryApplier {
 
   /// - Parameters:
   ///   - isComplete: whether a router that is not in the list is not there. Else the list has only begun.
-  ///   - room: routers that may be new; each takes one.
+  ///   - lastSeen: when routers were seen last whose records have gone since the last round.
+  ///   - memory: of the last round, then of this one.
   /// - Returns: how many of the list are listed, and how many are not.
   func apply(
-    _ list: [BorderRouterAdvertisement], isComplete: Bool, room: inout Int
+    _ list: [BorderRouterAdvertisement], isComplete: Bool,
+    lastSeen: [BorderAgentID: WireTime] = [:],
+    memory: inout DiscoveryMemory
   ) throws -> (listed: Int, refused: Int) {
     var visited: Set<BorderAgentID> = []
+    var listed: Set<BorderAgentID> = []
     var new: [BorderRouterAdvertisement] = []
     var refused = 0
-    for advertisement in list {
+    for advertisement in try withOwnRowsFirst(list) {
       let rows = try routers.rows(of: advertisement)
       guard let stored = rows.first, stored.isPresent else {
         new.append(advertisement)
@@ -38,6 +42,7 @@ struct DiscoveryApplier {
         refused += 1
         continue
       }
+      listed.insert(advertisement.agents[0])
       if let change = routers.seen(advertisement, stored) {
         try transaction.apply([.router(change)])
       }
@@ -50,22 +55,53 @@ struct DiscoveryApplier {
     for advertisement in new {
       let stored = try routers.rows(of: advertisement).first
       guard visited.insert(stored?.agent ?? advertisement.agents[0]).inserted,
-        try add(advertisement, stored, room: &room)
+        !isRemoved(advertisement, &memory), try add(advertisement, stored, room: &memory.room)
       else {
         refused += 1
         continue
       }
+      listed.insert(advertisement.agents[0])
     }
     if isComplete {
+      let present = Set(list.map { $0.agents[0] })
+      memory.removed = memory.removed.filter { present.contains($0.key) }
+      memory.listed = listed
       try routers.noteFirstLook()
       for stored in try RouterLedger.advertised(home: home.record.id, context.tx)
       where !visited.contains(stored.agent) {
-        try transaction.apply([.router(routers.gone(stored))])
+        let time = lastSeen[stored.agent] ?? context.now
+        try transaction.apply([.router(routers.gone(stored, seen: time))])
       }
     }
     try forgetOld()
     try transaction.apply(NetworkSplits(context: context, home: home).check())
     return (list.count - refused, refused)
+  }
+
+  /// A record that names an id of another router, whose own record is there as well, is not that router's.
+  private func withOwnRowsFirst(
+    _ list: [BorderRouterAdvertisement]
+  ) throws -> [BorderRouterAdvertisement] {
+    let own = try list.map {
+      try RouterLedger.find($0.agents[0], home: home.record.id, context.tx)?.isPresent == true
+    }
+    let pairs = zip(list, own)
+    return pairs.filter(\.1).map(\.0) + pairs.filter { !$0.1 }.map(\.0)
+  }
+
+  /// Whether a person has removed its router, and it has not answered since: a record outlives its router in caches.
+  private func isRemoved(
+    _ advertisement: BorderRouterAdvertisement, _ memory: inout DiscoveryMemory
+  ) -> Bool {
+    let agent = advertisement.agents[0]
+    if memory.listed.contains(agent) { memory.removed[agent] = context.now }
+    guard let since = memory.removed[agent] else { return false }
+    // A clock that was set back hides nothing for longer.
+    if since <= context.now, context.now < since.adding(seconds: DiscoveryMemory.answerLimit) {
+      return true
+    }
+    memory.removed[agent] = nil
+    return false
   }
 
   /// - Returns: whether it is listed.

@@ -91,21 +91,24 @@ package final class DiscoveryIntake: Sendable {
 
   func write() {
     let now = transactions.clock.now()
-    let (records, isComplete, isStopped) = state.withLock { state in
+    let known = state.withLock { state in
       state.startHour(at: now)
-      return (state.records, state.isComplete, state.isStopped)
+      return state
     }
-    guard !isStopped, isComplete || !records.isEmpty else { return }
-    var room = state.withLock(\.room)
+    guard !known.isStopped, known.isComplete || !known.records.isEmpty else { return }
+    var memory = known.memory
     do {
       let (listed, refused) = try transactions.run(at: now, isPaced: true) { transaction in
         try DiscoveryApplier(
           transaction: transaction, home: transaction.context.home(named: home)
         ).apply(
-          records.sorted { $0.key < $1.key }.map(\.value), isComplete: isComplete, room: &room)
+          known.records.map(\.router), isComplete: known.isComplete, lastSeen: known.lastSeen,
+          memory: &memory)
       }
       state.withLock {
-        ($0.listed, $0.refused, $0.room, $0.failure) = (listed, refused, room, nil)
+        ($0.listed, $0.refused, $0.failure) = (listed, refused, nil)
+        $0.memory = memory
+        $0.lastSeen = $0.lastSeen.filter { known.lastSeen[$0.key] != $0.value }
         $0.rounds += 1
       }
     } catch {

@@ -24,21 +24,28 @@ extension RouterRecord {
         currentNetwork = advertisement.network
       }
     case .mqtt:
-      name = name ?? advertisement.name
       vendor = vendor ?? advertisement.vendor
       model = model ?? advertisement.model
+      // While its agent is silent, only its record says where it is.
+      if isAgentSilent { currentNetwork = advertisement.network ?? currentNetwork }
     }
     let current = currentNetwork ?? network
     partition = advertisement.network == current ? advertisement.partition : nil
   }
 
   /// Its record has gone, or has expired: it restarts, or is off. It has not left.
-  mutating func endAdvertisement(now: WireTime) {
+  mutating func endAdvertisement(seen: WireTime, now: WireTime) {
+    withdrawAdvertisement()
+    guard source == .mdns else { return }
+    lastSeen = max(lastSeen, seen)
+    takeOffline(nil, now: now)
+  }
+
+  /// Nothing is known of its record any more.
+  mutating func withdrawAdvertisement() {
     isAdvertised = false
     partition = nil
-    guard source == .mdns else { return }
-    lastSeen = now
-    takeOffline(nil, now: now)
+    if isAgentSilent { currentNetwork = nil }
   }
 
   private mutating func takeInterface(isActive: Bool, now: WireTime) {

@@ -11,6 +11,8 @@ extension RouterRecord {
   /// what they leave out is not known any more, so a publisher that never reports them is judged by its
   /// datasets alone.
   mutating func takeThreadReport(of event: InboundEvent, now: WireTime) {
+    // What its record said meanwhile is over.
+    if isAgentSilent, isAdvertised { currentNetwork = nil }
     isOnline = true
     offlineReason = nil
     let isWhole = event.kind != .heartbeat
@@ -43,6 +45,11 @@ extension RouterRecord {
     guard state != threadState else { return }
     threadState = state
     threadStateSince = state.map { _ in now }
+  }
+
+  /// Whether a login has announced it that publishes nothing for it now.
+  var isAgentSilent: Bool {
+    isAnnounced && !isOnline && (offlineReason == nil || offlineReason == .silent)
   }
 
   /// Whether it takes part in a network, as far as it reports that.

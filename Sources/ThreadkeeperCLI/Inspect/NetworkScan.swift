@@ -27,7 +27,7 @@ struct NetworkScan {
         case .found(let record):
           state.routers[record.name] = BorderRouterAdvertisement(record)
           state.obstacle = nil
-        case .lost(let name): state.routers[name] = nil
+        case .lost(let name, _): state.routers[name] = nil
         case .listed: state.obstacle = nil
         case .unavailable(let obstacle): state = State(obstacle: obstacle)
         }

@@ -112,6 +112,35 @@ struct DiscoveredRouterTests {
     #expect(router.partition == 7)
   }
 
+  @Test("A record does not change what a router with a login is called")
+  func noName() throws {
+    try bridge.announce(Agent.garage, .home, at: 1)
+    try bridge.discover(Advert())
+    #expect(try router.name == nil)
+    #expect(try router.vendor == "Acme")
+  }
+
+  @Test("A record that names the address of another router takes neither its place nor its name")
+  func foreignAddress() throws {
+    let address = "0011223344556677"
+    try bridge.announce(Agent.living, .home, at: 1)
+    let real = [
+      Advert(name: "b", address: address), Advert(name: "c", id: nil, address: Agent.living),
+    ]
+    try bridge.discover(real)
+    let false1 = Advert(name: "a", id: nil, address: address, network: .guest)
+    let false2 = Advert(
+      name: "a", id: Agent.living + Agent.attic, address: address, network: .guest)
+    for advert in [false1, false2] {
+      try bridge.discover([advert] + real)
+      #expect(try router.name == "b")
+      #expect(try router.network?.description == SampleNetwork.home.extendedPANID)
+      #expect(try router.isOnline)
+      #expect(try bridge.router(Agent.living)?.partition == 7)
+    }
+    #expect(try bridge.router(address)?.name == "a")
+  }
+
   @Test("The extended address that a router has announced makes it the same one")
   func sameAddress() throws {
     try bridge.announce(Agent.living, .home, at: 1, ["ext_address": "0011223344556677"])

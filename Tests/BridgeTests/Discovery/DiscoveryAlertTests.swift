@@ -59,6 +59,34 @@ struct DiscoveryAlertTests {
     #expect(try bridge.router(Agent.garage)?.preferred == "mismatch")
   }
 
+  @Test(
+    "The alert about a router whose agent is silent names the agent while its record is there")
+  func agentSilent() throws {
+    let offline = "BorderRouterOffline \(Agent.garage)"
+    func summary() throws -> String? {
+      try bridge.alert(.borderRouterOffline, Agent.garage)?.facts.summary
+    }
+    try bridge.announce(
+      Agent.garage, .home, at: 5, ["current_ext_pan_id": SampleNetwork.home.extendedPANID])
+    try bridge.discover(Advert(network: .guest))
+    #expect(try bridge.alarms() == [])
+    try bridge.say(.offline, Agent.garage)
+    #expect(try bridge.alarms() == [offline])
+    #expect(try summary()?.contains("its agent is silent") == true)
+    // The next look, within a minute.
+    try bridge.discover(Advert(network: .guest))
+    #expect(try bridge.alarms() == [offline, mismatch])
+    #expect(try severity(.preferredNetworkMismatch) == .warning)
+    try bridge.discover()
+    #expect(try bridge.alarms() == [offline])
+    #expect(try summary()?.contains("agent") == false)
+    try bridge.discover(Advert(network: .guest))
+    try bridge.say(.heartbeat, Agent.garage)
+    #expect(try bridge.alarms() == [])
+    try bridge.discover(Advert(network: .guest))
+    #expect(try bridge.alarms() == [])
+  }
+
   @Test("An info that becomes a warning says so in its event, and the next update does not")
   func worse() throws {
     try bridge.discover(Advert(network: .guest))

@@ -36,6 +36,60 @@ struct DiscoveryIntakeTests {
     }
   }
 
+  @Test("A router whose record was lost in silence was seen when it answered last")
+  func silence() async throws {
+    defer { intake.stop() }
+    intake.receive(.found(Advert().service))
+    intake.receive(.listed)
+    try await eventually("the router is listed") { try bridge.router(Agent.garage) != nil }
+    bridge.clock.advance(seconds: 600)
+    let now = bridge.clock.now()
+    intake.receive(.lost(name: "Kitchen", silence: .seconds(125)))
+    try await eventually("the router is offline") {
+      try bridge.router(Agent.garage)?.isOnline == false
+    }
+    #expect(try bridge.router(Agent.garage)?.lastSeen == now.adding(seconds: -125))
+  }
+
+  @Test("A router that is removed while a cache has its record is listed again once it answers")
+  func removed() async throws {
+    defer { intake.stop() }
+    intake.receive(.found(Advert().service))
+    intake.receive(.listed)
+    try await eventually("the router is listed") { try bridge.router(Agent.garage) != nil }
+    try bridge.remove(Agent.garage)
+    intake.write()
+    bridge.clock.advance(seconds: DiscoveryMemory.answerLimit - 1)
+    intake.write()
+    #expect(try bridge.router(Agent.garage) == nil)
+    // Its address would have expired.
+    bridge.clock.advance(seconds: 1)
+    intake.write()
+    #expect(try bridge.router(Agent.garage) != nil)
+
+    try bridge.remove(Agent.garage)
+    intake.write()
+    intake.receive(.lost(name: "Kitchen"))
+    try await eventually("its record is gone") {
+      intake.current == .running(routers: 0, refused: 0)
+    }
+    intake.receive(.found(Advert().service))
+    try await eventually("it is listed") { try bridge.router(Agent.garage) != nil }
+  }
+
+  @Test("Of two records with one id, the one that came first counts")
+  func twoRecords() async throws {
+    defer { intake.stop() }
+    intake.receive(.found(Advert(name: "z").service))
+    intake.receive(.listed)
+    try await eventually("the router is listed") { try bridge.router(Agent.garage) != nil }
+    intake.receive(.found(Advert(name: "a", network: .guest).service))
+    try await eventually("the other one is refused") {
+      intake.current == .running(routers: 1, refused: 1)
+    }
+    #expect(try bridge.router(Agent.garage)?.name == "z")
+  }
+
   @Test("A record without an id is counted and changes nothing")
   func unusable() async throws {
     defer { intake.stop() }

@@ -75,7 +75,7 @@ struct Recount {
     guard home.reevaluateAfter == nil else { return }
     let check = PreferredCheck(
       credential.dataset, preferred: preferred,
-      current: router.source == .mdns ? router.currentNetwork : nil)
+      current: router.source == .mdns || router.isAgentSilent ? router.currentNetwork : nil)
     #expect(router.preferred == check.name, comment, sourceLocation: sourceLocation)
     if credential.followsPreferred {
       #expect(

@@ -63,10 +63,10 @@ extension TestBridge {
   ) throws -> (listed: Int, refused: Int) {
     let list = adverts.compactMap { BorderRouterAdvertisement($0.service) }
     #expect(list.count == adverts.count)
-    var room = room
+    var memory = DiscoveryMemory(room: room)
     let result = try transaction { transaction in
       try DiscoveryApplier(transaction: transaction, home: transaction.context.home(named: "home"))
-        .apply(list, isComplete: isComplete, room: &room)
+        .apply(list, isComplete: isComplete, memory: &memory)
     }.result
     try Recount(bridge: self, comment: "after a round").check()
     return result
