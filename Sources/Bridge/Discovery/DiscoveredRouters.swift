@@ -71,7 +71,7 @@ struct DiscoveredRouters {
     let preferred = try context.preferredNetwork(of: home)?.extendedPANID
     // Who is elsewhere yet may join later: only who is on the preferred network already was there before.
     router.isKnown =
-      stored != nil || isFirstLook || preferred == nil || advertisement.network != preferred
+      stored != nil || isFirstLook && preferred != nil && advertisement.network == preferred
     var dataset: OperationalDataset?
     if let stored {
       router.id = stored.id

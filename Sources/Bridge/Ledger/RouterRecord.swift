@@ -53,7 +53,7 @@ package struct RouterRecord: Hashable, Sendable {
   package var partition: UInt32?
   /// As `1.3.0`.
   package var threadVersion: String?
-  /// Whether it was there before, has a login, or was accepted by a person.
+  /// Whether it was on the preferred network before, has a login, or was accepted by a person.
   package var isKnown = true
   package var firstSeen: WireTime
   package var lastSeen: WireTime
@@ -100,6 +100,15 @@ package struct RouterRecord: Hashable, Sendable {
   var contribution: NetworkContribution? {
     guard isPresent, let network else { return nil }
     return NetworkContribution(network: network, isOnline: isOnline)
+  }
+
+  /// It is on the preferred network now.
+  mutating func noteMember(of preferred: ExtendedPANID?, stored: RouterRecord?) {
+    // The network became the preferred one around it.
+    if memberOf != preferred, let stored, stored.isPresent, stored.network == network {
+      isKnown = true
+    }
+    memberOf = preferred
   }
 
   mutating func describe(_ dataset: OperationalDataset, at now: WireTime) {

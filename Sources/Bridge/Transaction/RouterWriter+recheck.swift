@@ -38,8 +38,8 @@ extension RouterWriter {
     let dataset = credential?.dataset
     let check = PreferredCheck(dataset, of: router, preferred: preferred)
     router.preferred = try published(check, of: router, home: home)
-    if check == .match, router.memberOf != preferred?.extendedPANID {
-      router.memberOf = preferred?.extendedPANID
+    if check == .match || check == .stale([]), router.memberOf != preferred?.extendedPANID {
+      router.noteMember(of: preferred?.extendedPANID, stored: stored)
       home.changes.needsMoveCheck = true
     }
     var effects = try checkAdoption(of: &router, check, dataset, isSSIDNew: false, home: home)

@@ -26,7 +26,9 @@ struct RouterWriter {
     let preferred = try context.preferredNetwork(of: home)
     let check = PreferredCheck(dataset, of: router, preferred: preferred)
     router.preferred = try published(check, of: router, home: home)
-    if check == .match || check == .stale([]) { router.memberOf = preferred?.extendedPANID }
+    if check == .match || check == .stale([]) {
+      router.noteMember(of: preferred?.extendedPANID, stored: change.stored)
+    }
     effects += try checkAdoption(
       of: &router, check, dataset, isSSIDNew: change.event.types.contains(.ssidChanged), home: home)
     let stored = change.stored

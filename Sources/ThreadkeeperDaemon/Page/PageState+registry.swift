@@ -100,9 +100,9 @@ extension PageState.Router {
     if router.isOnline, router.threadState == .detached {
       notes.append("Thread is not connected to its network")
     }
-    if !router.isKnown { notes.append("new here") }
     onlySeen = router.source != .mqtt
-    isNew = !router.isKnown
+    isNew = !router.isKnown && router.preferred == "match"
+    if isNew { notes.append("new here") }
     self.fault = fault
   }
 }

@@ -215,6 +215,50 @@ struct DiscoveryAlertTests {
     #expect(try bridge.alarms() == [])
   }
 
+  @Test(
+    "A router that advertises before it joins is unknown once it joins, in the first hour as later",
+    arguments: [nil, SampleNetwork.guest], [false, true])
+  func joinsLater(_ first: SampleNetwork?, _ isFirstHour: Bool) throws {
+    try bridge.discover()
+    if !isFirstHour { try bridge.passFirstLook() }
+    try bridge.discover(Advert(network: first, at: nil))
+    #expect(try !bridge.alarms().contains("UnknownRouter \(Agent.garage)"))
+    try bridge.discover(Advert(at: 5))
+    #expect(try bridge.alarms() == ["UnknownRouter \(Agent.garage)"])
+    // It goes and comes back: that changes nothing.
+    try bridge.discover(Advert(network: first, at: nil))
+    try bridge.discover(Advert(at: 5))
+    #expect(try bridge.alarms() == ["UnknownRouter \(Agent.garage)"])
+    #expect(
+      try bridge.acceptance.accept(router: try agent(Agent.garage), in: "home", by: "test"))
+    #expect(try bridge.alarms() == [])
+  }
+
+  @Test("A router that was accepted before it joins is known")
+  func acceptedBefore() throws {
+    try bridge.discover(Advert(network: nil, at: nil))
+    #expect(
+      try bridge.acceptance.accept(router: try agent(Agent.garage), in: "home", by: "test"))
+    try bridge.discover(Advert(at: 5))
+    #expect(try bridge.alarms() == [])
+  }
+
+  @Test("Who was on a network before it was preferred is known, and who joins it later is not")
+  func preferredLater() throws {
+    try bridge.discover()
+    try bridge.passFirstLook()
+    try bridge.discover(Advert(network: .guest))
+    try bridge.announce(Agent.attic, .guest, at: 1)
+    let command = try #require(RequestCommand(rawValue: "preferred/set"))
+    _ = try bridge.ask(command, ["ext_pan_id": SampleNetwork.guest.extendedPANID])
+    #expect(try !bridge.alarms().contains { $0.hasPrefix("UnknownRouter") })
+    try bridge.discover(
+      Advert(network: .guest),
+      Advert(name: "b", id: nil, address: "0011223344556677", network: .guest))
+    #expect(try bridge.alarms().contains("UnknownRouter 0011223344556677"))
+    #expect(try !bridge.alarms().contains("UnknownRouter \(Agent.garage)"))
+  }
+
   @Test("Who is seen in the first hour was there before")
   func firstLook() throws {
     try bridge.discover()
