@@ -60,5 +60,13 @@ extension RouterAlertConditions {
     return facts
   }
 
+  /// Its login sends no heartbeats, so nothing else would say that it is off.
+  var recordGone: AlertFacts {
+    facts(
+      "\(name) does not answer on the local network any more, and its publisher sends no heartbeats",
+      "Check its power and its network connection. Let its publisher send `heartbeat`, which shows "
+        + "that it is there.")
+  }
+
   private var networkID: String { router.network?.description ?? "" }
 }

@@ -47,6 +47,9 @@ struct RouterAlertConditions {
     case .stale, .conflict: break
     }
     if !router.isOnline, !isVisitor { wanted[.borderRouterOffline] = offline }
+    if router.isOnline, !router.beats, router.isRecordGone {
+      wanted[.borderRouterOffline] = recordGone
+    }
     if router.isOnline, router.threadState == .detached { wanted[.routerDetached] = detached }
     if dataset?.networkKey?.isWellKnown == true { wanted[.wellKnownNetworkKey] = wellKnownKey }
     wanted[.adoptionFailed] = adoptionFailed

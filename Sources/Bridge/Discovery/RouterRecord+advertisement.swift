@@ -8,6 +8,7 @@ import ThreadDataset
 extension RouterRecord {
   mutating func take(_ advertisement: BorderRouterAdvertisement, now: WireTime) {
     isAdvertised = true
+    isRecordGone = false
     threadVersion = advertisement.threadVersion ?? threadVersion
     switch source {
     case .mdns:
@@ -36,7 +37,10 @@ extension RouterRecord {
   /// Its record has gone, or has expired: it restarts, or is off. It has not left.
   mutating func endAdvertisement(seen: WireTime, now: WireTime) {
     withdrawAdvertisement()
-    guard source == .mdns else { return }
+    guard source == .mdns else {
+      isRecordGone = true
+      return
+    }
     lastSeen = max(lastSeen, seen)
     takeOffline(nil, now: now)
   }
@@ -44,6 +48,7 @@ extension RouterRecord {
   /// Nothing is known of its record any more.
   mutating func withdrawAdvertisement() {
     isAdvertised = false
+    isRecordGone = false
     partition = nil
     if isAgentSilent { currentNetwork = nil }
   }

@@ -256,5 +256,9 @@ package enum BridgeSchema {
       // What the broker may still send, because it keeps the session: what is no longer wanted is ended.
       try tx.execute("CREATE TABLE intake_filter (filter TEXT PRIMARY KEY) WITHOUT ROWID")
     },
+    Migration("records that are gone") { tx in
+      // Of a router with a login, since it published last.
+      try tx.execute("ALTER TABLE router ADD COLUMN record_gone INTEGER NOT NULL DEFAULT 0")
+    },
   ]
 }

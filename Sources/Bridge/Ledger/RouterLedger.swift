@@ -170,9 +170,10 @@ enum RouterLedger {
         previous_ssid, present, online, beats, credential, network, network_name, channel, pan_id,
         active_seconds, preferred, first_seen, last_seen, dataset_changed, seq_high, seq_window,
         recent_ids, alerts, generation, adoption, current_network, thread_state, thread_state_since,
-        offline_reason, member_of, team, source, advertised, partition, thread_version, known)
+        offline_reason, member_of, team, source, advertised, partition, thread_version, known,
+        record_gone)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-        ?, ?, ?, ?, ?)
+        ?, ?, ?, ?, ?, ?)
       """,
       .integer(router.home), .blob(router.agent.bytes), .text(router.user), .init(router.name),
       .init(router.vendor), .init(router.model), .init(router.extendedAddress),
@@ -188,7 +189,8 @@ enum RouterLedger {
       .init(router.threadState?.rawValue), .init(router.threadStateSince),
       .init(router.offlineReason?.rawValue), .init(router.memberOf?.bytes), .init(router.team),
       .text(router.source.rawValue), .init(router.isAdvertised),
-      .init(router.partition.map(Int.init)), .init(router.threadVersion), .init(router.isKnown))
+      .init(router.partition.map(Int.init)), .init(router.threadVersion), .init(router.isKnown),
+      .init(router.isRecordGone))
   }
 
   static func update(_ router: RouterRecord, _ tx: WriteTransaction) throws {
@@ -201,7 +203,7 @@ enum RouterLedger {
         seq_window = ?, recent_ids = ?, alerts = ?, generation = ?, adoption = ?,
         current_network = ?, thread_state = ?, thread_state_since = ?, offline_reason = ?,
         member_of = ?, team = ?, source = ?, advertised = ?, partition = ?, thread_version = ?,
-        known = ?
+        known = ?, record_gone = ?
        WHERE id = ?
       """,
       .text(router.user), .init(router.name), .init(router.vendor), .init(router.model),
@@ -218,7 +220,7 @@ enum RouterLedger {
       .init(router.offlineReason?.rawValue), .init(router.memberOf?.bytes), .init(router.team),
       .text(router.source.rawValue), .init(router.isAdvertised),
       .init(router.partition.map(Int.init)), .init(router.threadVersion), .init(router.isKnown),
-      .integer(router.id))
+      .init(router.isRecordGone), .integer(router.id))
   }
 
   /// The short way for a sign of life that changes nothing else.

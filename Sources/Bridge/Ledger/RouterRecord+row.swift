@@ -50,6 +50,7 @@ extension RouterRecord {
     partition = row.integerIfPresent(38).map(UInt32.init(truncatingIfNeeded:))
     threadVersion = row.textIfPresent(39)
     isKnown = row.integer(40) != 0
+    isRecordGone = row.integer(41) != 0
   }
 }
 

@@ -13,6 +13,7 @@ extension RouterRecord {
   mutating func takeThreadReport(of event: InboundEvent, now: WireTime) {
     // What its record said meanwhile is over.
     if isAgentSilent, isAdvertised { currentNetwork = nil }
+    isRecordGone = false
     isOnline = true
     offlineReason = nil
     let isWhole = event.kind != .heartbeat

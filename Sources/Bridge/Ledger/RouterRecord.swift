@@ -49,6 +49,8 @@ package struct RouterRecord: Hashable, Sendable {
   package var source = RouterSource.mqtt
   /// Whether its record is on the local network now.
   package var isAdvertised = false
+  /// Whether its record has gone from there since its login published last.
+  var isRecordGone = false
   /// The partition that it is in; nil where its record does not say, or there is none.
   package var partition: UInt32?
   /// As `1.3.0`.

@@ -87,6 +87,30 @@ struct DiscoveryAlertTests {
     #expect(try bridge.alarms() == [])
   }
 
+  @Test("A router with a login whose record has gone raises an alert where it sends no heartbeats")
+  func recordGone() throws {
+    let offline = "BorderRouterOffline \(Agent.garage)"
+    try bridge.announce(Agent.garage, .home, at: 5)
+    try bridge.discover()
+    #expect(try bridge.alarms() == [])
+    try bridge.discover(Advert(at: 5))
+    try bridge.discover()
+    #expect(try bridge.alarms() == [offline])
+    #expect(try bridge.router(Agent.garage)?.isOnline == true)
+    let read = try #require(try bridge.router(Agent.garage))
+    #expect(read.isRecordGone)
+    try bridge.discover(Advert(at: 5))
+    #expect(try bridge.alarms() == [])
+    try bridge.discover()
+    try bridge.announce(Agent.garage, .home, at: 5)
+    #expect(try bridge.alarms() == [])
+    // Its heartbeats say that it is there.
+    try bridge.say(.heartbeat, Agent.garage)
+    try bridge.discover(Advert(at: 5))
+    try bridge.discover()
+    #expect(try bridge.alarms() == [])
+  }
+
   @Test("An info that becomes a warning says so in its event, and the next update does not")
   func worse() throws {
     try bridge.discover(Advert(network: .guest))
