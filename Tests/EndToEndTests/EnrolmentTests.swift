@@ -152,7 +152,8 @@ struct EnrolmentTests {
     ])
     try await audience.until("the router") { $0.events("router_announced").count == 2 }
     #expect(audience.look { $0.events("router_left").count } == 1)
-    #expect(audience.look { $0.alertEvents.map(\.description) } == [])
+    #expect(
+      audience.look { Set($0.alertEvents.map { $0["alertname"] }) } == ["PreferredNetworkChanged"])
 
     var needles = Needles()
     needles.add("network key", Self.key)
