@@ -70,7 +70,8 @@ struct HomeCommandTests {
       #expect(try await installation.command("routers").output.contains("Stray"))
       #expect(try await installation.command("networks").output.contains(guests.extendedPANID))
       #expect(
-        try await installation.command("alerts").output.contains(#""Stray" is on "guest-thread", not on"#)
+        try await installation.command("alerts").output.contains(
+          #""Stray" is on "guest-thread", not on"#)
       )
       #expect(try await installation.command("credentials", "list").output.contains(hub.agent))
       #expect(try await installation.dataset(of: hub.agent) == (try home.hex()))
