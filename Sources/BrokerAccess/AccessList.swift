@@ -15,7 +15,7 @@ package struct AccessList: Sendable {
   package var daemons: [String]
   /// Logins that see states, events and alerts, and publish only that Home Assistant has started. They find the daemon's devices.
   package var monitors: [String] = []
-  /// Logins that see `bridge/…`, and publish nothing but their decisions about consent.
+  /// Logins that see `bridge/…`, and publish nothing but their decisions about consent and the preferred network.
   package var approvers: [String] = []
   /// All logins whose decisions threadkeeper takes, listed as approvers or not: none that is kept may speak for them.
   package var deciders: [String] = []
@@ -41,9 +41,10 @@ package struct AccessList: Sendable {
   private var devices: String { "\(discoveryPrefix)/device/threadkeeper/+/config" }
   /// What threadkeeper publishes below a base topic for everybody who may look.
   private static let published = ["alert", "bridge", "network", "router"]
-  /// The groups of requests that no approver needs: all but `consent`.
+  /// The requests that no approver needs: all but `consent` and `preferred/set`.
   private static let deniedRequests = [
-    "alerts", "credentials", "network", "networks", "preferred", "routers",
+    "alerts", "credentials", "network", "networks", "preferred/available", "preferred/check",
+    "preferred/forget", "preferred/get", "routers",
   ]
 
   /// - Throws: `AccessListError` for a name or a base topic that would break the list, and for a login
@@ -114,9 +115,9 @@ package struct AccessList: Sendable {
       + baseTopics.flatMap { ["topic deny \($0)/in/#", "topic deny \($0)/out/#"] } + [""]
   }
 
-  /// A list cannot say "all of `in` but these two requests of one login", because what is denied wins. So each level
-  /// is denied that is not on the way to `in/+/request/consent/+`, and that of all others who decide. Below further
-  /// names, threadkeeper refuses what is sent there.
+  /// A list cannot say "all of `in` but these requests of one login", because what is denied wins. So each level is
+  /// denied that is not on the way to `in/+/request/consent/+` and `in/+/request/preferred/set`, and that of all others
+  /// who decide. Below further names, threadkeeper refuses what is sent there.
   private func section(keptApprover login: String) -> [String] {
     let isMonitor = monitors.contains(login)
     var lines = [
@@ -138,7 +139,7 @@ package struct AccessList: Sendable {
       lines += Self.deniedRequests.map { "topic deny \(any)/request/\($0)/#" }
       // Its answer would be in `out`, which is denied.
       lines.append("topic deny \(any)/request/consent/pending/#")
-      lines.append("topic deny \(any)/request/consent/+/+/#")
+      lines += ["consent/+/+/#", "preferred/set/+/#"].map { "topic deny \(any)/request/\($0)" }
       lines += others.map { "topic deny \(base)/in/\($0)/#" }
     }
     return lines + [""]

@@ -29,6 +29,9 @@ package protocol CredentialRegistry {
   /// A person wants to be asked again whether a router gets the preferred credentials.
   func askAgain(_ agent: BorderAgentID, context: RequestContext) throws
 
+  /// The name of a network that a listed border router is on; empty where it is not known. Nil: none is there.
+  func seenName(of network: ExtendedPANID, in home: String) throws -> String?
+
   /// What `routers/list`, `networks/list` and `alerts/list` come to.
   func states(_ command: RequestCommand, context: RequestContext) throws -> AnswerData
 }

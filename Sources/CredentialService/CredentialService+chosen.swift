@@ -67,16 +67,19 @@ extension CredentialService {
     guard let network = named.first else {
       throw AnswerFailure(
         .notFound, field: "network_name", "no network of this name is stored",
-        help: "`threadkeeper networks` and `threadkeeper preferred history` list the names")
+        help: "`threadkeeper preferred history` lists the names; name a network that was only seen "
+          + "by its Extended PAN ID, which `threadkeeper networks` lists")
     }
     return network
   }
 
   /// Any login can store a dataset that names an Extended PAN ID. So of the preferred network only what its
-  /// members report counts, and of any other one a single pair of keys must be known.
+  /// members report counts, and of any other one, or one that has no credentials yet, a single pair of keys must be
+  /// known.
   private func newest(
-    on network: ExtendedPANID, current: OperationalDataset?
+    on network: ExtendedPANID, current preferred: OperationalDataset?
   ) throws -> OperationalDataset {
+    let current = preferred.flatMap { $0.hasCredentials ? $0 : nil }
     var known: [(whose: String, dataset: OperationalDataset)] = []
     for credential in try visible(on: network) {
       if let current, current.extendedPANID == network {
@@ -90,10 +93,12 @@ extension CredentialService {
       known = claims.isEmpty ? known + [("", current)] : claims
     } else if context.choosesPreferred {
       // Of the history the keys that were preferred last; earlier ones are named by their ids.
-      let former = try store.formerNetworks(of: home, tx).first { $0.network == network }
+      let former = try store.formerNetworks(of: home, tx).first {
+        $0.network == network && $0.dataset?.hasCredentials != false
+      }
       if let former, let dataset = former.dataset { known.append((former.id, dataset)) }
     }
-    guard var best = known.first else { throw notStored() }
+    guard var best = known.first else { return try seen(network, current: preferred) }
     guard known.allSatisfy({ $0.dataset.hasKeys(of: best.dataset) }) else {
       let list = known.prefix(8).map {
         "\($0.whose) (timestamp \($0.dataset.activeTimestamp?.seconds ?? 0))"
@@ -112,6 +117,17 @@ extension CredentialService {
     return best.dataset
   }
 
+  /// A network of which no credentials are here: only a person chooses it, by its Extended PAN ID alone.
+  private func seen(
+    _ network: ExtendedPANID, current: OperationalDataset?
+  ) throws -> OperationalDataset {
+    if let current, current.extendedPANID == network { return current }
+    guard context.choosesPreferred, let name = try registry.seenName(of: network, in: home) else {
+      throw notStored()
+    }
+    return try .naming(network, name)
+  }
+
   private func visible(on network: ExtendedPANID) throws -> [ThreadCredential] {
     try store.all(in: home, on: network, tx).readable.filter {
       context.choosesPreferred || isOwn($0.team)
@@ -120,8 +136,9 @@ extension CredentialService {
 
   private func notStored() -> AnswerFailure {
     AnswerFailure(
-      .notFound, field: "ext_pan_id", "no credentials of this network are stored",
-      help:
-        "`threadkeeper credentials list` and `threadkeeper preferred history` show what is stored")
+      .notFound, field: "ext_pan_id",
+      "no credentials of this network are stored, and no listed border router is on it",
+      help: "`threadkeeper networks` shows the networks of border routers, `threadkeeper "
+        + "credentials list` and `threadkeeper preferred history` what is stored")
   }
 }

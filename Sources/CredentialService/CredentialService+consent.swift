@@ -87,6 +87,12 @@ extension CredentialService {
     guard let dataset = try preferredNetwork(), let network = dataset.extendedPANID else {
       throw AnswerFailure(.notFound, "there is no preferred network")
     }
+    guard dataset.hasCredentials else {
+      throw AnswerFailure(
+        .notFound,
+        "the network \(network) is preferred, but its credentials are not here",
+        help: "`threadkeeper preferred show` says how they come in")
+    }
     // A router that runs on just this dataset, one that is active before one that is not, one of the
     // own team before another's.
     var best: CredentialRecord?
@@ -120,7 +126,7 @@ extension CredentialService {
     }
     // Anybody can name an Extended PAN ID that is on the air: of the preferred network only its own
     // dataset is told.
-    if try preferredNetwork()?.extendedPANID == network {
+    if try preferredCredentials()?.extendedPANID == network {
       return [DisclosedCredential(record: try preferredRecord())].filter { isAsked($0.network) }
     }
     let found = try store.all(in: home, on: network, tx).readable.compactMap {
@@ -147,7 +153,7 @@ extension CredentialService {
     if let limit, found.readable.count > limit {
       throw AnswerFailure(.tooLarge, "there are more than \(limit), which no answer can hold")
     }
-    let preferred = try preferredNetwork()
+    let preferred = try preferredCredentials()
     return try found.readable.compactMap { try disclosable($0, preferred: preferred) }
       .filter(\.record.isActive)
   }

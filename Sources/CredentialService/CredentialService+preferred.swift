@@ -9,12 +9,12 @@ import ThreadRequests
 extension CredentialService {
   func isPreferredAvailable() throws -> AnswerData {
     var data = AnswerData()
-    data.available = try preferredNetwork() != nil
+    data.available = try preferredCredentials() != nil
     return data
   }
 
   func checkPreferred(_ request: ThreadRequest) throws -> AnswerData {
-    let check = PreferredCheck(request.dataset, preferred: try preferredNetwork())
+    let check = PreferredCheck.answer(about: request.dataset, preferred: try preferredNetwork())
     var data = AnswerData()
     data.result = check.answered
     data.differs = check.differences.map(\.rawValue)
@@ -35,6 +35,7 @@ extension CredentialService {
       context: context)
     var data = AnswerData()
     data.changed = before != dataset
+    if !dataset.hasCredentials { data.available = false }
     return data
   }
 

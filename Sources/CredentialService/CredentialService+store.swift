@@ -45,7 +45,8 @@ extension CredentialService {
       case .keep: .unchanged
       default: .updated
       }
-    data.preferred = PreferredCheck(incoming, preferred: change?.to ?? preferred).answered
+    data.preferred =
+      PreferredCheck.answer(about: incoming, preferred: change?.to ?? preferred).answered
     return data
   }
 

@@ -119,6 +119,11 @@ package struct CredentialService {
     }
   }
 
+  /// The same; nil also where none of its credentials are here.
+  func preferredCredentials() throws -> OperationalDataset? {
+    try preferredNetwork().flatMap { $0.hasCredentials ? $0 : nil }
+  }
+
   func record(_ credential: ThreadCredential, isActive: Bool? = nil) throws -> CredentialRecord? {
     guard let network = credential.dataset.extendedPANID else { return nil }
     var record = CredentialRecord(

@@ -21,6 +21,8 @@ package struct NoRegistry: CredentialRegistry {
 
   package func preferredSet(_ change: PreferredChange, context: RequestContext) {}
 
+  package func seenName(of network: ExtendedPANID, in home: String) -> String? { nil }
+
   package func states(_ command: RequestCommand, context: RequestContext) throws -> AnswerData {
     throw AnswerFailure(.unsupported, "no daemon runs that could tell")
   }

@@ -6,11 +6,14 @@ import ThreadDataset
 ///
 /// A router that merely names the preferred network's Extended PAN ID is no member: it must have the keys, or have had
 /// them. Whatever else its dataset says: one that was left behind, or comes back, still speaks against other keys.
+/// A network that is preferred by its Extended PAN ID alone has no keys, and no members.
 package enum Membership {
   package static func follows(
     wasMember: Bool, dataset: OperationalDataset, preferred: OperationalDataset?
   ) -> Bool {
-    guard let preferred, dataset.extendedPANID == preferred.extendedPANID else { return false }
+    guard let preferred, preferred.hasCredentials,
+      dataset.extendedPANID == preferred.extendedPANID
+    else { return false }
     return wasMember || dataset.hasKeys(of: preferred)
   }
 

@@ -24,7 +24,11 @@ package enum PreferredCheck: Hashable, Sendable {
       self = .none
       return
     }
-    let differences = dataset.essentialDifferences(from: preferred)
+    // Of a network that is preferred by its Extended PAN ID alone nothing else is known.
+    let differences =
+      preferred.hasCredentials
+      ? dataset.essentialDifferences(from: preferred)
+      : dataset.extendedPANID == preferred.extendedPANID ? [] : [.extendedPANID]
     if let current, let configured = dataset.extendedPANID, current != configured {
       self = .mismatch(differences.isEmpty ? [.extendedPANID] : differences)
       return
@@ -38,6 +42,15 @@ package enum PreferredCheck: Hashable, Sendable {
     case .conflict: self = .conflict(differences)
     case .match, .newer, .mismatch: self = .mismatch(differences)
     }
+  }
+
+  /// What is answered to who asks about a dataset. Without the key of the preferred network nobody can vouch for
+  /// one of it: then the answer is `none`.
+  package static func answer(
+    about dataset: OperationalDataset?, preferred: OperationalDataset?
+  ) -> PreferredCheck {
+    let check = PreferredCheck(dataset, preferred: preferred)
+    return check == .match && preferred?.hasCredentials == false ? .none : check
   }
 
   /// `match`, `mismatch` or `none`, as it is published.

@@ -7,6 +7,7 @@ import ThreadDataset
 /// | the dataset that comes | what follows |
 /// |---|---|
 /// | no network is preferred, and no person has forgotten one | `establish` |
+/// | of the network that is preferred by its Extended PAN ID alone, and a router of another team reports the same | `follow(.confirmed)` |
 /// | of a router that is no member | `keep` |
 /// | a program of the owning team stores it on this machine | `follow(.owner)` |
 /// | another Extended PAN ID, or no later timestamp | `keep` |
@@ -57,7 +58,8 @@ package enum PreferredDecision: Hashable, Sendable {
   ///   - isForgotten: a person has decided that no network is preferred.
   ///   - reporter: the router, with the dataset that is reported of it.
   ///   - change: what becomes of that dataset in the router's own credentials.
-  ///   - others: all other members; asked for only when the keys differ.
+  ///   - others: all other members, or, of a network that is preferred by its Extended PAN ID alone, all others that
+  ///     have credentials of it; asked for only when the keys differ.
   package init(
     preferred: OperationalDataset?, isForgotten: Bool = false, reporter: Member, isMember: Bool,
     change: DatasetDecision, source: Source = .broker, others: () throws -> PreferredMembers
@@ -69,6 +71,10 @@ package enum PreferredDecision: Hashable, Sendable {
     }
     guard let preferred else {
       self = isForgotten ? .keep : .establish
+      return
+    }
+    guard preferred.hasCredentials else {
+      self = try Self.confirmation(of: reporter, named: preferred, others)
       return
     }
     guard isMember else {
@@ -88,6 +94,19 @@ package enum PreferredDecision: Hashable, Sendable {
       return
     }
     self = Self.confirmation(of: reporter, among: try others(), preferred: preferred)
+  }
+
+  /// Nobody has the keys yet that a report could be compared with.
+  private static func confirmation(
+    of reporter: Member, named preferred: OperationalDataset,
+    _ others: () throws -> PreferredMembers
+  ) rethrows -> PreferredDecision {
+    guard reporter.dataset.extendedPANID == preferred.extendedPANID else { return .keep }
+    let second = try others().readable.first {
+      $0.dataset.essentialDifferences(from: reporter.dataset).isEmpty
+        && !$0.team.utf8.elementsEqual(reporter.team.utf8)
+    }
+    return second.map { .follow(.confirmed(by: $0.agent)) } ?? .keep
   }
 
   private static func confirmation(

@@ -73,13 +73,24 @@ package struct ReportedDataset {
       reporter: .init(agent: agent, team: team, dataset: dataset), isMember: isMember,
       change: change, source: source
     ) {
-      try preferred.map { try store.members(of: $0, in: home, tx).besides(agent) }
-        ?? PreferredMembers()
+      try preferred.map { try others(on: $0, in: store, tx).besides(agent) } ?? PreferredMembers()
     }
     guard let cause = decision.cause else { return nil }
     let former = try store.replacePreferredNetwork(
       of: home, to: dataset, tx)
     return PreferredChange(from: preferred, to: dataset, cause: cause, formerID: former)
+  }
+
+  private func others(
+    on preferred: OperationalDataset, in store: ThreadCredentialStore, _ tx: ReadTransaction
+  ) throws -> PreferredMembers {
+    guard !preferred.hasCredentials, let network = preferred.extendedPANID else {
+      return try store.members(of: preferred, in: home, tx)
+    }
+    return PreferredMembers(
+      try store.all(in: home, on: network, tx).readable.map {
+        .init(agent: $0.agent, team: $0.team, dataset: $0.dataset)
+      })
   }
 }
 

@@ -41,6 +41,7 @@ extension ThreadCredentialStore {
     }
     guard let former, !former.essentialDifferences(from: dataset).isEmpty else { return nil }
     try dropFormer(sameAs: dataset, in: home, tx)
+    guard !former.isCovered(by: dataset) else { return nil }
     return try keep(former, in: home, tx)
   }
 
@@ -131,7 +132,7 @@ extension ThreadCredentialStore {
     sameAs dataset: OperationalDataset, in home: String, _ tx: WriteTransaction
   ) throws {
     for item in try formerItems(of: home, tx)
-    where try self.dataset(of: item, tx)?.essentialDifferences(from: dataset).isEmpty == true {
+    where try self.dataset(of: item, tx)?.isCovered(by: dataset) == true {
       try keychain.delete(item, in: tx)
     }
   }

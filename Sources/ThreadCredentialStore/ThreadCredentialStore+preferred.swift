@@ -5,7 +5,8 @@ import SQLiteDatabase
 import SodiumCrypto
 import ThreadDataset
 
-/// The preferred network of a home outlives its routers: its dataset is an item of its own.
+/// The preferred network of a home outlives its routers: its dataset is an item of its own. One that is preferred by its
+/// Extended PAN ID alone is a dataset of that and the name: see `OperationalDataset.hasCredentials`.
 extension ThreadCredentialStore {
   /// - Throws: `KeychainError` with `decode` where it is damaged.
   package func preferredNetwork(

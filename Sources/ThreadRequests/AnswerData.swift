@@ -10,7 +10,7 @@ package struct AnswerData: Codable, Hashable, Sendable {
   /// How a dataset compares with the preferred network.
   package enum Check: String, Codable, Sendable {
     case match, mismatch
-    /// There is no preferred network.
+    /// There is no preferred network, or its credentials are not here.
     case none
   }
 
@@ -28,7 +28,7 @@ package struct AnswerData: Codable, Hashable, Sendable {
   package var credentials: [CredentialRecord]?
   /// Border agent ids of which something is stored that cannot be opened. Of the lists.
   package var damaged: [String]?
-  // Of `preferred/available`.
+  // Of `preferred/available`, and of `preferred/set` where the credentials of the network are not here.
   package var available: Bool?
   // Of `preferred/check`.
   package var result: Check?

@@ -163,8 +163,10 @@ struct AccessListTests {
     let below = [
       "t/out/#", "t/in", "t/in/+", "t/in/+/+", "t/in/+/request/+", "t/in/+/request/alerts/#",
       "t/in/+/request/credentials/#", "t/in/+/request/network/#", "t/in/+/request/networks/#",
-      "t/in/+/request/preferred/#", "t/in/+/request/routers/#",
-      "t/in/+/request/consent/pending/#", "t/in/+/request/consent/+/+/#", "t/in/anna/#",
+      "t/in/+/request/preferred/available/#", "t/in/+/request/preferred/check/#",
+      "t/in/+/request/preferred/forget/#", "t/in/+/request/preferred/get/#",
+      "t/in/+/request/routers/#", "t/in/+/request/consent/pending/#",
+      "t/in/+/request/consent/+/+/#", "t/in/+/request/preferred/set/+/#", "t/in/anna/#",
       "t/in/bob/#",
     ]
     #expect(try denied { $0.monitors = ["house"] } == below)

@@ -188,6 +188,8 @@ final class Registry: CredentialRegistry {
     heard.append("preferred \(change.to?.networkName ?? "none")")
   }
 
+  func seenName(of network: ExtendedPANID, in home: String) -> String? { nil }
+
   func states(_ command: RequestCommand, context: RequestContext) throws -> AnswerData {
     AnswerData()
   }

@@ -102,7 +102,7 @@ struct BrowserTests {
     try await home.daemon.stop()
   }
 
-  @Test("Only a network whose credentials are stored can be preferred")
+  @Test("A network has a button to prefer it where it can be preferred")
   func preferable() async throws {
     let home = try await PageHome()
     try await home.announce(BorderRouter(number: 1), "Kitchen", try ThreadNetwork("home"))
@@ -112,7 +112,6 @@ struct BrowserTests {
     try await tab.open(home.link)
     let buttons = "[...document.querySelectorAll('button[aria-label^=\"Prefer: \"]')].length"
     try await tab.wait("\(buttons) === 2")
-    // What only its record on the local network says has no credentials.
     try await tab.evaluate(
       """
       known.homes[0].networks.find(item => item.name === 'third').preferable = false;

@@ -3,33 +3,12 @@
 import Foundation
 import TestKit
 import Testing
-import ThreadDataset
 
 /// Border routers in a local network of the test's own, with a real avahi-daemon at either end.
 @Suite(
   "Border routers on the local network, with avahi-daemon", .inTurns,
   .enabled(if: LocalNetwork.obstacle == nil, "\(LocalNetwork.obstacle ?? "")"))
 struct DiscoveryTests {
-  /// What a border router advertises.
-  private struct Router {
-    var id: String
-    var network: ThreadNetwork
-    var partition: UInt8 = 1
-
-    var agent: String { id }
-
-    var text: [[UInt8]] {
-      [
-        Array("rv=1".utf8), Array("vn=Acme".utf8), Array("mn=BR-2".utf8),
-        Array("nn=\(network.name)".utf8), Array("tv=1.4.0".utf8),
-        Array("xp=".utf8) + (Hexadecimal.decode(network.extendedPANID) ?? []),
-        Array("id=".utf8) + (Hexadecimal.decode(id) ?? []),
-        Array("at=".utf8) + [0, 0, 0, 0, 0, 1, 0, 0], Array("pt=".utf8) + [0, 0, 0, partition],
-        Array("sb=".utf8) + [0, 0, 0, 0b10_000],
-      ]
-    }
-  }
-
   private let network: LocalNetwork
   private let publisher: ServicePublisher
   private let broker: TestBroker
@@ -48,20 +27,14 @@ struct DiscoveryTests {
     guests = try ThreadNetwork("guest-thread")
   }
 
-  private func id(_ number: UInt8) -> String {
-    String(repeating: "0", count: 28) + "ab" + Hexadecimal.encode([number])
-  }
-
-  private func topic(_ router: Router) -> String { "threadkeeper/router/\(router.agent)" }
-
-  private func publish(_ name: String, _ router: Router) throws {
+  private func publish(_ name: String, _ router: AdvertisedRouter) throws {
     try publisher.publish(name, text: router.text)
   }
 
   @Test("Routers are listed, followed to another network, and offline when they go")
   func life() async throws {
-    let kitchen = Router(id: id(1), network: home)
-    var attic = Router(id: id(2), network: home)
+    let kitchen = AdvertisedRouter(1, home)
+    var attic = AdvertisedRouter(2, home)
     try publish("Kitchen", kitchen)
     try publish("Attic", attic)
     let daemon = try await installation.start()
@@ -69,8 +42,8 @@ struct DiscoveryTests {
     try await login.publish([BorderRouter(number: 1).announces(try home.hex())])
     for router in [kitchen, attic] {
       try await audience.until("a router on the preferred network") {
-        $0.state(topic(router))?["preferred"] == "match"
-          && $0.state(topic(router))?["source"] == "mdns"
+        $0.state(router.topic)?["preferred"] == "match"
+          && $0.state(router.topic)?["source"] == "mdns"
       }
     }
     let network = try #require(try await installation.json("networks").list.first)
@@ -100,7 +73,7 @@ struct DiscoveryTests {
     }
     try publisher.withdraw("Attic")
     try await audience.until("the router is offline") {
-      $0.state(topic(attic))?["availability"] == "offline"
+      $0.state(attic.topic)?["availability"] == "offline"
     }
     #expect(audience.look { $0.events("router_left") }.isEmpty)
     _ = try await daemon.stop()
@@ -182,29 +155,29 @@ struct DiscoveryTests {
     "When avahi-daemon goes away, status says so and the list stays; when it is back, it is followed"
   )
   func avahiAway() async throws {
-    let kitchen = Router(id: id(1), network: home)
+    let kitchen = AdvertisedRouter(1, home)
     try publish("Kitchen", kitchen)
     let daemon = try await installation.start()
-    try await audience.until("the router") { $0.state(topic(kitchen))?["source"] == "mdns" }
+    try await audience.until("the router") { $0.state(kitchen.topic)?["source"] == "mdns" }
     try network.stop(.avahi)
     try await eventually("status says that avahi-daemon is away") {
       try await installation.json("status")["discovery"]?["state"] == "unavailable"
     }
     let text = try await installation.command("status")
     #expect(text.output.contains("apt-get install avahi-daemon"), "\(text.output)")
-    #expect(audience.look { $0.state(topic(kitchen)) }?["availability"] == "online")
+    #expect(audience.look { $0.state(kitchen.topic) }?["availability"] == "online")
     try publisher.withdraw("Kitchen")
     try network.start(.avahi)
     try await audience.until("the router is offline") {
-      $0.state(topic(kitchen))?["availability"] == "offline"
+      $0.state(kitchen.topic)?["availability"] == "offline"
     }
     _ = try await daemon.stop()
   }
 
   @Test("A scan finds networks without a daemon, and says what is missing where it cannot look")
   func scan() async throws {
-    try publish("Kitchen", Router(id: id(1), network: home))
-    try publish("Attic", Router(id: id(2), network: guests))
+    try publish("Kitchen", AdvertisedRouter(1, home))
+    try publish("Attic", AdvertisedRouter(2, guests))
     let found = try await ThreadkeeperBinary.run(
       ["networks", "--scan", "5"], environment: network.environment())
     #expect(found.status == 0, "\(found.error)")
@@ -220,7 +193,7 @@ struct DiscoveryTests {
 
   @Test("With discovery off nobody is looked for")
   func off() async throws {
-    try publish("Kitchen", Router(id: id(1), network: home))
+    try publish("Kitchen", AdvertisedRouter(1, home))
     let installation = try Installation(
       broker, more: "discovery: {mdns: off}", variables: network.environment())
     let daemon = try await installation.start()

@@ -208,7 +208,8 @@ struct HouseAccessTests {
       let audience = try await broker.audience("anna")
       let anna = try await broker.publisher("anna")
       let own = "threadkeeper/in/anna"
-      for command in RequestCommand.allCases where !command.rawValue.hasPrefix("consent/") {
+      for command in RequestCommand.allCases
+      where !command.rawValue.hasPrefix("consent/") && command != .setPreferred {
         #expect(try await !isTaken("\(own)/request/\(command.rawValue)", anna), "\(command)")
       }
       for event in ["announce", "dataset", "leave", "heartbeat", "offline", "ssid"] {
@@ -255,7 +256,9 @@ struct HouseAccessTests {
     for topic in ["house/heating/set", "homeassistant/status", "zigbee2mqtt/lamp/set"] {
       #expect(try await isTaken(topic, home), "\(topic)")
     }
-    let decisions: Set<RequestCommand> = [.approveConsent, .denyConsent, .askConsent]
+    let decisions: Set<RequestCommand> = [
+      .approveConsent, .denyConsent, .askConsent, .setPreferred,
+    ]
     for user in ["homeassistant", "hub", "anna"] {
       for command in RequestCommand.allCases where !decisions.contains(command) {
         #expect(
@@ -272,7 +275,8 @@ struct HouseAccessTests {
     }
     for topic in [
       "in/anna/request/consent/approve", "in/anna/request/consent/deny", "in/anna", "in",
-      "in/homeassistant/request/consent/approve/x", "out/hub/dataset/set",
+      "in/homeassistant/request/consent/approve/x", "in/anna/request/preferred/set",
+      "in/homeassistant/request/preferred/set/x", "out/hub/dataset/set",
       "out/homeassistant/response/x",
     ] {
       #expect(try await !isTaken("threadkeeper/\(topic)", home), "\(topic)")

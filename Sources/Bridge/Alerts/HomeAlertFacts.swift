@@ -5,17 +5,49 @@ import Terminal
 
 /// The texts of alerts about a home, a user or the daemon itself.
 extension AlertFacts {
-  static let noPreferredNetwork = AlertFacts(
-    summary: "no network is preferred, so no router can be checked",
-    remedy: "Announce a border router with its dataset: the first network becomes preferred.")
+  /// The most networks that the alert names.
+  static let networksNamed = 5
 
-  /// - Parameter homeOption: for commands: ` --home NAME`, or nothing.
-  static func preferredNetworkForgotten(homeOption: String) -> AlertFacts {
-    AlertFacts(
-      summary: "no network is preferred, because a person has forgotten the last one",
-      remedy:
-        "Choose one with `threadkeeper preferred set NETWORK\(homeOption)`; `threadkeeper preferred "
-        + "history\(homeOption)` lists those that were preferred.")
+  /// - Parameters:
+  ///   - isForgotten: a person has decided so.
+  ///   - seen: networks that listed routers are on, at most `networksNamed`; others have chosen the names.
+  ///   - count: of all of them.
+  ///   - homeOption: for commands: ` --home NAME`, or nothing.
+  static func noPreferredNetwork(
+    isForgotten: Bool, seen: [(id: String, name: String)], count: Int, homeOption: String
+  ) -> AlertFacts {
+    func named(_ network: (id: String, name: String)) -> String {
+      ShownName.quoted(network.name) ?? network.id
+    }
+    var summary =
+      isForgotten
+      ? "no network is preferred, because a person has forgotten the last one"
+      : "no network is preferred, so no router can be checked"
+    if count > 1 {
+      let more = count > seen.count ? " and \(count - seen.count) more" : ""
+      summary +=
+        "; border routers are on \(count) networks: \(seen.map(named).joined(separator: ", "))\(more)"
+    }
+    var remedy: String
+    if seen.isEmpty {
+      remedy =
+        isForgotten
+        ? "Choose one with `threadkeeper preferred set NETWORK\(homeOption)`"
+        : "Announce a border router with its dataset: the first network becomes preferred"
+    } else {
+      remedy =
+        "Choose the network that is yours: "
+        + seen.map { "`threadkeeper preferred set \($0.id)\(homeOption)` for \(named($0))" }
+        .joined(separator: ", ")
+    }
+    if isForgotten {
+      remedy += "; `threadkeeper preferred history\(homeOption)` lists those that were preferred"
+    } else if count > seen.count {
+      remedy += "; `threadkeeper networks` lists all"
+    }
+    var facts = AlertFacts(summary: summary, remedy: remedy + ".")
+    if count > 1 { facts.reason = AlertName.severalNetworks }
+    return facts
   }
 
   static func plaintextCredentials(user: String) -> AlertFacts {

@@ -53,13 +53,21 @@ struct HomeAssistantDevices: Sendable {
     return !home.place.bridgeTopic.hasBytes(of: record.topic)
   }
 
-  /// The buttons of the requests that wait and that Home Assistant decides about, by topic; oldest first.
+  /// The buttons of the requests that wait and that Home Assistant decides about, by topic, oldest first; then those of
+  /// the networks that can be preferred.
   private func buttons(
     of name: String, _ home: Home, _ tx: ReadTransaction
-  ) -> [(topic: String, found: Found)] {
-    (questions?.asked(in: name, tx) ?? []).map {
-      (home.place.questionTopic($0.id), Found(.question($0, home.place)))
+  ) throws -> [(topic: String, found: Found)] {
+    guard let questions else { return [] }
+    let asked = questions.asked(in: name, tx).map {
+      (topic: home.place.questionTopic($0.id), found: Found(.question($0, home.place)))
     }
+    let record = try HomeLedger.all(tx).first { $0.name == name }
+    let choices = try record.map { try questions.choices(in: $0, tx) } ?? []
+    return asked
+      + choices.map {
+        (topic: home.place.choiceTopic($0.network), found: Found(.choice($0, home.place)))
+      }
   }
 
   /// The device that belongs on a topic now; nil where none does.
@@ -69,7 +77,7 @@ struct HomeAssistantDevices: Sendable {
     guard let name, let home = homes[name] else { return nil }
     guard let agent = record.router else {
       if home.place.bridgeTopic.hasBytes(of: record.topic) { return Found(.bridge(home.place)) }
-      return buttons(of: name, home, tx).first { $0.topic.hasBytes(of: record.topic) }?.found
+      return try buttons(of: name, home, tx).first { $0.topic.hasBytes(of: record.topic) }?.found
     }
     guard home.place.routerTopic(agent).hasBytes(of: record.topic),
       let router = try RouterLedger.find(agent, home: record.home, tx), router.isPresent
@@ -100,7 +108,7 @@ struct HomeAssistantDevices: Sendable {
       guard let home = homes[record.name] else { continue }
       let bridge = Found(.bridge(home.place))
       try want(home.place.bridgeTopic, nil, bridge.form, record.id, from: 0)
-      for (topic, found) in buttons(of: record.name, home, tx) {
+      for (topic, found) in try buttons(of: record.name, home, tx) {
         try want(topic, nil, found.form, record.id)
       }
       var cursor: Int64 = 0

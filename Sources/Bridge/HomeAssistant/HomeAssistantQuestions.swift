@@ -5,6 +5,7 @@ import ClientEnrolment
 import ConsentLedger
 import KeychainCore
 import SQLiteDatabase
+import Terminal
 
 /// The questions that wait for a person, and which of them Home Assistant is asked.
 struct HomeAssistantQuestions: Sendable {
@@ -61,8 +62,24 @@ struct HomeAssistantQuestions: Sendable {
     }
   }
 
+  /// What the token of a button is for that prefers a network.
+  static func choice(of network: String) -> String { "prefer/\(network)" }
+
+  /// The networks that Home Assistant's login may prefer: those that routers are on, while none is preferred.
+  func choices(in home: HomeRecord, _ tx: ReadTransaction) throws -> [HomeAssistantButton.Choice] {
+    guard home.preferred == nil, let login = configuration.homeAssistant.decidingLogin,
+      !exchange.requiresSeal(of: login, in: home.name, tx)
+    else { return [] }
+    return try NetworkLedger.seen(home: home.id, limit: HomeAssistantButton.mostChoices, tx).map {
+      let network = $0.network.description
+      return .init(
+        network: network, name: ShownName.cleaned($0.name), login: login,
+        token: configuration.buttonTokens.token(for: Self.choice(of: network)))
+    }
+  }
+
   /// Brings the rows of a home in line with what is asked now: a request that is asked from now on gets its buttons,
-  /// and those of one that is not go.
+  /// and those of one that is not go. So do the networks that can be preferred.
   ///
   /// - Parameter event: from which on it is so; called where something has changed.
   func reconcile(_ home: HomeRecord, _ tx: WriteTransaction, from event: () throws -> Int64) throws
@@ -72,8 +89,9 @@ struct HomeAssistantQuestions: Sendable {
       let place = configuration.homeAssistantPlace(of: home.name),
       let waiting = waiting(in: home.name, tx)
     else { return }
-    let asked = asked(of: waiting, in: home.name, tx)
-      .map { place.questionTopic($0.id.description) }
+    let asked =
+      asked(of: waiting, in: home.name, tx).map { place.questionTopic($0.id.description) }
+      + (try choices(in: home, tx).map { place.choiceTopic($0.network) })
     let rows = try HomeAssistantLedger.ofDaemon(home: home.id, tx)
     let known = Set(rows.map(\.topic))
     let ended = rows.filter {

@@ -58,6 +58,19 @@ enum NetworkLedger {
     SELECT * FROM network INDEXED BY network_home WHERE home = ? AND id > ? ORDER BY id LIMIT ?
     """
 
+  /// Networks that listed routers are on.
+  static func seen(home: Int64, limit: Int, _ tx: ReadTransaction) throws -> [NetworkRecord] {
+    try tx.all(
+      "SELECT * FROM network WHERE home = ? AND routers > 0 ORDER BY name, ext_pan_id LIMIT ?",
+      .integer(home), .integer(Int64(limit)), row: NetworkRecord.init(row:))
+  }
+
+  static func countSeen(home: Int64, _ tx: ReadTransaction) throws -> Int {
+    try tx.first("SELECT count(*) FROM network WHERE home = ? AND routers > 0", .integer(home)) {
+      Int($0.integer(0))
+    } ?? 0
+  }
+
   static func count(home: Int64, _ tx: ReadTransaction) throws -> Int {
     try tx.first("SELECT count(*) FROM network WHERE home = ?", .integer(home)) {
       Int($0.integer(0))

@@ -150,6 +150,16 @@ enum RouterLedger {
     ) { _ in true } ?? false
   }
 
+  /// Whether a listed router reports to be on a network, whatever it is configured for.
+  static func isReported(
+    _ network: ExtendedPANID, home: Int64, _ tx: ReadTransaction
+  ) throws -> Bool {
+    try tx.first(
+      "SELECT 1 FROM router WHERE home = ? AND present = 1 AND current_network = ? LIMIT 1",
+      .integer(home), .blob(network.bytes)
+    ) { _ in true } ?? false
+  }
+
   /// How a network is called by a router that is on it.
   static func name(
     of network: ExtendedPANID, home: Int64, _ tx: ReadTransaction

@@ -78,7 +78,7 @@ struct NetworkChanges {
       record.online = max(0, record.online + change.online)
       let preferred = try preferred(key.home)
       let isPreferred = preferred?.extendedPANID == key.network
-      if isPreferred, let preferred {
+      if isPreferred, let preferred, preferred.hasCredentials {
         // Anybody can name an Extended PAN ID that is on the air: of the preferred network only its own
         // dataset is shown.
         record.show(preferred)
@@ -88,6 +88,7 @@ struct NetworkChanges {
         // No router of it has ever reported a dataset.
         record.name = name
       }
+      if isPreferred, record.name.isEmpty { record.name = preferred?.networkName ?? "" }
       return .network(record, home: key.home, isGone: record.routers == 0 && !isPreferred)
     }
   }

@@ -117,10 +117,13 @@ struct PreferredNetworks {
       && home.record.routers + home.changes.routers > 0
     var wanted: AlertFacts?
     if isMissing {
-      let isForgotten = try context.store.isPreferredForgotten(in: home.record.name, context.tx)
-      wanted =
-        isForgotten
-        ? .preferredNetworkForgotten(homeOption: context.homeOption(home)) : .noPreferredNetwork
+      let most = AlertFacts.networksNamed
+      wanted = .noPreferredNetwork(
+        isForgotten: try context.store.isPreferredForgotten(in: home.record.name, context.tx),
+        seen: try NetworkLedger.seen(home: home.record.id, limit: most, context.tx)
+          .map { (id: $0.network.description, name: $0.name) },
+        count: try NetworkLedger.countSeen(home: home.record.id, context.tx),
+        homeOption: context.homeOption(home))
     }
     return [.alert(.noPreferredNetwork, wanted, home: home.record.id)]
   }

@@ -28,13 +28,21 @@ struct PreferredNotice {
     facts.extendedPANID = to.extendedPANID?.description
     facts.preferredNetworkName = to.networkName
     facts.preferredExtendedPANID = to.extendedPANID?.description
-    facts.differs = to.essentialDifferences(from: from).map(\.rawValue)
+    if !bringsCredentials {
+      facts.differs = to.essentialDifferences(from: from).map(\.rawValue)
+    }
     facts.trigger = "preferred_changed"
     return facts
   }
 
+  /// Whether the network was preferred by its Extended PAN ID alone before.
+  private var bringsCredentials: Bool {
+    !from.hasCredentials && to.extendedPANID == from.extendedPANID
+  }
+
   private var change: String {
     let name = to.shownName ?? "without a name"
+    if bringsCredentials { return "the credentials of the preferred network \(name) are here now" }
     guard to.extendedPANID != from.extendedPANID else {
       guard to.hasKeys(of: from) else { return "the preferred network \(name) has new keys" }
       let names = to.essentialDifferences(from: from).map(\.rawValue).joined(separator: ", ")

@@ -72,7 +72,7 @@ package struct ImportSettlement: Sendable {
     guard let preferred = try context.preferredNetwork(of: home) else { return [] }
     try store.recheckMembers(of: preferred, in: record.name, context.tx)
     var kept: String?
-    if let former, !former.isSameNetwork(as: preferred) {
+    if let former, !former.isSameNetwork(as: preferred), !former.isCovered(by: preferred) {
       kept = try store.keep(former, in: record.name, context.tx)
     }
     let change = PreferredChange(from: former, to: preferred, cause: .imported, formerID: kept)

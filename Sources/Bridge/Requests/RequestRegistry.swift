@@ -126,6 +126,14 @@ final class RequestRegistry: CredentialRegistry {
     effects.append(.askAgain(router))
   }
 
+  func seenName(of network: ExtendedPANID, in home: String) throws -> String? {
+    let home = try record(of: home).id
+    if let known = try NetworkLedger.find(network, home: home, tx), known.routers > 0 {
+      return known.name
+    }
+    return try RouterLedger.isReported(network, home: home, tx) ? "" : nil
+  }
+
   /// `routers/list`, `networks/list` and `alerts/list`: the states as they are published.
   func states(_ command: RequestCommand, context: RequestContext) throws -> AnswerData {
     let home = try record(of: context.home)

@@ -113,6 +113,15 @@ struct Requests {
     context.isApprover =
       configuration.isApprover(inbound.user)
       && (context.isSigned || !configuration.approversMustSign)
+    // Home Assistant chooses where nobody has: its buttons are there while no network is preferred.
+    if command == .setPreferred, configuration.homeAssistant.decides(as: inbound.user),
+      let fields = try? inbound.fields.get(), let network = fields.extendedPANID,
+      configuration.buttonTokens.isValid(
+        fields.token, for: HomeAssistantQuestions.choice(of: network)),
+      !parts.refusesButtons(now), try !store.hasPreferredNetwork(in: home, tx)
+    {
+      context.isApprover = true
+    }
     context.mostEntries = Self.mostEntries
     context.version = configuration.version
     context.timeout = Int(inbound.timeout)

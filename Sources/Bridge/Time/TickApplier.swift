@@ -66,7 +66,7 @@ struct TickApplier {
       }
       try transaction.apply(
         context.adoptions.tick(
-          router, preferred: { try context.preferredNetwork(of: home) }, link, &round,
+          router, preferred: { try context.preferredCredentials(of: home) }, link, &round,
           in: home.record.name))
     }
     cursor = routers.count < Self.adoptionStep ? 0 : routers.last?.id ?? 0

@@ -56,7 +56,7 @@ extension EffectApplier {
     let router = try home.flatMap { try RouterLedger.find(agent, home: $0.record.id, context.tx) }
     try apply(
       context.adoptions.settle(decided, router?.isPresent == true ? router : nil) {
-        try home.flatMap { try context.preferredNetwork(of: $0) }
+        try home.flatMap { try context.preferredCredentials(of: $0) }
       })
   }
 }

@@ -64,7 +64,8 @@ struct EventApplier {
       else { return }
       if event.kind == .heartbeat {
         try context.adoptions.judgeHeartbeat(
-          of: &change.router, preferred: context.preferredNetwork(of: home), in: home.record.name)
+          of: &change.router, preferred: context.preferredCredentials(of: home),
+          in: home.record.name)
       }
       try effects.apply([.router(change)])
     }
@@ -103,8 +104,8 @@ struct EventApplier {
     context.routers.takeDescription(of: event, by: user, into: &router)
     let preferred = try context.preferredNetwork(of: home)
     let report = try adoptions.judge(
-      event.dataset, failure: event.adoptionFailure, of: &router, preferred: preferred,
-      in: home.record.name)
+      event.dataset, failure: event.adoptionFailure, of: &router,
+      preferred: context.preferredCredentials(of: home), in: home.record.name)
     let (dataset, following) = try context.routers.announce(
       event, by: user, of: &router, stored: stored, over: credential, preferred: preferred,
       report: report, in: home.record)

@@ -45,6 +45,7 @@ struct RouterWriter {
     router.generation = try progress.append(event)
     let isNameNew =
       router.networkName != stored?.networkName || router.contribution != stored?.contribution
+    if isNameNew { home.changes.needsHomeCheck = true }
     progress.networks.note(
       home: home.record.id, from: stored?.contribution, to: router.contribution,
       dataset: router.datasetChangedAt == context.now ? dataset : nil,
@@ -119,7 +120,7 @@ struct RouterWriter {
     // No login has announced it, so there is none that could be sent something.
     guard router.source == .mqtt || router.adoption != nil else { return [] }
     return try context.adoptions.check(
-      &router, check, reported: dataset, preferred: context.preferredNetwork(of: home),
+      &router, check, reported: dataset, preferred: context.preferredCredentials(of: home),
       isRaised: {
         try context.alerts.isFiring(.preferredNetworkMismatch, of: $0, in: home.record)
       },

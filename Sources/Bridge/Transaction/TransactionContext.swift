@@ -65,6 +65,11 @@ final class TransactionContext {
     }
   }
 
+  /// The same; nil also where none of its credentials are here: it is preferred by its Extended PAN ID alone.
+  func preferredCredentials(of home: HomeContext) throws -> OperationalDataset? {
+    try preferredNetwork(of: home).flatMap { $0.hasCredentials ? $0 : nil }
+  }
+
   /// What a command needs to name this home: ` --home NAME`; empty where there is one only.
   func homeOption(_ home: HomeContext) -> String {
     configuration.topics.homes.count > 1 ? " --home \(home.record.name)" : ""

@@ -12,7 +12,7 @@ package struct AlertFacts: Codable, Hashable, Sendable {
   /// Names of the parameters that differ.
   package var differs: [String]?
   /// Of an adoption that failed: `denied`, `timeout`, …; of a router that is offline: `stopped`, `frozen`, …; of one
-  /// on another network: `never_member`, or absent.
+  /// on another network: `never_member`, or absent; of a home without a preferred network: `several_networks`, or absent.
   package var reason: String?
   /// What brought it up: `announce`, `dataset`, `ssid_changed`, `preferred_changed`, `start`, …
   package var trigger: String?

@@ -45,13 +45,18 @@ package enum AlertName: String, CaseIterable, Codable, Sendable {
     definition.isHeld || self == .preferredNetworkChanged && reason == Self.disagreement
   }
 
+  /// The reason why no preferred network is a warning: routers are on several, and none of them is checked.
+  package static let severalNetworks = "several_networks"
+
   /// - Parameter reason: of the alert's facts. What a person has refused is as somebody wants it.
   package func severity(_ reason: String?) -> Severity {
     switch (self, reason) {
     case (.adoptionFailed, AdoptionState.denied.rawValue),
       (.preferredNetworkMismatch, Self.neverMember):
       .info
-    case (.preferredNetworkChanged, Self.disagreement): .warning
+    case (.preferredNetworkChanged, Self.disagreement),
+      (.noPreferredNetwork, Self.severalNetworks):
+      .warning
     default: severity
     }
   }

@@ -24,12 +24,30 @@ package struct HomeAssistantButton: Encodable, Sendable, Equatable {
     }
   }
 
+  /// A network that can be preferred while none is.
+  package struct Choice: Sendable, Equatable {
+    /// Its Extended PAN ID.
+    package var network: String
+    /// Others have chosen it; perhaps empty.
+    package var name: String
+    /// As in `Question`.
+    package var login: String
+    package var token: String
+
+    package init(network: String, name: String, login: String, token: String) {
+      self.network = network
+      self.name = name
+      self.login = login
+      self.token = token
+    }
+  }
+
   package let platform = "button"
   package var uniqueID: String
   package var defaultEntityID: String?
   package var name: String
   package var icon: String?
-  /// What a yes does, as an attribute.
+  /// What a press does, as an attribute.
   package var attributesTopic: String?
   package var attributesTemplate: String?
   package var commandTopic: String
@@ -59,6 +77,8 @@ extension HomeAssistantButton {
 
   /// Requests of one home that have buttons at the same time. More wait until one of these is settled.
   package static let mostRequests = 8
+  /// Networks of one home that have buttons while none is preferred.
+  package static let mostChoices = 5
 }
 
 extension HomeAssistantPlace {
@@ -114,6 +134,32 @@ extension HomeAssistantPlace {
     var shown = requester.unicodeScalars
     if shown.count > room { shown = String.UnicodeScalarView(shown.prefix(room - 1) + ["…"]) }
     return "\(String(shown)): \(action)"
+  }
+
+  /// The one that makes a network the preferred one, by its key.
+  func button(_ choice: HomeAssistantButton.Choice) -> [String: HomeAssistantButton] {
+    var button = HomeAssistantButton(
+      uniqueID: "\(choiceID(choice.network))_prefer",
+      defaultEntityID: Self.slug("\(bridgeName) prefer \(choice.network)").map { "button.\($0)" },
+      name: "Prefer \(choice.name.isEmpty ? "" : choice.name + " ")\(choice.network)",
+      attributesTopic: OutboundTopic(base: home.base).info,
+      attributesTemplate: HomeAssistantTemplate.choice(choice.network),
+      commandTopic: "\(home.base)/in/\(choice.login)/request/preferred/set",
+      payloadPress: String(
+        decoding: WireJSON().encode(Preference(network: choice.network, token: choice.token)),
+        as: UTF8.self))
+    button.icon = "mdi:star-plus-outline"
+    return ["prefer": button]
+  }
+
+  private struct Preference: Encodable {
+    let network: String
+    let token: String
+
+    enum CodingKeys: String, CodingKey {
+      case network = "ext_pan_id"
+      case token
+    }
   }
 
   private struct Decision: Encodable {

@@ -134,6 +134,19 @@ extension HomeAssistantDevice {
       buttons: place.buttons(question))
   }
 
+  /// The button by which a network is preferred, in the daemon's device. Available while none is.
+  package static func choice(
+    _ choice: HomeAssistantButton.Choice, _ place: HomeAssistantPlace
+  ) -> HomeAssistantDevice {
+    let isUndecided = Availability(
+      topic: OutboundTopic(base: place.home.base).info,
+      valueTemplate: HomeAssistantTemplate.isUndecided)
+    return HomeAssistantDevice(
+      device: bridgeDevice(place), origin: Origin(softwareVersion: place.version),
+      availability: availability(place) + [isUndecided], components: [:],
+      buttons: place.button(choice))
+  }
+
   private static func bridgeDevice(_ place: HomeAssistantPlace) -> Device {
     Device(
       identifiers: [place.bridgeID],

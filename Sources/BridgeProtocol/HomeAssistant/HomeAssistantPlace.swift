@@ -47,6 +47,13 @@ package struct HomeAssistantPlace: Hashable, Sendable {
   /// Where the buttons of a request are announced, retained, while it waits.
   package func questionTopic(_ request: String) -> String { topic(questionID(request)) }
 
+  /// The same of the button of a network that can be preferred while none is.
+  ///
+  /// - Parameter network: its Extended PAN ID.
+  func choiceID(_ network: String) -> String { "\(bridgeID)_n-\(network)" }
+
+  package func choiceTopic(_ network: String) -> String { topic(choiceID(network)) }
+
   private func topic(_ objectID: String) -> String {
     "\(Self.devices(prefix))/\(objectID)/config"
   }

@@ -18,6 +18,16 @@ package enum HomeAssistantTemplate {
     "{{ value_json.preferred_network.network_name "
     + "if value_json is defined and value_json.preferred_network is defined else None }}"
 
+  /// Of `bridge/info`: whether a network can be chosen, because none is preferred.
+  static let isUndecided =
+    "{{ 'online' if value_json is defined and value_json.preferred_network is not defined "
+    + "else 'offline' }}"
+
+  /// The network that a button prefers, as an attribute.
+  static func choice(_ network: String) -> String {
+    "{{ {'ext_pan_id': '\(network)'} | to_json }}"
+  }
+
   /// Of a router's state: a problem or none; unknown where there is nothing to compare.
   static let mismatch =
     "{{ {'match': 'OFF', 'mismatch': 'ON'}.get(value_json.preferred) "

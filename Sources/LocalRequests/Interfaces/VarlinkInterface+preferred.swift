@@ -42,10 +42,10 @@ extension VarlinkInterface {
       until: string
     )
 
-    # Whether there is one.
+    # Whether there is one, and its credentials are here.
     method IsAvailable(home: ?string) -> (available: bool)
 
-    # `differs`: names of essential parameters.
+    # `differs`: names of essential parameters. `none` also where the credentials of the preferred network are not here.
     method Check(home: ?string, dataset: string) -> (result: (match, mismatch, none), differs: ?[]string)
 
     # Its credentials. A person is asked first, for two minutes; the call waits. `transaction`, any text that no other
@@ -53,6 +53,7 @@ extension VarlinkInterface {
     method Get(home: ?string, transaction: ?string, program: ?string) -> (credentials: []Credential)
 
     # Another network: named in one of four ways, the first one perhaps with the router whose dataset is meant.
+    # `available`: false where its credentials are not here, else absent.
     method Set(
       home: ?string,
       ext_pan_id: ?string,
@@ -61,7 +62,7 @@ extension VarlinkInterface {
       dataset: ?string,
       border_agent_id: ?string,
       administrator: ?bool
-    ) -> (changed: bool)
+    ) -> (changed: bool, available: ?bool)
 
     # None. `forgotten`: what is kept in the history.
     method Forget(home: ?string, administrator: ?bool) -> (forgotten: ?[]FormerNetwork)

@@ -40,6 +40,7 @@ extension PageDocument {
         else if (item.accepted) head.append(make("span", "badge", "accepted"));
         if (item.channel) head.append(make("span", "dim small", "channel " + item.channel));
         const card = make("article", "card net" + (item.preferred ? " preferred" : ""), head);
+        if (item.credentials === false) card.append(make("p", "dim small", "Its credentials are not here."));
         const remarks = item.routers.map(one => remark(home, one)).filter(line => line);
         if (item.routers.length) card.append(make("ul", "mesh", ...item.routers.map(dot)));
         else card.append(make("p", "dim", "No border router is on it."));
@@ -142,7 +143,11 @@ extension PageDocument {
         const broken = known.health.filter(item => item.state === "bad")
           .map(item => ({text: stop(parts[item.name] + ": " + item.text), tone: "bad"}));
         const notices = of("info");
-        verdict([...broken, ...named(of("critical"), "bad"), ...named(of("warning"), "warn")], known.consents,
+        // Also while the alert about it is held.
+        const open = known.homes.some(home => home.undecided && !of("warning").some(
+          item => item.name === "NoPreferredNetwork" && item.home === home.name))
+          ? [{text: "No network is preferred, so no border router is checked.", tone: "warn"}] : [];
+        verdict([...broken, ...named(of("critical"), "bad"), ...named(of("warning"), "warn"), ...open], known.consents,
           notices.length);
         fill("consents", known.consents, item => item.id, consent);
         fill("alerts", known.alerts.filter(item => item.severity !== "info"), item => item.id, alert);

@@ -104,7 +104,7 @@ extension THClient {
     }
   }
 
-  /// Whether the home has a preferred network. Nobody is asked.
+  /// Whether the home has a preferred network, and its credentials are there. Nobody is asked.
   ///
   /// - Returns: false also when the daemon can't be asked, and when the task is cancelled.
   public func isPreferredAvailable() async -> Bool {

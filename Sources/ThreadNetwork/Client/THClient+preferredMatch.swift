@@ -9,7 +9,7 @@ public enum THPreferredMatch: Sendable, Hashable {
   /// It is another network, or has other parameters. The names are those of what differs, such as
   /// `network_key` and `ext_pan_id`; values are not told.
   case mismatch(differing: [String])
-  /// The home has no preferred network.
+  /// The home has no preferred network; or the dataset names it, and its credentials are not there to compare with.
   case noPreferredNetwork
 }
 

@@ -185,7 +185,7 @@ open class THClient: NSObject, @unchecked Sendable {
     start(completion) { try await $0.match(activeOperationalDataSet) == .match }
   }
 
-  /// Whether the home has a preferred network. Nobody is asked.
+  /// Whether the home has a preferred network, and its credentials are there. Nobody is asked.
   ///
   /// - Parameter completion: gets false also when the daemon can't be asked.
   @preconcurrency

@@ -44,8 +44,8 @@ public final class THError: NSError, @unchecked Sendable {
     case untrusted = 7
     /// It contradicts what is stored.
     case conflict = 8
-    /// There is no preferred network: `preferredCredentials` has nothing to return. Apps written for Apple's
-    /// framework read 9 so.
+    /// There is no preferred network, or its credentials are not there: `preferredCredentials` has nothing to
+    /// return. Apps written for Apple's framework read 9 so.
     case noPreferredNetwork = 9
     /// The store was altered, or is an old copy: it is read, and takes no changes.
     case readOnly = 10

@@ -16,7 +16,7 @@ struct PreferredCheckCommand: AsyncParsableCommand {
     discussion: """
       match      all essential parameters are equal, whatever the timestamps
       mismatch   what is named differs
-      none       no network is preferred yet
+      none       no network is preferred yet, or the credentials of the preferred one are not here
 
       Example:
         ssh router ot-ctl dataset active -x | head -n 1 | threadkeeper preferred check -
@@ -71,7 +71,7 @@ struct PreferredCheckCommand: AsyncParsableCommand {
       let preferred = try keychain.database.read {
         try ThreadCredentialStore(keychain).preferredNetwork(of: home, $0)
       }
-      let check = PreferredCheck(dataset, preferred: preferred)
+      let check = PreferredCheck.answer(about: dataset, preferred: preferred)
       return Report(result: check.name, differs: check.differences.map(\.rawValue))
     }
   }

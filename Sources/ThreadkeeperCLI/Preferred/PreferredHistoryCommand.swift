@@ -32,7 +32,7 @@ struct PreferredHistoryCommand: AsyncParsableCommand {
       table.add(
         record.id, record.networkName, record.extendedPANID,
         record.channel.map(String.init) ?? "",
-        record.activeTimestamp.map(String.init) ?? "damaged", record.until)
+        record.activeTimestamp.map(String.init) ?? "no dataset", record.until)
     }
     try output.show(
       records,

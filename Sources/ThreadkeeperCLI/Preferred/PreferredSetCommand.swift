@@ -13,7 +13,8 @@ struct PreferredSetCommand: AsyncParsableCommand {
     discussion: """
       Name a network of which credentials are stored, or that was preferred before, by its Extended \
       PAN ID or, where that is unique, by its name. Or name one that `threadkeeper preferred history` \
-      lists by its id, or give a dataset. All border routers are then checked again. The network that \
+      lists by its id, or give a dataset. A network that border routers were only seen on is named by its \
+      Extended PAN ID: its credentials can come later, by the same command. All border routers are then checked again. The network that \
       was preferred is kept in the history. Works beside a running daemon and without one.
 
       Examples:
@@ -69,10 +70,13 @@ struct PreferredSetCommand: AsyncParsableCommand {
     let changed = data.changed == true
     try output.show(
       Report(changed: changed),
-      text: changed
-        ? "The preferred network is changed, and all border routers are checked again. "
-          + "`threadkeeper preferred history` lists what was preferred before.\n"
-        : "That is the preferred network already.\n")
+      text: data.available == false
+        ? "That is the preferred network now, and all border routers are checked again. Its "
+          + "credentials are not here: see `threadkeeper preferred show`.\n"
+        : changed
+          ? "The preferred network is changed, and all border routers are checked again. "
+            + "`threadkeeper preferred history` lists what was preferred before.\n"
+          : "That is the preferred network already.\n")
   }
 
   private func dataset() throws -> OperationalDataset {

@@ -9,6 +9,9 @@ struct PreferredShowCommand: AsyncParsableCommand {
     commandName: "show",
     abstract: "Show the preferred network. Its dataset only when asked for.",
     discussion: """
+      A network that was chosen by its Extended PAN ID alone is checked for like any other, and has no \
+      dataset. Then the command names the border routers that report credentials of it.
+
       Examples:
         threadkeeper preferred show
         threadkeeper preferred show --show-secrets --json | jq -r .dataset
@@ -27,6 +30,6 @@ struct PreferredShowCommand: AsyncParsableCommand {
     let report = try await ListsClient(settings: settings).one(method, request) {
       try $0.preferred(request, showingSecrets: showSecrets)
     }
-    try output.show(report, text: report.text)
+    try output.show(report, text: report.text(homeOption: home.home.map { " --home \($0)" } ?? ""))
   }
 }

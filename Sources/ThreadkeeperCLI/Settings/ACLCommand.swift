@@ -49,8 +49,8 @@ struct ACLCommand: ParsableCommand {
   @Option(
     help: ArgumentHelp(
       """
-      A login that may approve and deny what waits for consent, read `bridge/…`, and publish \
-      nothing else; kept as well, it is denied what all others say here. The setting `consent.approvers` has to name it too, or, of Home Assistant, \
+      A login that may approve and deny what waits for consent, choose the preferred network, read \
+      `bridge/…`, and publish nothing else; kept as well, it is denied what all others say here. The setting `consent.approvers` has to name it too, or, of Home Assistant, \
       `home_assistant.login`. Repeatable.
       """, valueName: "login"))
   var approver: [String] = []

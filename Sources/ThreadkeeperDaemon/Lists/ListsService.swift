@@ -87,10 +87,13 @@ package struct ListsService {
     _ request: ListsMethods.HomeSelection, showingSecrets: Bool
   ) throws -> PreferredReport {
     let home = try registry.settings.home(named: request.home)
-    let (dataset, dates, isForgotten) = try registry.keychain.database.read {
-      (
-        try store.preferredNetwork(of: home, $0), try store.preferredDates(of: home, $0),
-        try store.isPreferredForgotten(in: home, $0)
+    let (dataset, dates, isForgotten, reports) = try registry.keychain.database.read { tx in
+      let dataset = try store.preferredNetwork(of: home, tx)
+      let network = dataset?.hasCredentials == false ? dataset?.extendedPANID : nil
+      return (
+        dataset, try store.preferredDates(of: home, tx),
+        try store.isPreferredForgotten(in: home, tx),
+        try network.map { try store.all(in: home, on: $0, tx).readable.map(\.agent) } ?? []
       )
     }
     guard let dataset, let dates else {
@@ -105,11 +108,18 @@ package struct ListsService {
         remedy: "the first network that is stored becomes preferred, "
           + "or `threadkeeper preferred set` chooses one")
     }
+    guard !showingSecrets || dataset.hasCredentials else {
+      throw CommandFailure(
+        .noInput,
+        "the network is preferred by its Extended PAN ID alone; its credentials are not here",
+        remedy: "`threadkeeper preferred show` says how they come in")
+    }
     return PreferredReport(
       home: home, networkName: dataset.networkName ?? "",
       extendedPANID: dataset.extendedPANID?.description ?? "", channel: dataset.channel?.number,
       panID: dataset.panID, activeTimestamp: dataset.activeTimestamp?.seconds,
       changedAt: WireTime(milliseconds: dates.modified / 1_000),
+      credentials: dataset.hasCredentials, reportedBy: reports.map(\.description),
       dataset: showingSecrets ? dataset.hex : nil)
   }
 

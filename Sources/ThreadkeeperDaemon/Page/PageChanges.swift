@@ -69,8 +69,11 @@ struct PageChanges: Sendable {
     var request = ThreadRequest(.setPreferred)
     request.network = try network(hex)
     request.home = try settings.home(named: home)
-    return try data(request).changed == true
-      ? "The network is the preferred one now." : "That is the preferred network already."
+    let data = try data(request)
+    guard data.changed == true else { return "That is the preferred network already." }
+    return data.available == false
+      ? "The network is the preferred one now. Its credentials are not here."
+      : "The network is the preferred one now."
   }
 
   private func forget(_ hex: String, in home: String) throws -> String {

@@ -2,6 +2,8 @@
 
 import Bridge
 import BridgeProtocol
+import SQLiteDatabase
+import ThreadCredentialStore
 import ThreadDataset
 
 extension PageState {
@@ -37,9 +39,19 @@ extension PageState {
         }
         return try Home(
           home, registry.registry, isDiscovering,
-          faults: Dictionary(faults) { worst, _ in worst })
+          faults: Dictionary(faults) { worst, _ in worst },
+          hasCredentials: Self.hasCredentials(home, registry))
       }
     }
+  }
+
+  /// Whether the dataset of the preferred network is here. One that cannot be read now is not said to be missing.
+  private static func hasCredentials(_ home: HomeRecord, _ registry: Registry) -> Bool {
+    let store = ThreadCredentialStore(registry.keychain)
+    let preferred = try? registry.keychain.database.read {
+      try store.preferredNetwork(of: home.name, $0)
+    }
+    return preferred?.hasCredentials ?? true
   }
 }
 
@@ -47,7 +59,7 @@ extension PageState.Home {
   /// - Parameter faults: the severity of the worst alert about each router that has one.
   init(
     _ home: HomeRecord, _ registry: BridgeRegistry, _ isDiscovering: Bool,
-    faults: [String: String]
+    faults: [String: String], hasCredentials: Bool
   ) throws {
     func shown(_ routers: [RouterRecord]) -> [PageState.Router] {
       routers.map { PageState.Router($0, isDiscovering, fault: faults[$0.agent.description]) }
@@ -63,13 +75,14 @@ extension PageState.Home {
       let state = record.state(in: home, isAccepted: accepted.contains(record.network))
       return PageState.Network(
         id: state.extendedPANID, name: state.networkName, channel: state.channel,
-        preferred: state.isPreferred, accepted: state.isAccepted,
-        preferable: routers.contains { $0.credential != .missing }, routers: shown(routers))
+        preferred: state.isPreferred, credentials: !state.isPreferred || hasCredentials,
+        accepted: state.isAccepted, preferable: !routers.isEmpty, routers: shown(routers))
     }.sorted { $0.preferred && !$1.preferred }
+    undecided = home.preferred == nil && networks.count > 1
     if let routers = groups[nil] {
       networks.append(
         .init(
-          id: nil, name: "", channel: nil, preferred: false, accepted: false,
+          id: nil, name: "", channel: nil, preferred: false, credentials: true, accepted: false,
           preferable: false, routers: shown(routers)))
     }
   }

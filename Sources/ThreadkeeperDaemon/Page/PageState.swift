@@ -36,6 +36,8 @@ struct PageState: Encodable {
     var name: String
     var channel: Int?
     var preferred: Bool
+    /// False: it is preferred by its Extended PAN ID alone.
+    var credentials: Bool
     var accepted: Bool
     /// Whether a person can prefer it.
     var preferable: Bool
@@ -44,6 +46,8 @@ struct PageState: Encodable {
 
   struct Home: Encodable {
     var name: String
+    /// Border routers are on several networks, and none is preferred: nothing is checked until a person prefers one.
+    var undecided: Bool
     var networks: [Network]
     /// Routers that are not listed, because there are too many.
     var more: Int

@@ -184,7 +184,8 @@ struct RouterAlertConditionsTests {
   @Test("Alerts that are not about a router say what to do, too")
   func others() {
     let all: [AlertFacts] = [
-      .noPreferredNetwork, .plaintextCredentials(user: "anna"), .messagesDropped, .sessionLost,
+      .noPreferredNetwork(isForgotten: false, seen: [], count: 0, homeOption: ""),
+      .plaintextCredentials(user: "anna"), .messagesDropped, .sessionLost,
     ]
     for facts in all {
       #expect(!facts.summary.isEmpty && !facts.remedy.isEmpty)

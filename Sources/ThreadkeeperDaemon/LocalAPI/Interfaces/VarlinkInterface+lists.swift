@@ -75,6 +75,7 @@ extension VarlinkInterface {
       dataset: ?string
     )
 
+    # `credentials`: whether its dataset is here; `reported_by`: routers that report one which nobody has vouched for.
     method Preferred(home: string) -> (
       home: string,
       network_name: string,
@@ -83,6 +84,8 @@ extension VarlinkInterface {
       pan_id: ?int,
       active_timestamp: ?int,
       changed_at: string,
+      credentials: bool,
+      reported_by: []string,
       dataset: ?string
     )
 
@@ -95,6 +98,8 @@ extension VarlinkInterface {
       pan_id: ?int,
       active_timestamp: ?int,
       changed_at: string,
+      credentials: bool,
+      reported_by: []string,
       dataset: ?string
     )
 
