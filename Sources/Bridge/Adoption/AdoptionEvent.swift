@@ -18,7 +18,7 @@ enum AdoptionEvent {
   /// It has reported a dataset.
   ///
   /// - isAwaited: see `AdoptionMachine.isAwaited`.
-  /// - failure: why it does not use what it was sent, where it reports that.
+  /// - failure: why it does not use what it was sent, where it reports that and that is final.
   case reported(AdoptionReport, isAwaited: Bool, failure: AdoptionState? = nil)
   /// What it has reported is applied.
   ///

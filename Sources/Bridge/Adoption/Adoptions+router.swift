@@ -78,7 +78,12 @@ extension Adoptions {
       incoming, sent: record.preferred, preferred: preferred, before: record.reported,
       isAttached: router.isAttached(to: incoming.extendedPANID))
     guard machine.counts(report, isAwaited: isAwaited) else { return nil }
-    let effects = machine.handle(.reported(report, isAwaited: isAwaited, failure: failure))
+    // The order is sent again, and the change may end in time: only in the last minute that reason is final.
+    let isEarly =
+      failure == .pendingChange && report != .disagreement
+      && record.deadline - now.milliseconds > 60_000
+    let effects = machine.handle(
+      .reported(report, isAwaited: isAwaited, failure: isEarly ? nil : failure))
     _ = try apply(effects, &machine, to: &router, in: home)
     return report
   }

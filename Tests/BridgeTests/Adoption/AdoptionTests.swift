@@ -150,6 +150,28 @@ struct AdoptionTests {
     #expect(try scene.state == nil && scene.failure == nil)
   }
 
+  @Test("While there is time, an order that a pending change has held up is sent again")
+  func pendingForLong() throws {
+    bridge.configuration.adoptTimeout = 900
+    try scene.sent()
+    func holdUp() throws {
+      try bridge.announce(Agent.living, .guest, at: 1, ["reason": "pending_change"])
+    }
+    for count in 1...2 {
+      try bridge.pass(290)
+      try holdUp()
+      #expect(try scene.state == .sent && scene.failure == nil)
+      #expect(bridge.delivered.count == count)
+      try bridge.pass(11)
+      #expect(bridge.delivered.count == count + 1)
+    }
+    try bridge.pass(285)
+    try holdUp()
+    #expect(try scene.failure?.reason == "pending_change")
+    try bridge.announce(Agent.living, .home, at: 5)
+    #expect(try scene.state == nil && scene.failure == nil)
+  }
+
   @Test("While it is agreed to and under way, the alert of the mismatch says so")
   func underWay() throws {
     func remedy() throws -> String? {
