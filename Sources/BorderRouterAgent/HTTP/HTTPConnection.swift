@@ -51,12 +51,12 @@ struct HTTPConnection {
 
   /// Who has bound the port that the connection goes to: while a router is off, any user of its machine can.
   ///
-  /// - Throws: `untrusted`; `unreachable` where nobody listens any more.
+  /// - Throws: `untrusted`; `unchecked`; `unreachable` where nobody listens any more.
   private func checkListener(at endpoint: HTTPEndpoint) throws(HTTPFailure) {
     guard endpoint.isLoopback else { return }
     // The table may miss one while others come and go.
     for _ in 0..<3 {
-      let found = PortListeners.current().users(at: endpoint.host, port: address.port)
+      let found = try PortListeners.current().users(at: endpoint.host, port: address.port)
       if let other = found.subtracting(users).min() {
         throw .untrusted("a program of user \(other) listens on port \(address.port)")
       }

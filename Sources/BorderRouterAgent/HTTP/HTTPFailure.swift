@@ -11,6 +11,8 @@ package enum HTTPFailure: Error, Equatable, Sendable {
   case garbage(String)
   /// On this machine, and a program of another user than the router's listens there. Nothing was sent.
   case untrusted(String)
+  /// On this machine, and the system does not show who listens there. Nothing was sent.
+  case unchecked(String)
   /// The agent stops.
   case stopped
 }

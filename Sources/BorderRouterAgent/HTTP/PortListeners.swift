@@ -32,8 +32,13 @@ struct PortListeners {
   }
 
   /// As they are now.
-  static func current() -> PortListeners {
-    PortListeners(ipv4: text("/proc/net/tcp"), ipv6: text("/proc/net/tcp6"))
+  ///
+  /// - Throws: `HTTPFailure.unchecked`.
+  static func current() throws(HTTPFailure) -> PortListeners {
+    // There is no second one in a kernel without IPv6.
+    let hasIPv6 = access("/proc/net/tcp6", F_OK) == 0 || errno != ENOENT
+    return try PortListeners(
+      ipv4: text("/proc/net/tcp"), ipv6: hasIPv6 ? text("/proc/net/tcp6") : "")
   }
 
   /// - Parameter address: in the order of the network: 4 bytes, or 16.
@@ -73,14 +78,16 @@ struct PortListeners {
     }.joined()
   }
 
-  private static func text(_ path: String) -> String {
+  /// - Throws: `HTTPFailure.unchecked`.
+  static func text(_ path: String) throws(HTTPFailure) -> String {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return "" }
+    guard descriptor >= 0 else { throw .unchecked("cannot read \(path)") }
     defer { close(descriptor) }
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {
       let count = buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+      guard count >= 0 else { throw .unchecked("cannot read \(path)") }
       guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
       bytes += buffer.prefix(count)
     }

@@ -75,6 +75,8 @@ package enum RouterSilence: Equatable, Sendable {
   case frozen
   /// A program of another user than the router's listens in its place, and was not asked. What is known of it.
   case untrusted(String)
+  /// It is not known whose program listens there, and it was not asked. Why.
+  case unchecked(String)
   /// What is answered is not what a border router answers.
   case garbage(String)
 
@@ -83,17 +85,18 @@ package enum RouterSilence: Equatable, Sendable {
     case .unreachable(let message): self = .unreachable(message)
     case .timeout, .stopped: self = .frozen
     case .untrusted(let message): self = .untrusted(message)
+    case .unchecked(let message): self = .unchecked(message)
     case .garbage(let message): self = .garbage(message)
     }
   }
 
-  /// What the `offline` event says. Of garbage it says nothing: none of these is known.
+  /// What the `offline` event says. Nil where none of these is known.
   package var reason: OfflineReason? {
     switch self {
     case .unreachable: .unreachable
     case .frozen: .frozen
     case .untrusted: .untrusted
-    case .garbage: nil
+    case .unchecked, .garbage: nil
     }
   }
 
@@ -104,6 +107,7 @@ package enum RouterSilence: Equatable, Sendable {
     case .frozen: "the connection is accepted, or lost, and nothing answers: it is frozen"
     case .untrusted(let message):
       "\(message), and neither root nor --router-user: it is not asked"
+    case .unchecked(let message): "\(message), so who listens there is unknown: it is not asked"
     case .garbage(let message): "it does not answer as its REST interface should: \(message)"
     }
   }
@@ -112,7 +116,7 @@ package enum RouterSilence: Equatable, Sendable {
   func isLike(_ other: RouterSilence) -> Bool {
     switch (self, other) {
     case (.unreachable, .unreachable), (.frozen, .frozen), (.garbage, .garbage): true
-    case (.untrusted, .untrusted): true
+    case (.untrusted, .untrusted), (.unchecked, .unchecked): true
     default: false
     }
   }

@@ -50,8 +50,8 @@ struct AgentOTBRCommand: AsyncParsableCommand {
     help: ArgumentHelp(
       "The user that the routers' agents on this machine run as, where that is not root.",
       discussion: """
-        An address on this machine is asked only where a program of root or of this user listens: while a \
-        router is off, any user of its machine can take its place.
+        A loopback address is asked only where a program of root or of this user listens: while a router is \
+        off, any user of its machine can take its place.
         """, valueName: "user"))
   var routerUser: String?
 

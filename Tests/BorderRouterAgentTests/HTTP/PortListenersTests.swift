@@ -38,6 +38,16 @@ struct PortListenersTests {
     #expect(users([own, any], at: Self.here6) == [])
   }
 
+  @Test("A table that cannot be read is a failure, and not one where nobody listens")
+  func unreadable() {
+    let failure = HTTPFailure.unchecked("cannot read /nonexistent/tcp")
+    #expect(throws: failure) { try PortListeners.text("/nonexistent/tcp") }
+    #expect(
+      RouterSilence(failure).description
+        == "cannot read /nonexistent/tcp, so who listens there is unknown: it is not asked")
+    #expect(RouterSilence(failure).reason == nil)
+  }
+
   @Test("Other ports, other addresses, connections and lines of another form do not count")
   func others() {
     #expect(
