@@ -59,11 +59,18 @@ struct ClientKeyFile: Sendable {
     var status = stat()
     guard descriptor >= 0 else {
       let code = errno
-      guard code == EACCES, let owner = Self.owner(of: path) else {
+      guard code == EACCES else {
         throw CommandFailure(
           .noInput, "can't read \(path): \(String(cString: strerror(code)))",
           remedy: "`threadkeeper client keygen` makes a key file")
       }
+      guard stat(path, &status) == 0 else {
+        throw CommandFailure(
+          .noInput,
+          "can't read \(path): this user may not enter \(FilePath.directory(of: path))",
+          remedy: "run this as the file's owner: `sudo -u USER threadkeeper …`")
+      }
+      let owner = Self.name(of: status.st_uid)
       throw CommandFailure(
         .noInput, "\(path) belongs to \(owner), and this user may not read it",
         remedy: "run this as that user: `sudo -u \(owner) threadkeeper …`")
@@ -90,18 +97,6 @@ struct ClientKeyFile: Sendable {
       throw CommandFailure(.badInput, "\(path) is no key file of a client")
     }
     return identity
-  }
-
-  /// Whose file it is that this user may not read; where it may not even enter its directory, who may.
-  private static func owner(of path: String) -> String? {
-    var status = stat()
-    if stat(path, &status) == 0 { return name(of: status.st_uid) }
-    guard stat(FilePath.directory(of: path), &status) == 0 else { return nil }
-    // A package's directory is root's, and its service's group may enter it.
-    guard status.st_uid == 0, let group = getgrgid(status.st_gid) else {
-      return name(of: status.st_uid)
-    }
-    return String(cString: group.pointee.gr_name)
   }
 
   private static func name(of user: uid_t) -> String {
