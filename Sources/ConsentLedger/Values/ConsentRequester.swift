@@ -41,7 +41,7 @@ package struct ConsentRequester: Sendable, Codable, Hashable {
 }
 
 extension PendingConsent {
-  /// Who asks, in few words, what was checked of it first: `speaker`, `otbr "Attic"`.
+  /// Who asks, in few words, what was checked of it first: `user bob`, `otbr "Attic"` for a login.
   package var shortRequester: String {
     let router = subject.router.flatMap { $0.name.flatMap { ShownName.quoted($0) } }
     return requester.shortName + (router.map { " \($0)" } ?? "")
@@ -52,7 +52,8 @@ extension ConsentRequester {
   fileprivate var shortName: String {
     switch identity {
     case .mqttUser(let name): ShownName.account(name)
-    case .systemUser(let number): userName.map(ShownName.account) ?? "uid \(number)"
+    case .systemUser(let number):
+      userName.map { "user \(ShownName.account($0))" } ?? "uid \(number)"
     }
   }
 }

@@ -28,6 +28,20 @@ struct ConsentRecordTests {
     #expect(Array(readName.utf8) == Array(name.utf8))
   }
 
+  @Test("In few words, a user of this machine differs from a login of the same name")
+  func shortRequester() {
+    func words(_ identity: Requester, _ user: String? = nil) -> String {
+      PendingConsent(
+        ConsentRequest(
+          .preferred, by: ConsentRequester(identity, team: "hub", userName: user), reply: .socket),
+        id: .make(.request), now: 1
+      ).shortRequester
+    }
+    #expect(words(.mqttUser("hub")) == "hub")
+    #expect(words(.systemUser(1003), "hub") == "user hub")
+    #expect(words(.systemUser(1003)) == "uid 1003")
+  }
+
   @Test("The reason why nothing was given is read back, and a record without one is read too")
   func obstacle() throws {
     var record = ConsentRecord(
