@@ -116,6 +116,10 @@ struct BrowserChangeTests {
     // The same button, drawn anew: the focus stays on the network's card or goes to the content.
     try await tab.waitForText("The network is accepted.")
     try await tab.wait("document.activeElement !== document.body")
+    try await tab.evaluate(#"document.querySelector('[aria-label^="Details: other"]').focus()"#)
+    try await tab.evaluate(
+      "known.homes[0].networks.find(item => item.name === 'other').channel = 26; show()")
+    #expect(try await tab.evaluate(focused).text?.hasPrefix("Details: other (") == true)
     try await tab.evaluate(#"document.querySelector('[aria-label^="Prefer: other"]').focus()"#)
     try await home.announce(BorderRouter(number: 3), "Cellar", try ThreadNetwork("third"))
     try await tab.waitForText("Cellar")

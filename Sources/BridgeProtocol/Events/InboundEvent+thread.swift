@@ -2,7 +2,8 @@
 
 import ThreadDataset
 
-/// The fields that say where a router is, how its Thread interface is, why it is offline, and why it does not use what it was sent.
+/// The fields that say where a router is, how its Thread interface is, why it is offline, and why it does not use what
+/// it was sent.
 extension InboundEvent {
   /// Reads the fields that belong to this kind of event; in others they are ignored, like every field that
   /// is not listed.

@@ -15,7 +15,7 @@ extension PageDocument {
           (item.fault === "critical" ? "grave" : ""),
           mark, make("span", "name", item.name), make("span", "state" + tone, label));
       }
-      // What is to be said of a router beside that it is there; null: nothing.
+      // Remarks about a router beside that it is there; null: none.
       function remark(home, item) {
         const body = {home, border_agent_id: item.id};
         const words = (item.online ? [] : ["offline"]).concat(item.notes);
@@ -47,6 +47,7 @@ extension PageDocument {
         if (remarks.length) card.append(make("ul", "rows", ...remarks));
         const named = fullName(item), body = {home, ext_pan_id: item.id};
         const details = make("details", "", make("summary", "small", "Details"));
+        details.firstElementChild.dataset.key = "details " + JSON.stringify(body);
         details.firstElementChild.setAttribute("aria-label", "Details: " + (item.id ? named : "without a network"));
         if (item.id) details.append(make("p", "dim small", "Extended PAN ID ", item.id));
         if (item.routers.length) details.append(make("ul", "rows", ...item.routers.map(facts)));
@@ -159,7 +160,7 @@ extension PageDocument {
         byId("version").textContent = "threadkeeper " + known.version;
         document.body.dataset.ready = "yes";
         if (!key || document.activeElement === before) return;
-        const again = [...document.querySelectorAll("main button")].find(button => button.dataset.key === key);
+        const again = [...document.querySelectorAll("main button, main summary")].find(one => one.dataset.key === key);
         (again || byId("main")).focus({preventScroll: true});
       }
       function take(text) {
@@ -173,7 +174,7 @@ extension PageDocument {
         if (isDue) setTimeout(show);
       }
       addEventListener("pointerdown", event => {
-        if (!event.isPrimary || event.button !== 0 || !event.target.closest("button")) return;
+        if (!event.isPrimary || event.button !== 0 || !event.target.closest("button, summary")) return;
         clearTimeout(pressed);
         // Not every press ends with an event that says so.
         pressed = setTimeout(release, 3000);

@@ -80,9 +80,9 @@ extension PageDocument {
       try {
         const answer = await fetch("." + path, {method: "POST", credentials: "same-origin",
           headers: {"Content-Type": "application/json"}, body: JSON.stringify(body)});
-        const said = await answer.json();
+        const answerBody = await answer.json();
         outcome.className = answer.ok ? "good" : "bad";
-        outcome.replaceChildren(sentence(said.message), " ", ...words(said.remedy || ""));
+        outcome.replaceChildren(sentence(answerBody.message), " ", ...words(answerBody.remedy || ""));
       } catch {
         outcome.className = "bad";
         outcome.textContent = "The daemon does not answer.";

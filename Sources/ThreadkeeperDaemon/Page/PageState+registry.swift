@@ -107,7 +107,7 @@ extension PageState.Router {
     case .unreachable: notes.append("cannot be reached")
     case .frozen: notes.append("does not answer")
     case .untrusted: notes.append("is not asked: another user listens in its place")
-    case .silent: notes.append("says nothing")
+    case .silent: notes.append("sends no heartbeat")
     case nil: break
     }
     if router.isOnline, router.threadState == .detached {

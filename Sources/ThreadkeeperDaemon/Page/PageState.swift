@@ -20,7 +20,7 @@ struct PageState: Encodable {
     var online: Bool
     /// RFC 3339, to the minute; nil while it is seen on the local network.
     var seen: String?
-    /// What is to be said of it: not on the preferred network, runs on another network, …
+    /// Remarks about it: not on the preferred network, runs on another network, …
     var notes: [String]
     /// Whether only its record on the local network says that it is there.
     var onlySeen: Bool

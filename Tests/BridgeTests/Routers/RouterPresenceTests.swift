@@ -29,7 +29,7 @@ struct RouterPresenceTests {
     #expect(try bridge.router(Agent.living)?.isOnline == true)
     #expect(try bridge.network(.home)?.online == 1)
     let back = try bridge.takeEvents().filter { !$0.types.isEmpty }
-    #expect(back.map(\.types) == [.routerOnline], "it says that it is back")
+    #expect(back.map(\.types) == [.routerOnline], "it reports that it is back")
     #expect(back.first?.detail.message?.hasSuffix(" is back") == true)
     try bridge.say(.heartbeat, Agent.living)
     #expect(try bridge.takeNames().isEmpty)
