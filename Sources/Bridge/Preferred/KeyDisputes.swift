@@ -49,6 +49,8 @@ struct KeyDisputes {
       event.router = claimant.agent
       event.network = claimant.dataset.extendedPANID
       event.detail.networkName = claimant.dataset.networkName
+      event.detail.differs = claimant.dataset.essentialDifferences(from: preferred)
+        .map(\.rawValue)
       return try [
         .preferred(
           change, by: router?.shownName ?? claimant.agent.description, home: home.id),

@@ -108,8 +108,12 @@ final class RequestRegistry: CredentialRegistry {
     var event = event(context, home)
     event.types = .preferredChanged
     if let to = change.to { event.describe(to) }
-    if let from = change.from, from.extendedPANID != change.to?.extendedPANID {
-      event.detail.previousExtendedPANID = from.extendedPANID?.description
+    if let from = change.from {
+      if let to = change.to, from.extendedPANID == to.extendedPANID {
+        event.detail.differs = to.essentialDifferences(from: from).map(\.rawValue)
+      } else {
+        event.detail.previousExtendedPANID = from.extendedPANID?.description
+      }
     }
     effects.append(.event(event))
   }

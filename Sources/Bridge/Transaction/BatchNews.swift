@@ -116,6 +116,10 @@ extension BatchNews {
     case .ssidChanged:
       return "The Wi-Fi of \(router) is \(event.detail.ssid ?? "another one") now"
     case .preferredChanged:
+      // The same network with another dataset.
+      if let network, event.detail.differs != nil, event.detail.previousExtendedPANID == nil {
+        return "The preferred network \(network) has changed"
+      }
       return network.map { "\($0) is the preferred network now" }
         ?? "No network is preferred any more"
     case .datasetSent: return "\(router) was sent the credentials\(ofNetwork)"

@@ -42,6 +42,7 @@ struct RecentEventsTests {
     add(.datasetIgnored) { $0.detail.reason = "older" }
     add(.ssidChanged) { $0.detail.ssid = "attic-wifi" }
     add(.preferredChanged)
+    add(.preferredChanged) { $0.detail.differs = ["network_key"] }
     add(.preferredChanged) { $0.detail.networkName = nil }
     add(.datasetSent)
     news.add(.warning, "another line", ["field": "value"], of: .alerts)
@@ -51,7 +52,8 @@ struct RecentEventsTests {
         "eero attic is back", "eero attic left", "eero attic has a new dataset of home",
         "An older dataset of eero attic was ignored",
         "The Wi-Fi of eero attic is attic-wifi now", "home is the preferred network now",
-        "No network is preferred any more", "eero attic was sent the credentials of home",
+        "The preferred network home has changed", "No network is preferred any more",
+        "eero attic was sent the credentials of home",
         "Another line",
       ])
   }
