@@ -83,14 +83,14 @@ struct DiscoveryTests {
     "A router whose power is cut is offline when its address expires, and once removed not listed until it is back"
   )
   func powerCut() async throws {
-    let kitchen = Router(id: id(1), network: home)
-    let attic = Router(id: id(2), network: home)
+    let kitchen = AdvertisedRouter(1, home)
+    let attic = AdvertisedRouter(2, home)
     try network.stop(.avahi, .far)
     let daemon = try await installation.start()
     let login = try await TestPublisher.start(broker)
     try await login.publish([BorderRouter(number: 1).announces(try home.hex())])
     let sender = try PacketSender(network)
-    func send(_ name: String, _ router: Router) throws {
+    func send(_ name: String, _ router: AdvertisedRouter) throws {
       // As border routers do it: services for 75 minutes, addresses for a short time.
       try sender.send(
         MulticastPacket(
@@ -99,35 +99,35 @@ struct DiscoveryTests {
     }
     try await eventually("the router is online") {
       try send("Kitchen", kitchen)
-      return audience.state(topic(kitchen))?["preferred"] == "match"
+      return audience.state(kitchen.topic)?["preferred"] == "match"
     }
     // Nobody answers from now on.
     try await audience.until("the alert") {
       !$0.alerts("alert_raised", "BorderRouterOffline").isEmpty
     }
-    #expect(audience.state(topic(kitchen))?["availability"] == "offline")
+    #expect(audience.state(kitchen.topic)?["availability"] == "offline")
     let scan = try await ThreadkeeperBinary.run(
       ["networks", "--scan", "2"], environment: network.environment())
     #expect(scan.status == 0 && !scan.output.contains("Kitchen"), "\(scan)")
 
     #expect(try await installation.command("routers", "remove", kitchen.agent).status == 0)
-    try await audience.until("it is removed") { $0.latest[topic(kitchen)] == "" }
+    try await audience.until("it is removed") { $0.latest[kitchen.topic] == "" }
     try await eventually("another one is online") {
       try send("Attic", attic)
-      return audience.state(topic(attic)) != nil
+      return audience.state(attic.topic) != nil
     }
-    #expect(audience.look { $0.latest[topic(kitchen)] } == "")
+    #expect(audience.look { $0.latest[kitchen.topic] } == "")
     try await eventually("it is back") {
       try send("Kitchen", kitchen)
-      return audience.state(topic(kitchen))?["availability"] == "online"
+      return audience.state(kitchen.topic)?["availability"] == "online"
     }
     _ = try await daemon.stop()
   }
 
   @Test("When the agent of a router is silent, the alert names it, and its record says where it is")
   func agentSilent() async throws {
-    let agent = BorderRouter(id(1))
-    var kitchen = Router(id: id(1), network: home)
+    let agent = BorderRouter(AdvertisedRouter(1, home).agent)
+    var kitchen = AdvertisedRouter(1, home)
     try publish("Kitchen", kitchen)
     let daemon = try await installation.start()
     let login = try await TestPublisher.start(broker)
@@ -141,7 +141,7 @@ struct DiscoveryTests {
       !$0.alerts("alert_raised", "PreferredNetworkMismatch").isEmpty
     }
     #expect(
-      audience.state(topic(kitchen))?["current_ext_pan_id"]?.text == guests.extendedPANID)
+      audience.state(kitchen.topic)?["current_ext_pan_id"]?.text == guests.extendedPANID)
     // It speaks again, and for itself.
     try await login.publish([agent.says("heartbeat")])
     try await audience.until("the alerts are over") {
