@@ -11,7 +11,7 @@ import StatePlaces
 
 /// The command line of this process once more, as another user: complete, for a shell.
 package enum SameCommand {
-  /// More hexadecimal digits than an id has are a dataset, and that is not repeated.
+  /// More hexadecimal digits in a row than an id has are of a dataset, and that is not repeated.
   private static let longestID = 32
 
   /// sudo passes no variable on, and another user has other defaults: what depends on them is named.
@@ -30,8 +30,9 @@ package enum SameCommand {
     if user != 0 { words += ["-u", (SystemAccount.name(ofUser: user) ?? "#\(user)").quoted] }
     let program = arguments.first ?? ""
     words.append(program.contains("/") ? program.quoted : "threadkeeper")
-    words += arguments.dropFirst().map {
-      $0.utf8.count > longestID && $0.allSatisfy(\.isHexDigit) ? "DATASET" : $0.quoted
+    words += arguments.dropFirst().map { argument in
+      let runs = argument.split { !$0.isHexDigit }
+      return runs.contains { $0.count > longestID } ? "DATASET" : argument.quoted
     }
     func isGiven(_ option: String) -> Bool {
       arguments.contains { $0 == option || $0.hasPrefix(option + "=") }
