@@ -91,18 +91,23 @@ extension ThreadCredentialStore {
     try trimHistory(of: home, tx)
   }
 
-  /// The oldest goes first; before it the oldest that has a newer one with the same keys: whoever changes other
-  /// parameters again and again must not push out the keys of earlier networks.
+  /// The oldest goes first; before it one with the same keys as another: whoever changes other parameters again and
+  /// again must push out neither the keys of earlier networks nor what they began with. So of those with the same keys
+  /// the oldest stays, and where there are more than two the newest, too.
   private func trimHistory(of home: String, _ tx: WriteTransaction) throws {
     var items = try formerItems(of: home, tx)
     guard items.count > FormerNetwork.limit else { return }
     var datasets = try items.map { try dataset(of: $0, tx) }
+    func isRepeated(_ index: Int, in others: Range<Int>) -> Bool {
+      guard let dataset = datasets[index] else { return false }
+      return datasets[others].contains { $0?.isSameNetwork(as: dataset) == true }
+    }
+    func hasOlder(_ index: Int) -> Bool { isRepeated(index, in: (index + 1)..<datasets.count) }
     while items.count > FormerNetwork.limit {
-      let repeated = items.indices.last { index in
-        guard let dataset = datasets[index] else { return false }
-        return datasets[..<index].contains { $0?.isSameNetwork(as: dataset) == true }
-      }
-      let index = repeated ?? items.count - 1
+      // The first was kept just now, and an alert names it.
+      let earlier = 1..<items.count
+      let middle = earlier.last { isRepeated($0, in: 0..<$0) && hasOlder($0) }
+      let index = middle ?? earlier.last { hasOlder($0) } ?? items.count - 1
       try keychain.delete(items.remove(at: index), in: tx)
       datasets.remove(at: index)
     }
