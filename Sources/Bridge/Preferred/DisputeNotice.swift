@@ -10,6 +10,8 @@ struct DisputeNotice {
   let preferred: OperationalDataset
   /// Names of the routers for a sentence, in the order of the dispute.
   let claimants: [String]
+  /// The whole name of the first claimant, for the field.
+  let claimantName: String?
   let others: [String]
   let damaged: [String]
   let departed: [String]
@@ -25,7 +27,7 @@ struct DisputeNotice {
     facts.trigger = "dataset"
     if let first = dispute.claimants.first {
       facts.router = first.agent.description
-      facts.routerName = claimants.first
+      facts.routerName = claimantName
       facts.differs = first.dataset.essentialDifferences(from: preferred).map(\.rawValue)
     }
     return facts

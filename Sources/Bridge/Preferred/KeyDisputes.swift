@@ -60,6 +60,9 @@ struct KeyDisputes {
     let notice = DisputeNotice(
       dispute: dispute, preferred: preferred,
       claimants: try dispute.claimants.map { try name(of: $0.agent, in: home) },
+      claimantName: try dispute.claimants.first.map {
+        try RouterLedger.find($0.agent, home: home.id, tx)?.displayName ?? $0.agent.description
+      },
       others: try dispute.others.map { try name(of: $0.agent, in: home) },
       damaged: try dispute.damaged.map {
         try $0.agent.map { try name(of: $0, in: home) } ?? "an unknown border router"

@@ -57,6 +57,15 @@ struct PreferredKeyTests {
     #expect(try bridge.preferred() == home.dataset(at: 1) && dispute?.phase == .firing)
   }
 
+  @Test("The alert's field has the router's whole name, its sentences have it quoted and cut")
+  func longName() throws {
+    let name = "The living room on the second floor, by the window"
+    try bridge.announce(Agent.living, rekeyed, at: 2, ["name": name])
+    let facts = try #require(try dispute).facts
+    #expect(facts.routerName == name)
+    #expect(facts.summary.hasPrefix("\"The living room") && !facts.summary.contains(name))
+  }
+
   @Test("A PSKc counts as a key")
   func pskc() throws {
     let other = home.with { $0.pskc = "000102030405060708090a0b0c0d0e0f" }
