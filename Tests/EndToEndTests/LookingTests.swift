@@ -11,7 +11,7 @@ import Testing
 struct LookingTests {
   private static let group = 61_040
   private static let member: uid_t = 61_041
-  private static let stranger: uid_t = 61_042
+  private static let otherUser: uid_t = 61_042
   private static let looks = [
     ["status"], ["alerts", "--all"], ["routers"], ["networks"], ["credentials", "list"],
     ["preferred", "show"], ["preferred", "history"], ["audit"], ["audit", "--verify"],
@@ -178,9 +178,9 @@ struct LookingTests {
   }
 
   @Test("Anybody else gets the one command that works, with the same arguments")
-  func stranger() async throws {
+  func otherUser() async throws {
     let daemon = try await start(as: 0)
-    let launcher = Self.launcher(Self.stranger, Int(Self.stranger))
+    let launcher = Self.launcher(Self.otherUser, Int(Self.otherUser))
     for command in Self.looks + [["networks", "--json", "--state-directory", state]] {
       let advice = try await advice(run(command, launcher: launcher))
       #expect(advice.hasPrefix("sudo /"), "\(advice)")

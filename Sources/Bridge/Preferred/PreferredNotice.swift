@@ -22,7 +22,7 @@ struct PreferredNotice {
   let homeOption: String
 
   var facts: AlertFacts {
-    var facts = AlertFacts(summary: "\(change): \(reason)\(objection)", remedy: remedy)
+    var facts = AlertFacts(summary: "\(change): \(reason)\(disagreement)", remedy: remedy)
     if !disagreeing.isEmpty { facts.reason = AlertName.disagreement }
     facts.networkName = to.networkName
     facts.extendedPANID = to.extendedPANID?.description
@@ -64,7 +64,7 @@ struct PreferredNotice {
     }
   }
 
-  private var objection: String {
+  private var disagreement: String {
     guard !disagreeing.isEmpty else { return "" }
     return ", and \(NameList(disagreeing)) \(disagreeing.count == 1 ? "has" : "have") others"
   }
