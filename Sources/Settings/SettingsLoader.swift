@@ -20,12 +20,13 @@ package enum SettingsLoader {
   ///   - stateDirectory: where state lies that no key names a place for; nil for the rule of
   ///     `StateDirectory`.
   ///   - otherVariables: names that begin with `THREADKEEPER_` and are read by somebody else.
+  ///   - skipsRefusedSecrets: whether a key whose secret this user may not read counts as not given.
   ///   - systemFile: the last place of the search; nil for that of `SystemPlaces`.
   ///   - workingDirectory: what paths on the command line and in variables are relative to.
   ///   - isRoot: whether the process runs as root.
   package static func load(
     file: String?, environment: [String: String], stateDirectory: String? = nil,
-    otherVariables: Set<String> = [],
+    otherVariables: Set<String> = [], skipsRefusedSecrets: Bool = false,
     systemFile: String? = nil,
     workingDirectory: String = currentDirectory(), isRoot: Bool = geteuid() == 0
   ) -> SettingsResult {
@@ -36,6 +37,7 @@ package enum SettingsLoader {
     let directory = found.map { FilePath.directory(of: $0.path) } ?? workingDirectory
     var reader = SettingsReader(
       environment: environment, directory: directory, workingDirectory: workingDirectory)
+    reader.skipsRefusedSecrets = skipsRefusedSecrets
     if let found { read(found, into: &reader) }
     return result(
       &reader, file: found?.path, stateDirectory: stateDirectory, otherVariables: otherVariables,

@@ -86,6 +86,7 @@ extension SettingsReader {
         directory: directory(for: place))
     } catch {
       if error.isRefusal { isRefused = true }
+      if error.isRefusal, skipsRefusedSecrets { return nil }
       report(name, at: place, "\(shown) \(error.reason)")
       return nil
     }

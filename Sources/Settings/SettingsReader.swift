@@ -13,6 +13,8 @@ struct SettingsReader {
   var isFileReadableByOthers = false
   /// Whether this user may not read one of the files.
   var isRefused = false
+  /// Whether a key whose secret this user may not read counts as not given.
+  var skipsRefusedSecrets = false
 
   var sources: [SettingsKey: SettingsSource] = [:]
   var mappings: [String: (document: YAMLDocument, node: YAMLNode)] = [:]

@@ -159,12 +159,18 @@ struct LookingTests {
       ["routers", "--state-directory", directory.file("var/lib/other")], launcher: launcher)
     #expect(other.status == 66, "\(other.error)")
     // A secret of the settings is for the daemon alone; looking takes none.
-    try putSettings("mqtt: {host: 127.0.0.1, password: !secret mqtt_password}", mode: 0o755)
+    try putSettings(
+      """
+      mqtt: {host: 127.0.0.1, username: bridge, password: !secret mqtt_password}
+      homes: {cabin: {base_topic: cabin}}
+      """, mode: 0o755)
     let secret = directory.file("etc/threadkeeper/mqtt_password")
     try Data("Sesame-71a".utf8).write(to: URL(fileURLWithPath: secret))
     chmod(secret, 0o400)
     let beside = try await run(["routers", "--json"], launcher: launcher)
     #expect(JSON(beside.output)?.list.count == 1, "\(beside.error)")
+    let home = try await run(["preferred", "show", "--home", "home"], launcher: launcher)
+    #expect(home.error.contains("there is no home home"), "\(home.output)\(home.error)")
     #expect(try await daemon.stop() == .exit(0))
   }
 

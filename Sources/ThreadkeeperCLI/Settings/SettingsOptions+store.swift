@@ -69,8 +69,12 @@ extension SettingsOptions {
     let environment = ProcessInfo.processInfo.environment
     let places = SystemPlaces(environment: environment)
     guard file == places.configuration, access(places.readersSocket, W_OK) == 0 else { return nil }
-    return SettingsLoader.load(text: "", as: file, environment: environment).settings
-      .flatMap(serviceStore)
+    let result = SettingsLoader.load(
+      file: file, environment: environment, skipsRefusedSecrets: true)
+    let settings =
+      result.settings
+      ?? SettingsLoader.load(text: "", as: file, environment: environment).settings
+    return settings.flatMap(serviceStore)
   }
 
   /// The store of the machine's daemon, for who has none: members of its group may look.
