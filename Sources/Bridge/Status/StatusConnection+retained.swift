@@ -11,7 +11,9 @@ extension StatusConnection {
   private static let readingSeconds = 10
 
   func subscribed(refused: [SubscriptionRefusal]) {
-    guard let retained, let routers = try? retained.routers() else { return }
+    guard !state.withLock({ $0.publishesAll }), let retained,
+      let routers = try? retained.routers()
+    else { return }
     let due = clock.now().adding(seconds: Self.readingSeconds)
     state.withLock { $0.reading = (due, missing: routers - $0.keptRouters) }
   }

@@ -29,6 +29,8 @@ final class StatusConnection: MosquittoHandler {
     /// States of routers on the list that the broker keeps, on this connection; and until when their number is awaited.
     var keptRouters = 0
     var reading: (due: WireTime, missing: Int)?
+    /// Everything is published on this connection anyway, so that none is missing.
+    var publishesAll = false
     /// Hashes of what was published to Home Assistant last: with MQTT 3.1.1 it comes back.
     var ownDevices = RecentHashes()
     /// Topics of devices that another client has altered: published again with the next tick.
@@ -86,6 +88,7 @@ final class StatusConnection: MosquittoHandler {
       $0.refusals = nil
       $0.refusedDevices = nil
     }
+    let publishesAll = outbox.isRepublishing
     state.withLock { state in
       state.isConnected = true
       state.refused.restart()
@@ -94,6 +97,7 @@ final class StatusConnection: MosquittoHandler {
       state.nextHealth = nil
       state.keptRouters = 0
       state.reading = nil
+      state.publishesAll = publishesAll
       state.correctsTopics = false
     }
     periodic(now: clock.now(), isFirst: true)
