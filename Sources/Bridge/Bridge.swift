@@ -78,7 +78,7 @@ package final class Bridge: Service {
     parts.sealer = exchange
     parts.opener = exchange
     let monitor = BridgeMonitor()
-    parts.refusesButtons = { monitor.alteredDevice(at: $0) != nil }
+    parts.refusesButtons = { monitor.refusesButtons(at: $0) }
     let answers = AnswerQueue(monitor: monitor)
     let overview = AlertsOverviewSource(topics: configuration.topics, monitor: monitor)
     let consents = ConsentOverviewSource(

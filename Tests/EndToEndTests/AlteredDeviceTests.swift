@@ -8,6 +8,8 @@ import Testing
 /// Another login that may write where the daemon announces its devices has a person's press decide about something else.
 @Suite("Altered devices of Home Assistant", .inTurns, .timeLimit(.minutes(30)))
 struct AlteredDeviceTests {
+  private static let bridge =
+    "homeassistant/device/threadkeeper/threadkeeper_threadkeeper/config"
   private static let start = "homeassistant/device/threadkeeper/threadkeeper_threadkeeper_c-"
   private static let answer = "threadkeeper/out/homeassistant/response/consent/approve"
 
@@ -29,9 +31,18 @@ struct AlteredDeviceTests {
     let device = try #require(scene.audience.look(topic))
     let own = try #require(scene.audience.look { $0.latest[device] })
     let press = try #require(scene.audience.look(pressed))
-    // Its own text that comes back, or that somebody deletes a device, is no alteration.
-    try await scene.publisher.publish(
-      "homeassistant/device/threadkeeper/threadkeeper_threadkeeper/config", "", retain: true)
+    // Its own text that comes back, or that somebody deletes a device, is no alteration; and what waits keeps its
+    // buttons. When they are there for the second time, an alert about the first would have come.
+    try await scene.publisher.publish(Self.bridge, "", retain: true)
+    let start = scene.audience.look { $0.messages.count }
+    for times in 1...2 {
+      try await scene.publisher.publish(device, "", retain: true)
+      try await scene.audience.until("the button again") { heard in
+        let texts = heard.messages.dropFirst(start).filter { $0.topic == device }
+          .map { String(decoding: $0.payload, as: UTF8.self) }
+        return texts.filter { $0 == own }.count >= times && texts.last == own
+      }
+    }
     #expect(scene.audience.look { $0.alerts("alert_raised", "DiscoveryAltered").isEmpty })
 
     // The attacker has a request of its own, and gives the button its id.
@@ -51,6 +62,33 @@ struct AlteredDeviceTests {
     }
     #expect(scene.audience.look(place.messages).isEmpty)
     _ = try await place.waiting()
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("What a broker that has lost the session keeps is replaced without an alert")
+  func away() async throws {
+    let broker = try TestBroker()
+    let installation = try Installation(broker, hold: 0)
+    var daemon = try await installation.start()
+    var audience = try await Audience.start(broker)
+    try await audience.until("the device") { !$0.latest[Self.bridge, default: ""].isEmpty }
+    let own = try #require(audience.look { $0.latest[Self.bridge] })
+    #expect(try await daemon.stop() == .exit(0))
+    // As if the broker brought back what an earlier version of the daemon has published.
+    Recorder.current?.brokersMayForget()
+    broker.kill()
+    try broker.start()
+    audience = try await Audience.start(broker)
+    let publisher = try await TestPublisher.start(broker)
+    try await publisher.publish(
+      Self.bridge, own.replacing("Threadkeeper", with: "Threads"), retain: true)
+    try await audience.until("the other text") { $0.latest[Self.bridge, default: own] != own }
+    daemon = try await installation.start()
+    try await audience.until("the device as it was") { $0.latest[Self.bridge] == own }
+    let router = BorderRouter(number: 1)
+    try await publisher.publish([router.announces(try ThreadNetwork("home").hex())])
+    try await audience.until("what comes later") { $0.latest[router.topic] != nil }
+    #expect(audience.look { $0.alerts("alert_raised", "DiscoveryAltered").isEmpty })
     #expect(try await daemon.stop() == .exit(0))
   }
 

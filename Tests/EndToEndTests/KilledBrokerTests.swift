@@ -78,6 +78,11 @@ struct KilledBrokerTests {
         && heard.state(stray.topic)?["network_name"] == heard.state(hub.topic)?["network_name"]
         && heard.latest[new.topic] != nil
     }
+    let alerts = audience.look { heard in
+      heard.latest.keys.filter { $0.hasPrefix("threadkeeper/alert/") }
+        .compactMap { heard.state($0)?["alertname"]?.text }
+    }
+    #expect(!alerts.contains("DiscoveryAltered"))
     #expect(try await daemon.stop() == .exit(0))
   }
 }

@@ -93,9 +93,9 @@ extension AlertFacts {
       summary: "another client has altered a device of threadkeeper in Home Assistant"
         + (isPlain ? ": \(topic)" : ""),
       remedy:
-        "It was published again, and decisions by buttons were refused for a minute. Find out which "
-        + "login writes there, and put what `threadkeeper acl` prints into the broker's access list, which "
-        + "denies it.")
+        "It was published again; where it had buttons, decisions by buttons were refused for a minute. "
+        + "Find out which login writes there, and put what `threadkeeper acl` prints into the broker's "
+        + "access list, which denies it.")
   }
 
   static let messagesDropped = AlertFacts(

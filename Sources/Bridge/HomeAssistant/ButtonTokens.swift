@@ -4,7 +4,8 @@ import SodiumCrypto
 import ThreadDataset
 
 /// What is published when a button of Home Assistant is pressed holds a token for what the button decides about. So who
-/// knows the id of a request, as its requester does, cannot make a button for it.
+/// knows the id of a request, as its requester does, cannot make a button for it. It is no protection against who may
+/// write below Home Assistant's discovery prefix: an entity with a template can read the token in `bridge/consent`.
 ///
 /// A token is a keyed hash (BLAKE2b) of the subject. The key is random and of this process: buttons are announced again
 /// with new tokens when the daemon starts. A request is decided about once, and its token is of no use then.

@@ -31,8 +31,8 @@ struct RetainedTopics: Sendable {
   struct Device {
     let publication: Publication
     let home: String
-    /// Whether it differs from what the broker acknowledged last, where that is known by its bytes.
-    let isForeign: Bool
+    /// Whether it has the buttons of a request that waits, or of a network that can be preferred.
+    let isButton: Bool
   }
 
   /// What belongs on the topics of devices now; empty payloads where nothing does.
@@ -54,13 +54,11 @@ struct RetainedTopics: Sendable {
       let device = try row.flatMap { try devices.device(on: $0, home: name, tx) }?.device
       let payload = device.map { WireJSON().encode($0) } ?? []
       guard payload != message.payload else { return nil }
-      let announced = row?.form
-      let isForeign =
-        row?.router == nil && announced != nil
-        && announced != HomeAssistantForm(payload: message.payload)
+      let isButton =
+        !payload.isEmpty && row.map { devices.isQuestion($0, home: name) } == true
       return Device(
         publication: Publication(topic: message.topic, payload: payload, retain: true),
-        home: home.place.home.name, isForeign: isForeign)
+        home: home.place.home.name, isButton: isButton)
     }
   }
 

@@ -15,7 +15,7 @@ package struct RequestParts: Sendable {
   /// The transactions of the callers that wait on connections for this consent.
   package var transactions: @Sendable (_ consent: String) -> [String] = { _ in [] }
 
-  /// Whether a device of Home Assistant was altered a moment ago: what a person has pressed may say something else.
+  /// Whether buttons in Home Assistant were altered a moment ago: what a person has pressed may say something else.
   package var refusesButtons: @Sendable (WireTime) -> Bool = { _ in false }
 
   package init() {}

@@ -79,6 +79,7 @@ extension BridgeMonitor {
       $0.storeCheckedAt = nil
       $0.storeProblem?.seen = now
       $0.alteredDevice?.at = now
+      $0.alteredButtonAt = $0.alteredButtonAt.map { _ in now }
     }
   }
 }

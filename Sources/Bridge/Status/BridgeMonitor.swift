@@ -62,6 +62,8 @@ package final class BridgeMonitor: Sendable {
     package var refusedDevices: RefusedDevices?
     /// The last device of Home Assistant that another client has altered.
     var alteredDevice: AlteredDevice?
+    /// When another client altered one with buttons.
+    var alteredButtonAt: WireTime?
 
     package var intake: Intake {
       if let storeProblem { return .backingOff(storeProblem.reason) }
@@ -90,7 +92,7 @@ package final class BridgeMonitor: Sendable {
 
   /// Another client has written where the daemon announces a device to Home Assistant.
   struct AlteredDevice: Sendable, Equatable {
-    /// Seconds for which nothing is decided by buttons.
+    /// Seconds for which it counts, and for which nothing is decided by buttons where it had some.
     static let seconds = 60
 
     let topic: String
@@ -137,11 +139,21 @@ package final class BridgeMonitor: Sendable {
 
   func update(_ change: (inout Snapshot) -> Void) { state.withLock { change(&$0) } }
 
+  /// - Parameter isButton: whether it is the device of a request, or of a network that can be preferred.
   /// - Returns: whether this is news.
-  func noteAltered(_ topic: String, home: String, at now: WireTime) -> Bool {
+  func noteAltered(_ topic: String, home: String, isButton: Bool, at now: WireTime) -> Bool {
     let isNews = alteredDevice(at: now) == nil
-    update { $0.alteredDevice = AlteredDevice(topic: topic, home: home, at: now) }
+    update {
+      $0.alteredDevice = AlteredDevice(topic: topic, home: home, at: now)
+      if isButton { $0.alteredButtonAt = now }
+    }
     return isNews
+  }
+
+  /// Whether a device with buttons was altered less than a minute ago: nothing is decided by buttons.
+  func refusesButtons(at now: WireTime) -> Bool {
+    guard let altered = snapshot.alteredButtonAt else { return false }
+    return now < altered.adding(seconds: AlteredDevice.seconds)
   }
 
   /// The device that was altered less than a minute ago.

@@ -10,22 +10,24 @@ extension StatusConnection {
   private static let mostAltered = 1_000
 
   func checkDevice(_ message: IncomingMessage) {
-    // Home Assistant itself empties the topic of a device that a person deletes there.
-    guard let retained, !message.payload.isEmpty,
+    guard let retained,
       // What the broker keeps may be an earlier text of ours.
       message.isRetained
         || !state.withLock({ $0.ownDevices.contains(message.topic, message.payload) })
     else { return }
     do {
       guard let device = try retained.correction(ofDevice: message) else { return }
+      // Home Assistant itself empties the topic of a device that a person deletes there. What waits keeps its buttons.
+      guard !message.payload.isEmpty || device.isButton else { return }
       state.withLock { state in
         guard state.alteredDevices.count < Self.mostAltered else { return }
         state.alteredDevices.insert(message.topic)
       }
       // What the broker kept may be an earlier text of our own, which a broker that was killed brings back.
-      guard !message.isRetained || device.isForeign else { return }
+      guard !message.isRetained, !message.payload.isEmpty else { return }
       let now = clock.now()
-      let isNews = monitor.noteAltered(message.topic, home: device.home, at: now)
+      let isNews = monitor.noteAltered(
+        message.topic, home: device.home, isButton: device.isButton, at: now)
       guard isNews else { return }
       logger.warning(
         "another client has altered a device of threadkeeper in Home Assistant; it is published again",

@@ -33,9 +33,6 @@ package struct HomeAssistantForm: Hashable, Sendable {
     self.init(hashing: input)
   }
 
-  /// Of a device that was published.
-  package init(payload: [UInt8]) { self.init(hashing: payload) }
-
   /// As it was stored; nil unless it has 16 bytes.
   package init?(bytes: [UInt8]) {
     guard bytes.count == 16 else { return nil }

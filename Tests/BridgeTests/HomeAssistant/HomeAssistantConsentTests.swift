@@ -86,14 +86,19 @@ struct HomeAssistantConsentTests {
     #expect(try scene.state == .asked)
   }
 
-  @Test("For a minute after a device was altered no button decides; then it does")
+  @Test("For a minute after buttons were altered no button decides; then it does")
   func altered() throws {
     let monitor = BridgeMonitor()
-    bridge.parts.refusesButtons = { monitor.alteredDevice(at: $0) != nil }
+    bridge.parts.refusesButtons = { monitor.refusesButtons(at: $0) }
     try scene.raised()
     let id = try id
-    #expect(monitor.noteAltered("t", home: "home", at: bridge.clock.now()))
-    #expect(!monitor.noteAltered("t", home: "home", at: bridge.clock.now()))
+    let now = bridge.clock.now()
+    // A device without buttons is one that no button stands for.
+    #expect(monitor.noteAltered("u", home: "home", isButton: false, at: now))
+    #expect(!monitor.refusesButtons(at: now))
+    #expect(!monitor.noteAltered("t", home: "home", isButton: true, at: now))
+    // It takes nothing back from the one before.
+    #expect(!monitor.noteAltered("u", home: "home", isButton: false, at: now))
     for _ in 0..<2 {
       #expect(try say("approve", id)?.code == "not_authorized")
       #expect(try say("deny", id)?.code == "not_authorized")
