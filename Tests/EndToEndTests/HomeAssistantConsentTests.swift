@@ -108,7 +108,8 @@ struct HomeAssistantConsentTests {
     try await press(try await shown("deny", scene), .v5)
     _ = try await place.failed("denied", scene)
     try await areGone(scene)
-    let device = "homeassistant/device/threadkeeper_threadkeeper_\(scene.router.agent)/config"
+    let device =
+      "homeassistant/device/threadkeeper/threadkeeper_threadkeeper_\(scene.router.agent)/config"
     let again = try #require(scene.audience.state(device)?["components"]?["ask_again"])
     #expect(again["name"] == "Ask again")
     let state = try #require(again["availability"]?.list.last)
