@@ -39,7 +39,7 @@ struct RouterWriter {
     var event = change.event
     event.routerName = router.displayName
     if let stored, stored.isPresent, !stored.isOnline, router.isOnline {
-      if event.types.isEmpty { event.detail.message = "\(router.displayName) is back" }
+      if event.types.isEmpty { event.detail.message = "\(router.shownName) is back" }
       event.types.insert(.routerOnline)
     }
     router.generation = try progress.append(event)
