@@ -46,7 +46,7 @@ struct AlteredDeviceTests {
     #expect(scene.audience.look { $0.alerts("alert_raised", "DiscoveryAltered").isEmpty })
 
     // The attacker has a request of its own, and gives the button its id.
-    let foreign = own.replacing("c-", with: "c-f")
+    let foreign = own.replacing(press, with: String(press.reversed()))
     let before = scene.audience.look { $0.messages.count }
     try await scene.publisher.publish(device, foreign, retain: true)
     try await scene.audience.until("the alert, and the daemon's text again") { heard in
