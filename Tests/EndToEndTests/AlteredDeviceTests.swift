@@ -46,7 +46,8 @@ struct AlteredDeviceTests {
     #expect(scene.audience.look { $0.alerts("alert_raised", "DiscoveryAltered").isEmpty })
 
     // The attacker has a request of its own, and gives the button its id.
-    let foreign = own.replacing(press, with: String(press.reversed()))
+    let id = String(device.dropFirst(Self.start.count).prefix(16))
+    let foreign = own.replacing("c-\(id)", with: "c-\(String(id.reversed()))")
     let before = scene.audience.look { $0.messages.count }
     try await scene.publisher.publish(device, foreign, retain: true)
     try await scene.audience.until("the alert, and the daemon's text again") { heard in
