@@ -12,6 +12,8 @@
 /// resolved, first or changed    found; too often: refuse, and found when the minute is over
 /// failed, another path          release, resolve on that
 /// failed on all paths           lost (if it was found); after a while: release, resolve again
+/// resolved, as a new name, the  the other is lost and released, until this one is gone: a box that
+///   host and port of another      was reset keeps its host, and its former record stays in caches
 /// allForNow, and each resolver  listed, once
 ///   started before has answered
 /// ```
@@ -48,6 +50,8 @@ struct ServiceTable {
     /// Paths on which it did not resolve since it did last, and when all had failed.
     var failedPaths: Set<ServicePath> = []
     var failedAt: ContinuousClock.Instant?
+    /// A later service at the same host and port.
+    var replacement: String?
   }
 
   let limits: ServiceLimits
@@ -96,14 +100,12 @@ struct ServiceTable {
       // Who comes and goes all the time is not new each time.
       if paces.count < limits.maximumServices { paces[name] = service.pace }
       let lost: [Action] = service.reported == nil ? [] : [.report(.lost(name: name))]
-      return [.release(name: name)] + lost + answered(name)
+      return [.release(name: name)] + lost + bringBack(replacedBy: name) + answered(name)
     }
-    guard service.resolvedPath == path else {
-      services[name] = service
-      return []
-    }
-    service.resolvedPath = other
+    let isResolved = service.resolvedPath == path
+    if isResolved { service.resolvedPath = other }
     services[name] = service
+    guard isResolved, service.replacement == nil else { return [] }
     return [.release(name: name), .resolve(name: name, path: other)]
   }
 
@@ -111,7 +113,8 @@ struct ServiceTable {
     _ record: ServiceRecord, at now: ContinuousClock.Instant
   ) -> [Action] {
     guard var service = services[record.name] else { return [] }
-    var actions: [Action] = []
+    // Which of those in the first listing is the later one nobody knows.
+    var actions = service.current == nil && isListed ? replace(at: record) : []
     if record != service.current {
       let refused = record.text.refused
       // What it replaces was never reported.
@@ -140,6 +143,31 @@ struct ServiceTable {
     (service.current, service.reported, service.failedAt) = (nil, nil, now)
     services[name] = service
     return lost + answered(name)
+  }
+
+  private mutating func replace(at record: ServiceRecord) -> [Action] {
+    let replaced = services.filter { name, service in
+      name != record.name && service.current?.host == record.host
+        && service.current?.port == record.port
+    }
+    var actions: [Action] = []
+    for (name, service) in replaced {
+      actions.append(.release(name: name))
+      if service.reported != nil { actions.append(.report(.lost(name: name))) }
+      for other in services.keys where other == name || services[other]?.replacement == name {
+        services[other]?.replacement = record.name
+      }
+      services[name]?.current = nil
+      services[name]?.reported = nil
+    }
+    return actions
+  }
+
+  private mutating func bringBack(replacedBy replacement: String) -> [Action] {
+    services.filter { $0.value.replacement == replacement }.map { name, service in
+      services[name]?.replacement = nil
+      return .resolve(name: name, path: service.resolvedPath)
+    }
   }
 
   /// Reports what a service says now, if it is news and not too often.

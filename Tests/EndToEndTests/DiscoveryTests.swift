@@ -124,6 +124,34 @@ struct DiscoveryTests {
     _ = try await daemon.stop()
   }
 
+  @Test("A router that was reset, and keeps its host's name, is one router that is online")
+  func reset() async throws {
+    try network.stop(.avahi, .far)
+    let daemon = try await installation.start()
+    let login = try await TestPublisher.start(broker)
+    try await login.publish([BorderRouter(number: 1).announces(try home.hex())])
+    let sender = try PacketSender(network)
+    try await eventually("the list is complete") {
+      try await installation.json("status")["discovery"]?["state"] == "running"
+    }
+    let (former, current) = (AdvertisedRouter(1, home), AdvertisedRouter(2, home))
+    for (name, router) in [("Box #00AB", former), ("Box #00CD", current)] {
+      try await eventually("\(name) is online") {
+        // Nobody says goodbye for the former record, and its host still answers.
+        try sender.send(
+          MulticastPacket(
+            name: Array(name.utf8), text: MulticastPacket.strings(router.text),
+            host: Array("box".utf8), lifetime: 4_500, hostLifetime: 4_500))
+        return audience.state(router.topic)?["availability"] == "online"
+      }
+    }
+    try await audience.until("the former one is offline") {
+      $0.state(former.topic)?["availability"] == "offline"
+    }
+    #expect(audience.state(current.topic)?["availability"] == "online")
+    _ = try await daemon.stop()
+  }
+
   @Test("When the agent of a router is silent, the alert names it, and its record says where it is")
   func agentSilent() async throws {
     let agent = BorderRouter(AdvertisedRouter(1, home).agent)

@@ -81,6 +81,41 @@ struct ServiceTableTests {
     #expect(table.nextTick == start + .seconds(600))
   }
 
+  @Test("A service is lost when a later one has its host and port, and found when that has gone")
+  func replaced() {
+    var table = table()
+    _ = table.allForNow()
+    for name in ["a", "b", "c"] { _ = table.appeared(name, on: ipv4) }
+    _ = table.resolved(record("a"), at: start)
+    let other = ServiceRecord(name: "b", host: "h.local", port: 2, text: TXTRecord(entries: []))
+    #expect(table.resolved(other, at: start) == [.report(.found(other))])
+    #expect(
+      table.resolved(record("c"), at: start)
+        == [.release(name: "a"), .report(.lost(name: "a")), .report(.found(record("c")))])
+    _ = table.appeared("d", on: ipv4)
+    #expect(
+      table.resolved(record("d"), at: start)
+        == [.release(name: "c"), .report(.lost(name: "c")), .report(.found(record("d")))])
+    #expect(table.failed("d", at: start).count == 1)
+    #expect(table.resolved(record("d"), at: start) == [.report(.found(record("d")))])
+    #expect(table.disappeared("c", on: ipv4) == [.release(name: "c")])
+    #expect(
+      table.disappeared("d", on: ipv4)
+        == [
+          .release(name: "d"), .report(.lost(name: "d")), .resolve(name: "a", path: ipv4),
+        ])
+    #expect(table.resolved(record("a"), at: start) == [.report(.found(record("a")))])
+  }
+
+  @Test("Of services with one host and port that are there at the start all are found")
+  func sameHostAtStart() {
+    var table = table()
+    for name in ["a", "b"] {
+      _ = table.appeared(name, on: ipv4)
+      #expect(table.resolved(record(name), at: start) == [.report(.found(record(name)))])
+    }
+  }
+
   @Test("A service that comes and goes all the time is reported as often as one that changes")
   func flapping() {
     var table = table()

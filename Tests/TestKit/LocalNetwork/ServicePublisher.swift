@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Synchronization
 import ThreadDataset
 
 /// Publishes services by the avahi-daemon of one side of a `LocalNetwork`. Killed with this object; avahi-daemon then
@@ -9,21 +10,27 @@ import ThreadDataset
 /// A test target that uses it depends on the target `service-probe`.
 package final class ServicePublisher: Sendable {
   private let probe: LineProcess
+  private let ports = Mutex<[String: UInt16]>([:])
 
   package init(_ network: LocalNetwork, _ side: LocalNetwork.Side = .far) throws {
     probe = try LineProcess(
       [ServiceProbe.executable, "publish"], environment: network.environment(side))
   }
 
-  /// Publishes a service, or changes the TXT record of one that is published.
+  /// Publishes a service, or changes the TXT record of one that is published. The first has port 49152, the next 49153.
   ///
   /// - Parameters:
   ///   - name: 1 to 63 bytes.
   ///   - text: the strings of the TXT record, of any bytes.
   /// - Throws: avahi-daemon refuses it, or does not answer.
   package func publish(
-    _ name: String, type: String = "_meshcop._udp", port: UInt16 = 49_152, text: [[UInt8]] = []
+    _ name: String, type: String = "_meshcop._udp", text: [[UInt8]] = []
   ) throws {
+    let port = ports.withLock { ports in
+      let port = ports[name] ?? 49_152 + UInt16(ports.count)
+      ports[name] = port
+      return port
+    }
     let strings = text.map { $0.isEmpty ? "-" : Hexadecimal.encode($0) }
     try order(
       (["set", Hexadecimal.encode(name.utf8), type, "\(port)"] + strings).joined(separator: " "))
