@@ -19,6 +19,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   private let table: ConnectionTable
   private let limits: PageLimits
   private var hasRequest = false
+  private var isHealthCheck = false
   private var unwritten = 0
   private var isAnswered = false
   private var deadline: Scheduled<Void>?
@@ -47,13 +48,16 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     case .head(var head):
       guard !hasRequest else { return context.close(promise: nil) }
       hasRequest = true
+      isHealthCheck = ["/healthz", "/readyz"].contains(head.path)
       // Hummingbird ends the connection after the answer to such a request.
       head.headerFields[.connection] = "close"
       context.fireChannelRead(wrapInboundOut(.head(head)))
     case .body:
       context.fireChannelRead(data)
     case .end:
-      table.keep(context.channel)
+      guard table.keep(context.channel, isHealthCheck: isHealthCheck) else {
+        return context.close(promise: nil)
+      }
       if !isAnswered { deadline?.cancel() }
       context.fireChannelRead(data)
     }

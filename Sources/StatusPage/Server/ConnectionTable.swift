@@ -6,13 +6,15 @@ import Synchronization
 /// The connections that are open.
 ///
 /// A place is kept by who has sent a whole request. Where all are taken, the connection that has waited longest without
-/// one makes room: so clients that send nothing keep nobody out, a health check least of all.
+/// one makes room: so clients that send nothing keep nobody out. A few places are kept by health checks only, whose
+/// answers are so short that nobody can leave them unread.
 final class ConnectionTable: Sendable {
   private struct Entry {
     let channel: any Channel
     let peer: String?
     let number: UInt64
     var hasRequest = false
+    var isHealthCheck = false
   }
 
   private struct State {
@@ -22,15 +24,18 @@ final class ConnectionTable: Sendable {
   }
 
   private let most: Int
+  private let healthChecks: Int
   private let mostOfPeer: Int
   private let unlimited: PeerAddress?
   private let state = Mutex(State())
 
   /// - Parameters:
+  ///   - healthChecks: of all places those that only health checks keep.
   ///   - mostOfPeer: connections from one address.
   ///   - unlimited: an address that may have all, beside loopback: a proxy that others come through.
-  init(most: Int, mostOfPeer: Int, unlimited: PeerAddress?) {
+  init(most: Int, healthChecks: Int, mostOfPeer: Int, unlimited: PeerAddress?) {
     self.most = most
+    self.healthChecks = healthChecks
     self.mostOfPeer = mostOfPeer
     self.unlimited = unlimited
   }
@@ -61,8 +66,16 @@ final class ConnectionTable: Sendable {
   }
 
   /// Its request is complete.
-  func keep(_ channel: any Channel) {
-    state.withLock { $0.entries[ObjectIdentifier(channel)]?.hasRequest = true }
+  ///
+  /// - Returns: false where only places for health checks are left, and it is none.
+  func keep(_ channel: any Channel, isHealthCheck: Bool) -> Bool {
+    state.withLock { state in
+      let others = state.entries.values.count { $0.hasRequest && !$0.isHealthCheck }
+      guard isHealthCheck || others < most - healthChecks else { return false }
+      state.entries[ObjectIdentifier(channel)]?.hasRequest = true
+      state.entries[ObjectIdentifier(channel)]?.isHealthCheck = isHealthCheck
+      return true
+    }
   }
 
   func remove(_ channel: any Channel) {

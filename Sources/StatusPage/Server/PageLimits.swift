@@ -4,6 +4,8 @@
 package struct PageLimits: Sendable {
   /// Connections at a time. Beyond, the one that has waited longest without a request makes room.
   package var connections = 256
+  /// Of them those that only `/healthz` and `/readyz` keep.
+  package var healthChecks = 8
   /// Of them those from one address other than loopback and the trusted proxy.
   package var connectionsOfPeer = 64
   /// Of them those that follow events; the others are left for monitoring.

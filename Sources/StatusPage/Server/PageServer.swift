@@ -31,6 +31,7 @@ package struct PageServer: Service {
     routes = PageRoutes(configuration, source: source)
     table = ConnectionTable(
       most: configuration.limits.connections,
+      healthChecks: configuration.limits.healthChecks,
       mostOfPeer: configuration.limits.connectionsOfPeer,
       unlimited: configuration.trustedProxy.flatMap(PeerAddress.init))
     self.logger = logger

@@ -92,9 +92,12 @@ struct PageServerTests {
     try await server.stop()
   }
 
-  @Test("Who has sent a request keeps the place, and what comes beyond is closed at once")
+  @Test("Who has sent a request keeps the place; beyond, only health checks are answered")
   func viewersKeepTheirPlaces() async throws {
-    let server = try await RunningServer.start { $0.connections = 3 }
+    let server = try await RunningServer.start {
+      $0.connections = 4
+      $0.healthChecks = 1
+    }
     var open: [RawConnection] = []
     for _ in 0..<3 {
       let viewer = try await server.connect()
@@ -102,8 +105,15 @@ struct PageServerTests {
       open.append(viewer)
     }
     try await eventually("three viewers") { server.server.viewers == 3 }
-    let refused = try await server.connect()
-    #expect(try await refused.readToEnd() == "")
+    for path in ["/events", "/metrics", "/"] {
+      let refused = try await server.connect()
+      try await refused.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n")
+      #expect(try await refused.readToEnd() == "", "\(path)")
+    }
+    for path in ["/healthz", "/readyz"] {
+      #expect(try await server.get(path).status == 200, "\(path)")
+    }
+    #expect(server.server.viewers == 3)
     open.removeAll()
     try await eventually("room") { await (try? server.get("/healthz"))?.status == 200 }
     try await server.stop()
