@@ -93,7 +93,9 @@ struct RecorderTests {
     defer { recorder.end() }
     recorder.note("key", Self.key)
     try await recorder.observe {
-      try await publish(Self.key, last: "threadkeeper/last", on: try TestBroker())
+      let broker = try TestBroker()
+      try await recorder.ready()
+      try await publish(Self.key, last: "threadkeeper/last", on: broker)
     }
     #expect(recorder.messages.isEmpty)
     isOver.withLock { $0 = true }
