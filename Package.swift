@@ -350,8 +350,8 @@ let package = Package(
     .target(
       name: "DaemonTestKit",
       dependencies: [
-        "ClientEnrolment", "ConsentLedger", "KeychainCore", "SealedEnvelope", "Settings",
-        "SodiumCrypto", "TestKit", "ThreadDataset", "ThreadkeeperDaemon",
+        "ClientEnrolment", "ConsentLedger", "KeychainCore", "SQLiteDatabase", "SealedEnvelope",
+        "Settings", "SodiumCrypto", "TestKit", "ThreadDataset",
       ],
       path: "Tests/DaemonTestKit"),
     .testTarget(

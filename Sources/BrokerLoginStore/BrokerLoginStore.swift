@@ -15,8 +15,7 @@ import SodiumCrypto
 /// | access group | `threadkeeper.internal` |
 /// | accessible | after first unlock |
 ///
-/// `login` keeps one for each broker: a new one replaces that of another user. An import may add a second one; the one
-/// that was changed last is used.
+/// `login` keeps one for each broker: a new one replaces that of another user.
 package struct BrokerLoginStore: Sendable {
   static let group = "threadkeeper.internal"
   private static let authenticationType = "dflt"

@@ -116,12 +116,6 @@ package final class ClientEnrolmentStore: Sendable {
     return identity
   }
 
-  /// For an import, in its transaction: what it has written counts from the next one on.
-  package func takeOver(_ tx: WriteTransaction) throws(KeychainError) {
-    forget()
-    remember(try DaemonIdentityStore(keychain).find(tx), tx)
-  }
-
   private func remember(_ identity: Identity?, _ tx: WriteTransaction) {
     tx.onCommit("daemon identity") { [daemon] in daemon.withLock { $0 = identity } }
   }

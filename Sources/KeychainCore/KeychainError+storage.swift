@@ -63,7 +63,7 @@ extension KeychainError {
 
   init(_ error: SodiumError, while what: String) {
     switch error {
-    case .notAuthentic, .badPadding, .wrongLength, .streamEnded, .unusableKey:
+    case .notAuthentic, .badPadding, .wrongLength, .unusableKey:
       self.init(.decode, "the store was altered or is damaged, found while \(what): \(error)")
     case .outOfMemory:
       self.init(.allocate, "not enough memory while \(what)")

@@ -8,8 +8,6 @@ package enum SodiumError: Error, Equatable, Sendable, CustomStringConvertible {
   case wrongLength(expected: Int, found: Int)
   /// The bytes were altered, or the key or the additional data is another one.
   case notAuthentic
-  /// The last message of a stream was there already.
-  case streamEnded
   /// A public key with which every secret key would agree on the same secret.
   case unusableKey
   /// The padding is not one that this code writes.
@@ -29,8 +27,6 @@ package enum SodiumError: Error, Equatable, Sendable, CustomStringConvertible {
       "expected \(expected) bytes, found \(found)"
     case .notAuthentic:
       "the bytes were altered, or the key is another one"
-    case .streamEnded:
-      "the stream has ended"
     case .unusableKey:
       "this public key protects nothing"
     case .badPadding:

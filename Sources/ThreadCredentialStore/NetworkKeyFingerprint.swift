@@ -8,7 +8,7 @@ import ThreadDataset
 ///     hex(BLAKE2b-128(key: Network Key, message: "threadkeeper consent" | Extended PAN ID))
 ///
 /// The Network Key itself is the key of the hash, not a secret of the store: so the fingerprint stays the
-/// same after a rotation of the store's keys and in an export. Only who has the Network Key can compute it.
+/// same after a rotation of the store's keys and in a backup. Only who has the Network Key can compute it.
 /// It is kept in sealed items and is not published, logged or printed.
 package enum NetworkKeyFingerprint {
   private static let length = 16

@@ -16,14 +16,12 @@ package enum PreferredCause: Hashable, Sendable {
   case owner
   /// A person chose it, or decided that no network is preferred.
   case person
-  /// It came with an import.
-  case imported
 
   /// Whether border routers report it, and nobody chose it.
   package var isReported: Bool {
     switch self {
     case .first, .sameKeys, .onlyMember, .confirmed: true
-    case .owner, .person, .imported: false
+    case .owner, .person: false
     }
   }
 }

@@ -64,7 +64,7 @@ extension ThreadCredentialStore {
   }
 
   /// Keeps a network that was preferred, under a new id, and lets the oldest go.
-  package func keep(
+  private func keep(
     _ former: OperationalDataset, in home: String, _ tx: WriteTransaction
   ) throws -> String {
     try dropFormer(sameAs: former, in: home, tx)
@@ -79,16 +79,6 @@ extension ThreadCredentialStore {
         accessible: .afterFirstUnlock), in: tx)
     try trimHistory(of: home, tx)
     return id
-  }
-
-  /// Lets go what an import has brought beyond the limit, and the item that no network is preferred
-  /// where one is.
-  package func settleImportedHistory(of home: String, _ tx: WriteTransaction) throws {
-    if let preferred = try readablePreferred(of: home, tx) {
-      if let item = try forgottenItem(of: home, tx) { try keychain.delete(item, in: tx) }
-      try dropFormer(sameAs: preferred, in: home, tx)
-    }
-    try trimHistory(of: home, tx)
   }
 
   /// The oldest goes first; before it one with the same keys as another: whoever changes other parameters again and

@@ -55,17 +55,6 @@ extension ThreadCredentialStore {
     }
   }
 
-  /// The item of this store that says that the border agent id of credentials which come in was last another team's.
-  package func rival(of item: NewItem, _ tx: ReadTransaction) throws -> Item? {
-    guard let place = StoredPlace(item.itemClass, item.attributes), place.kind == .credential,
-      let agent = BorderAgentID(hex: item.attributes[.account]?.string ?? ""),
-      let former = try formerOwnerItem(of: agent, in: place.home, tx)
-    else { return nil }
-    // Byte by byte, as groups are compared everywhere.
-    let team = item.attributes[.accessGroup]?.string ?? ""
-    return (former[.label]?.string ?? "").utf8.elementsEqual(team.utf8) ? nil : former
-  }
-
   /// - Parameter key: of the Network Key that it had (`NetworkKeyFingerprint`); nil where it is not known.
   func addFormerOwner(
     _ team: String, key: String? = nil, of agent: BorderAgentID, in home: String,

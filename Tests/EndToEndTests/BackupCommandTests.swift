@@ -125,7 +125,7 @@ struct BackupCommandTests {
     #expect(try await installation.json("clients", "list")["clients"]?.list.count == 1)
   }
 
-  @Test("What is no backup, or an altered one, is refused with words")
+  @Test("What is no backup, or an altered or cut one, is refused with words")
   func refusals() async throws {
     let installation = try Installation(port: 1)
     #expect(try await installation.command("init").status == 0)
@@ -136,12 +136,25 @@ struct BackupCommandTests {
     try Data(bytes).write(to: URL(fileURLWithPath: file))
     let altered = try await installation.command("store", "restore", "--yes", file)
     #expect(altered.status == 65 && altered.error.contains("was altered or is damaged"))
+    try Data(bytes[..<(bytes.count - 1)]).write(to: URL(fileURLWithPath: file))
+    let cut = try await installation.command("store", "restore", "--yes", file)
+    #expect(cut.status == 65 && cut.error.contains("ends too early"), "\(cut.error)")
     let text = try await installation.command(
       "store", "restore", "--yes", installation.configuration)
     #expect(text.status == 65 && text.error.contains("no backup"))
     let missing = try await installation.command("store", "restore", "--yes", file + "-none")
     #expect(missing.status == 66)
     #expect(try installation.verify().matchesManifest)
+    // Nor does anything come of it where there is no store.
+    let other = try Installation(port: 1)
+    let key = installation.directory.file("store.key")
+    let refused = try await other.command("store", "restore", "--key-file", key, file)
+    #expect(refused.status == 65, "\(refused.error)")
+    let wrong = try await other.command(
+      "store", "restore", "--key-file", installation.configuration, file)
+    #expect(wrong.status != 0)
+    #expect(!FileManager.default.fileExists(atPath: other.directory.file("store.key")))
+    #expect(!FileManager.default.fileExists(atPath: other.location.databasePath))
   }
 
   @Test("A backup is restored with the passphrase, where the key file is lost")

@@ -81,7 +81,7 @@ struct PreferredHistoryCommandTests {
     #expect(try installation.verify().matchesManifest)
   }
 
-  @Test("Kept through a backup, and through an export to a new store")
+  @Test("Kept through a backup, also on another machine")
   func kept() async throws {
     let broker = try TestBroker()
     let installation = try Installation(broker, hold: 0)
@@ -94,17 +94,12 @@ struct PreferredHistoryCommandTests {
     let history = try await installation.command("preferred", "history", "--json").output
     #expect(JSON(history)?.list.count == 1)
 
-    let file = installation.directory.file("export")
-    let passphrase = try installation.passphraseFile()
-    #expect(
-      try await installation.command("store", "export", file, "--passphrase-file", passphrase)
-        .status
-        == 0)
+    let file = installation.directory.file("backup")
+    #expect(try await installation.command("store", "backup", file).status == 0)
     let other = try Installation(broker, hold: 0)
-    #expect(try await other.command("init").status == 0)
-    let imported = try await other.command(
-      "store", "import", file, "--passphrase-file", passphrase)
-    #expect(imported.status == 0, "\(imported.error)")
+    let restored = try await other.command(
+      "store", "restore", file, "--key-file", installation.directory.file("store.key"))
+    #expect(restored.status == 0, "\(restored.error)")
     #expect(
       try await other.json("preferred", "history").list.map { $0["id"] }
         == JSON(history)?.list.map { $0["id"] })

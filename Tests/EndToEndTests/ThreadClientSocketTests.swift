@@ -42,7 +42,7 @@ struct ThreadClientSocketTests {
     #expect(
       interfaces == ["org.varlink.service", "io.threadkeeper"]
         + RequestMethods.interfaces.map(\.name))
-    for name in ["Store.Lock", "Store.Export", "Consent.Approve", "Keys.List", "Status.Get"] {
+    for name in ["Store.Lock", "Store.Backup", "Consent.Approve", "Keys.List", "Status.Get"] {
       let parts = name.split(separator: ".")
       let method = VarlinkMethod<VarlinkNothing, VarlinkNothing>(
         "io.threadkeeper.\(parts[0])", "\(parts[1])", for: .owner)

@@ -5,7 +5,7 @@ import ThreadCredentialStore
 
 /// Border agent ids whose routers are not there.
 extension Ownership {
-  /// Gives each owned id its row, and what it has there: after a start, an import, or when the table was created again.
+  /// Gives each owned id its row, and what it has there: after a start, or when the table was created again.
   ///
   /// - Parameter limit: items looked at.
   func listOwnedIDs(limit: Int) throws {

@@ -60,7 +60,6 @@ struct PreferredNotice {
     case .confirmed: "\(who) and \(second ?? "another border router") report them"
     case .owner: "a program on this machine has stored it for one of its team's border routers"
     case .person: "a person has chosen it (\(who))"
-    case .imported: "it came with an import"
     }
   }
 

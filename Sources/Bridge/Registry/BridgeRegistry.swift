@@ -26,20 +26,6 @@ package struct BridgeRegistry: Sendable {
       configuration, store: ThreadCredentialStore(keychain), now: clock.now())
   }
 
-  /// Makes only what is missing: tables, and homes that are new in the settings. A daemon may run on the rest.
-  package static func complete(_ configuration: BridgeConfiguration, keychain: Keychain) throws {
-    let database = keychain.database
-    try database.migrate(BridgeSchema.component, BridgeSchema.migrations)
-    let known = try database.read { try HomeLedger.all($0) }
-    let missing = configuration.topics.homes.filter { home in
-      !known.contains { $0.name == home.name }
-    }
-    guard !missing.isEmpty else { return }
-    try database.write { tx in
-      for home in missing { try HomeLedger.insert(home, tx) }
-    }
-  }
-
   package func homes() throws -> [HomeRecord] {
     try database.read { try HomeLedger.all($0) }
   }

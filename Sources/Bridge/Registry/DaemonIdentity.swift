@@ -4,8 +4,7 @@ import ClientEnrolment
 import KeychainCore
 import Logging
 
-/// The daemon's own keys at its start. They are made when they are first needed, by `clients`: a store
-/// that is to take up that of another daemon should have none.
+/// The daemon's own keys at its start. They are made when they are first needed, by `clients`.
 enum DaemonIdentity {
   /// Without them the rest of the daemon works: what is sealed is then refused by name.
   static func load(_ enrolments: ClientEnrolmentStore, logger: Logger) throws {

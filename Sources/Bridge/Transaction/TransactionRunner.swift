@@ -8,8 +8,8 @@ import SodiumCrypto
 import Synchronization
 import ThreadCredentialStore
 
-/// Runs all transactions of the bridge: for a message, a request, a person, the clock. Those of the start, of
-/// an import and of a repair are parts of others; nothing follows from them.
+/// Runs all transactions of the bridge: for a message, a request, a person, the clock. Those of the start
+/// and of a repair are parts of others; nothing follows from them.
 ///
 /// What follows from a transaction is applied here once it is on disk, so it is the same for all of them: counters,
 /// answers, messages to routers, lines of the log, and the wake-up of the connection that publishes.

@@ -16,10 +16,6 @@ package enum AuditAction: UInt8, Sendable {
   case rootsRenewed = 11
   case locked = 12
   case unlocked = 13
-  case exported = 20
-  case imported = 21
-  /// From here on somebody may have bytes of it.
-  case exportBegun = 22
 
   // What people decide about credentials.
   case consentApproved = 30

@@ -3,7 +3,7 @@
 import SQLiteDatabase
 import SodiumCrypto
 
-/// A backup that lies there.
+/// A backup that lies there: the database as SQLite copied it, sealed as it is, the trailer, and the tag.
 struct BackupFile {
   let trailer: BackupTrailer
   private let file: FileBytes
@@ -56,8 +56,16 @@ struct BackupFile {
     return report.locked
   }
 
-  /// What an error that was met in the copy says about the file.
-  func refusal(_ error: any Error) -> KeychainError {
+  /// Does what looks at the copy: what is wrong with that is wrong with the file.
+  func checking<R>(_ body: () throws -> R) throws -> R {
+    do {
+      return try body()
+    } catch {
+      throw refusal(error)
+    }
+  }
+
+  private func refusal(_ error: any Error) -> KeychainError {
     let found =
       switch error {
       case let error as KeychainError: error
@@ -76,5 +84,97 @@ struct BackupFile {
         "the backup \(file.path) was altered or is damaged; the store is as it was. Found:"
           + " \(found.message)")
     }
+  }
+}
+
+/// The end of a backup file, after the database and before the tag:
+///
+///     "TKBACKUP" | format 4 | 0 4 | store 16 | generation 8 | time 8 | database's length 8 | items 8
+///
+/// 64 bytes. Numbers are big-endian, the time is microseconds since 1970.
+package struct BackupTrailer: Equatable, Sendable {
+  static let length = 64
+  static let format: UInt32 = 1
+  private static let magic = Array("TKBACKUP".utf8)
+
+  package var store: StoreID
+  package var generation: UInt64
+  /// Microseconds since 1970.
+  package var created: Int64
+  /// Of the database, in bytes.
+  package var databaseLength: UInt64
+  package var items: UInt64
+
+  var bytes: [UInt8] {
+    Self.magic + Self.format.bigEndianBytes + [0, 0, 0, 0] + store.bytes
+      + generation.bigEndianBytes + created.bigEndianBytes + databaseLength.bigEndianBytes
+      + items.bigEndianBytes
+  }
+
+  init(
+    store: StoreID, generation: UInt64, created: Int64, databaseLength: UInt64, items: UInt64
+  ) {
+    self.store = store
+    self.generation = generation
+    self.created = created
+    self.databaseLength = databaseLength
+    self.items = items
+  }
+
+  /// - Throws: `decode` when this is the end of something else, `notAvailable` for a newer format.
+  init(decoding bytes: [UInt8], path: String) throws(KeychainError) {
+    guard bytes.count == Self.length, bytes.starts(with: Self.magic) else {
+      throw KeychainError(
+        .decode, "\(path) is no backup of a threadkeeper store, or it ends too early")
+    }
+    func number(_ offset: Int, _ count: Int) -> UInt64 {
+      bytes[offset..<offset + count].reduce(0) { $0 << 8 | UInt64($1) }
+    }
+    let format = number(8, 4)
+    guard format == Self.format else {
+      throw KeychainError(
+        .notAvailable,
+        "\(path) is a backup of format \(format), this program knows \(Self.format):"
+          + " use the newer program")
+    }
+    guard number(12, 4) == 0, let store = StoreID(Array(bytes[16..<32])) else {
+      throw KeychainError(.decode, "\(path) is damaged")
+    }
+    self.init(
+      store: store, generation: number(32, 8), created: Int64(bitPattern: number(40, 8)),
+      databaseLength: number(48, 8), items: number(56, 8))
+  }
+}
+
+/// The tag over a whole backup file, with the bridge's tables in plaintext: keyed BLAKE2b-256, piece after piece, each
+/// with the tag of what came before it. The key is subkey 3 of the manifest key (see `ManifestKey`).
+struct BackupTag {
+  static let length = 32
+
+  private let key: GuardedKey
+  private(set) var value = [UInt8](repeating: 0, count: Self.length)
+
+  init(_ manifestKey: GuardedKey, in arena: KeyArena) throws {
+    key = try arena.key { memory in
+      try manifestKey.withUnsafeBytes { key in
+        try KeyDerivation.derive(3, context: "tk-mani1", from: key, into: memory)
+      }
+    }
+  }
+
+  /// Goes on with the next piece: `FileBytes.pieceLength` bytes, the last one fewer.
+  mutating func add(_ piece: some Collection<UInt8>) throws {
+    let message = value + piece
+    try value.withUnsafeMutableBytes { output in
+      try message.withUnsafeBytes { message in
+        try key.withUnsafeBytes { try BLAKE2b.hash(message, key: $0, into: output) }
+      }
+    }
+  }
+}
+
+extension FixedWidthInteger {
+  fileprivate var bigEndianBytes: [UInt8] {
+    withUnsafeBytes(of: bigEndian) { Array($0) }
   }
 }

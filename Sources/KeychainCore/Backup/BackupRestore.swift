@@ -3,32 +3,71 @@
 import SQLiteDatabase
 import SodiumCrypto
 
-/// Puts the store of a backup in place of another one.
-enum BackupRestore {
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// What a restore has done.
+package struct RestoreReport: Equatable, Sendable {
+  package var backup: BackupTrailer
+  /// Whether there was a store in its place.
+  package var replaced: Bool
+  /// By how many generations the anchor was ahead of the backup; nil where there was none to compare with.
+  package var behindBy: UInt64?
+  /// Changes that the backup does not have: they are lost. Nil where there is no telling how many, because a backup was
+  /// restored meanwhile, or several: each leaves out `BackupRestore.margin` generations.
+  package var changesLost: UInt64? { behindBy.flatMap { $0 < BackupRestore.margin ? $0 : nil } }
+  /// Items that are restored.
+  package var items: UInt64
+  /// Items for another device only, which are in the backup and not in the store.
+  package var leftOut = 0
+  /// Items that could not be tried, because their class is locked.
+  package var locked = 0
+  /// The slot that the key file of this machine got, and whether the file was made.
+  package var newSlot: KeySlot?
+  package var madeKeyFile = false
+  /// Why the anchor could not be written. It is then behind the store, until that is opened again.
+  package var anchorProblem: String?
+}
+
+/// Puts the store of a backup in place of another one, on the machine where it was made or on another.
+package struct BackupRestore {
   /// Generations that a restore leaves out. The anchor is written once a second: what was committed after it must be left
   /// behind as well.
   static let margin: UInt64 = 100_000
 
-  /// Puts the store of a backup in place of the one at `location`, or where there is none. Nobody may
-  /// have that open for writing.
+  let location: StoreLocation
+  /// Whether an existing store may go.
+  package var isReplacing = false
+  /// Asked one after the other when no secret opens the backup. They get the refusal and the slots of the backup, which
+  /// nobody has verified yet.
+  package var further: [(KeychainError, [KeySlot]) throws -> [KeySlotSecret]] = []
+  /// The key file with which this machine opens its store. Where what opened the backup was given for this once, it gets
+  /// a slot of its own, and is made if there is none. Nil: this machine has another way.
+  package var keyFile: String?
+  package var options = KeychainOptions()
+  package var progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
+  /// Gets the verified store before it is in its place.
+  package var inspect: (Keychain) throws -> Void = { _ in }
+
+  package init(to location: StoreLocation) { self.location = location }
+
+  /// Nobody may have the store that is replaced open for writing.
   ///
   /// Everything is verified first, with the key: each byte of the file, and that each item opens.
   /// Killed at any moment, the store is the old one or the new one. The new one counts on from the
   /// anchor, so that it is not taken for a store that was rolled back.
   ///
-  /// - Parameters:
-  ///   - secrets: the first that opens the backup is used.
-  ///   - further: asked one after the other when none does; they get the refusal and the slots of the
-  ///     backup, which nobody has verified yet.
-  ///   - isReplacing: whether an existing store may go.
+  /// Items for this device only stay in the backup, unless the device key that they were added with is here.
+  ///
+  /// - Parameter secrets: the first that opens the backup is used.
   /// - Throws: `duplicateKeychain` when there is a store and `isReplacing` is not set; `decode` for a
   ///   backup that was altered; `authFailed` when nothing opens it; `notAvailable` with `lockHolder`
   ///   when the store is in use. After any error the store is as it was.
-  static func run(
-    _ path: String, to location: StoreLocation, with secrets: [KeySlotSecret],
-    further: [(KeychainError, [KeySlot]) throws -> [KeySlotSecret]],
-    replacing isReplacing: Bool, options: KeychainOptions,
-    progress: (_ done: UInt64, _ total: UInt64) -> Void
+  package func run(
+    _ path: String, with secrets: [KeySlotSecret]
   ) throws(KeychainError) -> RestoreReport {
     try KeychainError.wrap("restoring the backup") {
       try Sodium.initialize()
@@ -46,47 +85,63 @@ enum BackupRestore {
       let staging = try StagingDirectory(beside: location)
       // After the exchange this removes the old store.
       defer { staging.remove() }
-      try file.copy(to: staging.location.databasePath, progress: progress)
+      try file.checking { try file.copy(to: staging.location.databasePath, progress: progress) }
 
-      let anchor = Anchor(path: location.anchorPath(file.trailer.store))
       var report = RestoreReport(
-        backup: file.trailer, replaced: replaced, behindBy: nil, locked: 0)
-      let generation: UInt64
+        backup: file.trailer, replaced: replaced, behindBy: nil, items: file.trailer.items)
       do {
-        let staged = try openFirst(secrets, further, at: staging.location, options)
-        defer { staged.close() }
-        report.locked = try file.verify(with: staged)
-        if case .generation(let anchored) = anchor.read() {
-          report.behindBy = max(anchored, file.trailer.generation) - file.trailer.generation
-        }
-        generation = try goBeyond(report, staged)
-        guard try staged.database.checkpointTruncate() else {
-          throw KeychainError(
-            .notAvailable, "somebody reads the store while it is made", isTemporary: true)
+        let generation = try prepare(file, secrets, in: staging, &report)
+        try FileBytes(staging.location.databasePath).sync()
+        // Whoever opens it must wait until the anchor is written.
+        let newLock = try StoreLock(staging.location.lockPath)
+        try staging.exchange()
+        // The store is in its place now, and ahead of its anchor, which the next opening can fix.
+        withExtendedLifetime((lock, newLock)) {
+          do throws(KeychainError) {
+            try anchor(file).write(generation)
+          } catch {
+            report.anchorProblem = error.message
+          }
         }
       } catch {
-        throw file.refusal(error)
-      }
-      try FileBytes(staging.location.databasePath).sync()
-      // Whoever opens it must wait until the anchor is written.
-      let newLock = try StoreLock(staging.location.lockPath)
-      try staging.exchange()
-      // The store is in its place now, and ahead of its anchor, which the next opening can fix.
-      withExtendedLifetime((lock, newLock)) {
-        do throws(KeychainError) {
-          try anchor.write(generation)
-        } catch {
-          report.anchorProblem = error.message
-        }
+        if report.madeKeyFile, let keyFile { unlink(keyFile) }
+        throw error
       }
       return report
     }
   }
 
-  private static func openFirst(
-    _ secrets: [KeySlotSecret], _ further: [(KeychainError, [KeySlot]) throws -> [KeySlotSecret]],
-    at location: StoreLocation, _ options: KeychainOptions
-  ) throws -> Keychain {
+  private func anchor(_ file: BackupFile) -> Anchor {
+    Anchor(path: location.anchorPath(file.trailer.store))
+  }
+
+  /// Verifies the copy, and makes it this machine's store. Returns its generation.
+  private func prepare(
+    _ file: BackupFile, _ secrets: [KeySlotSecret], in staging: StagingDirectory,
+    _ report: inout RestoreReport
+  ) throws -> UInt64 {
+    let (staged, secret) = try file.checking { try openFirst(secrets, at: staging.location) }
+    defer { staged.close() }
+    report.locked = try file.checking { try file.verify(with: staged) }
+    report.leftOut = try leaveOutOtherDevice(staged)
+    report.locked -= min(report.leftOut, report.locked)
+    report.items -= min(UInt64(report.leftOut), report.items)
+    try admitKeyFile(to: staged, openedBy: secret, &report)
+    if case .generation(let anchored) = anchor(file).read() {
+      report.behindBy = max(anchored, file.trailer.generation) - file.trailer.generation
+    }
+    try inspect(staged)
+    let generation = try goBeyond(report, staged)
+    guard try staged.database.checkpointTruncate() else {
+      throw KeychainError(
+        .notAvailable, "somebody reads the store while it is made", isTemporary: true)
+    }
+    return generation
+  }
+
+  private func openFirst(
+    _ secrets: [KeySlotSecret], at location: StoreLocation
+  ) throws -> (Keychain, KeySlotSecret) {
     var refusal = KeychainError(.authFailed, "there is nothing to open it with")
     for position in 0...further.count {
       let group =
@@ -94,7 +149,7 @@ enum BackupRestore {
         ? secrets : further[position - 1](refusal, StoreOpener.slots(at: location))
       for (number, secret) in group.enumerated() {
         do {
-          return try Keychain.open(at: location, with: secret, options: options)
+          return (try Keychain.open(at: location, with: secret, options: options), secret)
         } catch {
           guard error.status == .authFailed else { throw error }
           // Of what was tried last, what was likeliest.
@@ -105,14 +160,53 @@ enum BackupRestore {
     throw refusal
   }
 
+  /// Deletes the classes for another device only. Where that cannot be seen, because they are locked or the file of the
+  /// device key cannot be read, they stay. Returns how many items it were.
+  private func leaveOutOtherDevice(_ staged: Keychain) throws -> Int {
+    try staged.database.write { tx in
+      var count = 0
+      for accessible in Accessibility.allCases where accessible.isThisDeviceOnly {
+        guard let key = try KeyTable.newest(accessible.keyPurpose, in: tx),
+          try isOfOtherDevice(key, staged.keys, tx)
+        else { continue }
+        let ledger = try staged.changes.ledger(tx)
+        count += try staged.itemTable.deleteClass(accessible, ledger, in: tx)
+        staged.auditLog.note(
+          .deleted, "the items and keys of another device, \(accessible)", ledger)
+      }
+      return count
+    }
+  }
+
+  private func isOfOtherDevice(_ id: KeyID, _ keys: KeyRing, _ tx: ReadTransaction) throws -> Bool {
+    switch try keys.deviceKeyFile() {
+    case .missing: return true
+    case .unusable: return false
+    case .key:
+      do {
+        _ = try keys.key(id, in: tx)
+        return false
+      } catch let error as KeychainError {
+        return error.status == .notAvailable
+      }
+    }
+  }
+
+  private func admitKeyFile(
+    to staged: Keychain, openedBy secret: KeySlotSecret, _ report: inout RestoreReport
+  ) throws {
+    if case .systemdCredential = secret { return }
+    guard let keyFile, try staged.slotsOpened(by: .keyFile(path: keyFile)).isEmpty else { return }
+    report.madeKeyFile = try KeyFile.createIfAbsent(keyFile)
+    report.newSlot = try staged.addKeySlot(.keyFile(path: keyFile), label: "restored")
+  }
+
   /// Counts on, beyond all that was ever committed in the store that is replaced. Returns where it is.
-  private static func goBeyond(
-    _ report: RestoreReport, _ staged: Keychain
-  ) throws -> UInt64 {
+  private func goBeyond(_ report: RestoreReport, _ staged: Keychain) throws -> UInt64 {
     try staged.database.write { tx in
       let ledger = try staged.changes.ledger(tx)
       guard ledger.manifest?.advance(by: report.behindBy ?? 0) == true,
-        ledger.manifest?.advance(by: margin) == true, let manifest = ledger.manifest
+        ledger.manifest?.advance(by: Self.margin) == true, let manifest = ledger.manifest
       else { throw ManifestStore.noGenerationLeft() }
       let lost = report.changesLost.map { "\($0) changes" } ?? "all changes"
       staged.auditLog.note(.restored, "a backup; \(lost) since then are lost", ledger)

@@ -7,22 +7,17 @@
 #endif
 
 /// An open file, read and written in pieces.
-final class FileBytes {
+package final class FileBytes: Sendable {
+  static let pieceLength = 1 << 20
+
   let path: String
   let descriptor: Int32
 
-  /// An existing file, for reading and perhaps for writing.
-  init(_ path: String, forWriting: Bool = false) throws(KeychainError) {
+  /// An existing file, for reading.
+  init(_ path: String) throws(KeychainError) {
     self.path = path
-    descriptor = open(path, (forWriting ? O_RDWR : O_RDONLY) | O_CLOEXEC)
+    descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .system("open", path: path) }
-  }
-
-  /// A file that somebody else opened. The descriptor stays theirs.
-  init(_ path: String, openAs descriptor: Int32) throws(KeychainError) {
-    self.path = path
-    self.descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
-    guard self.descriptor >= 0 else { throw .system("use", path: path) }
   }
 
   /// A new, empty file for this user alone. What has that name is a leftover, and goes.
@@ -30,13 +25,17 @@ final class FileBytes {
     self.path = path
     guard unlink(path) == 0 || errno == ENOENT else { throw .system("replace", path: path) }
     descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw .system("make", path: path) }
+    guard descriptor >= 0 else {
+      let error = KeychainError.system("make", path: path)
+      // A medium that is write-protected says nothing about the store.
+      throw error.status == .readOnly ? KeychainError(.writePermission, error.message) : error
+    }
   }
 
   deinit { close(descriptor) }
 
   /// Bytes. Only an ordinary file has a length.
-  func length() throws(KeychainError) -> Int {
+  package func length() throws(KeychainError) -> Int {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw .system("look at", path: path) }
     guard status.st_mode & S_IFMT == S_IFREG else {
@@ -45,7 +44,7 @@ final class FileBytes {
     return Int(status.st_size)
   }
 
-  func read(at offset: Int, count: Int) throws(KeychainError) -> [UInt8] {
+  package func read(at offset: Int, count: Int) throws(KeychainError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     var done = 0
     while done < count {
@@ -60,7 +59,7 @@ final class FileBytes {
     return bytes
   }
 
-  func write(_ bytes: [UInt8], at offset: Int) throws(KeychainError) {
+  package func write(_ bytes: [UInt8], at offset: Int) throws(KeychainError) {
     var done = 0
     while done < bytes.count {
       let written = bytes.withUnsafeBytes {
@@ -79,14 +78,14 @@ final class FileBytes {
   ) throws {
     var offset = 0
     while offset < length {
-      let piece = try read(at: offset, count: min(BackupTag.pieceLength, length - offset))
+      let piece = try read(at: offset, count: min(Self.pieceLength, length - offset))
       try body(piece, offset)
       offset += piece.count
     }
   }
 
   /// Makes it last.
-  func sync() throws(KeychainError) {
+  package func sync() throws(KeychainError) {
     guard fsync(descriptor) == 0 else { throw .system("write", path: path) }
   }
 }

@@ -28,7 +28,7 @@ package enum Accessibility: UInt8, CaseIterable, Sendable {
     self = match
   }
 
-  /// Bound to a file outside of the store, and left out of every export.
+  /// Bound to a file outside of the store, and left in the backup by a restore elsewhere.
   package var isThisDeviceOnly: Bool { rawValue >= 3 }
 
   /// The root key that wraps the class keys; for this device only, together with the device key.

@@ -9,7 +9,7 @@ package struct NewItem: Sendable {
   package static let attributesLimit = 1 << 20
 
   package var itemClass: ItemClass
-  /// The dates are stamped, unless they are given (an import gives them).
+  /// The dates are stamped, unless they are given.
   package var attributes: ItemAttributes
   package var secret: SecretBytes
   package var accessible: Accessibility

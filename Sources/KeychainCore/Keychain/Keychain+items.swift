@@ -68,29 +68,4 @@ extension Keychain {
   package func secret(of item: Item, in tx: ReadTransaction) throws(KeychainError) -> SecretBytes {
     try itemTable.reader.secret(of: item, in: tx)
   }
-
-  /// See `ItemExport.lockedItems`.
-  package func lockedForExport() throws(KeychainError) -> Int { try export.lockedItems() }
-
-  /// See `ItemExport.write`.
-  package func exportItems(
-    to descriptor: Int32, name: String, passphrase: SecretBytes, actor: String? = nil,
-    progress: (_ done: Int, _ total: Int) throws -> Void = { _, _ in }
-  ) throws(KeychainError) -> ExportReport {
-    try export.write(
-      to: descriptor, name: name, passphrase: passphrase, actor: actor, progress: progress)
-  }
-
-  private var export: ItemExport {
-    ItemExport(
-      items: itemTable, transactions: transactions, verifier: verifier, options: options)
-  }
-
-  /// See `ItemImporter.run`.
-  package func importItems(
-    from descriptor: Int32, name: String, passphrase: SecretBytes, _ plan: ItemImport = .init()
-  ) throws(KeychainError) -> ImportReport {
-    try ItemImporter(items: itemTable, transactions: transactions)
-      .run(from: descriptor, name: name, passphrase: passphrase, plan)
-  }
 }

@@ -30,23 +30,33 @@ extension Keychain {
   /// See `BackupRestore.run`.
   package static func restore(
     _ path: String, to location: StoreLocation, with secrets: [KeySlotSecret],
-    further: [(KeychainError, [KeySlot]) throws -> [KeySlotSecret]] = [],
-    replacing isReplacing: Bool = false, options: KeychainOptions = .init(),
-    progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
+    replacing isReplacing: Bool = false, keyFile: String? = nil, options: KeychainOptions = .init()
   ) throws(KeychainError) -> RestoreReport {
-    try BackupRestore.run(
-      path, to: location, with: secrets, further: further, replacing: isReplacing,
-      options: options, progress: progress)
+    var restore = BackupRestore(to: location)
+    restore.isReplacing = isReplacing
+    restore.keyFile = keyFile
+    restore.options = options
+    return try restore.run(path, with: secrets)
   }
 
   /// See `StoreBackup.write`.
   package func backup(
-    to path: String, replacing isReplacing: Bool = false,
-    progress: (_ done: UInt64, _ total: UInt64) throws -> Void = { _, _ in }
+    into draft: BackupDraft, progress: (_ done: UInt64, _ total: UInt64) throws -> Void
   ) throws(KeychainError) -> BackupTrailer {
     try StoreBackup(
       database: database, manifest: manifest, health: health, verifier: verifier, options: options
-    ).write(to: path, replacing: isReplacing, progress: progress)
+    ).write(into: draft, progress: progress)
+  }
+
+  /// The same, and gives it its name.
+  package func backup(
+    to path: String, replacing isReplacing: Bool = false,
+    progress: (_ done: UInt64, _ total: UInt64) throws -> Void = { _, _ in }
+  ) throws(KeychainError) -> BackupTrailer {
+    let draft = try BackupDraft(path, replacing: isReplacing)
+    let trailer = try backup(into: draft, progress: progress)
+    try draft.place()
+    return trailer
   }
 
   /// See `StoreCompaction.run`.

@@ -16,7 +16,7 @@ import SodiumCrypto
 ///
 /// A part knows only those below it:
 ///
-///     Rotation · RootRenewal · StoreBackup · ItemExport · ItemImporter · StoreVerifier
+///     Rotation · RootRenewal · StoreBackup · StoreVerifier
 ///     KeySlots
 ///     ItemTable ─ ItemSearch ─ ItemReader
 ///     StoreChanges ─ ManifestStore · AuditLog · AnchorWriter · LogErasure      StoreTransactions

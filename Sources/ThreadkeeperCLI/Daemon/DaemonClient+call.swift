@@ -35,17 +35,14 @@ extension DaemonClient {
   ///
   /// - Parameters:
   ///   - limit: the most time for the connection, and then until the first reply.
-  ///   - preparation: what is called before on the same connection.
   ///   - each: gets every reply. What it throws ends the stream.
   /// - Returns: the last reply; nil when no daemon listens.
   func follow<Parameters: Encodable & Sendable, Reply: Decodable & Sendable>(
     _ method: VarlinkStream<Parameters, Reply>, _ parameters: Parameters,
     firstWithin limit: Duration = .seconds(60),
-    after preparation: (VarlinkClient) async throws -> Void = { _ in },
     each: (Reply) async throws -> Void
   ) async throws -> Reply? {
     try await with(method.access, within: limit) {
-      try await preparation($0)
       var last: Reply?
       for try await reply in try $0.replies(
         to: method, parameters, firstWithin: limit)

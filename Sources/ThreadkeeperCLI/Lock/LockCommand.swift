@@ -10,7 +10,7 @@ struct LockCommand: AsyncParsableCommand {
     abstract: "Lock what is accessible \"when unlocked\" in the running daemon.",
     discussion: """
       Its keys leave the daemon's memory, and only `threadkeeper unlock` brings them back. The daemon \
-      goes on with everything else. Nothing that the daemon does makes this wait, not even an import; only \
+      goes on with everything else. Nothing that the daemon does makes this wait; only \
       the note in the audit may come later. Ends with 69 when no daemon runs: then nothing is in memory.
 
       Example:

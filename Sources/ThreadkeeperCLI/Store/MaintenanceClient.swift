@@ -2,6 +2,7 @@
 
 import KeychainCore
 import Settings
+import SystemThreads
 import ThreadkeeperDaemon
 import VarlinkSocket
 
@@ -64,18 +65,22 @@ struct MaintenanceClient: Sendable {
     guard try await client.isThere(within: .seconds(10)) else { return nil }
     let line = ProgressLine(Self.writing)
     defer { line.end() }
-    let draft = try ExportDraft(file, replacing: isReplacing)
-    let writer = try DraftWriter(draft.descriptor, path: file)
+    let draft = try BackupDraft(file, replacing: isReplacing)
+    let written = draft.file
+    var length = 0
     let last = try await client.follow(
       StoreMethods.backup, VarlinkNothing(), firstWithin: Self.timeout
     ) { step in
       line.show(step.progress)
-      if let data = step.data { try await writer.append(data) }
+      guard let data = step.data else { return }
+      try await SystemThread.result { [length] in try written.write([UInt8](data), at: length) }
+      length += data.count
     }
     guard let last else { return nil }
-    guard let outcome = last.made, try await writer.finish() == outcome.fileBytes else {
+    guard let outcome = last.made, length == outcome.fileBytes else {
       throw DaemonClient.unreadable
     }
+    try await SystemThread.result { try written.sync() }
     try draft.place()
     BackupNote.write(settings)
     return outcome
@@ -103,5 +108,12 @@ struct MaintenanceClient: Sendable {
         throw CommandFailure(maintaining: error)
       }
     }
+  }
+}
+
+extension ProgressLine {
+  fileprivate func show(_ progress: WorkProgress?) {
+    guard let progress else { return }
+    show(UInt64(clamping: progress.done), of: UInt64(clamping: progress.total))
   }
 }

@@ -11,8 +11,8 @@ struct StoreBackupCommand: AsyncParsableCommand {
     abstract: "Write a copy of the store into one file.",
     discussion: """
       A running daemon makes the backup while it works, and needs free space for a second copy in the store's \
-      directory. The file is sealed like the store, and takes what opens the store \
-      now: keep the key file in another place. What is for this device only opens nowhere else.
+      directory. The file opens with any key slot of the store: its key file, a passphrase, a \
+      recovery code. Keep them in another place. What is for this device only opens nowhere else.
 
       Examples:
         threadkeeper store backup /media/stick/threadkeeper-monday.tkbackup
@@ -49,7 +49,7 @@ struct StoreBackupCommand: AsyncParsableCommand {
     let client = MaintenanceClient(settings: settings)
     let (file, force) = (file, force)
     do {
-      try ExportDraft.checkIsFree(file, replacing: force)
+      try BackupDraft.checkIsFree(file, replacing: force)
     } catch {
       throw CommandFailure(maintaining: error)
     }
@@ -65,8 +65,8 @@ struct StoreBackupCommand: AsyncParsableCommand {
       text: """
         \(made.items) items, \(made.bytes / 1024) KiB, are in \(file.printable)
 
-        Not in it, and needed to restore:
-          \(settings.store.keyFile.printable), or another way into the store: keep it in another place
+        It opens with any key slot of the store: keep a copy of \(settings.store.keyFile.printable),
+          a passphrase or a recovery code in another place.
         Never in it: \(deviceKey.printable), so what is for this device only
           opens on this machine only.
 

@@ -9,7 +9,6 @@ struct StoreCommand: ParsableCommand {
     abstract: "Look after the encrypted store itself.",
     subcommands: [
       StoreVerifyCommand.self, StoreBackupCommand.self, StoreRestoreCommand.self,
-      StoreExportCommand.self, StoreImportCommand.self,
       StoreCompactCommand.self, StoreAcceptRollbackCommand.self,
     ])
 }

@@ -4,6 +4,7 @@ import ArgumentParser
 import BridgeProtocol
 import KeychainCore
 import Settings
+import SodiumCrypto
 import ThreadkeeperDaemon
 
 /// `threadkeeper store restore`
@@ -15,8 +16,11 @@ struct StoreRestoreCommand: ParsableCommand {
       Stop the daemon first. Every byte of the backup is checked with the key before anything is \
       replaced. Interrupted at any moment, the store is the old one or the new one, whole.
 
-      The backup is opened as the store is: by `store.passphrase`, or else by the key file, then by \
-      what systemd hands over, then by what you type.
+      The backup is opened by --key-file, or else as the store is: by `store.passphrase`, or else by the \
+      key file, then by what systemd hands over, then by the passphrase or recovery code that you type. If \
+      it was typed, or --key-file was used, the key file of this machine gets a key slot, and is made if there is \
+      none: the daemon starts with it. On another machine than that of the backup, items for that device only \
+      are left out.
 
       What was stored since the backup is lost; routers announce themselves again. The restored store \
       needs no `accept-rollback`.
@@ -28,10 +32,17 @@ struct StoreRestoreCommand: ParsableCommand {
       Examples:
         threadkeeper store restore /media/stick/threadkeeper-monday.tkbackup
         threadkeeper store restore --yes /var/backups/threadkeeper.tkbackup
+        threadkeeper store restore --key-file old/store.key home.tkbackup
       """)
 
   @Argument(help: "What `threadkeeper store backup` wrote.", completion: .file())
   var file: String
+
+  @Option(
+    help: ArgumentHelp(
+      "A key file of the backup's store, where it is not in its place.", valueName: "file"),
+    completion: .file())
+  var keyFile: String?
 
   @Flag(help: "Also when there is a store, which goes.")
   var yes = false
@@ -45,8 +56,15 @@ struct StoreRestoreCommand: ParsableCommand {
     let replaced: Bool
     /// Changes of the store that the backup does not have; nil where there is no telling how many.
     let changesLost: UInt64?
+    /// Items for another device only, which are not restored.
+    let leftOut: Int
     /// Items that could not be tried.
     let locked: Int
+    /// The slot that the key file of this machine got; nil: it opens the store anyway, or the daemon has to use another
+    /// way.
+    let newKeySlot: Int64?
+    let keyFile: String
+    let keyFileMade: Bool
     /// Why the anchor could not be written, if so.
     let anchorProblem: String?
     /// When the backup was made, as RFC 3339.
@@ -58,7 +76,11 @@ struct StoreRestoreCommand: ParsableCommand {
       case storeID = "store_id"
       case items, replaced
       case changesLost = "changes_lost"
+      case leftOut = "left_out"
       case locked
+      case newKeySlot = "new_key_slot"
+      case keyFile = "key_file"
+      case keyFileMade = "key_file_made"
       case anchorProblem = "anchor_problem"
       case backupMade = "backup_made"
       case access
@@ -66,50 +88,54 @@ struct StoreRestoreCommand: ParsableCommand {
   }
 
   func run() throws {
+    try? ProcessHardening.forbidCoreDumps()
     let settings = try options.load()
     try OpenStore.checkMaking(settings)
     let progress = ProgressLine("Reading the backup:")
-    let done: RestoreReport
     var isBrokenOff = false
     var lacksAnswer = false
-    var typed: SecretText?
+    var access: RestoredAccess?
+    var keyFileOpens = false
+    var restore = BackupRestore(to: OpenStore.location(settings))
+    restore.isReplacing = yes
+    restore.options = OpenStore.audited(KeychainOptions())
+    restore.progress = { progress.show($0, of: $1) }
+    if settings.store.passphrase == nil { restore.keyFile = settings.store.keyFile }
+    if keyFile == nil {
+      restore.further = StoreWays.further(settings) { words in
+        progress.end()
+        do {
+          let typed = try StoreSecret.askNow(words)
+          lacksAnswer = typed == nil
+          return typed
+        } catch {
+          isBrokenOff = error is CancellationError
+          throw error
+        }
+      }
+    }
+    restore.inspect = { store in
+      access = try? RestoredAccess(store)
+      keyFileOpens = try !store.slotsOpened(by: .keyFile(path: settings.store.keyFile)).isEmpty
+    }
+    let done: RestoreReport
     do {
       defer { progress.end() }
-      done = try Keychain.restore(
-        file, to: OpenStore.location(settings),
-        with: try StoreWays.first(settings),
-        further: StoreWays.further(settings) { words in
-          progress.end()
-          do {
-            typed = try StoreSecret.askNow(words)
-            lacksAnswer = typed == nil
-            return typed
-          } catch {
-            isBrokenOff = error is CancellationError
-            throw error
-          }
-        }, replacing: yes,
-        options: OpenStore.audited(KeychainOptions())
-      ) { progress.show($0, of: $1) }
+      done = try restore.run(
+        file, with: try keyFile.map { [.keyFile(path: $0)] } ?? StoreWays.first(settings))
     } catch {
       throw isBrokenOff ? CancellationError() : failure(error, lacksAnswer: lacksAnswer)
     }
     let report = Report(
-      storeID: done.backup.store.description, items: done.backup.items, replaced: done.replaced,
-      changesLost: done.changesLost, locked: done.locked, anchorProblem: done.anchorProblem,
-      backupMade: WireTime(milliseconds: done.backup.created / 1_000).description,
-      access: try? access(settings, typed))
-    try output.show(report, text: text(report))
+      storeID: done.backup.store.description, items: done.items, replaced: done.replaced,
+      changesLost: done.changesLost, leftOut: done.leftOut, locked: done.locked,
+      newKeySlot: done.newSlot?.number, keyFile: settings.store.keyFile,
+      keyFileMade: done.madeKeyFile, anchorProblem: done.anchorProblem,
+      backupMade: WireTime(milliseconds: done.backup.created / 1_000).description, access: access)
+    try output.show(report, text: text(report, keyFileOpens: keyFileOpens))
   }
 
-  /// - Parameter typed: what opened the backup, where a person was asked: nobody is asked twice.
-  private func access(_ settings: Settings, _ typed: SecretText?) throws -> RestoredAccess {
-    let keychain = try OpenStore.forReading(settings) { _ in typed }
-    defer { keychain.close() }
-    return try RestoredAccess(keychain)
-  }
-
-  private func text(_ report: Report) -> String {
+  private func text(_ report: Report, keyFileOpens: Bool) -> String {
     var text = "\(report.items) items are restored.\n"
     if report.replaced { text += "The store that was there is gone.\n" }
     switch report.changesLost {
@@ -124,15 +150,30 @@ struct StoreRestoreCommand: ParsableCommand {
         "What was changed since \(report.backupMade), when the backup was made, is lost. The daemon goes"
         + " on from here.\n"
     }
-    if report.locked > 0 {
+    if report.leftOut > 0 {
       text +=
-        "\(report.locked) items could not be tried: they are locked, or for another device only.\n"
+        "\(report.leftOut) items are left out: they are for the device where the backup was made only, and stay in it.\n"
+    }
+    if report.locked > 0 {
+      text += "\(report.locked) items could not be tried: they are locked.\n"
+    }
+    let path = report.keyFile.printable
+    if let slot = report.newKeySlot {
+      text +=
+        report.keyFileMade
+        ? "The key file \(path) is made, with key slot \(slot): the daemon starts with it. Keep a copy of it in"
+          + " another place.\n"
+        : "The key file \(path) opens the store now, with key slot \(slot): the daemon starts with it.\n"
+    } else if !keyFileOpens {
+      text +=
+        "The key file \(path) does not open the store: the daemon needs what opened it now, or"
+        + " `threadkeeper keys add --key-file \(path)`.\n"
     }
     if let problem = report.anchorProblem {
       text += "The anchor is not written yet: \(problem). The next start writes it.\n"
     }
     let unseen =
-      "The store could not be opened to see who has access. It is as of \(report.backupMade):"
+      "Who has access could not be read. It is as of \(report.backupMade):"
       + " look at `threadkeeper clients list`, `threadkeeper consent grants` and `threadkeeper keys list`.\n"
     return text + (report.access?.text(made: report.backupMade) ?? unseen)
   }

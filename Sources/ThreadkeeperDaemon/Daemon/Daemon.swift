@@ -91,7 +91,7 @@ package struct Daemon {
     let state = DaemonStateReader(
       settings: settings, port: port, monitor: bridge.monitor, keychain: keychain,
       discovery: { bridge.discovery?.current ?? .off }, server: page, login: { logins.login })
-    let store = StoreService(settings, enrolments: bridge.enrolments, logger: logger)
+    let store = StoreService(settings, keychain: keychain, logger: logger)
     let clients = ClientSocket(
       settings: settings, requests: bridge.requests,
       finished: { [figures = bridge.monitor.figures] in figures.localCalls.add($1, to: $0) },

@@ -6,7 +6,7 @@ import Logging
 import Synchronization
 
 /// What the audit says of locking and unlocking, in the order in which it came. A note needs a transaction,
-/// and somebody may have one for long, an import above all. Who locks the store does not wait for that.
+/// and somebody may have one for long. Who locks the store does not wait for that.
 final class LockNotes: Sendable {
   private let keychain: Keychain
   private let logger: Logger

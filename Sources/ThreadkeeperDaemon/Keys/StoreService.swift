@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ClientEnrolment
 import Dispatch
 import KeychainCore
 import Logging
@@ -13,7 +12,6 @@ import Synchronization
 final class StoreService: Service {
   let settings: Settings
   let keychain: Keychain
-  let enrolments: ClientEnrolmentStore
   let logger: Logger
   let rotation = Mutex(Rotating())
   let isEnding = Mutex(false)
@@ -24,11 +22,9 @@ final class StoreService: Service {
   let notes: LockNotes
   let rotating = DispatchQueue(label: "threadkeeper.rotation", qos: .utility)
 
-  /// - Parameter enrolments: those of the intake, which remembers whom it knows.
-  init(_ settings: Settings, enrolments: ClientEnrolmentStore, logger: Logger) {
+  init(_ settings: Settings, keychain: Keychain, logger: Logger) {
     self.settings = settings
-    self.enrolments = enrolments
-    keychain = enrolments.keychain
+    self.keychain = keychain
     self.logger = logger
     notes = LockNotes(keychain, logger: logger)
   }

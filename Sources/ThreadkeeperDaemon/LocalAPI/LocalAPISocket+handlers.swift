@@ -25,7 +25,6 @@ extension LocalAPISocket {
         KeysHandler(service: store),
         StoreHandler(
           service: store,
-          exchange: ExchangeService(settings, enrolments: store.enrolments, logger: logger),
           maintenance: MaintenanceService(settings, keychain: keychain, logger: logger)),
         LoginHandler(service: logins),
       ] + RequestHandler.all(settings, requests: bridge.requests), logger: logger)

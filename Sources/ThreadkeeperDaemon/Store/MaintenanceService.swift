@@ -4,7 +4,14 @@ import Glibc
 import KeychainCore
 import Logging
 import Settings
+import Synchronization
 import VarlinkSocket
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// Verification and backups in the running daemon. Others use the store meanwhile.
 ///
@@ -12,7 +19,7 @@ import VarlinkSocket
 /// that reads slowly holds up no transaction, and nothing is left when it goes.
 struct MaintenanceService: Sendable {
   /// Of a backup that is being written.
-  private static let draftName = "backup-draft"
+  private static let draftName = "backup"
 
   private let settings: Settings
   private let keychain: Keychain
@@ -31,15 +38,16 @@ struct MaintenanceService: Sendable {
     self.settings = settings
     self.keychain = keychain
     self.logger = logger
-    // What a daemon left that was killed while it wrote a backup, and the record of earlier versions.
-    for name in [Self.draftName, Self.draftName + ".new", "run.json"] {
-      unlink(settings.store.path + "/" + name)
+    // What a daemon left that was killed while it wrote a backup.
+    let directory = settings.store.path
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+    for name in names where name.hasPrefix(Self.draftName + BackupDraft.suffix) {
+      unlink(directory + "/" + name)
     }
   }
 
   func verify(
-    for caller: VarlinkCaller,
-    send: @escaping @Sendable (ExchangeStep.Progress) async throws -> Void
+    for caller: VarlinkCaller, send: @escaping @Sendable (WorkProgress) async throws -> Void
   ) async throws -> VerificationOutcome {
     let outcome = try await perform(for: caller, send) { [keychain] progress in
       try VerificationOutcome(verifying: keychain, progress: progress)
@@ -63,7 +71,11 @@ struct MaintenanceService: Sendable {
     }
     logger.notice(
       "backup written", metadata: ["items": "\(outcome.items)", "user": "\(caller.peer.user)"])
-    while let piece = try await reading.run({ try file.read(StoreMethods.pieceLength) }) {
+    let length = outcome.fileBytes ?? 0
+    for offset in stride(from: 0, to: length, by: StoreMethods.pieceLength) {
+      let piece = try await reading.run {
+        Data(try file.read(at: offset, count: min(StoreMethods.pieceLength, length - offset)))
+      }
       try Task.checkCancellation()
       try await send(BackupStep(data: piece))
     }
@@ -72,14 +84,14 @@ struct MaintenanceService: Sendable {
 
   private func write(
     _ progress: (Int, Int) throws -> Void
-  ) throws -> (UnnamedFile, BackupOutcome) {
+  ) throws -> (FileBytes, BackupOutcome) {
     try checkSpace()
-    let path = settings.store.path + "/" + Self.draftName
-    let trailer = try keychain.backup(to: path, replacing: true) {
+    // Without its name when this returns.
+    let draft = try BackupDraft(settings.store.path + "/" + Self.draftName, replacing: true)
+    let trailer = try keychain.backup(into: draft) {
       try progress(Int(clamping: $0), Int(clamping: $1))
     }
-    let file = try UnnamedFile(takingNameOf: path)
-    return (file, BackupOutcome(trailer, fileBytes: try file.length()))
+    return (draft.file, BackupOutcome(trailer, fileBytes: try draft.file.length()))
   }
 
   /// - Throws: `CommandFailure` where the copy would take what the store needs to work.
@@ -101,38 +113,71 @@ struct MaintenanceService: Sendable {
 
   /// Does the work on the queue, and sends meanwhile how far it is.
   private func perform<R: Sendable>(
-    for caller: VarlinkCaller, _ send: (ExchangeStep.Progress) async throws -> Void,
+    for caller: VarlinkCaller, _ send: (WorkProgress) async throws -> Void,
     _ work: @escaping @Sendable ((Int, Int) throws -> Void) throws -> R
   ) async throws -> R {
-    let news = ExchangeNews()
+    let relay = ProgressRelay()
     async let result = withTaskCancellationHandler {
-      defer { news.finish() }
+      defer { relay.finish() }
       return try await queue.run {
         do {
-          try Self.check(news, caller)
+          try Self.check(relay, caller)
           return try work { done, total in
-            try Self.check(news, caller)
-            news.show(ExchangeStep.Progress(done: done, total: total))
+            try Self.check(relay, caller)
+            relay.show(WorkProgress(done: done, total: total))
           }
         } catch let error as KeychainError {
           throw CommandFailure(maintaining: error)
         }
       }
     } onCancel: {
-      news.cancel()
+      relay.cancel()
     }
-    for await _ in news.arrivals {
-      while let progress = news.next()?.progress { try await send(progress) }
-    }
+    for await progress in relay.arrivals { try await send(progress) }
     return try await result
   }
 
   /// Stops work for a client that has disconnected.
-  private static func check(_ news: ExchangeNews, _ caller: VarlinkCaller) throws {
-    guard news.isCancelled else { return }
+  private static func check(_ relay: ProgressRelay, _ caller: VarlinkCaller) throws {
+    guard relay.isCancelled else { return }
     throw KeychainError(
       .userCanceled,
       caller.session.isOver
         ? "the client has disconnected" : "the daemon is stopping; nothing was written")
   }
+}
+
+/// How far work is, on the way from the thread that does it to the task that sends it on. The thread never waits for the
+/// task, which gets the newest.
+private final class ProgressRelay: Sendable {
+  /// From one that is sent to the next.
+  private static let interval = Duration.milliseconds(100)
+
+  private struct State {
+    var shown = ContinuousClock.now - interval
+    var isCancelled = false
+  }
+
+  private let state = Mutex(State())
+  let arrivals: AsyncStream<WorkProgress>
+  private let arrived: AsyncStream<WorkProgress>.Continuation
+
+  init() {
+    (arrivals, arrived) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+  }
+
+  var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+  func cancel() { state.withLock { $0.isCancelled = true } }
+
+  func show(_ progress: WorkProgress) {
+    let isDue = state.withLock { state in
+      guard state.shown.duration(to: .now) >= Self.interval else { return false }
+      state.shown = .now
+      return true
+    }
+    if isDue { arrived.yield(progress) }
+  }
+
+  func finish() { arrived.finish() }
 }

@@ -5,7 +5,6 @@ import VarlinkSocket
 /// Answers `io.threadkeeper.Store` in the daemon.
 struct StoreHandler: LocalAPIHandler {
   let service: StoreService
-  let exchange: ExchangeService
   let maintenance: MaintenanceService
 
   var interface: VarlinkInterface { .store }
@@ -18,15 +17,6 @@ struct StoreHandler: LocalAPIHandler {
       StoreMethods.unlock.answered { request, caller in
         try await service.unlock(
           request.secret, for: OpenStore.actor(user: caller.peer.user))
-      },
-      StoreMethods.export.answered { request, caller, replies in
-        try await exchange.export(request, for: caller) { try await replies.send($0) }
-      },
-      StoreMethods.upload.answered { piece, caller in
-        StoreMethods.Uploaded(bytes: try await exchange.upload(piece.data, from: caller))
-      },
-      StoreMethods.importItems.answered { request, caller, replies in
-        try await exchange.importItems(request, for: caller) { try await replies.send($0) }
       },
       StoreMethods.verify.answered { _, caller, replies in
         let outcome = try await maintenance.verify(for: caller) {

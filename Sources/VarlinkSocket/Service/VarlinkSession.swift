@@ -26,11 +26,6 @@ package final class VarlinkSession: Sendable {
     state.withLock { if !$0.isOver { $0.values[ObjectIdentifier(Value.self)] = value } }
   }
 
-  /// Keeps it no more.
-  package func take<Value: Sendable>(_ type: Value.Type) -> Value? {
-    state.withLock { $0.values.removeValue(forKey: ObjectIdentifier(type)) as? Value }
-  }
-
   package func end() {
     let values = state.withLock { state in
       state.isOver = true

@@ -49,7 +49,7 @@ struct ConsentKeyTests {
     return try ask("consent/approve", user: "anna", ["id": id, "scope": scope])
   }
 
-  /// Behind the back of the ledger, as an import does it.
+  /// Behind the back of the ledger.
   private func enrollNew() throws { try bridge.enroll("phone", new.keys) }
 
   private func datasets(_ answered: Answered?, for reader: Identity) throws -> [String] {

@@ -401,8 +401,9 @@ struct DiscoveredRouterTests {
     try Recount(bridge: bridge, comment: "off").check()
   }
 
-  @Test("A router of imported credentials is listed when it is seen, and where it is counts")
-  func imported() throws {
+  @Test(
+    "A router whose credentials alone are stored is listed when it is seen, and where it is counts")
+  func unlisted() throws {
     try bridge.announce(Agent.garage, .home, at: 1)
     try bridge.forgetRouter(Agent.garage)
     try bridge.discover(Advert())

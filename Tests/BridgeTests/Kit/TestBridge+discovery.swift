@@ -83,7 +83,7 @@ extension TestBridge {
     try pass()
   }
 
-  /// As after an import: credentials are stored under the id of a router that never announced itself here.
+  /// As after a repair of the registry: credentials are stored under the id of a router that never announced itself here.
   func forgetRouter(_ agent: String) throws {
     try database.write { tx in
       let row = try #require(try RouterLedger.find(BridgeTests.agent(agent), home: 1, tx))

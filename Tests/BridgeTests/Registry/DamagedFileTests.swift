@@ -50,13 +50,4 @@ struct DamagedFileTests {
     try expectDamagedFile { try bridge.release(Agent.living) }
     try expectDamagedFile { try bridge.remove(Agent.living) }
   }
-
-  @Test("An import does not leave the preferred network out")
-  func imported() throws {
-    let settlement = ImportSettlement(
-      bridge.configuration, keychain: bridge.temporary.keychain, clock: bridge.clock)
-    try expectDamagedFile {
-      _ = try bridge.database.read { try settlement.preferredNetworks($0) }
-    }
-  }
 }

@@ -45,7 +45,7 @@ import Testing
     #expect(
       try store.keychain.database.read { try $0.first("SELECT name FROM other") { $0.text(0) } }
         == "here")
-    #expect(try names(store.path).isDisjoint(with: ["store.restoring", "backup.new"]))
+    #expect(!(try names(store.path)).contains { $0 == "store.restoring" || $0.contains(".new") })
     // It goes on, and stays ahead of its anchor.
     try store.keychain.add(Sample.password("berta"))
     try store.reopen()
@@ -115,6 +115,21 @@ import Testing
     _ = try store.keychain.backup(to: path, replacing: true)
     #expect(try bytes(path).count > 4096)
     refuses(.noSuchKeychain) { _ = try store.keychain.backup(to: store.path + "/none/backup") }
+    // A link is a file of that name, wherever it leads, and gets no backup.
+    for target in [store.path + "/mine", store.path + "/nothing"] {
+      let link = store.path + "/link"
+      try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
+      if target.hasSuffix("mine") { try Data("mine".utf8).write(to: URL(fileURLWithPath: target)) }
+      refuses(.duplicateItem) { _ = try store.keychain.backup(to: link) }
+      _ = try store.keychain.backup(to: link, replacing: true)
+      #expect(
+        try FileManager.default.attributesOfItem(atPath: link)[.type] as? FileAttributeType
+          == .typeRegular)
+      try FileManager.default.removeItem(atPath: link)
+    }
+    #expect(try bytes(store.path + "/mine") == Array("mine".utf8))
+    #expect(!FileManager.default.fileExists(atPath: store.path + "/nothing"))
+    #expect(!(try names(store.path)).contains { $0.contains(".new") })
   }
 
   @Test func everyByteOfABackupCounts() throws {
@@ -201,18 +216,31 @@ import Testing
 
   @Test func whatIsForThisDeviceOnlyOpensHereAndNowhereElse() throws {
     let store = try TemporaryStore()
-    try store.keychain.add(
-      Sample.password("anna", accessible: .afterFirstUnlockThisDeviceOnly))
+    let secret = Sample.password("anna", accessible: .afterFirstUnlockThisDeviceOnly)
+    try store.keychain.add(secret)
+    try store.keychain.add(Sample.password("bert"))
     let path = store.path + "/backup"
     _ = try store.keychain.backup(to: path)
-    let other = try TemporaryDirectory()
-    let elsewhere = try Keychain.restore(
-      path, to: StoreLocation(directory: other.file("store")), with: [store.keyFile])
-    #expect(elsewhere.locked == 1)
+    // Without a device key, and beside another one.
+    let (other, third) = (try TemporaryDirectory(), try TemporaryStore())
+    try third.keychain.add(secret)
+    third.keychain.close()
+    for location in [StoreLocation(directory: other.file("store")), third.location] {
+      let elsewhere = try Keychain.restore(
+        path, to: location, with: [store.keyFile], replacing: true)
+      #expect(elsewhere.leftOut == 1 && elsewhere.locked == 0 && elsewhere.items == 1)
+      let keychain = try Keychain.open(at: location, with: store.keyFile)
+      #expect(keychain.condition == .healthy)
+      #expect(try keychain.verify(.everything) == VerificationReport(items: 1))
+      #expect(try accounts(keychain) == ["bert"])
+      // The machine keeps such items of its own.
+      try keychain.add(secret)
+      keychain.close()
+    }
     store.keychain.close()
     let here = try Keychain.restore(
       path, to: store.location, with: [store.keyFile], replacing: true)
-    #expect(here.locked == 0)
+    #expect(here.leftOut == 0 && here.locked == 0 && here.items == 2)
     try store.reopen()
     #expect(try store.keychain.secret(of: store.keychain.items(ItemQuery())[0]).count == 6)
   }
@@ -250,7 +278,7 @@ import Testing
         let hasFired = disk.hasFired
         disk.repair()
         #expect(FileManager.default.fileExists(atPath: path) == (error == nil))
-        #expect(!FileManager.default.fileExists(atPath: path + ".new"))
+        #expect(!(try names(store.path)).contains { $0.contains(".new") })
         if error == nil { try FileManager.default.removeItem(atPath: path) }
         // What could not be read while it was verified counts as damaged.
         if store.keychain.condition != .healthy { try store.reopen() }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ClientEnrolment
 import DaemonTestKit
 import KeychainCore
 import SQLiteDatabase
@@ -34,7 +33,7 @@ struct StoreServiceDamageTests {
 
     let log = RecordingLog()
     let service = StoreService(
-      MovedStore.settings(store), enrolments: ClientEnrolmentStore(store.keychain),
+      MovedStore.settings(store), keychain: store.keychain,
       logger: log.logger)
     service.goOnRotating()
     try await eventually("the rotation to end") { log.lines.count == 2 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
-import ClientEnrolment
 import DaemonTestKit
 import Foundation
 import KeychainCore
@@ -34,7 +33,7 @@ struct StoreServiceLockTests {
       discovery: { .off }, server: nil
     ) { LoginInUse(username: nil, password: nil, source: .none) }
     service = StoreService(
-      settings, enrolments: ClientEnrolmentStore(store.keychain), logger: Logger(label: "test"))
+      settings, keychain: store.keychain, logger: Logger(label: "test"))
   }
 
   /// What becomes of a request that is given beside the test.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ClientEnrolment
 import DaemonTestKit
 import Foundation
 import KeychainCore
@@ -24,7 +23,7 @@ struct StoreServiceRotationTests {
   init() throws {
     place = try GuardedStore()
     service = StoreService(
-      MovedStore.settings(place.store), enrolments: ClientEnrolmentStore(place.keychain),
+      MovedStore.settings(place.store), keychain: place.keychain,
       logger: Logger(label: "test"))
   }
 

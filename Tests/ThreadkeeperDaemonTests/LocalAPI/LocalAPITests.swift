@@ -33,7 +33,7 @@ struct LocalAPITests {
       keychain: store.keychain, logger: logger)
     socket = LocalAPISocket(
       settings, bridge: bridge,
-      store: StoreService(settings, enrolments: bridge.enrolments, logger: logger),
+      store: StoreService(settings, keychain: store.keychain, logger: logger),
       logins: BrokerLoginService(
         settings, keychain: store.keychain, bridge: bridge,
         login: LoginInUse(username: nil, password: nil, source: .none), prompt: NoPrompt(),

@@ -21,8 +21,7 @@ struct MaintenanceTests {
     moved = try MovedStore()
     let (settings, logger) = (MovedStore.settings(moved.store), Logger(label: "test"))
     let handler = StoreHandler(
-      service: StoreService(settings, enrolments: moved.enrolments, logger: logger),
-      exchange: ExchangeService(settings, enrolments: moved.enrolments, logger: logger),
+      service: StoreService(settings, keychain: moved.keychain, logger: logger),
       maintenance: MaintenanceService(settings, keychain: moved.keychain, logger: logger))
     path = moved.store.path + "/varlink.sock"
     var limits = VarlinkLimits.owner
@@ -79,7 +78,7 @@ struct MaintenanceTests {
   @Test("What a killed daemon left of a backup goes when the next one starts")
   func leftovers() throws {
     let directory = MovedStore.settings(moved.store).store.path
-    let left = ["backup-draft", "backup-draft.new", "run.json"].map { "\(directory)/\($0)" }
+    let left = ["backup.new-1a2b3c", "backup.new-f"].map { "\(directory)/\($0)" }
     for path in left { try Data("x".utf8).write(to: URL(fileURLWithPath: path)) }
     _ = MaintenanceService(
       MovedStore.settings(moved.store), keychain: moved.keychain, logger: Logger(label: "test"))
