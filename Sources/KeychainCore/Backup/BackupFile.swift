@@ -27,26 +27,37 @@ struct BackupFile {
 
   private static let endLength = BackupTrailer.length + BackupTag.length
 
-  /// Copies the database in it.
-  func copy(to path: String, progress: (_ done: UInt64, _ total: UInt64) -> Void) throws {
+  /// Copies the database in it. Returns a hash of what was copied.
+  func copy(
+    to path: String, progress: (_ done: UInt64, _ total: UInt64) -> Void
+  ) throws -> [UInt8] {
     let copy = try FileBytes(replacing: path)
+    var hash: [UInt8] = []
     try file.forEachPiece(of: databaseLength) { piece, offset in
       try copy.write(piece, at: offset)
+      hash = try BLAKE2b.hash256(hash + piece)
       progress(UInt64(offset + piece.count), trailer.databaseLength)
     }
+    return hash
   }
 
   /// Compares every byte of the file with its tag, and opens every item of `store`, which is its
   /// copy. Returns how many items could not be tried.
-  func verify(with store: Keychain) throws -> Int {
+  ///
+  /// - Parameter copied: the hash of what was copied: somebody may have written to the file since.
+  func verify(with store: Keychain, copied: [UInt8]) throws -> Int {
     let (manifest, key) = try store.database.read { tx in
       let (manifest, id) = try store.manifest.read(in: tx)
       return (manifest, try store.keys.key(id.id, in: tx))
     }
     var found = try BackupTag(key, in: store.keys.arena)
-    try file.forEachPiece(of: databaseLength) { piece, _ in try found.add(piece) }
+    var hash: [UInt8] = []
+    try file.forEachPiece(of: databaseLength) { piece, _ in
+      try found.add(piece)
+      hash = try BLAKE2b.hash256(hash + piece)
+    }
     try found.add(trailer.bytes)
-    guard found.value == tag, trailer.store == store.storeID,
+    guard found.value == tag, hash == copied, trailer.store == store.storeID,
       trailer.generation == manifest.generation
     else { throw SodiumError.notAuthentic }
     let report = try store.verify(.everything)

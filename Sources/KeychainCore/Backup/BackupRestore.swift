@@ -85,12 +85,14 @@ package struct BackupRestore {
       let staging = try StagingDirectory(beside: location)
       // After the exchange this removes the old store.
       defer { staging.remove() }
-      try file.checking { try file.copy(to: staging.location.databasePath, progress: progress) }
+      let copied = try file.checking {
+        try file.copy(to: staging.location.databasePath, progress: progress)
+      }
 
       var report = RestoreReport(
         backup: file.trailer, replaced: replaced, behindBy: nil, items: file.trailer.items)
       do {
-        let generation = try prepare(file, secrets, in: staging, &report)
+        let generation = try prepare(file, copied, secrets, in: staging, &report)
         try FileBytes(staging.location.databasePath).sync()
         // Whoever opens it must wait until the anchor is written.
         let newLock = try StoreLock(staging.location.lockPath)
@@ -117,12 +119,12 @@ package struct BackupRestore {
 
   /// Verifies the copy, and makes it this machine's store. Returns its generation.
   private func prepare(
-    _ file: BackupFile, _ secrets: [KeySlotSecret], in staging: StagingDirectory,
+    _ file: BackupFile, _ copied: [UInt8], _ secrets: [KeySlotSecret], in staging: StagingDirectory,
     _ report: inout RestoreReport
   ) throws -> UInt64 {
     let (staged, secret) = try file.checking { try openFirst(secrets, at: staging.location) }
     defer { staged.close() }
-    report.locked = try file.checking { try file.verify(with: staged) }
+    report.locked = try file.checking { try file.verify(with: staged, copied: copied) }
     report.leftOut = try leaveOutOtherDevice(staged)
     report.locked -= min(report.leftOut, report.locked)
     report.items -= min(UInt64(report.leftOut), report.items)

@@ -170,6 +170,34 @@ import Testing
     #expect(store.keychain.condition == .healthy)
   }
 
+  /// Only what was verified is restored: a table without seals shows no change of its own.
+  @Test func whatWasCopiedBeforeTheFileWasPutRightIsRefused() throws {
+    let store = try TemporaryStore()
+    let path = store.path + "/backup"
+    try store.keychain.database.write { try $0.execute("CREATE TABLE other (name TEXT)") }
+    try store.keychain.database.write { try $0.execute("INSERT INTO other VALUES ('the truth')") }
+    _ = try store.keychain.backup(to: path)
+    let place = try #require(
+      Data(contentsOf: URL(fileURLWithPath: path)).range(of: Data("the truth".utf8)))
+    let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+    func put(_ text: String) throws {
+      try file.seek(toOffset: UInt64(place.lowerBound))
+      try file.write(contentsOf: Data(text.utf8))
+    }
+    let other = try TemporaryDirectory()
+    let location = StoreLocation(directory: other.file("store"))
+    var restore = BackupRestore(to: location)
+    for isPutRight in [true, false] {
+      try put("the lie!!")
+      restore.progress = { if isPutRight, $0 == $1 { try? put("the truth") } }
+      refuses(.decode) { _ = try restore.run(path, with: [store.keyFile]) }
+    }
+    #expect(!Keychain.exists(at: location))
+    try put("the truth")
+    _ = try restore.run(path, with: [store.keyFile])
+    #expect(Keychain.exists(at: location))
+  }
+
   @Test func nothingIsRestoredWithAnotherKeyOrUnderAnOpenStore() throws {
     let (store, other) = (try TemporaryStore(), try TemporaryStore())
     let path = store.path + "/backup"
